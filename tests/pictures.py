@@ -39,6 +39,7 @@ PICTURES = {
     "loupe": Picture("a contact at one moment under the loupe", "compare-wheel", height=800, top="#loupe"),
     "table": Picture("errors as a table", "compare-wheel", height=620, top="#tables"),
     "table-telephone": Picture("the same on a telephone", "compare-wheel", 360, 620, top="#tables"),
+    "contacts": Picture("when which bodies stick and slide", "compare-scene", height=760, top="#contacts"),
     "compare-file": Picture("a comparison on a problem from a file", "compare-file", 1300, 800),
     "check": Picture("the verdicts on a matrix and its LCP", "check-matrix", height=1000),
     "check-classes": Picture("classes of a matrix", "check-matrix", height=800, top="h2:has-text('Classes')"),

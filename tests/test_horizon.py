@@ -6,7 +6,7 @@ import pytest
 from workbench.comparison.scenes.horizon import LEAST, MOST_GROWTH, PERTURBATION, horizon
 from workbench.errors import WorkbenchError
 from workbench.problems.solution import Status
-from workbench.scenes.track import Track, stacked
+from workbench.scenes.track import Track, in_a_row, stacked
 
 FINE, H, END = 0.125, 0.5, 4.0
 BODIES = "first", "second"
@@ -22,7 +22,8 @@ def track(h, apart, end=END):
     reason = "" if end == END else f"at {end:g} s: it ended"
     return Track(
         "run", "solver", h, round(END / h), state, state, position, turn, 0 * t, stacked((), 2),
-        none.astype(int), none, 1e-9, none.astype(int), Status.SOLVED, reason, 0.0,
+        none.astype(int), none, 1e-9, none.astype(int), Status.SOLVED, reason, 0.0, in_a_row(()),
+        none.astype(int),
     )  # fmt: skip
 
 

@@ -64,10 +64,19 @@ def test_a_model_is_compared_with_the_engine(made):
     # A sliding box is lifted under the cone problem, and goes in under MuJoCo's springs.
     assert rows["ccp"]["body_position_error"] > rows["coulomb"]["body_position_error"]
     assert rows["engine:mujoco"]["body_penetration"] > 1e-5 > rows["coulomb"]["body_penetration"]
+    assert {(row["first_contact"], row["first_pair"]) for row in rows.values()} == {(0.0, "crate–world")}
     page = (out / "report.html").read_text("utf-8")
     for words in ("Body by body", "engine:mujoco", "crate", "mj_step of MuJoCo"):
         assert words in page
-    for name in ("bodies.csv", "bodies.parquet", "runs.csv", "motion.npz", "provenance.json"):
+    for name in (
+        "bodies.csv",
+        "bodies.parquet",
+        "timeline.csv",
+        "timeline.parquet",
+        "runs.csv",
+        "motion.npz",
+        "provenance.json",
+    ):
         assert (out / name).is_file()
 
 
@@ -76,6 +85,10 @@ def test_a_saved_comparison_is_reported_again(made):
     found = wb.report(out)
     assert found.comparison.scene.bodies == ("crate",)
     assert found.frames["bodies"].attrs["columns"]["growth"]["unit"] == "1"
+    # The engine tells its contacts too.
+    touching = found.frames["timeline"].groupby(["role", "label"])[["body", "other"]].first()
+    assert (touching == ["crate", "world"]).all(axis=None)
+    assert [label for role, label in touching.index if role == "run"] == ["ccp", "coulomb", "engine:mujoco"]
     assert "crate" in found.html()
 
 
@@ -107,7 +120,7 @@ def test_saved_comparisons_of_a_scene_make_one_page(tmp_path):
     slid(parts[0], "coulomb", "ccp"), slid(parts[1], "ccp", "mujoco", duration=0.025)
     found = wb.report(parts).comparison
     assert ["1 run is in" in x for x in found.remarks] == [True]
-    for name in ("runs", "trajectories", "bodies"):
+    for name in ("runs", "trajectories", "bodies", "timeline"):
         here, there = (getattr(c, name).reset_index(drop=True) for c in (found, whole))
         dropped = [*TIMES, "clipped"] if name == "runs" else []
         here, there = (x.drop(columns=dropped, errors="ignore") for x in (here, there))
@@ -165,6 +178,20 @@ def test_the_chart_of_error_against_cost_names_every_row_on_a_telephone_too(made
     assert [sum(x.startswith(f"{name}\u2002") for x in words) for name in ("coulomb", "ccp")] == [1, 1]
     assert "solver's time a step [ms]" in words or "solver's time a step [µs]" in words
     assert any(re.fullmatch(r"[\d.]+ mm", x) for x in words)
+
+
+def test_the_formulation_below_the_reference_is_chosen(made, reader):
+    page = reader.open(made[0] / "report.html", width=1000)
+    page.wait_for_selector("#figure-timeline svg")
+    choice = page.locator("#contacts select")
+    for label in ("ccp", "engine:mujoco"):
+        choice.select_option(label)
+        page.wait_for_function(
+            "x => [...document.querySelectorAll('#figure-timeline svg text')].some(y => y.textContent === x)", arg=label
+        )
+        words = page.locator("#figure-timeline svg text").all_text_contents()
+        assert {"reference", "crate–world", label} <= set(words)
+        assert not {"ccp", "engine:mujoco"} - {label} & set(words)
 
 
 def test_damaged_bodies_are_one_line(made, tmp_path):

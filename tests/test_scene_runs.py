@@ -15,7 +15,7 @@ from workbench.problems.solution import Status
 from workbench.scenes.memory import Memory
 from workbench.scenes.run import TOO_FAST, perturbed, run
 from workbench.scenes.stepper import SceneStepper, Stepped
-from workbench.scenes.track import ContactsByBody, Track, by_body
+from workbench.scenes.track import ContactsByBody, Track, by_body, in_a_row
 
 FLIES = dict(positions=[[0, 0, 1.0], [0, 1, 1.0]], velocities=[[0, 0, 0], [0, 0, 0]])
 TOLERANCE = 1e-9
@@ -96,7 +96,8 @@ def touching(P, pair, rate=(0.0, 0.0, 0.0), gap=-1e-3):
     acts = np.zeros((3, 6))
     acts[[0, 1, 2], [2, 0, 1]] = 1.0
     places = Places(np.zeros((1, 3)), np.array([pair]), acts)
-    return by_body(2, np.zeros((2, 3)), places, np.array([0, 3]), np.array(P), np.array(rate), np.array([gap]), 0.5)
+    step, _ = by_body(2, np.zeros((2, 3)), places, np.array([0, 3]), np.array(P), np.array(rate), np.array([gap]), 0.5)
+    return step
 
 
 def test_what_one_body_does_to_the_other_is_reported_from_both_sides():
@@ -147,7 +148,7 @@ def made_up(count, h, **rows):
     steps = ContactsByBody(*by_body, held=np.zeros((count, 3)))._replace(**rows)
     turn, state, none = np.tile([1.0, 0, 0, 0], (count + 1, 1, 1)), np.zeros((count + 1, 0)), np.zeros(count)
     return Track("x", "", h, count, state, state, np.zeros((count + 1, 1, 3)), turn, none, steps, none.astype(int),
-                 none, 1e-9, none.astype(int), Status.SOLVED, "", 0.0)  # fmt: skip
+                 none, 1e-9, none.astype(int), Status.SOLVED, "", 0.0, in_a_row(()), none.astype(int))  # fmt: skip
 
 
 def each(*values):

@@ -127,12 +127,54 @@ def test_what_overlaps_at_the_start_is_said():
     assert any(x.startswith(f"Mind the start: {begun}.") for x in words)
 
 
-@pytest.mark.parametrize(("begin", "said"), [(0.01, ""), (0.5, "before 0.5 s"), (None, "nothing is recommended")])
-def test_where_contact_comes_late_or_never_that_is_said(begin, said):
+def touching(*rows):
+    """Rows of `timeline`: role, label, body, mode, start, end; what does not move is the other body."""
+    columns = ["role", "label", "body", "mode", "start", "end"]
+    more = {"other": "world", "step": H, "solver": "one", "interval": 0, "impulse": 1.0, "least_load": 1e-9}
+    return pd.DataFrame(rows, columns=columns).assign(**more)
+
+
+LATE = "No contact until 0.5 s (left–world); until then runs differ by integration alone, by up to 2 mm."
+MADE_UP = {
+    "from the start": ([("reference", "coulomb", "left", "sticking", 0.01, 2.0)], ""),
+    "late": ([("reference", "coulomb", "left", "sticking", 0.5, 2.0)], LATE),
+    "never": ([], "No contact bears a load in 2 s"),
+    "under others alone": (
+        [("run", "ccp", "left", "sticking", 0.5, 2.0)], "No contact under exact friction in 2 s; there is under other"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("rows", "said"), MADE_UP.values(), ids=MADE_UP)
+def test_where_contact_comes_late_or_never_that_is_said(rows, said):
     c = comparison({"coulomb": (0.01, 0.0), "ccp": (0.02, 0.01)})
-    t = np.arange(1, 201) * H
-    load = np.where(t >= (np.inf if begin is None else begin), 1.0, 0.0)
-    words = headline(replace(c, trajectories=pd.DataFrame({"role": "reference", "t": t, "load": load}))).sentences
+    flown = pd.DataFrame({"role": "run", "t": [0.4, 0.5, 0.6], "position_error": [1e-3, 2e-3, 9e-3]})
+    words = headline(replace(c, timeline=touching(*rows), trajectories=flown)).sentences
     assert said in " ".join(words)
-    assert any(x.startswith("Use ") for x in words) == (begin is not None)
-    assert ("No contact bears a load" in " ".join(words)) == bool(said)
+    assert any(x.startswith("Use ") for x in words) == bool(rows)
+    assert ("No contact" in " ".join(words)) == bool(said)
+
+
+def test_what_joints_do_before_contact_is_no_integration():
+    c = comparison({"coulomb": (0.01, 0.0)}, velocities=11)
+    rows = touching(*MADE_UP["late"][0]), pd.DataFrame({"role": [], "t": [], "position_error": []})
+    words = headline(replace(c, timeline=rows[0], trajectories=rows[1])).sentences
+    assert (
+        "No contact until 0.5 s (left–world); until then runs differ by integration and what joints do alone." in words
+    )
+
+
+def test_what_contacts_do_otherwise_than_in_the_reference_is_said_where_it_lasts():
+    c = comparison({"coulomb": (0.01, 0.0), "ccp": (0.02, 0.01), "box": (0.02, 0.01)})
+    rows = touching(
+        ("reference", "coulomb", "left", "sliding", 0.2, 0.5), ("reference", "coulomb", "left", "sticking", 0.5, 1.5),
+        ("run", "coulomb", "left", "sliding", 0.21, 0.5), ("run", "coulomb", "left", "sticking", 0.5, 1.53),
+        ("run", "ccp", "left", "sticking", 0.3, 0.6), ("run", "ccp", "left", "sliding", 0.6, 1.1),
+        ("run", "box", "left", "sliding", 0.2, 0.5), ("run", "box", "left", "sticking", 0.5, 1.5),
+        ("run", "box", "right", "sticking", 1.75, 2.0),
+    )  # fmt: skip
+    assert scenes.otherwise_words(replace(c, timeline=rows)) == [
+        "Ccp: left–world slides for 0.5 s instead of sticking; left–world sticks for 0.2 s instead of sliding; "
+        "left–world is open for 0.5 s instead of closed.",
+        "Box: right–world is closed for 0.25 s instead of open.",
+    ]

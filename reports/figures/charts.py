@@ -35,6 +35,7 @@ NAMES = (
     "orientation",
     "energy",
     "budget",
+    "timeline",
     "painleve",
     "cones",
     "motion",
@@ -107,7 +108,7 @@ def envelopes(curves: pd.DataFrame, column: str, title: str, within: Range) -> C
     y = alt.Y("min:Q", title=title, scale=scale)
     area = base.mark_area(opacity=0.35, clip=True).encode(y=y, y2="max:Q")
     median = base.mark_line(strokeWidth=1.5, clip=True).encode(y="median:Q")
-    plot = alt.layer(area, median, _now(data, "label"), data=data).properties(width=WIDTH // 3, height=HEIGHT // 2)
+    plot = alt.layer(area, median, now(data, "label"), data=data).properties(width=WIDTH // 3, height=HEIGHT // 2)
     return plot.facet(facet=alt.Facet("label:N", title=None, sort=order), columns=3)
 
 
@@ -148,7 +149,7 @@ def _curves(
         plots = alt.Chart(data).transform_aggregate(rows="count()", groupby=["panel"])
         layers.append(plots.mark_rule(color="#888", strokeWidth=1.4).encode(y=alt.datum(0.0)))
     if x == "t":
-        layers.append(_now(data, "panel"))
+        layers.append(now(data, "panel"))
     if stop is not None:
         plots = alt.Chart(data).transform_aggregate(rows="count()", groupby=["panel"])
         layers.append(plots.mark_rule(color=INK, strokeDash=[5, 4]).encode(x=alt.datum(stop)))
@@ -161,7 +162,7 @@ def _curves(
     return alt.layer(*layers, data=data)
 
 
-def _now(data: pd.DataFrame, plot: str) -> alt.Chart:
+def now(data: pd.DataFrame, plot: str) -> alt.Chart:
     """A rule in each `plot` that the page's script moves to the page's time; not to be seen in a file."""
     rule = alt.Chart(data).transform_aggregate(rows="count()", groupby=[plot]).mark_rule(color=INK, clip=True)
     return rule.encode(x=alt.value(0), opacity=alt.value(0)).properties(name="clock")

@@ -19,8 +19,8 @@ from workbench.builtin.reports.figures.charts import (
 from workbench.builtin.reports.figures.ranges import SMALLEST, range_of
 from workbench.builtin.reports.figures.ranking import ranking_figure
 from workbench.builtin.reports.figures.scenes import figures as figures_of_scene
+from workbench.builtin.reports.figures.styles import MODE_COLOURS
 from workbench.comparison.metrics.normalised_friction import SHARE
-from workbench.comparison.problem_step import MODES
 from workbench.comparison.result import Comparison
 
 POINTS, ROWS = 400, 4800
@@ -43,7 +43,6 @@ LOW, REACH = -0.08, 1.6
 """Normalised friction between which contacts are drawn: a little below zero, so that none lies on an axis."""
 C = TypeVar("C", alt.X, alt.Y)
 UNCERTAIN = "uncertainty of the reference"
-MODE_COLOURS = ["#b0b0b0", "#c8553d", "#4c6a92"]
 
 
 def figures(c: Comparison) -> list[Figure]:
@@ -341,7 +340,7 @@ def _multiples(points: pd.DataFrame, marks: alt.Chart, frame: alt.Chart | None, 
 
 
 def _marks(x: alt.X, y: alt.Y) -> alt.Chart:
-    scale = alt.Scale(domain=list(MODES), range=MODE_COLOURS)
+    scale = alt.Scale(domain=list(MODE_COLOURS), range=list(MODE_COLOURS.values()))
     legend = alt.Legend(orient="top", title="in the exact solution")
     return (
         alt.Chart()

@@ -5,6 +5,7 @@ import pandas as pd
 from workbench.builtin.reports.figures.charts import Figure, lines
 from workbench.builtin.reports.figures.ranges import SMALLEST, range_of
 from workbench.builtin.reports.figures.ranking import ranking_figure
+from workbench.builtin.reports.figures.timeline import timeline_figure
 from workbench.comparison.result import Comparison, by_first_solver
 
 PANELS = ("body_position_error", "body_orientation_error", "body_force_error", "one_step_error")
@@ -18,7 +19,7 @@ UNCERTAIN = "uncertainty of the reference"
 
 def figures(c: Comparison) -> list[Figure]:
     """All figures, in the order of the page."""
-    return [*ranking_figure(c), *_over_time(c)]
+    return [*ranking_figure(c), *timeline_figure(c), *_over_time(c)]
 
 
 def _over_time(c: Comparison) -> list[Figure]:

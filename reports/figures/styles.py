@@ -50,6 +50,10 @@ OTHERS = ["#1f77b4", "#17becf", "#a0a118", "#e377c2", "#8c96c6", "#66a061", "#d6
 OTHER_DASHES = [[6, 3], [2, 4], [9, 3, 2, 3], [5, 5], [11, 6]]
 
 
+MODE_COLOURS = {"open": "#b0b0b0", "sliding": "#c8553d", "sticking": "#4c6a92"}
+"""Colour of what a contact does."""
+
+
 def family(label: str) -> str:
     """The family of a formulation, of which pages tell by colour and marker."""
     return _style(label)[0]

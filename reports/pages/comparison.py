@@ -69,6 +69,7 @@ def save(
         c.diagnostics.to_csv(folder / "diagnostics.csv", index=False)
     if c.scene is not None:
         c.bodies.to_csv(folder / "bodies.csv", index=False)
+        c.timeline.to_csv(folder / "timeline.csv", index=False)
     write_json(folder / "provenance.json", provenance)
     (folder / "report.html").write_bytes(render(c, provenance).encode())
     by_name = named(c)
@@ -85,6 +86,7 @@ def remove_others(c: Comparison, folder: Path) -> None:
         ("diagnostics.csv", c.case is None), ("onward.parquet", c.case is None),
         ("motion.npz", c.motion is None), ("problem.npz", c.problem is None),
         ("bodies.csv", c.scene is None), ("bodies.parquet", c.scene is None),
+        ("timeline.csv", c.scene is None), ("timeline.parquet", c.scene is None),
     ):  # fmt: skip
         if missing:
             (folder / name).unlink(missing_ok=True)

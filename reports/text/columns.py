@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from workbench.comparison.columns import DIAGNOSTICS, ONWARD, RUNS, TRAJECTORIES, Column
 from workbench.comparison.metrics import METRICS
 from workbench.comparison.scenes.bodies import BODIES
+from workbench.comparison.scenes.timeline import TIMELINE
 
 INTRODUCTION = """# Columns
 
@@ -28,6 +29,10 @@ def markdown() -> str:
         ("`diagnostics`: a row per formulation, step size and quantity, of cases", DIAGNOSTICS),
         ("`onward`: a row per formulation, step size and number of steps from exact states, of cases", ONWARD),
         ("`bodies`: a row per run and body, of scenes", BODIES),
+        (
+            "`timeline`: a row per run, pair of bodies, and time in which it sticks or slides throughout, of scenes",
+            TIMELINE,
+        ),
     )
     return "\n".join([INTRODUCTION, *(f"## {title}\n\n{_table(columns)}" for title, columns in parts)])
 

@@ -13,6 +13,8 @@ from workbench.comparison.columns import Column
 from workbench.comparison.decision import stops
 from workbench.comparison.result import Comparison
 
+NAMED = 3
+"""Things of one kind that a sentence names; of more the number."""
 VELOCITY = "velocity_error"
 """The error of cases that the summary ranks; places are by the motion (`comparison.decision`)."""
 NEGLIGIBLE = 1e-6
@@ -143,6 +145,11 @@ def listed(names: Sequence[str]) -> str:
         return f"{bare} ({'both' if len(names) == 2 else 'all'} with {shared.pop()})"
     *most, last = names
     return f"{', '.join(most)} and {last}" if most else last
+
+
+def few(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    return listed([*names[:NAMED], *[f"{len(names) - NAMED} more"] * (len(names) > NAMED)])
 
 
 def span(errors: pd.Series, column: Column) -> str:

@@ -7,15 +7,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from workbench.builtin.reports.text.conclusions import listed
+from workbench.builtin.reports.text.conclusions import NAMED, few, listed
 from workbench.builtin.reports.text.mechanisms import errs
 from workbench.builtin.reports.text.scenes import far, symptoms_of
 from workbench.comparison.cost import SAME, SAME_ONCE
 from workbench.comparison.decision import LEAST, Decision, Entry, amount, shown
 from workbench.comparison.result import GENERIC_SOLVER, Comparison
 
-NAMED = 3
-"""Alternatives of one recommendation that are named; of more the number."""
 MAIN = 0.25
 """Share of the error that a displacement has at least which is its main reason."""
 VISIBLE = 1e-4
@@ -79,13 +77,8 @@ def _alternatives(d: Decision, taken: Entry) -> list[str]:
             by_condition.setdefault(str(x.row.get("condition") or ""), []).append(x)
     parts = []
     for entries in by_condition.values():
-        parts.append(f"{_few([f'{x.names}{_kind(x)}' for x in entries])}{_as_long_as(entries)}")
+        parts.append(f"{few([f'{x.names}{_kind(x)}' for x in entries])}{_as_long_as(entries)}")
     return [f"As accurate here: {'; '.join(parts)}."] if parts else []
-
-
-def _few(names: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
-    return listed([*names[:NAMED], *[f"{len(names) - NAMED} more"] * (len(names) > NAMED)])
 
 
 def _kind(x: Entry) -> str:
@@ -106,7 +99,7 @@ def _untested(d: Decision) -> str:
     if len(labels) == 1:
         return f"{words}. With it {labels[0]} agrees."
     least = min(d.first, key=lambda x: (np.isnan(x.cost), x.cost))
-    return f"{words}. With it {_few(labels)} agree; of these {least.label} costs least."
+    return f"{words}. With it {few(labels)} agree; of these {least.label} costs least."
 
 
 def _none_as_good(c: Comparison, d: Decision) -> str:
@@ -207,7 +200,7 @@ def confidence(c: Comparison, d: Decision) -> str:
     what = "answers" if not c.stepped else "runs"
     whole = f"all {count} {what} are verified"
     if d.missing:
-        whole = f"{answered} of {count} {what} are verified (not: {_few([x['label'] for x in d.missing])})"
+        whole = f"{answered} of {count} {what} are verified (not: {few([x['label'] for x in d.missing])})"
     if count == 1:
         whole = f"its {what[:-1]} is {'verified' if answered else 'not verified'}"
     parts, doubts = [whole], 0

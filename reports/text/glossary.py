@@ -35,6 +35,7 @@ GLOSSARY = {
     "verified": "the residual of every step is within the tolerance, whatever the solver claims",
     "W": "the Delassus matrix J M⁻¹ Jᵀ, which gives the contacts' velocities that impulses make",
     "window": "the part of a run over which errors are taken; “sliding” is what the case names so, and “all” the run",
+    "world": "what does not move: the ground, walls and bodies that are held",
     "wrench": "the force and the moment of all contacts together",
 }
 """Word and meaning, in alphabetical order."""

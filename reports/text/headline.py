@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-import numpy as np
-
 from workbench.builtin.reports.text import scenes
 from workbench.builtin.reports.text.decision import confidence, price, recommendation, redundant, several
 from workbench.comparison.decision import Decision, Entry, decide
@@ -50,7 +48,7 @@ def headline(c: Comparison) -> Headline:
     if found is None:
         return Headline(["Nothing is recommended: the error that ranks formulations was not measured."], [])
     notes = scenes.notes(c) if c.scene else []
-    if c.scene and scenes.contact(c) == np.inf:
+    if c.scene and scenes.touches_nothing(c):
         return Headline(scenes.untouched(c, found.own), notes)
     notes += [x for x in (redundant(c), several(c)) if x]
     return Headline(recommendation(c, found), notes, price(c, found), confidence(c, found))

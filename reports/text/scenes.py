@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 
 from workbench.builtin.reports.text.comparison import cell, who, why_not
-from workbench.builtin.reports.text.conclusions import listed, ranking, sentence
+from workbench.builtin.reports.text.conclusions import few, listed, ranking, sentence
 from workbench.comparison.columns import Column
 from workbench.comparison.result import Comparison, by_first_solver
 from workbench.comparison.scenes.bodies import SYMPTOMS
+from workbench.comparison.scenes.timeline import KINDS, exact_and_runs, first_contact, otherwise
 from workbench.comparison.shown import SceneShown
 
 RECOVERY = "rigid recovery of"
@@ -19,7 +20,14 @@ RECOVERY = "rigid recovery of"
 STILL = 1e-6
 """Distances up to which nobody sees a difference [m]."""
 FIRST = 0.02
-"""Share of the time before which contact is there from the start on."""
+"""Share of the time before which contact is there from the start on, and up to which nobody sees a difference of it."""
+OTHERWISE = {
+    "slides": "slides for {} s instead of sticking",
+    "sticks": "sticks for {} s instead of sliding",
+    "apart": "is open for {} s instead of closed",
+    "presses": "is closed for {} s instead of open",
+}
+"""What the contact of two bodies does otherwise than in the reference, by the kind of it."""
 SHARED = "one_step_error", "body_orientation_error", "body_force_error"
 """Further errors that are ranked in a sentence each."""
 SENSES = {
@@ -74,21 +82,57 @@ def untouched(c: Comparison, own: float) -> list[str]:
 
 
 def _touch(c: Comparison) -> str:
-    """When the first contact of the reference bears a load, if not from the start on."""
-    begin = contact(c)
-    if begin is None or begin <= FIRST * shown(c).until or begin == np.inf:
+    """When the first contact of the reference begins, and between which bodies, if not at the start."""
+    if c.timeline.empty:
         return ""
-    return f"No contact bears a load before {begin:.3g} s: before that there is nothing to compare."
+    begin, between = first_contact(_of_reference(c))
+    if begin <= FIRST * shown(c).until:
+        return ""
+    if begin == np.inf:
+        return f"No contact under exact friction in {shown(c).until:.3g} s; there is under other formulations."
+    alone = "integration" if shown(c).free else "integration and what joints do"
+    apart = _before_contact(c)
+    much = f", by up to {far(apart)}" if apart > STILL else ""
+    return f"No contact until {begin:.4g} s ({few(between)}); until then runs differ by {alone} alone{much}."
 
 
-def contact(c: Comparison) -> float | None:
-    """When [s] a contact first bears a load in the reference, infinite where none does; None where it is not known."""
+def _before_contact(c: Comparison) -> float:
+    """How far [m] a body of any run is from the reference before anything touches in either, at most."""
     rows = c.trajectories
-    if "load" not in rows or "role" not in rows:
-        return None
-    rows = rows[rows["role"] == "reference"]
-    loaded = rows["t"][rows["load"] > 0]
-    return float(loaded.min()) if len(loaded) else np.inf if len(rows) else None
+    before = rows[(rows["role"] == "run") & (rows["t"] <= c.timeline["start"].min())]
+    return float(before["position_error"].max()) if len(before) else 0.0
+
+
+def _of_reference(c: Comparison) -> pd.DataFrame:
+    """The rows of `timeline` of the reference."""
+    return c.timeline[c.timeline["role"] == "reference"]
+
+
+def touches_nothing(c: Comparison) -> bool:
+    """Whether nothing touches in the reference nor in any run."""
+    return c.timeline.empty and "start" in c.timeline
+
+
+def began(c: Comparison) -> str:
+    """When the reference's first contact begins; empty where there is none."""
+    begin, between = first_contact(_of_reference(c))
+    return f"Under exact friction the first contact begins at {begin:.4g} s: {few(between)}." if between else ""
+
+
+def otherwise_words(c: Comparison) -> list[str]:
+    """What pairs of bodies do otherwise under each formulation than in the reference, where it lasts; the pair for
+    which it lasts longest."""
+    exact, runs = exact_and_runs(c)
+    said: dict[str, list[str]] = {}
+    for label, rows in runs.items():
+        words, pairs = [], otherwise(rows, exact)
+        for kind in KINDS:
+            most = max(pairs, key=itemgetter(kind), default=None)
+            if most is not None and most[kind] > FIRST * shown(c).until:
+                words.append(f"{most['pair']} {OTHERWISE[kind].format(f'{most[kind]:.2g}')}")
+        if words:
+            said.setdefault("; ".join(words), []).append(label)
+    return [f"{_sentence(listed(labels))}: {words}." for words, labels in said.items()]
 
 
 def _start(c: Comparison) -> str:

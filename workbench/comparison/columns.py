@@ -104,6 +104,10 @@ RUNS = (
     Column("cost_high", "s", "the longest of these timings", ANSWERED, ALL),
     Column("timings", "1", "how many timings there are", ANSWERED, ALL),
     Column("notes", "", "metrics that could not be had, with the reason", of=ALL),
+    Column(
+        "first_contact", "s", "start of the first step in which two bodies press on each other", "where any do", SCENE
+    ),
+    Column("first_pair", "", "which bodies these are", of=SCENE),
 )  # fmt: skip
 """Columns of `runs`; those of the metrics follow."""
 TIMES = ("build_time", "solve_time", "cost", "cost_low", "cost_high", "timings")

@@ -14,6 +14,7 @@ from workbench.comparison.columns import CASE, DIAGNOSTICS, ONWARD, PROBLEM, RUN
 from workbench.comparison.motion import Motion
 from workbench.comparison.result import Comparison
 from workbench.comparison.scenes.bodies import BODIES
+from workbench.comparison.scenes.timeline import TIMELINE
 from workbench.comparison.shown import SceneShown
 from workbench.errors import DataError
 from workbench.mechanics.relaxation import Relaxation
@@ -24,6 +25,8 @@ OF_MOMENTS = ("position", "orientation", "point", "axes", "force", "slip")
 """What a track has at every moment."""
 OF_A_RUN = ("label", "solver", "step")
 """What tells runs apart; problems have no steps."""
+FRAMES = ("runs", "trajectories", "bodies", "timeline")
+"""Frames with rows of runs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +72,10 @@ def merged(several: Sequence[Saved]) -> Comparison:
     diagnostics = _ordered(pd.concat([x.diagnostics for x in all_of]), order).drop_duplicates(
         ["label", "step", "quantity"], ignore_index=True
     )
-    references = [x.trajectories[x.trajectories["role"] == "reference"] for x in kept]
+    references = [_of_role(x.trajectories, "reference") for x in kept]
     # Its own uncertainty is known where a run of it at half its step was made.
     reference = max(references, key=lambda frame: frame.notna().sum().sum())
-    of_runs = [x.trajectories[x.trajectories["role"] == "run"] for x in kept]
+    of_runs = [_of_role(x.trajectories, "run") for x in kept]
     trajectories = pd.concat([reference, _ordered(pd.concat(of_runs), order)], ignore_index=True)
     times = {x.seconds for x in all_of}
     return replace(
@@ -89,7 +92,17 @@ def merged(several: Sequence[Saved]) -> Comparison:
             _ordered(pd.concat([x.onward for x in kept]), order)
             .drop_duplicates(["label", "step", "after"], ignore_index=True), ONWARD, about,
         ) if c.case else c.onward,
+        timeline=framed(
+            pd.concat(
+                [_of_role(kept[0].timeline, "reference"),
+                 _ordered(pd.concat([_of_role(x.timeline, "run") for x in kept]), order)], ignore_index=True
+            ), TIMELINE, about,
+        ) if c.scene else c.timeline,
     )  # fmt: skip
+
+
+def _of_role(frame: pd.DataFrame, role: str) -> pd.DataFrame:
+    return frame[frame["role"] == role]
 
 
 def difference(a: Saved, b: Saved) -> str:
@@ -169,7 +182,7 @@ def _without_older(several: Sequence[Saved]) -> tuple[list[Comparison], list[str
                     f"{len(twice)} run{'s are' if len(twice) > 1 else ' is'} in '{s.folder}' and in '{other.folder}'; "
                     f"shown is the newer, of {other.provenance['created']}, in '{other.folder}'."
                 )
-                frames = {name: getattr(c, name) for name in ("runs", "trajectories", "bodies")}
+                frames = {name: getattr(c, name) for name in FRAMES}
                 c = replace(c, **{name: x[[key not in twice for key in _in_order(x)]] for name, x in frames.items()})
         kept.append(c)
     return kept, left_out

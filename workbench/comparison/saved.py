@@ -31,6 +31,7 @@ from workbench.comparison.motion import Motion
 from workbench.comparison.plain_data import built, checked, parsed, written
 from workbench.comparison.result import Comparison
 from workbench.comparison.scenes.bodies import BODIES
+from workbench.comparison.scenes.timeline import TIMELINE
 from workbench.comparison.shown import SavedCase, SavedFormulation, SceneShown
 from workbench.errors import DataError
 from workbench.mechanics.case import Truth
@@ -38,7 +39,7 @@ from workbench.output import write_json
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.readers.files import read_problem_file, write_problem_file
 
-FORMAT, VERSION = "contact-workbench comparison", 3
+FORMAT, VERSION = "contact-workbench comparison", 4
 """What comparison.json says of itself; the version is raised when an older workbench could not read it."""
 FRAMES = ("runs", "trajectories", "diagnostics")
 MOST_CELLS = 200_000_000
@@ -86,7 +87,7 @@ class Content:
 
 def save(c: Comparison, folder: Path) -> None:
     """Write comparison.json and the frames, whose columns carry units and meanings, into a folder that is there."""
-    for name in (*FRAMES, *["bodies"] * (c.scene is not None), *["onward"] * (c.case is not None)):
+    for name in (*FRAMES, *["bodies", "timeline"] * (c.scene is not None), *["onward"] * (c.case is not None)):
         (folder / f"{name}.parquet").write_bytes(getattr(c, name).to_parquet(index=False))
     content = Content(
         c.name, None if c.case is None else SavedCase.of(c.case),
@@ -137,6 +138,7 @@ def load(folder: Path) -> Comparison:
         found.truths, found.remarks, problem, found.facts, found.known, found.seconds, motion, found.scene,
         _frame(folder / "bodies.parquet", BODIES, SCENE, needed=True) if found.scene else pd.DataFrame(),
         _frame(folder / "onward.parquet", ONWARD, CASE, needed=True) if found.case else pd.DataFrame(),
+        _frame(folder / "timeline.parquet", TIMELINE, SCENE, needed=True) if found.scene else pd.DataFrame(),
     )  # fmt: skip
 
 

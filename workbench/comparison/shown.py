@@ -59,6 +59,11 @@ class SceneShown:
     left_out: tuple[str, ...]
     engines: dict[str, str]
 
+    @property
+    def free(self) -> bool:
+        """Whether no joint holds any body."""
+        return self.velocities == 6 * len(self.bodies)
+
 
 @dataclass(frozen=True)
 class SavedFormulation:

@@ -13,7 +13,7 @@ from workbench.mechanics.instant import Places
 from workbench.problems.solution import Status
 from workbench.scenes.scene import Scene
 from workbench.scenes.stepper import Stepped
-from workbench.scenes.track import ContactsByBody, Track, by_body, stacked
+from workbench.scenes.track import ContactsByBody, Track, by_body, in_a_row, stacked
 
 TOO_FAST = 1e6
 """Speed [m/s, rad/s] beyond which a run has exploded and ends."""
@@ -72,7 +72,7 @@ class TrackRecorder:
     def __init__(self, scene: Scene, q: Array, v: Array) -> None:
         self.scene = scene
         self.states = [(q, v, *scene.poses(q), scene.energy(q, v))]
-        self.rows: list[tuple[ContactsByBody, int, float, float, int]] = []
+        self.rows: list[tuple[ContactsByBody, Array, int, float, float, int]] = []
 
     @property
     def steps(self) -> int:
@@ -83,14 +83,15 @@ class TrackRecorder:
         given = x.given
         places = given.places or Places.unknown(given.contacts, given.mu.size)
         centre, u = self.states[-1][2], given.J @ x.v + given.rate
-        row = by_body(len(self.scene.bodies), centre, places, given.first, x.P, u, given.phi, h)
-        self.keep(x.q, x.v, row, given.contacts, x.residual, x.tolerance, x.iterations)
+        touched = by_body(len(self.scene.bodies), centre, places, given.first, x.P, u, given.phi, h)
+        self.keep(x.q, x.v, touched, given.contacts, x.residual, x.tolerance, x.iterations)
 
     def keep(
-        self, q: Array, v: Array, row: ContactsByBody, contacts: int, residual: float, tolerance: float, iterations: int
-    ) -> None:
-        """A finished step by its state, what touched by body, and what it took."""
-        self.rows.append((row, contacts, residual, tolerance, iterations))
+        self, q: Array, v: Array, touched: tuple[ContactsByBody, Array], contacts: int, residual: float,
+        tolerance: float, iterations: int,
+    ) -> None:  # fmt: skip
+        """A finished step by its state, what touched (`by_body`), and what it took."""
+        self.rows.append((*touched, contacts, residual, tolerance, iterations))
         self.states.append((q, v, *self.scene.poses(q), self.scene.energy(q, v)))
 
     def track(
@@ -98,12 +99,13 @@ class TrackRecorder:
     ) -> Track:
         """All of it; where it ended early, `reason` says why."""
         q, v, position, orientation, energy = (np.array(x) for x in zip(*self.states, strict=True))
-        rows, *numbers = zip(*self.rows, strict=True) if self.rows else ((), (), (), (), ())
+        rows, pressing, *numbers = zip(*self.rows, strict=True) if self.rows else ((), (), (), (), (), ())
         contacts, residual, tolerance, iterations = (np.array(x, dtype=float) for x in numbers)
         return Track(
             label, solver, h, wanted, q, v, position, orientation, energy, stacked(rows, len(self.scene.bodies)),
             contacts.astype(np.int64), residual, tolerance.min(initial=np.inf), iterations.astype(np.int64), status,
-            f"at {self.steps * h:g} s: {reason}" if reason else "", seconds,
+            f"at {self.steps * h:g} s: {reason}" if reason else "", seconds, in_a_row(pressing),
+            np.array([len(x) for x in pressing], dtype=np.int64),
         )  # fmt: skip
 
 

@@ -1,7 +1,8 @@
 """What a run of a scene leaves behind, by body: states, net contact wrenches, and what symptoms are read off.
 
 Contacts come and go and differ from run to run, so that runs are compared by their bodies. Whoever steps a scene, a
-formulation or another engine, tells every step's contacts to `by_body` and stacks the rows.
+formulation or another engine, tells every step's contacts to `by_body` and stacks the rows. Which bodies press on each
+other is kept contact by contact.
 """
 
 from collections.abc import Sequence
@@ -43,6 +44,17 @@ class ContactsByBody(NamedTuple):
     """(3,) the sum of the normal forces of what does not move, on all bodies [N]"""
 
 
+class Pressing(NamedTuple):
+    """The contacts between bodies that press in a run, limits of joints not among them, step by step."""
+
+    pair: NDArray[np.int64]
+    """(N, 2) the numbers of the two bodies, -1 for what does not move"""
+    load: Array
+    """(N,) normal force [N], the mean over the step"""
+    slip: Array
+    """(N,) sliding speed at the end of the step [m/s]"""
+
+
 @dataclass(frozen=True, eq=False)
 class Track:
     """K finished steps of h [s] of a scene with B bodies, n velocities; states are K + 1, the start included.
@@ -79,6 +91,10 @@ class Track:
     reason: str
     seconds: float
     """of all steps; what a run leaves out of it, such as compiling, is not in it"""
+    pressing: Pressing
+    """every step's contacts that press, one step after the other"""
+    pressed: NDArray[np.int64]
+    """(K,) how many of them are a step's"""
     others: dict[str, int] = field(default_factory=dict)
     """problems that another method of the solver's chain has solved (`escalation`), by its name"""
 
@@ -108,11 +124,15 @@ TOUCH = argument_type(Touch, INDICES, VECTOR, VECTOR, VECTOR, MATRIX, PAIRS, MAT
 STEP = argument_type(ContactsByBody, MATRIX, MATRIX, VECTOR, VECTOR, MATRIX, VECTOR, VECTOR)
 
 
-@kernel(types.void(types.float64, MATRIX, TOUCH, STEP))
-def add_up(h, centre, touch, found):
-    """The rows of `ContactsByBody`, all zero and the gap inf at first."""
+@kernel(types.int64(types.float64, MATRIX, TOUCH, STEP, MATRIX))
+def add_up(h, centre, touch, found, pressing):
+    """The rows of `ContactsByBody`, all zero and the gap inf at first, and of contacts that press; returns how many do.
+
+    `pressing` (r, 4) is one array, since whoever calls a kernel pays for each: the pair, the load, the slip.
+    """
     first, P, u, phi, point, pair, acts = touch
     wrench, place, load, gap, slide, slip, held = found
+    count = 0
     on_contact, sliding, arm, moment = np.zeros(6), np.zeros(3), np.zeros(3), np.zeros(3)
     for i in range(phi.shape[0]):
         a = first[i]
@@ -126,6 +146,10 @@ def add_up(h, centre, touch, found):
                     sliding[c] += u[k] * acts[k, c]
         p_n = max(P[a], 0.0) / h
         speed = np.sqrt(sliding[0] ** 2 + sliding[1] ** 2 + sliding[2] ** 2)
+        if p_n > 0.0 and max(pair[i, 0], pair[i, 1]) >= 0:
+            pressing[count, 0], pressing[count, 1] = pair[i, 0], pair[i, 1]
+            pressing[count, 2], pressing[count, 3] = p_n, speed
+            count += 1
         for side in range(2):
             body, sign = pair[i, side], 2.0 * side - 1.0
             if body < 0:
@@ -153,13 +177,16 @@ def add_up(h, centre, touch, found):
             slide[body, c] /= share
         if gap[body] == np.inf:
             gap[body] = np.nan
+    return count
 
 
 def by_body(
     bodies: int, centre: Array, places: Places, first: NDArray[np.int64], P: Array, u: Array, phi: Array, h: float
-) -> ContactsByBody:
-    """The contacts of a step by body: `centre` of mass (B, 3) [m] at its start, impulses P (R,) [N s] in it, velocities
-    u = J v+ (R,) at its end, gaps phi (r,) [m], and where the contacts are; rows as in `mechanics.instant.Instant`.
+) -> tuple[ContactsByBody, Array]:
+    """The contacts of a step by body, and those that press, for `in_a_row`.
+
+    `centre` of mass (B, 3) [m] at its start, impulses P (R,) [N s] in it, velocities u = J v+ (R,) at its end, gaps phi
+    (r,) [m], and where the contacts are; rows as in `mechanics.instant.Instant`.
     """
     found = _nothing(bodies)
     found.place[:], found.gap[:] = 0.0, np.inf
@@ -167,8 +194,9 @@ def by_body(
     whole = (np.ascontiguousarray(x, dtype=np.int64) for x in (first, places.pair))
     (begin, pair), (P, u, phi, point, acts) = whole, numbers
     touch = Touch(begin, P, u, phi, point, pair, acts)
-    add_up(h, np.ascontiguousarray(centre, dtype=float), touch, found)
-    return found
+    pressing = np.empty((phi.size, 4))
+    count = add_up(h, np.ascontiguousarray(centre, dtype=float), touch, found, pressing)
+    return found, pressing[:count].copy()
 
 
 def stacked(rows: Sequence[ContactsByBody], bodies: int) -> ContactsByBody:
@@ -176,6 +204,12 @@ def stacked(rows: Sequence[ContactsByBody], bodies: int) -> ContactsByBody:
     if rows:
         return ContactsByBody(*(np.stack(x) for x in zip(*rows, strict=True)))
     return ContactsByBody(*(np.zeros((0, *x.shape)) for x in _nothing(bodies)))
+
+
+def in_a_row(steps: Sequence[Array]) -> Pressing:
+    """The contacts that press of K steps, one step after the other."""
+    rows = np.concatenate(steps) if steps else np.empty((0, 4))
+    return Pressing(rows[:, :2].astype(np.int64), rows[:, 2].copy(), rows[:, 3].copy())
 
 
 def _nothing(bodies: int) -> ContactsByBody:

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Compared(Result):
-    """A comparison: `runs`, `trajectories`, `diagnostics`, of a case `onward`, of a scene `bodies`, are tidy frames;
-    `comparison` holds all that is known."""
+    """A comparison: `runs`, `trajectories`, `diagnostics`, of a case `onward`, of a scene `bodies` and `timeline`, are
+    tidy frames; `comparison` holds all that is known."""
 
     comparison: Comparison = field(repr=False)
     settings: dict[str, Any] = field(repr=False)
@@ -76,6 +76,11 @@ class Compared(Result):
         return self.comparison.bodies
 
     @property
+    def timeline(self) -> pd.DataFrame:
+        """Of a scene: when which bodies press on each other in the reference and in every run, and stick or slide."""
+        return self.comparison.timeline
+
+    @property
     def words(self) -> Sequence[str]:
         from workbench.builtin.reports.text import conclusions, scenes
         from workbench.builtin.reports.text.headline import headline
@@ -85,7 +90,8 @@ class Compared(Result):
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
-        last = {"bodies": self.bodies} if self.comparison.scene else {"diagnostics": self.diagnostics}
+        of_scene = {"bodies": self.bodies, "timeline": self.timeline}
+        last = of_scene if self.comparison.scene else {"diagnostics": self.diagnostics}
         last |= {"onward": self.onward} if self.comparison.case else {}
         return {"runs": self.runs, "trajectories": self.trajectories, **last}
 

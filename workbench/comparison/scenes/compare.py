@@ -33,6 +33,7 @@ from workbench.comparison.scenes.measured import MeasuredScene
 from workbench.comparison.scenes.motion import motion
 from workbench.comparison.scenes.runs import MakeStepper, Row, Runs, SceneEngine
 from workbench.comparison.scenes.single import ZeroGapScene, from_exact, from_own
+from workbench.comparison.scenes.timeline import TIMELINE, first_contact, timeline
 from workbench.comparison.shown import SceneShown
 from workbench.errors import DataError, WorkbenchError
 from workbench.escalation import Chain, default_solver
@@ -46,8 +47,8 @@ from workbench.scenes.track import Track
 
 FINER = 6
 """Times that the reference's step is smaller at least: the error of its own step is then a fifth of theirs."""
-NUMBERS, MEMORY = 22, 4e9
-"""What is kept of a body in a step, and bytes that all runs may take."""
+NUMBERS, MEMORY = 30, 4e9
+"""What is kept of a body and two contacts in a step, and bytes that all runs may take."""
 
 
 def compare(
@@ -94,6 +95,11 @@ def compare(
         rows.append(judged.row(row, found[row], chosen))
     bodies = [x for row in plan for x in judged.bodies(row, found[row])]
     moving = [x for x in found.values() if isinstance(x, Track) and x.contacts.size]
+    touching = {row: timeline(scene, x, fine, end.until, "run") for row, x in found.items() if isinstance(x, Track)}
+    for row, values in zip(plan, rows, strict=True):
+        begin, between = first_contact(touching[row]) if row in touching else (np.inf, [])
+        values |= {"first_contact": begin if between else np.nan, "first_pair": "; ".join(between)}
+    touched = [timeline(scene, fine, fine, end.until, "reference"), *touching.values()]
     steps = [curves(scene, fine, coarse, end.until, "reference")]
     steps += [curves(scene, x, fine, end.until, "run") for x in moving]
     return Comparison(
@@ -102,7 +108,8 @@ def compare(
         framed(pd.concat(steps, ignore_index=True), TRAJECTORIES, SCENE), framed([], DIAGNOSTICS, SCENE),
         mathematics(formulations, (scene.start()[1].size, 0, 1, 2)), settings=settings,
         motion=motion(scene, fine, moving, end.until), scene=_shown(scene, end, duration, engines),
-        bodies=framed(bodies, BODIES, SCENE), truths=tuple(scene.known(fine)) if scene.known and fine.finished else (),
+        bodies=framed(bodies, BODIES, SCENE), timeline=framed(pd.concat(touched, ignore_index=True), TIMELINE, SCENE),
+        truths=tuple(scene.known(fine)) if scene.known and fine.finished else (),
     )  # fmt: skip
 
 

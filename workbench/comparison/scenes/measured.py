@@ -1,6 +1,6 @@
 """What a metric of scenes sees: runs beside the reference, body by body, and how far two of them are apart."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from workbench.arrays import Array
 from workbench.comparison.columns import SCENE
 from workbench.comparison.measured import SPAN, AnswerPair, Measured
-from workbench.scenes.track import ContactsByBody, Track
+from workbench.scenes.track import Track
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,14 +86,3 @@ def angles(a: Array, b: Array) -> Array:
     """(..., B) [rad], from 0 to pi, between orientations (..., B, 4), unit quaternions."""
     near = np.minimum(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1))
     return 4.0 * np.arcsin(np.minimum(0.5 * near, 1.0))
-
-
-def until(track: Track, k: int) -> Track:
-    """The first k steps of a track, or all of a shorter one."""
-    steps = ContactsByBody(*(x[:k] for x in track.steps))
-    cut = {f.name: getattr(track, f.name) for f in fields(track)} | {"steps": steps}
-    for name in ("q", "v", "position", "orientation", "energy"):
-        cut[name] = cut[name][: k + 1]
-    for name in ("contacts", "residual", "iterations"):
-        cut[name] = cut[name][:k]
-    return Track(**cut)

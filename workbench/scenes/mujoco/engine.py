@@ -99,16 +99,16 @@ class MujocoEngine:
                     status = Status.NOT_FINITE
                     break
                 centre = kept.states[-1][2]
-                row, contacts = touched(scene, m, d, centre, h)
+                found, contacts = touched(scene, m, d, centre, h)
                 solved = int(d.solver_niter[: max(1, d.nisland)].sum())
-                kept.keep(np.append(d.qpos, d.act), d.qvel.copy(), row, contacts, np.nan, np.inf, solved)
+                kept.keep(np.append(d.qpos, d.act), d.qvel.copy(), found, contacts, np.nan, np.inf, solved)
                 if progress:
                     progress(kept.steps)
         return kept.track(self.label, "mj_step", h, steps, status, reason, seconds)
 
 
-def touched(scene: MujocoScene, m: Any, d: Any, centre: Array, h: float) -> tuple[ContactsByBody, int]:
-    """By body, what touched in the step of h [s] that has just been made, and how many contacts and limits there were.
+def touched(scene: MujocoScene, m: Any, d: Any, centre: Array, h: float) -> tuple[tuple[ContactsByBody, Array], int]:
+    """What touched in the step of h [s] that has just been made, see `by_body`, and how many contacts and limits.
 
     `d` has its velocities at the end of the step, its kinematics and contacts at the start.
     """

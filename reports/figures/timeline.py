@@ -1,0 +1,116 @@
+"""The figure of a scene's contacts over time: of each pair of bodies the reference's, and a formulation's below."""
+
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from workbench.builtin.reports.figures.charts import Figure, now, short
+from workbench.builtin.reports.figures.styles import MODE_COLOURS
+from workbench.comparison.result import Comparison
+from workbench.comparison.scenes.timeline import (
+    KINDS,
+    SLIDING,
+    STICKING,
+    by_pair,
+    covered,
+    exact_and_runs,
+    otherwise,
+    pair_name,
+)
+
+MOST_PAIRS = 12
+"""Pairs that the page shows, those with most normal impulse in the reference; timeline.csv has all."""
+WIDTH, ROW = 760, 18
+"""Of the plot, and of the bar of a run [px]."""
+MOMENTS, MOST_BARS = 380, 8000
+"""Parts of the time in which bars are drawn, each two pixels wide; fewer where there are more bars than that."""
+HEIGHTS = {STICKING: 12, SLIDING: 5}
+"""Height of a bar where two bodies stick and where they slide [px]: colours alone are not for everybody."""
+REFERENCE = "reference"
+
+
+def main_pairs(c: Comparison) -> list[tuple[str, str]]:
+    """The pairs of bodies that press on each other, those first whose normal impulse in the reference is largest."""
+    exact, runs = exact_and_runs(c)
+    every = pd.concat([exact, *(rows.assign(impulse=0.0) for rows in runs.values())])
+    impulse = every.groupby(["body", "other"], sort=False)["impulse"].sum().sort_values(ascending=False, kind="stable")
+    return [(str(body), str(other)) for body, other in impulse.index]
+
+
+def timeline_figure(c: Comparison) -> list[Figure]:
+    """Bars over time, a plot for each pair; nothing where nothing touches."""
+    exact, runs = exact_and_runs(c)
+    runs = {label: rows for label, rows in runs.items() if label != "coulomb"} or runs
+    if c.timeline.empty or not runs or c.scene is None:
+        return []
+    pairs = main_pairs(c)
+    shown = pairs[:MOST_PAIRS]
+    own = {REFERENCE: by_pair(exact)} | {label: by_pair(rows) for label, rows in runs.items()}
+    moments, bars = MOMENTS, _bars(own, shown, c.scene.until, MOMENTS)
+    while len(bars) > MOST_BARS:
+        moments //= 2
+        bars = _bars(own, shown, c.scene.until, moments)
+    left = len(pairs) - len(shown)
+    more = f" The {MOST_PAIRS} pairs with the largest normal impulse; {left} more are in timeline.csv." if left else ""
+    caption = (
+        "Thick and blue: the two bodies stick. Thin and red: they slide, faster than the stick threshold of "
+        f"{c.scene.v_th:g} m/s. Empty: they do not press on each other. Above, the reference; below, the formulation "
+        f"that is chosen. A contact shorter than {1e3 * c.scene.until / moments:.2g} ms is drawn that long.{more}"
+    )
+    return [
+        Figure("timeline", "Contacts over time", caption, _chart(bars, shown, list(runs), _telling(exact, runs), c))
+    ]
+
+
+def _telling(exact: pd.DataFrame, runs: dict[str, pd.DataFrame]) -> str:
+    """The label of the run whose contacts do longest what they do not do in the reference."""
+    lasts = {label: sum(x[kind] for x in otherwise(rows, exact) for kind in KINDS)
+             for label, rows in runs.items()}  # fmt: skip
+    return max(lasts, key=lasts.__getitem__)
+
+
+def _bars(
+    own: dict[str, dict[tuple[str, str], pd.DataFrame]], pairs: list[tuple[str, str]], until: float, moments: int
+) -> pd.DataFrame:
+    edges = np.linspace(0.0, until, moments + 1)
+    rows: list[dict[str, Any]] = []
+    for pair in pairs:
+        for label, found in own.items():
+            if pair not in found:
+                continue
+            stuck, slid = (
+                np.diff(covered(found[pair][found[pair]["mode"] == mode], edges)) for mode in (STICKING, SLIDING)
+            )
+            # What lasts longer, where there is any; what is below is rounding of the sums.
+            mode = np.where(np.maximum(stuck, slid) < 1e-6 * edges[1], "", np.where(slid > stuck, SLIDING, STICKING))
+            begins = np.flatnonzero(np.append(True, mode[1:] != mode[:-1]))
+            ends = np.append(begins[1:], moments)
+            rows += [
+                {"pair": pair_name(*pair), "label": label, "mode": str(mode[a]), "from": short(edges[a]),
+                 "to": short(edges[b])}
+                for a, b in zip(begins, ends, strict=True) if mode[a]
+            ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _chart(bars: pd.DataFrame, pairs: list[tuple[str, str]], labels: list[str], chosen: str, c: Comparison) -> Any:
+    assert c.scene
+    picked = alt.param("formulation", value=chosen, bind=alt.binding_select(options=labels, name="Formulation below "))
+    colour = alt.Scale(domain=list(HEIGHTS), range=[MODE_COLOURS[x] for x in HEIGHTS])
+    legend = alt.Legend(orient="top", symbolType="square", symbolSize=120, symbolStrokeWidth=0)
+    on_x = alt.Scale(domain=[0.0, short(c.scene.until)], nice=False)
+    shown = alt.Chart(bars).transform_filter(f"datum.label === '{REFERENCE}' || datum.label === formulation")
+    shown = shown.encode(
+        x=alt.X("from:Q", title="time [s]", scale=on_x, axis=alt.Axis(tickCount=6)),
+        x2="to:Q",
+        y=alt.Y("label:N", title=None, sort=[REFERENCE, *labels]),
+        color=alt.Color("mode:N", scale=colour, title=None, legend=legend),
+        tooltip=["pair:N", "label:N", "mode:N", "from:Q", "to:Q"],
+    )
+    layers = [shown.transform_filter(alt.datum.mode == x).mark_bar(size=size) for x, size in HEIGHTS.items()]
+    plot = alt.layer(*layers, now(bars, "pair"), data=bars).properties(width=WIDTH, height=alt.Step(ROW))
+    header = alt.Header(title=None, labelAnchor="start", labelOrient="top", labelPadding=2)
+    names = [pair_name(*pair) for pair in pairs]
+    return plot.facet(facet=alt.Facet("pair:N", title=None, sort=names, header=header), columns=1).add_params(picked)
