@@ -174,7 +174,7 @@ def test_what_contacts_do_otherwise_than_in_the_reference_is_said_where_it_lasts
         ("run", "box", "right", "sticking", 1.75, 2.0),
     )  # fmt: skip
     assert scenes.otherwise_words(replace(c, timeline=rows)) == [
-        "Ccp: left–world slides for 0.5 s instead of sticking; left–world sticks for 0.2 s instead of sliding; "
+        "ccp: left–world slides for 0.5 s instead of sticking; left–world sticks for 0.2 s instead of sliding; "
         "left–world is open for 0.5 s instead of closed.",
-        "Box: right–world is closed for 0.25 s instead of open.",
+        "box: right–world is closed for 0.25 s instead of open.",
     ]

@@ -132,7 +132,7 @@ def otherwise_words(c: Comparison) -> list[str]:
                 words.append(f"{most['pair']} {OTHERWISE[kind].format(f'{most[kind]:.2g}')}")
         if words:
             said.setdefault("; ".join(words), []).append(label)
-    return [f"{_sentence(listed(labels))}: {words}." for words, labels in said.items()]
+    return [f"{listed(labels)}: {words}." for words, labels in said.items()]
 
 
 def _start(c: Comparison) -> str:
