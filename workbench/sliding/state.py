@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 from workbench.errors import DataError
 from workbench.mechanics.case import Array, Case
 from workbench.mechanics.core import Core
+from workbench.mechanics.second_order import SecondOrder
 from workbench.sliding.system import SlidingSystem
 
 CLOSED = 1e-9
 """Gap [m] and separating speed [m/s] up to which a contact counts as closed."""
 UNIT = 1e-6
 """What the length of a quaternion may be off by."""
-STEP = 1e-3
-"""Time [s] over which rows are differenced, to fourth order."""
 UNCERTAINTY = 1e-9
 """Relative uncertainty of a system that was made this way, from the differences."""
 
@@ -116,7 +115,7 @@ class ClosedContacts(NamedTuple):
 def closed_contacts(case: Case, state: State = START) -> ClosedContacts:
     """The contacts that are closed at a state and do not separate; DataError where there are none."""
     q, v = coordinates(case, state)
-    _, m, r, d = case.size
+    _, _, r, d = case.size
     core = filled(case, q, v)
     which = np.flatnonzero((core.phi <= CLOSED) & (core.J_n @ v + core.r_n <= CLOSED))
     if state.closed is not None:
@@ -126,11 +125,11 @@ def closed_contacts(case: Case, state: State = START) -> ClosedContacts:
             f"{case.name}: no contact is closed at this state, and nothing slides; give coordinates q and velocities "
             "v at which one is (--set q=... --set v=...), or a moment of the run (--at T)"
         )
-    w_b, w_n, w_t = np.split(_bias(case, q, v), [m, m + r])
+    x = SecondOrder(case).at(q, v)
     u_t = (core.J_t @ v + core.r_t).reshape(r, d)
     found = ClosedContacts(
-        which, core.M, core.f, core.J_b, w_b, core.J_n[which], w_n[which],
-        core.J_t.reshape(r, d, -1)[which], w_t.reshape(r, d)[which], u_t[which], core.mu[which],
+        which, core.M, core.f, core.J_b, x.c_b, core.J_n[which], x.c_n[which],
+        core.J_t.reshape(r, d, -1)[which], x.c_t[which], u_t[which], core.mu[which],
     )  # fmt: skip
     for name, value in found._asdict().items():
         if not np.isfinite(value).all():
@@ -174,21 +173,7 @@ def slip_directions(slip: tuple[float, ...], contacts: int, d: int) -> Array:
 
 def filled(case: Case, q: Array, v: Array) -> Core:
     """The contact data at (q, v)."""
-    core = Core(case.size, STEP, 0.0, case.v_th)
+    core = Core(case.size, 1.0, 0.0, case.v_th)
     core.v[:] = v
     case.fill(np.asarray(q, dtype=float), np.asarray(v, dtype=float), case.data(), core)
     return core
-
-
-def _bias(case: Case, q: Array, v: Array) -> Array:
-    """d/dt (J v + r) of the bilateral, the normal, and the tangential rows at fixed velocities [m/s2]."""
-
-    def rates(h: float) -> Array:
-        there = np.empty_like(q)
-        case.advance(q, v, h, case.data(), there)
-        core = filled(case, there, v)
-        return np.concatenate([core.J_b @ v + core.r_b, core.J_n @ v + core.r_n, core.J_t @ v + core.r_t])
-
-    near, far = ((rates(x) - rates(-x)) / (2 * x) for x in (STEP, 2 * STEP))
-    bias: Array = (4 * near - far) / 3
-    return bias

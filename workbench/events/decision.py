@@ -1,0 +1,249 @@
+"""The next mode of closed contacts, from their contact problem at acceleration level.
+
+With the bilateral rows and the normals of sliding contacts that stay closed eliminated, contacts at rest (u_t = 0) obey
+
+    K contains lambda  perp  (a_n + mu |a_t|, a_t) in K*,     a = W lambda + w
+
+and sliding contacts 0 <= lambda_n perp a_n >= 0. Every subset of the sliding contacts is tried as the one that stays
+closed, so that all solutions are met; a mode is accepted where its acceleration is the only one (truth.md, section 1).
+"""
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.algorithms import ROUND_OFF, find_solver
+from workbench.diagnostics.contact_exact import exact_contacts
+from workbench.diagnostics.slip_modes import LARGEST, Motions, motions
+from workbench.diagnostics.slip_modes_space import motions_in_space
+from workbench.errors import DataError
+from workbench.events.modes import EventError, Mode, Modes, kept_rows, rates, sliding_matrix
+from workbench.matrices.p_property.verdict import p_verdict_of
+from workbench.mechanics.case import Array
+from workbench.mechanics.second_order import Dynamics
+from workbench.problems.classes import CoulombNCP
+from workbench.sliding.state import UNCERTAINTY, ClosedContacts
+
+SIGN = 1e-9
+"""Share of the accelerations and forces in play up to which one of them counts as zero."""
+MOST_SLIDING = 8
+"""Contacts that slide of which all subsets are tried."""
+STARTS = 8
+"""Random starts from which a second solution is looked for where no method proves that there is none."""
+
+
+class Decision(NamedTuple):
+    """Modes (r,), sliding directions (r, d), zero where none, and how their uniqueness is known, in words."""
+
+    modes: Modes
+    e: Array
+    unique: str
+
+
+class _Solution(NamedTuple):
+    modes: Modes
+    e: Array
+    a: Array
+
+
+def next_modes(x: Dynamics, on: list[int], resting: list[int], sticks: Array) -> Decision:
+    """The modes of the closed contacts `on`, of which `resting` have u_t = 0; sticks (r,) friction coefficients of
+    contacts at rest.
+
+    Raises EventError where no acceleration or more than one solves the contact problem, or its solution is not
+    verified by the problem's residual.
+    """
+    r, d = x.u_t.shape
+    sliding = [i for i in on if i not in resting]
+    if len(sliding) > MOST_SLIDING:
+        raise EventError(f"{len(sliding)} contacts slide at once; their next modes are searched for {MOST_SLIDING}")
+    e = np.zeros((r, d))
+    for i in sliding:
+        e[i] = x.u_t[i] / np.linalg.norm(x.u_t[i])
+    found: list[_Solution] = []
+    trouble = ""
+    for stay in _subsets(sliding):
+        try:
+            solution = _with(x, list(stay), sliding, resting, e, sticks)
+        except EventError as error:
+            # Subsets of dependent contacts are met again in their independent ones.
+            trouble = trouble or str(error)
+            continue
+        if solution is not None and not any(_same(solution.a, other.a) for other in found):
+            found.append(solution)
+    if len(found) != 1:
+        if trouble:
+            raise EventError(trouble)
+        how_many = "no acceleration solves" if not found else f"{len(found)} accelerations solve"
+        said = _painleve(x, sliding, e) if not resting else ""
+        raise EventError(f"the next mode is not determined: {how_many} the contact problem{said}")
+    (solution,) = found
+    return Decision(solution.modes, solution.e, _uniqueness(x, on, sliding, resting, solution, sticks))
+
+
+def _subsets(sliding: list[int]) -> itertools.chain:
+    sizes = range(len(sliding), -1, -1)
+    return itertools.chain.from_iterable(itertools.combinations(sliding, size) for size in sizes)
+
+
+def _same(a: Array, b: Array) -> bool:
+    return bool(np.abs(a - b).max() <= 1e-7 * max(1.0, np.abs(a).max(), np.abs(b).max()))
+
+
+def _with(
+    x: Dynamics, stay: list[int], sliding: list[int], resting: list[int], e: Array, sticks: Array
+) -> _Solution | None:
+    """The solution in which the contacts `stay` go on sliding and the other sliding ones open; None where none is."""
+    r, _ = x.u_t.shape
+    modes = [Mode.OPEN] * r
+    for i in stay:
+        modes[i] = Mode.SLIP
+    e = e.copy()
+    for i in set(sliding) - set(stay):
+        e[i] = 0.0
+    if resting:
+        answer = _at_rest(x, tuple(modes), e, resting, sticks)
+        if answer is None:
+            return None
+        for i, (mode, direction) in answer.items():
+            modes[i], e[i] = mode, direction
+    try:
+        found = rates(x, tuple(modes), e)
+    except np.linalg.LinAlgError:
+        return None
+    scale = _force_scale(x)
+    if any(found.lambda_n[i] < -SIGN * scale for i in stay):
+        return None
+    a_n = x.J_n @ found.a + x.c_n
+    least = -SIGN * _acceleration_scale(x)
+    if any(a_n[i] < least for i in (*sliding, *resting) if modes[i] == Mode.OPEN):
+        return None
+    return _Solution(tuple(modes), e, found.a)
+
+
+def _force_scale(x: Dynamics) -> float:
+    return max(float(np.abs(x.f).max()), float(np.abs(x.M @ np.ones(len(x.M))).max()))
+
+
+def _acceleration_scale(x: Dynamics) -> float:
+    return max(1.0, float(np.abs(np.linalg.solve(x.M, x.f)).max()))
+
+
+def _at_rest(
+    x: Dynamics, modes: Modes, e: Array, resting: list[int], sticks: Array
+) -> dict[int, tuple[Mode, Array]] | None:
+    """Mode and direction of every contact at rest, under those of the others. A contact with static friction sticks
+    under it or slips under the kinetic one."""
+    mu = x.mu.copy()
+    mu[resting] = np.maximum(sticks[resting], x.mu[resting])
+    found = _solved(x, modes, e, resting, mu)
+    if found is not None and (mu != x.mu).any() and any(mode == Mode.SLIP for mode, _ in found.values()):
+        slips = [i for i, (mode, _) in found.items() if mode == Mode.SLIP]
+        mu[slips] = x.mu[slips]
+        found = _solved(x, modes, e, resting, mu)
+    return found
+
+
+def _solved(x: Dynamics, modes: Modes, e: Array, resting: list[int], mu: Array) -> dict[int, tuple[Mode, Array]] | None:
+    problem, starts = resting_problem(x, modes, e, resting, mu), len(resting)
+    solution = find_solver(ROUND_OFF[problem.kind]).solve(problem)
+    if not solution.residual <= solution.tolerance:
+        return None
+    d = problem.d
+    lam, a = solution.z, problem.M @ solution.z + problem.q
+    size, force = max(1.0, float(np.abs(problem.q).max())), float(np.abs(lam).max())
+    found = {}
+    for k, i in enumerate(resting):
+        a_t = a[starts + d * k : starts + d * (k + 1)]
+        slip = float(np.linalg.norm(a_t))
+        if lam[k] <= SIGN * force and a[k] > SIGN * size:
+            found[i] = Mode.OPEN, np.zeros(d)
+        elif slip <= SIGN * size:
+            found[i] = Mode.STICK, np.zeros(d)
+        else:
+            found[i] = Mode.SLIP, a_t / slip
+    return found
+
+
+def resting_problem(x: Dynamics, modes: Modes, e: Array, resting: list[int], mu: Array) -> CoulombNCP:
+    """The contact problem of the contacts at rest, bilateral rows and contacts of `modes` eliminated:
+    [J_n; J_t] a + c = W lambda + q, unknowns [lambda_n, lambda_t]."""
+    n, d = len(x.M), x.u_t.shape[1]
+    J = np.concatenate([x.J_n[resting], x.J_t[resting].reshape(-1, n)])
+    c = np.concatenate([x.c_n[resting], x.c_t[resting].ravel()])
+    kept = kept_rows(x, modes, e)
+    A, F = np.concatenate([kept.A, J]), np.column_stack([kept.F, J.T])
+    W = A @ np.linalg.solve(x.M, F)
+    q = A @ np.linalg.solve(x.M, x.f) + np.concatenate([kept.c, c])
+    k = len(kept.A)
+    if k:
+        X = np.linalg.lstsq(W[:k, :k], np.column_stack([W[:k, k:], q[:k]]))[0]
+        return CoulombNCP(W[k:, k:] - W[k:, :k] @ X[:, :-1], q[k:] - W[k:, :k] @ X[:, -1], mu[resting], d)
+    return CoulombNCP(W, q, mu[resting], d)
+
+
+def _uniqueness(
+    x: Dynamics, on: list[int], sliding: list[int], resting: list[int], solution: _Solution, sticks: Array
+) -> str:
+    """How it is known that the acceleration is the only one; EventError where another one is found."""
+    if not on:
+        return "no contact is closed"
+    if not resting:
+        verdict = p_verdict_of(sliding_matrix(x, tuple(Mode.SLIP if i in sliding else Mode.OPEN for i in range(
+            len(x.mu))), x.u_t / np.maximum(np.linalg.norm(x.u_t, axis=1), 1e-300)[:, None]))  # fmt: skip
+        if verdict.verdict == "P":
+            return f"W_s is a P-matrix: {verdict.proof}"
+        return "one acceleration among all subsets of closed sliding contacts"
+    found = _enumerated(x, on, resting, sticks)
+    if found is not None and found.found:
+        accelerations = [np.ravel(m.rates) for m in found.found]
+        if all(_same(accelerations[0], other) for other in accelerations[1:]):
+            return "all motions of Coulomb's law were enumerated"
+        words = " or ".join(", ".join(m.modes) for m in found.found)
+        raise EventError(f"the next mode is not unique: {words}")
+    _search_another(x, sliding, resting, solution, sticks)
+    return f"no second solution from {STARTS} starts"
+
+
+def _enumerated(x: Dynamics, on: list[int], resting: list[int], sticks: Array) -> Motions | None:
+    """All motions, by the exact enumerations of `diagnostics`; None for contacts that these do not take."""
+    d = x.u_t.shape[1]
+    if (d == 1 and len(on) > LARGEST) or (d == 2 and (len(on) > 1 or on != resting)) or (sticks > x.mu).any():
+        return None
+    u_t = x.u_t[on].copy()
+    u_t[[i in resting for i in on]] = 0.0
+    here = ClosedContacts(
+        np.array(on), x.M, x.f, x.J_b, x.c_b, x.J_n[on], x.c_n[on], x.J_t[on], x.c_t[on], u_t, x.mu[on]
+    )
+    try:
+        exact = exact_contacts(here)
+    except DataError:
+        return None
+    return motions(exact, UNCERTAINTY, 0.0) if d == 1 else motions_in_space(exact, UNCERTAINTY)
+
+
+def _search_another(x: Dynamics, sliding: list[int], resting: list[int], solution: _Solution, sticks: Array) -> None:
+    """Raise EventError where the problem of the contacts at rest has a second acceleration, from random starts."""
+    modes = tuple(m if i in sliding else Mode.OPEN for i, m in enumerate(solution.modes))
+    problem = resting_problem(x, modes, solution.e, resting, np.maximum(sticks, x.mu))
+    solver, rng = find_solver(ROUND_OFF[problem.kind]), np.random.default_rng(0)
+    first = solver.solve(problem)
+    reference, scale = problem.M @ first.z, float(np.abs(first.z).max())
+    for _ in range(STARTS):
+        other = solver.solve_from(problem, scale * rng.normal(size=problem.size))  # type: ignore[attr-defined]
+        if other.residual <= other.tolerance and not _same(problem.M @ other.z, reference):
+            raise EventError("the next mode is not unique: two accelerations solve the contact problem")
+
+
+def _painleve(x: Dynamics, sliding: list[int], e: Array) -> str:
+    """W_s and b of sliding contacts, in words, where W_s is no P-matrix."""
+    r = len(x.mu)
+    modes = tuple(Mode.SLIP if i in sliding else Mode.OPEN for i in range(r))
+    W_s = sliding_matrix(x, modes, e)
+    free = x.J_n[sliding] @ np.linalg.solve(x.M, x.f) + x.c_n[sliding]
+    return f" (Painlevé: W_s = {_numbers(W_s)} 1/kg, b = {_numbers(free)} m/s2)"
+
+
+def _numbers(X: Array) -> str:
+    return ", ".join(f"{v:.3g}" for v in np.ravel(X))

@@ -1,0 +1,150 @@
+"""Accelerations and forces while every contact keeps its mode: open, slip in a direction, or stick.
+
+    M a = f + J_b^T lambda_b + J_n^T lambda_n + J_t^T lambda_t,     J_b a + c_b = 0
+    open   no force
+    slip   J_n a + c_n = 0,  lambda_t = -mu lambda_n e
+    stick  J_n a + c_n = 0,  J_t a + c_t = 0
+
+A mode is continued smoothly beyond its end: nothing is clamped, so that events are simple roots (truth.md, section 1).
+"""
+
+from enum import IntEnum
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.errors import WorkbenchError
+from workbench.mechanics.case import Array
+from workbench.mechanics.second_order import Dynamics
+
+RANK = 1e-10
+"""Singular values of balanced rows, relative to the largest, below which rows count as dependent."""
+
+
+class Mode(IntEnum):
+    """What a contact does."""
+
+    OPEN = 0
+    SLIP = 1
+    STICK = 2
+
+
+Modes = tuple[Mode, ...]
+
+
+class EventError(WorkbenchError):
+    """A motion that cannot be continued beyond this moment: why, in one line."""
+
+
+class Rates(NamedTuple):
+    """Accelerations a (n,), forces lambda_n (r,), lambda_t (r, d) [N] zero where open; whether these are unique."""
+
+    a: Array
+    lambda_n: Array
+    lambda_t: Array
+    unique: bool
+
+
+class Rows(NamedTuple):
+    """Rows A (k, n) that a mode keeps, their velocities u (k,) and biases c (k,), and the columns F (n, k) of forces.
+
+    First come the bilateral rows, then the normals of closed contacts in order, then the tangents of those that stick.
+    """
+
+    A: Array
+    u: Array
+    c: Array
+    F: Array
+
+
+@lru_cache(maxsize=256)
+def closed(modes: Modes) -> NDArray[np.int64]:
+    """The contacts that are not open."""
+    return np.flatnonzero(np.array(modes) != Mode.OPEN)
+
+
+@lru_cache(maxsize=256)
+def sticking(modes: Modes) -> NDArray[np.int64]:
+    """The contacts that stick."""
+    return np.flatnonzero(np.array(modes) == Mode.STICK)
+
+
+def kept_rows(x: Dynamics, modes: Modes, e: Array) -> Rows:
+    """The rows and force columns of a mode; e (r, d) unit sliding directions of contacts that slip."""
+    on, sticks = closed(modes), sticking(modes)
+    n = len(x.M)
+    A = np.concatenate([x.J_b, x.J_n[on], x.J_t[sticks].reshape(-1, n)])
+    F = A.T.copy()
+    for column, i in enumerate(on, start=len(x.J_b)):
+        if modes[i] == Mode.SLIP:
+            F[:, column] -= x.mu[i] * (e[i] @ x.J_t[i])
+    u = np.concatenate([x.u_b, x.u_n[on], x.u_t[sticks].ravel()])
+    return Rows(A, u, np.concatenate([x.c_b, x.c_n[on], x.c_t[sticks].ravel()]), F)
+
+
+def _balanced(W: Array) -> tuple[Array, Array]:
+    """W with its rows and columns over the roots of its diagonal, and those roots."""
+    size = np.sqrt(np.abs(np.diag(W)))
+    size[size == 0] = 1.0
+    return W / np.outer(size, size), size
+
+
+def rates(x: Dynamics, modes: Modes, e: Array) -> Rates:
+    """Accelerations and forces of a mode. Where rows are dependent the forces are the least ones (of balanced rows).
+
+    Raises EventError where the rows cannot be kept, or the acceleration is not unique.
+    """
+    rows = kept_rows(x, modes, e)
+    k, m, (r, d) = len(rows.A), len(x.J_b), x.u_t.shape
+    X: Array = np.linalg.solve(x.M, np.column_stack([x.f, rows.F])).astype(float)
+    a, lam, unique = X[:, 0], np.zeros(k), True
+    if k:
+        W, size = _balanced(rows.A @ X[:, 1:])
+        left, values, right = np.linalg.svd(W)
+        rank = int(np.sum(values > RANK * values[0]))
+        unique = rank == k
+        wanted = -(rows.A @ a + rows.c) / size
+        # The second pass takes what is left, which cancellation between heavy and light bodies makes large.
+        for _ in range(2):
+            off = -(rows.A @ a + rows.c) / size
+            change = right[:rank].T @ ((left[:, :rank].T @ off) / values[:rank]) / size
+            lam, a = lam + change, a + X[:, 1:] @ change
+        if not unique:
+            _must_agree(X[:, 1:], W, right[rank:] / size, wanted, lam * size)
+    lambda_n, lambda_t = np.zeros(r), np.zeros((r, d))
+    on = closed(modes)
+    lambda_n[on] = lam[m : m + len(on)]
+    at = m + len(on)
+    for i in on:
+        if modes[i] == Mode.STICK:
+            lambda_t[i], at = lam[at : at + d], at + d
+        else:
+            lambda_t[i] = -x.mu[i] * lambda_n[i] * e[i]
+    return Rates(a, lambda_n, lambda_t, unique)
+
+
+def _must_agree(X: Array, W: Array, free: Array, wanted: Array, lam: Array) -> None:
+    """Raise EventError where dependent rows contradict each other, or free forces (k', k) move the bodies."""
+    if np.abs(W @ lam - wanted).max() > 1e-8 * max(1.0, float(np.abs(wanted).max())):
+        raise EventError("dependent constraints contradict each other: no acceleration keeps all of them")
+    moves = np.abs(X @ free.T).max() / np.abs(X).max() / np.abs(free).max()
+    if moves > 1e-8:
+        raise EventError(
+            "the motion is not unique: contacts are redundant, and how they share the load decides the friction"
+        )
+
+
+def sliding_matrix(x: Dynamics, modes: Modes, e: Array) -> Array:
+    """W_s (s, s) of the contacts that slip: normal accelerations under normal forces with their friction, bilateral
+    and sticking rows held [1/kg]; the matrix of the slip-only LCP (truth.md, section 1)."""
+    rows = kept_rows(x, modes, e)
+    on = closed(modes)
+    slips = len(x.J_b) + np.flatnonzero([modes[i] == Mode.SLIP for i in on])
+    others = np.setdiff1d(np.arange(len(rows.A)), slips)
+    W = rows.A @ np.linalg.solve(x.M, rows.F)
+    S = W[np.ix_(slips, slips)]
+    if len(others):
+        S = S - W[np.ix_(slips, others)] @ np.linalg.lstsq(W[np.ix_(others, others)], W[np.ix_(others, slips)])[0]
+    return S

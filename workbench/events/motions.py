@@ -1,0 +1,191 @@
+"""The smooth motion of one phase as an ordinary differential equation, in time or in a time that ends of slip allow.
+
+In time y = (q, v, w) with the work w [J] that friction has taken. Contacts that slip in space have a direction that is
+singular where slip ends; their phases go in the time tau of the slowest one, i, with dt = u_i dtau, and keep for every
+sliding contact j the state L_j = ln u_j and the angle al_j of its direction (truth.md, section 2), t at the end:
+
+    q' = u_i Gamma v,  v' = u_i a,  L_j' = e_j . s_j u_i/u_j,  al_j' = n_j . s_j u_i/u_j,  t' = u_i,  s = J_t a + c_t
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.events.modes import Mode, Modes, Rates, closed, kept_rows, rates
+from workbench.mechanics.case import Array
+from workbench.mechanics.second_order import Dynamics, SecondOrder
+
+INSTANT = 1e-20
+"""Time [s] in which a projection moves coordinates, so that a time among them stays."""
+
+
+class State(NamedTuple):
+    """A moment t [s]: coordinates q (n_q,), velocities v (n,), work w [J] taken by friction since the start."""
+
+    t: float
+    q: Array
+    v: Array
+    w: float
+
+
+def angle_directions(angles: Array) -> Array:
+    """Unit vectors (..., 2) of angles (...) [rad]."""
+    return np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+
+
+class Force(NamedTuple):
+    """A state's mechanics, its sliding directions e (r, d), accelerations and forces."""
+
+    x: Dynamics
+    e: Array
+    rates: Rates
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Phases in time, with sliding directions e (r, d) that do not change: the plane, contacts that do not slide."""
+
+    mechanics: SecondOrder
+    modes: Modes
+    e: Array
+
+    def packed(self, state: State) -> Array:
+        """y of a state."""
+        return np.concatenate([state.q, state.v, [state.w]])
+
+    def state(self, s: float, y: Array) -> State:
+        """The state that y is at s."""
+        n = self.mechanics.case.size[0]
+        n_q, y = len(y) - n - 1, np.ascontiguousarray(y)
+        return State(s, y[:n_q], y[n_q : n_q + n], float(y[n_q + n]))
+
+    def directions(self, s: float, y: Array, x: Dynamics) -> Array:
+        """e (r, d) at y, whose mechanics are x."""
+        return self.e
+
+    def force(self, s: float, y: Array) -> Force:
+        """Mechanics, directions and forces at y."""
+        at = self.state(s, y)
+        x = self.mechanics.at(at.q, at.v)
+        e = self.directions(s, y, x)
+        return Force(x, e, rates(x, self.modes, e))
+
+    def slope(self, s: float, y: Array) -> Array:
+        """dy/ds."""
+        x, _, r = self.force(s, y)
+        return np.concatenate([x.rate, r.a, [_power(x, r)]])
+
+    def projected(self, s: float, y: Array) -> tuple[Array, float]:
+        """y with the constraints of its mode met, M-orthogonally, and the largest correction."""
+        at = self.state(s, y)
+        q, v, correction = project(self.mechanics, at.q, at.v, self.modes)
+        y = y.copy()
+        y[: len(q)], y[len(q) : len(q) + len(v)] = q, v
+        return y, correction
+
+
+def _power(x: Dynamics, r: Rates) -> float:
+    """What friction takes [W]."""
+    return -float(np.sum(r.lambda_t * x.u_t))
+
+
+def project(mechanics: SecondOrder, q: Array, v: Array, modes: Modes) -> tuple[Array, Array, float]:
+    """Coordinates and velocities at which the gaps of closed contacts and joints and the velocities of their rows
+    vanish, those of sticking contacts too; unit quaternions; and the largest correction [m, m/s, rad, rad/s]."""
+    q = mechanics.advanced(q, v, 0.0)
+    x = mechanics.without_biases(q, v)
+    none = np.zeros_like(x.u_t)
+    on, held = closed(modes), [Mode.SLIP if mode != Mode.OPEN else Mode.OPEN for mode in modes]
+    places = kept_rows(x, tuple(held), none)
+    shift = -_spread(x, places.A, np.concatenate([x.g, x.phi[on]]))
+    q = mechanics.advanced(q, shift / INSTANT, INSTANT)
+    x = mechanics.without_biases(q, v)
+    rows = kept_rows(x, modes, none)
+    change = -_spread(x, rows.A, rows.u)
+    moved = max(float(np.abs(shift).max(initial=0.0)), float(np.abs(change).max(initial=0.0)))
+    return q, v + change, moved
+
+
+def _spread(x: Dynamics, A: Array, error: Array) -> Array:
+    """The M-orthogonal velocity change (n,) that changes the rows A (k, n) by `error` (k,)."""
+    if not len(A):
+        return np.zeros(len(x.M))
+    X = np.linalg.solve(x.M, A.T)
+    change: Array = X @ np.linalg.lstsq(A @ X, error)[0]
+    return change
+
+
+@dataclass(frozen=True, eq=False)
+class Along(Motion):
+    """Phases in time in which the contacts `which` slide in space, fast enough for their velocities to give e."""
+
+    which: NDArray[np.int64]
+
+    def directions(self, s: float, y: Array, x: Dynamics) -> Array:
+        e, u = self.e.copy(), x.u_t[self.which]
+        e[self.which] = u / np.linalg.norm(u, axis=1)[:, None]
+        return e
+
+
+@dataclass(frozen=True, eq=False)
+class Prescribed(Motion):
+    """Phases in time in which the contacts `which` slide along angles that are polynomials in (t - start) / span."""
+
+    which: NDArray[np.int64]
+    coefficients: Array
+    """(contacts, degree + 1), ascending."""
+    start: float
+    span: float
+
+    def directions(self, s: float, y: Array, x: Dynamics) -> Array:
+        e = self.e.copy()
+        powers = ((s - self.start) / self.span) ** np.arange(self.coefficients.shape[1])
+        e[self.which] = angle_directions(self.coefficients @ powers)
+        return e
+
+
+@dataclass(frozen=True, eq=False)
+class Turning(Motion):
+    """Phases in the time tau of contact `which[slowest]`, with every sliding contact's direction as a state."""
+
+    which: NDArray[np.int64]
+    slowest: int
+
+    def packed(self, state: State) -> Array:
+        u = self.mechanics.without_biases(state.q, state.v).u_t[self.which]
+        speeds, angles = np.linalg.norm(u, axis=1), np.arctan2(u[:, 1], u[:, 0])
+        return np.concatenate([state.q, state.v, [state.w], np.log(speeds), angles, [state.t]])
+
+    def _split(self, y: Array) -> tuple[Array, Array]:
+        """L and al of the sliding contacts."""
+        k = len(self.which)
+        return y[-1 - 2 * k : -1 - k], y[-1 - k : -1]
+
+    def logarithms(self, y: Array) -> Array:
+        """L (k,) of the contacts `which`."""
+        return self._split(y)[0]
+
+    def state(self, s: float, y: Array) -> State:
+        return super().state(float(y[-1]), y[: -1 - 2 * len(self.which)])
+
+    def directions(self, s: float, y: Array, x: Dynamics) -> Array:
+        e = self.e.copy()
+        e[self.which] = angle_directions(self._split(y)[1])
+        return e
+
+    def turning(self, f: Force) -> tuple[Array, Array]:
+        """Rates e . s of the speeds and n . s of the angles times the speed (k,) [m/s2]."""
+        e = f.e[self.which]
+        s = f.x.J_t[self.which] @ f.rates.a + f.x.c_t[self.which]
+        return np.sum(e * s, axis=1), e[:, 0] * s[:, 1] - e[:, 1] * s[:, 0]
+
+    def slope(self, s: float, y: Array) -> Array:
+        f, L = self.force(s, y), self.logarithms(y)
+        faster, turns = self.turning(f)
+        u = np.exp(L[self.slowest])
+        # Of the contacts, u_i / u_j: both may vanish together.
+        share = np.exp(L[self.slowest] - L)
+        body = np.concatenate([f.x.rate, f.rates.a, [_power(f.x, f.rates)]])
+        return np.concatenate([u * body, share * faster, share * turns, [u]])

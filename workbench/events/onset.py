@@ -1,0 +1,103 @@
+"""The start of slip in space, where the sliding velocity is zero and its direction singular.
+
+The direction is analytic in time on the motion that slip follows, and attracts others stiffly (truth.md, section 2). It
+is taken as a polynomial al(s), s = t - t_0, for each contact that begins to slide, and friction along it is prescribed,
+which leaves a smooth motion; the coefficients are those for which the velocities that this motion reaches have the
+directions al(s_k) at as many moments s_k: collocation. al(0) is that of the contact problem.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.events.modes import EventError, Modes
+from workbench.events.motions import Prescribed, State, angle_directions
+from workbench.events.phase import Method, Phase
+from workbench.mechanics.case import Array
+from workbench.mechanics.second_order import SecondOrder
+
+DEGREE = 5
+SPAN = 1e-2
+"""Duration [s] of the first attempt."""
+SHORTEST = 1e-6
+RESOLVED = 1e-7
+"""Last coefficient [rad] up to which the polynomial resolves the direction; later ones are smaller, and what they leave
+is an error across the sliding direction, which friction takes away."""
+SETTLED = 2e-15
+"""Velocity across the direction [m/s], of speeds up to 1 m/s, at which Newton's method has arrived: round-off."""
+MOST = 8
+
+
+def begin_slip(
+    mechanics: SecondOrder, state: State, modes: Modes, e: Array, which: NDArray[np.int64], end: float, method: Method
+) -> Phase:
+    """The phase, up to `end` [s] at most, in which the contacts `which` begin to slide in the directions e (r, 2).
+
+    Raises EventError where no polynomial resolves the directions.
+    """
+    first = np.arctan2(e[which, 1], e[which, 0])
+    span = min(SPAN, end - state.t)
+    while span > SHORTEST or span == end - state.t:
+        found = _collocated(mechanics, state, modes, e, which, first, span, method)
+        if found is not None and np.abs(found[:, -1]).max() <= RESOLVED:
+            motion = Prescribed(mechanics, modes, e, which, found, state.t, span)
+            phase = Phase(motion, method, [state.t], [motion.packed(state)])
+            for moment in _moments(state.t, span):
+                phase.y.append(phase.after(-1, moment - phase.s[-1]))
+                phase.s.append(moment)
+            return phase
+        span *= 0.5
+    raise EventError(f"at {state.t:.12g} s slip begins in a direction that no polynomial in time resolves")
+
+
+def _moments(start: float, span: float) -> Array:
+    return start + span * np.arange(1, DEGREE + 1) / DEGREE
+
+
+def _collocated(
+    mechanics: SecondOrder, state: State, modes: Modes, e: Array, which: NDArray[np.int64], first: Array, span: float,
+    method: Method,
+) -> Array | None:  # fmt: skip
+    """Coefficients (contacts, DEGREE + 1) by Newton's method with one Jacobian; None where it does not settle."""
+    moments, k = _moments(state.t, span), len(which)
+    # Unknowns are the angles at the moments, less the first one.
+    powers = (np.arange(1, DEGREE + 1)[:, None] / DEGREE) ** np.arange(1, DEGREE + 1)
+    to_coefficients = np.linalg.inv(powers)
+
+    def coefficients(angles: Array) -> Array:
+        return np.column_stack([first, angles.reshape(k, DEGREE) @ to_coefficients.T])
+
+    def misfit(angles: Array) -> tuple[Array, bool]:
+        """Velocities across the polynomials' directions over (s_k / span)^2 (k DEGREE,) [m/s], and whether all are
+        round-off along the way. Unlike angles they are almost linear in the polynomials."""
+        motion = Prescribed(mechanics, modes, e, which, coefficients(angles), state.t, span)
+        phase, found = Phase(motion, method, [state.t], [motion.packed(state)]), np.empty((k, DEGREE))
+        settled = True
+        for column, moment in enumerate(moments):
+            y = phase.after(-1, moment - phase.s[-1])
+            phase.s.append(moment)
+            phase.y.append(y)
+            at = motion.state(moment, y)
+            u = mechanics.without_biases(at.q, at.v).u_t[which]
+            t = angle_directions(first + angles.reshape(k, DEGREE)[:, column])
+            across = t[:, 0] * u[:, 1] - t[:, 1] * u[:, 0]
+            found[:, column] = across * (DEGREE / (column + 1)) ** 2
+            settled &= bool(np.abs(across).max() <= SETTLED * max(1.0, float(np.abs(at.v).max())))
+            settled &= bool((np.sum(t * u, axis=1) > 0).all())
+        return found.ravel(), settled
+
+    angles, nudge = np.zeros(k * DEGREE), 1e-4
+    now, settled = misfit(angles)
+    slope = np.empty((angles.size, angles.size))
+    for _ in range(MOST):
+        if settled:
+            return coefficients(angles)
+        if not np.isfinite(now).all():
+            return None
+        if not angles.any():
+            for j in range(angles.size):
+                moved = angles.copy()
+                moved[j] += nudge
+                slope[:, j] = (misfit(moved)[0] - now) / nudge
+        angles = angles - np.linalg.solve(slope, now)
+        now, settled = misfit(angles)
+    return None

@@ -1,0 +1,276 @@
+"""One smooth phase: integrated step by step, projected after each, until a guard changes sign; the root to round-off.
+
+Guards are functions of the state that are positive while the mode lasts. A guard that starts at zero, such as the gap
+of a contact that has just opened, takes part once it has been clearly positive (truth.md, section 3). Roots are found
+on the length of a step that is integrated anew from the last accepted state; dense output is not used.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.engine.lazy import integrate, optimize
+from workbench.errors import DataError
+from workbench.events.modes import EventError, Mode, sliding_matrix
+from workbench.events.motions import Along, Force, Motion, State, Turning
+from workbench.events.redundant import bears
+from workbench.matrices.p_property.verdict import smallest_minor
+from workbench.mechanics.case import Array
+
+ARMED = 1e-10
+"""Share of a guard's scale that it must have exceeded before its sign counts."""
+STOPPED = float(np.log(1e-12))
+"""ln of the sliding speed [m/s] at which the end of slip in space is extrapolated."""
+SLOWER = float(np.log(4.0))
+"""ln of how much slower another contact must slide before the phase goes on in its time."""
+SLOW = float(np.log(1e-2))
+"""ln of the sliding speed [m/s] above which a state between two steps is found in time, not in tau."""
+MOST_STEPS = 20_000
+
+
+class Method(NamedTuple):
+    """An integrator of SciPy, by name, and its tolerances."""
+
+    name: str = "DOP853"
+    rtol: float = 3e-14
+    atol: float = 1e-15
+
+    def solver(self, motion: Motion, s: float, y: Array, end: float, whole: bool = False) -> Any:
+        """The stepper of a motion from (s, y) towards `end`, which first tries the `whole` of it."""
+        first = 0.999 * (end - s) if whole else None
+        return getattr(integrate, self.name)(motion.slope, s, y, end, rtol=self.rtol, atol=self.atol, first_step=first)
+
+
+class Guard(NamedTuple):
+    """A guard's name, its contact, its value and the scale of that."""
+
+    what: str
+    contact: int
+    value: float
+    scale: float
+
+
+LIFT, BREAK, HALT, TOUCH, PAINLEVE, SHARE = "lift", "break", "halt", "touch", "painleve", "share"
+"""Guards: the normal force, the cone of a sticking contact, the sliding velocity in the plane, the gap of an open
+contact, the least principal minor of W_s; of redundant contacts, 1 while some forces bear the motion, then -1."""
+OVER, RECLOCK = "over", "reclock"
+"""Ends of a phase that no guard brings: the time is over; another contact slides slower."""
+
+
+@dataclass(eq=False)
+class Phase:
+    """A motion from its start to its end: accepted s and y, which guards ended it, and what it cost.
+
+    `ends` are the guards that vanish at the end, the first one the earliest; empty where it is over or interrupted.
+    `trouble` is why it cannot be followed any further, if it cannot.
+    """
+
+    motion: Motion
+    method: Method
+    s: list[float]
+    y: list[Array]
+    ends: list[tuple[str, int]] = field(default_factory=list)
+    end: str = ""
+    trouble: str = ""
+    correction: float = 0.0
+
+    @property
+    def last(self) -> State:
+        return self.motion.state(self.s[-1], self.y[-1])
+
+    def after(self, k: int, length: float) -> Array:
+        """y a length after the accepted step k, integrated anew and projected."""
+        return self._from(self.motion, self.s[k], self.y[k], length)
+
+    def _from(self, motion: Motion, s: float, y: Array, length: float) -> Array:
+        if s + length == s:
+            return y
+        solver = self.method.solver(motion, s, y, s + length, whole=True)
+        while solver.status == "running":
+            _step(solver)
+        return motion.projected(solver.t, solver.y)[0]
+
+    def at(self, t: float) -> State:
+        """The state at t [s] within the phase, integrated anew from the accepted step before."""
+        motion, times = self.motion, [self.motion.state(s, y).t for s, y in zip(self.s, self.y, strict=True)]
+        k = max(int(np.searchsorted(times, t, side="right")) - 1, 0)
+        if times[k] == t or k == len(times) - 1:
+            return motion.state(self.s[k], self.y[k])
+        if not isinstance(motion, Turning):
+            return motion.state(t, self.after(k, t - times[k]))
+        if min(motion.logarithms(y).min() for y in self.y[k : k + 2]) > SLOW:
+            timed, start = Along(motion.mechanics, motion.modes, motion.e, motion.which), motion.state(0.0, self.y[k])
+            return timed.state(t, self._from(timed, start.t, timed.packed(start), t - start.t))
+        length = _root(lambda h: motion.state(0.0, self.after(k, h)).t - t, self.s[k + 1] - self.s[k])
+        return motion.state(0.0, self.after(k, length))
+
+
+def _step(solver: Any) -> None:
+    message = solver.step()
+    if solver.status == "failed":
+        raise EventError(f"the integrator stops: {message}")
+
+
+def _root(g: Callable[[float], float], length: float) -> float:
+    """The root of g on [0, length] to round-off; an end where g has one sign."""
+    if g(0.0) * g(length) >= 0:
+        return 0.0 if abs(g(0.0)) < abs(g(length)) else length
+    return float(optimize.brentq(g, 0.0, length, xtol=4e-16 * max(length, 1e-3), rtol=4 * np.finfo(float).eps))
+
+
+def guards(motion: Motion, f: Force, sticks: Array) -> list[Guard]:
+    """All guards of a mode at one of its states."""
+    x, found = f.x, []
+    force = float(np.abs(f.rates.lambda_n).max(initial=0.0)) or 1.0
+    speed = max(1.0, float(np.abs(x.u_t).max(initial=0.0)))
+    d = x.u_t.shape[1]
+    for i, mode in enumerate(motion.modes):
+        lam = float(f.rates.lambda_n[i])
+        if mode == Mode.OPEN:
+            found.append(Guard(TOUCH, i, float(x.phi[i]), 1.0))
+            continue
+        if f.rates.unique:
+            found.append(Guard(LIFT, i, lam, force))
+        if mode == Mode.STICK and f.rates.unique:
+            found.append(Guard(BREAK, i, sticks[i] * lam - float(np.linalg.norm(f.rates.lambda_t[i])), force))
+        elif mode == Mode.SLIP and d == 1 and x.mu[i] > 0:
+            found.append(Guard(HALT, i, float(f.e[i] @ x.u_t[i]), speed))
+    if not f.rates.unique:
+        found.append(Guard(SHARE, -1, 1.0 if bears(x, motion.modes, f.e, f.rates, sticks) else -1.0, 1.0))
+    elif Mode.SLIP in motion.modes:
+        W_s = sliding_matrix(x, motion.modes, f.e)
+        found.append(Guard(PAINLEVE, -1, float(smallest_minor(W_s)), 1.0))
+    return found
+
+
+def follow(motion: Motion, state: State, end: float, method: Method, sticks: Array) -> Phase:
+    """Follow a motion from a state up to the time `end` [s], the first event, or trouble: an integrator that fails, a
+    guard that starts at zero and turns negative at once."""
+    phase = Phase(motion, method, [0.0 if isinstance(motion, Turning) else state.t], [motion.packed(state)])
+    try:
+        _follow(phase, end, sticks)
+    except (EventError, DataError) as error:
+        phase.trouble, last = str(error), max(1, len(phase.s) - 1)
+        del phase.s[last:], phase.y[last:]
+    return phase
+
+
+def _follow(phase: Phase, end: float, sticks: Array) -> None:
+    motion, y, t = phase.motion, phase.y[0], phase.last.t
+    turning = motion if isinstance(motion, Turning) else None
+    armed: set[tuple[str, int]] = set()
+    before = _values(motion, phase, sticks, armed)
+    solver = phase.method.solver(motion, phase.s[0], y, np.inf if turning else end)
+    for _ in range(MOST_STEPS):
+        _step(solver)
+        y, correction = motion.projected(solver.t, solver.y)
+        solver.y, solver.f = y, motion.slope(solver.t, y)
+        phase.s.append(solver.t)
+        phase.y.append(y)
+        phase.correction = max(phase.correction, correction)
+        now = _values(motion, phase, sticks, armed)
+        gone = [key for key, g in now.items() if g.value < 0 and key in armed]
+        late = [key for key, g in now.items() if g.value < -ARMED * g.scale and key not in armed]
+        if gone or late:
+            _cut_at_roots(phase, [*gone, *late], sticks, before, armed)
+            break
+        before = now
+        if turning is not None:
+            L = turning.logarithms(y)
+            if L[turning.slowest] <= STOPPED:
+                _extrapolate(phase, turning)
+                break
+            if L.min() < L[turning.slowest] - SLOWER:
+                phase.end = RECLOCK
+                break
+            if phase.last.t >= end:
+                _cut(phase, _root(lambda h: motion.state(0.0, phase.after(-2, h)).t - end, phase.s[-1] - phase.s[-2]))
+                phase.end = OVER
+                break
+        elif solver.status == "finished":
+            phase.end = OVER
+            break
+    else:
+        raise EventError(f"{MOST_STEPS} steps after {t:.9g} s and no event: the motion is too fast to follow")
+    if phase.last.t > end:
+        phase.ends, phase.end = [], OVER
+
+
+def _values(motion: Motion, phase: Phase, sticks: Array, armed: set[tuple[str, int]]) -> dict[tuple[str, int], Guard]:
+    found = guards(motion, motion.force(phase.s[-1], phase.y[-1]), sticks)
+    armed |= {(g.what, g.contact) for g in found if g.value > ARMED * g.scale}
+    return {(g.what, g.contact): g for g in found}
+
+
+def _at_once(key: tuple[str, int], t: float) -> str:
+    what, i = key
+    said = {
+        LIFT: f"contact {i} loses its normal force", BREAK: f"contact {i} slips", HALT: f"contact {i} reverses",
+        TOUCH: f"contact {i} closes again", PAINLEVE: "W_s loses the P-property",
+        SHARE: "no forces of the redundant contacts bear the motion",
+    }[what]  # fmt: skip
+    return f"at {t:.12g} s {said} as soon as its mode begins: grazing or chattering, which is not followed"
+
+
+def _cut(phase: Phase, length: float) -> None:
+    """The phase with its last step cut to a length."""
+    y = phase.after(-2, length)
+    phase.s[-1], phase.y[-1] = phase.s[-2] + length, y
+
+
+EARLIEST = 1e-6
+"""Share of a step in which a guard that starts at zero must have been positive."""
+TOGETHER = 1e-12
+"""Time [s] within which events are one."""
+
+
+def _cut_at_roots(
+    phase: Phase, gone: list[tuple[str, int]], sticks: Array, before: dict[tuple[str, int], Guard],
+    armed: set[tuple[str, int]],
+) -> None:  # fmt: skip
+    """The phase ended at the first root among those guards, with all that vanish there. Raises EventError where one
+    that starts at zero is negative from there on."""
+    motion, step = phase.motion, phase.s[-1] - phase.s[-2]
+
+    def value(key: tuple[str, int], h: float) -> float:
+        y = phase.after(-2, h)
+        found = guards(motion, motion.force(phase.s[-2] + h, y), sticks)
+        return next(g.value for g in found if (g.what, g.contact) == key)
+
+    def root(key: tuple[str, int]) -> float:
+        first = 0.0
+        if key not in armed:
+            # It must have been positive in between.
+            first = step
+            while value(key, first) <= 0:
+                first *= 0.5
+                if first < EARLIEST * step:
+                    raise EventError(_at_once(key, motion.state(phase.s[-2], phase.y[-2]).t))
+        elif before[key].value <= 0:
+            return 0.0
+        return first + _root(lambda h: value(key, first + h), step - first)
+
+    roots = {key: root(key) for key in gone}
+    first = min(roots.values())
+    times = {key: motion.state(phase.s[-2] + h, phase.after(-2, h)).t for key, h in roots.items()}
+    earliest = min(times.values())
+    _cut(phase, first)
+    phase.ends = sorted((key for key in gone if times[key] - earliest <= TOGETHER), key=lambda key: times[key])
+
+
+def _extrapolate(phase: Phase, motion: Turning) -> None:
+    """The end of slip: t + u/A of every contact that stops there, the state moved on by that time."""
+    f, y = motion.force(phase.s[-1], phase.y[-1]), phase.y[-1]
+    speeds, (faster, _) = np.exp(motion.logarithms(y)), motion.turning(f)
+    rest = speeds[motion.slowest] / -faster[motion.slowest]
+    # Those that have not stopped by then to first order slide on.
+    stops = speeds + 2 * rest * faster <= 0
+    stops[motion.slowest] = True
+    at = motion.state(0.0, y)
+    q, v = motion.mechanics.advanced(at.q, at.v, rest), at.v + rest * f.rates.a
+    stopped = y.copy()
+    stopped[: len(q)], stopped[len(q) : len(q) + len(v)], stopped[-1] = q, v, at.t + rest
+    phase.y[-1] = stopped
+    phase.ends = [(HALT, int(i)) for i in motion.which[stops]]

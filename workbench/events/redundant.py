@@ -1,0 +1,39 @@
+"""Redundant contacts: forces that are not unique under a motion that is, and whether any forces can bear it."""
+
+import numpy as np
+
+from workbench.algorithms import ROUND_OFF, find_solver
+from workbench.engine.lazy import optimize
+from workbench.events.decision import resting_problem
+from workbench.events.modes import Mode, Modes, Rates, kept_rows, sticking
+from workbench.mechanics.case import Array
+from workbench.mechanics.second_order import Dynamics
+
+BEARS = 1e-12
+"""Share of the forces, or accelerations, up to which they count as balanced."""
+ROUNDED = 64 * float(np.finfo(float).eps)
+"""Share of what a row is the sum of that rounding may leave."""
+
+
+def bears(x: Dynamics, modes: Modes, e: Array, r: Rates, sticks: Array) -> bool:
+    """Whether some forces within their cones give the acceleration of a mode whose forces are not unique.
+
+    Where all closed contacts slide this asks for normal forces >= 0, a nonnegative least-squares problem; where some
+    stick, for a solution of their contact problem at rest under which those that slide are pressed.
+    """
+    stuck, m = list(map(int, sticking(modes))), len(x.J_b)
+    needed = x.M @ r.a - x.f
+    sliding = tuple(Mode.OPEN if mode == Mode.STICK else mode for mode in modes)
+    F = kept_rows(x, sliding, e).F
+    if not stuck:
+        # Multipliers of joints have either sign.
+        _, off = optimize.nnls(np.column_stack([F, -F[:, :m]]), needed)
+        return bool(off <= BEARS * np.linalg.norm(needed))
+    problem = resting_problem(x, sliding, e, stuck, sticks)
+    found = find_solver(ROUND_OFF[problem.kind]).solve(problem)
+    left = np.abs(problem.M @ found.z + problem.q).max()
+    J = np.concatenate([x.J_n[stuck], x.J_t[stuck].reshape(-1, len(x.M))])
+    pressed = np.linalg.lstsq(F, needed - J.T @ found.z)[0][m:] if F.size else np.zeros(0)
+    noise = ROUNDED * (np.abs(problem.M) @ np.abs(found.z)).max()
+    balanced = found.residual <= found.tolerance and left <= BEARS * np.abs(problem.q).max() + noise
+    return bool(balanced and (pressed >= -BEARS * np.linalg.norm(needed)).all())

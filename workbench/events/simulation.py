@@ -1,0 +1,350 @@
+"""Event-driven simulation of a case under Coulomb's law: phase after phase, event after event."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from workbench.errors import DataError
+from workbench.events.decision import Decision, next_modes
+from workbench.events.impact import impact
+from workbench.events.modes import EventError, Mode, Modes, closed, rates, sticking
+from workbench.events.motions import Motion, State, Turning, project
+from workbench.events.onset import begin_slip
+from workbench.events.phase import BREAK, HALT, LIFT, OVER, PAINLEVE, RECLOCK, SHARE, TOUCH, Method, Phase, follow
+from workbench.mechanics.case import Array, Case
+from workbench.mechanics.second_order import Dynamics, SecondOrder
+from workbench.sliding.state import CLOSED
+
+AT_REST = 1e-10
+"""Sliding velocity [m/s] up to which a contact that ends its slip together with another one has ended it too."""
+CROWDED = 1e-12
+"""Time [s] between events below which modes chatter."""
+MOST_CROWDED = 4
+SOON = 1e-8
+"""Time [s] between impacts at which they accumulate, however few."""
+MOMENT = 1e-6
+"""Time [s] after an event at which forces that vanish there have their signs."""
+MOST_IMPACTS = 40
+"""Impacts in a row, each sooner after the last than that one was, at which they accumulate (Zeno)."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """What a contact does at a time t [s]; gap rate u_n and sliding speed before it [m/s], normal force after it [N],
+    or the normal impulse of an impact [N s]; nan where there is none."""
+
+    t: float
+    contact: int
+    what: str
+    u_n: float = np.nan
+    u_t: float = np.nan
+    lambda_n: float = np.nan
+    p_n: float = np.nan
+
+
+class Stretch(NamedTuple):
+    """A phase, the contacts' modes in it, and how their uniqueness is known."""
+
+    phase: Phase
+    modes: Modes
+    unique: str
+
+
+@dataclass(eq=False)
+class EventRun:
+    """An event-driven motion: its phases and events, and why it ended before `duration` [s], if it did ("").
+
+    `friction_work` [J] and `impact_loss` [J] of all, `correction` the largest projection, `differences` the largest
+    relative difference of two orders in the rows' derivatives.
+    """
+
+    case: Case
+    duration: float
+    method: Method
+    stretches: list[Stretch] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    reason: str = ""
+    impact_loss: float = 0.0
+    differences: float = 0.0
+
+    @property
+    def end(self) -> State:
+        """The last state."""
+        return self.stretches[-1].phase.last
+
+    @property
+    def correction(self) -> float:
+        return max(s.phase.correction for s in self.stretches)
+
+    @property
+    def friction_work(self) -> float:
+        return self.end.w
+
+    def state(self, t: float) -> State:
+        """The state at a time t [s], before the impact if one is then. Raises DataError outside the motion."""
+        for stretch in self.stretches:
+            if t <= stretch.phase.last.t:
+                first = stretch.phase.motion.state(stretch.phase.s[0], stretch.phase.y[0])
+                if t < first.t:
+                    break
+                return stretch.phase.at(t)
+        raise DataError(f"t = {t:g} s; a time from 0 to {self.end.t:.9g} s is needed")
+
+    def table(self) -> pd.DataFrame:
+        """The events, a row each: `Event`'s fields."""
+        return pd.DataFrame([vars(e) for e in self.events], columns=list(Event.__dataclass_fields__))
+
+    def modes(self) -> pd.DataFrame:
+        """What every contact does from when to when: contact, start [s], end [s], mode."""
+        rows: list[dict[str, Any]] = []
+        for stretch in self.stretches:
+            p = stretch.phase
+            start, end = p.motion.state(p.s[0], p.y[0]).t, p.last.t
+            for i, mode in enumerate(stretch.modes):
+                last = next((row for row in reversed(rows) if row["contact"] == i), None)
+                if last is not None and last["mode"] == mode.name.lower():
+                    last["end"] = end
+                else:
+                    rows.append({"contact": i, "start": start, "end": end, "mode": mode.name.lower()})
+        return pd.DataFrame(rows).sort_values(["contact", "start"], ignore_index=True)
+
+    def energy_error(self) -> float:
+        """Energy at the end, plus what friction and impacts took, less that at the start [J]; zero for cases whose
+        energy accounts for all other forces."""
+        start, end = self.state(0.0), self.end
+        gained = float(self.case.energy(end.q, end.v)) - float(self.case.energy(start.q, start.v))
+        return gained + self.friction_work + self.impact_loss
+
+
+def simulate_events(case: Case, duration: float | None = None, method: Method = Method()) -> EventRun:  # noqa: B008
+    """The motion of a case under exact Coulomb friction, with rigid contacts, from its start for `duration` [s].
+
+    None is the case's own duration. A motion that cannot be continued ends early, with its `reason`. Raises DataError
+    for a duration that is not positive.
+    """
+    duration = case.duration if duration is None else duration
+    if not (np.isfinite(duration) and duration > 0):
+        raise DataError(f"duration {duration:g} s; a positive number of seconds is needed")
+    case.must_fit()
+    q, v = (np.asarray(x, dtype=float) for x in case.start())
+    driver = _Driver(EventRun(case, duration, method), SecondOrder(case))
+    try:
+        driver.go(State(0.0, q, v, 0.0))
+    except (EventError, DataError) as error:
+        driver.run.reason = str(error)
+    driver.run.differences = driver.mechanics.differences
+    return driver.run
+
+
+@dataclass(eq=False)
+class _Driver:
+    run: EventRun
+    mechanics: SecondOrder
+    impacts: list[float] = field(default_factory=list)
+
+    def go(self, state: State) -> None:
+        x = self.mechanics.at(state.q, state.v)
+        on = [int(i) for i in np.flatnonzero((x.phi <= CLOSED) & (x.u_n <= CLOSED))]
+        if any(x.u_n[i] < -CLOSED for i in on):
+            state, on = self._impact(state, x, on)
+            x = self.mechanics.at(state.q, state.v)
+        still = CROWDED * max(1.0, float(np.abs(state.v).max()))
+        resting = [i for i in on if np.linalg.norm(x.u_t[i]) <= still]
+        decision, fresh = self._decide(state, on, resting)
+        recent: list[float] = []
+        while True:
+            phase = self._follow(state, decision, fresh)
+            self.run.stretches.append(Stretch(phase, decision.modes, decision.unique))
+            state = phase.last
+            if phase.trouble:
+                raise EventError(phase.trouble)
+            if phase.end == OVER or state.t >= self.run.duration:
+                return
+            if phase.end == RECLOCK:
+                fresh = []
+                continue
+            if phase.ends:
+                recent = [t for t in recent if state.t - t <= CROWDED] + [state.t]
+                if len(recent) > MOST_CROWDED:
+                    raise EventError(f"at {state.t:.12g} s the modes alternate: chattering, which is not followed")
+                state, decision, fresh = self._react(state, decision, phase)
+            else:
+                fresh = []
+
+    def _sticks(self, x: Dynamics) -> Array:
+        return np.maximum(x.mu, x.mu_s)
+
+    def _decide(self, state: State, on: list[int], resting: list[int]) -> tuple[Decision, list[int]]:
+        """The next modes, and the contacts that begin to slide from rest."""
+        x = self.mechanics.at(state.q, state.v)
+        decision = next_modes(x, on, resting, self._sticks(x))
+        return decision, [i for i in resting if decision.modes[i] == Mode.SLIP]
+
+    def _follow(self, state: State, decision: Decision, fresh: list[int]) -> Phase:
+        """The next phase, up to the end or an event."""
+        run, x = self.run, self.mechanics.at(state.q, state.v)
+        d, modes = x.u_t.shape[1], decision.modes
+        rub = np.array([i for i, m in enumerate(modes) if m == Mode.SLIP and x.mu[i] > 0], dtype=np.int64)
+        if d == 2 and fresh and len(rub):
+            begun = np.array([i for i in fresh if i in rub], dtype=np.int64)
+            if len(begun) < len(rub):
+                raise EventError(f"at {state.t:.12g} s slip begins while another contact slides: not followed")
+            return begin_slip(self.mechanics, state, modes, decision.e, begun, run.duration, run.method)
+        motion: Motion = Motion(self.mechanics, modes, decision.e)
+        if d == 2 and len(rub):
+            speeds = np.linalg.norm(x.u_t[rub], axis=1)
+            motion = Turning(self.mechanics, modes, decision.e, rub, int(speeds.argmin()))
+        return follow(motion, state, run.duration, run.method, self._sticks(x))
+
+    def _react(self, state: State, decision: Decision, phase: Phase) -> tuple[State, Decision, list[int]]:
+        """The state after the events that end a phase, the next modes, and contacts that begin to slide."""
+        kinds = {what for what, _ in phase.ends}
+        which = [i for _, i in phase.ends]
+        motion = phase.motion
+        f = motion.force(phase.s[-1], phase.y[-1])
+        if PAINLEVE in kinds:
+            sliding = [i for i, m in enumerate(decision.modes) if m == Mode.SLIP]
+            b = f.x.J_n[sliding] @ np.linalg.solve(f.x.M, f.x.f) + f.x.c_n[sliding]
+            raise EventError(
+                f"at {state.t:.12g} s W_s loses the P-property (Painlevé); b = {', '.join(f'{y:.3g}' for y in b)} m/s2"
+            )
+        if kinds == {SHARE}:
+            which = [int(i) for i in sticking(decision.modes) if f.x.mu_s[i] > f.x.mu[i]]
+            if not which:
+                raise EventError(
+                    f"at {state.t:.12g} s the redundant contacts bear the motion no longer: which of them give way "
+                    "first is not determined"
+                )
+            kinds = {BREAK}
+        if kinds == {LIFT}:
+            return self._open(state, decision, which, f.x)
+        if kinds == {BREAK}:
+            return self._break(state, decision, which, f.x, f.rates.lambda_t)
+        modes = list(decision.modes)
+        if TOUCH in kinds:
+            return self._touch(state, decision, [i for what, i in phase.ends if what == TOUCH])
+        if kinds != {HALT}:
+            raise EventError(f"at {state.t:.12g} s several events coincide: {', '.join(sorted(kinds))}")
+        speeds = np.linalg.norm(f.x.u_t, axis=1)
+        halted = [i for i, m in enumerate(modes) if m == Mode.SLIP and f.x.mu[i] > 0 and (
+            i in which or speeds[i] <= AT_REST)]  # fmt: skip
+        for i in halted:
+            modes[i] = Mode.STICK
+        q, v, _ = project(self.mechanics, state.q, state.v, tuple(modes))
+        after = State(state.t, q, v, state.w)
+        on = [int(i) for i in closed(decision.modes)]
+        resting = [i for i in on if modes[i] == Mode.STICK or (f.x.mu[i] == 0 and speeds[i] <= AT_REST)]
+        found, fresh = self._decide(after, on, resting)
+        for i in halted:
+            turned = found.modes[i] == Mode.SLIP
+            reverses = turned and f.e[i] @ found.e[i] < 0
+            self._note(after, i, "reverses" if reverses else "slips" if turned else "sticks", found)
+        self._note_changes(after, decision.modes, found, halted)
+        return after, found, fresh
+
+    def _open(
+        self, state: State, decision: Decision, which: list[int], x: Dynamics
+    ) -> tuple[State, Decision, list[int]]:
+        """Contacts whose normal force has vanished open; the forces of the others are continuous, and so their modes.
+
+        Where others touch without force, such as the other side of a guide, the contact problem a moment later decides.
+        """
+        modes, e = list(decision.modes), decision.e.copy()
+        for i in which:
+            modes[i], e[i] = Mode.OPEN, 0.0
+        found = Decision(tuple(modes), e, "the normal force vanishes: continuous")
+        touching = [
+            i for i, m in enumerate(decision.modes)
+            if m == Mode.OPEN and abs(x.phi[i]) <= CLOSED and abs(x.u_n[i]) <= CLOSED
+        ]  # fmt: skip
+        if touching:
+            motion = Motion(self.mechanics, found.modes, found.e)
+            phase = Phase(motion, self.run.method, [state.t], [motion.packed(state)])
+            later = motion.state(state.t + MOMENT, phase.after(0, MOMENT))
+            on = sorted({*map(int, closed(found.modes)), *touching})
+            found, _ = self._decide(later, on, [i for i in on if found.modes[i] == Mode.STICK])
+        for i in which:
+            self._note(state, i, "lifts off", found)
+        self._note_changes(state, decision.modes, found, which)
+        return state, found, []
+
+    def _break(
+        self, state: State, decision: Decision, which: list[int], x: Dynamics, lambda_t: Array
+    ) -> tuple[State, Decision, list[int]]:
+        """Contacts at the edge of their cones begin to slide against their friction force."""
+        static = [i for i in which if x.mu_s[i] > x.mu[i]]
+        if static:
+            on = [int(i) for i in closed(decision.modes)]
+            sticks = self._sticks(x)
+            sticks[static] = 0.0
+            resting = [i for i in on if decision.modes[i] == Mode.STICK]
+            found = next_modes(x, on, resting, sticks)
+            fresh = [i for i in resting if found.modes[i] == Mode.SLIP]
+        else:
+            modes, e = list(decision.modes), decision.e.copy()
+            for i in which:
+                modes[i], e[i] = Mode.SLIP, -lambda_t[i] / np.linalg.norm(lambda_t[i])
+            found, fresh = Decision(tuple(modes), e, "the friction force is continuous"), which
+        for i in fresh:
+            self._note(state, i, "slips", found)
+        return state, found, fresh
+
+    def _touch(self, state: State, decision: Decision, which: list[int]) -> tuple[State, Decision, list[int]]:
+        """Contacts whose gaps have closed collide, with all that are closed."""
+        on = sorted({*map(int, closed(decision.modes)), *which})
+        self.impacts = [*self.impacts, state.t]
+        self._must_not_accumulate()
+        x = self.mechanics.at(state.q, state.v)
+        after, stay = self._impact(state, x, on)
+        x = self.mechanics.at(after.q, after.v)
+        still = AT_REST * max(1.0, float(np.abs(after.v).max()))
+        resting = [i for i in stay if np.linalg.norm(x.u_t[i]) <= still]
+        if resting:
+            held = tuple(
+                Mode.STICK if i in resting else Mode.SLIP if i in stay else Mode.OPEN for i in range(len(x.mu))
+            )
+            q, v, _ = project(self.mechanics, after.q, after.v, held)
+            after = State(after.t, q, v, after.w)
+        found, fresh = self._decide(after, stay, resting)
+        self._note_changes(after, decision.modes, found, which)
+        return after, found, fresh
+
+    def _impact(self, state: State, x: Dynamics, on: list[int]) -> tuple[State, list[int]]:
+        """The state after an impact of the contacts `on`, and which of them stay closed."""
+        v, p_n, _ = impact(x, state.v, on)
+        here, there = (float(0.5 * y @ x.M @ y) for y in (state.v, v))
+        self.run.impact_loss += here - there
+        for i, p in zip(on, p_n, strict=True):
+            if x.u_n[i] < -CLOSED:
+                u_t = float(np.linalg.norm(x.u_t[i]))
+                self.run.events.append(Event(state.t, i, "touches down", float(x.u_n[i]), u_t, p_n=float(p)))
+        u_n = x.u_n + x.J_n @ (v - state.v)
+        still = AT_REST * max(1.0, float(np.abs(x.u_n[on]).max()))
+        return State(state.t, state.q, v, state.w), [i for i in on if u_n[i] <= still]
+
+    def _must_not_accumulate(self) -> None:
+        t = self.impacts[-MOST_IMPACTS:]
+        pauses = np.diff(t)
+        if len(t) == MOST_IMPACTS and (np.diff(pauses) < 0).all():
+            ratio = pauses[-1] / pauses[-2]
+            end = t[-1] + pauses[-1] * ratio / (1 - ratio)
+            raise EventError(
+                f"Zeno: {MOST_IMPACTS} impacts in a row, each sooner than the last; they accumulate at {end:.12g} s"
+            )
+        if len(t) > 1 and pauses[-1] <= SOON:
+            raise EventError(f"Zeno: impacts {pauses[-1]:.1e} s apart; they accumulate near {t[-1]:.12g} s")
+
+    def _note_changes(self, state: State, before: Modes, found: Decision, but: list[int]) -> None:
+        """Note the contacts whose modes have changed, but those noted already."""
+        for i, (was, now) in enumerate(zip(before, found.modes, strict=True)):
+            if was != now and i not in but:
+                taken = "sticks" if now == Mode.STICK else "slips"
+                self._note(state, i, "lifts off" if now == Mode.OPEN else taken, found)
+
+    def _note(self, state: State, i: int, what: str, found: Decision) -> None:
+        x = self.mechanics.at(state.q, state.v)
+        force = rates(x, found.modes, found.e)
+        u_t = float(np.linalg.norm(x.u_t[i]))
+        self.run.events.append(Event(state.t, i, what, float(x.u_n[i]), u_t, float(force.lambda_n[i])))

@@ -1,0 +1,48 @@
+"""How exact an event-driven motion is: the same motion by a second integrator at other tolerances."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.events.phase import Method
+from workbench.events.simulation import EventRun, simulate_events
+from workbench.mechanics.case import Case
+
+SECOND = Method("Radau", 1e-10, 1e-13)
+"""An implicit method of order five, which shares nothing with DOP853."""
+MOMENTS = 8
+"""Times at which the motions are compared, besides the end."""
+
+
+@dataclass(frozen=True, eq=False)
+class Uncertainty:
+    """Largest differences of two runs: coordinates q, velocities v (in axes that do not turn), times of events [s].
+
+    `same_events` tells whether the contacts did the same things in the same order; the times are those of the events
+    that both have. `until` [s] is how far both runs came.
+    """
+
+    q: float
+    v: float
+    t: float
+    same_events: bool
+    until: float
+
+
+def simulate_twice(
+    case: Case, duration: float | None = None, first: Method = Method(), second: Method = SECOND  # noqa: B008
+) -> tuple[EventRun, Uncertainty]:  # fmt: skip
+    """The motion by `first` and its differences from that by `second`. Raises DataError as `simulate_events`."""
+    run, other = (simulate_events(case, duration, method) for method in (first, second))
+    if not (run.stretches and other.stretches):
+        return run, Uncertainty(np.nan, np.nan, np.nan, run.reason == other.reason, 0.0)
+    until = min(run.end.t, other.end.t)
+    off_q = off_v = 0.0
+    for t in np.linspace(0.0, until, MOMENTS + 1):
+        a, b = run.state(t), other.state(t)
+        v = case.in_space(a.q, a.v) - case.in_space(b.q, b.v)
+        off_q, off_v = max(off_q, float(np.abs(a.q - b.q).max())), max(off_v, float(np.abs(v).max()))
+    pairs = list(zip(run.events, other.events, strict=False))
+    same = len(run.events) == len(other.events) and all((x.contact, x.what) == (y.contact, y.what) for x, y in pairs)
+    off_t = max((abs(x.t - y.t) for x, y in pairs), default=0.0)
+    return run, Uncertainty(off_q, off_v, off_t, same, until)
