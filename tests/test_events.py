@@ -1,4 +1,4 @@
-"""Event-driven motions against closed forms and figures of independent runs (truth.md, section 5)."""
+"""Event-driven motions against closed forms and figures of independent runs."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -113,7 +113,7 @@ class Slope(Case):
         on_a_plane(core, [9.81 * np.sin(b), 0.0, -9.81 * np.cos(b)], q[2], self.mu)
 
     def stops(self) -> float:
-        """T = u_0 (k + cos al_0) / (g sin(beta) (k^2 - 1)), truth.md section 1."""
+        """T = u_0 (k + cos al_0) / (g sin(beta) (k^2 - 1))."""
         k, b = self.mu / np.tan(np.radians(self.slope)), np.radians(self.slope)
         return float(self.speed * (k + np.cos(np.radians(self.angle))) / (9.81 * np.sin(b) * (k**2 - 1)))
 

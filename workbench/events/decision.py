@@ -5,7 +5,7 @@ With the bilateral rows and the normals of sliding contacts that stay closed eli
     K contains lambda  perp  (a_n + mu |a_t|, a_t) in K*,     a = W lambda + w
 
 and sliding contacts 0 <= lambda_n perp a_n >= 0. Every subset of the sliding contacts is tried as the one that stays
-closed, so that all solutions are met; a mode is accepted where its acceleration is the only one (truth.md, section 1).
+closed, so that all solutions are met; a mode is accepted where its acceleration is the only one.
 """
 
 import itertools

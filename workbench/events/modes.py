@@ -5,7 +5,7 @@
     slip   J_n a + c_n = 0,  lambda_t = -mu lambda_n e
     stick  J_n a + c_n = 0,  J_t a + c_t = 0
 
-A mode is continued smoothly beyond its end: nothing is clamped, so that events are simple roots (truth.md, section 1).
+A mode is continued smoothly beyond its end: nothing is clamped, so that events are simple roots.
 """
 
 from enum import IntEnum
@@ -138,7 +138,7 @@ def _must_agree(X: Array, W: Array, free: Array, wanted: Array, lam: Array) -> N
 
 def sliding_matrix(x: Dynamics, modes: Modes, e: Array) -> Array:
     """W_s (s, s) of the contacts that slip: normal accelerations under normal forces with their friction, bilateral
-    and sticking rows held [1/kg]; the matrix of the slip-only LCP (truth.md, section 1)."""
+    and sticking rows held [1/kg]; the matrix of the slip-only LCP."""
     rows = kept_rows(x, modes, e)
     on = closed(modes)
     slips = len(x.J_b) + np.flatnonzero([modes[i] == Mode.SLIP for i in on])

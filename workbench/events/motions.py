@@ -2,7 +2,7 @@
 
 In time y = (q, v, w) with the work w [J] that friction has taken. Contacts that slip in space have a direction that is
 singular where slip ends; their phases go in the time tau of the slowest one, i, with dt = u_i dtau, and keep for every
-sliding contact j the state L_j = ln u_j and the angle al_j of its direction (truth.md, section 2), t at the end:
+sliding contact j the state L_j = ln u_j and the angle al_j of its direction, t at the end:
 
     q' = u_i Gamma v,  v' = u_i a,  L_j' = e_j . s_j u_i/u_j,  al_j' = n_j . s_j u_i/u_j,  t' = u_i,  s = J_t a + c_t
 """

@@ -1,6 +1,6 @@
 """The start of slip in space, where the sliding velocity is zero and its direction singular.
 
-The direction is analytic in time on the motion that slip follows, and attracts others stiffly (truth.md, section 2). It
+The direction is analytic in time on the motion that slip follows, and attracts others stiffly. It
 is taken as a polynomial al(s), s = t - t_0, for each contact that begins to slide, and friction along it is prescribed,
 which leaves a smooth motion; the coefficients are those for which the velocities that this motion reaches have the
 directions al(s_k) at as many moments s_k: collocation. al(0) is that of the contact problem.

@@ -1,7 +1,7 @@
 """One smooth phase: integrated step by step, projected after each, until a guard changes sign; the root to round-off.
 
 Guards are functions of the state that are positive while the mode lasts. A guard that starts at zero, such as the gap
-of a contact that has just opened, takes part once it has been clearly positive (truth.md, section 3). Roots are found
+of a contact that has just opened, takes part once it has been clearly positive. Roots are found
 on the length of a step that is integrated anew from the last accepted state; dense output is not used.
 """
 
