@@ -5,12 +5,14 @@ import json
 import os
 import platform
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from workbench.algorithms.base import EXACT
+from workbench.builtin.reports.pages.comparison import remove_others
 from workbench.comparison.files import compare_problem
 from workbench.errors import WorkbenchError
 from workbench.output import json_rows, json_text, replaced, staged, write_json
@@ -54,6 +56,22 @@ def test_a_disk_that_is_full_at_the_last_moment_leaves_the_old_file_and_says_so(
     with says, replaced(path) as stage:
         stage.write_text("new")
     assert {p.name: p.read_text() for p in tmp_path.iterdir()} == {"table.csv": "old"}
+
+
+def test_what_another_comparison_has_left_goes_or_the_disk_is_named(tmp_path, monkeypatch):
+    nothing = SimpleNamespace(case=None, scene=None, motion=None, problem=None)
+    old = [tmp_path / "bodies.csv", tmp_path / "onward.parquet", tmp_path / "runs.csv"]
+    for path in old:
+        path.write_text("old")
+    remove_others(nothing, tmp_path, None)
+    assert [p.name for p in tmp_path.iterdir()] == ["runs.csv"]
+
+    def broken(*_, **__):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(Path, "unlink", broken)
+    with pytest.raises(WorkbenchError, match=r"^cannot write to '.*': Input/output error; choose another disk$"):
+        remove_others(nothing, tmp_path, None)
 
 
 def test_a_folder_may_be_a_disk_of_its_own(tmp_path, monkeypatch):

@@ -53,7 +53,7 @@ def staged(out: Path) -> Iterator[Path]:
         except OSError as error:
             words = f"cannot write to '{out}': {error.strerror}; choose another folder with --out"
             raise WorkbenchError(words) from error
-        with _room_for(out):
+        with room_for(out):
             yield stage
         with uninterrupted():
             _move(stage, out)
@@ -83,7 +83,7 @@ def replaced(path: str | Path) -> Iterator[Path]:
         except OSError as error:
             words = f"cannot write to '{path}': {error.strerror}; choose another file"
             raise WorkbenchError(words) from error
-        with _room_for(path):
+        with room_for(path):
             yield stage
             # Temporary files are private; a result may be read by whoever may read the folder's other files.
             umask = os.umask(0)
@@ -134,7 +134,7 @@ def _lives(process: str) -> bool:
 
 
 @contextmanager
-def _room_for(out: Path) -> Iterator[None]:
+def room_for(out: Path) -> Iterator[None]:
     """Raises WorkbenchError in one line where the disk is full, a quota or a limit is reached, or the disk fails,
     within the block."""
     try:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from workbench.builtin.reports.figures.charts import write_figures
+from workbench.builtin.reports.figures.charts import remove_figures, write_figures
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.drawing import drawing
 from workbench.builtin.reports.pages.cards import cards
@@ -33,7 +33,7 @@ from workbench.builtin.reports.text.names import named
 from workbench.comparison import saved
 from workbench.comparison.files import SLOW
 from workbench.comparison.result import Comparison
-from workbench.output import write_json
+from workbench.output import room_for, write_json
 
 FACTS: list[tuple[str, str, str]] = [
     ("contacts", "contacts n_c", "{}"),
@@ -80,16 +80,18 @@ def save(
         write_figures(figures(by_name), folder / "figures", drawn)
 
 
-def remove_others(c: Comparison, folder: Path) -> None:
-    """Take away what an earlier comparison has left in the folder and this one does not have."""
-    for name, missing in (
-        ("diagnostics.csv", c.case is None), ("onward.parquet", c.case is None),
-        ("motion.npz", c.motion is None), ("problem.npz", c.problem is None),
-        ("bodies.csv", c.scene is None), ("bodies.parquet", c.scene is None),
-        ("timeline.csv", c.scene is None), ("timeline.parquet", c.scene is None),
-    ):  # fmt: skip
-        if missing:
-            (folder / name).unlink(missing_ok=True)
+def remove_others(c: Comparison, folder: Path, kept_figures: str | None) -> None:
+    """Take away what an earlier comparison has left in the folder and this one does not have, figures with endings
+    other than `kept_figures` too. Raises WorkbenchError where the disk fails."""
+    others = {
+        "diagnostics.csv": c.case, "onward.parquet": c.case, "motion.npz": c.motion, "problem.npz": c.problem,
+        "bodies.csv": c.scene, "bodies.parquet": c.scene, "timeline.csv": c.scene, "timeline.parquet": c.scene,
+    }  # fmt: skip
+    with room_for(folder):
+        remove_figures(folder / "figures", keep=kept_figures)
+        for name, owner in others.items():
+            if owner is None:
+                (folder / name).unlink(missing_ok=True)
 
 
 def render(c: Comparison, provenance: dict[str, Any]) -> str:

@@ -200,7 +200,6 @@ def _steps(given: Sequence[str]) -> tuple[float, ...]:
 
 
 def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
-    from workbench.builtin.reports.figures.charts import remove_figures
     from workbench.builtin.reports.pages.comparison import remove_others
     from workbench.builtin.reports.text.terminal import print_comparison
     from workbench.cli.ahead import compiled_ahead
@@ -221,8 +220,7 @@ def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
         if progress:
             progress("writing the page", 0, 1)
         found.write(stage, o.figures, found.facts | {"command": f"workbench {shlex.join(o.words)}"})
-    remove_figures(out / "figures", keep=o.figures)
-    remove_others(c, out)
+    remove_others(c, out, o.figures)
     if o.json:
         print(json_rows(c.runs))
     elif not o.quiet:

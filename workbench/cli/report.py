@@ -26,7 +26,6 @@ def add_command(commands: Any) -> None:
 
 def run_report(o: argparse.Namespace) -> None:
     """Read, merge, write what a comparison leaves behind, print its table."""
-    from workbench.builtin.reports.figures.charts import remove_figures
     from workbench.builtin.reports.pages.comparison import remove_others
     from workbench.builtin.reports.text.terminal import print_comparison
     from workbench.output import staged
@@ -37,8 +36,7 @@ def run_report(o: argparse.Namespace) -> None:
     out = Path(o.out or f"{Path(c.name).name}-report")
     with staged(out) as stage:
         found.write(stage, o.figures, found.facts | {"command": f"workbench {shlex.join(o.words)}"})
-    remove_figures(out / "figures", keep=o.figures)
-    remove_others(c, out)
+    remove_others(c, out, o.figures)
     if not o.quiet:
         print_comparison(c)
         for remark in c.remarks:
