@@ -33,7 +33,7 @@ STARTS = 8
 """Random starts from which a second solution is looked for where no method proves that there is none."""
 
 
-class Decision(NamedTuple):
+class NextModes(NamedTuple):
     """Modes (r,), sliding directions (r, d), zero where none, and how their uniqueness is known, in words."""
 
     modes: Modes
@@ -47,7 +47,7 @@ class _Solution(NamedTuple):
     a: Array
 
 
-def next_modes(x: Dynamics, on: list[int], resting: list[int], sticks: Array) -> Decision:
+def next_modes(x: Dynamics, on: list[int], resting: list[int], sticks: Array) -> NextModes:
     """The modes of the closed contacts `on`, of which `resting` have u_t = 0; sticks (r,) friction coefficients of
     contacts at rest.
 
@@ -79,7 +79,7 @@ def next_modes(x: Dynamics, on: list[int], resting: list[int], sticks: Array) ->
         said = _painleve(x, sliding, e) if not resting else ""
         raise EventError(f"the next mode is not determined: {how_many} the contact problem{said}")
     (solution,) = found
-    return Decision(solution.modes, solution.e, _uniqueness(x, on, sliding, resting, solution, sticks))
+    return NextModes(solution.modes, solution.e, _uniqueness(x, on, sliding, resting, solution, sticks))
 
 
 def _subsets(sliding: list[int]) -> itertools.chain:

@@ -21,7 +21,7 @@ INSTANT = 1e-20
 """Time [s] in which a projection moves coordinates, so that a time among them stays."""
 
 
-class State(NamedTuple):
+class MotionState(NamedTuple):
     """A moment t [s]: coordinates q (n_q,), velocities v (n,), work w [J] taken by friction since the start."""
 
     t: float
@@ -44,22 +44,22 @@ class Force(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class SmoothMotion:
     """Phases in time, with sliding directions e (r, d) that do not change: the plane, contacts that do not slide."""
 
     mechanics: SecondOrder
     modes: Modes
     e: Array
 
-    def packed(self, state: State) -> Array:
+    def packed(self, state: MotionState) -> Array:
         """y of a state."""
         return np.concatenate([state.q, state.v, [state.w]])
 
-    def state(self, s: float, y: Array) -> State:
+    def state(self, s: float, y: Array) -> MotionState:
         """The state that y is at s."""
         n = self.mechanics.case.size[0]
         n_q, y = len(y) - n - 1, np.ascontiguousarray(y)
-        return State(s, y[:n_q], y[n_q : n_q + n], float(y[n_q + n]))
+        return MotionState(s, y[:n_q], y[n_q : n_q + n], float(y[n_q + n]))
 
     def directions(self, s: float, y: Array, x: Dynamics) -> Array:
         """e (r, d) at y, whose mechanics are x."""
@@ -118,7 +118,7 @@ def _spread(x: Dynamics, A: Array, error: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Along(Motion):
+class Along(SmoothMotion):
     """Phases in time in which the contacts `which` slide in space, fast enough for their velocities to give e."""
 
     which: NDArray[np.int64]
@@ -130,7 +130,7 @@ class Along(Motion):
 
 
 @dataclass(frozen=True, eq=False)
-class Prescribed(Motion):
+class Prescribed(SmoothMotion):
     """Phases in time in which the contacts `which` slide along angles that are polynomials in (t - start) / span."""
 
     which: NDArray[np.int64]
@@ -147,13 +147,13 @@ class Prescribed(Motion):
 
 
 @dataclass(frozen=True, eq=False)
-class Turning(Motion):
+class Turning(SmoothMotion):
     """Phases in the time tau of contact `which[slowest]`, with every sliding contact's direction as a state."""
 
     which: NDArray[np.int64]
     slowest: int
 
-    def packed(self, state: State) -> Array:
+    def packed(self, state: MotionState) -> Array:
         u = self.mechanics.without_biases(state.q, state.v).u_t[self.which]
         speeds, angles = np.linalg.norm(u, axis=1), np.arctan2(u[:, 1], u[:, 0])
         return np.concatenate([state.q, state.v, [state.w], np.log(speeds), angles, [state.t]])
@@ -167,7 +167,7 @@ class Turning(Motion):
         """L (k,) of the contacts `which`."""
         return self._split(y)[0]
 
-    def state(self, s: float, y: Array) -> State:
+    def state(self, s: float, y: Array) -> MotionState:
         return super().state(float(y[-1]), y[: -1 - 2 * len(self.which)])
 
     def directions(self, s: float, y: Array, x: Dynamics) -> Array:

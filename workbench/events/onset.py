@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.events.modes import EventError, Modes
-from workbench.events.motions import Prescribed, State, angle_directions
-from workbench.events.phase import Method, Phase
+from workbench.events.motions import MotionState, Prescribed, angle_directions
+from workbench.events.phase import Integrator, Phase
 from workbench.mechanics.case import Array
 from workbench.mechanics.second_order import SecondOrder
 
@@ -28,7 +28,13 @@ MOST = 8
 
 
 def begin_slip(
-    mechanics: SecondOrder, state: State, modes: Modes, e: Array, which: NDArray[np.int64], end: float, method: Method
+    mechanics: SecondOrder,
+    state: MotionState,
+    modes: Modes,
+    e: Array,
+    which: NDArray[np.int64],
+    end: float,
+    method: Integrator,
 ) -> Phase:
     """The phase, up to `end` [s] at most, in which the contacts `which` begin to slide in the directions e (r, 2).
 
@@ -54,8 +60,8 @@ def _moments(start: float, span: float) -> Array:
 
 
 def _collocated(
-    mechanics: SecondOrder, state: State, modes: Modes, e: Array, which: NDArray[np.int64], first: Array, span: float,
-    method: Method,
+    mechanics: SecondOrder, state: MotionState, modes: Modes, e: Array, which: NDArray[np.int64], first: Array,
+    span: float, method: Integrator,
 ) -> Array | None:  # fmt: skip
     """Coefficients (contacts, DEGREE + 1) by Newton's method with one Jacobian; None where it does not settle."""
     moments, k = _moments(state.t, span), len(which)

@@ -14,7 +14,7 @@ import numpy as np
 from workbench.engine.lazy import integrate, optimize
 from workbench.errors import DataError
 from workbench.events.modes import EventError, Mode, sliding_matrix
-from workbench.events.motions import Along, Force, Motion, State, Turning
+from workbench.events.motions import Along, Force, MotionState, SmoothMotion, Turning
 from workbench.events.redundant import bears
 from workbench.matrices.p_property.verdict import smallest_minor
 from workbench.mechanics.case import Array
@@ -30,14 +30,14 @@ SLOW = float(np.log(1e-2))
 MOST_STEPS = 20_000
 
 
-class Method(NamedTuple):
+class Integrator(NamedTuple):
     """An integrator of SciPy, by name, and its tolerances."""
 
     name: str = "DOP853"
     rtol: float = 3e-14
     atol: float = 1e-15
 
-    def solver(self, motion: Motion, s: float, y: Array, end: float, whole: bool = False) -> Any:
+    def solver(self, motion: SmoothMotion, s: float, y: Array, end: float, whole: bool = False) -> Any:
         """The stepper of a motion from (s, y) towards `end`, which first tries the `whole` of it."""
         first = 0.999 * (end - s) if whole else None
         return getattr(integrate, self.name)(motion.slope, s, y, end, rtol=self.rtol, atol=self.atol, first_step=first)
@@ -67,8 +67,8 @@ class Phase:
     `trouble` is why it cannot be followed any further, if it cannot.
     """
 
-    motion: Motion
-    method: Method
+    motion: SmoothMotion
+    method: Integrator
     s: list[float]
     y: list[Array]
     ends: list[tuple[str, int]] = field(default_factory=list)
@@ -77,14 +77,14 @@ class Phase:
     correction: float = 0.0
 
     @property
-    def last(self) -> State:
+    def last(self) -> MotionState:
         return self.motion.state(self.s[-1], self.y[-1])
 
     def after(self, k: int, length: float) -> Array:
         """y a length after the accepted step k, integrated anew and projected."""
         return self._from(self.motion, self.s[k], self.y[k], length)
 
-    def _from(self, motion: Motion, s: float, y: Array, length: float) -> Array:
+    def _from(self, motion: SmoothMotion, s: float, y: Array, length: float) -> Array:
         if s + length == s:
             return y
         solver = self.method.solver(motion, s, y, s + length, whole=True)
@@ -92,7 +92,7 @@ class Phase:
             _step(solver)
         return motion.projected(solver.t, solver.y)[0]
 
-    def at(self, t: float) -> State:
+    def at(self, t: float) -> MotionState:
         """The state at t [s] within the phase, integrated anew from the accepted step before."""
         motion, times = self.motion, [self.motion.state(s, y).t for s, y in zip(self.s, self.y, strict=True)]
         k = max(int(np.searchsorted(times, t, side="right")) - 1, 0)
@@ -120,7 +120,7 @@ def _root(g: Callable[[float], float], length: float) -> float:
     return float(optimize.brentq(g, 0.0, length, xtol=4e-16 * max(length, 1e-3), rtol=4 * np.finfo(float).eps))
 
 
-def guards(motion: Motion, f: Force, sticks: Array) -> list[Guard]:
+def guards(motion: SmoothMotion, f: Force, sticks: Array) -> list[Guard]:
     """All guards of a mode at one of its states."""
     x, found = f.x, []
     force = float(np.abs(f.rates.lambda_n).max(initial=0.0)) or 1.0
@@ -145,7 +145,7 @@ def guards(motion: Motion, f: Force, sticks: Array) -> list[Guard]:
     return found
 
 
-def follow(motion: Motion, state: State, end: float, method: Method, sticks: Array) -> Phase:
+def follow(motion: SmoothMotion, state: MotionState, end: float, method: Integrator, sticks: Array) -> Phase:
     """Follow a motion from a state up to the time `end` [s], the first event, or trouble: an integrator that fails, a
     guard that starts at zero and turns negative at once."""
     phase = Phase(motion, method, [0.0 if isinstance(motion, Turning) else state.t], [motion.packed(state)])
@@ -198,7 +198,9 @@ def _follow(phase: Phase, end: float, sticks: Array) -> None:
         phase.ends, phase.end = [], OVER
 
 
-def _values(motion: Motion, phase: Phase, sticks: Array, armed: set[tuple[str, int]]) -> dict[tuple[str, int], Guard]:
+def _values(
+    motion: SmoothMotion, phase: Phase, sticks: Array, armed: set[tuple[str, int]]
+) -> dict[tuple[str, int], Guard]:
     found = guards(motion, motion.force(phase.s[-1], phase.y[-1]), sticks)
     armed |= {(g.what, g.contact) for g in found if g.value > ARMED * g.scale}
     return {(g.what, g.contact): g for g in found}

@@ -1,4 +1,4 @@
-"""Event-driven simulation of a case under Coulomb's law: phase after phase, event after event.
+"""ContactEvent-driven simulation of a case under Coulomb's law: phase after phase, event after event.
 
 Theory, what is reached and what is not: docs/explanation/events.md.
 """
@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 from workbench.errors import DataError
-from workbench.events.decision import Decision, next_modes
+from workbench.events.decision import NextModes, next_modes
 from workbench.events.impact import impact
 from workbench.events.modes import EventError, Mode, Modes, closed, rates, sticking
-from workbench.events.motions import Motion, State, Turning, project
+from workbench.events.motions import MotionState, SmoothMotion, Turning, project
 from workbench.events.onset import begin_slip
-from workbench.events.phase import BREAK, HALT, LIFT, OVER, PAINLEVE, RECLOCK, SHARE, TOUCH, Method, Phase, follow
+from workbench.events.phase import BREAK, HALT, LIFT, OVER, PAINLEVE, RECLOCK, SHARE, TOUCH, Integrator, Phase, follow
 from workbench.mechanics.case import Array, Case
 from workbench.mechanics.second_order import Dynamics, SecondOrder
 from workbench.sliding.state import CLOSED
@@ -34,7 +34,7 @@ MOST_IMPACTS = 40
 
 
 @dataclass(frozen=True)
-class Event:
+class ContactEvent:
     """What a contact does at a time t [s]; gap rate u_n and sliding speed before it [m/s], normal force after it [N],
     or the normal impulse of an impact [N s]; nan where there is none."""
 
@@ -65,15 +65,15 @@ class EventRun:
 
     case: Case
     duration: float
-    method: Method
+    method: Integrator
     stretches: list[Stretch] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
+    events: list[ContactEvent] = field(default_factory=list)
     reason: str = ""
     impact_loss: float = 0.0
     differences: float = 0.0
 
     @property
-    def end(self) -> State:
+    def end(self) -> MotionState:
         """The last state."""
         return self.stretches[-1].phase.last
 
@@ -85,7 +85,7 @@ class EventRun:
     def friction_work(self) -> float:
         return self.end.w
 
-    def state(self, t: float) -> State:
+    def state(self, t: float) -> MotionState:
         """The state at a time t [s], before the impact if one is then. Raises DataError outside the motion."""
         for stretch in self.stretches:
             if t <= stretch.phase.last.t:
@@ -96,8 +96,8 @@ class EventRun:
         raise DataError(f"t = {t:g} s; a time from 0 to {self.end.t:.9g} s is needed")
 
     def table(self) -> pd.DataFrame:
-        """The events, a row each: `Event`'s fields."""
-        return pd.DataFrame([vars(e) for e in self.events], columns=list(Event.__dataclass_fields__))
+        """The events, a row each: `ContactEvent`'s fields."""
+        return pd.DataFrame([vars(e) for e in self.events], columns=list(ContactEvent.__dataclass_fields__))
 
     def modes(self) -> pd.DataFrame:
         """What every contact does from when to when: contact, start [s], end [s], mode."""
@@ -121,7 +121,7 @@ class EventRun:
         return gained + self.friction_work + self.impact_loss
 
 
-def simulate_events(case: Case, duration: float | None = None, method: Method = Method()) -> EventRun:  # noqa: B008
+def simulate_events(case: Case, duration: float | None = None, method: Integrator = Integrator()) -> EventRun:  # noqa: B008
     """The motion of a case under exact Coulomb friction, with rigid contacts, from its start for `duration` [s].
 
     None is the case's own duration. A motion that cannot be continued ends early, with its `reason`. Raises DataError
@@ -134,7 +134,7 @@ def simulate_events(case: Case, duration: float | None = None, method: Method = 
     q, v = (np.asarray(x, dtype=float) for x in case.start())
     driver = _Driver(EventRun(case, duration, method), SecondOrder(case))
     try:
-        driver.go(State(0.0, q, v, 0.0))
+        driver.go(MotionState(0.0, q, v, 0.0))
     except (EventError, DataError) as error:
         driver.run.reason = str(error)
     driver.run.differences = driver.mechanics.differences
@@ -147,7 +147,7 @@ class _Driver:
     mechanics: SecondOrder
     impacts: list[float] = field(default_factory=list)
 
-    def go(self, state: State) -> None:
+    def go(self, state: MotionState) -> None:
         x = self.mechanics.at(state.q, state.v)
         on = [int(i) for i in np.flatnonzero((x.phi <= CLOSED) & (x.u_n <= CLOSED))]
         if any(x.u_n[i] < -CLOSED for i in on):
@@ -179,13 +179,13 @@ class _Driver:
     def _sticks(self, x: Dynamics) -> Array:
         return np.maximum(x.mu, x.mu_s)
 
-    def _decide(self, state: State, on: list[int], resting: list[int]) -> tuple[Decision, list[int]]:
+    def _decide(self, state: MotionState, on: list[int], resting: list[int]) -> tuple[NextModes, list[int]]:
         """The next modes, and the contacts that begin to slide from rest."""
         x = self.mechanics.at(state.q, state.v)
         decision = next_modes(x, on, resting, self._sticks(x))
         return decision, [i for i in resting if decision.modes[i] == Mode.SLIP]
 
-    def _follow(self, state: State, decision: Decision, fresh: list[int]) -> Phase:
+    def _follow(self, state: MotionState, decision: NextModes, fresh: list[int]) -> Phase:
         """The next phase, up to the end or an event."""
         run, x = self.run, self.mechanics.at(state.q, state.v)
         d, modes = x.u_t.shape[1], decision.modes
@@ -195,13 +195,13 @@ class _Driver:
             if len(begun) < len(rub):
                 raise EventError(f"at {state.t:.12g} s slip begins while another contact slides: not followed")
             return begin_slip(self.mechanics, state, modes, decision.e, begun, run.duration, run.method)
-        motion: Motion = Motion(self.mechanics, modes, decision.e)
+        motion: SmoothMotion = SmoothMotion(self.mechanics, modes, decision.e)
         if d == 2 and len(rub):
             speeds = np.linalg.norm(x.u_t[rub], axis=1)
             motion = Turning(self.mechanics, modes, decision.e, rub, int(speeds.argmin()))
         return follow(motion, state, run.duration, run.method, self._sticks(x))
 
-    def _react(self, state: State, decision: Decision, phase: Phase) -> tuple[State, Decision, list[int]]:
+    def _react(self, state: MotionState, decision: NextModes, phase: Phase) -> tuple[MotionState, NextModes, list[int]]:
         """The state after the events that end a phase, the next modes, and contacts that begin to slide."""
         kinds = {what for what, _ in phase.ends}
         which = [i for _, i in phase.ends]
@@ -236,7 +236,7 @@ class _Driver:
         for i in halted:
             modes[i] = Mode.STICK
         q, v, _ = project(self.mechanics, state.q, state.v, tuple(modes))
-        after = State(state.t, q, v, state.w)
+        after = MotionState(state.t, q, v, state.w)
         on = [int(i) for i in closed(decision.modes)]
         resting = [i for i in on if modes[i] == Mode.STICK or (f.x.mu[i] == 0 and speeds[i] <= AT_REST)]
         found, fresh = self._decide(after, on, resting)
@@ -248,8 +248,8 @@ class _Driver:
         return after, found, fresh
 
     def _open(
-        self, state: State, decision: Decision, which: list[int], x: Dynamics
-    ) -> tuple[State, Decision, list[int]]:
+        self, state: MotionState, decision: NextModes, which: list[int], x: Dynamics
+    ) -> tuple[MotionState, NextModes, list[int]]:
         """Contacts whose normal force has vanished open; the forces of the others are continuous, and so their modes.
 
         Where others touch without force, such as the other side of a guide, the contact problem a moment later decides.
@@ -257,13 +257,13 @@ class _Driver:
         modes, e = list(decision.modes), decision.e.copy()
         for i in which:
             modes[i], e[i] = Mode.OPEN, 0.0
-        found = Decision(tuple(modes), e, "the normal force vanishes: continuous")
+        found = NextModes(tuple(modes), e, "the normal force vanishes: continuous")
         touching = [
             i for i, m in enumerate(decision.modes)
             if m == Mode.OPEN and abs(x.phi[i]) <= CLOSED and abs(x.u_n[i]) <= CLOSED
         ]  # fmt: skip
         if touching:
-            motion = Motion(self.mechanics, found.modes, found.e)
+            motion = SmoothMotion(self.mechanics, found.modes, found.e)
             phase = Phase(motion, self.run.method, [state.t], [motion.packed(state)])
             later = motion.state(state.t + MOMENT, phase.after(0, MOMENT))
             on = sorted({*map(int, closed(found.modes)), *touching})
@@ -274,8 +274,8 @@ class _Driver:
         return state, found, []
 
     def _break(
-        self, state: State, decision: Decision, which: list[int], x: Dynamics, lambda_t: Array
-    ) -> tuple[State, Decision, list[int]]:
+        self, state: MotionState, decision: NextModes, which: list[int], x: Dynamics, lambda_t: Array
+    ) -> tuple[MotionState, NextModes, list[int]]:
         """Contacts at the edge of their cones begin to slide against their friction force."""
         static = [i for i in which if x.mu_s[i] > x.mu[i]]
         if static:
@@ -289,12 +289,14 @@ class _Driver:
             modes, e = list(decision.modes), decision.e.copy()
             for i in which:
                 modes[i], e[i] = Mode.SLIP, -lambda_t[i] / np.linalg.norm(lambda_t[i])
-            found, fresh = Decision(tuple(modes), e, "the friction force is continuous"), which
+            found, fresh = NextModes(tuple(modes), e, "the friction force is continuous"), which
         for i in fresh:
             self._note(state, i, "slips", found)
         return state, found, fresh
 
-    def _touch(self, state: State, decision: Decision, which: list[int]) -> tuple[State, Decision, list[int]]:
+    def _touch(
+        self, state: MotionState, decision: NextModes, which: list[int]
+    ) -> tuple[MotionState, NextModes, list[int]]:
         """Contacts whose gaps have closed collide, with all that are closed."""
         on = sorted({*map(int, closed(decision.modes)), *which})
         self.impacts = [*self.impacts, state.t]
@@ -309,12 +311,12 @@ class _Driver:
                 Mode.STICK if i in resting else Mode.SLIP if i in stay else Mode.OPEN for i in range(len(x.mu))
             )
             q, v, _ = project(self.mechanics, after.q, after.v, held)
-            after = State(after.t, q, v, after.w)
+            after = MotionState(after.t, q, v, after.w)
         found, fresh = self._decide(after, stay, resting)
         self._note_changes(after, decision.modes, found, which)
         return after, found, fresh
 
-    def _impact(self, state: State, x: Dynamics, on: list[int]) -> tuple[State, list[int]]:
+    def _impact(self, state: MotionState, x: Dynamics, on: list[int]) -> tuple[MotionState, list[int]]:
         """The state after an impact of the contacts `on`, and which of them stay closed."""
         v, p_n, _ = impact(x, state.v, on)
         here, there = (float(0.5 * y @ x.M @ y) for y in (state.v, v))
@@ -322,10 +324,10 @@ class _Driver:
         for i, p in zip(on, p_n, strict=True):
             if x.u_n[i] < -CLOSED:
                 u_t = float(np.linalg.norm(x.u_t[i]))
-                self.run.events.append(Event(state.t, i, "touches down", float(x.u_n[i]), u_t, p_n=float(p)))
+                self.run.events.append(ContactEvent(state.t, i, "touches down", float(x.u_n[i]), u_t, p_n=float(p)))
         u_n = x.u_n + x.J_n @ (v - state.v)
         still = AT_REST * max(1.0, float(np.abs(x.u_n[on]).max()))
-        return State(state.t, state.q, v, state.w), [i for i in on if u_n[i] <= still]
+        return MotionState(state.t, state.q, v, state.w), [i for i in on if u_n[i] <= still]
 
     def _must_not_accumulate(self) -> None:
         t = self.impacts[-MOST_IMPACTS:]
@@ -339,15 +341,15 @@ class _Driver:
         if len(t) > 1 and pauses[-1] <= SOON:
             raise EventError(f"Zeno: impacts {pauses[-1]:.1e} s apart; they accumulate near {t[-1]:.12g} s")
 
-    def _note_changes(self, state: State, before: Modes, found: Decision, but: list[int]) -> None:
+    def _note_changes(self, state: MotionState, before: Modes, found: NextModes, but: list[int]) -> None:
         """Note the contacts whose modes have changed, but those noted already."""
         for i, (was, now) in enumerate(zip(before, found.modes, strict=True)):
             if was != now and i not in but:
                 taken = "sticks" if now == Mode.STICK else "slips"
                 self._note(state, i, "lifts off" if now == Mode.OPEN else taken, found)
 
-    def _note(self, state: State, i: int, what: str, found: Decision) -> None:
+    def _note(self, state: MotionState, i: int, what: str, found: NextModes) -> None:
         x = self.mechanics.at(state.q, state.v)
         force = rates(x, found.modes, found.e)
         u_t = float(np.linalg.norm(x.u_t[i]))
-        self.run.events.append(Event(state.t, i, what, float(x.u_n[i]), u_t, float(force.lambda_n[i])))
+        self.run.events.append(ContactEvent(state.t, i, what, float(x.u_n[i]), u_t, float(force.lambda_n[i])))

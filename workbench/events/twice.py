@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.events.phase import Method
+from workbench.events.phase import Integrator
 from workbench.events.simulation import EventRun, simulate_events
 from workbench.mechanics.case import Case
 
-SECOND = Method("Radau", 1e-10, 1e-13)
+SECOND = Integrator("Radau", 1e-10, 1e-13)
 """An implicit method of order five, which shares nothing with DOP853."""
 MOMENTS = 8
 """Times at which the motions are compared, besides the end."""
@@ -30,7 +30,7 @@ class Uncertainty:
 
 
 def simulate_twice(
-    case: Case, duration: float | None = None, first: Method = Method(), second: Method = SECOND  # noqa: B008
+    case: Case, duration: float | None = None, first: Integrator = Integrator(), second: Integrator = SECOND  # noqa: B008
 ) -> tuple[EventRun, Uncertainty]:  # fmt: skip
     """The motion by `first` and its differences from that by `second`. Raises DataError as `simulate_events`."""
     run, other = (simulate_events(case, duration, method) for method in (first, second))
