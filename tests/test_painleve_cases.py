@@ -1,6 +1,5 @@
 """Sliding contacts of whole cases: their systems, maps over two parameters, and many contacts at once."""
 
-import time
 from dataclasses import replace
 from fractions import Fraction
 
@@ -174,10 +173,9 @@ def test_a_map_tells_undecided_cells_and_those_without_sliding():
 @pytest.mark.parametrize(("space", "seed", "scale"), [(False, 0, 0.5492973), (True, 1, 1.0899920)])
 def test_sixty_contacts_one_per_cent_below_their_critical_friction(space, seed, scale):
     """`scale`: where the P-property was found lost, by bisection between verdicts."""
-    s, began = heap(seed, 60, space), time.process_time()
+    s = heap(seed, 60, space)
     verdicts = [p_verdict(Matrix(s.with_friction(k * scale).M_mu).exact).verdict for k in (0.99, 1.0001)]
     assert verdicts == ["P", "not P"]
-    assert time.process_time() - began < 15
 
 
 @pytest.mark.thorough
