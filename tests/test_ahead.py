@@ -42,8 +42,12 @@ def test_a_second_process_compiles_while_the_first_does_nothing_and_ends_with_it
     assert said.stdout.split("\n")[:2] == ["True", "no process is left"], said
 
 
-@pytest.mark.parametrize(("load", "ready"), [(1.6, False), (0.0, True)], ids=["no processor is idle", "nothing to do"])
-def test_no_second_process_where_it_would_not_help(load, ready, monkeypatch):
+@pytest.mark.parametrize(
+    ("load", "ready", "word"),
+    [(1.6, False, "box"), (0.0, True, "box"), (0.0, False, "./mine.py:box")],
+    ids=["no processor is idle", "nothing to do", "code of one's own"],
+)
+def test_no_second_process_where_it_would_not_help(load, ready, word, monkeypatch):
     from workbench.step import local_steps
 
     class Each:
@@ -54,7 +58,7 @@ def test_no_second_process_where_it_would_not_help(load, ready, monkeypatch):
     monkeypatch.setattr("os.getloadavg", lambda: (load, load, load), raising=False)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("a process was started"))
-    with compiled_ahead(["compare", "wheel"]):
+    with compiled_ahead(["compare", "wheel", "-f", word]):
         pass
 
 

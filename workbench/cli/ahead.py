@@ -20,7 +20,9 @@ IDLE = 0.5
 @contextmanager
 def compiled_ahead(words: Sequence[str]) -> Iterator[None]:
     """While the block runs, a second process compiles what `workbench WORDS` needs, if that helps. It ends with it."""
-    process = _started(words) if _helps() else None
+    # Somebody's own code, which may write or print, runs once.
+    own = any(".py:" in word for word in words)
+    process = _started(words) if not own and _helps() else None
     try:
         yield
     finally:
