@@ -59,11 +59,11 @@ def record(folder: Path, runs: int, steps: int, quick: bool) -> None:
     from workbench.assemble.find import compiled
     from workbench.builtin.cases import CASES
     from workbench.builtin.formulations import FORMULATIONS
-    from workbench.cli.words import find_formulation
     from workbench.errors import WorkbenchError
     from workbench.escalation import default_solver
     from workbench.step.simulation import simulate
     from workbench.step.stepping import RESIDUAL
+    from workbench.verbs.find import find_formulation
 
     folder.mkdir(parents=True, exist_ok=True)
     cases = [CASES.find(name) for name in ("block", "wedged-box")] if quick else list(CASES)

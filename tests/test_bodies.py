@@ -8,7 +8,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from workbench.assemble.find import compiled
-from workbench.cli.words import find_formulation
 from workbench.engine.compiling import kernel
 from workbench.escalation import default_solver
 from workbench.mechanics.bodies import (
@@ -26,6 +25,7 @@ from workbench.mechanics.bodies import (
 from workbench.mechanics.case import quantity
 from workbench.mechanics.core import FILL, Core
 from workbench.step.simulation import simulate
+from workbench.verbs.find import find_formulation
 
 TOP = np.array([[2.0, 0.3, 0.5, 0.7]])
 PAIR = np.array([[2.0, 0.8, 0.8, 0.8], [0.7, 0.4, 0.4, 0.4]])

@@ -10,11 +10,11 @@ from workbench.assemble.find import compiled
 from workbench.builtin.cases import CASES
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.figures.drawing import drawing
-from workbench.cli.words import find_formulation
 from workbench.errors import DataError
 from workbench.escalation import default_solver
 from workbench.problems.solution import Status
 from workbench.step.simulation import simulate
+from workbench.verbs.find import find_formulation
 
 EVERY_CASE = pytest.mark.parametrize("kind", CASES, ids=lambda kind: kind.name)
 DRIVEN = {"sheath", "off-axis", "wedged-box", "gripper", "pinched-capsule", "pushed-box", "table", "three-bodies"}

@@ -13,9 +13,9 @@ from workbench.builtin.cases.particle import Particle
 from workbench.builtin.cases.sphere import Sphere
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.cli.words import find_formulation
 from workbench.escalation import default_solver
 from workbench.step.simulation import simulate
+from workbench.verbs.find import find_formulation
 
 SINGLE = (Wheel, Block, Sphere, Particle)
 EVERY_CASE = pytest.mark.parametrize("case", [kind() for kind in SINGLE], ids=lambda c: c.name)

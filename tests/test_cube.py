@@ -7,11 +7,11 @@ from scipy.integrate import solve_ivp
 from tests.mechanics import failing
 from workbench.assemble.find import compiled
 from workbench.builtin.cases.cube import Cube
-from workbench.cli.words import find_formulation
 from workbench.escalation import default_solver
 from workbench.mechanics.relaxation import Relaxation
 from workbench.step.simulation import simulate
 from workbench.step.stepping import PASSES
+from workbench.verbs.find import find_formulation
 
 UNDAMPED = Relaxation(k_n=1e10, b_n=1e8, k_t=1e8)
 """Table 1 without the bristle's damping, which would make friction oppose the velocity b_t / k_t later."""

@@ -1,4 +1,4 @@
-"""ContactEvent-driven motions against closed forms and figures of independent runs."""
+"""Event-driven motions against closed forms and figures of independent runs."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -5,9 +5,9 @@ import pytest
 
 from benchmarks.failures import LAST_PLACES, compare, perturbed, record, solve, table, undetermined
 from workbench.builtin.cases import CASES
-from workbench.cli.words import find_formulation
 from workbench.escalation import default_solver
 from workbench.step.simulation import simulate
+from workbench.verbs.find import find_formulation
 
 
 @pytest.mark.thorough

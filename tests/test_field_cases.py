@@ -13,7 +13,6 @@ from workbench.builtin.cases.pushed_box import PushedBox
 from workbench.builtin.cases.table import Table
 from workbench.builtin.cases.tippe_top import TippeTop
 from workbench.builtin.cases.v_groove import VGroove
-from workbench.cli.words import find_formulation
 from workbench.escalation import default_solver
 from workbench.judge.coulomb import judge
 from workbench.matrices.linear_algebra.rank import rank
@@ -21,6 +20,7 @@ from workbench.mechanics.contact import ContactSystem
 from workbench.mechanics.relaxation import Relaxation
 from workbench.step.one_step import solve_system
 from workbench.step.simulation import simulate
+from workbench.verbs.find import find_formulation
 
 COULOMB = find_formulation("coulomb")
 EXACT = find_solver("coulomb-exact")

@@ -12,7 +12,6 @@ from workbench.algorithms.block_newton import BlockNewton, mobilities
 from workbench.algorithms.coulomb_exact import CCP, COULOMB
 from workbench.algorithms.gauss_seidel import sweeps_of_dense
 from workbench.cli.main import main
-from workbench.cli.words import find_formulation
 from workbench.comparison.solving import solve_problem
 from workbench.errors import DataError
 from workbench.problems.bridges.bodies import BRIDGE
@@ -23,6 +22,7 @@ from workbench.problems.inertia import LARGEST_BODY, Inertia
 from workbench.problems.residual import BlockSets
 from workbench.problems.solution import Status
 from workbench.readers.files import read_problem_file, write_problem_file
+from workbench.verbs.find import find_formulation
 
 LAWS = [(COULOMB, GlobalCoulombNCP, FrictionProblem.coulomb), (CCP, GlobalConicQP, FrictionProblem.ccp)]
 

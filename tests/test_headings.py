@@ -12,7 +12,6 @@ from workbench.assemble.find import compiled
 from workbench.builtin.cases import CASES
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.cli.words import find_formulation
 from workbench.errors import DataError
 from workbench.escalation import default_solver
 from workbench.mechanics.bodies import GROUND, fill_contact
@@ -21,6 +20,7 @@ from workbench.mechanics.core import Core
 from workbench.mechanics.relaxation import Relaxation
 from workbench.step.one_step import solve_system
 from workbench.step.simulation import simulate
+from workbench.verbs.find import find_formulation
 
 TURNING = [case() for case in CASES if case.size[3] == 2 and case.size[0] > 3]
 WITH_AXES = [

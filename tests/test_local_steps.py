@@ -17,7 +17,6 @@ from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.block import fill as fill_block
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.cli.words import find_formulation
 from workbench.engine.compiling import kernel
 from workbench.errors import DataError
 from workbench.escalation import default_solver
@@ -28,6 +27,7 @@ from workbench.mechanics.relaxation import Relaxation
 from workbench.problems.solution import Status
 from workbench.step.local_steps import local_steps
 from workbench.step.simulation import simulate
+from workbench.verbs.find import find_formulation
 
 H = 1e-3
 SOFT = Relaxation(k_n=1e6, b_n=1e3, k_t=1e5, b_t=1e2, k_b=1e7, b_b=1e2, lateral=1.0)

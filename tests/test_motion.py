@@ -15,7 +15,6 @@ from workbench.builtin.cases.rod_in_guide import RodInGuide
 from workbench.builtin.cases.sphere import Sphere
 from workbench.builtin.cases.stacked_cubes import StackedCubes
 from workbench.builtin.cases.wheel import Wheel
-from workbench.cli.words import find_formulation
 from workbench.comparison.cases import compare
 from workbench.comparison.columns import TIMES
 from workbench.comparison.jobs import Settings
@@ -26,6 +25,7 @@ from workbench.mechanics.bodies import RigidBodies, fill_body, fill_contact, pla
 from workbench.mechanics.sketch import Arrow, Outline, view
 from workbench.mechanics.solids import GROUND, Plane, Solid, rotated, slabs
 from workbench.step.simulation import simulate
+from workbench.verbs.find import find_formulation
 
 EVERY_CASE = pytest.mark.parametrize("kind", CASES, ids=lambda kind: kind.name)
 PAIRS = {

@@ -18,7 +18,6 @@ from workbench.builtin.cases.drawer import Drawer
 from workbench.builtin.cases.gripper import Gripper
 from workbench.builtin.cases.wedged_box import WedgedBox
 from workbench.builtin.reports.pages.comparison import render
-from workbench.cli.words import find_formulation
 from workbench.comparison.cases import compare
 from workbench.comparison.columns import TIMES
 from workbench.comparison.jobs import Settings
@@ -35,6 +34,7 @@ from workbench.step.parts import must_be_apart
 from workbench.step.record import RunRecord
 from workbench.step.run_of_parts import blocks
 from workbench.step.simulation import simulate
+from workbench.verbs.find import find_formulation
 
 LABELS = [
     "frictionless", "stewart-trinkle", "box", "hybrid", "mujoco", "staggered", "ccp", "coulomb",

@@ -9,11 +9,11 @@ from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.particle import Particle
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.cli.words import find_formulation
 from workbench.errors import DataError, UnknownNameError
 from workbench.escalation import default_solver
 from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.step.simulation import simulate
+from workbench.verbs.find import find_formulation
 
 RUBS = [f.name for f in FORMULATIONS if f.name not in {"frictionless", "staggered", "ipc", "gauss-seidel"} | SOFT]
 """Those whose friction is Coulomb's in some approximation, to whose rows the compliance is added, in one pass."""

@@ -12,13 +12,13 @@ from workbench.builtin.cases.sheath import Sheath
 from workbench.builtin.cases.sphere_stack import SphereStack
 from workbench.builtin.cases.stacked_cubes import StackedCubes
 from workbench.builtin.cases.wedged_box import WedgedBox
-from workbench.cli.words import find_formulation
 from workbench.errors import DataError
 from workbench.escalation import default_solver
 from workbench.mechanics.contact import ContactSystem
 from workbench.mechanics.relaxation import Relaxation
 from workbench.step.one_step import pose, solve_system
 from workbench.step.simulation import simulate
+from workbench.verbs.find import find_formulation
 
 FROM_BOTH_SIDES = pytest.mark.parametrize("share", [0.99, 1.01], ids=["below", "above"])
 

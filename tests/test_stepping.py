@@ -9,13 +9,13 @@ from workbench.assemble.find import compiled
 from workbench.builtin.cases.bouncing_ball import BouncingBall
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.wheel import Wheel
-from workbench.cli.words import find_formulation
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import SOLVE
 from workbench.escalation import default_solver
 from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.problems.solution import Status
 from workbench.step.simulation import simulate
+from workbench.verbs.find import find_formulation
 
 LABELS = [
     "frictionless", "stewart-trinkle:axes=sliding", "anitescu-potra:restitution=poisson,axes=body", "box",

@@ -12,7 +12,6 @@ from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.block import fill as fill_block
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.text.mechanisms import reasons
-from workbench.cli.words import find_formulation
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Job, Settings
 from workbench.comparison.local import from_exact
@@ -26,6 +25,7 @@ from workbench.language.modelling import complements, declare, equals, free, non
 from workbench.mechanics.core import FILL
 from workbench.mechanics.relaxation import Relaxation
 from workbench.step.simulation import simulate
+from workbench.verbs.find import find_formulation
 
 pytestmark = pytest.mark.thorough
 

@@ -15,7 +15,6 @@ from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.builtin.cases import CASES
 from workbench.builtin.cases.bouncing_ball import BouncingBall
 from workbench.builtin.cases.cube import Cube
-from workbench.cli.words import find_formulation
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import SOLVE
 from workbench.escalation import AUTO, HOPELESS, RATIONALS, ROUNDED, Chain, default_solver, in_steps
@@ -27,6 +26,7 @@ from workbench.step.local_steps import local_steps
 from workbench.step.run import make_problem
 from workbench.step.simulation import simulate
 from workbench.step.sweep import sweep_steps
+from workbench.verbs.find import find_formulation
 
 RAY, INACCURATE = int(Status.RAY), int(Status.INACCURATE)
 

@@ -13,7 +13,6 @@ from flint import fmpq, fmpq_mat
 from workbench.algorithms import ROUND_OFF
 from workbench.assemble.find import compiled
 from workbench.builtin.cases.wheel import Wheel
-from workbench.cli.words import find_formulation
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
 from workbench.escalation import default_solver
@@ -21,6 +20,7 @@ from workbench.judge.coulomb import normalised_friction
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.problems.solution import Status
 from workbench.step.simulation import simulate
+from workbench.verbs.find import find_formulation
 
 WHEEL = Wheel()
 # The same throw turned by 180 degrees about the vertical: friction meets the other bounds of fixed axes.

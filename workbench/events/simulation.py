@@ -1,4 +1,4 @@
-"""ContactEvent-driven simulation of a case under Coulomb's law: phase after phase, event after event.
+"""Event-driven simulation of a case under Coulomb's law: phase after phase, event after event.
 
 Theory, what is reached and what is not: docs/explanation/events.md.
 """
