@@ -276,7 +276,7 @@ def test_what_is_damaged_is_refused_in_one_line(copy, file):
 
 def test_another_format_is_refused_and_says_what_to_do(copy):
     changed(copy, "comparison.json", lambda content: content.update(version=0))
-    with pytest.raises(DataError, match="has format 0, and this workbench reads 3; compare once more"):
+    with pytest.raises(DataError, match=f"has format 0, and this workbench reads {saved.VERSION}; compare once more"):
         wb.report(copy)
     changed(copy, "comparison.json", lambda content: content.update(format="something else"))
     with pytest.raises(DataError, match="is no saved comparison"):
