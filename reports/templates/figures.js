@@ -136,7 +136,7 @@ async function draw(name, spec) {
     ({view} = await embed(room));
   }
   if (beyond() > 0) ({view} = await embed(taken(spec) - beyond()));
-  Object.entries({role: 'img', 'aria-label': words, 'aria-roledescription': 'figure'}).forEach(x => place.setAttribute(...x));
+  Object.entries({role: place.querySelector('select, input') ? 'group' : 'img', 'aria-label': words, 'aria-roledescription': 'figure'}).forEach(x => place.setAttribute(...x));
   follow(view, place);
   // The words say what there is to see; its thousand pieces would be read out one by one.
   place.querySelector('svg').setAttribute('aria-hidden', 'true');
