@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.algorithms import ROUND_OFF, find_solver
 from workbench.diagnostics.contact_exact import exact_contacts
 from workbench.diagnostics.slip_modes import LARGEST, Motions, motions
 from workbench.diagnostics.slip_modes_space import motions_in_space
 from workbench.errors import DataError
-from workbench.events.modes import EventError, Mode, Modes, kept_rows, rates, sliding_matrix
+from workbench.events.answers import STARTS, differ, has_another, solved
+from workbench.events.modes import EventError, Mode, Modes, eliminated, kept_rows, rates, sliding_matrix
 from workbench.matrices.p_property.verdict import p_verdict_of
 from workbench.mechanics.case import Array
 from workbench.mechanics.second_order import Dynamics
@@ -29,8 +29,8 @@ SIGN = 1e-9
 """Share of the accelerations and forces in play up to which one of them counts as zero."""
 MOST_SLIDING = 8
 """Contacts that slide of which all subsets are tried."""
-STARTS = 8
-"""Random starts from which a second solution is looked for where no method proves that there is none."""
+LEAST = 1.0
+"""Acceleration [m/s2, rad/s2] below which differences count as those of so large a one."""
 
 
 class NextModes(NamedTuple):
@@ -51,8 +51,8 @@ def next_modes(x: Dynamics, on: list[int], resting: list[int], sticks: Array) ->
     """The modes of the closed contacts `on`, of which `resting` have u_t = 0; sticks (r,) friction coefficients of
     contacts at rest.
 
-    Raises EventError where no acceleration or more than one solves the contact problem, or its solution is not
-    verified by the problem's residual.
+    Raises EventError where no acceleration is found that solves the contact problem, verified by its residual, or more
+    than one.
     """
     r, d = x.u_t.shape
     sliding = [i for i in on if i not in resting]
@@ -70,12 +70,12 @@ def next_modes(x: Dynamics, on: list[int], resting: list[int], sticks: Array) ->
             # Subsets of dependent contacts are met again in their independent ones.
             trouble = trouble or str(error)
             continue
-        if solution is not None and not any(_same(solution.a, other.a) for other in found):
+        if solution is not None and all(differ(solution.a, other.a, LEAST) for other in found):
             found.append(solution)
     if len(found) != 1:
         if trouble:
             raise EventError(trouble)
-        how_many = "no acceleration solves" if not found else f"{len(found)} accelerations solve"
+        how_many = "no acceleration was found that solves" if not found else f"{len(found)} accelerations solve"
         said = _painleve(x, sliding, e) if not resting else ""
         raise EventError(f"the next mode is not determined: {how_many} the contact problem{said}")
     (solution,) = found
@@ -85,10 +85,6 @@ def next_modes(x: Dynamics, on: list[int], resting: list[int], sticks: Array) ->
 def _subsets(sliding: list[int]) -> itertools.chain:
     sizes = range(len(sliding), -1, -1)
     return itertools.chain.from_iterable(itertools.combinations(sliding, size) for size in sizes)
-
-
-def _same(a: Array, b: Array) -> bool:
-    return bool(np.abs(a - b).max() <= 1e-7 * max(1.0, np.abs(a).max(), np.abs(b).max()))
 
 
 def _with(
@@ -147,8 +143,8 @@ def _at_rest(
 
 def _solved(x: Dynamics, modes: Modes, e: Array, resting: list[int], mu: Array) -> dict[int, tuple[Mode, Array]] | None:
     problem, starts = resting_problem(x, modes, e, resting, mu), len(resting)
-    solution = find_solver(ROUND_OFF[problem.kind]).solve(problem)
-    if not solution.residual <= solution.tolerance:
+    solution = solved(problem)
+    if solution is None:
         return None
     d = problem.d
     lam, a = solution.z, problem.M @ solution.z + problem.q
@@ -176,11 +172,8 @@ def resting_problem(x: Dynamics, modes: Modes, e: Array, resting: list[int], mu:
     A, F = np.concatenate([kept.A, J]), np.column_stack([kept.F, J.T])
     W = A @ np.linalg.solve(x.M, F)
     q = A @ np.linalg.solve(x.M, x.f) + np.concatenate([kept.c, c])
-    k = len(kept.A)
-    if k:
-        X = np.linalg.lstsq(W[:k, :k], np.column_stack([W[:k, k:], q[:k]]))[0]
-        return CoulombNCP(W[k:, k:] - W[k:, :k] @ X[:, :-1], q[k:] - W[k:, :k] @ X[:, -1], mu[resting], d)
-    return CoulombNCP(W, q, mu[resting], d)
+    left = eliminated(np.column_stack([W, q]), len(kept.A))
+    return CoulombNCP(left[:, :-1], left[:, -1], mu[resting], d)
 
 
 def _uniqueness(
@@ -198,11 +191,17 @@ def _uniqueness(
     found = _enumerated(x, on, resting, sticks)
     if found is not None and found.found:
         accelerations = [np.ravel(m.rates) for m in found.found]
-        if all(_same(accelerations[0], other) for other in accelerations[1:]):
+        if not any(differ(accelerations[0], other, LEAST) for other in accelerations[1:]):
             return "all motions of Coulomb's law were enumerated"
         words = " or ".join(", ".join(m.modes) for m in found.found)
         raise EventError(f"the next mode is not unique: {words}")
-    _search_another(x, sliding, resting, solution, sticks)
+    modes = tuple(m if i in sliding else Mode.OPEN for i, m in enumerate(solution.modes))
+    problem = resting_problem(x, modes, solution.e, resting, np.maximum(sticks, x.mu))
+    first = solved(problem)
+    if first is None:
+        return "no second solution was looked for"
+    if has_another(problem, first.z, problem.M, LEAST):
+        raise EventError("the next mode is not unique: two accelerations solve the contact problem")
     return f"no second solution from {STARTS} starts"
 
 
@@ -221,19 +220,6 @@ def _enumerated(x: Dynamics, on: list[int], resting: list[int], sticks: Array) -
     except DataError:
         return None
     return motions(exact, UNCERTAINTY, 0.0) if d == 1 else motions_in_space(exact, UNCERTAINTY)
-
-
-def _search_another(x: Dynamics, sliding: list[int], resting: list[int], solution: _Solution, sticks: Array) -> None:
-    """Raise EventError where the problem of the contacts at rest has a second acceleration, from random starts."""
-    modes = tuple(m if i in sliding else Mode.OPEN for i, m in enumerate(solution.modes))
-    problem = resting_problem(x, modes, solution.e, resting, np.maximum(sticks, x.mu))
-    solver, rng = find_solver(ROUND_OFF[problem.kind]), np.random.default_rng(0)
-    first = solver.solve(problem)
-    reference, scale = problem.M @ first.z, float(np.abs(first.z).max())
-    for _ in range(STARTS):
-        other = solver.solve_from(problem, scale * rng.normal(size=problem.size))  # type: ignore[attr-defined]
-        if other.residual <= other.tolerance and not _same(problem.M @ other.z, reference):
-            raise EventError("the next mode is not unique: two accelerations solve the contact problem")
 
 
 def _painleve(x: Dynamics, sliding: list[int], e: Array) -> str:

@@ -8,14 +8,14 @@ over all closed contacts: Newton's law where e > 0, plastic where e = 0. It is t
 
 import numpy as np
 
-from workbench.algorithms import ROUND_OFF, find_solver
+from workbench.events.answers import has_another, solved
 from workbench.events.modes import EventError
 from workbench.mechanics.case import Array
 from workbench.mechanics.second_order import Dynamics
 from workbench.problems.classes import CoulombNCP
 
-STARTS = 8
-"""Random starts from which a second solution is looked for."""
+LEAST = 1e-3
+"""Change of velocity [m/s, rad/s] below which differences count as those of so large a one."""
 
 
 def impact_problem(x: Dynamics, on: list[int]) -> tuple[CoulombNCP, Array]:
@@ -37,16 +37,9 @@ def impact(x: Dynamics, v: Array, on: list[int]) -> tuple[Array, Array, Array]:
     Raises EventError where the problem is not solved to round-off, or a second velocity solves it.
     """
     problem, X = impact_problem(x, on)
-    solver = find_solver(ROUND_OFF[problem.kind])
-    found = solver.solve(problem)
-    if not found.residual <= found.tolerance:
-        raise EventError(f"the impulses of the impact are not found: residual {found.residual:.1e}")
-    change, rng = X @ found.z, np.random.default_rng(0)
-    if len(on) > 1:
-        scale = float(np.abs(found.z).max())
-        for _ in range(STARTS):
-            other = solver.solve_from(problem, scale * rng.normal(size=problem.size))  # type: ignore[attr-defined]
-            off = float(np.abs(X @ other.z - change).max())
-            if other.residual <= other.tolerance and off > 1e-7 * max(1e-3, float(np.abs(change).max())):
-                raise EventError("the impact is not unique: two velocities solve the impulses' problem")
-    return v + change, found.z[: len(on)], found.z[len(on) :].reshape(len(on), -1)
+    found = solved(problem)
+    if found is None:
+        raise EventError("the impulses of the impact are not found: no answer is verified")
+    if len(on) > 1 and has_another(problem, found.z, X, LEAST):
+        raise EventError("the impact is not unique: two velocities solve the impulses' problem")
+    return v + X @ found.z, found.z[: len(on)], found.z[len(on) :].reshape(len(on), -1)

@@ -140,11 +140,14 @@ def sliding_matrix(x: Dynamics, modes: Modes, e: Array) -> Array:
     """W_s (s, s) of the contacts that slip: normal accelerations under normal forces with their friction, bilateral
     and sticking rows held [1/kg]; the matrix of the slip-only LCP."""
     rows = kept_rows(x, modes, e)
-    on = closed(modes)
-    slips = len(x.J_b) + np.flatnonzero([modes[i] == Mode.SLIP for i in on])
+    slips = len(x.J_b) + np.flatnonzero([modes[i] == Mode.SLIP for i in closed(modes)])
     others = np.setdiff1d(np.arange(len(rows.A)), slips)
-    W = rows.A @ np.linalg.solve(x.M, rows.F)
-    S = W[np.ix_(slips, slips)]
-    if len(others):
-        S = S - W[np.ix_(slips, others)] @ np.linalg.lstsq(W[np.ix_(others, others)], W[np.ix_(others, slips)])[0]
-    return S
+    order = np.concatenate([others, slips])
+    return eliminated((rows.A @ np.linalg.solve(x.M, rows.F))[np.ix_(order, order)], len(others))
+
+
+def eliminated(W: Array, k: int) -> Array:
+    """What is left of W once its first k rows hold by the first k unknowns, the least ones of dependent rows: the Schur
+    complement W_22 - W_21 W_11^+ W_12. Constants may be a last column of W."""
+    left: Array = W[k:, k:]
+    return left - W[k:, :k] @ np.linalg.lstsq(W[:k, :k], W[:k, k:])[0] if k else left
