@@ -10,12 +10,14 @@ from cases import CASES
 from workbench.arrays import Array
 from workbench.errors import DataError
 from workbench.events import phase
+from workbench.events.answers import has_another, solved
 from workbench.events.modes import Mode
 from workbench.events.motions import project
 from workbench.events.simulation import EventRun, simulate_events
 from workbench.events.twice import simulate_twice
 from workbench.mechanics.case import Case, quantity
 from workbench.mechanics.second_order import SecondOrder
+from workbench.problems.classes import CoulombNCP
 
 EXACT = 1e-10
 """To which the figures are to be met [s, m, rad, m/s]; they have 12 digits."""
@@ -442,3 +444,43 @@ def test_an_interrupted_phase_is_kept_up_to_there(monkeypatch):
     monkeypatch.undo()
     whole = run("rod")
     assert r.end.q == pytest.approx(whole.state(r.end.t).q, abs=FORMULA)
+
+
+# Answers
+
+
+def resting(contacts: int, mu: float) -> CoulombNCP:
+    """Contacts in the plane with W = (1, 0.9; 0.9, 1) each, and a weak tie, that rise at 0.1 and slide at 1.
+
+    With mu = 2 each may open, or stick with n = 0.8/0.19 and t = -0.91/0.19. With mu = 1 it cannot stick, since 0.91 is
+    more than 0.8, nor slide, since n = 0.1/(0.9 - 1) < 0.
+    """
+    W = np.eye(2 * contacts) + 0.9 * np.roll(np.eye(2 * contacts), contacts, axis=1) + 1e-3 * (contacts > 1)
+    return CoulombNCP(W, np.repeat([0.1, 1.0], contacts), np.full(contacts, mu), 1)
+
+
+@pytest.mark.parametrize("contacts", [1, 2, 5])
+def test_a_second_answer_is_found_where_there_is_one(contacts):
+    several, one = resting(contacts, 2.0), resting(contacts, 1.0)
+    opens, sticks = np.zeros(2 * contacts), -np.linalg.solve(several.M, several.q)
+    assert max(several.residual(opens), several.residual(sticks), one.residual(opens)) < 1e-12
+    assert has_another(several, opens, several.M, 1.0)
+    assert has_another(several, sticks, several.M, 1.0)
+    assert not has_another(one, opens, one.M, 1.0)
+
+
+def test_a_second_answer_is_found_from_random_starts_too():
+    """Beside two such contacts one that has to press and one that has to open: neither do all open nor all stick."""
+    two, n, own = resting(2, 2.0), 4, [0, 1, 4, 5]
+    W, q, z = np.eye(2 * n), np.zeros(2 * n), np.zeros(2 * n)
+    W[np.ix_(own, own)], q[own] = two.M, two.q
+    q[2], q[3], z[2] = -1.0, 1.0, 1.0
+    problem = CoulombNCP(W, q, np.full(n, 2.0), 1)
+    assert problem.residual(z) < 1e-12
+    assert min(problem.residual(np.zeros(2 * n)), problem.residual(-np.linalg.solve(W, q))) > 0.1
+    assert has_another(problem, z, problem.M, 1.0)
+
+
+def test_an_answer_that_is_not_verified_is_none():
+    """Nothing moves a contact without mobility that approaches."""
+    assert solved(CoulombNCP(np.zeros((2, 2)), np.array([-1.0, 0.0]), np.full(1, 0.5), 1)) is None

@@ -1,5 +1,7 @@
 """Answers of contact problems, by the problem's own residual, and the search for a second one."""
 
+import itertools
+
 import numpy as np
 
 from workbench.algorithms import ROUND_OFF, find_solver
@@ -18,14 +20,21 @@ def solved(problem: CoulombNCP) -> Solution | None:
 
 
 def has_another(problem: CoulombNCP, z: Array, X: Array, least: float) -> bool:
-    """Whether from `STARTS` random starts an answer is found whose X z differs (`differ`) from that of the answer z."""
+    """Whether an answer is found whose X z differs (`differ`) from that of the answer z.
+
+    Tried are that all contacts open, that all stick, and `STARTS` random starts, of which a solver in closed form, as
+    that of one contact is, takes no notice.
+    """
     solver, rng = find_solver(ROUND_OFF[problem.kind]), np.random.default_rng(0)
-    first, scale = X @ z, float(np.abs(z).max())
-    for _ in range(STARTS):
-        other = solver.solve_from(problem, scale * rng.normal(size=problem.size))  # type: ignore[attr-defined]
-        if other.residual <= other.tolerance and differ(first, X @ other.z, least):
-            return True
-    return False
+    stick = -np.linalg.lstsq(problem.M, problem.q)[0]
+    # An answer may be zero beside others that are large.
+    scale = max(float(np.abs(z).max()), float(np.abs(stick).max()))
+    starts = (scale * rng.normal(size=problem.size) for _ in range(STARTS))
+    others = (solver.solve_from(problem, start).z for start in starts)  # type: ignore[attr-defined]
+    return any(
+        differ(X @ z, X @ other, least) and problem.residual(other) <= solver.tolerance
+        for other in itertools.chain((np.zeros_like(z), stick), others)
+    )
 
 
 def differ(a: Array, b: Array, least: float) -> bool:
