@@ -179,3 +179,13 @@ def test_contacts_of_one_pair_are_added_up():
     assert track.pressed.tolist() == [3, 3]
     (rows,) = of(wb.compare(scene, ["coulomb"], duration=2 * H, steps=H)).to_dict("records")
     assert rows["impulse"] == pytest.approx(H * track.pressing.load.sum(), rel=1e-9)
+
+
+def test_pairs_stand_in_the_order_of_their_impulses_in_the_reference(thrown):
+    c = thrown.comparison
+    pairs, rows = main_pairs(c), c.timeline.copy()
+    assert len(pairs) > 1
+    rows.loc[(rows["role"] == "run") & (rows["body"] == pairs[-1][0]), "impulse"] *= 1e6
+    assert main_pairs(replace(c, timeline=rows)) == pairs
+    rows.loc[(rows["role"] == "reference") & (rows["body"] == pairs[-1][0]), "impulse"] *= 1e6
+    assert main_pairs(replace(c, timeline=rows))[0] == pairs[-1]
