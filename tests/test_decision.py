@@ -180,6 +180,8 @@ def test_where_exact_friction_stands_alone_the_cheaper_ones_have_their_error_bes
         "enough, box is 10 times cheaper."
     ]
     assert recommendation(cost(c), decide(cost(c)))[0].endswith("nothing else here is as accurate.")
+    far = cost(c, box=1e-5 / 123)
+    assert recommendation(far, decide(far))[0].endswith("enough, box is 120 times cheaper.")
 
 
 def test_without_exact_friction_among_the_rows_its_error_is_still_the_measure(wheel):

@@ -128,7 +128,7 @@ def _chart(
         in_words = f"datum.value < {2.0 * errors.low:g} ? '0' : {in_words}"
     x = alt.X(
         "cost:Q", title=f"solver's time{' a step' if c.stepped else ''} [{time_unit}]", scale=on_x,
-        axis=alt.Axis(labelExpr="format(datum.value, '.3~g')", grid=True, **ticks),
+        axis=alt.Axis(labelExpr="format(datum.value, '.3~r')", grid=True, **ticks),
     )  # fmt: skip
     y = alt.Y("error:Q", title=None, scale=on_y, axis=alt.Axis(values=decades, labelExpr=in_words, grid=True))
     own, tip = alt.Color("colour:N", scale=None, legend=None), ["name:N", "words:N"]

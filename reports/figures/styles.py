@@ -7,8 +7,8 @@ from zlib import crc32
 INK = "currentColor"
 """Black on paper, and on a dark page its light ink; files have black."""
 
-POLYGON, BOX, CONE, SOFT, EXACT, BARE, OWN = (
-    "polygon LCP", "box", "cone", "regularised or soft", "exact", "no friction", "of your own",
+POLYGON, BOX, CONE, SOFT, EXACT, BARE, OTHER = (
+    "polygon LCP", "box", "cone", "regularised or soft", "exact", "no friction", "others",
 )  # fmt: skip
 FAMILIES = {
     EXACT: (INK, "cross"),
@@ -17,7 +17,7 @@ FAMILIES = {
     CONE: ("#8A4A6E", "triangle-down"),
     SOFT: ("#0F9A74", "circle"),
     BARE: ("#74849c", "M-1,-.7L-.7,-1L0,-.3L.7,-1L1,-.7L.3,0L1,.7L.7,1L0,.3L-.7,1L-1,.7L-.3,0Z"),
-    OWN: ("#57606A", "triangle-right"),
+    OTHER: ("#57606A", "triangle-right"),
 }
 """Colour and marker of each family of formulations, in the order of legends."""
 OF_FORMULATIONS = {
@@ -60,7 +60,7 @@ def family(label: str) -> str:
 
 
 def _style(label: str) -> tuple[str, str, list[int]]:
-    return OF_FORMULATIONS.get(label) or OF_FORMULATIONS.get(re.split("[: ]", label)[0], (OWN, "", []))
+    return OF_FORMULATIONS.get(label) or OF_FORMULATIONS.get(re.split("[: ]", label)[0], (OTHER, "", []))
 
 
 def palette(labels: Sequence[str]) -> list[str]:

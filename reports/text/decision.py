@@ -42,7 +42,7 @@ def recommendation(c: Comparison, d: Decision) -> list[str]:
         return _exact(c, d, taken)
     words = f"Use {taken.names}: as accurate as exact Coulomb friction{_at_this_step(c)}"
     if d.exact is not None and d.exact in d.first:
-        words += f", {taken.cheaper(d.exact):.2g} times cheaper"
+        words += f", {_times(taken.cheaper(d.exact))} cheaper"
     words += f" ({_cost(c, taken)})" if np.isfinite(taken.cost) else ""
     return [f"{words}{_as_long_as([taken])}.", *_alternatives(d, taken)]
 
@@ -66,7 +66,7 @@ def _near_miss(c: Comparison, d: Decision, taken: Entry) -> str:
     best = next(cheaper, None)
     if best is None:
         return ""
-    return f" If {_of_error(c, d, best)} is small enough, {best.names} is {best.cheaper(taken):.2g} times cheaper."
+    return f" If {_of_error(c, d, best)} is small enough, {best.names} is {_times(best.cheaper(taken))} cheaper."
 
 
 def _alternatives(d: Decision, taken: Entry) -> list[str]:
