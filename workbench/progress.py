@@ -1,4 +1,4 @@
-"""How long computations report their progress."""
+"""How computations that take long report their progress."""
 
 from collections.abc import Callable
 
