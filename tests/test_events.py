@@ -371,12 +371,13 @@ def test_a_motion_that_load_sharing_decides_is_refused():
 
 
 @pytest.mark.thorough
-def test_impacts_that_alternate_faster_and_faster_end_the_motion():
+def test_an_impact_that_wedges_a_body_or_does_not_is_not_unique():
+    """The box goes on along its walls, or both corners jam: with (1, 2) at one edge of its cone and at rest the impulses
+    of the first impact are as right as with (1, 2) open and sliding."""
     r = run("wedged-box")
-    assert "grazing or chattering" in r.reason or r.reason.startswith("Zeno")
-    # One corner collides, and throws the opposite one against its wall.
-    assert [e.contact for e in r.events if e.what == "touches down"][:6] == [2, 1, 2, 1, 2, 1]
-    assert (1, "lifts off") in told(r)
+    assert r.reason == "the impact is not unique: two velocities solve the impulses' problem"
+    assert r.end.t == pytest.approx(0.03747712258719, abs=1e-12)
+    assert r.events == []
 
 
 def test_durations_must_be_positive():
@@ -469,12 +470,13 @@ def test_a_second_answer_is_found_where_there_is_one(contacts):
     assert not has_another(one, opens, one.M, 1.0)
 
 
-def test_a_second_answer_is_found_from_random_starts_too():
-    """Beside two such contacts one that has to press and one that has to open: neither do all open nor all stick."""
-    two, n, own = resting(2, 2.0), 4, [0, 1, 4, 5]
+@pytest.mark.parametrize("n", [4, 5])
+def test_a_second_answer_is_found_among_all_modes_and_from_random_starts(n):
+    """Beside two such contacts one that has to press and some that have to open: neither do all open nor all stick."""
+    two, own = resting(2, 2.0), [0, 1, n, n + 1]
     W, q, z = np.eye(2 * n), np.zeros(2 * n), np.zeros(2 * n)
     W[np.ix_(own, own)], q[own] = two.M, two.q
-    q[2], q[3], z[2] = -1.0, 1.0, 1.0
+    q[2], q[3:n], z[2] = -1.0, 1.0, 1.0
     problem = CoulombNCP(W, q, np.full(n, 2.0), 1)
     assert problem.residual(z) < 1e-12
     assert min(problem.residual(np.zeros(2 * n)), problem.residual(-np.linalg.solve(W, q))) > 0.1

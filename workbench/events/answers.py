@@ -1,6 +1,7 @@
 """Answers of contact problems, by the problem's own residual, and the search for a second one."""
 
 import itertools
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from workbench.problems.solution import Solution
 
 STARTS = 8
 """Random starts from which a second answer is looked for where no method proves that there is none."""
+MOST_IN_PLANE = 4
+"""Contacts in the plane up to which all of their modes are tried."""
 
 
 def solved(problem: CoulombNCP) -> Solution | None:
@@ -22,19 +25,37 @@ def solved(problem: CoulombNCP) -> Solution | None:
 def has_another(problem: CoulombNCP, z: Array, X: Array, least: float) -> bool:
     """Whether an answer is found whose X z differs (`differ`) from that of the answer z.
 
-    Tried are that all contacts open, that all stick, and `STARTS` random starts, of which a solver in closed form, as
-    that of one contact is, takes no notice.
+    Of a few contacts in the plane all modes are tried: the answers of each are a polyhedron in the cones, which has a
+    vertex, and that is the only answer of a mode on the cones' edges. Of others it is tried that all contacts open, that
+    all stick, and `STARTS` random starts, of which a solver in closed form, as that of one contact is, takes no notice.
     """
-    solver, rng = find_solver(ROUND_OFF[problem.kind]), np.random.default_rng(0)
-    stick = -np.linalg.lstsq(problem.M, problem.q)[0]
-    # An answer may be zero beside others that are large.
-    scale = max(float(np.abs(z).max()), float(np.abs(stick).max()))
-    starts = (scale * rng.normal(size=problem.size) for _ in range(STARTS))
-    others = (solver.solve_from(problem, start).z for start in starts)  # type: ignore[attr-defined]
-    return any(
-        differ(X @ z, X @ other, least) and problem.residual(other) <= solver.tolerance
-        for other in itertools.chain((np.zeros_like(z), stick), others)
-    )
+    solver = find_solver(ROUND_OFF[problem.kind])
+    if problem.d == 1 and problem.mu.size <= MOST_IN_PLANE:
+        others = _of_modes(problem)
+    else:
+        stick, rng = -np.linalg.lstsq(problem.M, problem.q)[0], np.random.default_rng(0)
+        # An answer may be zero beside others that are large.
+        scale = max(float(np.abs(z).max()), float(np.abs(stick).max()))
+        starts = (scale * rng.normal(size=problem.size) for _ in range(STARTS))
+        found = (solver.solve_from(problem, start).z for start in starts)  # type: ignore[attr-defined]
+        others = itertools.chain((np.zeros_like(z), stick), found)
+    return any(differ(X @ z, X @ other, least) and problem.residual(other) <= solver.tolerance for other in others)
+
+
+def _of_modes(problem: CoulombNCP) -> Iterator[Array]:
+    """The least answer of each mode of contacts in the plane: open, sticking, at either edge of the cone."""
+    r, n = problem.mu.size, problem.size
+    for modes in itertools.product(("open", "sticks", 1.0, -1.0), repeat=r):
+        A, b = np.eye(n), np.zeros(n)
+        for i, mode in enumerate(modes):
+            if mode == "open":
+                continue
+            A[i], b[i] = problem.M[i], -problem.q[i]
+            if mode == "sticks":
+                A[r + i], b[r + i] = problem.M[r + i], -problem.q[r + i]
+            else:
+                A[r + i, i] = mode * problem.mu[i]
+        yield np.linalg.lstsq(A, b)[0]
 
 
 def differ(a: Array, b: Array, least: float) -> bool:

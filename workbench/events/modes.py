@@ -13,14 +13,20 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import MATRIX, VECTOR, lu_factor, lu_solve
+from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.errors import WorkbenchError
 from workbench.mechanics.case import Array
 from workbench.mechanics.second_order import Dynamics
 
 RANK = 1e-10
 """Singular values of balanced rows, relative to the largest, below which rows count as dependent."""
+REGULAR = 1e-4
+"""Pivots of balanced rows, relative to the largest, above which no row can count as dependent."""
 
 
 class Mode(IntEnum):
@@ -91,6 +97,58 @@ def _balanced(W: Array) -> tuple[Array, Array]:
     return W / np.outer(size, size), size
 
 
+@kernel(types.float64(VECTOR, VECTOR), linked=True)
+def along(x, y):
+    """x . y."""
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += x[i] * y[i]
+    return s
+
+
+@kernel(types.boolean(MATRIX, VECTOR, MATRIX, MATRIX, VECTOR, VECTOR, VECTOR))
+def independent_forces(M, f, A, F, c, a, lam):
+    """M a = f + F lam, A a + c = 0 for a (n,), lam (k,), with a second pass on what cancellation between heavy and light
+    bodies leaves; whether the rows are regular, else nothing is written."""
+    n, k = M.shape[0], A.shape[0]
+    LU, order, right, free = scratch_matrix(n, n), scratch_indices(n), scratch(n), scratch(n)
+    X, W, size = scratch_matrix(k, n), scratch_matrix(k, k), scratch(k)
+    pivots, off, change = scratch_indices(k), scratch(k), scratch(k)
+    LU[:] = M
+    if lu_factor(LU, order):
+        return False
+    lu_solve(LU, order, f, free)
+    for j in range(k):
+        for i in range(n):
+            right[i] = F[i, j]
+        lu_solve(LU, order, right, X[j])
+    for j in range(k):
+        for i in range(k):
+            W[i, j] = along(A[i], X[j])
+        size[j] = np.sqrt(abs(W[j, j])) or 1.0
+    for i in range(k):
+        for j in range(k):
+            W[i, j] /= size[i] * size[j]
+    if lu_factor(W, pivots):
+        return False
+    least, most = np.inf, 0.0
+    for i in range(k):
+        least, most = min(least, abs(W[i, i])), max(most, abs(W[i, i]))
+    if not least > REGULAR * most:
+        return False
+    a[:] = free
+    lam[:] = 0.0
+    for _ in range(2):
+        for i in range(k):
+            off[i] = -(along(A[i], a) + c[i]) / size[i]
+        lu_solve(W, pivots, off, change)
+        for j in range(k):
+            lam[j] += change[j] / size[j]
+            for i in range(n):
+                a[i] += X[j, i] * change[j] / size[j]
+    return True
+
+
 def rates(x: Dynamics, modes: Modes, e: Array) -> Rates:
     """Accelerations and forces of a mode. Where rows are dependent the forces are the least ones (of balanced rows).
 
@@ -98,9 +156,10 @@ def rates(x: Dynamics, modes: Modes, e: Array) -> Rates:
     """
     rows = kept_rows(x, modes, e)
     k, m, (r, d) = len(rows.A), len(x.J_b), x.u_t.shape
-    X: Array = np.linalg.solve(x.M, np.column_stack([x.f, rows.F])).astype(float)
-    a, lam, unique = X[:, 0], np.zeros(k), True
-    if k:
+    a, lam, unique = np.empty(len(x.M)), np.empty(k), True
+    if not independent_forces(x.M, x.f, rows.A, rows.F, rows.c, a, lam):
+        X: Array = np.linalg.solve(x.M, np.column_stack([x.f, rows.F])).astype(float)
+        a, lam = X[:, 0], np.zeros(k)
         W, size = _balanced(rows.A @ X[:, 1:])
         left, values, right = np.linalg.svd(W)
         rank = int(np.sum(values > RANK * values[0]))

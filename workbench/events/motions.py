@@ -1,7 +1,7 @@
 """The smooth motion of one phase as an ordinary differential equation, in time or in a time that ends of slip allow.
 
-In time y = (q, v, w) with the work w [J] that friction has taken. Contacts that slip in space have a direction that is
-singular where slip ends; their phases go in the time tau of the slowest one, i, with dt = u_i dtau, and keep for every
+In time y = (q, v, w, p) with the work w [J] that friction has taken and the impulses p [N s] of the contacts, p' =
+lambda. Contacts that slip in space have a direction that is singular where slip ends; their phases go in the time tau of the slowest one, i, with dt = u_i dtau, and keep for every
 sliding contact j the state L_j = ln u_j and the angle al_j of its direction, t at the end:
 
     q' = u_i Gamma v,  v' = u_i a,  L_j' = e_j . s_j u_i/u_j,  al_j' = n_j . s_j u_i/u_j,  t' = u_i,  s = J_t a + c_t
@@ -22,12 +22,14 @@ INSTANT = 1e-20
 
 
 class MotionState(NamedTuple):
-    """A moment t [s]: coordinates q (n_q,), velocities v (n,), work w [J] taken by friction since the start."""
+    """A moment t [s]: coordinates q (n_q,), velocities v (n,); since the start the work w [J] that friction has taken and
+    the impulses p (r + d r,) of the contacts [N s], p_n before p_t."""
 
     t: float
     q: Array
     v: Array
     w: float
+    p: Array
 
 
 def angle_directions(angles: Array) -> Array:
@@ -53,13 +55,17 @@ class SmoothMotion:
 
     def packed(self, state: MotionState) -> Array:
         """y of a state."""
-        return np.concatenate([state.q, state.v, [state.w]])
+        return np.concatenate([state.q, state.v, [state.w], state.p])
 
     def state(self, s: float, y: Array) -> MotionState:
         """The state that y is at s."""
-        n = self.mechanics.case.size[0]
-        n_q, y = len(y) - n - 1, np.ascontiguousarray(y)
-        return MotionState(s, y[:n_q], y[n_q : n_q + n], float(y[n_q + n]))
+        n, _, r, d = self.mechanics.case.size
+        n_q, y = len(y) - n - 1 - r - d * r, np.ascontiguousarray(y)
+        return MotionState(s, y[:n_q], y[n_q : n_q + n], float(y[n_q + n]), y[n_q + n + 1 :])
+
+    def moved(self, x: Dynamics, r: Rates) -> Array:
+        """dy/dt without what a time of its own adds."""
+        return np.concatenate([x.rate, r.a, [_power(x, r)], r.lambda_n, r.lambda_t.ravel()])
 
     def directions(self, s: float, y: Array, x: Dynamics) -> Array:
         """e (r, d) at y, whose mechanics are x."""
@@ -75,7 +81,7 @@ class SmoothMotion:
     def slope(self, s: float, y: Array) -> Array:
         """dy/ds."""
         x, _, r = self.force(s, y)
-        return np.concatenate([x.rate, r.a, [_power(x, r)]])
+        return self.moved(x, r)
 
     def projected(self, s: float, y: Array) -> tuple[Array, float]:
         """y with the constraints of its mode met, M-orthogonally, and the largest correction."""
@@ -156,7 +162,7 @@ class Turning(SmoothMotion):
     def packed(self, state: MotionState) -> Array:
         u = self.mechanics.without_biases(state.q, state.v).u_t[self.which]
         speeds, angles = np.linalg.norm(u, axis=1), np.arctan2(u[:, 1], u[:, 0])
-        return np.concatenate([state.q, state.v, [state.w], np.log(speeds), angles, [state.t]])
+        return np.concatenate([super().packed(state), np.log(speeds), angles, [state.t]])
 
     def _split(self, y: Array) -> tuple[Array, Array]:
         """L and al of the sliding contacts."""
@@ -187,5 +193,4 @@ class Turning(SmoothMotion):
         u = np.exp(L[self.slowest])
         # Of the contacts, u_i / u_j: both may vanish together.
         share = np.exp(L[self.slowest] - L)
-        body = np.concatenate([f.x.rate, f.rates.a, [_power(f.x, f.rates)]])
-        return np.concatenate([u * body, share * faster, share * turns, [u]])
+        return np.concatenate([u * self.moved(f.x, f.rates), share * faster, share * turns, [u]])

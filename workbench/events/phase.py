@@ -2,7 +2,8 @@
 
 Guards are functions of the state that are positive while the mode lasts. A guard that starts at zero, such as the gap
 of a contact that has just opened, takes part once it has been clearly positive. Roots are found
-on the length of a step that is integrated anew from the last accepted state; dense output is not used.
+on the length of a step that is integrated anew from the last accepted state, and so are single states. Many states at
+once come from the steps' interpolants, of order seven, where the integrator keeps them.
 """
 
 from collections.abc import Callable
@@ -28,14 +29,17 @@ SLOWER = float(np.log(4.0))
 SLOW = float(np.log(1e-2))
 """ln of the sliding speed [m/s] above which a state between two steps is found in time, not in tau."""
 MOST_STEPS = 20_000
+HALVINGS = 54
+"""Of a step's length, down to round-off."""
 
 
 class Integrator(NamedTuple):
-    """An integrator of SciPy, by name, and its tolerances."""
+    """An integrator of SciPy, by name, its tolerances, and whether the interpolant of every step is kept."""
 
     name: str = "DOP853"
     rtol: float = 3e-14
     atol: float = 1e-15
+    dense: bool = False
 
     def solver(self, motion: SmoothMotion, s: float, y: Array, end: float, whole: bool = False) -> Any:
         """The stepper of a motion from (s, y) towards `end`, which first tries the `whole` of it."""
@@ -63,7 +67,8 @@ OVER, RECLOCK = "over", "reclock"
 class Phase:
     """A motion from its start to its end: accepted s and y, which guards ended it, and what it cost.
 
-    `ends` are the guards that vanish at the end, the first one the earliest; empty where it is over or interrupted.
+    `between` are the interpolants of the steps, from each of s to the next, where they are kept; `ends` are the guards
+    that vanish at the end, the first one the earliest, empty where it is over or interrupted.
     `trouble` is why it cannot be followed any further, if it cannot.
     """
 
@@ -71,6 +76,7 @@ class Phase:
     method: Integrator
     s: list[float]
     y: list[Array]
+    between: list[Any] = field(default_factory=list)
     ends: list[tuple[str, int]] = field(default_factory=list)
     end: str = ""
     trouble: str = ""
@@ -94,7 +100,7 @@ class Phase:
 
     def at(self, t: float) -> MotionState:
         """The state at t [s] within the phase, integrated anew from the accepted step before."""
-        motion, times = self.motion, [self.motion.state(s, y).t for s, y in zip(self.s, self.y, strict=True)]
+        motion, times = self.motion, self.times
         k = max(int(np.searchsorted(times, t, side="right")) - 1, 0)
         if times[k] == t or k == len(times) - 1:
             return motion.state(self.s[k], self.y[k])
@@ -105,6 +111,34 @@ class Phase:
             return timed.state(t, self._from(timed, start.t, timed.packed(start), t - start.t))
         length = _root(lambda h: motion.state(0.0, self.after(k, h)).t - t, self.s[k + 1] - self.s[k])
         return motion.state(0.0, self.after(k, length))
+
+    @property
+    def times(self) -> list[float]:
+        """The time t [s] of every accepted step."""
+        return [self.motion.state(s, y).t for s, y in zip(self.s, self.y, strict=True)]
+
+    def at_many(self, t: Array) -> list[MotionState]:
+        """The states at increasing times t [s] within the phase, by the interpolants where there are any."""
+        step = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, max(len(self.s) - 2, 0))
+        found: list[MotionState] = []
+        for k in np.unique(step):
+            here = t[step == k]
+            if k < len(self.between):
+                s = _when(self.between[k], self.s[k], self.s[k + 1], here) if isinstance(self.motion, Turning) else here
+                found += map(self.motion.state, s, self.between[k](s).T)
+            else:
+                found += map(self.at, here)
+        return found
+
+
+def _when(between: Any, start: float, end: float, t: Array) -> Array:
+    """Where an interpolant's last component, which rises from `start` to `end`, is t (k,): by bisection."""
+    low, high = np.full(t.shape, start), np.full(t.shape, end)
+    for _ in range(HALVINGS):
+        amid = 0.5 * (low + high)
+        late = between(amid)[-1] > t
+        low, high = np.where(late, low, amid), np.where(late, amid, high)
+    return 0.5 * (low + high)
 
 
 def _step(solver: Any) -> None:
@@ -153,7 +187,7 @@ def follow(motion: SmoothMotion, state: MotionState, end: float, method: Integra
         _follow(phase, end, sticks)
     except (EventError, DataError) as error:
         phase.trouble, last = str(error), max(1, len(phase.s) - 1)
-        del phase.s[last:], phase.y[last:]
+        del phase.s[last:], phase.y[last:], phase.between[last - 1 :]
     return phase
 
 
@@ -165,6 +199,8 @@ def _follow(phase: Phase, end: float, sticks: Array) -> None:
     solver = phase.method.solver(motion, phase.s[0], y, np.inf if turning else end)
     for _ in range(MOST_STEPS):
         _step(solver)
+        if phase.method.dense:
+            phase.between.append(solver.dense_output())
         y, correction = motion.projected(solver.t, solver.y)
         solver.y, solver.f = y, motion.slope(solver.t, y)
         phase.s.append(solver.t)

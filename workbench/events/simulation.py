@@ -95,6 +95,14 @@ class EventRun:
                 return stretch.phase.at(t)
         raise DataError(f"t = {t:g} s; a time from 0 to {self.end.t:.9g} s is needed")
 
+    def states(self, t: Array) -> list[MotionState]:
+        """The states at increasing times t [s], as `state` has them, many at once. Raises DataError outside the motion."""
+        if len(t) and not 0 <= t[0] <= t[-1] <= self.end.t:
+            raise DataError(f"t = {t[0]:g} to {t[-1]:g} s; times from 0 to {self.end.t:.9g} s are needed")
+        ends = np.array([s.phase.last.t for s in self.stretches])
+        which = np.searchsorted(ends, t)
+        return [x for k in np.unique(which) for x in self.stretches[k].phase.at_many(t[which == k])]
+
     def table(self) -> pd.DataFrame:
         """The events, a row each: `ContactEvent`'s fields."""
         return pd.DataFrame([vars(e) for e in self.events], columns=list(ContactEvent.__dataclass_fields__))
@@ -134,7 +142,7 @@ def simulate_events(case: Case, duration: float | None = None, method: Integrato
     q, v = (np.asarray(x, dtype=float) for x in case.start())
     driver = _Driver(EventRun(case, duration, method), SecondOrder(case))
     try:
-        driver.go(MotionState(0.0, q, v, 0.0))
+        driver.go(MotionState(0.0, q, v, 0.0, np.zeros(case.size[2] * (1 + case.size[3]))))
     except (EventError, DataError) as error:
         driver.run.reason = str(error)
     driver.run.differences = driver.mechanics.differences
@@ -236,7 +244,7 @@ class _Driver:
         for i in halted:
             modes[i] = Mode.STICK
         q, v, _ = project(self.mechanics, state.q, state.v, tuple(modes))
-        after = MotionState(state.t, q, v, state.w)
+        after = state._replace(q=q, v=v)
         on = [int(i) for i in closed(decision.modes)]
         resting = [i for i in on if modes[i] == Mode.STICK or (f.x.mu[i] == 0 and speeds[i] <= AT_REST)]
         found, fresh = self._decide(after, on, resting)
@@ -311,14 +319,16 @@ class _Driver:
                 Mode.STICK if i in resting else Mode.SLIP if i in stay else Mode.OPEN for i in range(len(x.mu))
             )
             q, v, _ = project(self.mechanics, after.q, after.v, held)
-            after = MotionState(after.t, q, v, after.w)
+            after = after._replace(q=q, v=v)
         found, fresh = self._decide(after, stay, resting)
         self._note_changes(after, decision.modes, found, which)
         return after, found, fresh
 
     def _impact(self, state: MotionState, x: Dynamics, on: list[int]) -> tuple[MotionState, list[int]]:
         """The state after an impact of the contacts `on`, and which of them stay closed."""
-        v, p_n, _ = impact(x, state.v, on)
+        v, p_n, p_t = impact(x, state.v, on)
+        impulse_n, impulse_t = np.zeros(len(x.mu)), np.zeros_like(x.u_t)
+        impulse_n[on], impulse_t[on] = p_n, p_t
         here, there = (float(0.5 * y @ x.M @ y) for y in (state.v, v))
         self.run.impact_loss += here - there
         for i, p in zip(on, p_n, strict=True):
@@ -327,7 +337,8 @@ class _Driver:
                 self.run.events.append(ContactEvent(state.t, i, "touches down", float(x.u_n[i]), u_t, p_n=float(p)))
         u_n = x.u_n + x.J_n @ (v - state.v)
         still = AT_REST * max(1.0, float(np.abs(x.u_n[on]).max()))
-        return MotionState(state.t, state.q, v, state.w), [i for i in on if u_n[i] <= still]
+        p = state.p + np.concatenate([impulse_n, impulse_t.ravel()])
+        return state._replace(v=v, p=p), [i for i in on if u_n[i] <= still]
 
     def _must_not_accumulate(self) -> None:
         t = self.impacts[-MOST_IMPACTS:]

@@ -8,13 +8,19 @@ round-off is some 32 units of the last place of J v, 1e-14 relative. The differe
 states tells whether the rows bend faster than that; the step is then halved for good.
 """
 
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import types
 
+from workbench.engine.compiling import kernel
+from workbench.engine.interpreted import python_of
+from workbench.engine.kernels import VECTOR, set_all
+from workbench.engine.scratch import scratch
 from workbench.errors import DataError
 from workbench.mechanics.case import Array, Case
-from workbench.mechanics.core import GAP, Core
+from workbench.mechanics.core import CORE, GAP, Core
 
 ARC = 1 / 32
 """Largest change of an angle [rad] or a coordinate [m] over one spacing of the differences, at first."""
@@ -25,11 +31,64 @@ BENDS = 1e-11
 (omega s)^2/4 at least."""
 NARROWEST = 2.0**-24
 """Share of `ARC` below which rows count as not smooth."""
-STATES = 1.0, 2.0, 3.0, 4.0, 5.0, -1.0, -2.0, -3.0, -4.0, -5.0
-"""Where the differences are taken, in spacings."""
-TENTH = np.array([5 / 6, -5 / 21, 5 / 84, -5 / 504, 1 / 1260])
-EIGHTH = np.array([4 / 5, -1 / 5, 4 / 105, -1 / 280, 0.0])
+TENTH = (5 / 6, -5 / 21, 5 / 84, -5 / 504, 1 / 1260)
+EIGHTH = (4 / 5, -1 / 5, 4 / 105, -1 / 280, 0.0)
 """Weights of f(k s) - f(-k s), k = 1 ... 5, over the spacing s (Fornberg 1988, Math. Comp. 51)."""
+
+
+@kernel(types.float64(VECTOR, CORE, types.float64, types.float64, VECTOR, VECTOR))
+def add_rows(v, core, tenth, eighth, along, bent):
+    """Add the rows J v + r, bilateral, normal, tangential, by a weight to `along`, by another one to `bent`. Returns the
+    largest sum of the sizes of what a row consists of."""
+    m, r, largest = core.J_b.shape[0], core.J_n.shape[0], 0.0
+    for row in range(along.shape[0]):
+        if row < m:
+            J, u = core.J_b[row], core.r_b[row]
+        elif row < m + r:
+            J, u = core.J_n[row - m], core.r_n[row - m]
+        else:
+            J, u = core.J_t[row - m - r], core.r_t[row - m - r]
+        size = abs(u)
+        for j in range(v.shape[0]):
+            u += J[j] * v[j]
+            size += abs(J[j] * v[j])
+        along[row] += tenth * u
+        bent[row] += eighth * u
+        largest = max(largest, size)
+    return largest
+
+
+@lru_cache(maxsize=64)
+def differences_along(fill: Any, advance: Any) -> Any:
+    """The differences along the motions of a case, compiled where its mechanics are.
+
+    They are compiled for every case: handing two functions over in every call takes thirty times as long as the call.
+    """
+
+    @kernel(types.UniTuple(types.float64, 2)(VECTOR, VECTOR, VECTOR, types.float64, CORE, VECTOR, VECTOR))
+    def differentiate(q, v, data, spacing, core, rates, along):
+        """Rates (n_q,) of the coordinates, and (m + r + d r,) of J v + r, by differences of this spacing [s]. Returns
+        how far order eight is from order ten, at most, nan where something is not finite, and the size of the rows."""
+        there, bent, size = scratch(q.shape[0]), scratch(along.shape[0]), 0.0
+        set_all(0.0, rates)
+        set_all(0.0, along)
+        set_all(0.0, bent)
+        for k in range(5):
+            for side in (1.0, -1.0):
+                advance(q, v, side * (k + 1) * spacing, data, there)
+                fill(there, v, data, core)
+                tenth, eighth = side * TENTH[k] / spacing, side * EIGHTH[k] / spacing
+                size = add_rows(v, core, tenth, eighth, along, bent)
+                for i in range(rates.shape[0]):
+                    rates[i] += tenth * there[i]
+        apart = 0.0
+        for row in range(along.shape[0]):
+            if not abs(along[row] - bent[row]) <= apart:
+                apart = abs(along[row] - bent[row])
+        return apart, size
+
+    compiled = hasattr(fill, "py_func") and hasattr(advance, "py_func")
+    return differentiate if compiled else python_of(differentiate)
 
 
 class Dynamics(NamedTuple):
@@ -64,19 +123,11 @@ class SecondOrder:
     of the derivatives met so far, which bounds their truncation error from above."""
 
     def __init__(self, case: Case) -> None:
-        n, m, r, d = case.size
+        _, m, r, d = case.size
         self.case, self.data, self.arc, self.differences = case, case.data(), ARC, 0.0
-        self._core = core = Core(case.size, 1.0, GAP, case.v_th)
-        self._rows, self._rates = np.empty((10, m + r + d * r, n)), np.empty((10, m + r + d * r))
-        parts = slice(0, m), slice(m, m + r), slice(m + r, None)
-        self._copies = [
-            [(to[i, part], given) for part, given in zip(parts, source, strict=True) if given.size]
-            for i in range(10)
-            for to, source in (
-                (self._rows, (core.J_b, core.J_n, core.J_t)),
-                (self._rates, (core.r_b, core.r_n, core.r_t)),
-            )
-        ]
+        self._core = Core(case.size, 1.0, GAP, case.v_th)
+        self._rows = m + r + d * r
+        self._differentiate = differences_along(case.fill, case.advance)
 
     def advanced(self, q: Array, v: Array, s: float) -> Array:
         """The coordinates `advance` gives after s seconds at v; s = 0 brings quaternions to unit length."""
@@ -111,31 +162,17 @@ class SecondOrder:
     def _derivatives(self, q: Array, v: Array) -> tuple[Array, Array]:
         """Rates (n_q,) of the coordinates, and of J v + r (m + r + d r,) at fixed v."""
         speed = max(float(np.abs(v).max(initial=0.0)), SLOWEST)
+        core, rates, along = self._core, np.empty(q.size), np.empty(self._rows)
         while True:
-            there, values = self._sampled(q, v, self.arc / speed)
-            if not np.isfinite(values).all():
+            apart, size = self._differentiate(q, v, self.data, self.arc / speed, core, rates, along)
+            if not np.isfinite(apart):
                 raise DataError(f"{self.case.name}: the rows of this state are not finite; give smaller q and v")
-            spacing = self.arc / speed
-            changes = values[:5] - values[5:]
-            tenth, eighth = TENTH @ changes / spacing, EIGHTH @ changes / spacing
-            # The sizes of what the rates are sums of, since they may cancel.
-            size = float((np.abs(self._rows[0]) @ np.abs(v) + np.abs(self._rates[0])).max(initial=0.0)) * speed
-            bend = float(np.abs(tenth - eighth).max(initial=0.0)) / size if size else 0.0
+            # Beside the sizes of what the rates are sums of, since these may cancel.
+            bend = apart / (speed * size) if size else 0.0
             # What rounding alone makes of the difference is no bend.
             if bend <= BENDS + 32 * np.finfo(float).eps / self.arc:
                 self.differences = max(self.differences, bend)
-                return TENTH @ (there[:5] - there[5:]) / spacing, tenth
+                return rates, along
             self.arc *= 0.5
             if self.arc < NARROWEST * ARC:
                 raise DataError(f"{self.case.name}: the rows of a contact or joint are not smooth along the motion")
-
-    def _sampled(self, q: Array, v: Array, s: float) -> tuple[Array, Array]:
-        """Coordinates (10, n_q) and J v + r (10, rows) at +k s, then at -k s."""
-        core, case, data = self._core, self.case, self.data
-        there = np.empty((10, q.size))
-        for i, k in enumerate(STATES):
-            case.advance(q, v, k * s, data, there[i])
-            case.fill(there[i], v, data, core)
-            for to, given in (*self._copies[2 * i], *self._copies[2 * i + 1]):
-                to[:] = given
-        return there, self._rows @ v + self._rates
