@@ -372,8 +372,7 @@ def test_a_motion_that_load_sharing_decides_is_refused():
 
 @pytest.mark.thorough
 def test_an_impact_that_wedges_a_body_or_does_not_is_not_unique():
-    """The box goes on along its walls, or both corners jam: with (1, 2) at one edge of its cone and at rest the impulses
-    of the first impact are as right as with (1, 2) open and sliding."""
+    """The box goes on along its walls, or both corners jam: impulses that bring it to rest are as right as others."""
     r = run("wedged-box")
     assert r.reason == "the impact is not unique: two velocities solve the impulses' problem"
     assert r.end.t == pytest.approx(0.03747712258719, abs=1e-12)

@@ -104,8 +104,8 @@ def _of_case(c: Comparison) -> list[Figure]:
         ),
         *_of_system(
             "position", "Distance of the centre of mass from the reference",
-            "Logarithmic. The reference is exact Coulomb friction at the reference step (Fig. 5 a, there relative to "
-            f"the path). Below “{UNCERTAIN}” a curve is as good as the reference.",
+            "Logarithmic. The reference is exact Coulomb friction (Fig. 5 a, there stepped, and relative to the path). "
+            f"Below “{UNCERTAIN}” a curve is as good as the reference.",
             known, "position_error", "distance [m]", log=True,
         ),
         *_of_system(

@@ -11,6 +11,7 @@ import pandas as pd
 from workbench.builtin.reports.text.comparison import cell, who
 from workbench.comparison.columns import Column
 from workbench.comparison.decision import stops
+from workbench.comparison.jobs import EVENTS
 from workbench.comparison.result import Comparison
 
 NAMED = 3
@@ -58,13 +59,14 @@ def _known(c: Comparison, rows: pd.DataFrame) -> list[str]:
     """How well that is known with which rows are compared, and from which difference on they are told apart."""
     parts = []
     if rows.get("velocity_reference", pd.Series(dtype=float)).notna().any():
+        how = "what coarser tolerances change" if c.settings.reference == EVENTS else "twice what half its step changes"
         parts.append(
             "Runs are compared with the reference, whose velocity is known to "
-            f"{100 * rows['velocity_reference'].max():.3g} % (twice what half its step changes)."
+            f"{100 * rows['velocity_reference'].max():.3g} % ({how})."
         )
     if c.truths:
         failing = [t.name for t in c.truths if not t.holds]
-        held = f"{len(c.truths) - len(failing)} of {len(c.truths)} checks of the reference against theory hold"
+        held = f"{len(c.truths) - len(failing)} of {len(c.truths)} checks against theory hold"
         parts.append(held + (f"; these fail: {', '.join(failing)}." if failing else "."))
     apart = " or that differ by no more than the reference's uncertainty" if c.case is not None else ""
     parts.append(f"Errors of velocity less than {CLEAR:g} times another{apart} are not told apart.")

@@ -11,7 +11,7 @@ from workbench.builtin.reports.text.conclusions import NAMED, few, listed
 from workbench.builtin.reports.text.mechanisms import errs
 from workbench.builtin.reports.text.scenes import far, symptoms_of
 from workbench.comparison.cost import SAME, SAME_ONCE
-from workbench.comparison.decision import LEAST, Decision, Entry, amount, shown
+from workbench.comparison.decision import ALIKE, LEAST, Decision, Entry, amount, shown
 from workbench.comparison.result import GENERIC_SOLVER, Comparison
 
 MAIN = 0.25
@@ -205,7 +205,8 @@ def confidence(c: Comparison, d: Decision) -> str:
         whole = f"its {what[:-1]} is {'verified' if answered else 'not verified'}"
     parts, doubts = [whole], 0
     if c.stepped and np.isfinite(d.known):
-        parts.append(f"the exact path is known to {amount(d.known, d.error)}")
+        well = amount(d.known, d.error) if d.known > LEAST else f"better than {amount(LEAST, d.error)}"
+        parts.append(f"the exact path is known to {well}")
     elif c.stepped:
         parts.append("how well the exact path is known is not: there is no run of it at another step")
         doubts += 1
@@ -217,7 +218,7 @@ def confidence(c: Comparison, d: Decision) -> str:
         doubts += 1
     failing = sum(not t.holds for t in c.truths)
     if failing:
-        parts.append(f"{failing} of {len(c.truths)} checks of the reference against theory fail")
+        parts.append(f"{failing} of {len(c.truths)} checks against theory fail")
         doubts += 1
     if c.scene is not None and max(c.scene.growth, default=0.0) > GROWN:
         parts.append(f"a small change of the start grows {_times(max(c.scene.growth))}")
@@ -277,7 +278,10 @@ def cross_checks(c: Comparison) -> str:
 
 def legend(c: Comparison, d: Decision) -> str:
     """What the error is, what ties are, and what a cost is."""
-    tie = f'; "=" marks ties ({amount(max(np.nan_to_num(d.known), LEAST), d.error)})' if c.stepped else ""
+    tie = ""
+    if c.stepped:
+        more = f" or {amount(d.known, d.error)}" if d.known > ALIKE * max(np.nan_to_num(d.own), LEAST) else ""
+        tie = f'; "=" marks ties, within {100 * ALIKE:g} %{more}'
     if c.case is not None:
         start, end = next(iter(c.windows.values()))[["window_start", "window_end"]].iloc[0]
         what = f"largest distance of a body from the exact path, {start:g} to {end:g} s"

@@ -24,14 +24,15 @@ GLOSSARY = {
     "PSD": "positive semidefinite: xᵀ M x ≥ 0 for all x",
     "r, n_d": "the number of contacts, and of friction directions in each",
     "rank": "the number of independent rows; below the order of the lead matrix multipliers are not unique",
-    "reference": "exact Coulomb friction at a much smaller step, or the exact solution of a problem from a file",
+    "reference": "the motion under exact Coulomb friction, followed from event to event or stepped much more finely; of "
+    "a problem from a file the exact solution",
     "residual": "how far an answer is from solving the problem that was posed, free of units",
     "rho, ρ": "the phantom inertia, which makes the lead matrix of friction directions regular; in residuals, the "
     "step of the natural map",
     "RMS": "root mean square",
     "stick threshold": "v_th, the sliding speed below which a contact counts as sticking, a parameter of the case",
     "turned axes": "axes that follow the sliding direction; ranked apart, since they help any polygon or box",
-    "uncertainty of the reference": "twice its distance from a run at half its step",
+    "uncertainty of the reference": "what coarser tolerances change, or twice what half its step does",
     "verified": "the residual of every step is within the tolerance, whatever the solver claims",
     "W": "the Delassus matrix J M⁻¹ Jᵀ, which gives the contacts' velocities that impulses make",
     "window": "the part of a run over which errors are taken; “sliding” is what the case names so, and “all” the run",

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from workbench.builtin.reports.text import scenes
 from workbench.builtin.reports.text.decision import confidence, price, recommendation, redundant, several
 from workbench.comparison.decision import Decision, Entry, decide
+from workbench.comparison.jobs import EVENTS
 from workbench.comparison.result import Comparison
 
 
@@ -23,9 +24,16 @@ def compared(c: Comparison) -> str:
     if window != "all":
         where += f" of {list(c.windows.values())[-1]['window_end'].iloc[0]:g} s (the window “{window}”)"
     return (
-        f"Formulations at {1e3 * c.settings.steps[0]:g} ms a step against the reference, exact Coulomb friction at "
-        f"{1e3 * c.settings.reference_step:g} ms, {where}."
+        f"Formulations at {1e3 * c.settings.steps[0]:g} ms a step against the reference, exact Coulomb friction "
+        f"{followed(c)}, {where}."
     )
+
+
+def followed(c: Comparison) -> str:
+    """How the reference of a case was made."""
+    if c.settings.reference == EVENTS:
+        return "followed from event to event"
+    return f"stepped at {1e3 * c.settings.reference_step:g} ms"
 
 
 class Headline(NamedTuple):

@@ -225,9 +225,7 @@ def summary(c: Comparison) -> list[str]:
     if c.truths:
         failing = [x.name for x in c.truths if not x.holds]
         ends = f"; these fail: {listed(failing)}" if failing else ""
-        said.append(
-            f"{len(c.truths) - len(failing)} of {len(c.truths)} checks of the reference against theory hold{ends}."
-        )
+        said.append(f"{len(c.truths) - len(failing)} of {len(c.truths)} checks against theory hold{ends}.")
     return [*said, *c.remarks]
 
 

@@ -20,7 +20,7 @@ from workbench.builtin.reports.text.comparison import (
     who,
 )
 from workbench.builtin.reports.text.decision import cross_checks, legend, rows
-from workbench.builtin.reports.text.headline import headline
+from workbench.builtin.reports.text.headline import followed, headline
 from workbench.builtin.reports.text.mathematics import plain
 from workbench.comparison.columns import Column
 from workbench.comparison.decision import Decision, amount, decide, shown
@@ -84,7 +84,7 @@ def _title(c: Comparison) -> str:
     steps = " and ".join(f"{1e3 * h:g}" for h in c.settings.steps)
     return (
         f"{c.name}: {c.case.description}; {contacts} contact{'s' if contacts > 1 else ''}; steps of {steps} ms, the "
-        f"reference's {1e3 * c.settings.reference_step:g} ms"
+        f"reference {followed(c)}"
     )
 
 

@@ -15,13 +15,13 @@ from workbench.errors import WorkbenchError
 
 SECONDS, LEAST_SECONDS = 90.0, 5.0
 """Time that the formulations of a file's comparison share, each of its rows; and what each row gets at least."""
-OF_CASES = ("step", "duration", "reference_step", "position_update", "normal", "relax", "set")
+OF_CASES = ("step", "duration", "reference_step", "reference", "position_update", "normal", "relax", "set")
 OF_FILES = ("time_limit",)
 OF_SCENES = ("key", "ctrl")
 OPTIONS = {
     "case": ("the name of a case", {*OF_FILES, *OF_SCENES}),
     "file": ("a file, which holds a single step", {*OF_CASES, *OF_SCENES}),
-    "scene": ("a scene", {*OF_FILES, "position_update", "normal", "relax"}),
+    "scene": ("a scene", {*OF_FILES, "position_update", "normal", "relax", "reference"}),
 }
 """What is compared, in words, and the options that make no sense for it."""
 
@@ -88,6 +88,11 @@ def add_options(compare: argparse.ArgumentParser) -> None:
         help="step of the reference run [s]; default 1e-4, or the next smaller one that fits into all steps; of scenes "
         "a tenth of --step",
     )
+    compare.add_argument(
+        "--reference", choices=("events", "steps"),
+        help="of a case: events, the motion followed from event to event, or steps of --reference-step; default: "
+        "events where the case has them",
+    )  # fmt: skip
     compare.add_argument(
         "--position-update",
         choices=("symplectic", "explicit"),
@@ -169,7 +174,7 @@ def _of_case(o: argparse.Namespace) -> dict[str, Any]:
         "reference_step": number_option(o.reference_step, "--reference-step", "seconds") if o.reference_step else None,
         "duration": None if o.duration is None else number_option(o.duration, "--duration", "seconds"),
         "explicit": o.position_update == "explicit", "normal": o.normal, "workers": os.cpu_count() or 1,
-        "relaxation": find_relaxation(o.relax),
+        "relaxation": find_relaxation(o.relax), "reference": o.reference or "auto",
     }  # fmt: skip
 
 

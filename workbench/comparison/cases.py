@@ -34,13 +34,14 @@ from workbench.comparison.judged import judged
 from workbench.comparison.metric import Metric
 from workbench.comparison.motion import Motion, motion
 from workbench.comparison.onward import onward_rows
+from workbench.comparison.reference import Reference
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
 from workbench.comparison.rows import windows
 from workbench.comparison.several import several_solutions
 from workbench.comparison.verdicts import sliding_minor, verdicts
 from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
-from workbench.mechanics.case import Case
+from workbench.mechanics.case import Case, Truth
 from workbench.progress import ProgressCallback
 from workbench.step.one_step import first_problem
 from workbench.step.run import Run
@@ -74,9 +75,12 @@ def compare(
     # A solver that is slow and that nobody asked for takes a sample of the steps.
     sampled = [] if chosen else [x for x in plan if x.solver and is_slow(x.solver)]
     found = judged(case, plan, exact, settings, metrics, refused, sampled, progress, workers)
-    fine, reference, runs = found.fine, found.reference, found.runs
-    halved = runs.get(replace(fine, h=fine.h / 2))
-    whole = halved if isinstance(halved, Run) and halved.steps >= 2 * reference.steps else None
+    fine, reference, runs = found.fine, found.reference.run, found.runs
+    settings = replace(settings, reference=found.reference.kind)
+    second = found.reference.second
+    whole = (
+        second if isinstance(second, Run) and second.steps >= round(reference.h / second.h) * reference.steps else None
+    )
     trajectories, diagnostics = [curves(reference, "reference", reference=whole)], []
     drawn: dict[Job, Run] = {}
     duration = settings.duration or case.duration
@@ -112,9 +116,23 @@ def compare(
         framed(rows, [*RUNS, *(c for m in metrics for c in m.columns)], CASE),
         framed(steps, [c for c in TRAJECTORIES if c.name in steps], CASE),
         framed(diagnostics, DIAGNOSTICS, CASE).drop_duplicates(["label", "step", "quantity"], ignore_index=True),
-        cards, case, settings, tuple(case.truths(reference)), (*_remarks(fine, settings, runs), *without, *lost),
+        cards, case, settings, _truths(case, found.reference),
+        (*_remarks(fine, settings, runs), *_of_reference(found.reference), *without, *lost),
         motion=shown, onward=framed([row for rows in further.values() for row in rows], ONWARD, CASE),
     )  # fmt: skip
+
+
+def _truths(case: Case, reference: Reference) -> tuple[Truth, ...]:
+    """Theory beside time stepping at the reference step, which the bounds of truths are about."""
+    return tuple(case.truths(reference.stepped)) if isinstance(reference.stepped, Run) else ()
+
+
+def _of_reference(reference: Reference) -> tuple[str, ...]:
+    """Why the reference is stepped, where that was not asked for."""
+    if not reference.reason:
+        return ()
+    return (f"The reference is time stepping at {1e3 * reference.run.h:g} ms, not the event-driven motion: "
+            f"{reference.reason}.",)  # fmt: skip
 
 
 def _onward(exact: Run | Failed | None, run: Run, span: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:

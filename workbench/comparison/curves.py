@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.arrays import Array
-from workbench.comparison.measured import friction, least, misalignment, modes
+from workbench.comparison.measured import friction, least, misalignment, modes, uncertainty_factor
 from workbench.comparison.once import energies
 from workbench.comparison.verdicts import sliding_minor
 from workbench.diagnostics.determinacy import determinacy
@@ -17,8 +17,8 @@ def curves(run: Run, role: str, minor: Array | None = None, reference: Run | Non
     """One row per step and contact, t the end of the step; the reference is thinned to every tenth step to keep files
     small.
 
-    `reference` is what a run is held against, and the reference itself against that of half its step: doubled, the
-    distance is the uncertainty of a first-order method.
+    `reference` is what a run is held against; the reference itself is held against the second, which says how certain
+    it is.
     """
     if not run.steps:
         return pd.DataFrame()
@@ -55,7 +55,7 @@ def curves(run: Run, role: str, minor: Array | None = None, reference: Run | Non
             columns[f"p_t{j + 1}"], columns[f"u_t{j + 1}"] = run.p_t[:, i, j], run.u_t[:, i, j]
         if reference is not None:
             k = (np.arange(run.steps) + 1) * round(run.h / reference.h)
-            factor = 2.0 if role == "reference" else 1.0
+            factor = uncertainty_factor(run, reference) if role == "reference" else 1.0
             columns["position_error"] = factor * np.linalg.norm(
                 centre - run.case.centre(reference.states_q[k]), axis=-1
             )

@@ -2,9 +2,10 @@
 
 All verified formulations are ranked, along the axes that they run with, by one error: of a case how far a body gets
 from where it is in the reference, of a scene the same on average, of a problem that of the velocity. With e_C, the
-error of exact Coulomb friction at the same step, and u, the reference's own uncertainty, all whose error is at most
-e_C + u share the first place: an error below e_C is chance and no merit. Below it, whose error is within u of the first
-of their place share that. Formulations are one entry where their runs, and not only their errors, are the same.
+error of exact Coulomb friction at the same step, and u, the reference's own uncertainty or a hundredth of the error,
+whichever is more, all whose error is at most e_C + u share the first place: an error below e_C is chance and no merit.
+Below it, whose error is within u of the first of their place share that. Formulations are one entry where their runs,
+and not only their errors, are the same.
 """
 
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ EXACT, BARE = "coulomb", "none"
 RANKED = ("path_error", "body_position_error", "velocity_error")
 """The error that ranks: the first that there is."""
 ALIKE = 0.01
-"""Share of their error up to which two runs are the same, if that is more than the reference's uncertainty."""
+"""Share of an error up to which two runs or errors are the same, if that is more than the reference's uncertainty."""
 NAMED = 3
 """Labels of an entry that are named where there is little room."""
 LEAST = 1e-9
@@ -138,7 +139,13 @@ class Decision:
 
 def bound(own: float, known: float) -> float:
     """The error up to which the first place is shared; LEAST where nothing is known of it."""
-    return max(np.nan_to_num(own) + np.nan_to_num(known), LEAST)
+    return float(np.nan_to_num(own)) + apart(np.nan_to_num(own), known)
+
+
+def apart(error: float, known: float) -> float:
+    """By how much another error must be larger than this one to be told from it, where the reference is `known` so
+    well."""
+    return max(float(np.nan_to_num(known)), ALIKE * error, LEAST)
 
 
 def amount(x: float, column: Column) -> str:
@@ -149,7 +156,7 @@ def amount(x: float, column: Column) -> str:
     if column.shown == "millimetres" and x >= 0.9995:
         return f"{x:.3g} m"
     value = factor * x
-    return f"{value:.3g} {unit}" if value >= 1e-3 or x == 0 else f"{value:.0e} {unit}" if x > LEAST else f"0 {unit}"
+    return f"{value:.3g} {unit}" if value >= 1e-3 or x == 0 else f"{value:.0e} {unit}" if x >= LEAST else f"0 {unit}"
 
 
 def shown(d: Decision) -> list[Entry]:
@@ -198,7 +205,7 @@ def _joined(c: Comparison, rows: Sequence[dict[str, Any]], name: str, known: flo
     """An entry for each row, but for those whose run is that of an earlier row; exact and bare ones stand alone."""
     frictions = {f.label: f.friction for f in c.formulations}
     early = stops(c, step) if step else {}
-    runs, apart = _answers(c, rows, step), _apart if c.case else _mean_apart
+    runs, distance = _answers(c, rows, step), _apart if c.case else _mean_apart
     found: list[Entry] = []
     for row in rows:
         label, error = str(row["label"]), float(row[name])
@@ -207,8 +214,7 @@ def _joined(c: Comparison, rows: Sequence[dict[str, Any]], name: str, known: flo
         for i, other in enumerate(found):
             if alone or other.exact or other.bare or other.label in early or not {label, other.label} <= set(runs):
                 continue
-            least = max(np.nan_to_num(known), ALIKE * max(error, other.error), LEAST)
-            if apart(runs[label], runs[other.label]) < least:
+            if distance(runs[label], runs[other.label]) < apart(max(error, other.error), known):
                 found[i] = replace(other, alike=(*other.alike, label))
                 break
         else:
@@ -255,7 +261,7 @@ def _placed(entries: Sequence[Entry], own: float, known: float) -> tuple[Entry, 
     share, place = bound(own, known), 1
     for i, x in enumerate(ordered):
         if x.error > share:
-            share, place = x.error + max(np.nan_to_num(known), LEAST), i + 1
+            share, place = x.error + apart(x.error, known), i + 1
         found.append(replace(x, place=place))
     return tuple(sorted(found, key=lambda x: (x.place, not x.exact, x.error)))
 

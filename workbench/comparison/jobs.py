@@ -16,7 +16,7 @@ from workbench.algorithms.base import KernelSolver, Solver
 from workbench.assemble.find import compiled
 from workbench.comparison.failure import NOBODY, Failed, failed
 from workbench.engine.travel import Parcel
-from workbench.errors import DataError
+from workbench.errors import DataError, UnknownNameError
 from workbench.language.formulation import Formulation
 from workbench.lifetime import serve_forks, worker
 from workbench.mechanics.case import Case
@@ -27,13 +27,17 @@ from workbench.step.simulation import simulate, whole_steps
 
 REFERENCE, TICK = 1e-4, 1e-9
 """The reference's step unless another is asked for, and the unit in which steps are compared [s]."""
+AUTO, EVENTS, STEPS = REFERENCES = "auto", "events", "steps"
+"""What a reference may be: the event-driven motion, time stepping at the reference step, or the first where a case has
+it, else the second."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """What all runs of a comparison share: steps [s], duration [s], position update, normal law, relaxation.
 
-    None stands for the case's own duration, normal law and relaxation; `of_case` puts these in its place.
+    None stands for the case's own duration, normal law and relaxation; `of_case` puts these in its place. `reference`
+    is one of `REFERENCES`; at the reference step an event-driven motion is sampled.
     """
 
     steps: tuple[float, ...] = (1e-3,)
@@ -42,6 +46,7 @@ class Settings:
     explicit: bool = False
     normal: str | None = None
     relaxation: Relaxation | None = None
+    reference: str = AUTO
 
     def of_case(self, case: Case) -> "Settings":
         """The same settings with the case's own in place of None."""
@@ -53,7 +58,9 @@ class Settings:
         )
 
     def must_fit(self) -> None:
-        """Raises DataError where a step is no whole multiple of the reference's."""
+        """Raises DataError where a step is no whole multiple of the reference's, UnknownNameError for a reference."""
+        if self.reference not in REFERENCES:
+            raise UnknownNameError("reference", self.reference, list(REFERENCES))
         for h in (self.reference_step, *self.steps):
             if not (np.isfinite(h) and h > 0):
                 raise DataError(f"step {h:g} s; a positive number of seconds is needed")

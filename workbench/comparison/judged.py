@@ -9,9 +9,9 @@ from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Job, Settings, run_jobs
 from workbench.comparison.local import from_exact
 from workbench.comparison.metric import Metric
+from workbench.comparison.reference import Reference, make_reference
 from workbench.comparison.rows import ReferenceRuns, row, windows
 from workbench.comparison.sampling import sampled_rows
-from workbench.errors import WorkbenchError
 from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
@@ -24,18 +24,13 @@ from workbench.step.run import Run
 class JudgedRuns:
     """The rows of every planned job, a row for each window, and the runs that they were made from.
 
-    `fine` is the job of the reference; runs at half its step and of exact Coulomb friction are among `runs`.
+    `fine` is the job of exact Coulomb friction at the reference step, which is among `runs` at the other steps too.
     """
 
     fine: Job
+    reference: Reference
     runs: dict[Job, Run | Failed]
     rows: dict[Job, list[dict[str, Any]]]
-
-    @property
-    def reference(self) -> Run:
-        found = self.runs[self.fine]
-        assert isinstance(found, Run)
-        return found
 
 
 def judged(
@@ -51,11 +46,11 @@ def judged(
     """
     refused = refused or {}
     fine = Job(exact, default_solver("Coulomb NCP"), settings.reference_step, of_reference(case, settings))
-    reference = _verified(run_jobs(case, [fine], settings, progress)[fine])
+    reference = make_reference(case, fine, settings, progress)
     beside = {job: _beside(case, job, fine) for job in plan if job.formulation not in refused}
     needed = dict.fromkeys(x for job, others in beside.items() for x in (job, *others) if x not in (fine, *sampled))
-    runs = run_jobs(case, list(needed), settings, progress, workers) | {fine: reference}
-    local = {others: from_exact(others[-1], runs[others[1]], runs[others[2]]) for others in set(beside.values())}
+    runs = run_jobs(case, list(needed), settings, progress, workers) | {fine: reference.stepped}
+    local = {others: from_exact(others[-1], runs[others[0]], runs[others[1]]) for others in set(beside.values())}
     rows = {}
     for k, job in enumerate(plan):
         if progress:
@@ -66,36 +61,28 @@ def judged(
             if isinstance(found, Failed):
                 rows[job] = [w | vars(found) for w in spans]
                 continue
-            others = ReferenceRuns(local[beside[job]], reference, *(runs[x] for x in beside[job]))
+            found_beside = (runs[x] for x in beside[job])
+            others = ReferenceRuns(local[beside[job]], reference.run, reference.second, *found_beside)
             if found is None:
                 rows[job] = sampled_rows(job, spans, others, metrics)
             else:
                 rows[job] = [w | row(found, w, others, metrics) for w in spans]
         except Exception as error:
             rows[job] = [w | vars(failed(error)) for w in spans]
-    return JudgedRuns(fine, runs, rows)
+    return JudgedRuns(fine, reference, runs, rows)
 
 
 def of_reference(case: Case, settings: Settings) -> Relaxation:
-    """The compliance of the reference: that of the runs, without the tangential one unless it is physics."""
+    """The compliance of a stepped reference: that of the runs, without the tangential one unless it is physics."""
     given = case.relaxation if settings.relaxation is None else settings.relaxation
     return given if case.elastic else given.with_values(k_t=float("inf"), b_t=0.0, lateral=0.0)
 
 
-def _beside(case: Case, job: Job, fine: Job) -> tuple[Job, Job, Job, Job, Job]:
-    """The jobs of `rows.ReferenceRuns` after the reference."""
+def _beside(case: Case, job: Job, fine: Job) -> tuple[Job, Job, Job, Job]:
+    """The jobs of `rows.ReferenceRuns` after the reference's own."""
     round_off = replace(job, solver=default_solver(compiled(job.formulation, *case.size).kind))
     exact = replace(fine, h=job.h)
     return (
-        replace(fine, h=fine.h / 2), exact, replace(exact, relaxation=job.relaxation),
+        exact, replace(exact, relaxation=job.relaxation),
         replace(round_off, relaxation=fine.relaxation), round_off,
     )  # fmt: skip
-
-
-def _verified(reference: Run | Failed) -> Run:
-    if isinstance(reference, Failed):
-        raise WorkbenchError(f"there is no reference run: {reference.reason}")
-    if reference.steps < reference.steps_wanted or reference.residuals.max() > reference.tolerance:
-        worst = f"residual {reference.residuals.max():.1e}" if reference.steps else "no step was made"
-        raise WorkbenchError(f"the reference run is not verified ({worst}): {reference.reason}")
-    return reference

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 PARTS = {
     "reference": (
         "(reference)",
-        "the reference against half its step, doubled, of scenes against twice its step: its own uncertainty", STEPPED,
+        "the reference's own uncertainty: an event-driven motion against the same at coarser tolerances, a stepped one "
+        "against half its step, doubled, of scenes against twice its step", STEPPED,
     ),
     "discretisation": ("(step size)", "exact Coulomb at this step against the reference", STEPPED),
     "formulation": ("(formulation)", "the formulation to round-off against exact Coulomb at this step", ALL),
@@ -78,6 +79,12 @@ class AnswerPair(NamedTuple):
 SPAN = 0.05
 """Share of the window over which impulses and energies are summed before they are compared: an impact that comes a step
 late, or a contact that shakes, is then compared with what it stands for in the reference."""
+
+
+def uncertainty_factor(reference: Answer, second: Answer | None) -> float:
+    """What the distance of a reference from the second is multiplied by: the error of a first-order method is twice the
+    difference that half its step makes (Richardson)."""
+    return 1.0 if second is None or second.h == reference.h else 2.0
 
 
 def rms(x: Array) -> float:
@@ -138,7 +145,7 @@ def misalignment(run: Answer) -> Array:
 class Measured:
     """What a metric sees of a row of `runs`: the answer and what it is compared with.
 
-    run, reference    this row's answer, and exact Coulomb friction, of a case at a much smaller step
+    run, reference    this row's answer, and exact Coulomb friction, of a case its motion or stepped much more finely
     exact, round_off  exact Coulomb friction at this row's step, and this formulation solved to round-off; None where
                       they do not reach the end of the window
     steps             (k,) steps of `run`, `exact`, `round_off` that lie in the window; those of a problem are [0]
@@ -210,7 +217,7 @@ class Measured:
 class MeasuredRun(Measured):
     """What a metric of cases sees: all answers are `Run`s.
 
-    halved       the reference at half its step
+    second       the reference made otherwise, its distance from which is its uncertainty (`reference.Reference`)
     unrelaxed    this formulation to round-off without tangential compliance; `round_off` itself where the run has none
     exact_alike  exact Coulomb friction at this step with the compliance of the run
     local        steps of this formulation to round-off from the states of `local.base`, which is exact Coulomb friction
@@ -221,7 +228,7 @@ class MeasuredRun(Measured):
     reference: "Run"
     exact: "Run | None"
     round_off: "Run | None"
-    halved: "Run | None"
+    second: "Run | None"
     unrelaxed: "Run | None"
     exact_alike: "Run | None"
     local: "LocalSteps | None" = None
@@ -235,17 +242,15 @@ class MeasuredRun(Measured):
     @property
     def pairs(self) -> dict[str, AnswerPair]:
         parts: dict[str, tuple[Any, Any]] = {
-            "reference": (self.reference, self.halved), "discretisation": (self.exact, self.reference),
+            "reference": (self.reference, self.second), "discretisation": (self.exact, self.reference),
             "formulation": (self.unrelaxed, self.exact), "solver": (self.run, self.round_off),
         }  # fmt: skip
         if self.unrelaxed is None:
             parts |= {"formulation": (self.round_off, self.exact_alike), "compliance": (self.exact_alike, self.exact)}
         elif self.unrelaxed is not self.round_off:
             parts["compliance"] = (self.round_off, self.unrelaxed)
-        # The error of a first-order method is twice the difference that half its step makes (Richardson).
-        found = {
-            part: AnswerPair(ab, 2.0 if part == "reference" else 1.0) for part, ab in parts.items() if None not in ab
-        }
+        factor = {"reference": uncertainty_factor(self.reference, self.second)}
+        found = {part: AnswerPair(ab, factor.get(part, 1.0)) for part, ab in parts.items() if None not in ab}
         return {"": AnswerPair((self.run, self.reference))} | found
 
     def _stride(self, a: "Run") -> int:

@@ -26,7 +26,7 @@ class ReferenceRuns:
 
     local: LocalSteps | Failed
     reference: Run
-    halved: Run | Failed
+    second: Run | Failed
     exact: Run | Failed
     exact_alike: Run | Failed
     unrelaxed: Run | Failed
@@ -99,7 +99,7 @@ def measured_run(
         return other if isinstance(other, Run) and other.steps >= steps else None
 
     return kind(
-        run, beside.reference, reaching(beside.exact), reaching(beside.round_off), k, reaching(beside.halved),
+        run, beside.reference, reaching(beside.exact), reaching(beside.round_off), k, reaching(beside.second),
         reaching(beside.unrelaxed), reaching(beside.exact_alike),
         beside.local if isinstance(beside.local, LocalSteps) and reaching(beside.local.base) else None,
     )  # fmt: skip

@@ -26,19 +26,21 @@ def has_another(problem: CoulombNCP, z: Array, X: Array, least: float) -> bool:
     """Whether an answer is found whose X z differs (`differ`) from that of the answer z.
 
     Of a few contacts in the plane all modes are tried: the answers of each are a polyhedron in the cones, which has a
-    vertex, and that is the only answer of a mode on the cones' edges. Of others it is tried that all contacts open, that
-    all stick, and `STARTS` random starts, of which a solver in closed form, as that of one contact is, takes no notice.
+    vertex, and that is the only answer of a mode on the cones' edges. Of others it is tried that all contacts open,
+    that all stick, and `STARTS` random starts, of which a solver in closed form, as that of one contact is, takes no
+    notice.
     """
     solver = find_solver(ROUND_OFF[problem.kind])
     if problem.d == 1 and problem.mu.size <= MOST_IN_PLANE:
         others = _of_modes(problem)
     else:
-        stick, rng = -np.linalg.lstsq(problem.M, problem.q)[0], np.random.default_rng(0)
+        rng = np.random.default_rng(0)
+        stick = np.asarray(-np.linalg.lstsq(problem.M, problem.q)[0], dtype=float)
         # An answer may be zero beside others that are large.
         scale = max(float(np.abs(z).max()), float(np.abs(stick).max()))
         starts = (scale * rng.normal(size=problem.size) for _ in range(STARTS))
         found = (solver.solve_from(problem, start).z for start in starts)  # type: ignore[attr-defined]
-        others = itertools.chain((np.zeros_like(z), stick), found)
+        others = itertools.chain([np.zeros_like(z), stick], found)
     return any(differ(X @ z, X @ other, least) and problem.residual(other) <= solver.tolerance for other in others)
 
 
@@ -55,7 +57,7 @@ def _of_modes(problem: CoulombNCP) -> Iterator[Array]:
                 A[r + i], b[r + i] = problem.M[r + i], -problem.q[r + i]
             else:
                 A[r + i, i] = mode * problem.mu[i]
-        yield np.linalg.lstsq(A, b)[0]
+        yield np.asarray(np.linalg.lstsq(A, b)[0], dtype=float)
 
 
 def differ(a: Array, b: Array, least: float) -> bool:

@@ -108,8 +108,8 @@ def along(x, y):
 
 @kernel(types.boolean(MATRIX, VECTOR, MATRIX, MATRIX, VECTOR, VECTOR, VECTOR))
 def independent_forces(M, f, A, F, c, a, lam):
-    """M a = f + F lam, A a + c = 0 for a (n,), lam (k,), with a second pass on what cancellation between heavy and light
-    bodies leaves; whether the rows are regular, else nothing is written."""
+    """M a = f + F lam, A a + c = 0 for a (n,), lam (k,), with a second pass on what cancellation between heavy and
+    light bodies leaves; whether the rows are regular, else nothing is written."""
     n, k = M.shape[0], A.shape[0]
     LU, order, right, free = scratch_matrix(n, n), scratch_indices(n), scratch(n), scratch(n)
     X, W, size = scratch_matrix(k, n), scratch_matrix(k, k), scratch(k)

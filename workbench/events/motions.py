@@ -1,8 +1,9 @@
 """The smooth motion of one phase as an ordinary differential equation, in time or in a time that ends of slip allow.
 
 In time y = (q, v, w, p) with the work w [J] that friction has taken and the impulses p [N s] of the contacts, p' =
-lambda. Contacts that slip in space have a direction that is singular where slip ends; their phases go in the time tau of the slowest one, i, with dt = u_i dtau, and keep for every
-sliding contact j the state L_j = ln u_j and the angle al_j of its direction, t at the end:
+lambda. Contacts that slip in space have a direction that is singular where slip ends; their phases go in the time tau
+of the slowest one, i, with dt = u_i dtau, and keep for every sliding contact j the state L_j = ln u_j and the angle
+al_j of its direction, t at the end:
 
     q' = u_i Gamma v,  v' = u_i a,  L_j' = e_j . s_j u_i/u_j,  al_j' = n_j . s_j u_i/u_j,  t' = u_i,  s = J_t a + c_t
 """
@@ -22,8 +23,8 @@ INSTANT = 1e-20
 
 
 class MotionState(NamedTuple):
-    """A moment t [s]: coordinates q (n_q,), velocities v (n,); since the start the work w [J] that friction has taken and
-    the impulses p (r + d r,) of the contacts [N s], p_n before p_t."""
+    """A moment t [s]: coordinates q (n_q,), velocities v (n,); since the start the work w [J] that friction has taken
+    and the impulses p (r + d r,) of the contacts [N s], p_n before p_t."""
 
     t: float
     q: Array
@@ -53,15 +54,20 @@ class SmoothMotion:
     modes: Modes
     e: Array
 
+    @property
+    def width(self) -> int:
+        """How many numbers q, v, w, p are."""
+        n, _, r, d = self.mechanics.case.size
+        return self.mechanics.coordinates + n + 1 + r + d * r
+
     def packed(self, state: MotionState) -> Array:
         """y of a state."""
         return np.concatenate([state.q, state.v, [state.w], state.p])
 
     def state(self, s: float, y: Array) -> MotionState:
         """The state that y is at s."""
-        n, _, r, d = self.mechanics.case.size
-        n_q, y = len(y) - n - 1 - r - d * r, np.ascontiguousarray(y)
-        return MotionState(s, y[:n_q], y[n_q : n_q + n], float(y[n_q + n]), y[n_q + n + 1 :])
+        n, n_q, y = self.mechanics.case.size[0], self.mechanics.coordinates, np.ascontiguousarray(y)
+        return MotionState(s, y[:n_q], y[n_q : n_q + n], float(y[n_q + n]), y[n_q + n + 1 : self.width])
 
     def moved(self, x: Dynamics, r: Rates) -> Array:
         """dy/dt without what a time of its own adds."""

@@ -47,9 +47,9 @@ def begin_slip(
         if found is not None and np.abs(found[:, -1]).max() <= RESOLVED:
             motion = Prescribed(mechanics, modes, e, which, found, state.t, span)
             phase = Phase(motion, method, [state.t], [motion.packed(state)])
-            for moment in _moments(state.t, span):
-                phase.y.append(phase.after(-1, moment - phase.s[-1]))
-                phase.s.append(moment)
+            solver = method.solver(motion, state.t, phase.y[0], state.t + span)
+            while solver.status == "running":
+                phase.go_on(solver)
             return phase
         span *= 0.5
     raise EventError(f"at {state.t:.12g} s slip begins in a direction that no polynomial in time resolves")

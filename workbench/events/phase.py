@@ -29,8 +29,7 @@ SLOWER = float(np.log(4.0))
 SLOW = float(np.log(1e-2))
 """ln of the sliding speed [m/s] above which a state between two steps is found in time, not in tau."""
 MOST_STEPS = 20_000
-HALVINGS = 54
-"""Of a step's length, down to round-off."""
+MOST_SECANTS = 120
 
 
 class Integrator(NamedTuple):
@@ -112,33 +111,49 @@ class Phase:
         length = _root(lambda h: motion.state(0.0, self.after(k, h)).t - t, self.s[k + 1] - self.s[k])
         return motion.state(0.0, self.after(k, length))
 
+    def go_on(self, solver: Any) -> None:
+        """One step of an integrator that stands at the last accepted state, projected."""
+        _step(solver)
+        if self.method.dense:
+            self.between.append(solver.dense_output())
+        y, correction = self.motion.projected(solver.t, solver.y)
+        solver.y, solver.f = y, self.motion.slope(solver.t, y)
+        self.s.append(solver.t)
+        self.y.append(y)
+        self.correction = max(self.correction, correction)
+
     @property
     def times(self) -> list[float]:
         """The time t [s] of every accepted step."""
         return [self.motion.state(s, y).t for s, y in zip(self.s, self.y, strict=True)]
 
-    def at_many(self, t: Array) -> list[MotionState]:
-        """The states at increasing times t [s] within the phase, by the interpolants where there are any."""
+    def at_many(self, t: Array) -> Array:
+        """q, v, w, p side by side (k, .) at increasing times t (k,) [s] within the phase, by the interpolants."""
         step = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, max(len(self.s) - 2, 0))
-        found: list[MotionState] = []
+        found = np.empty((len(t), self.motion.width))
         for k in np.unique(step):
-            here = t[step == k]
-            if k < len(self.between):
-                s = _when(self.between[k], self.s[k], self.s[k + 1], here) if isinstance(self.motion, Turning) else here
-                found += map(self.motion.state, s, self.between[k](s).T)
-            else:
-                found += map(self.at, here)
+            here, between = step == k, self.between[k]
+            turning = isinstance(self.motion, Turning)
+            s = _when(between, self.s[k], self.s[k + 1], t[here]) if turning else t[here]
+            found[here] = between(s)[: self.motion.width].T
         return found
 
 
 def _when(between: Any, start: float, end: float, t: Array) -> Array:
-    """Where an interpolant's last component, which rises from `start` to `end`, is t (k,): by bisection."""
+    """Where an interpolant's last component, which rises from `start` to `end`, is t (k,): secants within brackets that
+    shrink to round-off."""
     low, high = np.full(t.shape, start), np.full(t.shape, end)
-    for _ in range(HALVINGS):
-        amid = 0.5 * (low + high)
-        late = between(amid)[-1] > t
-        low, high = np.where(late, low, amid), np.where(late, amid, high)
-    return 0.5 * (low + high)
+    early, late = (between(x)[-1] - t for x in (low, high))
+    amid = low
+    for k in range(MOST_SECANTS):
+        slope = np.where(late > early, late - early, 1.0)
+        amid = np.where((k % 3 < 2) & (late > early), low - early * (high - low) / slope, 0.5 * (low + high))
+        off = between(amid)[-1] - t
+        if (np.abs(off) <= 4 * np.finfo(float).eps * np.abs(t)).all():
+            break
+        low, early = np.where(off < 0, amid, low), np.where(off < 0, off, early)
+        high, late = np.where(off < 0, high, amid), np.where(off < 0, late, off)
+    return amid
 
 
 def _step(solver: Any) -> None:
@@ -198,14 +213,8 @@ def _follow(phase: Phase, end: float, sticks: Array) -> None:
     before = _values(motion, phase, sticks, armed)
     solver = phase.method.solver(motion, phase.s[0], y, np.inf if turning else end)
     for _ in range(MOST_STEPS):
-        _step(solver)
-        if phase.method.dense:
-            phase.between.append(solver.dense_output())
-        y, correction = motion.projected(solver.t, solver.y)
-        solver.y, solver.f = y, motion.slope(solver.t, y)
-        phase.s.append(solver.t)
-        phase.y.append(y)
-        phase.correction = max(phase.correction, correction)
+        phase.go_on(solver)
+        y = phase.y[-1]
         now = _values(motion, phase, sticks, armed)
         gone = [key for key, g in now.items() if g.value < 0 and key in armed]
         late = [key for key, g in now.items() if g.value < -ARMED * g.scale and key not in armed]

@@ -38,8 +38,8 @@ EIGHTH = (4 / 5, -1 / 5, 4 / 105, -1 / 280, 0.0)
 
 @kernel(types.float64(VECTOR, CORE, types.float64, types.float64, VECTOR, VECTOR))
 def add_rows(v, core, tenth, eighth, along, bent):
-    """Add the rows J v + r, bilateral, normal, tangential, by a weight to `along`, by another one to `bent`. Returns the
-    largest sum of the sizes of what a row consists of."""
+    """Add the rows J v + r, bilateral, normal, tangential, by a weight to `along`, by another one to `bent`. Returns
+    the largest sum of the sizes of what a row consists of."""
     m, r, largest = core.J_b.shape[0], core.J_n.shape[0], 0.0
     for row in range(along.shape[0]):
         if row < m:
@@ -126,6 +126,7 @@ class SecondOrder:
         _, m, r, d = case.size
         self.case, self.data, self.arc, self.differences = case, case.data(), ARC, 0.0
         self._core = Core(case.size, 1.0, GAP, case.v_th)
+        self.coordinates = len(case.start()[0])
         self._rows = m + r + d * r
         self._differentiate = differences_along(case.fill, case.advance)
 

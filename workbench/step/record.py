@@ -3,11 +3,16 @@
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 
 from workbench.assemble.plan import Work
+from workbench.engine.compiling import kernel
+from workbench.engine.interpreted import python_of
+from workbench.engine.kernels import MATRIX, VECTOR, copy, copy_at
 from workbench.errors import DataError
-from workbench.mechanics.core import Core
-from workbench.step.stepping import RunBuffer
+from workbench.mechanics.case import Case
+from workbench.mechanics.core import CORE, FILL_T, NORMAL_LAWS, Core
+from workbench.step.stepping import RunBuffer, discretise
 
 MEMORY = 2e9
 """Bytes that the record of one run may take."""
@@ -44,12 +49,17 @@ class RunRecord(NamedTuple):
 def width(core: Core, work: Work, n_q: int, steps: int) -> int:
     """Length of a row of `stepping.RunBuffer`; raises DataError where `steps` of them take more than `MEMORY`."""
     length = n_q + core.recorded.size + work.recorded.size
+    must_fit(steps, length)
+    return length
+
+
+def must_fit(steps: int, length: int) -> None:
+    """Raises DataError where so many rows of so many numbers take more than `MEMORY`."""
     size = 8 * steps * length
     if size > MEMORY:
         raise DataError(
             f"{steps} steps need {size / 1e9:.3g} GB for their record; at most {MEMORY / 1e9:g} GB are used"
         )
-    return length
 
 
 def record(core: Core, work: Work, track: RunBuffer, k: int) -> RunRecord:
@@ -62,21 +72,54 @@ def record(core: Core, work: Work, track: RunBuffer, k: int) -> RunRecord:
 def columns(core: Core, work: Work, track: RunBuffer, rows: np.ndarray, effort: np.ndarray) -> RunRecord:
     """The columns of k rows and of those behind them, which hold a state only; the others tell what they are."""
     n_q, n, k = track.q.size, track.v.size, len(effort)
-
-    def column(x: Core | Work, first: str, last: str = "", rank: int = 1, skip: int = 0) -> np.ndarray:
-        start = n_q + (core.recorded.size if x is work else 0) - x.place("recorded").start
-        found = rows[:k, start + x.place(first).start + skip : start + x.place(last or first).stop]
-        if rank == 1:
-            return found
-        across = getattr(x, first).shape[-1]
-        return found.reshape(k, found.shape[1] // max(across, 1), across)
-
+    own, solved = rows[:k, n_q:], rows[:k, n_q + core.recorded.size :]
+    out = column(work, solved, "out")
     return RunRecord(
-        q=rows[:, :n_q], v=rows[:, n_q : n_q + n], after=column(work, "out")[:, :n],
-        p=column(work, "out", skip=n), mass=column(core, "M", rank=2), b=column(core, "b"),
-        J=column(core, "J_n", "J_t", rank=2), J_b=column(core, "J_b", rank=2), rate=column(core, "b_n", "b_t"),
-        eps=column(core, "eps_n", "eps_t"), r_t=column(core, "r_t"), phi=column(core, "phi"),
-        friction=column(core, "mu"), M=column(work, "M", rank=2), q_=column(work, "q"),
-        lower=column(work, "lower"), upper=column(work, "upper"), mu=column(work, "mu"), z=column(work, "z"),
+        q=rows[:, :n_q], v=rows[:, n_q : n_q + n], after=out[:, :n], p=out[:, n:], **mechanics(core, own),
+        M=column(work, solved, "M", rank=2), q_=column(work, solved, "q"), lower=column(work, solved, "lower"),
+        upper=column(work, solved, "upper"), mu=column(work, solved, "mu"), z=column(work, solved, "z"),
         effort=effort,
     )  # fmt: skip
+
+
+def mechanics(core: Core, rows: np.ndarray) -> dict[str, np.ndarray]:
+    """What a record has of a case's mechanics, of rows (K, .) of `Core.recorded`."""
+    return {
+        "mass": column(core, rows, "M", rank=2), "b": column(core, rows, "b"),
+        "J": column(core, rows, "J_n", "J_t", rank=2), "J_b": column(core, rows, "J_b", rank=2),
+        "rate": column(core, rows, "b_n", "b_t"), "eps": column(core, rows, "eps_n", "eps_t"),
+        "r_t": column(core, rows, "r_t"), "phi": column(core, rows, "phi"), "friction": column(core, rows, "mu"),
+    }  # fmt: skip
+
+
+def column(x: Core | Work, rows: np.ndarray, first: str, last: str = "", rank: int = 1) -> np.ndarray:
+    """A field, or those from the first to the last, of rows (K, .) of the recorded ones."""
+    start = x.place("recorded").start
+    found = rows[:, x.place(first).start - start : x.place(last or first).stop - start]
+    if rank == 1:
+        return found
+    across = getattr(x, first).shape[-1]
+    return found.reshape(len(rows), found.shape[1] // max(across, 1), across)
+
+
+@kernel(types.void(FILL_T, MATRIX, MATRIX, VECTOR, CORE, MATRIX))
+def visit(fill, q, v, data, core, rows):
+    """`Core.recorded` (K, .) of a case at states q (K, n_q), v (K, n), as steps that begin there have it."""
+    for k in range(q.shape[0]):
+        copy(v[k], core.v)
+        fill(q[k], v[k], data, core)
+        discretise(core)
+        copy_at(core.recorded, rows[k], 0)
+
+
+def visited(case: Case, q: np.ndarray, v: np.ndarray, h: float, normal: str) -> dict[str, np.ndarray]:
+    """`mechanics` of a case at states q (K, n_q), v (K, n), for steps of h [s] under a normal law, all rows rigid.
+
+    Raises DataError where these take more than `MEMORY`.
+    """
+    core = Core(case.size, h, NORMAL_LAWS[normal], case.v_th)
+    must_fit(len(q), core.recorded.size)
+    rows = np.empty((len(q), core.recorded.size))
+    go = visit if hasattr(case.fill, "py_func") else python_of(visit)
+    go(case.fill, q, v, case.data(), core, rows)
+    return mechanics(core, rows)

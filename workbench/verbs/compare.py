@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.comparison.cases import compare as compare_case
 from workbench.comparison.files import compare_problem
-from workbench.comparison.jobs import Settings, reference_of
+from workbench.comparison.jobs import AUTO, Settings, reference_of
 from workbench.comparison.result import Comparison
 from workbench.comparison.scenes.compare import compare as compare_scene
 from workbench.errors import ModellingError, WorkbenchError
@@ -126,8 +126,8 @@ class Compared(Result):
 def compare(
     what: Any, formulations: Any = None, *, solvers: Any = (), metrics: Any = None, steps: Any = None,
     duration: float | None = None, reference_step: float | None = None, explicit: bool = False,
-    normal: str | None = None, relaxation: Relaxation | str | None = None, seconds: float | None = None,
-    progress: ProgressCallback | None = None, workers: int = 1,
+    normal: str | None = None, relaxation: Relaxation | str | None = None, reference: str = AUTO,
+    seconds: float | None = None, progress: ProgressCallback | None = None, workers: int = 1,
 ) -> Compared:  # fmt: skip
     """Step a case or scene, or solve a friction problem, under formulations, and judge them against exact Coulomb
     friction.
@@ -136,10 +136,11 @@ def compare(
     the path of a model, .xml or .urdf. `formulations`, `solvers` and `metrics` are names, places in your own code, or
     the things themselves; the defaults are all formulations that come with the workbench, along the axes that
     each is published with, "auto", and all metrics. For a case: `steps` [s], 1e-3 if none is given,
-    `reference_step`, 1e-4 or a little less, `duration` [s], `explicit` (position update), `normal` (normal law) and
-    `relaxation`, whose None is the case's own and which may be "rigid". For a scene: `solvers` that take contact
-    blocks, as they are or over bridges, `steps`, its own if none is given, `reference_step`, a tenth of the least,
-    `duration`, and among
+    `reference_step`, 1e-4 or a little less, `duration` [s], `explicit` (position update), `normal` (normal law),
+    `relaxation`, whose None is the case's own and which may be "rigid", and `reference`: "events", the motion followed
+    from event to event, "steps" of `reference_step`, or "auto", events where the case has them. For a scene: `solvers`
+    that take contact blocks, as they are or over bridges, `steps`, its own if none is given, `reference_step`, a tenth
+    of the least, `duration`, and among
     `formulations` also "engine:mujoco", the engine's own steps, with options as in "engine:mujoco,timeconst=0.002". For
     a problem: `seconds` for each row, which is then made in another process. `workers` processes share the runs of a
     scene, and those of a case whose solvers are not compiled. A script that asks for other processes begins with `if
@@ -154,7 +155,8 @@ def compare(
     '1'
     """
     if is_scene(what):
-        refused = {"explicit": explicit, "normal": normal, "relaxation": relaxation, "seconds": seconds}
+        refused = {"explicit": explicit, "normal": normal, "relaxation": relaxation, "seconds": seconds,
+                   "reference": None if reference == AUTO else reference}  # fmt: skip
         for name, value in refused.items():
             if value:
                 raise WorkbenchError(f"{name} is for {'files' if name == 'seconds' else 'cases'}; leave it out here")
@@ -190,6 +192,7 @@ def compare(
         explicit,
         normal,
         compliance,
+        reference,
     ).of_case(case)
     c = compare_case(case, chosen or find_formulations(None), coulomb, solvers, settings, progress, workers, metrics)
     own = vars(settings) | {"relaxation": str(settings.relaxation)}

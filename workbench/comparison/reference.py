@@ -1,0 +1,88 @@
+"""What a comparison measures by: the event-driven motion of a case where it has one, else time stepping at a fine step.
+
+Time stepping under exact Coulomb friction has an error of first order in its step, as large as what tells the best
+formulations apart. The event-driven motion (`workbench.events`) has none. It is followed twice, the second time at
+coarser tolerances: their distance is what is said of its uncertainty, and is that of the coarser one.
+"""
+
+from dataclasses import dataclass, replace
+
+from workbench.comparison.failure import Failed, failed
+from workbench.comparison.jobs import EVENTS, STEPS, Job, Settings, run_jobs
+from workbench.errors import DataError, WorkbenchError
+from workbench.events.phase import Integrator
+from workbench.events.sampled import SampledMotion, sampled
+from workbench.events.simulation import simulate_events
+from workbench.mechanics.case import Case
+from workbench.mechanics.relaxation import RIGID
+from workbench.progress import ProgressCallback
+from workbench.step.run import Run
+
+FINEST, COARSER = Integrator(dense=True), Integrator(rtol=1e-11, atol=1e-13, dense=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """The reference's run, and the same made otherwise, from which it differs by its uncertainty.
+
+    `stepped` is exact Coulomb friction at the reference step, which is the reference itself where there is no
+    event-driven motion; `reason` says why not, "" where there is one or none was asked for.
+    """
+
+    run: Run
+    second: Run | Failed
+    stepped: Run | Failed
+    reason: str
+
+    @property
+    def kind(self) -> str:
+        """`EVENTS` or `STEPS`."""
+        return EVENTS if isinstance(self.run, SampledMotion) else STEPS
+
+
+def make_reference(case: Case, fine: Job, settings: Settings, progress: ProgressCallback | None) -> Reference:
+    """The reference of a case; `fine` is exact Coulomb friction at the reference step, with the compliance of a stepped
+    reference, and `settings` are those of the case.
+
+    Raises WorkbenchError where it is stepped and not verified, or where events are asked for and there are none.
+    """
+    if progress:
+        progress("following the motion from event to event", 0, 1)
+    found = _followed(case, fine, settings)
+    if isinstance(found, str) and settings.reference == EVENTS:
+        raise DataError(f"{case.name} has no event-driven reference: {found}")
+    half = replace(fine, h=fine.h / 2)
+    runs = run_jobs(case, [fine, half] if isinstance(found, str) else [fine], settings, progress)
+    if isinstance(found, str):
+        return Reference(_verified(runs[fine]), runs[half], runs[fine], found)
+    return Reference(*found, runs[fine], "")
+
+
+def _followed(case: Case, fine: Job, settings: Settings) -> tuple[SampledMotion, SampledMotion] | str:
+    """The event-driven motion, and the same at coarser tolerances, sampled at the reference step; or why there is
+    none."""
+    if settings.reference == STEPS:
+        return ""
+    if fine.relaxation != RIGID:
+        return "the rows of its contacts are compliant"
+    if settings.normal != case.normal:
+        return f"the normal law is not the case's own, {case.normal}"
+    try:
+        runs = []
+        for method in (FINEST, COARSER):
+            events = simulate_events(case, settings.duration, method)
+            if events.reason:
+                return events.reason
+            runs.append(sampled(events, fine.formulation, fine.h))
+    except Exception as error:
+        return failed(error).reason
+    return runs[0], runs[1]
+
+
+def _verified(run: Run | Failed) -> Run:
+    if isinstance(run, Failed):
+        raise WorkbenchError(f"there is no reference run: {run.reason}")
+    if run.steps < run.steps_wanted or run.residuals.max() > run.tolerance:
+        worst = f"residual {run.residuals.max():.1e}" if run.steps else "no step was made"
+        raise WorkbenchError(f"the reference run is not verified ({worst}): {run.reason}")
+    return run

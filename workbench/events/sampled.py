@@ -1,0 +1,95 @@
+"""An event-driven motion as a run: its states at the ends of steps, and the impulses in between."""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from workbench.arrays import Array
+from workbench.events.simulation import EventRun
+from workbench.judge import coulomb
+from workbench.language.formulation import Formulation
+from workbench.mechanics.relaxation import RIGID
+from workbench.problems.solution import Status
+from workbench.step.record import RunRecord, visited
+from workbench.step.run import Run
+from workbench.step.simulation import whole_steps
+
+SOLVER = "event-driven"
+CARRIES = 1e-9
+"""Share of an impulse's scale below which a contact counts as carrying nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class SampledMotion(Run):
+    """The event-driven motion `events`, read at the ends of steps of h [s]; impulses are those of each step.
+
+    Velocities u are those at the ends themselves. No step's problem is solved, so that residuals are nan.
+    """
+
+    events: EventRun = field(default=None, repr=False)  # type: ignore[assignment]
+    last: dict[str, Array] = field(default_factory=dict, repr=False)
+    """The mechanics at the end of each step, as `record` has those at its start."""
+
+    @property
+    def residuals(self) -> Array:
+        return np.full(self.steps, np.nan)
+
+    @cached_property
+    def _Jv(self) -> Array:
+        return np.einsum("kij,kj->ki", self.last["J"], self.record.after)
+
+    @property
+    def u_n(self) -> Array:
+        """(K, r) phi/h under the gap law, else J_n v + b_n [m/s], at the end of the step."""
+        r = self.case.size[2]
+        return self.last["phi"] / self.h if self.normal == "gap" else self._Jv[:, :r] + self.last["rate"][:, :r]
+
+    @property
+    def slack(self) -> Array:
+        return self.u_n
+
+    @property
+    def u_t(self) -> Array:
+        _, _, r, d = self.case.size
+        return (self._Jv[:, r:] + self.last["r_t"]).reshape(-1, r, d)
+
+    @cached_property
+    def contact_impulse(self) -> Array:
+        J = 0.5 * (self.record.J + self.last["J"])
+        return np.einsum("kij,ki->kj", J, self.record.p[:, : J.shape[1]])
+
+    @cached_property
+    def judged(self) -> coulomb.Verdict:
+        """The judge's measures of impulses alone: the law holds at every moment, not of a step's impulses."""
+        none = np.full(self.steps, np.nan)
+        law_t = self.u_t
+        found = coulomb.judge(*self.terms._replace(u_n=self.u_n, u_t=law_t))
+        return replace(found, signorini=none, cone=none, dissipation=none, natural_map=none, law=none)
+
+
+def sampled(events: EventRun, exact: Formulation, h: float) -> SampledMotion:
+    """A whole event-driven motion, whose integrator kept its interpolants, as the run of exact Coulomb friction at a
+    step of h [s]. Raises DataError where the record does not fit into memory."""
+    case, steps = events.case, whole_steps(events.duration, h)
+    n, m, _, _ = case.size
+    start_q, start_v = (np.asarray(x, dtype=float) for x in case.start())
+    t = np.minimum(h * np.arange(1, steps + 1), events.end.t)
+    q, v, _, p = np.split(events.states(t), np.cumsum([start_q.size, n, 1]), axis=1)
+    unit = np.empty_like(q)
+    for there, to in zip(q, unit, strict=True):
+        case.advance(there, start_v, 0.0, case.data(), to)
+    q, v = np.vstack([start_q, unit]), np.vstack([start_v, v])
+    found = visited(case, q, v, h, case.normal)
+    impulses = np.diff(p, axis=0, prepend=0.0)
+    nothing = np.zeros((steps, 0))
+    record = RunRecord(
+        q=q, v=v, after=v[1:], p=np.hstack([impulses, np.full((steps, m), np.nan)]),
+        **{name: x[:-1] for name, x in found.items()},
+        M=np.zeros((steps, 0, 0)), q_=nothing, lower=nothing, upper=nothing, mu=nothing, z=nothing,
+        effort=np.zeros((steps, 2)),
+    )  # fmt: skip
+    return SampledMotion(
+        case, exact, SOLVER, "Coulomb NCP", CARRIES, h, False, case.normal, RIGID, Status.SOLVED, "", steps, 0.0, 0.0,
+        record, events=events, last={name: x[1:] for name, x in found.items()},
+    )  # fmt: skip
