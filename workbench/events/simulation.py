@@ -87,6 +87,8 @@ class EventRun:
 
     def state(self, t: float) -> MotionState:
         """The state at a time t [s], before the impact if one is then. Raises DataError outside the motion."""
+        if 0 < t - self.end.t <= CROWDED:
+            t = self.end.t
         for stretch in self.stretches:
             if t <= stretch.phase.last.t:
                 first = stretch.phase.motion.state(stretch.phase.s[0], stretch.phase.y[0])
@@ -97,7 +99,8 @@ class EventRun:
 
     def states(self, t: Array) -> Array:
         """q, v, w, p side by side (k, .) at increasing times t (k,) [s], as `state` has them, of a run whose integrator
-        kept its interpolants."""
+        kept its interpolants; the last ones for times after the end."""
+        t = np.minimum(t, self.end.t)
         which = np.searchsorted([s.phase.last.t for s in self.stretches], t)
         return np.concatenate([self.stretches[k].phase.at_many(t[which == k]) for k in np.unique(which)])
 
