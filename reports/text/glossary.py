@@ -24,7 +24,7 @@ GLOSSARY = {
     "PSD": "positive semidefinite: xᵀ M x ≥ 0 for all x",
     "r, n_d": "the number of contacts, and of friction directions in each",
     "rank": "the number of independent rows; below the order of the lead matrix multipliers are not unique",
-    "reference": "the motion under exact Coulomb friction, followed from event to event or stepped much more finely; of "
+    "reference": "the motion under exact Coulomb friction, followed from event to event or stepped finely; of "
     "a problem from a file the exact solution",
     "residual": "how far an answer is from solving the problem that was posed, free of units",
     "rho, ρ": "the phantom inertia, which makes the lead matrix of friction directions regular; in residuals, the "

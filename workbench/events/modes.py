@@ -17,10 +17,11 @@ from numba import types
 from numpy.typing import NDArray
 
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import MATRIX, VECTOR, lu_factor, lu_solve
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, lu_factor, lu_solve, set_all
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.errors import WorkbenchError
 from workbench.mechanics.case import Array
+from workbench.mechanics.core import CORE
 from workbench.mechanics.second_order import Dynamics
 
 RANK = 1e-10
@@ -35,6 +36,9 @@ class Mode(IntEnum):
     OPEN = 0
     SLIP = 1
     STICK = 2
+
+
+OPEN, SLIP, STICK = map(int, Mode)
 
 
 Modes = tuple[Mode, ...]
@@ -79,15 +83,59 @@ def sticking(modes: Modes) -> NDArray[np.int64]:
 
 def kept_rows(x: Dynamics, modes: Modes, e: Array) -> Rows:
     """The rows and force columns of a mode; e (r, d) unit sliding directions of contacts that slip."""
-    on, sticks = closed(modes), sticking(modes)
-    n = len(x.M)
-    A = np.concatenate([x.J_b, x.J_n[on], x.J_t[sticks].reshape(-1, n)])
-    F = A.T.copy()
-    for column, i in enumerate(on, start=len(x.J_b)):
-        if modes[i] == Mode.SLIP:
-            F[:, column] -= x.mu[i] * (e[i] @ x.J_t[i])
-    u = np.concatenate([x.u_b, x.u_n[on], x.u_t[sticks].ravel()])
-    return Rows(A, u, np.concatenate([x.c_b, x.c_n[on], x.c_t[sticks].ravel()]), F)
+    n, (r, d), kinds = len(x.M), x.u_t.shape, kinds_of(modes)
+    k = count_kept(kinds, len(x.J_b), d)
+    A, F, which = np.empty((k, n)), np.empty((k, n)), np.empty(k, dtype=np.int64)
+    keep(x.J_b, x.J_n, x.J_t.reshape(d * r, n), x.mu, kinds, e, A, F, which)
+    u, c = (np.concatenate([b, n, t.ravel()])[which] for b, n, t in ((x.u_b, x.u_n, x.u_t), (x.c_b, x.c_n, x.c_t)))
+    return Rows(A, u, c, F.T)
+
+
+@lru_cache(maxsize=256)
+def kinds_of(modes: Modes) -> NDArray[np.int64]:
+    """The modes as kernels take them."""
+    return np.array(modes, dtype=np.int64)
+
+
+@kernel(types.int64(INDICES, types.int64, types.int64))
+def count_kept(kinds, m, d):
+    """How many rows a mode keeps."""
+    k = m
+    for i in range(kinds.shape[0]):
+        if kinds[i] != OPEN:
+            k += 1
+        if kinds[i] == STICK:
+            k += d
+    return k
+
+
+@kernel(types.void(MATRIX, MATRIX, MATRIX, VECTOR, INDICES, MATRIX, MATRIX, MATRIX, INDICES))
+def keep(J_b, J_n, J_t, mu, kinds, e, A, F, which):
+    """Rows A (k, n) of a mode (`Rows`), what their forces act along F (k, n), and which of all rows they are (k,)."""
+    m, r, d, n = J_b.shape[0], J_n.shape[0], e.shape[1], A.shape[1]
+    for i in range(m):
+        copy(J_b[i], A[i])
+        copy(J_b[i], F[i])
+        which[i] = i
+    k = m
+    for i in range(r):
+        if kinds[i] == OPEN:
+            continue
+        copy(J_n[i], A[k])
+        copy(J_n[i], F[k])
+        which[k] = m + i
+        if kinds[i] == SLIP:
+            for j in range(d):
+                for col in range(n):
+                    F[k, col] -= mu[i] * e[i, j] * J_t[d * i + j, col]
+        k += 1
+    for i in range(r):
+        if kinds[i] == STICK:
+            for row in range(d * i, d * (i + 1)):
+                copy(J_t[row], A[k])
+                copy(J_t[row], F[k])
+                which[k] = m + r + row
+                k += 1
 
 
 def _balanced(W: Array) -> tuple[Array, Array]:
@@ -108,20 +156,19 @@ def along(x, y):
 
 @kernel(types.boolean(MATRIX, VECTOR, MATRIX, MATRIX, VECTOR, VECTOR, VECTOR))
 def independent_forces(M, f, A, F, c, a, lam):
-    """M a = f + F lam, A a + c = 0 for a (n,), lam (k,), with a second pass on what cancellation between heavy and
+    """M a = f + F^T lam, A a + c = 0 for a (n,), lam (k,), with a second pass on what cancellation between heavy and
     light bodies leaves; whether the rows are regular, else nothing is written."""
     n, k = M.shape[0], A.shape[0]
-    LU, order, right, free = scratch_matrix(n, n), scratch_indices(n), scratch(n), scratch(n)
+    LU, order, free = scratch_matrix(n, n), scratch_indices(n), scratch(n)
     X, W, size = scratch_matrix(k, n), scratch_matrix(k, k), scratch(k)
     pivots, off, change = scratch_indices(k), scratch(k), scratch(k)
-    LU[:] = M
+    for i in range(n):
+        copy(M[i], LU[i])
     if lu_factor(LU, order):
         return False
     lu_solve(LU, order, f, free)
     for j in range(k):
-        for i in range(n):
-            right[i] = F[i, j]
-        lu_solve(LU, order, right, X[j])
+        lu_solve(LU, order, F[j], X[j])
     for j in range(k):
         for i in range(k):
             W[i, j] = along(A[i], X[j])
@@ -136,8 +183,8 @@ def independent_forces(M, f, A, F, c, a, lam):
         least, most = min(least, abs(W[i, i])), max(most, abs(W[i, i]))
     if not least > REGULAR * most:
         return False
-    a[:] = free
-    lam[:] = 0.0
+    copy(free, a)
+    set_all(0.0, lam)
     for _ in range(2):
         for i in range(k):
             off[i] = -(along(A[i], a) + c[i]) / size[i]
@@ -149,6 +196,31 @@ def independent_forces(M, f, A, F, c, a, lam):
     return True
 
 
+@kernel(types.boolean(CORE, VECTOR, INDICES, MATRIX, VECTOR, VECTOR, VECTOR))
+def accelerate(core, c, kinds, e, a, force, turns):
+    """Accelerations a (n,), forces (r + d r,), tangential accelerations turns = J_t a + c_t (d r,) of a mode, for the
+    mechanics in `core` and the biases c of all rows; whether the mode's rows are regular (`rates` takes all modes)."""
+    n, m, r, d = a.shape[0], core.J_b.shape[0], kinds.shape[0], e.shape[1]
+    k = count_kept(kinds, m, d)
+    A, F, which = scratch_matrix(k, n), scratch_matrix(k, n), scratch_indices(k)
+    lam, own = scratch(k), scratch(k)
+    keep(core.J_b, core.J_n, core.J_t, core.mu, kinds, e, A, F, which)
+    for i in range(k):
+        own[i] = c[which[i]]
+    if not independent_forces(core.M, core.f, A, F, own, a, lam):
+        return False
+    set_all(0.0, force)
+    for i in range(m, k):
+        force[which[i] - m] = lam[i]
+    for i in range(r):
+        for j in range(d):
+            row = d * i + j
+            if kinds[i] == SLIP:
+                force[r + row] = -core.mu[i] * force[i] * e[i, j]
+            turns[row] = along(core.J_t[row], a) + c[m + r + row]
+    return True
+
+
 def rates(x: Dynamics, modes: Modes, e: Array) -> Rates:
     """Accelerations and forces of a mode. Where rows are dependent the forces are the least ones (of balanced rows).
 
@@ -157,7 +229,7 @@ def rates(x: Dynamics, modes: Modes, e: Array) -> Rates:
     rows = kept_rows(x, modes, e)
     k, m, (r, d) = len(rows.A), len(x.J_b), x.u_t.shape
     a, lam, unique = np.empty(len(x.M)), np.empty(k), True
-    if not independent_forces(x.M, x.f, rows.A, rows.F, rows.c, a, lam):
+    if not independent_forces(x.M, x.f, rows.A, rows.F.T, rows.c, a, lam):
         X: Array = np.linalg.solve(x.M, np.column_stack([x.f, rows.F])).astype(float)
         a, lam = X[:, 0], np.zeros(k)
         W, size = _balanced(rows.A @ X[:, 1:])

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.events.modes import Mode, Modes, Rates, closed, kept_rows, rates
+from workbench.events.modes import Mode, Modes, Rates, accelerate, closed, kept_rows, kinds_of, rates
 from workbench.mechanics.case import Array
 from workbench.mechanics.second_order import Dynamics, SecondOrder
 
@@ -69,25 +69,34 @@ class SmoothMotion:
         n, n_q, y = self.mechanics.case.size[0], self.mechanics.coordinates, np.ascontiguousarray(y)
         return MotionState(s, y[:n_q], y[n_q : n_q + n], float(y[n_q + n]), y[n_q + n + 1 : self.width])
 
-    def moved(self, x: Dynamics, r: Rates) -> Array:
-        """dy/dt without what a time of its own adds."""
-        return np.concatenate([x.rate, r.a, [_power(x, r)], r.lambda_n, r.lambda_t.ravel()])
+    def moved(self, s: float, y: Array) -> tuple[Array, Array]:
+        """dy/dt of q, v, w, p, and the tangential accelerations J_t a + c_t (r, d)."""
+        at = self.state(s, y)
+        n, _, r, d = self.mechanics.case.size
+        core, rate, c = self.mechanics.in_core(at.q, at.v)
+        u_t = core.J_t @ at.v + core.r_t
+        e = np.ascontiguousarray(self.directions(s, y, u_t.reshape(r, d)))
+        a, force, turns = np.empty(n), np.empty(r + d * r), np.empty(d * r)
+        if not accelerate(core, c, kinds_of(self.modes), e, a, force, turns):
+            x, _, found = self.force(s, y)
+            a, force = found.a, np.concatenate([found.lambda_n, found.lambda_t.ravel()])
+            turns = (x.J_t @ found.a + x.c_t).ravel()
+        return np.concatenate([rate, a, [-(force[r:] @ u_t)], force]), turns.reshape(r, d)
 
-    def directions(self, s: float, y: Array, x: Dynamics) -> Array:
-        """e (r, d) at y, whose mechanics are x."""
+    def directions(self, s: float, y: Array, u_t: Array) -> Array:
+        """e (r, d) at y, with sliding velocities u_t (r, d)."""
         return self.e
 
     def force(self, s: float, y: Array) -> Force:
         """Mechanics, directions and forces at y."""
         at = self.state(s, y)
         x = self.mechanics.at(at.q, at.v)
-        e = self.directions(s, y, x)
+        e = self.directions(s, y, x.u_t)
         return Force(x, e, rates(x, self.modes, e))
 
     def slope(self, s: float, y: Array) -> Array:
         """dy/ds."""
-        x, _, r = self.force(s, y)
-        return self.moved(x, r)
+        return self.moved(s, y)[0]
 
     def projected(self, s: float, y: Array) -> tuple[Array, float]:
         """y with the constraints of its mode met, M-orthogonally, and the largest correction."""
@@ -96,11 +105,6 @@ class SmoothMotion:
         y = y.copy()
         y[: len(q)], y[len(q) : len(q) + len(v)] = q, v
         return y, correction
-
-
-def _power(x: Dynamics, r: Rates) -> float:
-    """What friction takes [W]."""
-    return -float(np.sum(r.lambda_t * x.u_t))
 
 
 def project(mechanics: SecondOrder, q: Array, v: Array, modes: Modes) -> tuple[Array, Array, float]:
@@ -135,8 +139,8 @@ class Along(SmoothMotion):
 
     which: NDArray[np.int64]
 
-    def directions(self, s: float, y: Array, x: Dynamics) -> Array:
-        e, u = self.e.copy(), x.u_t[self.which]
+    def directions(self, s: float, y: Array, u_t: Array) -> Array:
+        e, u = self.e.copy(), u_t[self.which]
         e[self.which] = u / np.linalg.norm(u, axis=1)[:, None]
         return e
 
@@ -151,7 +155,7 @@ class Prescribed(SmoothMotion):
     start: float
     span: float
 
-    def directions(self, s: float, y: Array, x: Dynamics) -> Array:
+    def directions(self, s: float, y: Array, u_t: Array) -> Array:
         e = self.e.copy()
         powers = ((s - self.start) / self.span) ** np.arange(self.coefficients.shape[1])
         e[self.which] = angle_directions(self.coefficients @ powers)
@@ -182,21 +186,20 @@ class Turning(SmoothMotion):
     def state(self, s: float, y: Array) -> MotionState:
         return super().state(float(y[-1]), y[: -1 - 2 * len(self.which)])
 
-    def directions(self, s: float, y: Array, x: Dynamics) -> Array:
+    def directions(self, s: float, y: Array, u_t: Array) -> Array:
         e = self.e.copy()
         e[self.which] = angle_directions(self._split(y)[1])
         return e
 
-    def turning(self, f: Force) -> tuple[Array, Array]:
-        """Rates e . s of the speeds and n . s of the angles times the speed (k,) [m/s2]."""
-        e = f.e[self.which]
-        s = f.x.J_t[self.which] @ f.rates.a + f.x.c_t[self.which]
+    def turning(self, y: Array, turns: Array) -> tuple[Array, Array]:
+        """Rates e . s of the speeds, and n . s of the angles times the speed (k,) [m/s2], s = `turns` (r, d)."""
+        e, s = angle_directions(self._split(y)[1]), turns[self.which]
         return np.sum(e * s, axis=1), e[:, 0] * s[:, 1] - e[:, 1] * s[:, 0]
 
     def slope(self, s: float, y: Array) -> Array:
-        f, L = self.force(s, y), self.logarithms(y)
-        faster, turns = self.turning(f)
+        (moved, turns), L = self.moved(s, y), self.logarithms(y)
+        faster, turning = self.turning(y, turns)
         u = np.exp(L[self.slowest])
         # Of the contacts, u_i / u_j: both may vanish together.
         share = np.exp(L[self.slowest] - L)
-        return np.concatenate([u * self.moved(f.x, f.rates), share * faster, share * turns, [u]])
+        return np.concatenate([u * moved, share * faster, share * turning, [u]])

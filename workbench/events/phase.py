@@ -310,7 +310,7 @@ def _cut_at_roots(
 def _extrapolate(phase: Phase, motion: Turning) -> None:
     """The end of slip: t + u/A of every contact that stops there, the state moved on by that time."""
     f, y = motion.force(phase.s[-1], phase.y[-1]), phase.y[-1]
-    speeds, (faster, _) = np.exp(motion.logarithms(y)), motion.turning(f)
+    speeds, (faster, _) = np.exp(motion.logarithms(y)), motion.turning(y, f.x.J_t @ f.rates.a + f.x.c_t)
     rest = speeds[motion.slowest] / -faster[motion.slowest]
     # Those that have not stopped by then to first order slide on.
     stops = speeds + 2 * rest * faster <= 0

@@ -74,7 +74,7 @@ def sampled(events: EventRun, exact: Formulation, h: float) -> SampledMotion:
     case, steps = events.case, whole_steps(events.duration, h)
     n, m, _, _ = case.size
     start_q, start_v = (np.asarray(x, dtype=float) for x in case.start())
-    q, v, _, p = np.split(events.states(h * np.arange(1, steps + 1)), np.cumsum([start_q.size, n, 1]), axis=1)
+    q, v, _, p = np.split(events.states(h * np.arange(1.0, steps + 1)), np.cumsum([start_q.size, n, 1]), axis=1)
     unit = np.empty_like(q)
     for there, to in zip(q, unit, strict=True):
         case.advance(there, start_v, 0.0, case.data(), to)

@@ -142,6 +142,15 @@ class SecondOrder:
         q = self.advanced(q, v, 0.0)
         return self._filled(q, v, *self._derivatives(q, v))
 
+    def in_core(self, q: Array, v: Array) -> tuple[Core, Array, Array]:
+        """The mechanics as `at` has them, in a core that the next call overwrites; the coordinates' rates (n_q,), and
+        the biases of all rows (m + r + d r,)."""
+        q = self.advanced(q, v, 0.0)
+        rates, along = self._derivatives(q, v)
+        self._core.v[:] = v
+        self.case.fill(q, v, self.data, self._core)
+        return self._core, rates, along
+
     def without_biases(self, q: Array, v: Array) -> Dynamics:
         """The mechanics at a state in a tenth of the time, biases and rates nan."""
         _, m, r, d = self.case.size
