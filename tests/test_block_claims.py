@@ -9,7 +9,7 @@ from scipy import sparse
 
 from tests.block_problems import cone, half_planes, intervals, pose
 from tests.test_local import local_block, own, plain
-from workbench.algorithms import block_islands, few_blocks, find_solver
+from workbench.algorithms import block_islands, few_blocks, find_solver, small_cones
 from workbench.algorithms.base import EXACT
 from workbench.algorithms.contact_blocks import IslandAnswers
 from workbench.algorithms.small_cones import VERIFIED
@@ -68,8 +68,9 @@ def test_the_solver_of_small_islands_begins_anew_until_it_is_verified(residuals,
         info[0] = 5
         return left.pop(0)
 
-    # The same function interpreted: what it calls can be another then.
-    monkeypatch.setattr(few_blocks, "solve_small", fake)
+    # The same functions interpreted: what they call can be another then.
+    monkeypatch.setattr(small_cones, "solve_small", fake)
+    monkeypatch.setattr(few_blocks, "solve_anew", small_cones.solve_anew.py_func)
     monkeypatch.setattr(block_islands, "solve_dense", few_blocks.solve_dense.py_func)
     p = pair(0.3)
     assert block_islands.solve_islands(p, list(block_islands.islands(p)), np.zeros(6)) == 5 * begun

@@ -10,6 +10,7 @@ from workbench.algorithms.base import kernel_arguments
 from workbench.algorithms.components import FEW, find_parts, solve_apart, worse
 from workbench.algorithms.coulomb_exact import LARGEST_DENSE
 from workbench.algorithms.small_cones import ENOUGH
+from workbench.problems import islands
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP
 from workbench.problems.solution import Status
 
@@ -66,6 +67,25 @@ def test_parts_are_the_components_of_the_pattern(seed):
             np.testing.assert_array_equal(part, label)
     M[0, n - 1] = np.nan
     assert parts_of(M)[0] == connected_components(sparse.csr_array(M != 0), directed=False)[0]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_parts_of_contacts_are_the_same_of_a_dense_and_of_a_sparse_matrix(seed):
+    rng = np.random.default_rng(seed)
+    n, owner = 30, np.sort(rng.integers(0, 12, 30))
+    M = rng.normal(size=(n, n)) * (rng.uniform(size=(n, n)) < rng.choice([0.01, 0.03]))
+    i, j = np.nonzero(M)
+    _, label = connected_components(sparse.csr_array((np.ones(i.size), (owner[i], owner[j])), shape=(12, 12)), False)
+    part = islands.parts_of_matrix(M, owner, 12)
+    np.testing.assert_array_equal(part, [np.flatnonzero(label == x)[0] for x in label])
+    # Zeros that are stored couple nothing.
+    stored = sparse.csr_array(np.ones((n, n)))
+    stored.data = M.ravel().copy()
+    np.testing.assert_array_equal(islands.parts_of_matrix(stored, owner, 12), part)
+    split = islands.members(part)
+    assert [x[0] for x in split] == np.unique(part).tolist()
+    assert all((part[x] == x[0]).all() and (np.diff(x) > 0).all() for x in split)
+    assert sum(x.size for x in split) == 12
 
 
 @pytest.mark.parametrize("name", ["lemke", "proximal", "murty", "judice-pires", "keller"])

@@ -7,9 +7,10 @@ from scipy import sparse
 from benchmarks.towers import tower_problem
 from workbench.algorithms.coulomb_exact import CCP, COULOMB, LARGEST_DENSE
 from workbench.algorithms.coulomb_newton import BlockProblem
-from workbench.algorithms.sparse_contacts import alart_curnier, natural_blocks
+from workbench.algorithms.law_equations import law_equations
 from workbench.algorithms.stages import ENOUGH, solve_in_stages
 from workbench.judge.coulomb import judge
+from workbench.problems import sets
 from workbench.problems.classes import ConicQP, CoulombNCP
 from workbench.problems.solution import Status
 
@@ -37,22 +38,23 @@ def tower(rng, floors, d=2, legs=4):
     return (W + W.T) / 2, J @ v
 
 
-@pytest.mark.parametrize("d", [1, 2])
-@pytest.mark.parametrize("blocks", [alart_curnier, natural_blocks])
-def test_the_derivatives_of_a_contact_are_those_of_its_gap(blocks, d):
+@pytest.mark.parametrize("d", [1, 2, 5])
+@pytest.mark.parametrize("cone", [sets.COULOMB, sets.ASSOCIATED, sets.APART, sets.DISC])
+def test_the_derivatives_of_a_contact_are_those_of_its_gap(cone, d):
     rng = np.random.default_rng(d)
     m = 1 + d
     modes = set()
     for _ in range(60):
         z, u, dz, du = rng.normal(size=(4, m))
-        rho, mu = rng.uniform(0.3, 2), rng.uniform(0.1, 1.5)
+        # A disc's radius is an impulse: as large as those of y here.
+        mu = rng.uniform(0.1, 1.5) * (3.0 if cone == sets.DISC else 1.0)
         gap, ahead, back, C, B = np.empty(m), np.empty(m), np.empty(m), np.empty((m, m)), np.empty((m, m))
-        blocks(z, u, mu, rho, gap, C, B)
+        law_equations(cone, z, u, mu, gap, C, B)
         modes.add((bool(np.any(C)), bool(np.any(B))))
         expected = C @ dz + B @ du
         h, unused = 1e-6, np.empty((2, m, m))
-        blocks(z + h * dz, u + h * du, mu, rho, ahead, *unused)
-        blocks(z - h * dz, u - h * du, mu, rho, back, *unused)
+        law_equations(cone, z + h * dz, u + h * du, mu, ahead, *unused)
+        law_equations(cone, z - h * dz, u - h * du, mu, back, *unused)
         np.testing.assert_allclose((ahead - back) / (2 * h), expected, atol=1e-7)
     assert len(modes) > 1
 

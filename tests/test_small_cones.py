@@ -9,6 +9,7 @@ from benchmarks import robots
 from tests.block_problems import random_blocks
 from workbench.algorithms.coulomb_exact import CCP
 from workbench.algorithms.gauss_seidel import sweeps_of_dense
+from workbench.algorithms.law_equations import interval_equations
 from workbench.algorithms.small_cones import (
     ENOUGH,
     NEWTON_FIRST,
@@ -17,7 +18,6 @@ from workbench.algorithms.small_cones import (
     UNDAMPED,
     VERIFIED,
     in_units,
-    interval_blocks,
     newton_step,
     solve_small,
 )
@@ -184,8 +184,9 @@ def test_the_equations_of_intervals_are_the_projection_and_its_derivatives():
     lower, upper, (z, u) = np.full(12, -1.0), np.full(12, 1.0), 2 * rng.normal(size=(2, 12))
     dz, du = 1e-6 * rng.normal(size=(2, 12))
     gap, moved, C, B = np.empty(12), np.empty(12), np.empty((12, 12)), np.empty((12, 12))
-    interval_blocks(0, 12, z + dz, u + du, lower, upper, moved, C, B)
-    interval_blocks(0, 12, z, u, lower, upper, gap, C, B)
+    sets = BlockSets(np.array([0, 12]), np.array([NO_CONE]), np.zeros(1), lower, upper)
+    interval_equations(sets, 0, z + dz, u + du, moved, C, B)
+    interval_equations(sets, 0, z, u, gap, C, B)
     np.testing.assert_allclose(gap, z - np.clip(z - u, lower, upper), rtol=1e-14)
     np.testing.assert_allclose(C @ dz + B @ du, moved - gap, atol=1e-14)
     assert C.any()

@@ -271,7 +271,8 @@ def test_keller_takes_the_compiled_drives_from_zero():
             i, _ = keller.most_promising(M, w, lower, upper, z, active)
             if i < 0:
                 break
-            m = keller.drive(M, U, lower, upper, basis, m, i, w[i], z, y, x, info)
+            problem, on = keller.Bounded(M, q, lower, upper), keller.Pivots(U, basis, z, w, y, x)
+            m = keller.drive(problem, on, m, i, info)
             step = found.steps[info[0]]
             assert found.system.index_set(step.basis) == tuple(sorted(basis[:m]))
             np.testing.assert_allclose(z, [float(x) for x in step.z], rtol=1e-9, atol=1e-9)

@@ -305,7 +305,7 @@ def cone_law(laws, i, P, u, x, gap, C, B):
         F[a] = laws.c[first + a]
         for b in range(m):
             F[a] += laws.L[at_L + a * m + b] * u[b] + laws.N[at + a * m + b] * P[b]
-    law_equations(laws.cone[i], P, F, laws.mu[i], 1.0, gap, part, D)
+    law_equations(laws.cone[i], P, F, laws.mu[i], gap, part, D)
     for a in range(m):
         x[first + a] = P[a] - gap[a]
         for b in range(m):

@@ -16,15 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from workbench.algorithms import best
 from workbench.algorithms.base import EXACT
 from workbench.algorithms.block_laws import FREE, FROM_LOWER, FROM_UPPER, TWO_SIDED, BlockMetric, Laws, all_laws, lay
 from workbench.algorithms.block_sets import own_mobilities
 from workbench.algorithms.block_sweeps import LawBlocks, add_blocks, block_inverses, sweeps_of_laws, times
-from workbench.algorithms.coulomb_newton import PIVOTING, SYMMETRIC, minimum_degree
 from workbench.algorithms.gauss_seidel import FactoredDelassus, own_rows
+from workbench.algorithms.sparse_factors import factors_in_order, minimum_degree
 from workbench.algorithms.stages import Stages, solve_in_stages
 from workbench.arrays import Array
 from workbench.engine.stored import as_stored
@@ -35,7 +34,7 @@ from workbench.problems.sets import DISC, NO_CONE
 REFINEMENTS = 2
 """Of every Newton step."""
 FLOORS = (1e-10, 1e-8, 1e-6)
-"""As in `coulomb_newton`, but no eps is smaller than the first: round-off counts 1 / eps times here."""
+"""As in `stages`, but no eps is smaller than the first: round-off counts 1 / eps times here."""
 STILL = 1e-12
 """Share of the largest mobility of a row below which it counts as none."""
 RAY = 1e6
@@ -286,7 +285,4 @@ class NewtonMatrix:
         """Factors with the blocks D; None where the matrix is singular."""
         np.copyto(self.values.data, self.base)
         add_blocks(laws, self.first, self.start, self.H, D, self.place, self.values.data)
-        try:
-            return splu(self.values, permc_spec="NATURAL", diag_pivot_thresh=PIVOTING, options=SYMMETRIC)
-        except RuntimeError:
-            return None
+        return factors_in_order(self.values)

@@ -4,40 +4,78 @@ A contact is measured in units of its own, rho_i = m / tr W_ii. The matrix of a 
 minimum degree order; cost: one sparse LU. Sources: Alart & Curnier 1991; Acary, Bremond & Huber 2018.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from workbench.algorithms import best
 from workbench.algorithms.gauss_seidel import FactoredDelassus, own_rows, sweeps_of_bodies
-from workbench.algorithms.sparse_contacts import all_contacts, contact_velocity, newton_matrix
+from workbench.algorithms.law_equations import set_equations
+from workbench.algorithms.sparse_factors import factors_in_order, minimum_degree
 from workbench.algorithms.stages import Stages
 from workbench.arrays import Array
+from workbench.engine.compiling import argument_type, kernel
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR
 from workbench.engine.stored import as_stored
 from workbench.problems.residual import BlockSets, Iterate, measure
 from workbench.problems.sets import ASSOCIATED, COULOMB, contact_of_row
 
-PIVOTING = 1e-6
-"""Share of the largest entry of a column that a diagonal pivot must have: small, since pivoting fills the factors."""
-SYMMETRIC = {"SymmetricMode": True}
+Indices = NDArray[np.int64]
+BLOCKS = types.Array(types.float64, 3, "C")
+PLACES = types.Array(types.int64, 3, "C")
 
 
-def contact_order(W: sparse.csr_array, r: int, d: int) -> NDArray[np.int64]:
+class BlockRows(NamedTuple):
+    """W of r contacts, (m, m) blocks (p, m, m), one for every two that share a body: those of contact i are
+    first[i] : first[i + 1], in the columns column[...]."""
+
+    first: Indices
+    column: Indices
+    blocks: Array
+
+
+BLOCK_ROWS = argument_type(BlockRows, INDICES, INDICES, BLOCKS)
+
+
+@kernel(types.void(BLOCK_ROWS, MATRIX, MATRIX, MATRIX))
+def contact_velocity(W, q, z, u):
+    """u = W z + q, all (r, m)."""
+    r, m = q.shape
+    for i in range(r):
+        for a in range(m):
+            u[i, a] = q[i, a]
+        for p in range(W.first[i], W.first[i + 1]):
+            j = W.column[p]
+            for a in range(m):
+                for b in range(m):
+                    u[i, a] += W.blocks[p, a, b] * z[j, b]
+
+
+@kernel(types.void(BLOCK_ROWS, PLACES, BLOCKS, BLOCKS, types.float64, VECTOR))
+def newton_matrix(W, place, C, B, eps, values):
+    """The entries of C + B (W + eps I): that of block p, row a, column b goes to values[place[p, a, b]]."""
+    r, m = C.shape[0], C.shape[1]
+    for i in range(r):
+        for p in range(W.first[i], W.first[i + 1]):
+            for a in range(m):
+                for b in range(m):
+                    s = C[i, a, b] + eps * B[i, a, b] if W.column[p] == i else 0.0
+                    for k in range(m):
+                        s += B[i, a, k] * W.blocks[p, k, b]
+                    values[place[p, a, b]] = s
+
+
+def contact_order(W: sparse.csr_array, r: int, d: int) -> Indices:
     """The contacts in an order that keeps factors of matrices with the blocks of W sparse."""
     contact = contact_of_row(r, d)
     entries = W.tocoo()
     return minimum_degree(contact[entries.row], contact[entries.col], r)
 
 
-def minimum_degree(row: NDArray[np.integer], column: NDArray[np.integer], size: int) -> NDArray[np.int64]:
-    """An order of elimination (minimum degree) for matrices of this size with entries at (row, column)."""
-    graph = sparse.csr_array((np.ones(row.size), (row, column)), shape=(size, size))
-    dominant = sparse.csc_array(graph + graph.T + (1 + 2 * row.size) * sparse.eye_array(size))
-    return np.argsort(splu(dominant, permc_spec="MMD_AT_PLUS_A", options=SYMMETRIC).perm_c)
-
-
-def block_rows(W: sparse.csr_array, rows: NDArray[np.int64]) -> sparse.bsr_array:
+def block_rows(W: sparse.csr_array, rows: Indices) -> sparse.bsr_array:
     """W with its rows and columns in the order `rows` (r, m), as m x m blocks, all diagonal ones stored."""
     r, m = rows.shape
     new = np.empty(r * m, dtype=np.int64)
@@ -52,7 +90,7 @@ def block_rows(W: sparse.csr_array, rows: NDArray[np.int64]) -> sparse.bsr_array
     return blocks
 
 
-def by_columns(blocks: sparse.bsr_array) -> tuple[sparse.csc_array, NDArray[np.int64]]:
+def by_columns(blocks: sparse.bsr_array) -> tuple[sparse.csc_array, Indices]:
     """A matrix of the same pattern stored by columns, and the place of every block's entries among its values."""
     numbers = np.arange(1.0, blocks.data.size + 1).reshape(blocks.data.shape)
     matrix = sparse.bsr_array((numbers, blocks.indices, blocks.indptr), shape=blocks.shape).tocsc()
@@ -76,10 +114,10 @@ class ContactStages(Stages):
     (r, m) that of W.
     """
 
-    def __init__(self, rows: NDArray[np.int64], diagonal: Array, D: Array, q: Array, mu: Array, associated: bool):
+    def __init__(self, rows: Indices, diagonal: Array, D: Array, q: Array, mu: Array, associated: bool):
         super().__init__()
         r, m = rows.shape
-        self.rows, self.D, self.q, self.mu, self.associated = rows, D, D * q[rows], np.array(mu), associated
+        self.rows, self.D, self.q, self.mu = rows, D, D * q[rows], np.array(mu)
         self.diagonal = diagonal.ravel()
         law, none = np.full(r, ASSOCIATED if associated else COULOMB), np.zeros(0)
         self.sets = BlockSets(m * np.arange(r + 1), law, self.mu, none, none)
@@ -124,7 +162,9 @@ class ContactStages(Stages):
     def start(self, z: Array, centre: Array, eps: float) -> float:
         u = self.velocity(z)
         u += eps * (z - centre)
-        return all_contacts(self.mu, self.associated, z, u, self.gap, self.C, self.B)
+        r = len(z)
+        C, B = self.C.reshape(r, -1), self.B.reshape(r, -1)
+        return set_equations(self.sets, z.reshape(-1), u.reshape(-1), self.gap.reshape(-1), C, B)
 
 
 class BlockProblem(ContactStages):
@@ -141,18 +181,17 @@ class BlockProblem(ContactStages):
         self.blocks = block_rows(W, rows)
         first, column = self.blocks.indptr.astype(np.int64), self.blocks.indices.astype(np.int64)
         self.blocks.data *= (np.repeat(D, np.diff(first)) * D[column])[:, None, None]
-        self.W = first, column, np.ascontiguousarray(self.blocks.data)
+        self.W = BlockRows(first, column, np.ascontiguousarray(self.blocks.data))
         self.matrix, self.place = by_columns(self.blocks)
 
     def velocity(self, z: Array) -> Array:
         u = np.empty_like(z)
-        contact_velocity(*self.W, self.q, z, u)
+        contact_velocity(self.W, self.q, z, u)
         return u
 
     def terms(self, z: Array) -> Array:
-        first, column, blocks = self.W
         found = np.empty_like(z)
-        contact_velocity(first, column, abs(blocks), np.zeros_like(z), abs(z), found)
+        contact_velocity(self.W._replace(blocks=abs(self.W.blocks)), np.zeros_like(z), abs(z), found)
         return found
 
     def sweep(self, count: int, z: Array) -> bool:
@@ -167,10 +206,9 @@ class BlockProblem(ContactStages):
         return True
 
     def newton_step(self, eps: float) -> Array | None:
-        newton_matrix(*self.W, self.place, self.C, self.B, eps, self.matrix.data)
-        try:
-            factors = splu(self.matrix, permc_spec="NATURAL", diag_pivot_thresh=PIVOTING, options=SYMMETRIC)
-        except RuntimeError:
+        newton_matrix(self.W, self.place, self.C, self.B, eps, self.matrix.data)
+        factors = factors_in_order(self.matrix)
+        if factors is None:
             return None
         self.factors += 1
         step = factors.solve(-self.gap.ravel()).reshape(self.gap.shape)

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.algorithms import best
-from workbench.algorithms.components import find_parts, members_of_parts
 from workbench.problems.classes import Array, ConeProblem, is_sparse
-from workbench.problems.islands import parts_of
+from workbench.problems.islands import members
 from workbench.problems.sets import contact_of_row
 
 HALVED = 100
@@ -45,18 +44,20 @@ class Part(ConeProblem):
 
 def solve_by_parts(problem: ConeProblem, solve: Callable[[ConeProblem], Staged]) -> Staged | None:
     """The parts' answers put together; None where there is one part only, or one that is most of the whole."""
-    r, d, W = problem.mu.size, problem.d, problem.M
-    split = list(_split_sparse(W, r, d) if is_sparse(W) else _split_dense(W, r, d))
-    most = max((rows.size for rows, _ in split), default=0)
-    if not split or (problem.size > HALVED and 2 * most > problem.size):
+    r, d, part = problem.mu.size, problem.d, problem.parts()
+    if not part.any():
+        return None
+    split = members(part[contact_of_row(r, d)])
+    most = max(rows.size for rows in split)
+    if problem.size > HALVED and 2 * most > problem.size:
         return None
     z = np.zeros(problem.size)
     reported: tuple[str, ...] = ()
     iterations, worst = 0, -1.0
-    for rows, W_k in split:
+    for rows, W_k in zip(split, diagonal_blocks(problem.M, split), strict=True):
         contacts = rows[rows < r]
-        part = Part(W_k, problem.q[rows], problem.mu[contacts], d, problem.associated)
-        z_k, residual, some, stages = solve(part)
+        part_k = Part(W_k, problem.q[rows], problem.mu[contacts], d, problem.associated)
+        z_k, residual, some, stages = solve(part_k)
         z[rows] = z_k
         best.offer(z)
         iterations += some
@@ -66,39 +67,24 @@ def solve_by_parts(problem: ConeProblem, solve: Callable[[ConeProblem], Staged])
     return z, worst, iterations, (f"{parts}; the one of the largest residual", *reported)
 
 
-def _split_dense(W: Array, r: int, d: int) -> Iterator[tuple[Indices, Array]]:
-    """Rows of every part and its block of W; nothing where there is one part."""
-    part = np.empty(W.shape[0], dtype=np.int64)
-    count = find_parts(W, r, d, part)
-    if count > 1:
-        first, members = np.empty(count + 1, dtype=np.int64), np.empty(W.shape[0], dtype=np.int64)
-        members_of_parts(part, count, first, members)
-        for rows in np.split(members, first[1:-1]):
-            yield rows, W[np.ix_(rows, rows)]
-
-
-def _split_sparse(W: Any, r: int, d: int) -> Iterator[tuple[Indices, Array]]:
-    """As `_split_dense`; blocks of many unknowns stay sparse."""
+def diagonal_blocks(W: Any, split: list[Indices]) -> Iterator[Any]:
+    """The block of W of every part; of a sparse W those of many unknowns stay sparse."""
+    if not is_sparse(W):
+        for rows in split:
+            yield W[np.ix_(rows, rows)]
+        return
     from scipy import sparse
 
-    W = sparse.csr_array(W, copy=True)
+    order = np.concatenate(split)
+    W = sparse.csr_array(W)[order][:, order].tocsr()
     W.sum_duplicates()
     W.eliminate_zeros()
-    contact = contact_of_row(r, d)
-    entries = W.tocoo()
-    least, part = np.unique(parts_of(contact[entries.row], contact[entries.col], r), return_inverse=True)
-    if least.size == 1:
-        return
-    part = part[contact]
-    order = np.argsort(part, kind="stable")
-    first = np.concatenate([[0], np.cumsum(np.bincount(part))])
-    W = W[order][:, order].tocsr()
-    for start, end in pairwise(first):
+    for start, end in pairwise(np.cumsum([0, *(rows.size for rows in split)])):
         a, b, m = W.indptr[start], W.indptr[end], end - start
         ends, column, value = W.indptr[start : end + 1] - a, W.indices[a:b] - start, W.data[a:b]
         if m > LARGEST_DENSE:
-            yield order[start:end], sparse.csr_array((value, column, ends), shape=(m, m))
+            yield sparse.csr_array((value, column, ends), shape=(m, m))
         else:
             block = np.zeros((m, m))
             block[np.repeat(np.arange(m), np.diff(ends)), column] = value
-            yield order[start:end], block
+            yield block

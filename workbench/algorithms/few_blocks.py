@@ -13,7 +13,7 @@ from numba import types
 
 from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.algorithms.proximal import proximal_kernel
-from workbench.algorithms.small_cones import VERIFIED, solve_small
+from workbench.algorithms.small_cones import solve_anew
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
@@ -24,8 +24,6 @@ from workbench.problems.small_blocks import FEW, few_residuals
 
 MOST_INTERVALS, MOST_CONES = 1200, 150
 """Unknowns up to which an island of intervals, and one with cones, goes to the dense methods."""
-STARTS = 3
-"""Times that the solver of small islands with cones begins, from where it ended, until it comes to `VERIFIED`."""
 NO_METHOD, NOT_NEGATIVE, BOUNDED, MIXED, CONES = range(5)
 """Which method an island goes to."""
 FINAL = NOT_NEGATIVE, CONES
@@ -84,13 +82,8 @@ def solve_dense(A, q, sets, method, z, info):
     if method == BOUNDED:
         proximal_kernel(A, q, lower, upper, mu, 0, z, info)
         return info[0]
-    steps = 0
-    for _ in range(STARTS):
-        residual = solve_small(A, q, sets, z, z, info)
-        steps += info[0]
-        if not VERIFIED < residual < np.inf:
-            break
-    return steps
+    solve_anew(A, q, sets, z, info)
+    return info[0]
 
 
 @kernel(I64(BLOCKS, FEW, I64, I64, I64, I64, VECTOR, INDICES))

@@ -30,7 +30,6 @@ from workbench.engine.timing import clock
 from workbench.problems.classes import ConeProblem
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.global_problem import GlobalConeProblem
-from workbench.problems.islands import parts_of
 from workbench.problems.residual import BlockSets, Iterate, measure
 from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, contact_by_contact
 from workbench.problems.solution import Solution, Status
@@ -152,18 +151,16 @@ def blocks_of(problem: Any) -> ScaledBlocks:
     sets = (1 + d) * np.arange(r + 1), cone, np.array(problem.mu), *no_bounds
     if isinstance(problem, GlobalConeProblem):
         H = problem.H[:, order]
-        J, V, part = H.T.tocsr(), sparse.csr_array(problem.data.inertia.inverse @ H).T.tocsr(), problem._parts()
+        J, V = H.T.tocsr(), sparse.csr_array(problem.data.inertia.inverse @ H).T.tocsr()
     else:
         J = sparse.csr_array(problem.M)[order][:, order]
-        V, entries = sparse.eye_array(order.size, format="csr"), J.tocoo()
-        some = entries.data != 0
-        part = parts_of(entries.row[some] // (1 + d), entries.col[some] // (1 + d), r)
+        V = sparse.eye_array(order.size, format="csr")
     rows = np.arange(order.size)
     own = np.empty((r, 1 + d, 1 + d))
     for a in range(1 + d):
         for b in range(1 + d):
             own[:, a, b] = (J[rows[a :: 1 + d]] * V[rows[b :: 1 + d]]).sum(axis=1)
-    return in_units(J, V, own.ravel(), np.array(problem.q)[order], sets, part, order)
+    return in_units(J, V, own.ravel(), np.array(problem.q)[order], sets, problem.parts(), order)
 
 
 def why_not_taken(problem: Any, laws: frozenset[int]) -> str | None:

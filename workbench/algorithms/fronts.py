@@ -21,7 +21,7 @@ from scipy.linalg.lapack import dgetrf, dgetrs, dpotrf, dtrtrs
 
 from workbench.algorithms.block_laws import Laws
 from workbench.algorithms.dissection import Front, dissected, neighbours, places
-from workbench.algorithms.sparse_contacts import BLOCKS
+from workbench.algorithms.sphere_kernels import BLOCKS
 from workbench.algorithms.spheres import SpherePacking
 from workbench.arrays import Array
 from workbench.engine.compiling import kernel

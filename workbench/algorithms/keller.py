@@ -21,12 +21,16 @@ a solution or a proof that there is none. Cost: one Cholesky factorisation, then
 commonly n / 4 pivots.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
 from workbench.algorithms.base import KernelSolver
 from workbench.algorithms.bases import SIGN_TOLERANCE, backward_error, clip, infeasibilities, usable
-from workbench.engine.compiling import kernel
+from workbench.arrays import Array
+from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, SOLVE, VECTOR, affine, set_all
 from workbench.problems.classes import Problem, is_symmetric
 from workbench.problems.solution import Status
@@ -52,6 +56,31 @@ ACCEPTED = 1e-11
 """Componentwise backward error up to which the final point is called a solution."""
 
 I64, F64 = types.int64, types.float64
+
+
+class Bounded(NamedTuple):
+    """min 1/2 z^T M z + q^T z with z (n,) within bounds."""
+
+    M: Array
+    q: Array
+    lower: Array
+    upper: Array
+
+
+class Pivots(NamedTuple):
+    """The method on its way: z, w (n,) and the basic unknowns, the first m of `basis` (n,), U^T U being their block of
+    M, U (n, n); y, x (n,) have room for what `direction` finds."""
+
+    U: Array
+    basis: NDArray[np.int64]
+    z: Array
+    w: Array
+    y: Array
+    x: Array
+
+
+BOUNDED = argument_type(Bounded, MATRIX, *(VECTOR,) * 3)
+PIVOTS = argument_type(Pivots, MATRIX, INDICES, *(VECTOR,) * 4)
 
 
 @kernel(types.void(MATRIX, VECTOR, VECTOR, VECTOR, I64, VECTOR), **FAST)
@@ -194,9 +223,11 @@ def newton(U, basis, m, w, y, x):
     back(U, m, y, x)
 
 
-@kernel(I64(MATRIX, VECTOR, VECTOR, VECTOR, MATRIX, INDICES, I64, VECTOR, VECTOR, VECTOR, VECTOR, INDICES))
-def settle(M, q, lower, upper, U, basis, m, z, w, y, x, info):
-    """Bring the rows of the basic unknowns to zero; those that meet a bound leave. How many stay."""
+@kernel(I64(BOUNDED, PIVOTS, I64, INDICES))
+def settle(problem, on, m, info):
+    """Bring the rows of the m basic unknowns to zero; those that meet a bound leave. How many stay."""
+    M, q, lower, upper = problem
+    U, basis, z, w, y, x = on
     affine(M, q, z, w)
     while True:
         newton(U, basis, m, w, y, x)
@@ -243,12 +274,15 @@ def is_null_direction(M, basis, m, i, x, size):
     return True
 
 
-@kernel(I64(MATRIX, MATRIX, VECTOR, VECTOR, INDICES, I64, I64, F64, VECTOR, VECTOR, VECTOR, INDICES))
-def drive(M, U, lower, upper, basis, m, i, w_i, z, y, x, info):
-    """Drive z_i until its row holds, it meets its other bound, or nothing blocks; z, U and basis are updated.
+@kernel(I64(BOUNDED, PIVOTS, I64, I64, INDICES))
+def drive(problem, on, m, i, info):
+    """Drive z_i until its row holds, it meets its other bound, or nothing blocks; w is left as it was.
 
     Returns the new number of basic unknowns, or -Status.
     """
+    M, _, lower, upper = problem
+    U, basis, z, w, y, x = on
+    w_i = w[i]
     sign = 1.0 if w_i < 0.0 else -1.0
     while True:
         info[0] += 1
@@ -298,7 +332,8 @@ def by_drives(M, q, lower, upper, z, info):
     _, first = most_promising(M, w, lower, upper, z, active)
     projected_sweeps(M, q, lower, upper, SWEEPS, z)
     m = first_factor(M, lower, upper, z, U, basis, y)
-    m = settle(M, q, lower, upper, U, basis, m, z, w, y, x, info)
+    problem, on = Bounded(M, q, lower, upper), Pivots(U, basis, z, w, y, x)
+    m = settle(problem, on, m, info)
     while True:
         for k in range(n):
             active[k] = 0
@@ -317,7 +352,7 @@ def by_drives(M, q, lower, upper, z, info):
             break
         if info[0] >= 50 * (n + 10):
             return ITERATION_LIMIT
-        m = drive(M, U, lower, upper, basis, m, i, w[i], z, y, x, info)
+        m = drive(problem, on, m, i, info)
         if m < 0:
             return -m
     # Drives leave rounding behind.

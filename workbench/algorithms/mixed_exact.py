@@ -17,9 +17,6 @@ from workbench.engine.timing import clock
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.solution import Solution, Status
 
-STARTS = 3
-"""Times that the method begins, from where it ended."""
-
 
 @dataclass(frozen=True)
 class MixedSolver:
@@ -44,24 +41,20 @@ class MixedSolver:
 
     def solve_from(self, problem: Any, start: Array) -> Solution:
         """As `solve`, from a start (n,)."""
-        from workbench.algorithms.small_cones import VERIFIED, solve_small
+        from workbench.algorithms.small_cones import solve_anew
         from workbench.problems.residual import BlockSets
 
         begun, p, sets = clock(), problem.set_by_set, problem.sets
         with np.errstate(divide="ignore", invalid="ignore"):
             x = np.nan_to_num(start[sets.order] / p.unit, nan=0.0, posinf=0.0, neginf=0.0)
         given = BlockSets(sets.first, sets.cone, p.mu, p.lower, p.upper)
-        info, steps = np.zeros(1, dtype=np.int64), 0
-        for _ in range(STARTS):
-            found = solve_small(p.A, p.q, given, x, x, info)
-            steps += int(info[0])
-            if not VERIFIED < found < np.inf:
-                break
+        info = np.zeros(1, dtype=np.int64)
+        solve_anew(p.A, p.q, given, x, info)
         z = problem.plain(x)
         residual = float(problem.residual(z))
         claimed = Status.SOLVED if residual <= self.tolerance else Status.INACCURATE
         reason = "" if claimed is Status.SOLVED else claimed.meaning
-        return Solution(z, claimed, residual, self.tolerance, steps, clock() - begun, self.name, reason)
+        return Solution(z, claimed, residual, self.tolerance, int(info[0]), clock() - begun, self.name, reason)
 
 
 SOLVER = MixedSolver()

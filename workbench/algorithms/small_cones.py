@@ -3,15 +3,9 @@
 Vectors go block by block, contacts with their normals first; block i has the rows first[i] : first[i + 1]. A contact is
 measured in units of its own, rho_i = m_i / tr W_ii, a row of an interval in 1 / W_kk, and the whole in units of the
 largest free velocity. Stages, each from the best iterate so far: Gauss-Seidel sweeps, each contact solved exactly;
-Newton steps on the blocks' `law_equations`, which few contacts take before the sweeps, too; and the proximal point
-method (Rockafellar 1976), which solves the problem of W + eps I, u = W z + q + eps (z - centre), for the next centre by
-such steps. Redundant contacts make W singular, and contacts that do not quite fit together (one corner of four stands
-off by a rounding) make it matter: impulses then go far along a direction in which nothing moves, until a contact opens.
-eps bounds how far in one step: where a few Newton steps solve a subproblem it falls to a tenth, so that the last ones
-are steps on the problem itself, and where none do it rises. Steps have full length: they work like an active set
-method, whose error may rise a long way before it falls. Where they go round in circles, as a few contacts that slide
-one way or the other do, their lengths become irregular, which ends that. Where problems in a row are not solved all the
-same, damped steps on the problem itself begin elsewhere, after more sweeps.
+Newton steps on the blocks' `law_equations`, which few contacts take before the sweeps, too; and proximal points
+(`proximal_points`), each by such steps. Where problems in a row are not solved all the same, damped steps on the
+problem itself begin elsewhere, after more sweeps.
 
 No method is proven to find a solution of Coulomb's problem; the residual says how far this one came. Cost: O(n^2) a
 sweep, O(n^3) a Newton step. Sources: Jourdan, Alart & Jean 1998; Alart & Curnier 1991; Acary, Bremond & Huber 2018.
@@ -24,7 +18,18 @@ from numba import types
 from numpy.typing import NDArray
 
 from workbench.algorithms.gauss_seidel import sweeps_of_dense
-from workbench.algorithms.law_equations import law_equations
+from workbench.algorithms.law_equations import set_equations
+from workbench.algorithms.proximal_points import (
+    BURSTS,
+    LARGEST_EPS,
+    LEAST,
+    LEAST_EPS,
+    SHARE,
+    STEPS,
+    has_ended,
+    next_eps,
+    next_length,
+)
 from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, affine, copy, lu_factor, lu_solve, set_all
@@ -36,29 +41,19 @@ from workbench.problems.sets import DISC, NO_CONE
 ENOUGH, VERIFIED, LAST = 1e-12, 1e-10, 1e-13
 """Residual at which no other method begins; at which only what still gains goes on, a digit in a Newton step, a factor
 of two in a proximal one; and at which Newton steps end."""
-SWEEPS, UNDAMPED, STEPS, ROUNDS = 5, 8, 50, 60
-"""Sweeps at the start, Newton steps before the proximal method, at most on one of its problems, proximal steps."""
+SWEEPS, UNDAMPED, ROUNDS = 5, 8, 60
+"""Sweeps at the start, Newton steps before the proximal method, proximal points at most."""
+STARTS = 3
+"""Times that the stages begin, each time from where they ended, until they come to `VERIFIED`."""
 NEWTON_FIRST = 60
 """Unknowns up to which there are no sweeps before the Newton steps: a dozen unknowns then take a tenth of the time."""
 FLOOR, SINGULAR = 1e-9, 1e-10
 """Added to the diagonal of the scaled W, about 1, where Newton's matrix is singular, a pivot being less than such a
 share of another."""
-LARGEST_EPS, LEAST_EPS, LAST_EPS = 0.1, 1e-10, 1e-4
-"""eps at first, at least, and at the very end."""
-EASY, FAIR, FALLS, RISES = 3, 7, (0.1, 0.3, 0.7), 5.0
-"""Newton steps up to which eps falls to a tenth and to a third; its factors, and that where a problem is not solved."""
-BURSTS = 2
-"""Problems in a row that are not solved between bursts of steps on the problem itself."""
-SHARE, LEAST, ROUND_OFF = 0.1, 1e-16, 4e-15
-"""Error of a subproblem beside its first one at which it is solved; in units of z, the error below which there is
-nothing to gain, and that from which on steps go on only while they gain a digit."""
-RISE = 10.0
-"""The error, in units of z, that ends the steps on a subproblem."""
+LAST_EPS = 1e-4
+"""eps at the very end."""
 HALVINGS, SLIGHT = 8, 1e-3
 """Of a damped step; the share of its length by which the error falls at least."""
-FULL, SHORTEST, GOLDEN = 4, 0.1, 0.5 * (np.sqrt(5.0) - 1.0)
-"""Newton steps of full length; the shortest irregular one; lengths are multiples of the golden ratio, without their
-integer parts."""
 
 FLAG, NUMBER, COUNT = types.boolean, types.float64, types.int64
 
@@ -94,36 +89,6 @@ def in_units(W, q, first, cone, D, W_D, q_D):
         for j in range(n):
             W_D[i, j] = D[i] * W[i, j] * D[j]
     return largest
-
-
-@kernel(types.void(COUNT, COUNT, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX))
-def interval_blocks(a, b, z, u, lower, upper, gap, C, B):
-    """The rows a : b of intervals: gap z - P(z - u), and C, B (m, m) with d gap = C dz + B du."""
-    for k in range(a, b):
-        nearest = min(max(z[k] - u[k], lower[k]), upper[k])
-        inside = nearest == z[k] - u[k]
-        gap[k] = u[k] if inside else z[k] - nearest
-        for j in range(b - a):
-            C[k - a, j] = 1.0 if j == k - a and not inside else 0.0
-            B[k - a, j] = 1.0 if j == k - a and inside else 0.0
-
-
-@kernel(NUMBER(DENSE, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX))
-def linearise(p, z, u, gap, C, B):
-    """gap (n,) of the equations at z, u and its norm; row i of C and B (B, widest^2) holds block i's derivatives."""
-    total = 0.0
-    sets = p.sets
-    for i in range(sets.mu.shape[0]):
-        a, b = sets.first[i], sets.first[i + 1]
-        m = b - a
-        C_i, B_i = C[i, : m * m].reshape(m, m), B[i, : m * m].reshape(m, m)
-        if sets.cone[i] == NO_CONE:
-            interval_blocks(a, b, z, u, sets.lower, sets.upper, gap, C_i, B_i)
-        else:
-            law_equations(sets.cone[i], z[a:b], u[a:b], sets.mu[i], 1.0, gap[a:b], C_i, B_i)
-        for k in range(a, b):
-            total += gap[k] ** 2
-    return np.sqrt(total)
 
 
 @kernel(FLAG(MATRIX))
@@ -214,7 +179,7 @@ def active_set(p, best, z, info):
     for _ in range(UNDAMPED):
         if best <= LAST:
             break
-        linearise(p, trial, u, gap, C_i, B_i)
+        set_equations(p.sets, trial, u, gap, C_i, B_i)
         if not newton_step(p.W, p.sets.first, gap, C_i, B_i, 0.0, space, step) and not newton_step(
             p.W, p.sets.first, gap, C_i, B_i, FLOOR, space, step
         ):
@@ -233,10 +198,7 @@ def active_set(p, best, z, info):
 @kernel(FLAG(DENSE, VECTOR, NUMBER, NUMBER, NUMBER, NUMBER, VECTOR, INDICES))
 def irregular_steps(p, centre, eps, floor, share, size, z, info):
     """Newton steps on the proximal problem from z, which becomes the best iterate; whether its error is a small enough
-    `share` of the first one.
-
-    The first steps have full length, and those after one that brought what its length promises.
-    """
+    `share` of the first one. `floor` is added to eps in the matrix alone."""
     n, B = p.q.shape[0], p.sets.mu.shape[0]
     C_i, B_i, space = scratch_matrix(B, p.widest * p.widest), scratch_matrix(B, p.widest * p.widest), scratch(n * n)
     trial, u, gap, step = scratch(n), scratch(n), scratch(n), scratch(n)
@@ -246,16 +208,15 @@ def irregular_steps(p, centre, eps, floor, share, size, z, info):
         affine(p.W, p.q, trial, u)
         for i in range(n):
             u[i] += eps * (trial[i] - centre[i])
-        before, error = error, linearise(p, trial, u, gap, C_i, B_i)
+        before, error = error, set_equations(p.sets, trial, u, gap, C_i, B_i)
         if k == 0:
             goal = max(share * error, LEAST * size)
         if error < least:
             least = error
             copy(trial, z)
-        if not goal < error < RISE * size or (before < ROUND_OFF * size and error > 0.1 * before):
+        if has_ended(error, before, goal, size):
             break
-        lags = k > FULL and error > (1.0 - 0.5 * length) * before
-        length = SHORTEST + (1.0 - SHORTEST) * (GOLDEN * info[0] % 1.0) if lags else 1.0
+        length = next_length(k, length, error, before, info[0])
         if not newton_step(p.W, p.sets.first, gap, C_i, B_i, eps + floor, space, step):
             break
         info[0] += 1
@@ -271,7 +232,7 @@ def damped_steps(p, z, info):
     C_i, B_i, space = scratch_matrix(B, p.widest * p.widest), scratch_matrix(B, p.widest * p.widest), scratch(n * n)
     u, gap, step = scratch(n), scratch(n), scratch(n)
     affine(p.W, p.q, z, u)
-    error = linearise(p, z, u, gap, C_i, B_i)
+    error = set_equations(p.sets, z, u, gap, C_i, B_i)
     for _ in range(STEPS):
         if not newton_step(p.W, p.sets.first, gap, C_i, B_i, FLOOR, space, step):
             return
@@ -284,7 +245,7 @@ def damped_steps(p, z, info):
             for k in range(n):
                 z[k] -= length * step[k]
             affine(p.W, p.q, z, u)
-            error = linearise(p, z, u, gap, C_i, B_i)
+            error = set_equations(p.sets, z, u, gap, C_i, B_i)
             if error < (1.0 - SLIGHT * length) * before:
                 break
         if not error < (1.0 - SLIGHT * length) * before:
@@ -306,15 +267,13 @@ def proximal(p, best, z, info):
         copy(centre, trial)
         steps = info[0]
         solved = irregular_steps(p, centre, eps, 0.0, SHARE, size, trial, info)
-        steps = info[0] - steps
+        eps = next_eps(eps, solved, info[0] - steps)
         residual = keep_better(p, trial, u, best, z)
         best = min(best, residual)
         if solved:
             failed = 0
-            eps = max(LEAST_EPS, eps * FALLS[int(steps > EASY) + int(steps > FAIR)])
         else:
             failed += 1
-            eps = min(1.0, RISES * eps)
             if failed % BURSTS == 0:
                 sweeps_of_dense(p.W, p.q, p.sets, SWEEPS, swept)
                 info[0] += SWEEPS
@@ -378,3 +337,16 @@ def solve_small(W, q, sets, start, z, info):
     for k in range(n):
         z[k] = D[k] * best_z[k] * unit
     return best
+
+
+@kernel(NUMBER(MATRIX, VECTOR, BLOCK_SETS, VECTOR, INDICES))
+def solve_anew(W, q, sets, z, info):
+    """`solve_small` from z (n,), begun anew from where it ends until that is verified; info[0] counts all steps."""
+    residual, steps = np.inf, 0
+    for _ in range(STARTS):
+        residual = solve_small(W, q, sets, z, z, info)
+        steps += info[0]
+        if not VERIFIED < residual < np.inf:
+            break
+    info[0] = steps
+    return residual

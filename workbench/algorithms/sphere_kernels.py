@@ -5,13 +5,18 @@ normal n, its velocity is v_a - v_b + (a omega_a + b omega_b) x n, and an impuls
 is eleven numbers a contact and one cache line a body; the frame of the tangents is not needed while sweeping.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
-from workbench.algorithms.sparse_contacts import BLOCKS, COUNT, FLAG, NUMBER
-from workbench.engine.compiling import kernel
+from workbench.arrays import Array
+from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, lu_factor, lu_solve
 
+NUMBER, COUNT, FLAG = types.float64, types.int64, types.boolean
+BLOCKS = types.Array(types.float64, 3, "C")
 PAIRS = types.Array(types.int32, 2, "C")
 FLAGS = types.Array(types.boolean, 1, "C")
 NORMAL, ARM_A, ARM_B, FRICTION, SHARE_N, SHARE_T, RATIO, OFFSET = 0, 3, 4, 5, 6, 7, 8, 9
@@ -25,6 +30,34 @@ INNER, MEMORY = 4, 10
 """Sweeps between accelerations, and differences that an acceleration takes into account."""
 SMALL = 1e-12
 """Added to the normal equations of an acceleration, beside their trace."""
+
+
+class Packing(NamedTuple):
+    """B contacts of N spheres: pair (B, 2) of bodies, contact (B, CONTACT), which ones have associated flow, and free
+    (N + 1, BODY), the bodies without impulses."""
+
+    pair: NDArray[np.int32]
+    contact: Array
+    associated: NDArray[np.bool_]
+    free: Array
+
+
+class Differences(NamedTuple):
+    """Anderson's acceleration of z+ = G(z) on its way: the last answer (B, 3) = G(z) and its change (3 B,), in units of
+    `weight` (B,); differences of both, answers and changes (MEMORY, 3 B), and the products of the latter, gram; kept =
+    [how many there are, where the next one goes]."""
+
+    weight: Array
+    answer: Array
+    change: Array
+    answers: Array
+    changes: Array
+    gram: Array
+    kept: NDArray[np.int64]
+
+
+PACKING = argument_type(Packing, PAIRS, MATRIX, FLAGS, MATRIX)
+DIFFERENCES = argument_type(Differences, VECTOR, MATRIX, VECTOR, *(MATRIX,) * 3, INDICES)
 
 
 @kernel(FLAG(INDICES, INDICES, INDICES, VECTOR, COUNT, PAIRS, BLOCKS))
@@ -52,9 +85,10 @@ def read_pairs(row, first, column, J, bodies, pair, found):
     return True
 
 
-@kernel(types.void(PAIRS, MATRIX, MATRIX, MATRIX))
-def add_impulses(pair, contact, P, body):
+@kernel(types.void(PACKING, MATRIX, MATRIX))
+def add_impulses(packing, P, body):
     """The velocities of body (N + 1, BODY) after impulses P (B, 3)."""
+    pair, contact = packing.pair, packing.contact
     for i in range(pair.shape[0]):
         a, b = pair[i, 0], pair[i, 1]
         for c in range(3):
@@ -66,9 +100,10 @@ def add_impulses(pair, contact, P, body):
             body[b, 3 + c] += contact[i, ARM_B] * body[b, INERTIA] * turn
 
 
-@kernel(types.void(PAIRS, MATRIX, MATRIX, MATRIX), **FAST)
-def contact_velocities(pair, contact, body, u):
+@kernel(types.void(PACKING, MATRIX, MATRIX), **FAST)
+def contact_velocities(packing, body, u):
     """u (B, 3) of the contacts in world axes, from the velocities of body (N + 1, BODY)."""
+    pair, contact = packing.pair, packing.contact
     for i in range(pair.shape[0]):
         a, b, arm_a, arm_b = pair[i, 0], pair[i, 1], contact[i, ARM_A], contact[i, ARM_B]
         for c in range(3):
@@ -78,13 +113,14 @@ def contact_velocities(pair, contact, body, u):
             u[i, c] = body[a, c] - body[b, c] + turn_d * contact[i, e] - turn_e * contact[i, d] + contact[i, OFFSET + c]
 
 
-@kernel(types.void(PAIRS, MATRIX, FLAGS, NUMBER, COUNT, MATRIX, MATRIX), **FAST)
-def sphere_sweeps(pair, contact, associated, over, count, body, P):
+@kernel(types.void(PACKING, NUMBER, COUNT, MATRIX, MATRIX), **FAST)
+def sphere_sweeps(packing, over, count, body, P):
     """`count` sweeps over P (B, 3), world axes; body (N + 1, BODY) follows it. `over` is for Coulomb's law alone.
 
     Without branches but for the law: where contacts slide, stick or open by turns, each would be guessed wrongly. From
     `PARTS` parts of the list by turns: neighbours in it share a body mostly, and the second would wait for the first.
     """
+    pair, contact, associated = packing.pair, packing.contact, packing.associated
     apart = -(-pair.shape[0] // PARTS)
     for turn in range(count * apart):
         for i in range(turn % apart, pair.shape[0], apart):
@@ -133,15 +169,15 @@ def sphere_sweeps(pair, contact, associated, over, count, body, P):
             body[b, 5] += m_b * c_z
 
 
-@kernel(types.void(PAIRS, MATRIX, FLAGS, VECTOR, MATRIX, MATRIX, MATRIX, VECTOR), **FAST)
-def inner_sweeps(pair, contact, associated, weight, free, z, answer, change):
-    """answer (B, 3) = G(z), `INNER` sweeps, and change (3 B,) = weight (G(z) - z); `free` bodies without impulses."""
+@kernel(types.void(PACKING, VECTOR, MATRIX, MATRIX, VECTOR), **FAST)
+def inner_sweeps(packing, weight, z, answer, change):
+    """answer (B, 3) = G(z), `INNER` sweeps, and change (3 B,) = weight (G(z) - z)."""
     for i in range(z.shape[0]):
         for c in range(3):
             answer[i, c] = z[i, c]
-    body = free.copy()
-    add_impulses(pair, contact, answer, body)
-    sphere_sweeps(pair, contact, associated, 1.0, INNER, body, answer)
+    body = packing.free.copy()
+    add_impulses(packing, answer, body)
+    sphere_sweeps(packing, 1.0, INNER, body, answer)
     for i in range(z.shape[0]):
         for c in range(3):
             change[3 * i + c] = weight[i] * (answer[i, c] - z[i, c])
@@ -179,23 +215,20 @@ def guess(answer, change, answers, changes, gram, known, z):
                 z[i, c] -= share[j] * answers[j, 3 * i + c]
 
 
-@kernel(
-    types.void(PAIRS, MATRIX, FLAGS, VECTOR, MATRIX, COUNT, MATRIX, VECTOR, MATRIX, MATRIX, MATRIX, INDICES), **FAST
-)
-def accelerated_sweeps(pair, contact, associated, weight, free, count, answer, change, answers, changes, gram, kept):
-    """`count` steps of Anderson's acceleration of z+ = G(z), on from the last `answer` = G(z) and its `change`.
+@kernel(types.void(PACKING, COUNT, DIFFERENCES), **FAST)
+def accelerated_sweeps(packing, count, on):
+    """`count` steps of Anderson's acceleration of z+ = G(z).
 
-    Differences of both stand in answers and changes (MEMORY, 3 B), the products of the latter in gram; kept =
-    [how many there are, where the next one goes]. A step after which the change is larger is not taken, but plain
-    sweeps, and the differences are forgotten.
+    A step after which the change is larger is not taken, but plain sweeps, and the differences are forgotten.
     """
+    weight, answer, change, answers, changes, gram, kept = on
     z, new, new_change = np.empty_like(answer), np.empty_like(answer), np.empty_like(change)
     for _ in range(count):
         guess(answer, change, answers, changes, gram, kept[0], z)
-        inner_sweeps(pair, contact, associated, weight, free, z, new, new_change)
+        inner_sweeps(packing, weight, z, new, new_change)
         if kept[0] > 0 and product(new_change, new_change) > product(change, change):
             kept[0] = kept[1] = 0
-            inner_sweeps(pair, contact, associated, weight, free, answer, new, new_change)
+            inner_sweeps(packing, weight, answer, new, new_change)
         else:
             k = kept[1]
             for i in range(answer.shape[0]):

@@ -36,6 +36,8 @@ from workbench.algorithms.sphere_kernels import (
     RATIO,
     SHARE_N,
     SHARE_T,
+    Differences,
+    Packing,
     accelerated_sweeps,
     add_impulses,
     inner_sweeps,
@@ -90,6 +92,7 @@ class SpherePacking:
         self.contact[:, SHARE_T] = np.where(k == 3, 1.0 / w_t, 0.0)
         self.contact[:, RATIO] = w_t / w_n
         self.contact[:, OFFSET:] = self.spread(p.c)
+        self.arrays = Packing(self.pair, self.contact, self.associated, self.body)
 
     def spread(self, x: Array) -> Array:
         """Unknowns (X,) as impulses in world axes (B, 3)."""
@@ -112,14 +115,14 @@ class SpherePacking:
     def velocity(self, P: Array) -> Array:
         """body (N + 1, BODY) after impulses P."""
         body = self.body.copy()
-        add_impulses(self.pair, self.contact, P, body)
+        add_impulses(self.arrays, P, body)
         return body
 
     def swept(self, P: Array, count: int) -> Array:
         """P after `count` sweeps."""
         P = P.copy()
         over = 1.0 if self.associated.any() else OVER
-        sphere_sweeps(self.pair, self.contact, self.associated, over, count, self.velocity(P), P)
+        sphere_sweeps(self.arrays, over, count, self.velocity(P), P)
         return P
 
 
@@ -171,16 +174,15 @@ class Acceleration:
     """Anderson's acceleration of z+ = G(z), G some sweeps, on its way; `answer` is the last G(z) that was taken."""
 
     def __init__(self, packed: SpherePacking, z: Array):
-        weight = 1.0 / np.sqrt(packed.contact[:, SHARE_N])
-        self.problem = packed.pair, packed.contact, packed.associated, weight, packed.body
-        self.answer, change = np.empty_like(z), np.empty(z.size)
-        inner_sweeps(*self.problem, z, self.answer, change)
-        answers, changes = (np.empty((MEMORY, z.size)) for _ in range(2))
-        self.state = self.answer, change, answers, changes, np.empty((MEMORY, MEMORY)), np.zeros(2, dtype=np.int64)
+        weight, change = 1.0 / np.sqrt(packed.contact[:, SHARE_N]), np.empty(z.size)
+        self.packing, self.answer = packed.arrays, np.empty_like(z)
+        inner_sweeps(self.packing, weight, z, self.answer, change)
+        answers, changes, gram = np.empty((MEMORY, z.size)), np.empty((MEMORY, z.size)), np.empty((MEMORY, MEMORY))
+        self.on = Differences(weight, self.answer, change, answers, changes, gram, np.zeros(2, dtype=np.int64))
 
     def advance(self, count: int) -> None:
         """So many accelerations, or plain sweeps where one makes nothing smaller."""
-        accelerated_sweeps(*self.problem, count, *self.state)
+        accelerated_sweeps(self.packing, count, self.on)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,10 @@
-"""From afar to a solution of many contacts, however their matrices are held: proximal points (Rockafellar 1976).
+"""From afar to a solution of many contacts, however their matrices are held.
 
-The stages are those of `small_cones`, which has the reasons: Gauss-Seidel sweeps, and proximal points whose eps falls
-as fast as their problems are easy, by Newton steps of full length that become irregular where they go round in circles.
+The stages are those of `small_cones`: Gauss-Seidel sweeps, and Newton steps on proximal points (`proximal_points`).
 What they ask of a problem, in units in which mobilities are about 1, is `Stages`. Where many contacts are left that do
 not agree after some steps, these end: few of them go round in circles.
 
-Sources: Rockafellar 1976 (proximal points); Acary, Bremond & Huber 2018 (around Newton's method).
+Source: Acary, Bremond & Huber 2018 (around Newton's method).
 """
 
 from dataclasses import dataclass, field
@@ -13,25 +12,19 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from workbench.algorithms.base import EXACT
-from workbench.algorithms.small_cones import (
+from workbench.algorithms.proximal_points import (
     BURSTS,
-    EASY,
-    FAIR,
-    FALLS,
-    FULL,
-    GOLDEN,
     LARGEST_EPS,
-    LAST,
     LEAST,
     LEAST_EPS,
-    RISE,
-    RISES,
     ROUND_OFF,
     SHARE,
-    SHORTEST,
     STEPS,
-    SWEEPS,
+    has_ended,
+    next_eps,
+    next_length,
 )
+from workbench.algorithms.small_cones import LAST, SWEEPS
 from workbench.arrays import Array
 
 ROUNDS = 300
@@ -141,13 +134,12 @@ def approach(search: BestIterate, size: float, eps: float, most: int = ROUNDS) -
         last = search.residual
         goal = max(SHARE * error, LEAST * size)
         error = irregular_steps(p, z, centre, eps, goal, size)
-        steps = p.factors - before
         residual = search.offer(z)
+        eps = next_eps(eps, error <= goal, p.factors - before)
         if error <= goal:
             centre, at_centre, failed = z, residual, 0
-            eps = max(eps * FALLS[int(steps > EASY) + int(steps > FAIR)], LEAST_EPS)
             continue
-        eps, failed = min(RISES * eps, 1.0), failed + 1
+        failed += 1
         if failed % BURSTS == 0:
             ahead, best, bursts = search.z.copy(), search.residual, bursts + 1
             irregular_steps(p, ahead, ahead.copy(), 0.0, 0.1 * LEAST * size, size, p.floors[bursts % len(p.floors)])
@@ -165,14 +157,16 @@ def irregular_steps(
 ) -> float:
     """Newton steps on the proximal problem from z, which becomes the best iterate; returns its error.
 
-    The first ones have full length, and those after one that brought what its length promises. `floor` is added to eps
-    in the matrix alone.
+    `floor` is added to eps in the matrix alone.
     """
-    error = p.start(z, centre, eps)
+    before, error = np.inf, p.start(z, centre, eps)
     least, best, length = error, z.copy(), 1.0
     for k in range(STEPS):
-        if not goal < error < RISE * size:
+        if has_ended(error, before, goal, size):
             break
+        if k > TRIED and (abs(p.gap) > ERRING * abs(p.gap).max()).sum() > FEW_ROWS:
+            break
+        length = next_length(k, length, error, before, p.factors)
         step = p.newton_step(eps + floor)
         if step is None:
             break
@@ -181,11 +175,5 @@ def irregular_steps(
         if error < least:
             least = error
             best[:] = z
-        if before < ROUND_OFF * size and error > 0.1 * before:
-            break
-        if k >= TRIED and (abs(p.gap) > ERRING * abs(p.gap).max()).sum() > FEW_ROWS:
-            break
-        full = k < FULL or error <= (1.0 - 0.5 * length) * before
-        length = 1.0 if full else SHORTEST + (1.0 - SHORTEST) * (GOLDEN * p.factors % 1.0)
     z[:] = best
     return least

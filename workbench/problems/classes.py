@@ -208,7 +208,7 @@ class ConeComplementarity:
     """K contains z perp W z + q (+ De Saxce shift) in K*, over r friction cones mu z_n >= |z_t|.
 
     Order of the unknowns: z = [p_n (r), p_t (d r)], tangential parts contact by contact. How W is held is up to those
-    derived from this: they have q, mu, d, `_moved`, `_terms`, `_diagonal` and `_parts`.
+    derived from this: they have q, mu, d, `parts`, `_moved`, `_terms` and `_diagonal`.
     """
 
     q: Array
@@ -246,7 +246,7 @@ class ConeComplementarity:
         """|z - P_K(z - (u + shift))|_2 of z (..., r(1+d))."""
         return _norm(_cone_gap(z, u + self.shift(u), self.mu, self.d))
 
-    def _parts(self) -> NDArray[np.int64]:
+    def parts(self) -> NDArray[np.int64]:
         """(r,) the least contact of the part of every one: what W couples directly or through others."""
         raise NotImplementedError
 
@@ -257,7 +257,7 @@ class ConeComplementarity:
 
         r, m, place = self.mu.size, 1 + self.d, contact_by_contact(self.mu.size, self.d)
         x, q, diagonal = (y[place] for y in (_asked(z, self.q), self.q, self._diagonal()))
-        D, part, no_bound = np.empty(self.size), self._parts(), np.full(self.size, np.inf)
+        D, part, no_bound = np.empty(self.size), self.parts(), np.full(self.size, np.inf)
         contact_units(m, diagonal, q, x, D)
 
         def products(x: Array) -> tuple[Array, Array]:
@@ -313,14 +313,11 @@ class ConeProblem(ConeComplementarity):
         contact_residuals(*data, found.reshape(-1))
         return found
 
-    def _parts(self) -> NDArray[np.int64]:
-        from workbench.problems.islands import parts_of
+    def parts(self) -> NDArray[np.int64]:
+        from workbench.problems.islands import parts_of_matrix
 
-        M: Any = self.M
-        r, entries = self.mu.size, M.tocoo()
-        contact = contact_of_row(r, self.d)
-        some = entries.data != 0
-        return parts_of(contact[entries.row[some]], contact[entries.col[some]], r)
+        r = self.mu.size
+        return parts_of_matrix(self.M, contact_of_row(r, self.d), r)
 
     def _moved(self, z: Array) -> Array:
         return self.M @ z if is_sparse(self.M) else np.einsum("...ij,...j->...i", self.M, z)

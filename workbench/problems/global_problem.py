@@ -51,7 +51,7 @@ class GlobalConeProblem(ConeComplementarity):
     def _diagonal(self) -> Array:
         return self.diagonal
 
-    def _parts(self) -> NDArray[np.int64]:
+    def parts(self) -> NDArray[np.int64]:
         from workbench.problems.islands import parts_of
 
         H, r, body = self.data.H.tocoo(), self.mu.size, self.data.inertia.body

@@ -4,6 +4,8 @@ Contacts, blocks or rows are coupled where one's numbers make the other move: by
 the bodies that both move. Each search ends in the least member of everyone's island.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import types
 from numpy.typing import NDArray
@@ -63,6 +65,23 @@ def parts_of(one: NDArray[np.int64], other: NDArray[np.int64], count: int) -> ND
     part = np.empty(count, dtype=np.int64)
     linked(np.ascontiguousarray(one, dtype=np.int64), np.ascontiguousarray(other, dtype=np.int64), part)
     return part
+
+
+def parts_of_matrix(M: Any, owner: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """As `coupled_parts`, of `count` contacts, sets or rows; M dense or sparse."""
+    if isinstance(M, np.ndarray):
+        part = np.empty(count, dtype=np.int64)
+        coupled_parts(np.ascontiguousarray(M), owner, part)
+        return part
+    entries = M.tocoo()
+    some = entries.data != 0
+    return parts_of(owner[entries.row[some]], owner[entries.col[some]], count)
+
+
+def members(part: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """The members of every part, in ascending order, `part` being what such a search ends in."""
+    order = np.argsort(part, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(part[order])) + 1)
 
 
 @kernel(types.void(READ_INDICES, STORED, READ_INDICES, INDICES))

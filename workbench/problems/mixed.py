@@ -117,16 +117,15 @@ class MixedNCP:
         if not np.isfinite(x).all():
             return np.inf
         own = np.concatenate([p.A[a:b, a:b].ravel() for a, b in zip(s.first[:-1], s.first[1:], strict=True)])
-        D, diagonal, part, A = np.empty(self.size), np.empty(self.size), self._parts(), p.A
+        D, diagonal, part, A = np.empty(self.size), np.empty(self.size), self.parts(), p.A
         block_units(s.first, s.cone, own, p.q, x, D, diagonal)
         sets = BlockSets(s.first, s.cone, p.mu, p.lower, p.upper)
         found = by_sets(sets, part, D, p.q, abs(p.q), diagonal, x, lambda x: (A @ x, abs(A) @ abs(x)))
         return float(found.max(initial=0.0))
 
-    def _parts(self) -> Indices:
+    def parts(self) -> Indices:
         """(B,) the least set of the part of every one: what M couples directly or through others."""
-        from workbench.problems.islands import parts_of
+        from workbench.problems.islands import parts_of_matrix
 
         set_of = np.repeat(np.arange(self.sets.cone.size), np.diff(self.sets.first))
-        i, j = np.nonzero(self.set_by_set.A)
-        return parts_of(set_of[i], set_of[j], self.sets.cone.size)
+        return parts_of_matrix(self.set_by_set.A, set_of, self.sets.cone.size)
