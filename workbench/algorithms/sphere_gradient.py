@@ -68,7 +68,9 @@ def project_on_cones(W, x):
 def velocity_of_contacts(W, x, u):
     """`velocity` of impulses x (3 B,) in world axes."""
     B = W.packing.contact.shape[0]
-    W.body[:] = W.packing.free
+    for i in range(W.body.shape[0]):
+        for c in range(W.body.shape[1]):
+            W.body[i, c] = W.packing.free[i, c]
     add_impulses(W.packing, x.reshape(B, 3), W.body)
     contact_velocities(W.packing, W.body, u.reshape(B, 3))
 

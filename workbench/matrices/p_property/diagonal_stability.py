@@ -82,6 +82,26 @@ def inverse_from(L, K):
             K[i, j] = product[i, j]
 
 
+# NumPy's take several seconds to compile, and few matrices are large.
+
+
+@kernel(types.void(MATRIX, MATRIX))
+def inverse_of_large(S, K):
+    """K = S^-1. Raises LinAlgError."""
+    inverse, m = np.linalg.inv(S), S.shape[0]
+    for i in range(m):
+        for j in range(m):
+            K[i, j] = inverse[i, j]
+
+
+@kernel(types.void(MATRIX, VECTOR, VECTOR))
+def solve_large(H, g, step):
+    """H step = g. Raises LinAlgError."""
+    found = np.linalg.solve(H, g)
+    for i in range(g.shape[0]):
+        step[i] = found[i]
+
+
 @kernel(types.void(MATRIX, VECTOR, types.float64, MATRIX))
 def form(B, w, tau, S):
     """S = W B + B^T W + tau I."""
@@ -185,12 +205,12 @@ def barrier(B, w, score, at, steps):
     cholesky(S, L)
     for _ in range(steps):
         if m > LARGE:
-            K[:, :] = np.linalg.inv(S)
+            inverse_of_large(S, K)
         else:
             inverse_from(L, K)
         newton_system(B, K, w, weight, score, H, g)
         if m > LARGE:
-            step[:] = np.linalg.solve(H, g)
+            solve_large(H, g, step)
         elif lu_factor(H, pivots):
             return STUCK
         else:
