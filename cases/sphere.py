@@ -15,16 +15,30 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numba import types
 
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import set_all
+from workbench.engine.kernels import VECTOR, set_all
 from workbench.mechanics.case import FLOOR, Array, Case, Truth, quantity, touching
-from workbench.mechanics.core import ADVANCE, FILL
+from workbench.mechanics.core import ADVANCE, CORE, FILL
 from workbench.mechanics.sketch import Annotation, Arrow
 from workbench.mechanics.solids import Plane, Solid, ball
 
 ROLLS = 1e-9
 """Share of the initial speed below which sliding counts as over: above round-off, far below one step's loss."""
+
+
+@kernel(types.void(CORE, VECTOR))
+def head(core, q):
+    """The heading: what the sphere has turned about the vertical, since no axis of a rolling sphere stays level.
+
+    It is the attitude as a turn about the vertical, (a, d) normalised, and a tilt about a level axis.
+    """
+    a, d = q[3], q[6]
+    size = a * a + d * d
+    core.heading[0, 0], core.heading[0, 1] = 1.0, 0.0
+    if size > 0.0:
+        core.heading[0, 0], core.heading[0, 1] = (a * a - d * d) / size, 2.0 * a * d / size
 
 
 @kernel(FILL)
@@ -44,13 +58,7 @@ def fill(q, v, data, core):
     core.J_t[1, 1], core.J_t[1, 3] = 1.0, R
     core.phi[0] = q[2] - R
     core.mu[0] = data[MU]
-    # No axis of a rolling sphere stays level. What it has turned about the vertical is its heading: the attitude as a
-    # turn about the vertical, (a, d) normalised, and a tilt about a level axis.
-    a, d = q[3], q[6]
-    size = a * a + d * d
-    core.heading[0, 0], core.heading[0, 1] = 1.0, 0.0
-    if size > 0.0:
-        core.heading[0, 0], core.heading[0, 1] = (a * a - d * d) / size, 2.0 * a * d / size
+    head(core, q)
 
 
 @kernel(ADVANCE)

@@ -1,0 +1,347 @@
+"""Proved motions: closed forms within their balls, simulated motions beside them, and wrong ones outside."""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+flint = pytest.importorskip("flint")
+
+from cases import CASES  # noqa: E402
+from workbench.arrays import Array  # noqa: E402
+from workbench.errors import DataError  # noqa: E402
+from workbench.events.ball_modes import Contact, accelerations, contact, prove_unique_slip  # noqa: E402
+from workbench.events.balls import Ball, BallMechanics, UndecidedError, double, each  # noqa: E402
+from workbench.events.enclosure import Enclosure, enclose  # noqa: E402
+from workbench.events.modes import Mode, rates  # noqa: E402
+from workbench.events.simulation import simulate_events  # noqa: E402
+from workbench.events.taylor import constants, first_root  # noqa: E402
+from workbench.mechanics.case import Case, quantity  # noqa: E402
+from workbench.mechanics.second_order import SecondOrder  # noqa: E402
+
+arb = flint.arb
+
+
+@pytest.fixture(autouse=True)
+def _precision():
+    """Of what is worked out here: balls narrower than those that are tested."""
+    with flint.ctx.workprec(1000):
+        yield
+
+
+def case_of(name: str, **parameters: float) -> Case:
+    return CASES.find(name)().with_parameters(**parameters)
+
+
+def told(found: Enclosure) -> list[tuple[int, str]]:
+    return [(e.contact, e.what) for e in found.events]
+
+
+@dataclass(frozen=True)
+class Slope(Case):
+    """A particle of 1 kg that climbs a slope, in the plane of the fall line; axes: uphill, normal."""
+
+    name: ClassVar[str] = "climbing"
+    size: ClassVar[tuple[int, int, int, int]] = (2, 0, 1, 1)
+    duration: ClassVar[float] = 0.5
+
+    pull: float = quantity(3.0, "m/s2", "gravity along the slope")
+    press: float = quantity(9.0, "m/s2", "gravity across it")
+    mu: float = quantity(0.25, "-", "friction coefficient", "nonnegative")
+    speed: float = quantity(1.0, "m/s", "initial speed")
+
+    def start(self) -> tuple[Array, Array]:
+        return np.zeros(2), np.array([self.speed, 0.0])
+
+    def fill(self, q: Array, v: Array, data: Array, core: Any) -> None:
+        unit = np.eye(2)
+        core.M[:], core.f[:], core.J_n[:], core.J_t[:] = unit, [-self.pull, -self.press], unit[1:], unit[:1]
+        core.phi[0], core.mu[0] = q[1], self.mu
+
+    def centre(self, q: Array) -> Array:
+        return np.stack([q[..., 0], np.zeros_like(q[..., 0]), q[..., 1]], axis=-1)
+
+    def energy(self, q: Array, v: Array) -> Array:
+        return 0.5 * (v**2).sum(axis=-1) + self.pull * q[..., 0] + self.press * q[..., 1]
+
+
+@dataclass(frozen=True)
+class Ladder(Case):
+    """A ladder of 1 kg on floor and wall, q = (x of its top, z of its foot, angle from the floor)."""
+
+    name: ClassVar[str] = "ladder"
+    size: ClassVar[tuple[int, int, int, int]] = (3, 0, 2, 1)
+    duration: ClassVar[float] = 0.6
+
+    mu: float = quantity(0.0, "-", "friction coefficient", "nonnegative")
+    spin: float = quantity(0.0, "rad/s", "initial rate of the angle")
+
+    def start(self) -> tuple[Array, Array]:
+        return np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.0, self.spin])
+
+    def fill(self, q: Array, v: Array, data: Array, core: Any) -> None:
+        c, s = np.cos(q[2]), np.sin(q[2])
+        core.M[:] = np.array([[1, 0, -s], [0, 1, c], [-s, c, 1.5]], dtype=core.M.dtype)
+        core.f[:] = np.array([c * v[2] ** 2, s * v[2] ** 2 - 10, -10 * c], dtype=core.f.dtype)
+        core.J_n[:] = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+        core.J_t[:] = np.array([[1, 0, -2 * s], [0, 1, 2 * c]], dtype=core.J_t.dtype)
+        core.phi[0], core.phi[1], core.mu[:] = q[1], q[0], self.mu
+
+    def centre(self, q: Array) -> Array:
+        x = q[..., 0] + np.cos(q[..., 2])
+        return np.stack([x, np.zeros_like(x), q[..., 1] + np.sin(q[..., 2])], axis=-1)
+
+    def energy(self, q: Array, v: Array) -> Array:
+        return np.zeros_like(q[..., 0])
+
+
+# The equations
+
+
+EQUATIONS = "block", "sphere", "particle", "spatial-particle", "rod", "rod-in-guide", "wheel", "bouncing-ball", "cube"
+
+
+@pytest.mark.parametrize("name", EQUATIONS)
+def test_balls_enclose_the_mechanics_that_is_simulated(name):
+    case, rng = CASES.find(name)(), np.random.default_rng(3)
+    balls, doubles = BallMechanics(case), SecondOrder(case)
+    for _ in range(3):
+        q, v = case.start()
+        q, v = q + 0.2 * rng.normal(size=q.size), v + rng.normal(size=v.size)
+        q = doubles.advanced(q, v, 0.0)
+        y = constants([*double(q), *double(v)])
+        mine, theirs = balls.at(y[: q.size], y[q.size :]), doubles.at(q, v)
+        for field in mine._fields:
+            found = [float(x.coefficient(0).mid()) for x in getattr(mine, field).flat]
+            # Biases are differences of order ten.
+            assert found == pytest.approx(np.ravel(getattr(theirs, field)), rel=1e-12, abs=1e-11), field
+
+
+def test_no_ball_becomes_a_double_unseen():
+    x = Ball(arb(1, 0.5))
+    with pytest.raises(TypeError):
+        float(x)
+    with pytest.raises(UndecidedError):
+        bool(x > 1)
+    with pytest.raises(UndecidedError):
+        1 / (x - 1)
+    assert x > 0.4
+    assert np.sin(x).value.contains(arb(1).sin())
+
+
+@pytest.mark.parametrize("mode", [Mode.OPEN, Mode.SLIP, Mode.STICK])
+def test_accelerations_are_those_that_are_simulated(mode):
+    case, rng = case_of("wheel"), np.random.default_rng(4)
+    q, v = case.start()
+    q, v, e = q + 0.2 * rng.normal(size=6), v + rng.normal(size=6), np.array([[0.6, 0.8]])
+    y = constants([*double(q), *double(v)])
+    found = accelerations(BallMechanics(case).at(y[:6], y[6:]), (mode,), each(Ball, e))
+    wanted = rates(SecondOrder(case).at(q, v), (mode,), e)
+    for field in found._fields:
+        mine = [float(x.coefficient(0).mid()) for x in getattr(found, field).flat]
+        assert mine == pytest.approx(np.ravel(getattr(wanted, field)), rel=1e-11, abs=1e-11)
+
+
+# Closed forms
+
+
+def test_a_block_stops_at_the_time_of_its_formula():
+    case = case_of("block")
+    found = enclose(case)
+    assert told(found) == [(0, "sticks")]
+    v = double(case.start()[1])
+    stops = (v[0] ** 2 + v[1] ** 2).sqrt() / (arb(case.mu) * arb(case.gravity))
+    assert found.events[0].t.contains(stops)
+    assert found.events[0].radius < 1e-14
+    assert found.events[0].t_low < float(stops.mid()) < found.events[0].t_high
+    assert found.reason == ""
+    assert found.contains(simulate_events(case))
+
+
+def test_a_climbing_particle_reverses_or_stays():
+    case = Slope()
+    found = enclose(case)
+    assert told(found) == [(0, "reverses")]
+    stops = arb(1) / (arb(3) + arb(0.25) * 9)
+    assert found.events[0].t.contains(stops)
+    assert found.events[0].radius < 1e-30
+    back = -(arb(3) - arb(0.25) * 9) * (arb(0.5) - stops)
+    assert found.end.v[0].contains(back)
+    assert found.contains(simulate_events(case))
+    assert told(enclose(Slope(mu=0.5))) == [(0, "sticks")]
+
+
+def test_a_thrown_particle_falls_slides_and_stops():
+    case = case_of("particle")
+    found = enclose(case)
+    assert told(found) == [(0, "touches down"), (0, "sticks")]
+    g, climb = arb(case.gravity), arb(case.climb)
+    falls = (climb + (climb**2 + 2 * g * arb(case.height)).sqrt()) / g
+    assert found.events[0].t.contains(falls)
+    stops = falls + (arb(case.speed) - arb(case.mu) * (g * falls - climb)) / (arb(case.mu) * g)
+    assert found.events[1].t.contains(stops)
+    assert max(e.radius for e in found.events) < 1e-25
+    assert found.contains(simulate_events(case))
+
+
+@pytest.mark.thorough
+def test_a_sphere_slides_until_it_rolls():
+    case = case_of("sphere")
+    found = enclose(case)
+    assert told(found) == [(0, "sticks")]
+    v = double(case.start()[1])
+    speed = (v[0] ** 2 + v[1] ** 2).sqrt()
+    assert found.events[0].t.contains(2 * speed / (7 * arb(case.mu) * arb(case.gravity)))
+    assert found.events[0].radius < 1e-14
+    assert found.end.v[0].contains(5 * v[0] / 7)
+    assert found.contains(simulate_events(case))
+
+
+@pytest.mark.thorough
+def test_a_frictionless_ladder_leaves_the_wall_at_two_thirds_of_its_height():
+    found = enclose(Ladder())
+    assert told(found) == [(1, "lifts off")]
+    angle = found.state(found.events[0].t_low - 1e-15).q[2]
+    # Of the inertia 1/2 about the centre: 3 sin = 2 sin(1) whatever it is.
+    assert (3 * angle.sin() - 2 * arb(1).sin()).abs_upper() < 1e-13
+    assert found.contains(simulate_events(Ladder()))
+
+
+# Simulated motions
+
+
+RODS: list[tuple[dict[str, float], float, list[str]]] = [
+    ({}, 0.1, []),
+    ({"speed": 0.5}, 0.45, ["sticks", "slips"]),
+    ({"angle": 40.0, "spin": 3.8}, 0.05, ["lifts off"]),
+]
+
+
+@pytest.mark.parametrize(("parameters", "duration", "events"), RODS)
+def test_simulated_rods_lie_within_the_enclosure(parameters, duration, events):
+    case = case_of("rod", **parameters)
+    found, run = enclose(case, duration), simulate_events(case, duration)
+    assert [what for _, what in told(found)] == events
+    assert found.reason == ""
+    assert found.end.radius < 1e-18
+    assert all(e.radius < 1e-18 for e in found.events)
+    assert found.contains(run)
+    assert found.differences(run).largest < 1e-12
+
+
+def test_a_wrong_motion_is_not_contained():
+    for name, parameters, changed in (
+        ("rod", {"speed": 0.5}, {"mu": 0.5 + 1e-9}),
+        ("particle", {}, {"gravity": 9.81 + 1e-9}),
+    ):
+        duration = {"rod": 0.1, "particle": None}[name]
+        found = enclose(case_of(name, **parameters), duration)
+        assert not found.contains(simulate_events(case_of(name, **parameters, **changed), duration))
+        assert found.contains(simulate_events(case_of(name, **parameters), duration))
+
+
+def test_other_events_are_infinitely_far():
+    found = enclose(case_of("particle"))
+    assert found.differences(simulate_events(case_of("particle"), 1.0)).largest == np.inf
+
+
+@pytest.mark.thorough
+def test_a_ladder_slides_on_floor_and_wall():
+    case = Ladder(mu=0.2, spin=-1.0)
+    found = enclose(case, 0.2)
+    assert (told(found), found.reason) == ([], "")
+    assert found.contains(simulate_events(case, 0.2))
+
+
+@pytest.mark.thorough
+def test_impacts_in_space_with_and_without_restitution():
+    for name, duration in (("bouncing-ball", 0.5), ("spatial-particle", 0.6)):
+        case = case_of(name)
+        found = enclose(case, duration)
+        assert (told(found), found.reason) == ([(0, "touches down")], "")
+        assert found.contains(simulate_events(case, duration))
+
+
+def test_a_turning_direction_of_slip():
+    case = case_of("wheel")
+    found = enclose(case, 0.05)
+    assert found.reason == ""
+    assert found.contains(simulate_events(case, 0.05))
+
+
+# What is not proved
+
+
+def test_what_is_not_proved_ends_with_a_reason():
+    for name, parameters, reason in (
+        ("rod", {"mu": 2.0, "angle": 60.0, "speed": -4.0}, "Painlevé"),
+        ("rod-in-guide", {}, "redundant"),
+        ("gripper", {}, "bilateral"),
+        ("table", {}, "static friction"),
+        ("cube", {}, "several contacts"),
+    ):
+        found = enclose(case_of(name, **parameters))
+        assert reason in found.reason
+        assert "not proved: " in found.reason
+        assert found.differences(simulate_events(case_of(name, **parameters))).largest == np.inf
+
+
+def test_events_that_coincide_are_not_ordered():
+    found = enclose(case_of("v-groove"))
+    assert "not proved to be apart" in found.reason
+
+
+def test_two_answers_of_a_contact_are_noticed():
+    W, w = [[1.0, 0.9], [0.9, 1.0]], [0.1, 1.0]
+    balls = (np.array([[Ball(x) for x in row] for row in W]), np.array([Ball(x) for x in w]))
+    assert Contact(*balls, Ball(1.0)).answer().mode == Mode.OPEN
+    with pytest.raises(UndecidedError, match="Painlevé"):
+        Contact(*balls, Ball(2.0)).answer()
+
+
+def test_forces_of_sliding_contacts_are_unique_for_p_matrices_alone():
+    def proved(lever: float) -> None:
+        rows, mu = each(Ball, np.eye(2)), each(Ball, np.ones(2))
+        across = each(Ball, lever * np.eye(2)[::-1]).reshape(2, 1, 2)
+        # W_s = (1, -lever; -lever, 1).
+        prove_unique_slip(SimpleNamespace(M=rows, J_n=rows, J_t=across, mu=mu), [0, 1], each(Ball, np.ones((2, 1))))
+
+    proved(0.5)
+    with pytest.raises(UndecidedError, match="no P-matrix"):
+        proved(2.0)
+
+
+def test_slip_in_space_takes_the_direction_across_which_nothing_accelerates():
+    case = case_of("spatial-particle")
+    mechanics = BallMechanics(case)
+    q, v = case.start()
+    y = constants([*double(q), *double(v)])
+    problem = contact(mechanics.at(y[:3], y[3:]), 0, np.array([Ball(-1), Ball(3), Ball(-4)]))
+    found = problem.answer()
+    assert found.mode == Mode.SLIP
+    assert found.e[0].value.contains(arb(3) / 5)
+    assert found.e[1].value.contains(-arb(4) / 5)
+
+
+def test_roots_are_the_first_and_double_ones_are_refused():
+    zero = arb(0)
+    # (1 - s)(2 - s), of which the remainder is zero.
+    assert first_root([arb(2), arb(-3), arb(1), zero], arb(1.5)).contains(1)
+    assert first_root([arb(2), arb(-3), arb(1), zero], arb(0.5)) is None
+    with pytest.raises(UndecidedError):
+        first_root([arb(1), arb(-2), arb(1), zero], arb(1.5))
+    # s^2 (1 - s) starts at zero.
+    assert first_root([zero, zero, arb(1), arb(-1), zero], arb(0.5), 2) is None
+    with pytest.raises(UndecidedError):
+        first_root([zero, zero, arb(1), arb(-1), zero], arb(0.5))
+
+
+def test_times_outside_are_refused():
+    found = enclose(case_of("particle"), 0.1)
+    assert found.state(0.1).t.contains(0.1)
+    with pytest.raises(DataError, match="not within"):
+        found.state(0.2)
+    with pytest.raises(DataError, match="positive"):
+        enclose(case_of("particle"), 0.0)
