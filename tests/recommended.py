@@ -54,7 +54,8 @@ def agrees(c):
     placed = {label: x.place for x in d.entries for label in (x.label, *x.alike)}
     # The reference's curve has every tenth of its steps, at other moments.
     assert d.known == pytest.approx(known, rel=0.01, abs=1e-12), known
-    bound = own + d.known + 1e-9
+    # Errors within a twentieth of each other tie.
+    bound = own + max(d.known, 0.05 * own) + 1e-9
     for label, place in placed.items():
         near = abs(errors[label] - bound) <= share * bound
         assert near or (place == 1) == (errors[label] <= bound), (label, place, errors[label], own, d.known)

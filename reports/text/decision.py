@@ -11,7 +11,7 @@ from workbench.builtin.reports.text.conclusions import NAMED, few, listed
 from workbench.builtin.reports.text.mechanisms import errs
 from workbench.builtin.reports.text.scenes import far, symptoms_of
 from workbench.comparison.cost import SAME, SAME_ONCE
-from workbench.comparison.decision import ALIKE, LEAST, Decision, Entry, amount, shown
+from workbench.comparison.decision import LEAST, TIED, Decision, Entry, amount, shown
 from workbench.comparison.result import GENERIC_SOLVER, Comparison
 
 MAIN = 0.25
@@ -280,8 +280,8 @@ def legend(c: Comparison, d: Decision) -> str:
     """What the error is, what ties are, and what a cost is."""
     tie = ""
     if c.stepped:
-        more = f" or {amount(d.known, d.error)}" if d.known > ALIKE * max(np.nan_to_num(d.own), LEAST) else ""
-        tie = f'; "=" marks ties, within {100 * ALIKE:g} %{more}'
+        more = f" or {amount(d.known, d.error)}" if d.known > TIED * max(np.nan_to_num(d.own), LEAST) else ""
+        tie = f'; "=" marks ties, within {100 * TIED:g} %{more}'
     if c.case is not None:
         start, end = next(iter(c.windows.values()))[["window_start", "window_end"]].iloc[0]
         what = f"largest distance of a body from the exact path, {start:g} to {end:g} s"

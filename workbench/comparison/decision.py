@@ -2,7 +2,7 @@
 
 All verified formulations are ranked, along the axes that they run with, by one error: of a case how far a body gets
 from where it is in the reference, of a scene the same on average, of a problem that of the velocity. With e_C, the
-error of exact Coulomb friction at the same step, and u, the reference's own uncertainty or a hundredth of the error,
+error of exact Coulomb friction at the same step, and u, the reference's own uncertainty or a twentieth of the error,
 whichever is more, all whose error is at most e_C + u share the first place: an error below e_C is chance and no merit.
 Below it, whose error is within u of the first of their place share that. Formulations are one entry where their runs,
 and not only their errors, are the same.
@@ -25,7 +25,9 @@ EXACT, BARE = "coulomb", "none"
 RANKED = ("path_error", "body_position_error", "velocity_error")
 """The error that ranks: the first that there is."""
 ALIKE = 0.01
-"""Share of an error up to which two runs or errors are the same, if that is more than the reference's uncertainty."""
+"""Share of their error up to which two runs are the same, if that is more than the reference's uncertainty."""
+TIED = 0.05
+"""Share of an error within which another one shares its place: where in their steps events fall changes more."""
 NAMED = 3
 """Labels of an entry that are named where there is little room."""
 LEAST = 1e-9
@@ -145,7 +147,7 @@ def bound(own: float, known: float) -> float:
 def apart(error: float, known: float) -> float:
     """By how much another error must be larger than this one to be told from it, where the reference is `known` so
     well."""
-    return max(float(np.nan_to_num(known)), ALIKE * error, LEAST)
+    return max(float(np.nan_to_num(known)), TIED * error, LEAST)
 
 
 def amount(x: float, column: Column) -> str:
@@ -214,7 +216,8 @@ def _joined(c: Comparison, rows: Sequence[dict[str, Any]], name: str, known: flo
         for i, other in enumerate(found):
             if alone or other.exact or other.bare or other.label in early or not {label, other.label} <= set(runs):
                 continue
-            if distance(runs[label], runs[other.label]) < apart(max(error, other.error), known):
+            least = max(np.nan_to_num(known), ALIKE * max(error, other.error), LEAST)
+            if distance(runs[label], runs[other.label]) < least:
                 found[i] = replace(other, alike=(*other.alike, label))
                 break
         else:
