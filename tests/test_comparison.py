@@ -23,7 +23,7 @@ from workbench.problems.solution import Status
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 COULOMB = BY_NAME["coulomb"]
-SETTINGS = Settings(steps=(1e-3,), reference_step=2e-4, duration=0.2)
+SETTINGS = Settings(steps=(1e-3,), reference_step=2e-4, duration=0.2, reference="steps")
 SINGULAR = int(Status.SINGULAR)
 
 

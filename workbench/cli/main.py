@@ -18,6 +18,7 @@ from workbench.cli import (
     export,
     files,
     flow,
+    follow,
     index,
     judge,
     listing,
@@ -36,8 +37,8 @@ from workbench.errors import WorkbenchError
 from workbench.signals import ENDING, EndedBySignal
 
 COMMANDS = (
-    compare, study, flow, reality, exam, report, index, slides, reproduce, show, check, judge, trace, verify, files,
-    export, painleve, listing,
+    compare, follow, study, flow, reality, exam, report, index, slides, reproduce, show, check, judge, trace, verify,
+    files, export, painleve, listing,
 )  # fmt: skip
 """In the order in which the help lists them."""
 NUMERIC = ("--step", "--duration", "--reference-step", "--time-limit", "--at", "--slip")

@@ -46,16 +46,17 @@ def make_reference(case: Case, fine: Job, settings: Settings, progress: Progress
 
     Raises WorkbenchError where it is stepped and not verified, or where events are asked for and there are none.
     """
+    # First, since it refuses what no record has room for.
+    stepped = run_jobs(case, [fine], settings, progress)[fine]
     if progress:
         progress("following the motion from event to event", 0, 1)
-    found = _followed(case, fine, settings)
+    found = stepped.reason if isinstance(stepped, Failed) else _followed(case, fine, settings)
     if isinstance(found, str) and settings.reference == EVENTS:
         raise DataError(f"{case.name} has no event-driven reference: {found}")
-    half = replace(fine, h=fine.h / 2)
-    runs = run_jobs(case, [fine, half] if isinstance(found, str) else [fine], settings, progress)
     if isinstance(found, str):
-        return Reference(_verified(runs[fine]), runs[half], runs[fine], found)
-    return Reference(*found, runs[fine], "")
+        half = replace(fine, h=fine.h / 2)
+        return Reference(_verified(stepped), run_jobs(case, [half], settings, progress)[half], stepped, found)
+    return Reference(*found, stepped, "")
 
 
 def _followed(case: Case, fine: Job, settings: Settings) -> tuple[SampledMotion, SampledMotion] | str:

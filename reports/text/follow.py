@@ -1,0 +1,62 @@
+"""What is said of a motion that was followed from event to event."""
+
+from workbench.events.enclosure import Enclosure
+from workbench.events.simulation import EventRun
+from workbench.events.twice import Uncertainty
+
+MOST = 8
+"""Contacts that are told one by one."""
+VERBS = {"open": "is open", "slip": "slides", "stick": "sticks"}
+
+
+def sentences(run: EventRun, off: Uncertainty, proved: Enclosure | None) -> list[str]:
+    """What each contact does until when, how well that is known, why it ends, what is proved."""
+    return [*_contacts(run), *_known(run, off), *_end(run), *_proof(run, proved)]
+
+
+def _contacts(run: EventRun) -> list[str]:
+    if not run.stretches:
+        return []
+    modes = run.modes()
+    found = []
+    for contact, rows in list(modes.groupby("contact"))[:MOST]:
+        parts = [f"{VERBS[r['mode']]} until {_time(r['end'])}" for r in rows.to_dict("records")]
+        found.append(f"Contact {contact} {', '.join(parts)}.")
+    left = modes["contact"].nunique() - MOST
+    return [*found, f"{left} more contacts are in the table of modes."] if left > 0 else found
+
+
+def _known(run: EventRun, off: Uncertainty) -> list[str]:
+    if not run.stretches:
+        return []
+    if not off.same_events:
+        return [f"A second integration comes to other events: the motion is not known beyond {_time(off.until)}."]
+    return [
+        f"A second integration, Radau's at 1e-10, differs by {max(off.q, off.v):.0e} in coordinates and velocities, by "
+        f"{off.t:.0e} s in the times of events."
+    ]
+
+
+def _end(run: EventRun) -> list[str]:
+    if not run.reason:
+        return []
+    where = f"It ends at {_time(run.end.t)}" if run.stretches else "It does not begin"
+    return [f"{where}: {run.reason}."]
+
+
+def _proof(run: EventRun, proved: Enclosure | None) -> list[str]:
+    if proved is None:
+        return []
+    if proved.end is None or not proved.steps:
+        return [f"Nothing is proved: {proved.reason}."]
+    end = _time(float(proved.end.t.mid()))
+    count, radius = len(proved.events), max((e.radius for e in proved.events), default=0.0)
+    events = f"{count} event{'s' if count > 1 else ''}, known to {radius:.0e} s" if count else "no event"
+    off = proved.differences(run).largest
+    beside = f"within {off:.0e} of it" if off < float("inf") else "another one"
+    found = [f"Proved {'up to' if proved.reason else 'to its end,'} {end}: {events}; the motion above is {beside}."]
+    return [*found, f"The proof ends there: {proved.reason}."] if proved.reason else found
+
+
+def _time(t: float) -> str:
+    return f"{t:.12g} s"

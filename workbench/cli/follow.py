@@ -1,0 +1,43 @@
+"""The command `workbench follow CASE`."""
+
+import argparse
+from typing import Any
+
+from workbench.cli.parsing import command
+from workbench.cli.progress import CommandProgress
+from workbench.cli.words import case_with_settings, number_option
+from workbench.output import json_text
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to the parser's."""
+    p = command(
+        commands, "follow", "follow the motion of a case under Coulomb's law from event to event, to twelve digits",
+        "follow wheel", "follow rod --set speed=0.5 --duration 0.5", "follow particle --prove",
+    )  # fmt: skip
+    p.add_argument("case", help="name of a case (see: workbench list cases)")
+    p.add_argument("--set", action="append", metavar="NAME=VALUE", help="a parameter of the case; repeatable")
+    p.add_argument("--duration", metavar="T", help="simulated time [s]; default: the case's")
+    p.add_argument(
+        "--prove", action="store_true",
+        help="enclose events and states in ball arithmetic: particles, rods, block, sphere, ball",
+    )  # fmt: skip
+    p.add_argument("--out", metavar="FOLDER", help="write events, modes and a page there")
+    p.add_argument("--json", action="store_true", help="for programs")
+    p.add_argument("--quiet", action="store_true", help="no progress bar")
+    p.set_defaults(run=run_follow)
+
+
+def run_follow(o: argparse.Namespace) -> None:
+    """What each contact does until when, how well that is known, and what of it is proved."""
+    from workbench.verbs.follow import follow
+
+    duration = None if o.duration is None else number_option(o.duration, "--duration", "seconds")
+    case = case_with_settings(o.case, o.set or [])
+    with CommandProgress(o.quiet) as progress:
+        found = follow(case, duration=duration, prove=o.prove, progress=progress)
+    if o.out:
+        found.save(o.out)
+    print(json_text(found.data) if o.json else "\n".join([found.title, *found.words]))
+    if o.out and not o.json:
+        print(f"report: {o.out}/report.html")
