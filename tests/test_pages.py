@@ -170,7 +170,8 @@ def test_the_ranking_has_a_point_for_every_entry_where_its_error_and_its_cost_ar
     order = points.sort_values("error")
     assert (np.diff(np.log(order["label"])) > 0).all()
     band = next(rows for rows in figure.chart.to_dict()["datasets"].values() if "high" in rows[0])
-    assert band[0]["high"] == pytest.approx(1e3 * (d.own + d.known), rel=1e-4)
+    # Errors within a twentieth of each other tie.
+    assert band[0]["high"] == pytest.approx(1e3 * (d.own + max(d.known, 0.05 * d.own)), rel=1e-4)
 
 
 def test_where_friction_is_not_tested_or_nobody_is_as_good_none_is_ringed(compared):

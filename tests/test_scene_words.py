@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from workbench.builtin.reports.text import scenes
+from workbench.builtin.reports.text.contact_modes import otherwise_words
 from workbench.builtin.reports.text.headline import headline
 from workbench.comparison.jobs import Settings
 from workbench.comparison.result import Comparison
@@ -173,7 +174,7 @@ def test_what_contacts_do_otherwise_than_in_the_reference_is_said_where_it_lasts
         ("run", "box", "left", "sliding", 0.2, 0.5), ("run", "box", "left", "sticking", 0.5, 1.5),
         ("run", "box", "right", "sticking", 1.75, 2.0),
     )  # fmt: skip
-    assert scenes.otherwise_words(replace(c, timeline=rows)) == [
+    assert otherwise_words(replace(c, timeline=rows)) == [
         "ccp: left–world slides for 0.5 s instead of sticking; left–world sticks for 0.2 s instead of sliding; "
         "left–world is open for 0.5 s instead of closed.",
         "box: right–world is closed for 0.25 s instead of open.",

@@ -9,8 +9,10 @@ import pytest
 import workbench as wb
 from tests.scenes import Balls
 from workbench.algorithms import find_solver
-from workbench.builtin.reports.figures.timeline import MOST_PAIRS, main_pairs, timeline_figure
-from workbench.comparison.scenes.timeline import TIMELINE, timeline
+from workbench.builtin.reports.figures.timeline import MOST_PAIRS, main_contacts, timeline_figure
+from workbench.comparison.columns import SCENE
+from workbench.comparison.scenes.timeline import timeline
+from workbench.comparison.timeline import TIMELINE
 from workbench.scenes.run import run
 from workbench.scenes.stepper import SceneStepper
 from workbench.verbs.find import find_formulation
@@ -78,7 +80,7 @@ def test_the_first_contact_of_every_run_is_among_its_numbers(thrown):
 
 def test_columns_have_units_and_meanings(thrown):
     about = thrown.timeline.attrs["columns"]
-    assert list(about) == list(thrown.timeline) == [x.name for x in TIMELINE]
+    assert list(about) == list(thrown.timeline) == [x.name for x in TIMELINE if x.of >= SCENE]
     assert about["start"]["unit"] == about["end"]["unit"] == "s"
     assert (thrown.timeline["least_load"] > 0).all()
 
@@ -116,7 +118,7 @@ def test_bars_are_what_the_reference_and_each_formulation_do(thrown):
 def test_what_touches_nothing_is_said_and_has_no_rows():
     found = wb.compare(Balls([[0, 0, 5.0], [0, 1, 5.0]], [[0, 0, 0]] * 2), ["coulomb", "ccp"], duration=0.02, steps=H)
     assert found.timeline.empty
-    assert list(found.timeline) == [x.name for x in TIMELINE]
+    assert list(found.timeline) == [x.name for x in TIMELINE if x.of >= SCENE]
     assert found.runs["first_contact"].isna().all()
     assert str(found).splitlines()[1].startswith("No contact bears a load in 0.02 s")
     assert 'id="contacts"' not in found.html()
@@ -139,7 +141,7 @@ def test_two_balls_on_each_other_are_one_pair_whatever_their_order():
     pairs = of(found, role="reference")[PAIRS].to_numpy().tolist()
     assert pairs == [["ball 2", "world"], ["ball 1", "ball 2"]]
     # The lower one bears both, and comes first.
-    assert main_pairs(found.comparison) == [("ball 2", "world"), ("ball 1", "ball 2")]
+    assert main_contacts(found.comparison) == [("ball 2", "world"), ("ball 1", "ball 2")]
     track = run(scene, SceneStepper(scene, find_formulation("coulomb"), H, find_solver("auto")), 4)
     turned = track.pressing._replace(pair=track.pressing.pair * 1)
     turned.pair[::3] = turned.pair[::3, ::-1]
@@ -183,9 +185,9 @@ def test_contacts_of_one_pair_are_added_up():
 
 def test_pairs_stand_in_the_order_of_their_impulses_in_the_reference(thrown):
     c = thrown.comparison
-    pairs, rows = main_pairs(c), c.timeline.copy()
+    pairs, rows = main_contacts(c), c.timeline.copy()
     assert len(pairs) > 1
     rows.loc[(rows["role"] == "run") & (rows["body"] == pairs[-1][0]), "impulse"] *= 1e6
-    assert main_pairs(replace(c, timeline=rows)) == pairs
+    assert main_contacts(replace(c, timeline=rows)) == pairs
     rows.loc[(rows["role"] == "reference") & (rows["body"] == pairs[-1][0]), "impulse"] *= 1e6
-    assert main_pairs(replace(c, timeline=rows))[0] == pairs[-1]
+    assert main_contacts(replace(c, timeline=rows))[0] == pairs[-1]

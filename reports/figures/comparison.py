@@ -20,6 +20,7 @@ from workbench.builtin.reports.figures.ranges import SMALLEST, range_of
 from workbench.builtin.reports.figures.ranking import ranking_figure
 from workbench.builtin.reports.figures.scenes import figures as figures_of_scene
 from workbench.builtin.reports.figures.styles import MODE_COLOURS
+from workbench.builtin.reports.figures.timeline import timeline_figure
 from workbench.comparison.metrics.normalised_friction import SHARE
 from workbench.comparison.result import Comparison
 
@@ -88,7 +89,7 @@ def _of_case(c: Comparison) -> list[Figure]:
     known = pd.concat([system, uncertainty_of(c)])
     known.attrs["aside"] = system.attrs["aside"]
     return [
-        *_onward(c),
+        *timeline_figure(c), *_onward(c),
         *_by_contact(
             "friction", "Normalised friction |p_t| / (μ p_n)",
             "1 is the rim of Coulomb's cone, where a sliding contact must be. Polygon and box leave it as the sliding "

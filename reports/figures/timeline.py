@@ -1,4 +1,4 @@
-"""The figure of a scene's contacts over time: of each pair of bodies the reference's, and a formulation's below."""
+"""The figure of contacts over time: of each contact the reference's bars, and those of a formulation below."""
 
 from typing import Any
 
@@ -9,58 +9,68 @@ import pandas as pd
 from workbench.builtin.reports.figures.charts import Figure, now, short
 from workbench.builtin.reports.figures.styles import MODE_COLOURS
 from workbench.comparison.result import Comparison
-from workbench.comparison.scenes.timeline import (
+from workbench.comparison.timeline import (
     KINDS,
     SLIDING,
     STICKING,
-    by_pair,
+    by_contact,
+    contact_name,
     covered,
     exact_and_runs,
+    names_in,
     otherwise,
-    pair_name,
+    until,
 )
 
 MOST_PAIRS = 12
-"""Pairs that the page shows, those with most normal impulse in the reference; timeline.csv has all."""
+"""Contacts that the page shows, those with most normal impulse in the reference; timeline.csv has all."""
 WIDTH, ROW = 760, 18
 """Of the plot, and of the bar of a run [px]."""
 MOMENTS, MOST_BARS = 380, 8000
 """Parts of the time in which bars are drawn, each two pixels wide; fewer where there are more bars than that."""
 HEIGHTS = {STICKING: 12, SLIDING: 5}
-"""Height of a bar where two bodies stick and where they slide [px]: colours alone are not for everybody."""
+"""Height of a bar where a contact sticks and where it slides [px]: colours alone are not for everybody."""
 REFERENCE = "reference"
 
 
-def main_pairs(c: Comparison) -> list[tuple[str, str]]:
-    """The pairs of bodies that press on each other, those first whose normal impulse in the reference is largest."""
+def main_contacts(c: Comparison) -> list[tuple[Any, ...]]:
+    """The contacts that press: of a scene those first whose normal impulse in the reference is largest, of a case in
+    their order."""
     exact, runs = exact_and_runs(c)
     every = pd.concat([exact, *(rows.assign(impulse=0.0) for rows in runs.values())])
-    impulse = every.groupby(["body", "other"], sort=False)["impulse"].sum().sort_values(ascending=False, kind="stable")
+    impulse = every.groupby(names_in(every), sort=False)["impulse"].sum().sort_values(ascending=False, kind="stable")
+    if c.case is not None:
+        return [(i,) for i in sorted(impulse.index)]
     return [(str(body), str(other)) for body, other in impulse.index]
 
 
 def timeline_figure(c: Comparison) -> list[Figure]:
-    """Bars over time, a plot for each pair; nothing where nothing touches."""
+    """Bars over time, a plot for each contact; nothing where nothing touches."""
     exact, runs = exact_and_runs(c)
     runs = {label: rows for label, rows in runs.items() if label != "coulomb"} or runs
-    if c.timeline.empty or not runs or c.scene is None:
+    if c.timeline.empty or not runs:
         return []
-    pairs = main_pairs(c)
-    shown = pairs[:MOST_PAIRS]
-    own = {REFERENCE: by_pair(exact)} | {label: by_pair(rows) for label, rows in runs.items()}
-    moments, bars = MOMENTS, _bars(own, shown, c.scene.until, MOMENTS)
+    contacts, end = main_contacts(c), until(c)
+    shown = contacts[:MOST_PAIRS]
+    own = {REFERENCE: by_contact(exact)} | {label: by_contact(rows) for label, rows in runs.items()}
+    moments, bars = MOMENTS, _bars(own, shown, end, MOMENTS)
     while len(bars) > MOST_BARS:
         moments //= 2
-        bars = _bars(own, shown, c.scene.until, moments)
-    left = len(pairs) - len(shown)
-    more = f" The {MOST_PAIRS} pairs with the largest normal impulse; {left} more are in timeline.csv." if left else ""
+        bars = _bars(own, shown, end, moments)
+    left = len(contacts) - len(shown)
+    many = f" The first {MOST_PAIRS} contacts;" if c.scene is None else (
+        f" The {MOST_PAIRS} pairs with the largest normal impulse;"
+    )  # fmt: skip
+    more = f"{many} {left} more are in timeline.csv." if left else ""
+    v_th = c.scene.v_th if c.scene else c.case.v_th if c.case else np.nan
     caption = (
-        "Thick and blue: the two bodies stick. Thin and red: they slide, faster than the stick threshold of "
-        f"{c.scene.v_th:g} m/s. Empty: they do not press on each other. Above, the reference; below, the formulation "
-        f"that is chosen. A contact shorter than {1e3 * c.scene.until / moments:.2g} ms is drawn that long.{more}"
+        f"Thick and blue: the {'two bodies stick' if c.scene else 'contact sticks'}. Thin and red: "
+        f"{'they slide' if c.scene else 'it slides'}, faster than the stick threshold of {v_th:g} m/s. Empty: "
+        f"{'they do not press on each other' if c.scene else 'it is open'}. Above, the reference; below, the "
+        f"formulation that is chosen. A contact shorter than {1e3 * end / moments:.2g} ms is drawn that long.{more}"
     )
     return [
-        Figure("timeline", "Contacts over time", caption, _chart(bars, shown, list(runs), _telling(exact, runs), c))
+        Figure("timeline", "Contacts over time", caption, _chart(bars, shown, list(runs), _telling(exact, runs), end))
     ]
 
 
@@ -72,35 +82,34 @@ def _telling(exact: pd.DataFrame, runs: dict[str, pd.DataFrame]) -> str:
 
 
 def _bars(
-    own: dict[str, dict[tuple[str, str], pd.DataFrame]], pairs: list[tuple[str, str]], until: float, moments: int
+    own: dict[str, dict[tuple[Any, ...], pd.DataFrame]], contacts: list[tuple[Any, ...]], end: float, moments: int
 ) -> pd.DataFrame:
-    edges = np.linspace(0.0, until, moments + 1)
+    edges = np.linspace(0.0, end, moments + 1)
     rows: list[dict[str, Any]] = []
-    for pair in pairs:
+    for contact in contacts:
         for label, found in own.items():
-            if pair not in found:
+            if contact not in found:
                 continue
             stuck, slid = (
-                np.diff(covered(found[pair][found[pair]["mode"] == mode], edges)) for mode in (STICKING, SLIDING)
+                np.diff(covered(found[contact][found[contact]["mode"] == mode], edges)) for mode in (STICKING, SLIDING)
             )
             # What lasts longer, where there is any; what is below is rounding of the sums.
             mode = np.where(np.maximum(stuck, slid) < 1e-6 * edges[1], "", np.where(slid > stuck, SLIDING, STICKING))
             begins = np.flatnonzero(np.append(True, mode[1:] != mode[:-1]))
             ends = np.append(begins[1:], moments)
             rows += [
-                {"pair": pair_name(*pair), "label": label, "mode": str(mode[a]), "from": short(edges[a]),
+                {"pair": contact_name(contact), "label": label, "mode": str(mode[a]), "from": short(edges[a]),
                  "to": short(edges[b])}
                 for a, b in zip(begins, ends, strict=True) if mode[a]
             ]  # fmt: skip
     return pd.DataFrame(rows)
 
 
-def _chart(bars: pd.DataFrame, pairs: list[tuple[str, str]], labels: list[str], chosen: str, c: Comparison) -> Any:
-    assert c.scene
+def _chart(bars: pd.DataFrame, contacts: list[tuple[Any, ...]], labels: list[str], chosen: str, end: float) -> Any:
     picked = alt.param("formulation", value=chosen, bind=alt.binding_select(options=labels, name="Formulation below "))
     colour = alt.Scale(domain=list(HEIGHTS), range=[MODE_COLOURS[x] for x in HEIGHTS])
     legend = alt.Legend(orient="top", symbolType="square", symbolSize=120, symbolStrokeWidth=0)
-    on_x = alt.Scale(domain=[0.0, short(c.scene.until)], nice=False)
+    on_x = alt.Scale(domain=[0.0, short(end)], nice=False)
     shown = alt.Chart(bars).transform_filter(f"datum.label === '{REFERENCE}' || datum.label === formulation")
     shown = shown.encode(
         x=alt.X("from:Q", title="time [s]", scale=on_x, axis=alt.Axis(tickCount=6)),
@@ -112,5 +121,5 @@ def _chart(bars: pd.DataFrame, pairs: list[tuple[str, str]], labels: list[str], 
     layers = [shown.transform_filter(alt.datum.mode == x).mark_bar(size=size) for x, size in HEIGHTS.items()]
     plot = alt.layer(*layers, now(bars, "pair"), data=bars).properties(width=WIDTH, height=alt.Step(ROW))
     header = alt.Header(title=None, labelAnchor="start", labelOrient="top", labelPadding=2)
-    names = [pair_name(*pair) for pair in pairs]
+    names = [contact_name(x) for x in contacts]
     return plot.facet(facet=alt.Facet("pair:N", title=None, sort=names, header=header), columns=1).add_params(picked)

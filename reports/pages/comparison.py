@@ -9,6 +9,7 @@ from workbench.builtin.reports.figures.charts import remove_figures, write_figur
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.drawing import drawing
 from workbench.builtin.reports.pages.cards import cards
+from workbench.builtin.reports.pages.contacts import contacts
 from workbench.builtin.reports.pages.loupe import loupe
 from workbench.builtin.reports.pages.motion import motion_view
 from workbench.builtin.reports.pages.page import environment, script, scripts
@@ -25,6 +26,7 @@ from workbench.builtin.reports.text.comparison import (
     symptom_columns,
 )
 from workbench.builtin.reports.text.conclusions import summary
+from workbench.builtin.reports.text.contact_modes import slip_words
 from workbench.builtin.reports.text.exports import latex, markdown, of_runs
 from workbench.builtin.reports.text.glossary import GLOSSARY
 from workbench.builtin.reports.text.headline import compared, headline
@@ -69,7 +71,9 @@ def save(
         c.diagnostics.to_csv(folder / "diagnostics.csv", index=False)
     if c.scene is not None:
         c.bodies.to_csv(folder / "bodies.csv", index=False)
-        c.timeline.to_csv(folder / "timeline.csv", index=False)
+    for name in ("timeline", "events"):
+        if len(getattr(c, name).columns):
+            getattr(c, name).to_csv(folder / f"{name}.csv", index=False)
     write_json(folder / "provenance.json", provenance)
     (folder / "report.html").write_bytes(render(c, provenance).encode())
     by_name = named(c)
@@ -85,7 +89,8 @@ def remove_others(c: Comparison, folder: Path, kept_figures: str | None) -> None
     other than `kept_figures` too. Raises WorkbenchError where the disk fails."""
     others = {
         "diagnostics.csv": c.case, "onward.parquet": c.case, "motion.npz": c.motion, "problem.npz": c.problem,
-        "bodies.csv": c.scene, "bodies.parquet": c.scene, "timeline.csv": c.scene, "timeline.parquet": c.scene,
+        "bodies.csv": c.scene, "bodies.parquet": c.scene, "timeline.csv": c.case or c.scene,
+        "timeline.parquet": c.case or c.scene, "events.csv": c.case, "events.parquet": c.case,
     }  # fmt: skip
     with room_for(folder):
         remove_figures(folder / "figures", keep=kept_figures)
@@ -114,13 +119,15 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             provenance=provenance,
             tables=tables,
             ranking=[f for f in shown if f.name == "ranking"],
-            figures=[f for f in shown if f.name != "ranking"],
+            contacts=contacts(c),
+            bars=[f for f in shown if f.name == "timeline"],
+            figures=[f for f in shown if f.name not in ("ranking", "timeline")],
             compared=compared(c),
             headline=headline(c),
             places=places(c),
             glossary=GLOSSARY,
             verdicts=_verdicts(c.diagnostics),
-            summary=summary(c),
+            summary=[*summary(c), *slip_words(c)],
             reasons=reasons(c),
             cards=cards(c),
             budgets=parts,

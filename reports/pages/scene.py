@@ -5,8 +5,8 @@ from typing import Any
 import pandas as pd
 
 from workbench.builtin.reports.figures.scenes import figures
-from workbench.builtin.reports.figures.timeline import MOST_PAIRS, main_pairs
 from workbench.builtin.reports.pages.cards import cards
+from workbench.builtin.reports.pages.contacts import contacts
 from workbench.builtin.reports.pages.motion import motion_view
 from workbench.builtin.reports.pages.page import environment, scripts
 from workbench.builtin.reports.pages.tables import budgets, places, table
@@ -14,11 +14,10 @@ from workbench.builtin.reports.pages.terms import meanings
 from workbench.builtin.reports.text.comparison import cell, error_columns, judged_columns, symptom_columns
 from workbench.builtin.reports.text.glossary import GLOSSARY
 from workbench.builtin.reports.text.headline import headline
-from workbench.builtin.reports.text.scenes import began, compared, otherwise_words, shown, summary
+from workbench.builtin.reports.text.scenes import compared, shown, summary
 from workbench.comparison.result import Comparison, by_first_solver
 from workbench.comparison.scenes.bodies import BODIES, GROWTH
 from workbench.comparison.scenes.horizon import MOST_GROWTH
-from workbench.comparison.scenes.timeline import SLIDING, STICKING, by_pair, exact_and_runs, lasting
 
 MOST = 60
 """Bodies of which the page has a row; bodies.csv has all."""
@@ -91,23 +90,6 @@ def by_body(c: Comparison) -> dict[str, Any]:
         for body in largest[:MOST]
     ]
     return {"labels": labels, "rows": rows, "left": max(0, len(table) - MOST), "growth": GROWTH.meaning}
-
-
-def contacts(c: Comparison) -> dict[str, Any]:
-    """When pairs of bodies touch in the reference, and what formulations do otherwise; empty where nothing touches."""
-    if c.timeline.empty:
-        return {}
-    exact = by_pair(exact_and_runs(c)[0])
-    pairs = [pair for pair in main_pairs(c) if pair in exact]
-    rows = []
-    for pair in pairs[:MOST_PAIRS]:
-        own = exact[pair]
-        modes = [lasting(own[own["mode"] == mode]) for mode in (STICKING, SLIDING)]
-        times = (own["start"].min(), own["end"].max(), *modes)
-        rows.append((*pair, *(f"{x:.4g}" for x in times), own["interval"].nunique()))
-    least = f"{c.timeline['least_load'].iloc[0]:.1g}"
-    return {"rows": rows, "left": max(0, len(pairs) - MOST_PAIRS), "words": otherwise_words(c), "began": began(c),
-            "least": least}  # fmt: skip
 
 
 def _grown(x: float) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from workbench.comparison.columns import DIAGNOSTICS, ONWARD, RUNS, TRAJECTORIES, Column
 from workbench.comparison.metrics import METRICS
 from workbench.comparison.scenes.bodies import BODIES
-from workbench.comparison.scenes.timeline import TIMELINE
+from workbench.comparison.timeline import EVENTS, TIMELINE
 
 INTRODUCTION = """# Columns
 
@@ -30,9 +30,10 @@ def markdown() -> str:
         ("`onward`: a row per formulation, step size and number of steps from exact states, of cases", ONWARD),
         ("`bodies`: a row per run and body, of scenes", BODIES),
         (
-            "`timeline`: a row per run, pair of bodies, and time in which it sticks or slides throughout, of scenes",
+            "`timeline`: a row per run, contact or pair of bodies, and time in which it sticks or slides throughout",
             TIMELINE,
         ),
+        ("`events`: a row per event of the reference, and per run and event missed or in excess, of cases", EVENTS),
     )
     return "\n".join([INTRODUCTION, *(f"## {title}\n\n{_table(columns)}" for title, columns in parts)])
 

@@ -37,7 +37,7 @@ def named(c: Comparison) -> Comparison:
 
     return replace(
         c, runs=renamed(c.runs), trajectories=renamed(c.trajectories), diagnostics=renamed(c.diagnostics),
-        onward=renamed(c.onward),
+        onward=renamed(c.onward), timeline=renamed(c.timeline), events=renamed(c.events),
         mathematics=tuple(card | {"label": names[card["label"]]} for card in c.mathematics),
         formulations=tuple(
             SavedFormulation(f.name, names[f.label], f.friction, dict(f.options), f.axes) for f in c.formulations

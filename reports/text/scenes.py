@@ -9,25 +9,17 @@ import pandas as pd
 
 from workbench.builtin.reports.text.comparison import cell, who, why_not
 from workbench.builtin.reports.text.conclusions import few, listed, ranking, sentence
+from workbench.builtin.reports.text.contact_modes import FIRST
 from workbench.comparison.columns import Column
 from workbench.comparison.result import Comparison, by_first_solver
 from workbench.comparison.scenes.bodies import SYMPTOMS
-from workbench.comparison.scenes.timeline import KINDS, exact_and_runs, first_contact, otherwise
+from workbench.comparison.scenes.timeline import first_contact
 from workbench.comparison.shown import SceneShown
 
 RECOVERY = "rigid recovery of"
 """What a line on overlaps and limits that are violated at the start begins with."""
 STILL = 1e-6
 """Distances up to which nobody sees a difference [m]."""
-FIRST = 0.02
-"""Share of the time before which contact is there from the start on, and up to which nobody sees a difference of it."""
-OTHERWISE = {
-    "slides": "slides for {} s instead of sticking",
-    "sticks": "sticks for {} s instead of sliding",
-    "apart": "is open for {} s instead of closed",
-    "presses": "is closed for {} s instead of open",
-}
-"""What the contact of two bodies does otherwise than in the reference, by the kind of it."""
 SHARED = "one_step_error", "body_orientation_error", "body_force_error"
 """Further errors that are ranked in a sentence each."""
 SENSES = {
@@ -117,22 +109,6 @@ def began(c: Comparison) -> str:
     """When the reference's first contact begins; empty where there is none."""
     begin, between = first_contact(_of_reference(c))
     return f"Under exact friction the first contact begins at {begin:.4g} s: {few(between)}." if between else ""
-
-
-def otherwise_words(c: Comparison) -> list[str]:
-    """What pairs of bodies do otherwise under each formulation than in the reference, where it lasts; the pair for
-    which it lasts longest."""
-    exact, runs = exact_and_runs(c)
-    said: dict[str, list[str]] = {}
-    for label, rows in runs.items():
-        words, pairs = [], otherwise(rows, exact)
-        for kind in KINDS:
-            most = max(pairs, key=itemgetter(kind), default=None)
-            if most is not None and most[kind] > FIRST * shown(c).until:
-                words.append(f"{most['pair']} {OTHERWISE[kind].format(f'{most[kind]:.2g}')}")
-        if words:
-            said.setdefault("; ".join(words), []).append(label)
-    return [f"{listed(labels)}: {words}." for words, labels in said.items()]
 
 
 def _start(c: Comparison) -> str:

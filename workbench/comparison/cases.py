@@ -26,6 +26,7 @@ from workbench.algorithms import find_solver, is_quadratic_program
 from workbench.algorithms.base import Solver
 from workbench.assemble.find import compiled
 from workbench.comparison.columns import CASE, DIAGNOSTICS, ONWARD, RUNS, TRAJECTORIES, framed
+from workbench.comparison.contacts import event_rows, timeline
 from workbench.comparison.cost import repeated
 from workbench.comparison.curves import curves
 from workbench.comparison.failure import Failed, failed
@@ -38,6 +39,7 @@ from workbench.comparison.reference import Reference
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
 from workbench.comparison.rows import windows
 from workbench.comparison.several import several_solutions
+from workbench.comparison.timeline import EVENTS, TIMELINE
 from workbench.comparison.verdicts import sliding_minor, verdicts
 from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
@@ -82,6 +84,7 @@ def compare(
         second if isinstance(second, Run) and second.steps >= round(reference.h / second.h) * reference.steps else None
     )
     trajectories, diagnostics = [curves(reference, "reference", reference=whole)], []
+    touching, events = [timeline(reference, reference)], [event_rows(reference, reference)]
     drawn: dict[Job, Run] = {}
     duration = settings.duration or case.duration
     further: dict[tuple[Formulation, float], list[dict[str, Any]]] = {}
@@ -95,8 +98,11 @@ def compare(
         try:
             minor = sliding_minor(run)
             steps = curves(run, "run", minor, reference)
+            own = timeline(run, reference), event_rows(run, reference)
             diagnostics += verdicts(run, minor)
             trajectories.append(steps)
+            touching.append(own[0])
+            events.append(own[1])
             drawn[job] = run
             if (job.formulation, job.h) not in further:
                 beside = runs.get(replace(fine, h=job.h))
@@ -109,7 +115,7 @@ def compare(
         progress("timing short runs", len(plan), len(plan))
     timings = repeated(drawn, lambda job: simulated(case, job, settings))
     rows = [x | timings.get(job, {}) for job in plan for x in found.rows[job]]
-    steps = pd.concat([frame for frame in trajectories if len(frame)], ignore_index=True)
+    steps = _together(trajectories)
     shown, without = _motion(case, reference, list(drawn.values()))
     return Comparison(
         case.name, tuple(formulations), metrics,
@@ -119,7 +125,13 @@ def compare(
         cards, case, settings, _truths(case, found.reference),
         (*_remarks(fine, settings, runs), *_of_reference(found.reference), *without, *lost),
         motion=shown, onward=framed([row for rows in further.values() for row in rows], ONWARD, CASE),
+        timeline=framed(_together(touching), TIMELINE, CASE), events=framed(_together(events), EVENTS, CASE),
     )  # fmt: skip
+
+
+def _together(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    some = [frame for frame in frames if len(frame)]
+    return pd.concat(some, ignore_index=True) if some else pd.DataFrame()
 
 
 def _truths(case: Case, reference: Reference) -> tuple[Truth, ...]:

@@ -10,12 +10,22 @@ import numpy as np
 import pandas as pd
 
 from workbench.comparison import saved
-from workbench.comparison.columns import CASE, DIAGNOSTICS, ONWARD, PROBLEM, RUNS, SCENE, TRAJECTORIES, framed
+from workbench.comparison.columns import (
+    CASE,
+    DIAGNOSTICS,
+    ONWARD,
+    PROBLEM,
+    RUNS,
+    SCENE,
+    TRAJECTORIES,
+    Column,
+    framed,
+)
 from workbench.comparison.motion import Motion
 from workbench.comparison.result import Comparison
 from workbench.comparison.scenes.bodies import BODIES
-from workbench.comparison.scenes.timeline import TIMELINE
 from workbench.comparison.shown import SceneShown
+from workbench.comparison.timeline import EVENTS, TIMELINE
 from workbench.errors import DataError
 from workbench.mechanics.relaxation import Relaxation
 
@@ -25,7 +35,7 @@ OF_MOMENTS = ("position", "orientation", "point", "axes", "force", "slip")
 """What a track has at every moment."""
 OF_A_RUN = ("label", "solver", "step")
 """What tells runs apart; problems have no steps."""
-FRAMES = ("runs", "trajectories", "bodies", "timeline")
+FRAMES = ("runs", "trajectories", "bodies", "timeline", "events")
 """Frames with rows of runs."""
 
 
@@ -92,17 +102,23 @@ def merged(several: Sequence[Saved]) -> Comparison:
             _ordered(pd.concat([x.onward for x in kept]), order)
             .drop_duplicates(["label", "step", "after"], ignore_index=True), ONWARD, about,
         ) if c.case else c.onward,
-        timeline=framed(
-            pd.concat(
-                [_of_role(kept[0].timeline, "reference"),
-                 _ordered(pd.concat([_of_role(x.timeline, "run") for x in kept]), order)], ignore_index=True
-            ), TIMELINE, about,
-        ) if c.scene else c.timeline,
+        timeline=_of_contacts([x.timeline for x in kept], order, TIMELINE, about),
+        events=_of_contacts([x.events for x in kept], order, EVENTS, about),
     )  # fmt: skip
 
 
 def _of_role(frame: pd.DataFrame, role: str) -> pd.DataFrame:
     return frame[frame["role"] == role]
+
+
+def _of_contacts(
+    frames: Sequence[pd.DataFrame], order: Mapping[str, list[Any]], columns: Sequence[Column], about: frozenset[str]
+) -> pd.DataFrame:
+    """The reference's rows, which all have alike, and those of all runs; nothing where one comparison has none."""
+    if any(frame.columns.empty for frame in frames):
+        return pd.DataFrame()
+    of_runs = _ordered(pd.concat([frame[frame["role"] != "reference"] for frame in frames]), order)
+    return framed(pd.concat([_of_role(frames[0], "reference"), of_runs], ignore_index=True), columns, about)
 
 
 def difference(a: Saved, b: Saved) -> str:
@@ -183,6 +199,7 @@ def _without_older(several: Sequence[Saved]) -> tuple[list[Comparison], list[str
                     f"shown is the newer, of {other.provenance['created']}, in '{other.folder}'."
                 )
                 frames = {name: getattr(c, name) for name in FRAMES}
+                frames = {name: x for name, x in frames.items() if len(x)}
                 c = replace(c, **{name: x[[key not in twice for key in _in_order(x)]] for name, x in frames.items()})
         kept.append(c)
     return kept, left_out

@@ -36,7 +36,8 @@ class Comparison:
     diagnostics     of a case: formulation, step, quantity, value, verdict, witness
     onward          of a case: what a formulation makes of exact states within up to a hundred steps (`onward`)
     bodies          of a scene: a row per run and body, the columns of `scenes.bodies.BODIES`
-    timeline        of a scene: when which bodies stick or slide on each other, the columns of `TIMELINE` in `scenes`
+    timeline        when which contacts of a case, or bodies of a scene, stick or slide, the columns of `TIMELINE`
+    events          of a case: events of the reference, and those that runs miss or have in excess, `timeline.EVENTS`
     mathematics     each formulation's relations, block matrix and source, printed from its declaration
 
     A `case` was stepped with `settings`, its `truths` were found on the reference, and `remarks` are sentences on what
@@ -68,6 +69,7 @@ class Comparison:
     bodies: pd.DataFrame = field(default_factory=pd.DataFrame)
     onward: pd.DataFrame = field(default_factory=pd.DataFrame)
     timeline: pd.DataFrame = field(default_factory=pd.DataFrame)
+    events: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def stepped(self) -> bool:

@@ -31,8 +31,8 @@ from workbench.comparison.motion import Motion
 from workbench.comparison.plain_data import built, checked, parsed, written
 from workbench.comparison.result import Comparison
 from workbench.comparison.scenes.bodies import BODIES
-from workbench.comparison.scenes.timeline import TIMELINE
 from workbench.comparison.shown import SavedCase, SavedFormulation, SceneShown
+from workbench.comparison.timeline import EVENTS, TIMELINE
 from workbench.errors import DataError
 from workbench.mechanics.case import Truth
 from workbench.output import write_json
@@ -42,6 +42,8 @@ from workbench.readers.files import read_problem_file, write_problem_file
 FORMAT, VERSION = "contact-workbench comparison", 5
 """What comparison.json says of itself; the version is raised when an older workbench could not read it."""
 FRAMES = ("runs", "trajectories", "diagnostics")
+OF_CONTACTS = {"timeline": TIMELINE, "events": EVENTS}
+"""Frames that a comparison of a case may have; what it has is in `Content.contacts`."""
 MOST_CELLS = 200_000_000
 """Cells of a frame that is read; few bytes may stand for more than memory holds."""
 Polygon = tuple[tuple[float, float], ...]
@@ -83,18 +85,21 @@ class Content:
     seconds: float | None
     motion: bool
     scene: SceneShown | None
+    contacts: tuple[str, ...] = ()
 
 
 def save(c: Comparison, folder: Path) -> None:
     """Write comparison.json and the frames, whose columns carry units and meanings, into a folder that is there."""
-    for name in (*FRAMES, *["bodies", "timeline"] * (c.scene is not None), *["onward"] * (c.case is not None)):
+    contacts = tuple(name for name in OF_CONTACTS if len(getattr(c, name).columns)) if c.case is not None else ()
+    of_scene = ["bodies", "timeline"] * (c.scene is not None)
+    for name in (*FRAMES, *of_scene, *["onward"] * (c.case is not None), *contacts):
         (folder / f"{name}.parquet").write_bytes(getattr(c, name).to_parquet(index=False))
     content = Content(
         c.name, None if c.case is None else SavedCase.of(c.case),
         tuple(SavedFormulation(f.name, f.label, f.friction, dict(f.options), f.axes) for f in c.formulations),
         tuple(SavedMetric(m.name, m.column, m.parts) for m in c.metrics),
         c.mathematics, c.settings, c.truths, c.remarks, c.facts, c.known, c.seconds, c.motion is not None,
-        c.scene,
+        c.scene, contacts,
     )  # fmt: skip
     write_json(folder / "comparison.json", {"format": FORMAT, "version": VERSION, **written(content)})
     if c.motion is not None:
@@ -111,8 +116,8 @@ def load(folder: Path) -> Comparison:
         raise DataError(f"'{place}' is no saved comparison; give folders that workbench compare wrote")
     if (version := given.pop("version", None)) != VERSION:
         raise DataError(f"'{place}' has format {version!r}, and this workbench reads {VERSION}; compare once more")
-    # Comparisons older than scenes say nothing of one.
-    found = built(Content, {"scene": None} | given, f"'{place}'")
+    # Comparisons older than scenes say nothing of one, and some of cases have no timeline of contacts.
+    found = built(Content, {"scene": None, "contacts": []} | given, f"'{place}'")
     metrics = tuple(Metric(m.name, _not_kept, m.column, m.parts) for m in found.metrics)
     columns = [x for m in metrics for x in m.columns]
     for x in columns:
@@ -138,7 +143,11 @@ def load(folder: Path) -> Comparison:
         found.truths, found.remarks, problem, found.facts, found.known, found.seconds, motion, found.scene,
         _frame(folder / "bodies.parquet", BODIES, SCENE, needed=True) if found.scene else pd.DataFrame(),
         _frame(folder / "onward.parquet", ONWARD, CASE, needed=True) if found.case else pd.DataFrame(),
-        _frame(folder / "timeline.parquet", TIMELINE, SCENE, needed=True) if found.scene else pd.DataFrame(),
+        *(
+            _frame(folder / f"{name}.parquet", columns, about, needed=True)
+            if name in found.contacts or (found.scene and name == "timeline") else pd.DataFrame()
+            for name, columns in OF_CONTACTS.items()
+        ),
     )  # fmt: skip
 
 

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Compared(Result):
-    """A comparison: `runs`, `trajectories`, `diagnostics`, of a case `onward`, of a scene `bodies` and `timeline`, are
-    tidy frames; `comparison` holds all that is known."""
+    """A comparison: `runs`, `trajectories`, `diagnostics`, `timeline`, of a case `onward` and `events`, of a scene
+    `bodies`, are tidy frames; `comparison` holds all that is known."""
 
     comparison: Comparison = field(repr=False)
     settings: dict[str, Any] = field(repr=False)
@@ -77,22 +77,31 @@ class Compared(Result):
 
     @property
     def timeline(self) -> pd.DataFrame:
-        """Of a scene: when which bodies press on each other in the reference and in every run, and stick or slide."""
+        """When which contacts of a case, or bodies of a scene, press in the reference and in every run, and stick or
+        slide."""
         return self.comparison.timeline
 
     @property
+    def events(self) -> pd.DataFrame:
+        """Of a case: events of the reference, and those that every run misses or has in excess."""
+        return self.comparison.events
+
+    @property
     def words(self) -> Sequence[str]:
-        from workbench.builtin.reports.text import conclusions, scenes
+        from workbench.builtin.reports.text import conclusions, contact_modes, scenes
         from workbench.builtin.reports.text.headline import headline
 
         c = self.comparison
-        return [*headline(c).sentences, *(scenes.summary(c) if c.scene else conclusions.summary(c))]
+        if c.scene:
+            return [*headline(c).sentences, *scenes.summary(c)]
+        return [*headline(c).sentences, *conclusions.summary(c), *contact_modes.slip_words(c)]
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
         of_scene = {"bodies": self.bodies, "timeline": self.timeline}
         last = of_scene if self.comparison.scene else {"diagnostics": self.diagnostics}
-        last |= {"onward": self.onward} if self.comparison.case else {}
+        of_case = {"onward": self.onward, "timeline": self.timeline, "events": self.events}
+        last |= {name: x for name, x in of_case.items() if len(x.columns)} if self.comparison.case else {}
         return {"runs": self.runs, "trajectories": self.trajectories, **last}
 
     @property

@@ -33,8 +33,9 @@ from workbench.comparison.scenes.measured import MeasuredScene
 from workbench.comparison.scenes.motion import motion
 from workbench.comparison.scenes.runs import MakeStepper, Row, Runs, SceneEngine
 from workbench.comparison.scenes.single import ZeroGapScene, from_exact, from_own
-from workbench.comparison.scenes.timeline import TIMELINE, first_contact, timeline
+from workbench.comparison.scenes.timeline import first_contact, timeline
 from workbench.comparison.shown import SceneShown
+from workbench.comparison.timeline import TIMELINE
 from workbench.errors import DataError, WorkbenchError
 from workbench.escalation import Chain, default_solver
 from workbench.language.formulation import Formulation

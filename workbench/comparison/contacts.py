@@ -1,0 +1,197 @@
+"""When the contacts of a case stick and slide in a run, and which events its reference has and a run misses."""
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from workbench.arrays import Array
+from workbench.comparison.measured import closed, modes
+from workbench.comparison.timeline import MISSED, OPEN, SLIDING, SPURIOUS, STICKING, intervals
+from workbench.events.modes import Mode
+from workbench.events.sampled import SampledMotion
+from workbench.step.record import visited
+from workbench.step.run import Run
+
+TOLERANCE = 5
+"""Steps by which an event may come earlier or later than in the reference: time stepping places events at the ends of
+steps, and a soft contact takes some steps to carry its load. What lasts no longer is no change of mode, so that
+chattering from step to step makes no events; but a touch between two flights is one however short, as impacts are."""
+
+
+class Change(NamedTuple):
+    """What a contact does at a time t [s] that it did not do before."""
+
+    t: float
+    contact: int
+    what: str
+
+
+def modes_beside(run: Run, reference: Run) -> NDArray[np.str_]:
+    """open, sliding or sticking (K, r), as `measured.modes`, but open also where a contact of the run stays and bears
+    nothing, if that of the reference bears nothing in that step either.
+
+    Solvers share a load among redundant contacts as they like. Which of them bears some of it is left to the reference,
+    so that a run differs from it by its motion alone, or by a load where there is none.
+    """
+    found = modes(run)
+    if isinstance(reference, SampledMotion):
+        stride, steps = round(run.h / reference.h), min(run.steps, int(reference.steps * reference.h / run.h + 1e-9))
+        bears = closed(run)
+        bears[:steps] |= closed(reference)[: steps * stride].reshape(steps, stride, bears.shape[1]).any(axis=1)
+        found = np.where(bears, found, OPEN)
+    return found
+
+
+def timeline(run: Run, reference: Run) -> pd.DataFrame:
+    """The rows of `TIMELINE` of a run; those of an event-driven reference itself are its events' own intervals."""
+    role = "reference" if run is reference else "run"
+    label: dict[str, Any] = {
+        "case": run.case.name, "formulation": run.formulation.name, "label": run.formulation.label, "role": role,
+        "solver": run.solver, "step": run.h,
+    }  # fmt: skip
+    if run is reference and isinstance(run, SampledMotion):
+        return pd.DataFrame(label | _exact(run))
+    mode = modes_beside(run, reference)
+    i, k = np.nonzero(mode.T != OPEN)
+    slip = np.linalg.norm(run.u_t[k, i], axis=-1)
+    at, rows = intervals(i, k, run.h, run.p_n[k, i] / run.h, slip, mode[k, i] == SLIDING)
+    return pd.DataFrame(label | {"contact": at} | rows)
+
+
+def _exact(run: SampledMotion) -> dict[str, Any]:
+    """The columns of the intervals of an event-driven motion; distances are sums over parts as long as its steps."""
+    rows = run.events.modes()
+    rows = rows[rows["mode"] != Mode.OPEN.name.lower()]
+    i, start, end = (rows[name].to_numpy() for name in ("contact", "start", "end"))
+    # What ends when the next one starts, at one contact, is of the same interval.
+    first = np.append(True, np.diff(i) != 0)[: i.size]
+    begins = first | np.append(True, start[1:] != end[:-1])[: i.size]
+    number = np.cumsum(begins) - 1
+    impulse = _impulses(run, end)[np.arange(i.size), i] - _impulses(run, start)[np.arange(i.size), i]
+    return {
+        "contact": i, "interval": number - number[first][np.cumsum(first) - 1] if i.size else number,
+        "mode": np.where(rows["mode"] == Mode.SLIP.name.lower(), SLIDING, STICKING), "start": start, "end": end,
+        "impulse": impulse, "slip": _slips(run, i, start, end),
+    }  # fmt: skip
+
+
+def _states(run: SampledMotion, t: Array) -> tuple[Array, Array, Array]:
+    """q, v and impulses p of the motion at times t (k,) [s] in any order."""
+    case, order = run.case, np.argsort(t, kind="stable")
+    found = np.empty((t.size, run.states_q.shape[1] + run.states_v.shape[1] + 1 + case.size[2] * (1 + case.size[3])))
+    if t.size:
+        found[order] = run.events.states(t[order])
+    n_q, n = run.states_q.shape[1], run.states_v.shape[1]
+    return found[:, :n_q], found[:, n_q : n_q + n], found[:, n_q + n + 1 :]
+
+
+def _impulses(run: SampledMotion, t: Array) -> Array:
+    """(k, r) normal impulses [N s] up to times t, before the impacts then."""
+    return np.where(t[:, None] > 0, _states(run, t)[2][:, : run.case.size[2]], 0.0)
+
+
+def _slips(run: SampledMotion, i: NDArray[Any], start: Array, end: Array) -> Array:
+    """(k,) how far contacts i slide between times [s], by the midpoint rule."""
+    parts = np.maximum(np.ceil((end - start) / run.h).astype(int), 1)
+    row = np.repeat(np.arange(i.size), parts)
+    place = np.arange(row.size) - np.repeat(np.cumsum(parts) - parts, parts) + 0.5
+    width = ((end - start) / parts)[row]
+    q, v, _ = _states(run, start[row] + place * width)
+    found = visited(run.case, np.ascontiguousarray(q), np.ascontiguousarray(v), run.h, run.normal)
+    r, d = run.case.size[2:]
+    u_t = (np.einsum("kij,kj->ki", found["J"], v)[:, r:] + found["r_t"]).reshape(-1, r, d)
+    speed = np.linalg.norm(u_t[np.arange(row.size), i[row]], axis=-1)
+    return np.bincount(row, width * speed, i.size).astype(float)
+
+
+def changes(mode: NDArray[np.str_], h: float, start: float, lasts: float) -> list[Change]:
+    """What contacts do, given their modes (k, r) in steps of h [s] from a time `start` on; what lasts no longer than
+    `lasts` [s] is left out, but for touches."""
+    return [
+        Change(start + h * k, i, what)
+        for i in range(mode.shape[1]) for k, what in _of_contact(mode[:, i], int(lasts / h + 1e-6))
+    ]  # fmt: skip
+
+
+def _of_contact(mode: NDArray[np.str_], brief: int) -> list[tuple[int, str]]:
+    """Steps at whose starts a contact does something else, and what."""
+    edges = [0, *np.flatnonzero(mode[1:] != mode[:-1]) + 1, len(mode)]
+    pieces = [(str(mode[a]), a, b) for a, b in pairwise(edges)]
+    # A brief gap after a touch is none.
+    pieces = [(x, a, b) for x, a, b in pieces if x != OPEN or b - a > brief or a == 0]
+    found: list[tuple[int, str]] = []
+    held = None
+    for j, (x, a, b) in enumerate(pieces):
+        before = pieces[j - 1][0] if j else None
+        if x == OPEN:
+            found += [(a, "lifts off")] * (j > 0)
+            held = None
+            continue
+        found += [(a, "touches down")] * (before == OPEN)
+        if b - a > brief:
+            found += [(a, "slips" if x == SLIDING else "sticks")] * (held not in (None, x))
+            held = x
+    return found
+
+
+def unmatched(
+    here: list[Change], there: list[Change], tolerance: float, window: tuple[float, float]
+) -> tuple[list[Change], list[Change]]:
+    """Events of the reference (`there`) that a run (`here`) misses, and those that it has in excess.
+
+    A match is the same change of the same contact within `tolerance` [s]. Of what is nearer than that to the start or
+    the end of the window, the other one may lie beyond.
+    """
+    found: tuple[list[Change], list[Change]] = [], []
+    for contact, what in dict.fromkeys((x.contact, x.what) for x in (*there, *here)):
+        own, theirs = ([x for x in xs if (x.contact, x.what) == (contact, what)] for xs in (here, there))
+        a = b = 0
+        while a < len(own) or b < len(theirs):
+            late = np.inf if b == len(theirs) else -np.inf if a == len(own) else theirs[b].t - own[a].t
+            if abs(late) <= tolerance:
+                a, b = a + 1, b + 1
+            elif late > 0:
+                found[1].append(own[a])
+                a += 1
+            else:
+                found[0].append(theirs[b])
+                b += 1
+    low, high = window[0] + tolerance, window[1] - tolerance
+    missed, spurious = ([x for x in sorted(xs) if low <= x.t <= high] for xs in found)
+    return missed, spurious
+
+
+def events_apart(run: Run, reference: Run, steps: NDArray[np.int64]) -> tuple[list[Change], list[Change]]:
+    """`unmatched` of the steps of a run."""
+    if not steps.size:
+        return [], []
+    stride, first, last = round(run.h / reference.h), steps[0], steps[-1] + 1
+    here, there = modes_beside(run, reference)[first:last], modes_beside(reference, reference)
+    start, lasts = first * run.h, TOLERANCE * run.h
+    return unmatched(
+        changes(here, run.h, start, lasts),
+        changes(there[first * stride : last * stride], reference.h, start, lasts),
+        (TOLERANCE + 1e-6) * run.h, (start, last * run.h),
+    )  # fmt: skip
+
+
+def event_rows(run: Run, reference: Run) -> pd.DataFrame:
+    """The rows of `EVENTS` of a run; of the reference itself its own events, with speeds and forces where it is
+    event-driven."""
+    label = {
+        "case": run.case.name, "formulation": run.formulation.name, "label": run.formulation.label,
+        "solver": run.solver, "step": run.h,
+    }  # fmt: skip
+    if run is not reference:
+        every = np.arange(min(run.steps, int(reference.steps * reference.h / run.h + 1e-9)))
+        apart = zip((MISSED, SPURIOUS), events_apart(run, reference, every), strict=True)
+        rows = [label | {"role": role} | x._asdict() for role, xs in apart for x in xs]
+    elif isinstance(run, SampledMotion):
+        rows = [label | {"role": "reference"} | vars(x) for x in run.events.events]
+    else:
+        found = changes(modes_beside(run, run), run.h, 0.0, TOLERANCE * run.h)
+        rows = [label | {"role": "reference"} | x._asdict() for x in sorted(found)]
+    return pd.DataFrame(rows)

@@ -1,0 +1,48 @@
+"""What contacts do otherwise than in the reference: for how long, and which of its events a run misses or has besides.
+
+Modes are read from run and reference alike, from the motion: at contacts whose impulses the motion leaves open too.
+"""
+
+import numpy as np
+
+from workbench.comparison.contacts import TOLERANCE, events_apart, modes_beside
+from workbench.comparison.measured import MeasuredRun
+from workbench.comparison.metric import metric
+
+EVENT = "touch-down, lift-off, begin or end of slip"
+MATCHED = (
+    f"matched by the same change of the same contact within {TOLERANCE} steps; what lasts no longer is no event, "
+    "but for touches"
+)
+
+
+@metric(
+    "mode-time", unit="ms",
+    meaning="time in which a contact does otherwise than in the reference: slides where that sticks, sticks where that "
+    "slides, is open where that presses, or presses where that is open; of the contact for which it is longest",
+    heading="other mode",
+)  # fmt: skip
+def mode_time(m: MeasuredRun) -> float:
+    stride = round(m.run.h / m.reference.h)
+    here = np.repeat(modes_beside(m.run, m.reference)[m.steps], stride, axis=0)
+    every = (m.starts(m.reference)[:, None] + np.arange(stride)).ravel()
+    there = modes_beside(m.reference, m.reference)[every]
+    return float(1e3 * m.reference.h * (here != there).sum(axis=0).max(initial=0))
+
+
+@metric(
+    "missed-events", unit="1",
+    meaning=f"events of the reference ({EVENT}) that the run does not have, {MATCHED}",
+    heading="missed events",
+)  # fmt: skip
+def missed_events(m: MeasuredRun) -> float:
+    return len(events_apart(m.run, m.reference, m.steps)[0])
+
+
+@metric(
+    "spurious-events", unit="1",
+    meaning=f"events of the run ({EVENT}) that the reference does not have, {MATCHED}",
+    heading="spurious events",
+)  # fmt: skip
+def spurious_events(m: MeasuredRun) -> float:
+    return len(events_apart(m.run, m.reference, m.steps)[1])

@@ -1,0 +1,170 @@
+"""When which contacts stick and slide: rows of intervals, and what a run does otherwise than the reference.
+
+A contact is a pair of bodies in a scene and a number in a case; everything else is the same for both.
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from workbench.arrays import Array
+from workbench.comparison.columns import CASE, LABELS, SCENE, STEPPED, Column
+from workbench.comparison.problem_step import MODES
+from workbench.comparison.result import Comparison, by_first_solver
+
+WORLD = "world"
+"""The name of what does not move, as MuJoCo and URDF have it."""
+OPEN, SLIDING, STICKING = MODES
+KINDS = "slides", "sticks", "apart", "presses"
+"""What a contact does otherwise in a run than in the reference (`otherwise`)."""
+NAMES = ("contact", "body", "other")
+"""Columns that name a contact: its number in a case, its two bodies in a scene."""
+TIMELINE = (
+    *(x for x in LABELS if x.of & STEPPED),
+    Column(
+        "role", "", '"run", or "reference" for exact Coulomb friction: its motion, else steps of the reference\'s size',
+        of=STEPPED,
+    ),
+    Column("solver", "", "name of the solver", of=STEPPED),
+    Column("step", "s", "step size", of=STEPPED),
+    Column("contact", "1", "number of the contact, from 0", of=CASE),
+    Column("body", "", "name of the body", of=SCENE),
+    Column("other", "", f'name of the other body, "{WORLD}" for what does not move', of=SCENE),
+    Column("interval", "1", "number of the interval in which the contact presses throughout, from 0", of=STEPPED),
+    Column(
+        "least_load", "N", "normal force above which they press: the tolerance of the run's answers times the median "
+        "normal force of a contact in the reference", of=SCENE,
+    ),
+    Column(
+        "mode", "", f"{STICKING}, or {SLIDING} where the sliding speed is above the stick threshold v_th, in an "
+        "event-driven reference above 0; of two bodies it is the mean over their contacts by normal forces", of=STEPPED,
+    ),
+    Column("start", "s", "start of the first of these steps, of an event-driven reference the moment", of=STEPPED),
+    Column("end", "s", "end of the last of these steps, of an event-driven reference the moment", of=STEPPED),
+    Column("impulse", "N s", "sum of the normal impulses in this time", of=STEPPED),
+    Column("slip", "m", "distance that the contact slides in this time", of=STEPPED),
+)  # fmt: skip
+"""Columns of `timeline`: a row per run, contact, and time in which the contact sticks or slides throughout."""
+MISSED, SPURIOUS = "missed", "spurious"
+EVENTS = (
+    *(x for x in LABELS if x.of >= CASE),
+    Column(
+        "role", "", f'"reference"; "{MISSED}" for one of its events that a run does not have, "{SPURIOUS}" for one '
+        "that only the run has", of=CASE,
+    ),
+    Column("solver", "", "name of the solver", of=CASE),
+    Column("step", "s", "step size", of=CASE),
+    Column(
+        "t", "s", "time of the event, of an event-driven reference the moment; elsewhere the start of a step, and "
+        "contacts slide where they are faster than v_th", of=CASE,
+    ),
+    Column("contact", "1", "number of the contact, from 0", of=CASE),
+    Column("what", "", "sticks, slips, reverses, lifts off, touches down", of=CASE),
+    Column("u_n", "m/s", "rate of the gap before the event", "of an event-driven reference", CASE),
+    Column("u_t", "m/s", "sliding speed before the event", "of an event-driven reference", CASE),
+    Column("lambda_n", "N", "normal force after the event", "of an event-driven reference, but for impacts", CASE),
+    Column("p_n", "N s", "normal impulse of an impact", "of an event-driven reference", CASE),
+)  # fmt: skip
+"""Columns of `events`: a row per event of the reference, and per run and event that it misses or has in excess."""
+
+
+def intervals(
+    code: NDArray[Any], k: NDArray[Any], h: float, load: Array, slip: Array, slides: NDArray[np.bool_]
+) -> tuple[NDArray[Any], dict[str, Any]]:
+    """The code of the contact of every row of a timeline, and the row's other columns.
+
+    What is given is a row for each step k of h [s] in which a contact presses, by contact, then step: normal force
+    [N], sliding speed [m/s], and whether it slides.
+    """
+    # Another contact, or a step in between in which this one does not press, begins an interval.
+    begins = np.append(True, (np.diff(code) != 0) | (np.diff(k) != 1))[: k.size]
+    parts = np.flatnonzero(begins | np.append(True, slides[1:] != slides[:-1])[: k.size])
+    last = np.append(parts[1:], k.size)[: parts.size] - 1
+    number = np.cumsum(begins)[parts]
+    first = np.append(True, np.diff(code[parts]) != 0)[: parts.size]
+    return code[parts], {
+        "interval": number - number[first][np.cumsum(first) - 1], "mode": np.where(slides[parts], SLIDING, STICKING),
+        "start": k[parts] * h, "end": (k[last] + 1) * h,
+        "impulse": _sums(h * load, parts), "slip": _sums(h * slip, parts),
+    }  # fmt: skip
+
+
+def _sums(values: Array, parts: NDArray[np.int64]) -> Array:
+    return np.add.reduceat(values, parts) if parts.size else np.zeros(0)
+
+
+def contact_name(contact: tuple[Any, ...]) -> str:
+    """What a contact is called: two bodies, or a number."""
+    return f"contact {contact[0]}" if len(contact) == 1 else pair_name(*contact)
+
+
+def pair_name(body: str, other: str) -> str:
+    """What two bodies that touch are called."""
+    return f"{body}–{other}"
+
+
+def covered(rows: pd.DataFrame, at: Array) -> Array:
+    """For each time the part of it [s] before which these rows, of one run and contact, cover."""
+    # The rows of a contact are in the order of time and do not overlap.
+    edges = rows[["start", "end"]].to_numpy(dtype=float)
+    length = np.cumsum(edges[:, 1] - edges[:, 0])
+    so_far = np.column_stack([np.append(0.0, length[:-1])[: length.size], length])
+    return np.interp(at, edges.ravel(), so_far.ravel()) if length.size else np.zeros_like(at)
+
+
+def shared(rows: pd.DataFrame, others: pd.DataFrame) -> float:
+    """How long [s] rows of a contact in one run last at the same time as rows of it in another one."""
+    return float((covered(others, rows["end"].to_numpy()) - covered(others, rows["start"].to_numpy())).sum())
+
+
+def lasting(rows: pd.DataFrame) -> float:
+    """How long [s] rows last together."""
+    return float((rows["end"] - rows["start"]).sum())
+
+
+def names_in(frame: pd.DataFrame) -> list[str]:
+    """The columns of a timeline that name a contact."""
+    return [x for x in NAMES if x in frame]
+
+
+def by_contact(rows: pd.DataFrame) -> dict[tuple[Any, ...], pd.DataFrame]:
+    """The rows of one run by their contact."""
+    return {tuple(key): own for key, own in rows.groupby(names_in(rows), sort=False)}
+
+
+def until(c: Comparison) -> float:
+    """The time [s] up to which a comparison's timeline goes."""
+    return c.scene.until if c.scene else c.settings.duration or 0.0
+
+
+def exact_and_runs(c: Comparison) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+    """The rows of `timeline` of the reference, and by label those of runs at the first step size that are verified
+    up to the end, in the order of `runs`, by the first solver."""
+    frame = c.timeline
+    if frame.empty:
+        return frame, {}
+    runs = frame[(frame["role"] == "run") & (frame["step"] == c.settings.steps[0])]
+    whole = list(c.windows.values())[-1]
+    verified = dict.fromkeys(whole["label"][whole["verified"] & (whole["step"] == c.settings.steps[0])])
+    runs = by_first_solver(runs[runs["label"].isin(verified)])
+    return frame[frame["role"] == "reference"], {str(x): runs[runs["label"] == x] for x in verified}
+
+
+def otherwise(rows: pd.DataFrame, exact: pd.DataFrame) -> list[dict[str, Any]]:
+    """How long [s] each contact does otherwise in a run than in the reference.
+
+    slides, sticks   it does so, where in the reference it does the other one
+    apart, presses   it does so, where it does not in the reference
+    """
+    own, theirs, found = by_contact(rows), by_contact(exact), []
+    for contact in dict.fromkeys([*theirs, *own]):
+        given, here = (of.get(contact, rows[:0]) for of in (theirs, own))
+        stuck, slid = (given[given["mode"] == mode] for mode in (STICKING, SLIDING))
+        sticks, slides = (here[here["mode"] == mode] for mode in (STICKING, SLIDING))
+        found.append({
+            "contact": contact_name(contact), "slides": shared(slides, stuck), "sticks": shared(sticks, slid),
+            "apart": lasting(given) - shared(given, here), "presses": lasting(here) - shared(here, given),
+        })  # fmt: skip
+    return found
