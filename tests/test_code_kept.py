@@ -287,7 +287,8 @@ def test_damaged_code_is_never_loaded_and_written_again(project, damage, forked)
     assert forked(SHOW, project, **cache) == ["3.0", "0"]
     rng = np.random.default_rng(0)
     whole = {file: file.read_bytes() for file in (project / "cache").rglob("*.nbc")}
-    assert len(whole) == 3
+    # Three kernels, and what Python calls.
+    assert len(whole) == 4
     for _ in range(3 if damage == "one bit" else 1):
         for file, content in whole.items():
             file.write_bytes(DAMAGES[damage](content, rng))
@@ -299,9 +300,9 @@ def test_damaged_code_is_never_loaded_and_written_again(project, damage, forked)
 def test_code_under_the_name_of_another_function_is_never_loaded(project, forked):
     cache = {"NUMBA_CACHE_DIR": str(project / "cache")}
     assert forked(SHOW, project, **cache) == ["3.0", "0"]
-    (whole,) = (project / "cache").rglob("high.whole*.nbc")
     (other,) = (project / "cache").rglob("low.other*.nbc")
-    whole.write_bytes(other.read_bytes())
+    for whole in (project / "cache").rglob("high.whole*.nbc"):
+        whole.write_bytes(other.read_bytes())
     assert forked(SHOW, project, **cache) == ["3.0", "0"]
 
 
@@ -322,4 +323,4 @@ def test_code_of_a_source_beside_which_others_may_write_is_kept_in_the_users_fol
     assert forked(SHOW, project, **home) == ["3.0", "0"]
     assert forked(SHOW, project, **home) == ["3.0", "1"]
     assert not list((project / "__pycache__").glob("*.nbc"))
-    assert len(list((project / "home").rglob("*.nbc"))) == 3
+    assert len(list((project / "home").rglob("*.nbc"))) == 4

@@ -45,6 +45,66 @@ def test_a_kernel_is_compiled_when_it_is_first_called_and_gives_what_python_give
     assert not never_called.place
 
 
+TWO = F64(F64, F64)
+
+
+@kernel(TWO)
+def differing(a, b):
+    if b < 0.0:
+        raise ValueError("negative")
+    return a - b
+
+
+@kernel(TWO, linked=True)
+def linked_in(a, b):
+    return a + 10.0 * b
+
+
+@kernel(F64(types.FunctionType(TWO), F64, F64))
+def handed(f, a, b):
+    return f(a, b)
+
+
+def wrappers(of):
+    """Whether the code of a kernel holds what Python calls, and what C calls."""
+    code = {function.name for function in of.made.library._get_module_for_linking().functions}
+    return [name in code for name in (of.made.fndesc.llvm_cpython_wrapper_name, of.made.fndesc.llvm_cfunc_wrapper_name)]
+
+
+@kernel(F64(F64))
+def inner(a):
+    return a + 1.0
+
+
+@kernel(F64(F64))
+def outer(a):
+    return 2.0 * inner(a)
+
+
+def test_what_python_calls_is_made_when_python_calls():
+    assert outer(1.0) == 4.0
+    assert wrappers(inner) == wrappers(outer) == [False, False]
+    assert (inner.for_python is None, outer.for_python is None) == (True, False)
+    # Also where numbers have to be converted, in any order.
+    assert (inner(1), inner(1.5), inner(a=True)) == (2.0, 2.5, 2.0)
+    with pytest.raises(TypeError):
+        inner("1")
+    assert len(inner.overloads) == 1
+
+
+def test_kernels_are_handed_over_without_what_c_would_call():
+    assert handed(differing, 3.0, 1.0) == 2.0
+    with pytest.raises(ValueError, match="negative"):
+        handed(differing, 3.0, -1.0)
+    assert wrappers(differing) == [False, False]
+    assert differing.for_python is None
+    # By code of numba's own: what it was given, and what is linked into it.
+    assert njit(lambda f, a, b: handed(f, a, b))(differing, 3.0, 1.0) == 2.0
+    assert njit(lambda a, b: handed(linked_in, a, b))(1.0, 2.0) == handed(linked_in, 1.0, 2.0) == 21.0
+    with pytest.raises(TypeError):
+        handed(outer, 3.0, 1.0)
+
+
 def test_errors_pass_through_calls_by_name():
     with pytest.raises(ValueError, match="negative"):
         folded(np.array([1.0, -1.0]))
@@ -70,6 +130,60 @@ def test_the_code_of_a_caller_holds_none_of_what_it_calls():
     code = next(iter(njit(F64(VECTOR))(folded.py_func).inspect_asm().values()))
     assert halved.symbol in code
     assert "negative" not in code
+
+
+ARRAYS = """
+import numpy as np
+from numba import types
+from workbench.engine.compiling import kernel
+
+VECTOR = types.float64[::1]
+
+@kernel(VECTOR(VECTOR), nogil=True)
+def twice(x):
+    if x[0] < 0.0:
+        raise ValueError("negative")
+    return 2.0 * x
+
+@kernel(types.float64(VECTOR))
+def added(x):
+    return twice(x).sum()
+"""
+FREED = """
+import sys, weakref
+import numpy as np
+from arrays import twice
+x = np.ones(3)
+y, gone = twice(x), weakref.ref(x)
+try:
+    twice(-x)
+except ValueError as error:
+    print(error)
+del x
+# Who else holds the numbers, of what was handed over and of what was returned.
+print(gone() is None, y.base.refcount, y.sum(), sum(twice.stats.cache_hits.values()))
+"""
+FORBIDDEN = "import workbench.engine.compiling as c; c.with_wrapper = None\n"
+
+
+@pytest.mark.thorough
+def test_what_python_calls_is_kept_on_disk_apart_and_frees_what_it_was_given_and_returns(tmp_path):
+    (tmp_path / "arrays.py").write_text(ARRAYS)
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    run("import numpy as np; from arrays import added; assert added(np.ones(2)) == 4.0", tmp_path, **cache)
+    files = set((tmp_path / "cache").rglob("*.nbc"))
+    assert run(FREED, tmp_path, **cache) == ["negative", "True", "1", "6.0", "1"]
+    (new,) = set((tmp_path / "cache").rglob("*.nbc")) - files
+    assert run(FORBIDDEN + FREED, tmp_path, **cache) == ["negative", "True", "1", "6.0", "1"]
+    # Where the kernel is compiled anew it has another name, and what called it is not taken for its own.
+    for file in (tmp_path / "cache").rglob("arrays.twice*.nbc"):
+        if file != new:
+            file.unlink()
+    before = "from workbench.engine.kernels import copy; copy.ready()\n"
+    assert run(before + FREED, tmp_path, **cache) == ["negative", "True", "1", "6.0", "0"]
+    # Compiled first, both at once.
+    fresh = {"NUMBA_CACHE_DIR": str(tmp_path / "fresh")}
+    assert run(FREED, tmp_path, **fresh) == ["negative", "True", "1", "6.0", "0"]
 
 
 @pytest.fixture

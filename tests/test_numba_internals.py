@@ -285,6 +285,22 @@ def machine_code_on_disk():
     assert all(isinstance(part, str) for part in again.codegen.magic_tuple()[:2])
 
 
+def wrapper_of_its_own():
+    """What Python calls is made later, also for code from the disk, which knows less of how it was compiled."""
+    bare = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    made = internals.CPUDispatcher(abs_of, locals={}, targetoptions=bare)
+    made.compile(F64(F64))
+    (result,) = made.overloads.values()
+    assert not result.library.get_pointer_to_function(result.fndesc.llvm_cpython_wrapper_name)
+    kept = internals.CompileResultCacheImpl(abs_of)
+    again = kept.rebuild(internals.cpu_target.target_context, pickle.loads(internals.dumps(kept.reduce(result))))
+    for one in (result, again):
+        with internals.global_compiler_lock:
+            wrapped = internals.with_wrapper(one, False)
+        assert wrapped.entry_point(-2.0) == 2.0
+    assert {"_insert", "_search_new_conversions", "add_overload"} <= set(dir(made))
+
+
 EXERCISES = {
     attributes_and_unboxing: (
         "AttributeTemplate", "NativeValue", "Purpose", "cgutils", "infer_getattr", "lower_getattr_generic", "models",
@@ -301,6 +317,7 @@ EXERCISES = {
     ),
     dispatchers: ("CPUDispatcher", "Dispatcher", "global_compiler_lock"),
     events: ("Listener", "register_listener"),
+    wrapper_of_its_own: ("with_wrapper",),
     machine_code_on_disk: ("CompileResultCacheImpl", "InTreeCacheLocator", "dumps", "rtsys"),
 }  # fmt: skip
 

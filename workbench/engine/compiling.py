@@ -23,6 +23,7 @@ import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
+from copy import copy
 from enum import EnumMeta
 from functools import cache
 from pathlib import Path
@@ -55,13 +56,21 @@ from workbench.engine.numba_internals import (
     make_concrete_template,
     rtsys,
     typeof_impl,
+    with_wrapper,
 )
 from workbench.engine.quiet import no_collection
 from workbench.engine.timing import standing_still
 from workbench.engine.travel import Travelling, found_elsewhere
 
-ALWAYS: dict[str, Any] = {"nopython": True, "error_model": "numpy", "boundscheck": bool(config.BOUNDSCHECK)}
-"""Options of every kernel. Where NUMBA_BOUNDSCHECK=1 numba checks bounds without being asked, but does not say so."""
+ALWAYS: dict[str, Any] = {
+    "nopython": True, "error_model": "numpy", "boundscheck": bool(config.BOUNDSCHECK),
+    "no_cpython_wrapper": True, "no_cfunc_wrapper": True,
+}  # fmt: skip
+"""Options of every kernel. Where NUMBA_BOUNDSCHECK=1 numba checks bounds without being asked, but does not say so.
+
+Wrappers take a fifth of the time of compiling. The one for Python is made when Python calls (`_make_for_python`). The
+one for C is called where a first-class function has no address by numba's own convention, which kernels have.
+"""
 
 
 class Kernel(CPUDispatcher):
@@ -82,6 +91,7 @@ class Kernel(CPUDispatcher):
         cpu_target.target_context.insert_func_defn([(self.called, self, signature.args)])
         self.takes_addresses = any(map(_holds_addresses, signature.args))
         self.sought = False
+        self.for_python: Any = None
         self.place = ctypes.c_void_p()
         PLACES[ctypes.addressof(self.place)] = self
         add_symbol(self.symbol, ctypes.addressof(self.place))
@@ -110,19 +120,52 @@ class Kernel(CPUDispatcher):
         with standing_still(), global_compiler_lock, no_collection():
             if not self.overloads:
                 with ExitStack() as held:
-                    try:
-                        self._cache = _Cache(self, held if compiling else None)
-                    except (RuntimeError, OSError):
-                        # No folder can be written to, or the function comes from no file: compiled in every process.
-                        if not compiling:
-                            raise _NotOnDiskError from None
+                    self._cache = _Cache(self, held if compiling else None)
                     super().compile(self.declared)
                 # Python calls no machine code that takes addresses: numba asks for what it is to call every time.
                 if not self.takes_addresses:
                     self.disable_compile()
             made: Any = self.overloads[self.declared.args]
             self.made = made
-            self.place.value = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
+            # Numba asks for an address whenever Python hands the kernel over, which takes it 20 microseconds.
+            made.library.get_pointer_to_function = cache(made.library.get_pointer_to_function)
+            address = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
+            # Compiled code that hands it over as a first-class function, which is not kept on disk, refers to that.
+            add_symbol(made.fndesc.llvm_cfunc_wrapper_name, address)
+            self.place.value = address
+
+    def add_overload(self, made: Any) -> None:
+        """As numba's, but Python cannot call it yet."""
+        self.overloads[self.declared.args] = made
+
+    def _search_new_conversions(self, *args: Any, **kws: Any) -> bool:
+        """As numba's, which is asked where there is nothing for Python to call, as there is not the first time."""
+        first = self.for_python is None
+        if first:
+            self._make_for_python()
+        return super()._search_new_conversions(*args, **kws) or first  # type: ignore[misc]
+
+    def _make_for_python(self) -> None:
+        """Make or load what Python calls: it unpacks arguments, calls the kernel and packs the answer.
+
+        Two kernels of three are called by kernels only and have none.
+        """
+        with standing_still(), global_compiler_lock, no_collection(), ExitStack() as held:
+            if self.for_python is None:
+                kept = self._cache.of_wrapper(self.made, held)
+                wrapped = kept.load_overload(self.declared, self.targetctx)
+                if wrapped is None:
+                    wrapped = with_wrapper(self.made, bool(self.targetoptions.get("nogil")))
+                    kept.save_overload(self.declared, wrapped)
+                codes = [kind._code for kind in self.declared.args]
+                self._insert(codes, wrapped.entry_point)  # type: ignore[attr-defined]
+                # What is inserted is not counted as referred to.
+                self.for_python = wrapped
+
+    def __wrapper_address__(self) -> int:
+        """As numba has it for first-class functions: not zero, and never called."""
+        self.ready()
+        return self.place.value or 0
 
     def get_compile_result(self, signature: Any) -> Any:
         """As numba's, of first-class functions."""
@@ -253,11 +296,21 @@ class _Cache:
 
     def __init__(self, kernel: Kernel, held: ExitStack | None) -> None:
         self._held = held
-        self._impl = _Place(kernel.py_func)
-        self.cache_path = self._impl.locator.get_cache_path()
+        self.cache_path = None
+        with suppress(RuntimeError, OSError):
+            # Else no folder can be written to, or the function comes from no file: compiled in every process.
+            self._impl = _Place(kernel.py_func)
+            self.cache_path = self._impl.locator.get_cache_path()
         # The file is about all this; another processor, another closure and checked bounds have a file of their own.
         self._made_from = f"{numba.__version__} {_digest(_made_from(kernel))}".encode()
         self._which = f"{kernel.declared} {kernel.closed} {kernel.targetoptions['boundscheck']}"
+
+    def of_wrapper(self, made: Any, held: ExitStack) -> "_Cache":
+        """The same for what Python calls: it knows the kernel by a name that is new whenever that is compiled."""
+        other = copy(self)
+        other._held, other._which = held, f"{self._which} called by Python"
+        other._made_from = self._made_from + made.fndesc.llvm_func_name.encode()
+        return other
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """As numba's, which first imports all that compiling might need: that takes ten times as long as the rest."""
@@ -266,12 +319,15 @@ class _Cache:
         if found is None:
             if self._held is None:
                 raise _NotOnDiskError
-            # Held until it is saved. Another process may be compiling it: we wait, and take what it has made.
-            self._held.enter_context(disk.alone(self._name(context.codegen()), Path(self.cache_path)))
-            found = self._loaded(context)
+            if self.cache_path is not None:
+                # Held until it is saved. Another process may be compiling it: we wait, and take what it has made.
+                self._held.enter_context(disk.alone(self._name(context.codegen()), Path(self.cache_path)))
+                found = self._loaded(context)
         return found
 
     def _loaded(self, context: Any) -> Any:
+        if self.cache_path is None:
+            return None
         content = disk.read(self._name(context.codegen()), self._made_from, Path(self.cache_path))
         # What is whole but cannot be loaded, for want of memory say, is compiled anew.
         with suppress(Exception):
@@ -280,7 +336,7 @@ class _Cache:
 
     def save_overload(self, signature: Any, made: Any) -> None:
         """Keep the code, where that is possible."""
-        if self._impl.check_cachable(made):
+        if self.cache_path is not None and self._impl.check_cachable(made):
             content = dumps(self._impl.reduce(made))
             disk.write(self._name(made.codegen), content, self._made_from, Path(self.cache_path))
 

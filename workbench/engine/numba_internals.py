@@ -10,6 +10,7 @@ What they are for:
   `add_symbol`: kernels that are called by name through a place that is filled later. Numba only links.
 - `CompileResultCacheImpl`, `InTreeCacheLocator`, `dumps`, `rtsys`: numba's cache goes by the function's file alone, and
   unpickles what it finds in folders that others may write to.
+- `with_wrapper`: numba makes what Python calls with every function or never.
 - `global_compiler_lock`, `Listener`, `register_listener`: signals and the garbage collector wait while numba compiles.
 - `CompilerBase`, `DefaultPassBuilder`, `AnalysisPass`, `register_pass`, `IRLegalization`, `compute_cfg_from_blocks`: a
   kernel that takes from the stack within a loop is refused.
@@ -21,6 +22,7 @@ What they are for:
 """
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 from llvmlite import ir
@@ -84,6 +86,24 @@ def callable_intrinsic(compiled: Callable, python: Callable) -> Any:
     return made
 
 
+def with_wrapper(made: Any, without_gil: bool) -> Any:
+    """A compiled function with a wrapper by which Python calls it, where it was compiled without one."""
+    # That of a function from the disk counts no references.
+    context = made.target_context.subtarget(enable_nrt=True)
+    context.refresh()
+    # It packs arrays by constants of its own, and an environment comes from the disk once for each name.
+    described = copy(made.fndesc)
+    described.env_name += ".wrapper"
+    environment = type(made.environment).from_fndesc(described)
+    library = context.codegen().create_library(described.qualname)
+    library.enable_object_caching()
+    library.add_linking_library(rtsys.library)
+    with context.push_code_library(library):
+        context.create_cpython_wrapper(library, described, environment, made.call_helper, without_gil)
+    entry_point = context.get_executable(library, described, environment)
+    return made._replace(fndesc=described, environment=environment, library=library, entry_point=entry_point)
+
+
 __all__ = [
     "AbstractTemplate",
     "AnalysisPass",
@@ -125,4 +145,5 @@ __all__ = [
     "signature",
     "typeof_impl",
     "unbox",
+    "with_wrapper",
 ]
