@@ -23,7 +23,9 @@ from workbench.language import notation
 from workbench.language.formulation import ContactSymbols, SlidingSymbols
 from workbench.problems.solution import Status
 from workbench.sliding.law import law_residual
+from workbench.sliding.motion import sliding_motion
 from workbench.sliding.system import Multipliers, SlidingSystem, pose_sliding, sliding_signs, solve_sliding
+from workbench.verbs.find import find_case
 
 each_size = pytest.mark.parametrize("size", SIZES, ids=lambda s: f"b{s[0]}-u{s[1]}")
 ENUMERATE = find_solver("enumerate")
@@ -284,3 +286,13 @@ def test_the_command_line_shows_it_and_refuses_to_step_it(capsys, tmp_path):
         error = capsys.readouterr().err
         assert (error.count("\n"), words in error) == (1, True)
     assert "sliding-lcp" not in [f.name for f in FORMULATIONS]
+
+
+def test_a_slip_that_reverses_is_refused_and_not_followed_in_ever_smaller_steps():
+    """The rod sticks at 0.04244546 s; a step later friction would throw its tip back and forth."""
+    case = find_case("rod", speed=0.5)
+    q, v = case.start()
+    near, _ = sliding_motion(case.sliding_system, q, v, 0.0424)
+    assert near[2] == pytest.approx(q[2], abs=0.1)
+    with pytest.raises(DataError, match=r"a slip reverses after 0\.04244"):
+        sliding_motion(case.sliding_system, q, v, 0.0425)

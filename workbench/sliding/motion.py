@@ -26,9 +26,20 @@ def unique_multipliers(system: SlidingSystem) -> Multipliers:
 def sliding_motion(system_at: SystemAt, q: Array, v: Array, t: float) -> tuple[Array, Array]:
     """State (q, v) after t seconds of q' = v, v' = a, to about ten digits; a by the sliding forces alone.
 
-    For coordinates whose rates are the velocities. It neither sees a contact open nor a slip reverse: the caller must.
-    Raises DataError where the forces are not unique on the way.
+    For coordinates whose rates are the velocities. It sees no contact open: the caller must. Raises DataError where the
+    forces are not unique on the way, or a slip reverses.
     """
+
+    def signs(system: SlidingSystem) -> Array:
+        return np.concatenate([np.ravel(system.xi_b), np.ravel(system.xi_u)])
+
+    first = signs(system_at(q, v))
+
+    def same(_: float, y: Array) -> float:
+        return 0.5 if np.array_equal(signs(system_at(*np.split(y, 2))), first) else -0.5
+
+    # Beyond a reversal friction throws the slip back and forth, in ever smaller steps.
+    same.terminal = True  # type: ignore[attr-defined]
 
     def rate(_: float, y: Array) -> Array:
         system = system_at(*np.split(y, 2))
@@ -36,7 +47,10 @@ def sliding_motion(system_at: SystemAt, q: Array, v: Array, t: float) -> tuple[A
 
     if t == 0:
         return q, v
-    y = integrate.solve_ivp(rate, (0.0, t), np.concatenate([q, v]), rtol=1e-10, atol=1e-12).y[:, -1]
+    found = integrate.solve_ivp(rate, (0.0, t), np.concatenate([q, v]), events=same, rtol=1e-10, atol=1e-12)
+    if found.status == 1:
+        raise DataError(f"a slip reverses after {found.t[-1]:.6g} s")
+    y = found.y[:, -1]
     return y[: len(q)], y[len(q) :]
 
 
