@@ -87,6 +87,14 @@ def test_the_net_impulse_of_contacts_that_turn_is_of_second_order():
     assert off_first > 10 * off
 
 
+def test_an_impact_within_a_step_has_its_impulse_on_the_bodies():
+    """Of a ball under Moreau's law, open at the start and the end of the step: m (v - v_0) = - m g t + the impulses."""
+    run = motion("bouncing-ball", 1.0)
+    case, t = run.case, run.h * np.arange(1, run.steps + 1)
+    made = np.cumsum(run.contact_impulse, axis=0)[:, 2] - case.m * case.gravity * t
+    np.testing.assert_allclose(case.m * (run.v_after[:, 2] - run.states_v[0, 2]), made, atol=1e-10)
+
+
 # Beside time stepping
 
 SMOOTH = ["wheel", "block", "sphere", "drawer", "gripper", "off-axis", "pushed-box", "rod", "rod-in-guide", "sheath",
@@ -132,7 +140,7 @@ def test_the_threshold_of_sticking_is_what_time_stepping_of_the_table_is_off_by(
     # Steps of 0.1 ms are off by 0.14 mm/s without it.
     assert exact.states_v[-1, 0] - found.states_v[-1, 0] == pytest.approx(lost, abs=2e-4)
     sharp = stepped("table", 1e-4, v_th=1e-10)
-    assert np.abs(sharp.states_v - exact.states_v).max() < 0.2 * lost
+    assert np.abs(sharp.states_v - exact.states_v).max() < 0.4 * lost
 
 
 # In a comparison

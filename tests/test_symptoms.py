@@ -90,7 +90,8 @@ def test_a_rebound_that_is_missing_is_reported():
     touches = np.flatnonzero(run.p_n[:, 0])
     struck, left = run.states_v[touches[0], 2], run.states_v[touches[-1] + 1, 2]
     assert 0.1 < -left / struck < 0.15
-    assert soft == pytest.approx(-left / struck - 0.8, abs=1e-9)
+    # The reference's speeds are those at the ends of the step in which it strikes.
+    assert soft == pytest.approx(-left / struck - 0.8, abs=2e-3)
     words = next(found for label, found in reasons(ball) if "mujoco" in label)
     assert f"impacts give back {-soft:.2g} of the approach less than in the reference" in words
 
@@ -133,8 +134,8 @@ def test_the_block_slides_as_far_and_rests_when_the_textbook_says():
     stop = BLOCK.speed / (BLOCK.mu * BLOCK.gravity)
     assert row["rest_time"] == pytest.approx(stop - BLOCK.v_th / (BLOCK.mu * BLOCK.gravity), abs=2 * H)
     assert row["slip"] == pytest.approx(1e3 * BLOCK.speed * stop / 2, rel=2e-3)
-    # First order: the distance is off by h v_0/2, the reference's by a half of that.
-    assert row["rest_place"] == pytest.approx(1e3 * BLOCK.speed * (H - H / 2) / 2, rel=0.02)
+    # First order: the distance is off by h v_0/2.
+    assert row["rest_place"] == pytest.approx(1e3 * BLOCK.speed * H / 2, rel=0.02)
     never = row_of(BLOCK, "frictionless", 0.8, "rest-time", "rest-place")
     assert never[["rest_time", "rest_place"]].isna().all()
     assert row_of(BLOCK, "frictionless", 0.8, "slip")["slip"] == pytest.approx(1e3 * BLOCK.speed * 0.8, rel=1e-9)

@@ -41,9 +41,10 @@ class SampledMotion(Run):
 
     @property
     def u_n(self) -> Array:
-        """(K, r) phi/h under the gap law, else J_n v + b_n [m/s], at the end of the step."""
-        r = self.case.size[2]
-        return self.last["phi"] / self.h if self.normal == "gap" else self._Jv[:, :r] + self.last["rate"][:, :r]
+        """(K, r) J_n v + b_n [m/s] at the end of the step; phi/h under the gap law, under Moreau's where phi > 0."""
+        r, gap = self.case.size[2], self.last["phi"]
+        counts = {"gap": True, "moreau": gap > 0, "velocity": False}[self.normal]
+        return np.where(counts, gap / self.h, self._Jv[:, :r] + self.last["rate"][:, :r])
 
     @property
     def slack(self) -> Array:
@@ -79,7 +80,9 @@ def sampled(events: EventRun, exact: Formulation, h: float) -> SampledMotion:
     for there, to in zip(q, unit, strict=True):
         case.advance(there, start_v, 0.0, case.data(), to)
     q, v = np.vstack([start_q, unit]), np.vstack([start_v, v])
-    found = visited(case, q, v, h, case.normal)
+    # Impacts are within steps: a contact that is open at the start of one has its rows there too, which Moreau's law
+    # would leave out.
+    found = visited(case, q, v, h, "velocity" if case.normal == "moreau" else case.normal)
     impulses = np.diff(p, axis=0, prepend=0.0)
     nothing = np.zeros((steps, 0))
     record = RunRecord(
