@@ -162,7 +162,8 @@ def test_compliance_that_is_physics_stays_in_the_reference():
 def test_discretisation_is_seen_where_friction_does_not_change():
     """While the wheel slides its friction is constant, and its path at 1 ms is off all the same."""
     row = verified(compared(Wheel(), ["coulomb"]), "sliding").loc["coulomb"]
-    assert row["friction_rmsd_discretisation"] < 1e-9
+    # Of a step in which the direction turns the impulse is a little less than mu p_n.
+    assert row["friction_rmsd_discretisation"] < 1e-6
     assert 5e-4 < row["position_discretisation"] < 2e-3
     assert row["position_reference"] < 0.2 * row["position_discretisation"]
 
@@ -170,7 +171,7 @@ def test_discretisation_is_seen_where_friction_does_not_change():
 def test_the_uncertainty_of_the_reference_is_its_error():
     """A block's distance is off by h v_0/2: doubling the difference that half the step makes gives just that."""
     case = Block()
-    row = verified(compared(case, ["coulomb"], reference_step=1e-3)).loc["coulomb"]
+    row = verified(compared(case, ["coulomb"], reference_step=1e-3, reference="steps")).loc["coulomb"]
     stopped = case.speed / (case.mu * case.gravity)
     path = 0.5 * case.speed * stopped
     assert row["position_reference"] == pytest.approx(0.5 * 1e-3 * case.speed / path, rel=2e-2)

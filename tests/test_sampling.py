@@ -27,7 +27,7 @@ from workbench.step.simulation import simulate
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 COULOMB = BY_NAME["coulomb"]
-SETTINGS = Settings(steps=(1e-3,), reference_step=5e-4, duration=0.4)
+SETTINGS = Settings(steps=(1e-3,), reference_step=5e-4, duration=0.4, reference="steps")
 WHOLE = {"window": "all", "window_start": 0.0, "window_end": 9.0}
 
 

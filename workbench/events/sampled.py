@@ -43,8 +43,8 @@ class SampledMotion(Run):
     def u_n(self) -> Array:
         """(K, r) J_n v + b_n [m/s] at the end of the step; phi/h under the gap law, under Moreau's where phi > 0."""
         r, gap = self.case.size[2], self.last["phi"]
-        counts = {"gap": True, "moreau": gap > 0, "velocity": False}[self.normal]
-        return np.where(counts, gap / self.h, self._Jv[:, :r] + self.last["rate"][:, :r])
+        by_gap = gap > 0 if self.normal == "moreau" else np.full(gap.shape, self.normal == "gap")
+        return np.where(by_gap, gap / self.h, self._Jv[:, :r] + self.last["rate"][:, :r])
 
     @property
     def slack(self) -> Array:
