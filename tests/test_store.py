@@ -215,7 +215,7 @@ def test_a_declaration_that_uses_more_of_cvxpy_than_plain_numbers_can_do_is_stor
     environment = own_project(tmp_path, "import cvxpy as cp\nSHARE = cp.Constant(2.0)")
     (tmp_path / "own.py").write_text("import cvxpy as cp\n" + OWN.replace("SHARE * s.un", "cp.hstack([SHARE * s.un"
                                      ).replace("), p_n), recover", ")]), p_n), recover"))  # fmt: skip
-    count = "import workbench.assemble.find as find; assert find.load(own, (2, 0, 1, 1)) is not None\n"
+    count = "import workbench.assemble.store as store; assert store.load_declaration(own, (2, 0, 1, 1)) is not None\n"
     assert probe(environment) == [2.0, True]
     assert probe(environment, after=count) == [2.0, True]
 
