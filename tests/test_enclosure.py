@@ -4,22 +4,21 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
+import flint
 import numpy as np
 import pytest
 
-flint = pytest.importorskip("flint")
-
-from cases import CASES  # noqa: E402
-from workbench.arrays import Array  # noqa: E402
-from workbench.errors import DataError  # noqa: E402
-from workbench.events.ball_modes import Contact, accelerations, contact, prove_unique_slip  # noqa: E402
-from workbench.events.balls import Ball, BallMechanics, UndecidedError, double, each  # noqa: E402
-from workbench.events.enclosure import Enclosure, enclose  # noqa: E402
-from workbench.events.modes import Mode, rates  # noqa: E402
-from workbench.events.simulation import simulate_events  # noqa: E402
-from workbench.events.taylor import constants, first_root  # noqa: E402
-from workbench.mechanics.case import Case, quantity  # noqa: E402
-from workbench.mechanics.second_order import SecondOrder  # noqa: E402
+from cases import CASES
+from workbench.arrays import Array
+from workbench.errors import DataError
+from workbench.events.ball_modes import Contact, accelerations, contact, prove_unique_slip
+from workbench.events.balls import Ball, BallMechanics, UndecidedError, double, each
+from workbench.events.enclosure import Enclosure, enclose
+from workbench.events.modes import Mode, rates
+from workbench.events.simulation import simulate_events
+from workbench.events.taylor import constants, first_root
+from workbench.mechanics.case import Case, quantity
+from workbench.mechanics.second_order import SecondOrder
 
 arb = flint.arb
 

@@ -44,9 +44,9 @@ def test_states_between_steps_are_those_of_another_integration(name, duration, p
     """In time and in the time that ends of slip allow, over impacts, at the start of slip."""
     run = simulate_events(find_case(name, **parameters), duration, DENSE)
     t = np.linspace(0.0, duration, 41)
-    for moment, found in zip(t, run.states(t), strict=True):
+    for moment, *found in zip(t, *run.states(t), strict=True):
         at = run.state(moment)
-        np.testing.assert_allclose(found, [*at.q, *at.v, at.w, *at.p], atol=1e-11, rtol=0)
+        np.testing.assert_allclose(np.concatenate(found), [*at.q, *at.v, *at.p], atol=1e-11, rtol=0)
 
 
 def test_impulses_are_what_the_momentum_asks_for():

@@ -1,9 +1,9 @@
 """Comparing on a case: many formulations, solvers and step sizes, judged against exact Coulomb friction.
 
-The reference is exact Coulomb friction at a much smaller step. Its tangential rows are rigid, whatever the compliance
-of the runs, unless that is physics (`Case.elastic`); its normal rows are relaxed as theirs, which settles how redundant
-contacts share the load. A run is away from it for up to four reasons, kept apart by the error budget (formulary,
-section 7), each a distance of two runs:
+The reference is the motion under exact Coulomb friction, followed from event to event, or stepped at a much smaller
+step (`reference`). A stepped one has rigid tangential rows, whatever the compliance of the runs, unless that is physics
+(`Case.elastic`); its normal rows are relaxed as theirs, which settles how redundant contacts share the load. A run is
+away from it for up to four reasons, kept apart by the error budget (formulary, section 7), each a distance of two runs:
 
     discretisation   exact Coulomb at this step        -  the reference
     formulation      this formulation to round-off     -  exact Coulomb at this step
@@ -79,11 +79,7 @@ def compare(
     found = judged(case, plan, exact, settings, metrics, refused, sampled, progress, workers)
     fine, reference, runs = found.fine, found.reference.run, found.runs
     settings = replace(settings, reference=found.reference.kind)
-    second = found.reference.second
-    whole = (
-        second if isinstance(second, Run) and second.steps >= round(reference.h / second.h) * reference.steps else None
-    )
-    trajectories, diagnostics = [curves(reference, "reference", reference=whole)], []
+    trajectories, diagnostics = [curves(reference, "reference", reference=found.reference.beside)], []
     touching, events = [timeline(reference, reference)], [event_rows(reference, reference)]
     drawn: dict[Job, Run] = {}
     duration = settings.duration or case.duration

@@ -78,19 +78,9 @@ def _exact(run: SampledMotion) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _states(run: SampledMotion, t: Array) -> tuple[Array, Array, Array]:
-    """q, v and impulses p of the motion at times t (k,) [s] in any order."""
-    case, order = run.case, np.argsort(t, kind="stable")
-    found = np.empty((t.size, run.states_q.shape[1] + run.states_v.shape[1] + 1 + case.size[2] * (1 + case.size[3])))
-    if t.size:
-        found[order] = run.events.states(t[order])
-    n_q, n = run.states_q.shape[1], run.states_v.shape[1]
-    return found[:, :n_q], found[:, n_q : n_q + n], found[:, n_q + n + 1 :]
-
-
 def _impulses(run: SampledMotion, t: Array) -> Array:
     """(k, r) normal impulses [N s] up to times t, before the impacts then."""
-    return np.where(t[:, None] > 0, _states(run, t)[2][:, : run.case.size[2]], 0.0)
+    return np.where(t[:, None] > 0, run.events.states(t)[2][:, : run.case.size[2]], 0.0)
 
 
 def _slips(run: SampledMotion, i: NDArray[Any], start: Array, end: Array) -> Array:
@@ -99,8 +89,8 @@ def _slips(run: SampledMotion, i: NDArray[Any], start: Array, end: Array) -> Arr
     row = np.repeat(np.arange(i.size), parts)
     place = np.arange(row.size) - np.repeat(np.cumsum(parts) - parts, parts) + 0.5
     width = ((end - start) / parts)[row]
-    q, v, _ = _states(run, start[row] + place * width)
-    found = visited(run.case, np.ascontiguousarray(q), np.ascontiguousarray(v), run.h, run.normal)
+    q, v, _ = run.events.states(start[row] + place * width)
+    found = visited(run.case, q, v, run.h, run.normal)
     r, d = run.case.size[2:]
     u_t = (np.einsum("kij,kj->ki", found["J"], v)[:, r:] + found["r_t"]).reshape(-1, r, d)
     speed = np.linalg.norm(u_t[np.arange(row.size), i[row]], axis=-1)

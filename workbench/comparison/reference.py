@@ -35,6 +35,12 @@ class Reference:
     reason: str
 
     @property
+    def beside(self) -> Run | None:
+        """`second`, where it comes to the reference's end."""
+        x = self.second
+        return x if isinstance(x, Run) and x.steps >= round(self.run.h / x.h) * self.run.steps else None
+
+    @property
     def kind(self) -> str:
         """`EVENTS` or `STEPS`."""
         return EVENTS if isinstance(self.run, SampledMotion) else STEPS

@@ -128,7 +128,7 @@ class Phase:
         return [self.motion.state(s, y).t for s, y in zip(self.s, self.y, strict=True)]
 
     def at_many(self, t: Array) -> Array:
-        """q, v, w, p side by side (k, .) at increasing times t (k,) [s] within the phase, by the interpolants."""
+        """q, v, w, p side by side (k, .) at times t (k,) [s] within the phase, by the interpolants."""
         step = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, max(len(self.s) - 2, 0))
         found = np.empty((len(t), self.motion.width))
         for k in np.unique(step):

@@ -73,13 +73,10 @@ def sampled(events: EventRun, exact: Formulation, h: float) -> SampledMotion:
     """A whole event-driven motion, whose integrator kept its interpolants, as the run of exact Coulomb friction at a
     step of h [s]. Raises DataError where the record does not fit into memory."""
     case, steps = events.case, whole_steps(events.duration, h)
-    n, m, _, _ = case.size
-    start_q, start_v = (np.asarray(x, dtype=float) for x in case.start())
-    q, v, _, p = np.split(events.states(h * np.arange(1.0, steps + 1)), np.cumsum([start_q.size, n, 1]), axis=1)
-    unit = np.empty_like(q)
-    for there, to in zip(q, unit, strict=True):
-        case.advance(there, start_v, 0.0, case.data(), to)
-    q, v = np.vstack([start_q, unit]), np.vstack([start_v, v])
+    m = case.size[1]
+    q, v, p = events.states(h * np.arange(1.0, steps + 1))
+    # At the start before an impact, of whose impulses the first step then has a part.
+    q, v = (np.vstack([x, y]) for x, y in zip(case.start(), (q, v), strict=True))
     # Impacts are within steps: a contact that is open at the start of one has its rows there too, which Moreau's law
     # would leave out.
     found = visited(case, q, v, h, "velocity" if case.normal == "moreau" else case.normal)

@@ -97,12 +97,20 @@ class EventRun:
                 return stretch.phase.at(t)
         raise DataError(f"t = {t:g} s; a time from 0 to {self.end.t:.9g} s is needed")
 
-    def states(self, t: Array) -> Array:
-        """q, v, w, p side by side (k, .) at increasing times t (k,) [s], as `state` has them, of a run whose integrator
-        kept its interpolants; the last ones for times after the end."""
-        t = np.minimum(t, self.end.t)
+    def states(self, t: Array) -> tuple[Array, Array, Array]:
+        """q (k, n_q), v (k, n), impulses p (k, r + d r) [N s] at many times t (k,) [s], as `state` has them; the last ones
+        for times after the end. The run's integrator must have kept its interpolants."""
+        sizes = self.end.q.size, self.end.v.size, 1, self.end.p.size
+        found, t = np.empty((t.size, sum(sizes))), np.minimum(t, self.end.t)
         which = np.searchsorted([s.phase.last.t for s in self.stretches], t)
-        return np.concatenate([self.stretches[k].phase.at_many(t[which == k]) for k in np.unique(which)])
+        for k in np.unique(which):
+            found[which == k] = self.stretches[k].phase.at_many(t[which == k])
+        between, v, _, p = np.split(found, np.cumsum(sizes[:-1]), axis=1)
+        q, data = np.empty_like(between), self.case.data()
+        # Quaternions between two steps are not quite of unit length.
+        for here, to in zip(between, q, strict=True):
+            self.case.advance(here, self.end.v, 0.0, data, to)
+        return q, np.ascontiguousarray(v), p
 
     def table(self) -> pd.DataFrame:
         """The events, a row each: `ContactEvent`'s fields."""

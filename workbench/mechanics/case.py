@@ -199,6 +199,11 @@ class Case(Parameters, ABC):
         if not smallest > 0 or not np.allclose(core.M, core.M.T, rtol=1e-10, atol=1e-12 * smallest):
             raise DataError(f"{self.name}: the mass matrix M that mechanics gives is not symmetric positive definite")
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether `fill` and `advance` are compiled functions."""
+        return all(hasattr(f, "py_func") for f in (self.fill, self.advance))
+
     def advance(self, q: Array, v: Array, h: float, data: Array, q_next: Array) -> None:
         """q + h v, for velocities that are the rates of the coordinates; others write q + h Gamma(q) v."""
         q_next[:] = q + h * v

@@ -60,9 +60,9 @@ def add_rows(v, core, tenth, eighth, along, bent):
 
 @lru_cache(maxsize=64)
 def differences_along(fill: Any, advance: Any) -> Any:
-    """The differences along the motions of a case, compiled where its mechanics are.
+    """The differences along the motions of a case, a kernel.
 
-    They are compiled for every case: handing two functions over in every call takes thirty times as long as the call.
+    It is compiled for every case: handing two functions over in every call takes thirty times as long as the call.
     """
 
     @kernel(types.UniTuple(types.float64, 2)(VECTOR, VECTOR, VECTOR, types.float64, CORE, VECTOR, VECTOR))
@@ -87,8 +87,7 @@ def differences_along(fill: Any, advance: Any) -> Any:
                 apart = abs(along[row] - bent[row])
         return apart, size
 
-    compiled = hasattr(fill, "py_func") and hasattr(advance, "py_func")
-    return differentiate if compiled else python_of(differentiate)
+    return differentiate
 
 
 class Dynamics(NamedTuple):
@@ -128,7 +127,8 @@ class SecondOrder:
         self._core = Core(case.size, 1.0, GAP, case.v_th)
         self.coordinates = len(case.start()[0])
         self._rows = m + r + d * r
-        self._differentiate = differences_along(case.fill, case.advance)
+        differentiate = differences_along(case.fill, case.advance)
+        self._differentiate = differentiate if case.is_compiled else python_of(differentiate)
 
     def advanced(self, q: Array, v: Array, s: float) -> Array:
         """The coordinates `advance` gives after s seconds at v; s = 0 brings quaternions to unit length."""

@@ -120,6 +120,6 @@ def visited(case: Case, q: np.ndarray, v: np.ndarray, h: float, normal: str) -> 
     core = Core(case.size, h, NORMAL_LAWS[normal], case.v_th)
     must_fit(len(q), core.recorded.size)
     rows = np.empty((len(q), core.recorded.size))
-    go = visit if hasattr(case.fill, "py_func") else python_of(visit)
+    go = visit if case.is_compiled else python_of(visit)
     go(case.fill, q, v, case.data(), core, rows)
     return mechanics(core, rows)

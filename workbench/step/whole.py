@@ -50,11 +50,7 @@ def loop_of(case: Case, solver: Solver, kind: str) -> Any:
 
 def is_compiled(case: Case, solver: Solver, kind: str) -> bool:
     """Whether the loop over the steps, which are problems of this kind, can be; bridges are crossed in Python."""
-    return (
-        hasattr(solver, "kernel")
-        and kind in solver.solves
-        and all(hasattr(f, "py_func") for f in (case.fill, case.advance))
-    )
+    return hasattr(solver, "kernel") and kind in solver.solves and case.is_compiled
 
 
 def _compiled_loop(case, s, solver, explicit, steps, progress, others) -> tuple[Status, str, int]:
