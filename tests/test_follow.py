@@ -23,9 +23,10 @@ def test_the_block_slides_until_friction_has_stopped_it():
 
 
 def test_what_cannot_be_followed_or_proved_says_why():
-    wedged = wb.follow("wedged-box").words
-    assert wedged[-1].startswith("It ends at 0.037477122587")
-    assert wedged[-1].endswith("the impact is not unique: two velocities solve the impulses' problem.")
+    wedged = wb.follow("wedged-box")
+    assert wedged.words[-1] == (
+        f"It ends at {wedged.run.end.t:.12g} s: the impact is not unique: two velocities solve the impulses' problem."
+    )
     cube = wb.follow("cube", prove=True).words
     assert cube[0].startswith("It does not begin: the motion is not unique")
     assert cube[1].startswith("Nothing is proved: ")

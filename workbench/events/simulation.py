@@ -98,8 +98,8 @@ class EventRun:
         raise DataError(f"t = {t:g} s; a time from 0 to {self.end.t:.9g} s is needed")
 
     def states(self, t: Array) -> tuple[Array, Array, Array]:
-        """q (k, n_q), v (k, n), impulses p (k, r + d r) [N s] at many times t (k,) [s], as `state` has them; the last ones
-        for times after the end. The run's integrator must have kept its interpolants."""
+        """q (k, n_q), v (k, n), impulses p (k, r + d r) [N s] at many times t (k,) [s], as `state` has them; the last
+        ones for times after the end. The run's integrator must have kept its interpolants."""
         sizes = self.end.q.size, self.end.v.size, 1, self.end.p.size
         found, t = np.empty((t.size, sum(sizes))), np.minimum(t, self.end.t)
         which = np.searchsorted([s.phase.last.t for s in self.stretches], t)
