@@ -14,8 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 from workbench.algorithms.small_cones import solve_small
 from workbench.problems.classes import Array
-from workbench.problems.residual import BlockSets
-from workbench.problems.sets import ASSOCIATED, COULOMB
+from workbench.problems.sets import ASSOCIATED, COULOMB, BlockSets
 
 STEP, LOOK_AHEAD, RECOVERY = 2e-3, 3e-3, 0.1
 

@@ -12,8 +12,7 @@ from workbench.algorithms.first_order import blocks_of
 from workbench.algorithms.gauss_seidel import sweeps_of_dense
 from workbench.algorithms.nsgs import Sweeps
 from workbench.algorithms.one_contact import one_contact
-from workbench.problems.residual import BlockSets
-from workbench.problems.sets import APART, ASSOCIATED, DISC, NO_CONE
+from workbench.problems.sets import APART, ASSOCIATED, DISC, NO_CONE, BlockSets
 
 
 def over_W(blocks):

@@ -19,7 +19,7 @@ from workbench.problems.classes import ConicQP, CoulombNCP
 from workbench.problems.friction_problem import LARGEST_DENSE, FrictionProblem, GlobalFrictionProblem
 from workbench.problems.global_problem import FEW, GlobalConicQP, GlobalCoulombNCP, way
 from workbench.problems.inertia import LARGEST_BODY, Inertia
-from workbench.problems.residual import BlockSets
+from workbench.problems.sets import BlockSets
 from workbench.problems.solution import Status
 from workbench.readers.files import read_problem_file, write_problem_file
 from workbench.verbs.find import find_formulation
@@ -84,7 +84,8 @@ def test_velocities_trace_and_residual_are_those_of_the_problem_over_W(g):
     for there, here in ((CoulombNCP, GlobalCoulombNCP(g)), (ConicQP, GlobalConicQP(g))):
         expected = there(0.5 * (W + W.T), q, g.mu, g.d)
         np.testing.assert_allclose(here.q, q, atol=1e-12)
-        np.testing.assert_allclose(here.diagonal, np.diag(W), atol=1e-12)
+        over = here.by_set
+        np.testing.assert_allclose(over.operator.diagonal, np.diag(W)[over.order], atol=1e-12)
         for _ in range(3):
             z = rng.normal(size=g.size)
             assert here.residual(z) == pytest.approx(expected.residual(z), rel=1e-11)

@@ -8,8 +8,7 @@ from workbench.algorithms.gauss_seidel import sweeps_of_dense
 from workbench.algorithms.many_directions import slide_by_multiplier
 from workbench.algorithms.one_contact import one_contact
 from workbench.algorithms.small_cones import solve_small
-from workbench.problems.residual import BlockSets
-from workbench.problems.sets import ASSOCIATED, COULOMB
+from workbench.problems.sets import ASSOCIATED, COULOMB, BlockSets
 
 BOTH = pytest.mark.parametrize("associated", [False, True])
 

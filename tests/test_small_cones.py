@@ -22,8 +22,8 @@ from workbench.algorithms.small_cones import (
     solve_small,
 )
 from workbench.problems.classes import ConicQP, CoulombNCP
-from workbench.problems.residual import BlockSets, Iterate, measure
-from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE, normals_first
+from workbench.problems.residual import Iterate, measure
+from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE, BlockSets, normals_first
 
 BOTH = pytest.mark.parametrize("associated", [False, True])
 

@@ -20,7 +20,7 @@ from workbench.assemble.find import compiled
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.engine.timing import clock
 from workbench.escalation import default_solver
-from workbench.problems.classes import LCP, MLCP, Array, Problem
+from workbench.problems.classes import LCP, MLCP, Array, MatrixProblem
 from workbench.step.simulation import simulate
 
 CONTACTS = (8, 16, 32, 64, 128, 256, 512, 1000)
@@ -55,7 +55,7 @@ SOLVER = Comparison(
 )
 
 
-def row(towers: list[Problem]) -> Problem:
+def row(towers: list[MatrixProblem]) -> MatrixProblem:
     """The problems of towers as one, the first unknowns of all first, then the second ones: no block stands out."""
     order = np.argsort(np.concatenate([np.arange(t.size) for t in towers]), kind="stable")
     M = block_diag(*(t.M for t in towers))[np.ix_(order, order)]

@@ -14,14 +14,14 @@ from scipy import sparse
 
 from benchmarks.harness import Failed, Measure, Peer, Task, in_process
 from workbench.algorithms.quadratic import CONVEX_KINDS, ScaledQP, scaled
-from workbench.problems.classes import Array, Problem, is_symmetric
+from workbench.problems.classes import Array, MatrixProblem, is_symmetric
 from workbench.problems.solution import Status
 
 LARGEST_PARAMETER = 300
 """Unknowns n up to which CVXPY is asked: its canonical form of n x n parameters takes gigabytes soon after."""
 
 
-def checked(problem: Problem) -> ScaledQP:
+def checked(problem: MatrixProblem) -> ScaledQP:
     """The scaled problem; Failed where it is no QP. Slightly negative eigenvalues are left to the code."""
     if problem.kind not in CONVEX_KINDS:
         raise Failed(f"a {problem.kind} is not convex")

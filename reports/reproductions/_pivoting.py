@@ -21,7 +21,7 @@ from workbench.builtin.reports.reproductions._cube import COARSE, COUPLED, FINE,
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, Section, Table, number_text
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
-from workbench.problems.classes import Problem
+from workbench.problems.classes import MatrixProblem
 from workbench.problems.solution import Status
 from workbench.step.run import Run, make_problem
 
@@ -42,7 +42,7 @@ Answers = Callable[[Run, int], bool]
 """Whether an algorithm solves problem k of a run."""
 
 
-def problem_of(r: Run, k: int) -> Problem:
+def problem_of(r: Run, k: int) -> MatrixProblem:
     """The problem of step k of a run."""
     arrays = (getattr(r.record, x)[k] for x in ("M", "q_", "lower", "upper", "mu"))
     return make_problem(compiled(r.formulation, *r.case.size), *arrays)

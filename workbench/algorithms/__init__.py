@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.algorithms.base import Solver
 from workbench.errors import UnknownNameError, WorkbenchError
-from workbench.problems.classes import LCP, MLCP, ConicQP, Problem, is_psd
+from workbench.problems.classes import LCP, MLCP, ConicQP, MatrixProblem, is_psd
 from workbench.registry import Registry
 
 PARTS = "name", "solves", "guaranteed_for", "tolerance", "why_not", "solve"
@@ -63,7 +63,7 @@ ROUND_OFF = {
     "Coulomb NCP": "coulomb-exact", "global Coulomb NCP": "coulomb-exact", "equations": "elimination",
     "contact blocks": "blocks-exact", "mixed NCP": "mixed-exact",
 }  # fmt: skip
-"""Problem class: the solver that takes it to round-off."""
+"""Kind of problem: the solver that takes it to round-off."""
 
 OF_LCPS = "lemke", "murty", "judice-pires", "proximal", "keller", "pgs", "enumerate", "clarabel"
 """The methods that take LCPs, by which those who want them import no others."""
@@ -92,6 +92,6 @@ def find_solver(name: str | Solver) -> Solver:
     return found() if isinstance(found, type) else found
 
 
-def is_quadratic_program(problem: Problem) -> bool:
+def is_quadratic_program(problem: MatrixProblem) -> bool:
     """Whether the problem is also a convex (conic) quadratic program, so that optimisation codes can take it."""
     return problem.size > 0 and isinstance(problem, LCP | MLCP | ConicQP) and is_psd(problem.M)

@@ -19,8 +19,8 @@ from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import VECTOR
 from workbench.engine.stored import STORED, Stored
-from workbench.problems.residual import BLOCK_SETS, BlockSets
-from workbench.problems.sets import ASSOCIATED, DISC
+from workbench.problems.residual import BLOCK_SETS
+from workbench.problems.sets import ASSOCIATED, DISC, BlockSets
 
 AT_ONCE, MOST = 10, 20_000
 DOUBLINGS = 60

@@ -5,11 +5,11 @@ from typing import Any
 
 from workbench.algorithms.base import Solver, begun, with_residual
 from workbench.arrays import Array
-from workbench.problems.classes import Problem
+from workbench.problems.classes import MatrixProblem
 from workbench.problems.solution import Solution, Status
 
 
-def solved_by(solver: Solver, problem: Problem, *guess: Array, like: Sequence[str] = ()) -> Solution:
+def solved_by(solver: Solver, problem: MatrixProblem, *guess: Array, like: Sequence[str] = ()) -> Solution:
     """What a solver makes of a problem, from a guess if it has one; over bridges `like` those of another, if they lead
     there (`paths.path_to`)."""
     return _asked(solver, problem, lambda: solver.solve(problem, *guess), like=like)
@@ -21,7 +21,7 @@ def solved_from(solver: Any, problem: Any, start: Array) -> Solution:
 
 
 def _asked(
-    solver: Solver, problem: Problem, solve: Callable[[], Solution], start: Array | None = None,
+    solver: Solver, problem: MatrixProblem, solve: Callable[[], Solution], start: Array | None = None,
     like: Sequence[str] = (),
 ) -> Solution:  # fmt: skip
     if problem.kind in solver.solves:

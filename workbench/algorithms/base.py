@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.engine.timing import clock
 from workbench.errors import DataError
-from workbench.problems.classes import Array, Problem, is_sparse
+from workbench.problems.classes import Array, MatrixProblem, is_sparse
 from workbench.problems.solution import Solution, Status
 
 EXACT = 1e-9
@@ -32,16 +32,16 @@ class Solver(Protocol):
     @property
     def tolerance(self) -> float: ...
 
-    def why_not(self, problem: Problem) -> str | None:
+    def why_not(self, problem: MatrixProblem) -> str | None:
         """The reason, in words, why this solver cannot take the problem; None when it can."""
         ...
 
-    def solve(self, problem: Problem) -> Solution:
+    def solve(self, problem: MatrixProblem) -> Solution:
         """Solve one problem (no batch axes). A refusal is a Solution with status REFUSED and its reason."""
         ...
 
 
-def with_residual(solver: Solver, problem: Problem, found: Any) -> Solution:
+def with_residual(solver: Solver, problem: MatrixProblem, found: Any) -> Solution:
     """What a solver made of a problem, with the problem's residual, whatever it says itself.
 
     Bundled solvers ask the problem for it. From somebody else's, a residual and a proof are claims: the one is
@@ -58,7 +58,7 @@ def with_residual(solver: Solver, problem: Problem, found: Any) -> Solution:
     return replace(found, z=z, residual=residual, proof="")
 
 
-def nothing_against(problem: Problem) -> str | None:
+def nothing_against(problem: MatrixProblem) -> str | None:
     return None
 
 
@@ -71,15 +71,15 @@ class KernelSolver:
     solves: frozenset[str]
     guaranteed_for: str
     source: str
-    objection: Callable[[Problem], str | None] = field(default=nothing_against)
+    objection: Callable[[MatrixProblem], str | None] = field(default=nothing_against)
     tolerance: float = EXACT
 
-    def why_not(self, problem: Problem) -> str | None:
+    def why_not(self, problem: MatrixProblem) -> str | None:
         if problem.kind not in self.solves:
             return f"{self.name} solves {', '.join(sorted(self.solves))}, not {problem.kind}"
         return self.objection(problem)
 
-    def solve(self, problem: Problem, guess: Array | None = None) -> Solution:
+    def solve(self, problem: MatrixProblem, guess: Array | None = None) -> Solution:
         """Solve one problem; `guess` (n,) is handed to the kernel, of which some start from it (`lemke`).
 
         Raises DataError where the guess has another shape.
@@ -105,12 +105,12 @@ class KernelSolver:
 class Starting(KernelSolver):
     """One whose kernel begins from the guess."""
 
-    def solve_from(self, problem: Problem, start: Array) -> Solution:
+    def solve_from(self, problem: MatrixProblem, start: Array) -> Solution:
         """As `solve`, from a start (n,)."""
         return self.solve(problem, start)
 
 
-def kernel_arguments(problem: Problem) -> tuple:
+def kernel_arguments(problem: MatrixProblem) -> tuple:
     """(M, q, lower, upper, mu, d) as `kernels.SOLVE` takes them."""
     none = np.zeros(0)
     lower, upper = getattr(problem, "lower", none), getattr(problem, "upper", none)
@@ -129,7 +129,7 @@ def begun(solver: Any, problem: Any, start: Array | None) -> Solution:
     return solver.solve_from(problem, start)
 
 
-def refusal(solver: Solver, problem: Problem, reason: str) -> Solution:
+def refusal(solver: Solver, problem: MatrixProblem, reason: str) -> Solution:
     """The Solution that says no: z = nan, status REFUSED, and why."""
     z = np.full(problem.size, np.nan)
     return Solution(z, Status.REFUSED, np.inf, solver.tolerance, 0, 0.0, solver.name, reason)

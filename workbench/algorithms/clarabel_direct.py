@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.algorithms import base, quadratic
 from workbench.algorithms.quadratic import ScaledQP, SolverOutcome
-from workbench.problems.classes import Array, Problem
+from workbench.problems.classes import Array, MatrixProblem
 from workbench.problems.solution import Solution, Status
 
 GAP_TOLERANCE = 1e-13
@@ -106,10 +106,10 @@ class ClarabelDirect:
         """Another duality gap at which it stops, and another number of iterations at most."""
         return replace(self, gap=tolerance or self.gap, most=max_iterations or self.most)
 
-    def why_not(self, problem: Problem) -> str | None:
+    def why_not(self, problem: MatrixProblem) -> str | None:
         return quadratic.why_not_convex(problem)
 
-    def solve(self, problem: Problem) -> Solution:
+    def solve(self, problem: MatrixProblem) -> Solution:
         """Solve one problem (no batch axes); see `base.Solver`."""
         usual = (self.gap, self.most) == (GAP_TOLERANCE, None)
         return quadratic.solve_scaled(self, problem, lambda qp: _minimise(qp, _settings(self.gap, self.most)), usual)

@@ -25,9 +25,9 @@ from workbench.engine.kernels import INDICES, MATRIX, SOLVE, VECTOR, is_finite, 
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.engine.timing import clock
 from workbench.problems import sets
-from workbench.problems.classes import Array, ConeProblem, Problem
+from workbench.problems.classes import Array, ConeProblem, MatrixProblem
 from workbench.problems.global_problem import GlobalConeProblem
-from workbench.problems.residual import BlockSets
+from workbench.problems.sets import BlockSets
 from workbench.problems.solution import Solution, Status
 
 LARGEST_DENSE = 200
@@ -97,15 +97,15 @@ def ccp_kernel(M, q, lower, upper, mu, d, z, info):
 class ExactSolver(KernelSolver):
     """The compiled method where W is small; with sparse factors where it is not, or where that stops short."""
 
-    def solve(self, problem: Problem, guess: Array | None = None) -> Solution:
+    def solve(self, problem: MatrixProblem, guess: Array | None = None) -> Solution:
         """As `KernelSolver.solve`, over (M, H) too, without use of the guess; `stages` says how far each one came."""
         return self._solved(problem, None)
 
-    def solve_from(self, problem: Problem, start: Array) -> Solution:
+    def solve_from(self, problem: MatrixProblem, start: Array) -> Solution:
         """From a start (n,), and from zero where that ends in no solution."""
         return self._solved(problem, start)
 
-    def _solved(self, problem: Problem, first: Array | None) -> Solution:
+    def _solved(self, problem: MatrixProblem, first: Array | None) -> Solution:
         reason = self.why_not(problem)
         if reason:
             return refusal(self, problem, reason)

@@ -20,8 +20,8 @@ from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR
 from workbench.engine.stored import as_stored
-from workbench.problems.residual import BlockSets, Iterate, measure
-from workbench.problems.sets import ASSOCIATED, COULOMB, contact_of_row
+from workbench.problems.residual import Iterate, measure
+from workbench.problems.sets import ASSOCIATED, COULOMB, BlockSets, contact_of_row
 
 Indices = NDArray[np.int64]
 BLOCKS = types.Array(types.float64, 3, "C")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from workbench.algorithms import best
 from workbench.problems.classes import Array, ConeProblem, is_sparse
-from workbench.problems.islands import members
+from workbench.problems.islands import members, parts_of_matrix
 from workbench.problems.sets import contact_of_row
 
 HALVED = 100
@@ -44,7 +44,8 @@ class Part(ConeProblem):
 
 def solve_by_parts(problem: ConeProblem, solve: Callable[[ConeProblem], Staged]) -> Staged | None:
     """The parts' answers put together; None where there is one part only, or one that is most of the whole."""
-    r, d, part = problem.mu.size, problem.d, problem.parts()
+    r, d = problem.mu.size, problem.d
+    part = parts_of_matrix(problem.M, contact_of_row(r, d), r)
     if not part.any():
         return None
     split = members(part[contact_of_row(r, d)])

@@ -16,7 +16,7 @@ import numpy as np
 from workbench.algorithms import base, quadratic
 from workbench.algorithms.quadratic import ScaledQP, SolverOutcome
 from workbench.errors import UnknownNameError, WorkbenchError
-from workbench.problems.classes import ConeProblem, Problem
+from workbench.problems.classes import ConeProblem, MatrixProblem
 from workbench.problems.solution import Solution, Status
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class CvxpySolver:
     def solves(self) -> frozenset[str]:
         return quadratic.CONVEX_KINDS if self.quadratic_objective else frozenset()
 
-    def why_not(self, problem: Problem) -> str | None:
+    def why_not(self, problem: MatrixProblem) -> str | None:
         if not self.quadratic_objective:
             return f"{self.name} minimises no quadratic objectives under CVXPY"
         if not self.second_order_cones and isinstance(problem, ConeProblem) and problem.d == 2:
@@ -143,7 +143,7 @@ class CvxpySolver:
             own[_MOST[key]] = max_iterations
         return replace(self, own=own)
 
-    def solve(self, problem: Problem) -> Solution:
+    def solve(self, problem: MatrixProblem) -> Solution:
         """Solve one problem (no batch axes); see `base.Solver`."""
         key = self.name.removeprefix(PREFIX)
         options = self.own or _OPTIONS.get(key, {})

@@ -19,7 +19,7 @@ from workbench.algorithms.bases import SIGN_TOLERANCE, clip, infeasibilities, us
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX, SOLVE, VECTOR, copy, set_all, solve_on_basis
 from workbench.errors import DataError
-from workbench.problems.classes import MLCP, Array, Problem
+from workbench.problems.classes import MLCP, Array, MatrixProblem
 from workbench.problems.residual import bounded_residual
 from workbench.problems.solution import Status
 
@@ -125,7 +125,7 @@ def enumerate_kernel(M, q, lower, upper, mu, d, z, info):
     return INFEASIBLE
 
 
-def _objection(problem: Problem) -> str | None:
+def _objection(problem: MatrixProblem) -> str | None:
     if problem.size > LARGEST:
         return f"enumerate tries every basis and takes at most {LARGEST} unknowns; this problem has n = {problem.size}"
     return None

@@ -18,8 +18,8 @@ from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.problems.block_kernels import BLOCKS
-from workbench.problems.residual import BLOCK_SETS, BlockSets
-from workbench.problems.sets import NO_CONE
+from workbench.problems.residual import BLOCK_SETS
+from workbench.problems.sets import NO_CONE, BlockSets
 from workbench.problems.small_blocks import FEW, few_residuals
 
 MOST_INTERVALS, MOST_CONES = 1200, 150

@@ -27,11 +27,9 @@ from workbench.engine.compiling import kernel
 from workbench.engine.kernels import VECTOR
 from workbench.engine.stored import STORED, Stored, as_stored
 from workbench.engine.timing import clock
-from workbench.problems.classes import ConeProblem
-from workbench.problems.contact_blocks import ContactBlocks
-from workbench.problems.global_problem import GlobalConeProblem
-from workbench.problems.residual import BlockSets, Iterate, measure
-from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, contact_by_contact
+from workbench.problems.problem import Problem, block_places
+from workbench.problems.residual import Iterate, measure
+from workbench.problems.sets import APART, COULOMB, DISC, BlockSets
 from workbench.problems.solution import Solution, Status
 
 STOP = 1e-7
@@ -120,67 +118,27 @@ def in_units(J: Any, V: Any, own: Array, q: Array, sets: tuple, part: Indices, o
     D = 1.0 / np.sqrt(np.where(mobility > 0, mobility, 1.0))
     scale = sparse.diags_array(D)
     J, V = sparse.csr_array(scale @ J), sparse.csr_array(scale @ V)
-    row, column = _places(first)
+    row, column = block_places(first)
     # The radius of a disc is an impulse, which a friction coefficient is not.
     sets = BlockSets(first, cone, np.where(cone == DISC, mu / D[first[:-1]], mu), lower / D, upper / D)
     return ScaledBlocks(as_stored(J), as_stored(V), J.shape[1], own * D[row] * D[column], D * q, sets, part, order, D)
 
 
-def _places(first: Indices) -> tuple[Indices, Indices]:
-    """Row and column of every number of blocks stored row by row."""
-    k = np.diff(first)
-    block = np.repeat(np.arange(k.size), k * k)
-    a, b = np.divmod(np.arange(block.size) - np.repeat(np.cumsum(k * k) - k * k, k * k), np.maximum(k[block], 1))
-    return first[block] + a, first[block] + b
-
-
-def blocks_of(problem: Any) -> ScaledBlocks:
+def blocks_of(problem: Problem) -> ScaledBlocks:
     """The blocks of a problem that `why_not_taken` has nothing against."""
-    if isinstance(problem, ContactBlocks):
-        sets = problem.unknown, problem.cone, problem.mu, problem.lower, problem.upper
-        N, none = problem.whole[1], sparse.csr_array((problem.size, 0))
-        soft = np.flatnonzero(np.diff(N.indptr)) if N.nnz and N.data.any() else np.zeros(0, dtype=np.int64)
-        one = sparse.eye_array(problem.size, format="csr")[:, soft]
-        J = sparse.hstack([problem.rows, one if soft.size else none], format="csr")
-        V = sparse.hstack([problem.responses, N[soft].T if soft.size else none], format="csr")
-        return in_units(J, V, problem.own[1], problem.free[1], sets, problem.part, np.arange(problem.size))
-    r, d = problem.mu.size, problem.d
-    order = contact_by_contact(r, d)
-    cone = np.full(r, ASSOCIATED if problem.associated else COULOMB)
-    no_bounds = np.full(order.size, -np.inf), np.full(order.size, np.inf)
-    sets = (1 + d) * np.arange(r + 1), cone, np.array(problem.mu), *no_bounds
-    if isinstance(problem, GlobalConeProblem):
-        H = problem.H[:, order]
-        J, V = H.T.tocsr(), sparse.csr_array(problem.data.inertia.inverse @ H).T.tocsr()
-    else:
-        J = sparse.csr_array(problem.M)[order][:, order]
-        V = sparse.eye_array(order.size, format="csr")
-    rows = np.arange(order.size)
-    own = np.empty((r, 1 + d, 1 + d))
-    for a in range(1 + d):
-        for b in range(1 + d):
-            own[:, a, b] = (J[rows[a :: 1 + d]] * V[rows[b :: 1 + d]]).sum(axis=1)
-    return in_units(J, V, own.ravel(), np.array(problem.q)[order], sets, problem.parts(), order)
+    p = problem.by_set
+    J, V = p.operator.factors()
+    return in_units(J, V, p.operator.own, p.q, p.sets, p.part, p.order)
 
 
-def why_not_taken(problem: Any, laws: frozenset[int]) -> str | None:
+def why_not_taken(problem: Problem, laws: frozenset[int]) -> str | None:
     """Why a problem cannot be taken by a method for these laws; None where it can."""
-    if isinstance(problem, GlobalConeProblem) and problem.data.inertia.inverse is None:
-        return "too many velocities are coupled by M and bilateral constraints to hold their inverse"
-    if not isinstance(problem, ContactBlocks):
-        if not isinstance(problem, ConeProblem | GlobalConeProblem):
-            return f"friction cones are needed, not {problem.kind}"
-        return None if np.ndim(problem.q) == 1 else "one problem at a time is needed, not a batch"
+    if problem.is_batch:
+        return "one problem at a time is needed, not a batch"
     for law, reason in NOT_TAKEN.items():
-        if law not in laws and (problem.cone == law).any():
+        if law not in laws and (problem.laws == law).any():
             return reason
-    k = np.diff(problem.unknown)
-    if (np.diff(problem.row) == k).all() and k.size:
-        row, column = _places(problem.unknown)
-        one = np.where(row == column, 1.0, 0.0)
-        if np.array_equal(problem.L, one) and np.array_equal(problem.R, one):
-            return None if problem.responses is not None else "too many velocities are coupled by M"
-    return "blocks are needed whose rows are their own unknowns, L = R = 1"
+    return problem.by_set.operator.why_no_factors()
 
 
 class Method(Protocol):

@@ -32,7 +32,7 @@ from workbench.algorithms.bases import SIGN_TOLERANCE, backward_error, clip, inf
 from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, SOLVE, VECTOR, affine, set_all
-from workbench.problems.classes import Problem, is_symmetric
+from workbench.problems.classes import MatrixProblem, is_symmetric
 from workbench.problems.solution import Status
 
 SOLVED = int(Status.SOLVED)
@@ -374,7 +374,7 @@ def keller_kernel(M, q, lower, upper, mu, d, z, info):
     return by_drives(M, q, lower, upper, z, info)
 
 
-def _objection(problem: Problem) -> str | None:
+def _objection(problem: MatrixProblem) -> str | None:
     if not is_symmetric(problem.M):
         return "keller needs a symmetric M (its pivots are those of a quadratic programme); this one is not symmetric"
     return None

@@ -42,15 +42,11 @@ class MixedSolver:
     def solve_from(self, problem: Any, start: Array) -> Solution:
         """As `solve`, from a start (n,)."""
         from workbench.algorithms.small_cones import solve_anew
-        from workbench.problems.residual import BlockSets
 
-        begun, p, sets = clock(), problem.set_by_set, problem.sets
-        with np.errstate(divide="ignore", invalid="ignore"):
-            x = np.nan_to_num(start[sets.order] / p.unit, nan=0.0, posinf=0.0, neginf=0.0)
-        given = BlockSets(sets.first, sets.cone, p.mu, p.lower, p.upper)
-        info = np.zeros(1, dtype=np.int64)
-        solve_anew(p.A, p.q, given, x, info)
-        z = problem.plain(x)
+        begun, p, info = clock(), problem.by_set, np.zeros(1, dtype=np.int64)
+        x = np.nan_to_num(p.unknowns(start), nan=0.0, posinf=0.0, neginf=0.0)
+        solve_anew(p.matrix, p.q, p.sets, x, info)
+        z = p.plain(x)
         residual = float(problem.residual(z))
         claimed = Status.SOLVED if residual <= self.tolerance else Status.INACCURATE
         reason = "" if claimed is Status.SOLVED else claimed.meaning

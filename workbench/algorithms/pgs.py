@@ -24,7 +24,7 @@ from workbench.algorithms.bases import usable
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX, SOLVE, VECTOR, set_all
 from workbench.engine.timing import clock
-from workbench.problems.classes import Array, Problem
+from workbench.problems.classes import Array, MatrixProblem
 from workbench.problems.solution import Solution, Status
 
 SOLVED = int(Status.SOLVED)
@@ -93,7 +93,7 @@ def pgs_kernel(M, q, lower, upper, mu, d, z, info):
     return sweeps_from(M, q, lower, upper, z, TOLERANCE, SWEEPS, info)
 
 
-def _objection(problem: Problem) -> str | None:
+def _objection(problem: MatrixProblem) -> str | None:
     diagonal = np.diagonal(problem.M, axis1=-2, axis2=-1)
     if (diagonal <= 0).any():
         k = tuple(np.argwhere(diagonal <= 0)[0])
@@ -112,14 +112,14 @@ class GaussSeidel(KernelSolver):
         """Another relative change of a sweep at which it stops, and another number of sweeps at most."""
         return replace(self, stop=tolerance or self.stop, most=max_iterations or self.most)
 
-    def solve(self, problem: Problem, guess: Array | None = None) -> Solution:
+    def solve(self, problem: MatrixProblem, guess: Array | None = None) -> Solution:
         """As `KernelSolver.solve`; sweep by sweep, where these are adjusted or somebody watches."""
         if (self.stop, self.most) == (TOLERANCE, SWEEPS) and not best.watched(problem.size):
             return super().solve(problem, guess)
         reason = self.why_not(problem)
         return refusal(self, problem, reason) if reason else self.solve_from(problem, np.zeros(problem.size))
 
-    def solve_from(self, problem: Problem, start: Array) -> Solution:
+    def solve_from(self, problem: MatrixProblem, start: Array) -> Solution:
         """From the point of the bounds that is nearest to `start` (n,)."""
         M, q, lower, upper, _, _ = kernel_arguments(problem)
         begun, info = clock(), np.zeros(1, dtype=np.int64)

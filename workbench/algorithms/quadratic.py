@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from workbench.algorithms.base import Solver, refusal
 from workbench.engine.timing import clock
-from workbench.problems.classes import SYMMETRY_TOLERANCE, Array, ConeProblem, Problem, is_sparse, is_symmetric
+from workbench.problems.classes import SYMMETRY_TOLERANCE, Array, ConeProblem, MatrixProblem, is_sparse, is_symmetric
 from workbench.problems.islands import coupled_parts
 from workbench.problems.sets import contact_of_row
 from workbench.problems.solution import Solution, Status
@@ -83,7 +83,7 @@ class SolverOutcome:
     reason: str = ""
 
 
-def why_not_convex(problem: Problem) -> str | None:
+def why_not_convex(problem: MatrixProblem) -> str | None:
     """Why the problem is not a convex QP, with the number that says so; None when it is one."""
     if problem.kind not in CONVEX_KINDS:
         return f"a convex QP is a problem of kind {', '.join(sorted(CONVEX_KINDS))}, not {problem.kind}"
@@ -101,7 +101,7 @@ def why_not_convex(problem: Problem) -> str | None:
     return None
 
 
-def scaled(problem: Problem, leave_out_far: bool = True, guess: Array | None = None) -> ScaledQP:
+def scaled(problem: MatrixProblem, leave_out_far: bool = True, guess: Array | None = None) -> ScaledQP:
     """The scaled QP of a problem that `why_not_convex` lets pass, without its far bounds or, if asked, with all.
 
     The gradient is of order one at y = 0 or, with a guess z (n,), what z makes of it is.
@@ -168,7 +168,7 @@ def _cone_scale(diagonal: Array, mu: Array, d: int) -> Array:
 
 
 def solve_scaled(
-    solver: Solver, problem: Problem, minimise: Callable[[ScaledQP], SolverOutcome], again: bool = True
+    solver: Solver, problem: MatrixProblem, minimise: Callable[[ScaledQP], SolverOutcome], again: bool = True
 ) -> Solution:
     """Refuse, or scale the problem, let `minimise` solve it, and judge its point by the problem's own residual.
 
@@ -209,5 +209,5 @@ def _attempt(
     return outcome, np.full(qp.c.shape, np.nan) if outcome.y is None else qp.original(outcome.y)
 
 
-def _within_bounds(problem: Problem, z: Array) -> bool:
+def _within_bounds(problem: MatrixProblem, z: Array) -> bool:
     return isinstance(problem, ConeProblem) or bool(np.all((problem.lower <= z) & (z <= problem.upper)))

@@ -35,8 +35,8 @@ from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, affine, copy, lu_factor, lu_solve, set_all
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.problems.islands import coupled_parts
-from workbench.problems.residual import BLOCK_SETS, BlockSets, Iterate, length, measure, row_product
-from workbench.problems.sets import DISC, NO_CONE
+from workbench.problems.residual import BLOCK_SETS, Iterate, length, measure, row_product
+from workbench.problems.sets import DISC, NO_CONE, BlockSets
 
 ENOUGH, VERIFIED, LAST = 1e-12, 1e-10, 1e-13
 """Residual at which no other method begins; at which only what still gains goes on, a digit in a Newton step, a factor

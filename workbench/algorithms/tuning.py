@@ -16,7 +16,7 @@ from workbench.algorithms.base import Solver
 from workbench.algorithms.crossing import solved_by_path
 from workbench.arrays import Array
 from workbench.errors import DataError, WorkbenchError
-from workbench.problems.classes import Problem
+from workbench.problems.classes import MatrixProblem
 from workbench.problems.solution import Solution, Status
 
 CLOSER = 1e-2, 1e-4, 1e-6
@@ -63,7 +63,7 @@ class Tuning:
             return held
         return replace(held, claimed=Status.INACCURATE, reason=held.reason or Status.INACCURATE.meaning)
 
-    def solved(self, solver: Any, problem: Problem) -> Solution:
+    def solved(self, solver: Any, problem: MatrixProblem) -> Solution:
         """The problem solved so. Raises WorkbenchError where the solver cannot, DataError for a start that is none."""
         found = self.graded(self._solved(self.of(solver), problem))
         for share in CLOSER:
@@ -73,7 +73,7 @@ class Tuning:
             found = min(found, self.graded(self._solved(closer, problem)), key=lambda one: one.residual)
         return found
 
-    def _solved(self, method: Any, problem: Problem) -> Solution:
+    def _solved(self, method: Any, problem: MatrixProblem) -> Solution:
         if self.start is None:
             return solved_by(method, problem)
         if not hasattr(method, "solve_from"):

@@ -18,7 +18,7 @@ from workbench.errors import DataError
 from workbench.language.formulation import ContactSymbols, Formulation
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.bridges.factored import factor
-from workbench.problems.classes import ConeProblem, ConicQP, CoulombNCP, Problem, is_symmetric
+from workbench.problems.classes import ConeProblem, ConicQP, CoulombNCP, MatrixProblem, is_symmetric
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.problems.global_problem import GlobalConeProblem, GlobalConicQP, GlobalCoulombNCP, Way, way
 from workbench.step.one_step import pose
@@ -119,7 +119,7 @@ def stated(
     return (bodies(problem) if chosen.bodies else DIRECT[law](problem.local)), chosen
 
 
-def posed(problem: FrictionProblem, formulation: Formulation) -> Problem:
+def posed(problem: FrictionProblem, formulation: Formulation) -> MatrixProblem:
     """What `solve_problem` hands to the solver, in the first pass of a formulation that takes several."""
     direct = over_W(problem, formulation)
     if direct:

@@ -26,7 +26,7 @@ from workbench.errors import DataError, WorkbenchError
 from workbench.escalation import RATIONALS, default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
-from workbench.problems.classes import MLCP, Array, ConeProblem, CoulombNCP, Problem
+from workbench.problems.classes import MLCP, Array, ConeProblem, CoulombNCP, MatrixProblem
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.problems.global_problem import GlobalConeProblem
 from workbench.problems.solution import Solution, Status
@@ -146,7 +146,7 @@ def solve_within(
 
 
 def _direct(
-    problem: Problem | GlobalConeProblem, solver: str | Solver | None, start: float, tuning: Tuning
+    problem: MatrixProblem | GlobalConeProblem, solver: str | Solver | None, start: float, tuning: Tuning
 ) -> SolverAnswer:
     method = _method(solver, problem.kind, tuning)
     build_time = clock() - start

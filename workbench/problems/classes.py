@@ -1,23 +1,24 @@
-"""The problem classes. Each validates its data and owns its residual; solvers never grade themselves.
+"""Problems over a matrix of one kind of sets: LCP, MLCP, conic QP, Coulomb NCP. Each validates its data.
 
-All four are one statement, *z in K, F(z) = M z + q complementary to it*, over different sets K, and share one measure
-of error, the natural map, equilibrated row by row or contact by contact so that neither units nor ratios of masses
-matter: in every row of an LCP or MLCP, and every contact of a frictional problem, the gap |y - P_K(y - D F)|, y = z/D,
-over a scale of that row or contact; the worst of them counts (`residual`; formulary, section 7).
+All are `Problem`s and share one measure of error, the natural map, equilibrated row by row or contact by contact so
+that neither units nor ratios of masses matter: in every row of an LCP or MLCP, and every contact of a frictional
+problem, the gap |y - P_K(y - D F)|, y = z/D, over a scale of that row or contact; the worst of them counts (`residual`;
+formulary, section 7). Solvers never grade themselves.
 
 The arrays may carry leading batch axes (one problem per time step): `residual` then returns one number per problem.
 """
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from workbench.arrays import Array
 from workbench.errors import DataError
-from workbench.problems.sets import ASSOCIATED, COULOMB, contact_by_contact, contact_of_row
+from workbench.problems.problem import Indices, Matrix, Operator, Problem, SetBySet
+from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE, BlockSets, contact_by_contact
 
 SYMMETRY_TOLERANCE = 1e-10
 """Relative asymmetry |M - M^T|_max / |M|_max up to which a matrix counts as symmetric."""
@@ -121,7 +122,7 @@ def is_psd(M: Array) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class MLCP:
+class MLCP(Problem):
     """Mixed LCP with bounds: l <= z <= u, w = M z + q >= 0 where z = l, <= 0 where z = u, = 0 between.
 
     M (..., n, n), q, lower, upper (..., n); bounds may be infinite. An LCP is the case l = 0, u = inf.
@@ -151,8 +152,25 @@ class MLCP:
     def size(self) -> int:
         return self.q.shape[-1]
 
+    @property
+    def laws(self) -> Indices:
+        return np.full(self.size, NO_CONE)
+
+    @property
+    def is_batch(self) -> bool:
+        return self.q.ndim > 1
+
+    @cached_property
+    def by_set(self) -> SetBySet:
+        each = np.arange(self.size + 1)
+        sets = BlockSets(each, self.laws, np.zeros(self.size), self.lower, self.upper)
+        return SetBySet(sets, Matrix(self.M, each), self.q, abs(self.q), each[:-1], np.ones(self.size))
+
     def residual(self, z: Array) -> Array:
-        """Natural-map residual of z (..., n), dimensionless; one number per problem, inf where z is not finite."""
+        """Natural-map residual of z (..., n), dimensionless; one number per problem, inf where z is not finite.
+
+        All rows are measured together: a method rounds in all of them by the largest.
+        """
         # Lazy: posing problems needs no compiled code.
         from workbench.problems.residual import bounded_residuals
 
@@ -204,11 +222,11 @@ def _cone_gap(z: Array, step: Array, mu: Array, d: int) -> Array:
     return np.where(np.concatenate([opens, np.repeat(opens, d, axis=-1)], axis=-1), z, step + beyond)
 
 
-class ConeComplementarity:
+class ConeComplementarity(Problem):
     """K contains z perp W z + q (+ De Saxce shift) in K*, over r friction cones mu z_n >= |z_t|.
 
     Order of the unknowns: z = [p_n (r), p_t (d r)], tangential parts contact by contact. How W is held is up to those
-    derived from this: they have q, mu, d, `parts`, `_moved`, `_terms` and `_diagonal`.
+    derived from this: they have q, mu, d and `_operator`, of the unknowns contact by contact.
     """
 
     q: Array
@@ -222,59 +240,34 @@ class ConeComplementarity:
     def size(self) -> int:
         return self.q.shape[-1]
 
-    def shift(self, u: Array) -> Array | float:
-        """What the law adds to F = W z + q before it is held against the dual cone: De Saxce's mu |u_t| n, or none."""
-        if self.associated:
-            return 0.0
-        r = self.mu.shape[-1]
-        slip = _norm(u[..., r:].reshape(*u.shape[:-1], r, self.d))
-        return np.concatenate([self.mu * slip, np.zeros_like(u[..., r:])], axis=-1)
+    @property
+    def laws(self) -> Indices:
+        return np.full(self.mu.shape[-1], ASSOCIATED if self.associated else COULOMB)
 
-    def _moved(self, z: Array) -> Array:
-        """W z."""
+    @property
+    def is_batch(self) -> bool:
+        return self.q.ndim > 1
+
+    @cached_property
+    def by_set(self) -> SetBySet:
+        order, no_bound = contact_by_contact(self.mu.size, self.d), np.full(self.size, np.inf)
+        first, q = (1 + self.d) * np.arange(self.mu.size + 1), self.q[order]
+        sets = BlockSets(first, self.laws, self.mu, -no_bound, no_bound)
+        return SetBySet(sets, self._operator(order, first), q, abs(q), order, np.ones(self.size))
+
+    def _operator(self, order: Indices, first: Indices) -> Operator:
+        """W over z[order], contact by contact."""
         raise NotImplementedError
 
-    def _terms(self, z: Array) -> Array:
-        """The sizes of what every row of W z is the sum of."""
-        raise NotImplementedError
+    def unscaled_residual(self, z: Array) -> float:
+        """The natural map with rho = 1 over |q|_2, FCLIB's measure: it depends on the units of the data.
 
-    def _diagonal(self) -> Array:
-        """That of W, (..., r(1+d))."""
-        raise NotImplementedError
-
-    def _gap(self, z: Array, u: Array) -> Array:
-        """|z - P_K(z - (u + shift))|_2 of z (..., r(1+d))."""
-        return _norm(_cone_gap(z, u + self.shift(u), self.mu, self.d))
-
-    def parts(self) -> NDArray[np.int64]:
-        """(r,) the least contact of the part of every one: what W couples directly or through others."""
-        raise NotImplementedError
-
-    def residual(self, z: Array) -> Array:
-        """Natural-map residual of z (r(1+d),), dimensionless, inf where z is not finite."""
-        # Lazy: posing problems needs no compiled code.
-        from workbench.problems.residual import BlockSets, by_sets, contact_units
-
-        r, m, place = self.mu.size, 1 + self.d, contact_by_contact(self.mu.size, self.d)
-        x, q, diagonal = (y[place] for y in (_asked(z, self.q), self.q, self._diagonal()))
-        D, part, no_bound = np.empty(self.size), self.parts(), np.full(self.size, np.inf)
-        contact_units(m, diagonal, q, x, D)
-
-        def products(x: Array) -> tuple[Array, Array]:
-            z = np.empty(x.size)
-            z[place] = x
-            return self._moved(z)[place], self._terms(z)[place]
-
-        first, cone = m * np.arange(r + 1), np.full(r, ASSOCIATED if self.associated else COULOMB)
-        sets = BlockSets(first, cone, self.mu, -no_bound, no_bound)
-        return np.asarray(by_sets(sets, part, D, q, abs(q), diagonal, x, products).max(initial=0.0))
-
-    def unscaled_residual(self, z: Array) -> Array:
-        """The natural map with rho = 1 over |q|_2, FCLIB's measure: it depends on the units of the data."""
+        z (r(1+d),), of one problem.
+        """
         with np.errstate(invalid="ignore", over="ignore"):
-            size = _norm(self.q)
-            value = self._gap(z, self._moved(z) + self.q) / np.where(size > 0, size, 1.0)
-            return np.where(np.isfinite(value) & np.isfinite(size), value, np.inf)
+            size, F = float(_norm(self.q)), self.velocity(z)
+            value = float(_norm(_cone_gap(z, F + self.shift(F), self.mu, self.d))) / (size if size > 0 else 1.0)
+            return value if np.isfinite(value) and np.isfinite(size) else np.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,9 +295,9 @@ class ConeProblem(ConeComplementarity):
             raise DataError(f"mu = {self.mu.min()} is negative; a friction coefficient is >= 0")
 
     def residual(self, z: Array) -> Array:
-        """As `ConeComplementarity.residual`, of z (..., r(1+d)); one number per problem."""
+        """As `Problem.residual`, of z (..., r(1+d)); one number per problem."""
         if is_sparse(self.M):
-            return super().residual(z)
+            return np.asarray(super().residual(z))
         from workbench.problems.residual import contact_residuals
 
         z = _asked(z, self.q)
@@ -313,20 +306,8 @@ class ConeProblem(ConeComplementarity):
         contact_residuals(*data, found.reshape(-1))
         return found
 
-    def parts(self) -> NDArray[np.int64]:
-        from workbench.problems.islands import parts_of_matrix
-
-        r = self.mu.size
-        return parts_of_matrix(self.M, contact_of_row(r, self.d), r)
-
-    def _moved(self, z: Array) -> Array:
-        return self.M @ z if is_sparse(self.M) else np.einsum("...ij,...j->...i", self.M, z)
-
-    def _terms(self, z: Array) -> Array:
-        return abs(self.M) @ abs(z)
-
-    def _diagonal(self) -> Array:
-        return self.M.diagonal() if is_sparse(self.M) else np.diagonal(self.M, axis1=-2, axis2=-1)
+    def _operator(self, order: Indices, first: Indices) -> Operator:
+        return Matrix(self.M[order][:, order], first)
 
 
 @dataclass(frozen=True, eq=False)
@@ -349,4 +330,4 @@ class CoulombNCP(ConeProblem):
     associated = False
 
 
-Problem = MLCP | ConeProblem
+MatrixProblem = MLCP | ConeProblem

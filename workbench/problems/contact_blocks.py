@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from workbench.arrays import Array
 from workbench.engine.lazy import sparse
@@ -22,16 +21,15 @@ from workbench.engine.stored import as_stored
 from workbench.errors import DataError
 from workbench.problems.block_kernels import BlockArrays, is_sound
 from workbench.problems.inertia import CHUNK, Inertia
-from workbench.problems.sets import DISC, NO_CONE
+from workbench.problems.problem import Indices, Problem, SetBySet, block_places
+from workbench.problems.sets import DISC, NO_CONE, BlockSets
 
 MOST_RESPONSES = 20_000_000
 """Numbers of M^-1 J^T up to which it is held where the inverse of M is not: 160 MB."""
 
-Indices = NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False)
-class ContactBlocks:
+class ContactBlocks(Problem):
     """B blocks over n velocities, in R rows of J and X unknowns; matrices of blocks are stored row by row, flat.
 
     M (n, n) sparse SPD, b (n,), J (R, n) sparse; row, unknown (B + 1,): block i has the rows row[i]:row[i + 1] and the
@@ -246,37 +244,65 @@ class ContactBlocks:
         given = self.rows.T @ (self.whole[2] @ x)
         return self.inertia.scale * (self.free[0] + self.inertia.response(given))
 
-    def residual(self, x: Array) -> float:
-        """Natural-map residual of x (X,), dimensionless, inf where x is not finite: the worst block's."""
-        return float(self.block_residuals(x).max(initial=0.0))
+    @property
+    def laws(self) -> Indices:
+        return self.cone
+
+    @cached_property
+    def by_set(self) -> SetBySet:
+        sets = BlockSets(self.unknown, self.cone, self.mu, self.lower, self.upper)
+        return SetBySet(sets, BlockOperator(self), *self.free[1:], np.arange(self.size), np.ones(self.size))
 
     def block_residuals(self, x: Array) -> Array:
-        """The residual of every block (B,) at x (X,), measured as in formulary 7.5, an interval by its row."""
+        """As `Problem.block_residuals`; few blocks are measured by kernels."""
+        return self.small.residuals(self._asked(x)) if self.small else super().block_residuals(x)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockOperator:
+    """L W R + N of contact blocks, over bodies."""
+
+    problem: ContactBlocks
+
+    @property
+    def own(self) -> Array:
+        return self.problem.own[1]
+
+    @cached_property
+    def diagonal(self) -> Array:
+        row, column = block_places(self.problem.unknown)
+        return self.own[row == column]
+
+    def products(self, x: Array) -> tuple[Array, Array]:
+        """Of intervals the terms of their own block one by one, and what all others make of the row together."""
         from workbench.problems.block_kernels import own_terms
-        from workbench.problems.residual import BlockSets, block_units, by_sets
 
-        x = self._asked(x)
-        if self.small:
-            return self.small.residuals(x)
-        if not np.isfinite(x).all():
-            return np.full(self.blocks, np.inf)
-        D, diagonal = np.empty(self.size), np.empty(self.size)
-        A, q, sizes = self.own[1], self.free[1], self.free[2]
-        block_units(self.unknown, self.cone, A, q, x, D, diagonal)
+        p = self.problem
+        moved, terms = p._sums(x)
+        own_terms(p.unknown, p.cone, self.own, moved, x, terms)
+        return moved, terms
 
-        def products(x: Array) -> tuple[Array, Array]:
-            moved, terms = self._sums(x)
-            own_terms(self.unknown, self.cone, A, moved, x, terms)
-            return moved, terms
+    def parts(self) -> Indices:
+        return self.problem.part
 
-        sets = BlockSets(self.unknown, self.cone, self.mu, self.lower, self.upper)
-        return by_sets(sets, self.part, D, q, sizes, diagonal, x, products)
+    def factors(self) -> tuple[Any, Any]:
+        """Of blocks whose rows are their own unknowns, L = R = 1. A compliance is a velocity of its own."""
+        p = self.problem
+        N, none = p.whole[1], sparse.csr_array((p.size, 0))
+        soft = np.flatnonzero(np.diff(N.indptr)) if N.nnz and N.data.any() else np.zeros(0, dtype=np.int64)
+        one = sparse.eye_array(p.size, format="csr")[:, soft]
+        J = sparse.hstack([p.rows, one if soft.size else none], format="csr")
+        return J, sparse.hstack([p.responses, N[soft].T if soft.size else none], format="csr")
 
-    def _asked(self, x: Any) -> Array:
-        x = np.ascontiguousarray(x, dtype=float)
-        if x.shape != (self.size,):
-            raise DataError(f"x has shape {x.shape}; the problem has {self.size} unknowns")
-        return x
+    def why_no_factors(self) -> str | None:
+        p = self.problem
+        k = np.diff(p.unknown)
+        if (np.diff(p.row) == k).all() and k.size:
+            row, column = block_places(p.unknown)
+            one = np.where(row == column, 1.0, 0.0)
+            if np.array_equal(p.L, one) and np.array_equal(p.R, one):
+                return None if p.responses is not None else "too many velocities are coupled by M"
+        return "blocks are needed whose rows are their own unknowns, L = R = 1"
 
 
 def block_diagonal(values: Array, row: Indices, column: Indices) -> Any:

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from workbench.engine.lazy import sparse
 from workbench.errors import DataError
 from workbench.problems.classes import Array, ConeComplementarity, is_symmetric
 from workbench.problems.friction_problem import LARGEST_DENSE, GlobalFrictionProblem, Sparse
+from workbench.problems.inertia import Inertia
+from workbench.problems.problem import Indices, Operator, own_blocks
 from workbench.problems.sets import contact_of_row
 
 FEW = 100
@@ -32,31 +33,45 @@ class GlobalConeProblem(ConeComplementarity):
         for name, value in (("mu", self.data.mu), ("d", self.data.d), ("q", self.data.free_velocity)):
             object.__setattr__(self, name, value)
 
-    @cached_property
-    def H(self) -> Sparse:
-        """H (n, r (1 + d)) in the scaled velocities of `data.inertia`."""
-        return self.data.inertia.scaled(self.data.H)
+    def _operator(self, order: Indices, first: Indices) -> Operator:
+        return OverBodies(self.data.inertia, self.data.inertia.scaled(self.data.H)[:, order], first)
+
+
+@dataclass(frozen=True, eq=False)
+class OverBodies:
+    """H^T K^-1 H over bodies and their bilateral constraints; H (n, X) in the scaled velocities of `inertia`."""
+
+    inertia: Inertia
+    H: Sparse
+    first: Indices
 
     @cached_property
     def diagonal(self) -> Array:
-        """The diagonal of W (r (1 + d),)."""
-        return self.data.inertia.squares(self.H)
+        return self.inertia.squares(self.H)
 
-    def _moved(self, z: Array) -> Array:
-        return self.H.T @ self.data.inertia.response(self.H @ z)
+    @cached_property
+    def own(self) -> Array:
+        J, V = self.factors()
+        return own_blocks(self.first, lambda rows, columns: (J[rows] * V[columns]).sum(axis=1))
 
-    def _terms(self, z: Array) -> Array:
-        return abs(self.H.T) @ abs(self.data.inertia.response(self.H @ z))
+    def products(self, x: Array) -> tuple[Array, Array]:
+        v = self.inertia.response(self.H @ x)
+        return self.H.T @ v, abs(self.H.T) @ abs(v)
 
-    def _diagonal(self) -> Array:
-        return self.diagonal
-
-    def parts(self) -> NDArray[np.int64]:
+    def parts(self) -> Indices:
         from workbench.problems.islands import parts_of
 
-        H, r, body = self.data.H.tocoo(), self.mu.size, self.data.inertia.body
-        contact = contact_of_row(r, self.d)
-        return parts_of(contact[H.col], r + body[H.row], r + int(body.max()) + 1)[:r]
+        H, B, body = self.H.tocoo(), self.first.size - 1, self.inertia.body
+        contact = np.repeat(np.arange(B), np.diff(self.first))
+        return parts_of(contact[H.col], B + body[H.row], B + int(body.max()) + 1)[:B]
+
+    def factors(self) -> tuple[Sparse, Sparse]:
+        return self.H.T.tocsr(), sparse.csr_array(self.inertia.inverse @ self.H).T.tocsr()
+
+    def why_no_factors(self) -> str | None:
+        if self.inertia.inverse is None:
+            return "too many velocities are coupled by M and bilateral constraints to hold their inverse"
+        return None
 
 
 class GlobalConicQP(GlobalConeProblem):

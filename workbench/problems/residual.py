@@ -22,7 +22,7 @@ from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import WITHIN
 from workbench.engine.scratch import INDICES, VECTOR, scratch, scratch_indices, scratch_matrix
 from workbench.problems.islands import READ_INDICES, coupled_parts
-from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, NO_CONE
+from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, NO_CONE, BlockSets
 
 FAR = 1e5
 """Impulses z/D of a contact count up to this multiple of the motion D u of its part: of near-redundant contacts they
@@ -131,19 +131,17 @@ def unit_of_set(trace, q, x, first, end):
     return np.sqrt(impulse) / np.sqrt(free) if impulse > 0.0 and free > 0.0 else 1.0
 
 
-@kernel(types.void(READ_INDICES, READ_INDICES, READ_ROW, READ_ROW, READ_ROW, VECTOR, VECTOR))
-def block_units(first, cone, own, q, x, D, diagonal):
-    """D (X,), `equilibration` of every block of intervals and `unit_of_set` of all others, and the diagonal (X,).
+@kernel(types.void(READ_INDICES, READ_INDICES, READ_ROW, READ_ROW, READ_ROW, READ_ROW, VECTOR))
+def block_units(first, cone, diagonal, own, q, x, D):
+    """D (X,), `equilibration` of every block of intervals and `unit_of_set` of all others.
 
-    own: the diagonal blocks of W, flat, block after block, each row by row.
+    diagonal (X,) of W; own: its diagonal blocks, flat, block after block, each row by row, of which those of intervals
+    are read.
     """
     at = 0
     for i in range(cone.shape[0]):
         begin, end, trace = first[i], first[i + 1], 0.0
         m = end - begin
-        for a in range(m):
-            diagonal[begin + a] = own[at + a * (m + 1)]
-            trace += diagonal[begin + a]
         if cone[i] == NO_CONE:
             block = np.empty((m, m))
             for a in range(m):
@@ -151,6 +149,8 @@ def block_units(first, cone, own, q, x, D, diagonal):
                     block[a, b] = own[at + a * m + b]
             equilibration(block, D[begin:end])
         else:
+            for k in range(begin, end):
+                trace += diagonal[k]
             unit = unit_of_set(trace, q, x, begin, end)
             for k in range(begin, end):
                 D[k] = unit
@@ -249,19 +249,6 @@ def apart_gap(y, w, first, end, mu):
 MOTION, LOUD, SIZE, HELD, TOP, SCALE = range(6)
 """Of a part the largest motion, impulse or terms that count beside it, size of free velocities, and all that a row has;
 of what is solved together all that a row has, and its scale."""
-
-
-class BlockSets(NamedTuple):
-    """B sets, one after another: set i has the unknowns first[i] : first[i + 1] of X and is what cone[i] says (`sets`).
-
-    first (B + 1,); cone, mu (B,), of a disc the radius; lower, upper (X,), which are read for intervals alone.
-    """
-
-    first: Indices
-    cone: Indices
-    mu: Array
-    lower: Array
-    upper: Array
 
 
 class Iterate(NamedTuple):

@@ -1,10 +1,12 @@
 """Sets of unknowns: intervals, friction cones under one law or another, discs; what they are, and where they stand."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.arrays import Array
 from workbench.errors import DataError
 
 NO_CONE, COULOMB, ASSOCIATED, APART, DISC = range(5)
@@ -29,6 +31,19 @@ def contact_by_contact(r: int, d: int) -> Indices:
 def contact_of_row(r: int, d: int) -> Indices:
     """(r (1 + d),) the contact of every entry of [n (r), t (d r)]."""
     return np.concatenate([np.arange(r), np.repeat(np.arange(r), d)])
+
+
+class BlockSets(NamedTuple):
+    """B sets, one after another: set i has the unknowns first[i] : first[i + 1] of X and is what cone[i] says.
+
+    first (B + 1,); cone, mu (B,), of a disc the radius; lower, upper (X,), which are read for intervals alone.
+    """
+
+    first: Indices
+    cone: Indices
+    mu: Array
+    lower: Array
+    upper: Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,8 @@ from workbench.engine.stored import STORED, as_stored
 from workbench.problems.block_kernels import BLOCKS, own_terms
 from workbench.problems.islands import parts_over_bodies
 from workbench.problems.mass import MASS, mass_of, solve_mass
-from workbench.problems.residual import READ_ROW, BlockSets, Iterate, block_units, growth_exponent, measure, row_product
-from workbench.problems.sets import DISC
+from workbench.problems.residual import READ_ROW, Iterate, block_units, growth_exponent, measure, row_product
+from workbench.problems.sets import DISC, BlockSets
 
 MOST_ROWS, MOST_UNKNOWNS, MOST_VELOCITIES = 200, 400, 400
 """Rows, unknowns and velocities up to which contact blocks are few."""
@@ -151,7 +151,9 @@ def few_residuals(blocks, few, x, found):
             for i in range(B):
                 found[i] = np.inf
             return
-    block_units(first, cone, own, q, x, D, diagonal)
+    for k in range(X):
+        diagonal[k] = A[k, k]
+    block_units(first, cone, diagonal, own, q, x, D)
     up = growth_exponent(D, x, q)
     for k in range(X):
         y[k] = ldexp(x[k], up)

@@ -11,7 +11,7 @@ from workbench.language.modelling import Declaration
 from workbench.mechanics.case import Case
 from workbench.mechanics.contact import ContactSolution, ContactSystem
 from workbench.mechanics.relaxation import Relaxation
-from workbench.problems.classes import Problem
+from workbench.problems.classes import MatrixProblem
 from workbench.problems.solution import Solution, Status
 from workbench.step import stepping
 from workbench.step.stepper import Stepper
@@ -116,7 +116,7 @@ def first_step(
 
 def first_problem(
     case: Case, formulation: Formulation, h: float, normal: str, relaxation: Relaxation | None = None
-) -> Problem | None:
+) -> MatrixProblem | None:
     """The problem of a run's first step; None where it cannot be posed."""
     try:
         return first_step(case, formulation, h, normal, relaxation).problem()

@@ -14,13 +14,13 @@ from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.law import COULOMB, Law
 from workbench.mechanics.relaxation import Relaxation
-from workbench.problems.classes import LCP, MLCP, Array, ConicQP, CoulombNCP, Equations, Problem
+from workbench.problems.classes import LCP, MLCP, Array, ConicQP, CoulombNCP, Equations, MatrixProblem
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.solution import Status
 from workbench.step.record import RunRecord
 
 
-def make_problem(c: Compiled, M: Array, q: Array, lower: Array, upper: Array, mu: Array) -> Problem:
+def make_problem(c: Compiled, M: Array, q: Array, lower: Array, upper: Array, mu: Array) -> MatrixProblem:
     """The reduced problem (or a batch of them) in the class that the declaration was recognised as."""
     if c.kind == "LCP":
         return LCP(M, q)

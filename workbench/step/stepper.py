@@ -17,7 +17,7 @@ from workbench.language.hooks import given_axes, never_again, remember_impulses
 from workbench.mechanics.case import Case
 from workbench.mechanics.core import NORMAL_LAWS
 from workbench.mechanics.relaxation import RIGID, Relaxation
-from workbench.problems.classes import Array, Problem
+from workbench.problems.classes import Array, MatrixProblem
 from workbench.problems.solution import Solution, Status
 from workbench.step import stepping
 from workbench.step.record import width
@@ -118,7 +118,7 @@ class Stepper:
         """Stamp and eliminate: whether a problem now stands in the work arrays."""
         return Status(pose_problem(self.core, self.work))
 
-    def problem(self) -> Problem:
+    def problem(self) -> MatrixProblem:
         """The problem that now stands in the work arrays; raises DataError where it cannot be posed."""
         status = self.pose()
         if status is not Status.SOLVED:

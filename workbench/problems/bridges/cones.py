@@ -25,10 +25,10 @@ NAMES = {
 
 
 def applies(law: int, problem: MixedNCP) -> str | None:
-    s, p, inside = problem.sets, problem.set_by_set, problem.sets.in_intervals
+    s, p, inside = problem.sets, problem.by_set, problem.sets.in_intervals
     one, directions = np.diff(s.first) == 1, _directions(problem)
     # Without friction, and in a cone of one unknown, both laws say the same; a disc is no cone whatever its radius.
-    others = (s.cone != law) & (s.cone != NO_CONE) & ((s.cone == DISC) | ((p.mu > 0) & ~one))
+    others = (s.cone != law) & (s.cone != NO_CONE) & ((s.cone == DISC) | ((p.sets.mu > 0) & ~one))
     if others.any():
         return NAMES[int(s.cone[others][0])]
     if (directions > 2).any() or np.unique(directions[directions > 0]).size > 1:
@@ -37,7 +37,7 @@ def applies(law: int, problem: MixedNCP) -> str | None:
         return "a cone has friction in one direction and none in the other"
     if (problem.lower[inside] != 0).any() or (problem.upper[inside] != np.inf).any():
         return "an interval other than z >= 0 is no friction cone"
-    return "the matrix is not symmetric" if law == ASSOCIATED and not is_symmetric(p.A) else None
+    return "the matrix is not symmetric" if law == ASSOCIATED and not is_symmetric(p.matrix) else None
 
 
 def _directions(problem: MixedNCP):
@@ -46,7 +46,7 @@ def _directions(problem: MixedNCP):
 
 
 def forward(law: int, problem: MixedNCP) -> Image:
-    s, p = problem.sets, problem.set_by_set
+    s, p = problem.sets, problem.by_set
     d = max(int(_directions(problem).max()), 1)
     begins = s.begins
     r = int(begins.sum())
@@ -55,18 +55,18 @@ def forward(law: int, problem: MixedNCP) -> Image:
     within = np.arange(problem.size) - np.flatnonzero(begins)[contact]
     place = np.where(begins, contact, r + d * contact + within - 1)
     W, q, mu = np.zeros((r * (1 + d), r * (1 + d))), np.zeros(r * (1 + d)), np.zeros(r)
-    W[np.ix_(place, place)], q[place] = p.A, p.q
-    mu[contact] = p.mu[s.set_of]
+    W[np.ix_(place, place)], q[place] = p.matrix, p.q
+    mu[contact] = p.sets.mu[s.set_of]
     unused = np.setdiff1d(np.arange(r * (1 + d)), place)
     W[unused, unused] = abs(W.diagonal()[(unused - r) // d])
 
     def there(z: Array) -> Array:
         y = np.zeros(r * (1 + d))
-        y[place] = z[s.order] / p.unit
+        y[place] = p.unknowns(z)
         return y
 
     made = ConicQP if law == ASSOCIATED else CoulombNCP
-    return Image(made(W, q, mu, d), lambda y: problem.plain(y[place]), there)
+    return Image(made(W, q, mu, d), lambda y: p.plain(y[place]), there)
 
 
 ASSOCIATED_CONES = Bridge(

@@ -13,38 +13,22 @@ import numpy as np
 
 from workbench.arrays import Array
 from workbench.problems.classes import ConicQP, CoulombNCP
-from workbench.problems.contact_blocks import ContactBlocks, Indices
+from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
-from workbench.problems.mixed import MixedNCP
+from workbench.problems.problem import Indices, Problem
 from workbench.problems.sets import ASSOCIATED, COULOMB
 
 NAME = "Coulomb's law as a sequence of CCPs"
 
 
-def is_shifted(problem: Any) -> bool:
+def is_shifted(problem: Problem) -> bool:
     """Whether some contact is under Coulomb's law."""
-    if isinstance(problem, ContactBlocks):
-        return bool((problem.cone == COULOMB).any())
-    if isinstance(problem, MixedNCP):
-        return bool((problem.sets.cone == COULOMB).any())
-    return isinstance(problem, CoulombNCP | GlobalCoulombNCP)
+    return bool((problem.laws == COULOMB).any())
 
 
-def shift(problem: Any, z: Array) -> Array:
+def shift(problem: Problem, z: Array) -> Array:
     """s (n,) at z (n,)."""
-    if isinstance(problem, CoulombNCP | GlobalCoulombNCP):
-        return np.asarray(problem.shift(problem._moved(z) + problem.q))
-    found = np.zeros(problem.size)
-    if isinstance(problem, ContactBlocks):
-        cone, first, order = problem.cone, problem.unknown, np.arange(problem.size)
-        at, F = np.arange(problem.blocks + 1), problem.moved(z) + problem.free[1]
-    else:
-        cone, first, order, at = problem.sets.cone, problem.sets.first, problem.sets.order, problem.sets.at
-        F = problem.M @ z + problem.q
-    for i in np.flatnonzero(cone == COULOMB):
-        slip = problem.mu[at[i] : at[i + 1]] * F[order[first[i] + 1 : first[i + 1]]]
-        found[order[first[i]]] = np.linalg.norm(slip)
-    return found
+    return problem.shift(problem.velocity(z))
 
 
 def associated(problem: Any, s: Array) -> Any:

@@ -29,26 +29,27 @@ def factor(W: Array) -> Array:
 
 
 def applies(problem: MixedNCP) -> str | None:
-    return None if is_psd(problem.set_by_set.A) else NOT_PSD
+    return None if is_psd(problem.by_set.matrix) else NOT_PSD
 
 
 def forward(problem: MixedNCP) -> Image:
-    s, p = problem.sets, problem.set_by_set
-    J = factor(p.A)
+    s, p = problem.sets, problem.by_set
+    J = factor(p.matrix)
     n = J.shape[1]
     first = np.append(np.flatnonzero(s.begins), problem.size)
     set_of = s.set_of[first[:-1]]
     square = np.concatenate([np.eye(k).ravel() for k in np.diff(first)])
+    _, _, mu, lower, upper = p.sets
     blocks = ContactBlocks(
         sparse.eye_array(n, format="csr"), np.zeros(n), sparse.csr_array(J), first, first, square,
-        np.zeros(square.size), square, p.q, np.zeros(problem.size), p.lower, p.upper, s.cone[set_of], p.mu[set_of],
+        np.zeros(square.size), square, p.q, np.zeros(problem.size), lower, upper, s.cone[set_of], mu[set_of],
     )  # fmt: skip
 
     def there(z: Array) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(p.unit > 0, z[s.order] / p.unit, 0.0)
 
-    return Image(blocks, problem.plain, there)
+    return Image(blocks, p.plain, there)
 
 
 BRIDGE = Bridge("W = J J^T over unit masses", between([MixedNCP.kind], ContactBlocks.kind), 3, applies, forward)

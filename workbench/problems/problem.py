@@ -1,0 +1,214 @@
+"""A problem: unknowns in a product of sets, and F = A z + q complementary to them in every one.
+
+    z in K = K_1 x ... x K_B,     F = A z + q,     F complementary to z set by set
+
+LCP, MLCP, conic QP, Coulomb NCP, mixed problem and contact blocks are what it is called by its sets and by how A is
+held. Each says what it is set by set (`Problem.by_set`): sets, an operator, q. Residual, De Saxce's shift and the
+methods that need no matrix come from that alone. What is a small dense matrix has kernels for the same measure.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.arrays import Array
+from workbench.errors import DataError
+from workbench.problems.sets import COULOMB, NO_CONE, BlockSets
+
+Indices = NDArray[np.int64]
+
+
+class Operator(Protocol):
+    """A over X unknowns that go set by set: a matrix (`Matrix`), or bodies over which it is not formed."""
+
+    @property
+    def diagonal(self) -> Array:
+        """That of A (X,)."""
+        ...
+
+    @property
+    def own(self) -> Array:
+        """The diagonal blocks of A, flat, set by set, each row by row."""
+        ...
+
+    def products(self, x: Array) -> tuple[Array, Array]:
+        """A x (X,), and the sizes of the terms that its rows are the sums of."""
+        ...
+
+    def parts(self) -> Indices:
+        """(B,) the least set of the part of every one: what A couples directly or through others."""
+        ...
+
+    def factors(self) -> tuple[Any, Any]:
+        """Sparse J, V (X, k) with A = J V^T, where `why_no_factors` has nothing against it."""
+        ...
+
+    def why_no_factors(self) -> str | None:
+        """Why such factors cannot be had; None where they can."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """A (X, X) as an array or a sparse one, over sets of the unknowns first[i] : first[i + 1]; first (B + 1,)."""
+
+    A: Any
+    first: Indices
+
+    @cached_property
+    def diagonal(self) -> Array:
+        return np.array(self.A.diagonal())
+
+    @cached_property
+    def own(self) -> Array:
+        return own_blocks(self.first, lambda rows, columns: np.asarray(self.A[rows, columns]).ravel())
+
+    def products(self, x: Array) -> tuple[Array, Array]:
+        return self.A @ x, abs(self.A) @ abs(x)
+
+    def parts(self) -> Indices:
+        from workbench.problems.islands import parts_of_matrix
+
+        B = self.first.size - 1
+        return parts_of_matrix(self.A, np.repeat(np.arange(B), np.diff(self.first)), B)
+
+    def factors(self) -> tuple[Any, Any]:
+        from workbench.engine.lazy import sparse
+
+        return sparse.csr_array(self.A), sparse.eye_array(int(self.first[-1]), format="csr")
+
+    def why_no_factors(self) -> str | None:
+        return None
+
+
+def block_places(first: Indices) -> tuple[Indices, Indices]:
+    """Row and column of every number of diagonal blocks, flat, set by set, each row by row; first (B + 1,)."""
+    k = np.diff(first)
+    block = np.repeat(np.arange(k.size), k * k)
+    a, b = np.divmod(np.arange(block.size) - np.repeat(np.cumsum(k * k) - k * k, k * k), np.maximum(k[block], 1))
+    return first[block] + a, first[block] + b
+
+
+def own_blocks(first: Indices, entries: Callable[[Indices, Indices], Array]) -> Array:
+    """`Operator.own` of a matrix whose entries (rows, columns) are told."""
+    row, column = block_places(first)
+    return entries(row, column) if row.size else np.zeros(0)
+
+
+@dataclass(frozen=True, eq=False)
+class SetBySet:
+    """A problem over x (X,), which goes set by set: z[order] = unit x, and A x + q complementary to x in `sets`.
+
+    order, unit (X,), q (X,); sizes (X,) those of what q is the sum of.
+    """
+
+    sets: BlockSets
+    operator: Operator
+    q: Array
+    sizes: Array
+    order: Indices
+    unit: Array
+
+    @cached_property
+    def part(self) -> Indices:
+        """`Operator.parts`."""
+        return self.operator.parts()
+
+    @property
+    def matrix(self) -> Any:
+        """A, where the operator is a `Matrix`."""
+        assert isinstance(self.operator, Matrix)
+        return self.operator.A
+
+    def unknowns(self, z: Array) -> Array:
+        """x of z (X,), inf where a unit of zero leaves z without effect and z is not zero."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.unit > 0, z[self.order] / self.unit, np.where(z[self.order] == 0, 0.0, np.inf))
+
+    def plain(self, x: Array) -> Array:
+        """z of x (X,)."""
+        z = np.empty(x.size)
+        z[self.order] = self.unit * x
+        return z
+
+    def velocity(self, x: Array) -> Array:
+        """A x + q (X,)."""
+        return self.operator.products(x)[0] + self.q
+
+    def shift(self, F: Array) -> Array:
+        """De Saxce's shift (X,): mu |F_t| on the normal of every cone under Coulomb's law."""
+        first, cone, mu, _, _ = self.sets
+        shifted, slip, found = np.flatnonzero(cone == COULOMB), F.copy(), np.zeros(F.size)
+        slip[first[shifted]] = 0.0
+        set_of = np.repeat(np.arange(cone.size), np.diff(first))
+        found[first[shifted]] = mu[shifted] * np.sqrt(np.bincount(set_of, slip**2, cone.size)[shifted])
+        return found
+
+    def residuals(self, x: Array) -> Array:
+        """The natural-map residual of every set (B,) at x, dimensionless, as in formulary 7.5: an interval by its row,
+        a cone or disc as a contact; inf where x is not finite."""
+        # Lazy: posing problems needs no compiled code.
+        from workbench.problems.residual import block_units, by_sets
+
+        if not np.isfinite(x).all():
+            return np.full(self.sets.cone.size, np.inf)
+        sets, D, A = self.sets, np.empty(x.size), self.operator
+        diagonal = np.require(A.diagonal, requirements="W")
+        # Of cones and discs the diagonal says all.
+        own = A.own if (sets.cone == NO_CONE).any() else np.zeros(0)
+        block_units(sets.first, sets.cone, diagonal, own, self.q, x, D)
+        return by_sets(sets, self.part, D, self.q, self.sizes, diagonal, x, A.products)
+
+
+class Problem:
+    """What all problems share; those derived from it say `by_set`, and have q and the name of their `kind`."""
+
+    kind: str
+
+    @property
+    def size(self) -> int:
+        raise NotImplementedError
+
+    @property
+    def laws(self) -> Indices:
+        """(B,) what the sets are, under which law (`sets`)."""
+        raise NotImplementedError
+
+    @property
+    def is_batch(self) -> bool:
+        """Whether these are many problems in one."""
+        return False
+
+    @cached_property
+    def by_set(self) -> SetBySet:
+        """What one problem, not a batch, is set by set."""
+        raise NotImplementedError
+
+    def velocity(self, z: Array) -> Array:
+        """A z + q (n,) at z (n,)."""
+        p, F = self.by_set, np.empty(self.size)
+        F[p.order] = p.velocity(self._asked(z)[p.order])
+        return F
+
+    def shift(self, F: Array) -> Array:
+        """De Saxce's shift (n,) of F = A z + q (n,), which Coulomb's law adds to it."""
+        p = self.by_set
+        return p.plain(p.shift(p.unit * F[p.order]))
+
+    def block_residuals(self, z: Array) -> Array:
+        """The residual of every set (B,) at z (n,)."""
+        return self.by_set.residuals(self.by_set.unknowns(self._asked(z)))
+
+    def residual(self, z: Array) -> Any:
+        """Natural-map residual of z (n,), dimensionless, inf where z is not finite: the worst set's."""
+        return float(self.block_residuals(z).max(initial=0.0))
+
+    def _asked(self, z: Any) -> Array:
+        z = np.ascontiguousarray(z, dtype=float)
+        if z.shape != (self.size,):
+            raise DataError(f"z has shape {z.shape}; the problem has {self.size} unknowns")
+        return z
