@@ -1,0 +1,277 @@
+"""The sensitivity of a solution: whether it has derivatives by its problem's data, of which kind, and what they are.
+
+Where all modes hold strictly and S (`linearised`) is regular, the solution moves smoothly. Between modes it has
+one-sided derivatives, solutions of a complementarity problem; if that has one for all changes, the solution is unique
+nearby and moves at a bounded rate (strong regularity: Robinson 1980), and its derivatives jump. For rows of intervals
+and contacts on edges that takes a P-matrix, the Schur complement of S on the bounded y. Where S is singular the
+impulses are not determined; velocities may be.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from workbench.arrays import Array
+from workbench.errors import DataError
+from workbench.matrices.p_property.verdict import p_verdict_of
+from workbench.problems.mixed import MixedNCP
+from workbench.problems.problem import Problem
+from workbench.problems.sets import COULOMB, NO_CONE
+from workbench.sensitivity.linearised import Change, Linearised, change_of, linearised
+from workbench.sensitivity.modes import Mode, Place, one_by_one, places
+
+LEAST = 1e-11
+"""Margin, relative to a set's own impulse and velocity, that an answer to round-off tells from none."""
+TIMES = 10.0
+"""A margin counts that exceeds so many times what the answer is known to."""
+MOST_ROWS = 12
+"""Bounded unknowns up to which all one-sided derivatives are enumerated."""
+NEAR = 1e-4
+"""Relative distance up to which an answer to round-off is the solution that was given."""
+SAME = 1e-9
+"""Relative difference up to which two derivatives are one."""
+
+
+class Kind(StrEnum):
+    """What a point is for an optimiser."""
+
+    SMOOTH = "differentiable"
+    KINK = "one-sided derivatives only"
+    SINGULAR = "the impulses are not determined"
+    SEVERAL = "not the only solution nearby, or none nearby"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Derivative:
+    """Of the unknowns z and of F = A z + q, both (n,), along a change of the data.
+
+    z is nan where the impulses are not determined.
+    """
+
+    z: Array
+    F: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitivity:
+    """A problem at a solution z (n,): the places of its sets, the kind of point, and why; `known` is how well x is."""
+
+    problem: Problem
+    z: Array
+    system: Linearised
+    known: float
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        return self.system.places
+
+    @property
+    def margin(self) -> float:
+        """The least margin by which a mode holds, relative; 0 between modes, inf where nothing has a mode."""
+        return min((place.margin for place in self.places), default=np.inf)
+
+    @cached_property
+    def verdict(self) -> tuple[Kind, str]:
+        """The kind of point, and the reason in words."""
+        s = self.system
+        words = _count(s.between)
+        if not s.between:
+            if s.is_singular:
+                return Kind.SINGULAR, f"S has a kernel of {s.kernel().shape[1]} dimensions: contacts are redundant"
+            return Kind.SMOOTH, f"every mode holds, by {self.margin:.1e} at least, and S is regular"
+        if any(place.mode is Mode.NOTHING for place in s.between):
+            return self._with_nothing(words)
+        reduced = self._reduced
+        if reduced is None:
+            return Kind.SINGULAR, f"{words}, and the other contacts are redundant"
+        verdict = p_verdict_of(reduced)
+        if verdict.verdict == "P":
+            return (
+                Kind.KINK,
+                f"{words}; the Schur complement on these is a P-matrix, so that there is one solution nearby",
+            )
+        if verdict.verdict == "undecided":
+            return Kind.UNDECIDED, f"{words}; whether the Schur complement is a P-matrix was not decided in time"
+        return Kind.SEVERAL, f"{words}; the Schur complement on these is not a P-matrix"
+
+    def _with_nothing(self, words: str) -> tuple[Kind, str]:
+        """A contact without force and velocity may go anywhere in its cone."""
+        s = self.system
+        laws = {place.law for place in self.places if place.law != NO_CONE}
+        if COULOMB not in laws and np.allclose(s.S, s.S.T, rtol=0, atol=1e-12 * np.abs(s.S).max(initial=0.0)):
+            least = float(np.linalg.eigvalsh(0.5 * (s.S + s.S.T))[0])
+            if least > 1e-12 * float(np.abs(s.S).max()):
+                return Kind.KINK, f"{words}; S is positive definite, so that there is one solution nearby"
+        return Kind.UNDECIDED, f"{words}; nothing proves that there is one solution nearby"
+
+    @cached_property
+    def _reduced(self) -> Array | None:
+        """The Schur complement of S on the bounded y; None where the rest is singular.
+
+        Whether it is a P-matrix does not depend on the signs in which unknowns are counted.
+        """
+        s, free = self.system, self.system.free
+        S = s.S
+        if free.any():
+            inner = S[np.ix_(free, free)]
+            values = np.linalg.svd(inner, compute_uv=False)
+            if not values[-1] > 1e-14 * values[0]:
+                return None
+            S = S[np.ix_(~free, ~free)] - S[np.ix_(~free, free)] @ np.linalg.solve(inner, S[np.ix_(free, ~free)])
+        return S
+
+    def along(self, **data: Any) -> list[Derivative]:
+        """All one-sided derivatives found along a change of the problem's M, q, mu, lower, upper (`change_of`).
+
+        One where the point is smooth or a kink; several or none where the solution is not unique nearby. Raises
+        DataError where the change is none of the problem's, and where neither impulses nor velocities are determined.
+        """
+        change, s = change_of(self.problem, **data), self.system
+        if not s.between:
+            return [self._regular(change)]
+        posed = s.one_sided(change)
+        found: list[Array] = []
+        for y in _solutions(posed):
+            if not any(np.abs(y - other).max() <= SAME * (1 + np.abs(y).max()) for other in found):
+                found.append(y)
+        return [self._plain(*s.derivative(y, change)) for y in found]
+
+    def _regular(self, change: Change) -> Derivative:
+        s = self.system
+        r, p, b = s.sources(change)
+        right = b - s.L.T @ (r + s.A @ p)
+        y = s.solved(right)
+        dx, dF = s.derivative(y, change)
+        if not s.is_singular:
+            return self._plain(dx, dF)
+        if reason := self._undetermined(change, right, y):
+            raise DataError(reason)
+        return self._plain(np.full(dx.size, np.nan), dF)
+
+    def _undetermined(self, change: Change, right: Array, y: Array) -> str:
+        """Why velocities have no derivative where impulses are not determined; "" where they have one."""
+        s = self.system
+        Y = s.kernel()
+        reach = s.A @ s.R @ Y
+        if np.abs(reach).max(initial=0.0) > 1e-9 * np.abs(s.A).max() * np.abs(s.R @ Y).max():
+            return "velocities are not determined: impulses that the law leaves open move them"
+        if np.abs(s.S @ y - right).max() > 1e-9 * max(np.abs(right).max(initial=0.0), 1e-300):
+            return "velocities have a kink: redundant contacts would have to move in ways that contradict one another"
+        dF = s.derivative(y, change)[1]
+        for direction in (s.R @ Y).T:
+            moved = self._moved(direction)
+            r, p, b = moved.sources(change)
+            other = moved.derivative(moved.solved(b - moved.L.T @ (r + moved.A @ p)), change)[1]
+            if np.abs(other - dF).max() > 1e-7 * max(np.abs(dF).max(initial=0.0), np.abs(other).max(initial=0.0)):
+                return "velocities have no derivative: it depends on how redundant contacts share the load"
+        return ""
+
+    def _moved(self, direction: Array) -> Linearised:
+        """The same modes at another of the solutions, a little along a direction (X,) of the kernel."""
+        s = self.system
+        size = float(np.abs(direction).max()) or 1.0
+        x = s.x + 1e-3 * float(np.abs(s.x).max(initial=0.0)) * direction / size
+        return linearised(s.problem, x, list(s.places))
+
+    def _plain(self, dx: Array, dF: Array) -> Derivative:
+        p = self.system.problem
+        F = np.full(dF.size, np.nan)
+        F[p.order] = np.divide(dF, p.unit, out=np.zeros(dF.size), where=p.unit > 0)
+        return Derivative(p.plain(dx), F)
+
+    def gradient(self, g: Array) -> Change:
+        """Of a function of z with gradient g (n,), the gradient by all data, set by set, by one transposed solve.
+
+        Its A (X, X) is the outer product of what is due to q and of x. Raises DataError where the point is not smooth.
+        """
+        kind, reason = self.verdict
+        if kind is not Kind.SMOOTH:
+            raise DataError(f"no gradient: {reason}")
+        s, p = self.system, self.system.problem
+        given = p.unit * np.asarray(g, dtype=float)[p.order]
+        a = s.solved(s.R.T @ given, transposed=True)
+        force = s.L @ a
+        left = given - s.A.T @ force
+        mu, lower, upper = np.zeros(p.sets.cone.size), np.zeros(given.size), np.zeros(given.size)
+        none = Change(np.zeros_like(s.A), np.zeros(given.size), mu, lower, upper)
+        for i in range(mu.size):
+            if p.sets.cone[i] != NO_CONE:
+                _, due, b = s.sources(none._replace(mu=np.eye(mu.size)[i]))
+                mu[i] = a @ b + left @ due
+        for place in self.places:
+            k = place.first
+            if place.mode is Mode.AT_LOWER or (place.mode is Mode.FIXED and s._velocity[k] > 0):
+                lower[k] = left[k]
+            elif place.mode in (Mode.AT_UPPER, Mode.FIXED):
+                upper[k] = left[k]
+        return Change(-np.outer(force, s.x), -force, mu, lower, upper)
+
+
+def _count(between: list[Place]) -> str:
+    names = [str(place.mode) for place in between]
+    return "between modes: " + ", ".join(f"{names.count(name)} {name}" for name in dict.fromkeys(names))
+
+
+def _solutions(posed: MixedNCP) -> list[Array]:
+    """All solutions of a one-sided problem of few bounded unknowns, each by the active set; of others the one found."""
+    bounded = np.flatnonzero((posed.lower > -np.inf) | (posed.upper < np.inf))
+    if posed.sets.cone.any() or bounded.size > MOST_ROWS:
+        from workbench.algorithms.mixed_exact import SOLVER
+
+        found = SOLVER.solve(posed)
+        return [found.z] if found.verified else []
+    solutions: list[Array] = []
+    states = [
+        [s for s in ("lower", "inside", "upper") if s == "inside" or np.isfinite(getattr(posed, s)[k])] for k in bounded
+    ]
+    for choice in product(*states):
+        M, right = posed.M.copy(), -posed.q
+        for k, state in zip(bounded, choice, strict=True):
+            if state != "inside":
+                M[k], right[k] = np.eye(posed.size)[k], getattr(posed, state)[k]
+        values = np.linalg.svd(M, compute_uv=False)
+        if not values[-1] > 1e-13 * values[0]:
+            continue
+        y: Array = np.asarray(np.linalg.solve(M, right), dtype=float)
+        if float(posed.residual(y)) <= SAME:
+            solutions.append(y)
+    return solutions
+
+
+def sensitivity_of(problem: Problem, z: Array) -> Sensitivity:
+    """The sensitivity of a solution z (n,) of a problem, which is first brought to round-off.
+
+    Raises DataError for a batch, for torsion and rolling apart, and for z that is no solution.
+    """
+    p = one_by_one(problem)
+    z = np.array(z, dtype=float)
+    if not float(problem.residual(z)) <= 1e-6:
+        raise DataError(f"z is no solution: its residual is {float(problem.residual(z)):.1e}")
+    z = _polished(problem, z)
+    x, least = p.unknowns(z), LEAST
+    for _ in range(3):
+        system = linearised(p, x, places(p, x, least))
+        known = max(float(problem.residual(z)), 1e-16) * min(system.condition, 1e8)
+        if all(place.margin > TIMES * known for place in system.places if not place.between) or least >= TIMES * known:
+            break
+        least = TIMES * known
+    return Sensitivity(problem, z, system, known)
+
+
+def _polished(problem: Problem, z: Array) -> Array:
+    """The answer that a method to round-off comes to from z, if it is a better one."""
+    from workbench.algorithms import ROUND_OFF, find_solver
+    from workbench.algorithms.asking import solved_from
+
+    if problem.kind not in ROUND_OFF:
+        return z
+    found = solved_from(find_solver(ROUND_OFF[problem.kind]), problem, z)
+    better = found.verified and float(found.residual) < float(problem.residual(z))
+    # Another solution than the one that is asked about is no better answer.
+    near = better and np.abs(found.z - z).max(initial=0.0) <= NEAR * np.abs(z).max(initial=0.0)
+    return np.asarray(found.z) if near else z
