@@ -111,8 +111,20 @@ def test_redundant_contacts_determine_velocities_only_where_they_do():
     with pytest.raises(DataError, match="contradict"):
         two.along(q=[1.0, 0.0])
     (both,) = two.along(q=[1.0, 1.0])
-    assert np.isnan(both.z).all()
     np.testing.assert_allclose(both.F, 0.0, atol=EXACT)
+
+
+def test_outputs_are_determined_where_impulses_are_not():
+    """The sum of two equal contacts' impulses moves with both gaps; either one of them may be any."""
+    two = sensitivity_of(LCP(np.ones((2, 2)), -np.ones(2)), [0.5, 0.5])
+    (found,) = two.along(np.ones((1, 2)), q=[1.0, 1.0])
+    assert found.z.sum() == pytest.approx(-1.0, abs=EXACT)
+    with pytest.raises(DataError, match="outputs are not determined"):
+        two.along(np.array([[1.0, 0.0]]), q=[1.0, 1.0])
+    # At an end of the solution set one of them stands between its bound and its velocity.
+    end = sensitivity_of(LCP(np.ones((2, 2)), -np.ones(2)), [1.0, 0.0])
+    (found,) = end.along(np.ones((1, 2)), q=[1.0, 1.0])
+    assert found.z.sum() == pytest.approx(-1.0, abs=EXACT)
 
 
 def sliding_box(mu):

@@ -48,10 +48,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Derivative:
-    """Of the unknowns z and of F = A z + q, both (n,), along a change of the data.
-
-    z is nan where the impulses are not determined.
-    """
+    """Of the unknowns z and of F = A z + q, both (n,), along a change of the data."""
 
     z: Array
     F: Array
@@ -125,50 +122,64 @@ class Sensitivity:
             S = S[np.ix_(~free, ~free)] - S[np.ix_(~free, free)] @ np.linalg.solve(inner, S[np.ix_(free, ~free)])
         return S
 
-    def along(self, **data: Any) -> list[Derivative]:
+    def along(self, outputs: Array | None = None, **data: Any) -> list[Derivative]:
         """All one-sided derivatives found along a change of the problem's M, q, mu, lower, upper (`change_of`).
 
-        One where the point is smooth or a kink; several or none where the solution is not unique nearby. Raises
-        DataError where the change is none of the problem's, and where neither impulses nor velocities are determined.
+        One where the point is smooth or a kink; several or none where the solution is not unique nearby. Where impulses
+        are not determined, derivatives are asked of `outputs` z, (k, n), or without them of F, and those of z are one
+        of many. Raises DataError where these are not determined either, and for a change that is none of the problem's.
         """
         change, s = change_of(self.problem, **data), self.system
         if not s.between:
-            return [self._regular(change)]
+            return [self._regular(change, outputs)]
         posed = s.one_sided(change)
-        found: list[Array] = []
+        found: list[Derivative] = []
         for y in _solutions(posed):
-            if not any(np.abs(y - other).max() <= SAME * (1 + np.abs(y).max()) for other in found):
-                found.append(y)
-        return [self._plain(*s.derivative(y, change)) for y in found]
+            one = self._plain(*s.derivative(y, change))
+            if not any(self._are_same(one, other, outputs) for other in found):
+                found.append(one)
+        return found
 
-    def _regular(self, change: Change) -> Derivative:
+    def _are_same(self, one: Derivative, other: Derivative, outputs: Array | None) -> bool:
+        if outputs is None:
+            a, b = (np.concatenate([x.z, x.F]) for x in (one, other))
+            size = 0.0
+        else:
+            a, b = outputs @ one.z, outputs @ other.z
+            size = float((np.abs(outputs) @ np.abs(one.z)).max(initial=0.0))
+        return bool(np.abs(a - b).max(initial=0.0) <= SAME * max(size, np.abs(a).max(initial=0.0), 1e-300))
+
+    def _regular(self, change: Change, outputs: Array | None) -> Derivative:
         s = self.system
         r, p, b = s.sources(change)
         right = b - s.L.T @ (r + s.A @ p)
         y = s.solved(right)
-        dx, dF = s.derivative(y, change)
-        if not s.is_singular:
-            return self._plain(dx, dF)
-        if reason := self._undetermined(change, right, y):
+        if s.is_singular and (reason := self._undetermined(change, right, y, outputs)):
             raise DataError(reason)
-        return self._plain(np.full(dx.size, np.nan), dF)
+        return self._plain(*s.derivative(y, change))
 
-    def _undetermined(self, change: Change, right: Array, y: Array) -> str:
-        """Why velocities have no derivative where impulses are not determined; "" where they have one."""
-        s = self.system
+    def _undetermined(self, change: Change, right: Array, y: Array, outputs: Array | None) -> str:
+        """Why outputs, or velocities, have no derivative where impulses are not determined; "" where they have one."""
+        s, p, name = self.system, self.system.problem, "velocities" if outputs is None else "outputs"
         Y = s.kernel()
-        reach = s.A @ s.R @ Y
-        if np.abs(reach).max(initial=0.0) > 1e-9 * np.abs(s.A).max() * np.abs(s.R @ Y).max():
-            return "velocities are not determined: impulses that the law leaves open move them"
+        C = s.A if outputs is None else outputs[:, p.order] * p.unit
+
+        def of(system: Linearised, y: Array) -> Array:
+            dx, dF = system.derivative(y, change)
+            return dF if outputs is None else C @ dx
+
+        if np.abs(C @ s.R @ Y).max(initial=0.0) > 1e-9 * np.abs(C).max(initial=0.0) * np.abs(s.R @ Y).max():
+            return f"{name} are not determined: impulses that the law leaves open move them"
         if np.abs(s.S @ y - right).max() > 1e-9 * max(np.abs(right).max(initial=0.0), 1e-300):
-            return "velocities have a kink: redundant contacts would have to move in ways that contradict one another"
-        dF = s.derivative(y, change)[1]
+            return f"{name} have a kink: redundant contacts would have to move in ways that contradict one another"
+        here = of(s, y)
         for direction in (s.R @ Y).T:
             moved = self._moved(direction)
-            r, p, b = moved.sources(change)
-            other = moved.derivative(moved.solved(b - moved.L.T @ (r + moved.A @ p)), change)[1]
-            if np.abs(other - dF).max() > 1e-7 * max(np.abs(dF).max(initial=0.0), np.abs(other).max(initial=0.0)):
-                return "velocities have no derivative: it depends on how redundant contacts share the load"
+            r, p_moved, b = moved.sources(change)
+            other = of(moved, moved.solved(b - moved.L.T @ (r + moved.A @ p_moved)))
+            size = max(np.abs(here).max(initial=0.0), np.abs(other).max(initial=0.0))
+            if np.abs(other - here).max(initial=0.0) > 1e-7 * size:
+                return f"{name} have no derivative: it depends on how redundant contacts share the load"
         return ""
 
     def _moved(self, direction: Array) -> Linearised:
