@@ -1,0 +1,308 @@
+"""Derivatives of a motion by parameters of its case, step by step, under one formulation.
+
+A step is a function of its state, coordinates, velocities and what the formulation remembers, and of the parameters: a
+problem is posed, solved, and carried back. Its derivative goes the same way. What the posed problem and the next state
+do with their arguments is smooth code, the case's own among it, of which differences of order four are taken; how the
+solution moves with its problem comes from `sensitivity`, never from differences of solutions, which know nothing of
+kinks. So tangents of the state are carried from step to step (Griewank & Walther 2008, forward mode), through the
+passes of a fixed point, too. Where a step has only one-sided derivatives the one along growing parameters is taken,
+and the step is counted.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.algorithms.base import Solver
+from workbench.arrays import Array
+from workbench.assemble.assembly import carry_back
+from workbench.assemble.find import compiled
+from workbench.errors import DataError, UnknownNameError
+from workbench.escalation import default_solver, in_steps
+from workbench.language.formulation import Formulation
+from workbench.mechanics.case import Case
+from workbench.problems.solution import Status
+from workbench.progress import ProgressCallback
+from workbench.sensitivity.sensitivity import Sensitivity, sensitivity_of
+from workbench.step.stepper import Stepper, end_step
+
+SHIFT = 1e-4
+"""Share of a parameter and of the state by which they are moved for differences of the posed data."""
+CLOSER = 1e-2
+"""What that is multiplied with where differences of two orders disagree."""
+ROUGH = 1e-5
+"""Relative disagreement of differences of order two and four from which on the data have a jump within reach."""
+SETTLED = 1e-11
+"""Relative change at which the tangent of a fixed point has settled."""
+MOST_PASSES = 200
+
+
+class State(NamedTuple):
+    """Coordinates, velocities, the formulation's memory, and the last step's [v, p_n, p_t]; or tangents of these."""
+
+    q: Array
+    v: Array
+    memory: Array
+    out: Array
+
+
+@dataclass(frozen=True)
+class Output:
+    """A quantity of the state at the end of a motion, by name."""
+
+    name: str
+    of: Callable[[Case, State], float]
+
+
+def output_of(case: Case, name: str) -> Output:
+    """q[i], v[i], energy, or x, y, z of the centre of mass; raises UnknownNameError."""
+    q, v = case.start()
+    known: dict[str, Callable[[Case, State], float]] = {
+        "energy": lambda case, s: float(case.energy(s.q, s.v)),
+        **{axis: lambda case, s, k=k: float(case.centre(s.q)[k]) for k, axis in enumerate("xyz")},
+        **{f"q[{i}]": lambda case, s, i=i: float(s.q[i]) for i in range(len(q))},
+        **{f"v[{i}]": lambda case, s, i=i: float(s.v[i]) for i in range(len(v))},
+    }
+    if name not in known:
+        raise UnknownNameError("output", name, list(known))
+    return Output(name, known[name])
+
+
+@dataclass(frozen=True)
+class MotionDerivative:
+    """Of the outputs at the end, (outputs,), by one parameter, nan where there is none, for which `reason` is given.
+
+    kinks: the steps that have one-sided derivatives only; jumps: those whose data jump within reach of the differences.
+    """
+
+    derivative: Array
+    kinks: tuple[int, ...] = ()
+    jumps: tuple[int, ...] = ()
+    reason: str = ""
+
+
+class _Step:
+    """One step of a formulation over a case as a function of state and parameter."""
+
+    def __init__(self, case: Case, formulation: Formulation, h: float, solver: Solver | None) -> None:
+        c = compiled(formulation, *case.size)
+        self.case, self.solver = case, in_steps(solver or default_solver(c.kind), c.kind)
+        self.stepper = Stepper(c, h, case.normal, case.v_th)
+        self.stepper.follow(case, case.relaxation)
+        self.iterates = c.hooks.again is not None
+        t = self.stepper.track
+        self.state = State(t.q.copy(), t.v.copy(), t.memory.copy(), self.stepper.work.out.copy())
+
+    def begin(self, state: State, case: Case | None = None, data: Array | None = None) -> None:
+        """Begin a step at a state, with the parameters of another case or with other `data` of the same."""
+        s, t, case = self.stepper, self.stepper.track, case or self.case
+        t.data[:] = case.data() if data is None else data
+        if case is not self.case:
+            t.relaxation[:], s.core.v_th = case.relaxation.data(), case.v_th
+        t.q[:], t.v[:], t.memory[:], s.work.out[:] = state
+        s.begin_case(case, 0)
+        if case is not self.case:
+            t.relaxation[:], s.core.v_th = self.case.relaxation.data(), self.case.v_th
+
+    def posed(self, z: Array) -> dict[str, Array]:
+        """The problem that stands after `begin`, of a fixed point the one after a pass that gave z."""
+        s = self.stepper
+        if s.pose() is not Status.SOLVED:
+            raise DataError("the problem cannot be posed beside the motion")
+        if self.iterates:
+            s.finish_pass(z)
+            s.pose()
+        w, conic = s.work, s.work.mu.size > 0
+        names = ("M", "q", "mu") if conic else ("M", "q", "lower", "upper")
+        return {name: np.array(getattr(w, name)) for name in names}
+
+    def ended(self, z: Array) -> State:
+        """The state after the step of which z is the solution, after `posed`."""
+        s, t = self.stepper, self.stepper.track
+        s.finish_pass(z)
+        end_step(0, s.core, s.work, t, s.functions(self.case), s.settings(self.solver))
+        return State(t.q.copy(), t.v.copy(), t.memory.copy(), s.work.out.copy())
+
+    def outputs(self) -> Array:
+        """How [v, p_n, p_t] move with z, after `posed`."""
+        w = self.stepper.work
+        columns = []
+        for z in (np.zeros(w.z.size), *np.eye(w.z.size)):
+            w.z[:] = z
+            carry_back(w)
+            columns.append(w.out.copy())
+        return (
+            np.stack([column - columns[0] for column in columns[1:]], axis=1) if w.z.size else np.zeros((w.out.size, 0))
+        )
+
+
+class _Tangent:
+    """A parameter of the case, and the tangent of the state by it."""
+
+    def __init__(self, case: Case, name: str) -> None:
+        self.case, self.name, self.at = case, name, float(getattr(case, case.aliases.get(name, name)))
+        self.unit = abs(self.at) or 1.0
+        beside, data = self.moved(SHIFT * self.unit), case.data()
+        # Whatever else may depend on a parameter, the case moved along says; building that takes longer than a step.
+        same = np.array_equal(beside.relaxation.data(), case.relaxation.data()) and beside.v_th == case.v_th
+        self.data = data if case.is_compiled and same else None
+        self.along = (beside.data() - data) / (SHIFT * self.unit)
+        (q, v), _ = _difference(lambda s: self.moved(s).start(), SHIFT * self.unit)
+        self.state = State(q, v, np.zeros(0), np.zeros(0))
+        self.kinks: list[int] = []
+        self.jumps: list[int] = []
+        self.reason = ""
+
+    def moved(self, shift: float) -> Case:
+        return self.case.with_parameters(**{self.name: self.at + shift}) if shift else self.case
+
+    def shift(self, state: State) -> float:
+        """By how much the parameter is moved so that neither it nor the state moves far."""
+        least = self.unit
+        for x, dx in zip(state, self.state, strict=True):
+            far = np.abs(dx) > 0
+            if far.any():
+                least = min(least, float(((1.0 + np.abs(x[far])) / np.abs(dx[far])).min()))
+        return SHIFT * least
+
+
+def _sum(state: State, tangent: State, s: float) -> State:
+    return State(*(x + s * dx for x, dx in zip(state, tangent, strict=True)))
+
+
+def _difference(of: Callable[[float], Sequence[Array]], shift: float) -> tuple[list[Array], bool]:
+    """Differences of order four of arrays at a shift; whether those of order two disagree. What is not finite beside
+    the motion, the memory of a first step and bounds, does not move."""
+    found, rough = [], False
+    for ahead, behind, twice, back in zip(*(of(k * shift) for k in (1.0, -1.0, 2.0, -2.0)), strict=True):
+        with np.errstate(invalid="ignore"):
+            second, wide = (ahead - behind) / (2 * shift), (twice - back) / (4 * shift)
+        still = ~np.isfinite(second)
+        if still.any():
+            second, wide = np.where(still, 0.0, second), np.where(still, 0.0, wide)
+        fourth = (4 * second - wide) / 3
+        found.append(fourth)
+        size = max(float(np.abs(fourth).max(initial=0.0)), float(np.abs(ahead[~still]).max(initial=0.0)))
+        rough |= bool(np.abs(fourth - second).max(initial=0.0) > ROUGH * size)
+    return found, rough
+
+
+def motion_derivatives(
+    case: Case, formulation: Formulation, outputs: Sequence[str], parameters: Sequence[str], h: float,
+    duration: float | None = None, solver: Solver | None = None, progress: ProgressCallback | None = None,
+) -> tuple[Array, dict[str, MotionDerivative]]:  # fmt: skip
+    """The outputs at the end of a motion of `duration` [s] by steps of h [s], and their derivatives by parameters.
+
+    Raises UnknownNameError for an output or a parameter that the case does not have, DataError where the motion itself
+    comes to no end.
+    """
+    wanted = [output_of(case, name) for name in outputs]
+    tangents = [_Tangent(case, name) for name in parameters]
+    step = _Step(case, formulation, h, solver)
+    for t in tangents:
+        t.state = replace_memory(t.state, step.state)
+    steps = round((case.duration if duration is None else duration) / h)
+    state = step.state
+    for k in range(steps):
+        step.begin(state)
+        solution, _, _ = step.stepper.solve(step.solver)
+        if solution.claimed is not Status.SOLVED:
+            raise DataError(f"step {k} (t = {k * h:.4g} s): {solution.why_not}")
+        sensitivity = sensitivity_of(step.stepper.problem(), solution.z) if solution.z.size else None
+        live = [t for t in tangents if not t.reason]
+        if live:
+            here = step.outputs()
+            for t in live:
+                _carry(step, t, state, solution.z, sensitivity, here, k)
+        step.begin(state)
+        step.posed(solution.z)
+        state = step.ended(solution.z)
+        if progress and k % 50 == 49:
+            progress("following the derivatives", k + 1, steps)
+    values = np.array([one.of(case, state) for one in wanted])
+    return values, {t.name: _at_end(t, wanted, state) for t in tangents}
+
+
+def replace_memory(tangent: State, state: State) -> State:
+    """A tangent whose memory and last step do not move."""
+    return tangent._replace(memory=np.zeros(state.memory.size), out=np.zeros(state.out.size))
+
+
+def _at_end(t: _Tangent, wanted: Sequence[Output], state: State) -> MotionDerivative:
+    if t.reason:
+        return MotionDerivative(np.full(len(wanted), np.nan), tuple(t.kinks), tuple(t.jumps), t.reason)
+
+    def of(s: float) -> list[Array]:
+        beside = _sum(state, t.state, s)
+        return [np.array([one.of(t.moved(s), beside) for one in wanted])]
+
+    (derivative,), _ = _difference(of, t.shift(state))
+    return MotionDerivative(derivative, tuple(t.kinks), tuple(t.jumps))
+
+
+def _carry(
+    step: _Step, t: _Tangent, state: State, z: Array, sensitivity: Sensitivity | None, outputs: Array, k: int
+) -> None:
+    """The tangent of the state after step k, whose solution is z, into t."""
+    shift = t.shift(state)
+
+    def posed(s: float, dz: Array) -> list[Array]:
+        beside = _sum(state, t.state, s)
+        if t.data is None:
+            step.begin(beside, t.moved(s))
+        else:
+            step.begin(beside, data=t.data + s * t.along)
+        return list(step.posed(z + s * dz).values())
+
+    dz = np.zeros(z.size)
+    try:
+        for _ in range(MOST_PASSES if step.iterates else 1):
+            if sensitivity is None:
+                break
+            change, rough = _difference(partial(posed, dz=dz), shift)
+            if rough:
+                change, rough = _difference(partial(posed, dz=dz), CLOSER * shift)
+            names = ("M", "q", "mu") if len(change) == 3 else ("M", "q", "lower", "upper")
+            before, (dz, kink) = dz, _moved(sensitivity, outputs, dict(zip(names, change, strict=True)))
+            if np.abs(dz - before).max(initial=0.0) <= SETTLED * np.abs(dz).max(initial=0.0):
+                break
+        else:
+            if step.iterates and sensitivity is not None:
+                raise DataError(f"the derivative of its fixed point does not settle within {MOST_PASSES} passes")
+    except DataError as error:
+        t.reason = f"step {k}: {error}"
+        return
+    if sensitivity is not None:
+        if rough:
+            t.jumps.append(k)
+        if kink:
+            t.kinks.append(k)
+
+    def ended(s: float) -> State:
+        beside = z + s * dz
+        posed(s, dz)
+        return step.ended(beside)
+
+    found, _ = _difference(ended, shift)
+    t.state = State(*found)
+
+
+def _moved(s: Sensitivity, outputs: Array, change: dict[str, Any]) -> tuple[Array, bool]:
+    """dz along a change, and whether it is one-sided. Raises DataError where outputs have no derivative."""
+    change = {name: np.asarray(value) for name, value in change.items() if getattr(s.problem, name, None) is not None}
+    if "lower" in change and type(s.problem).kind == "LCP":
+        change.pop("lower")
+        change.pop("upper")
+    right = s.along(outputs, **change)
+    if len(right) != 1:
+        raise DataError("no solution beside this one" if not right else f"{len(right)} solutions beside this one")
+    if not s.system.between:
+        return right[0].z, False
+    left = s.along(outputs, **{name: -value for name, value in change.items()})
+    both = len(left) == 1
+    a, b = outputs @ right[0].z, -(outputs @ left[0].z) if both else np.full(outputs.shape[0], np.inf)
+    size = (np.abs(outputs) @ np.abs(right[0].z)).max(initial=0.0)
+    return right[0].z, not (both and np.abs(a - b).max(initial=0.0) <= 1e-7 * max(size, np.abs(a).max(initial=0.0)))
