@@ -7,9 +7,9 @@
 The language: `formulation`, `free`, `nonneg`, `box`, `disc`, `friction_cone`, `equals`, `complements`, `declare`,
 over the symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data:
 `ContactSystem`, `SlidingSystem`, `read`; a case of one's own is a `Case` with a `quantity` for each parameter.
-Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `follow`, `scene`, `flow`, `discharge`,
-`exam`, `reality`, `report`, `study`, `check`, `vary`, `trace`, `painleve`, `sweep`, `show`, `export`, `verdict`,
-`verify`.
+Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `follow`, `sensitivity`, `scene`,
+`flow`, `discharge`, `exam`, `reality`, `report`, `study`, `check`, `vary`, `trace`, `painleve`, `sweep`, `show`,
+`export`, `verdict`, `verify`.
 """
 
 from importlib import import_module
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from workbench.verbs.reality import reality
     from workbench.verbs.report import report
     from workbench.verbs.scene import scene
+    from workbench.verbs.sensitivity import sensitivity
     from workbench.verbs.show import show
     from workbench.verbs.solve import solve
     from workbench.verbs.study import study
@@ -64,8 +65,8 @@ if TYPE_CHECKING:
     from workbench.verbs.verify import verify
 
 VERBS = (
-    "check", "compare", "discharge", "exam", "export", "flow", "follow", "painleve", "read", "reality", "scene", "show",
-    "solve", "study", "sweep", "trace", "vary", "verdict", "verify",
+    "check", "compare", "discharge", "exam", "export", "flow", "follow", "painleve", "read", "reality", "scene",
+    "sensitivity", "show", "solve", "study", "sweep", "trace", "vary", "verdict", "verify",
 )  # fmt: skip
 
 # Where each name comes from. They are imported when first asked for, so that `import workbench` takes no time.
@@ -109,6 +110,7 @@ _PLACES = {
             "reality",
             "report",
             "scene",
+            "sensitivity",
             "show",
             "solve",
             "study",
@@ -131,8 +133,8 @@ __all__ = [
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare",
     "complements", "declare", "disc", "discharge", "distance", "equals", "exam", "export", "flow", "follow",
     "formulation", "formulations", "free", "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve",
-    "polygon", "quantity", "read", "reality", "report", "scene", "show", "solve", "solvers", "study", "sweep",
-    "trace", "vary", "verdict", "verify",
+    "polygon", "quantity", "read", "reality", "report", "scene", "sensitivity", "show", "solve", "solvers", "study",
+    "sweep", "trace", "vary", "verdict", "verify",
 ]  # fmt: skip
 
 

@@ -10,7 +10,7 @@ and the step is counted.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,13 +20,14 @@ from workbench.algorithms.base import Solver
 from workbench.arrays import Array
 from workbench.assemble.assembly import carry_back
 from workbench.assemble.find import compiled
+from workbench.derivatives.modes import Mode
+from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
 from workbench.errors import DataError, UnknownNameError
 from workbench.escalation import default_solver, in_steps
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.problems.solution import Status
 from workbench.progress import ProgressCallback
-from workbench.sensitivity.sensitivity import Sensitivity, sensitivity_of
 from workbench.step.stepper import Stepper, end_step
 
 SHIFT = 1e-4
@@ -57,15 +58,25 @@ class Output:
     of: Callable[[Case, State], float]
 
 
+def _energy(case: Case, state: State) -> float:
+    return float(case.energy(state.q, state.v))
+
+
+def _centre(axis: int, case: Case, state: State) -> float:
+    return float(case.centre(state.q)[axis])
+
+
+def _entry(of: str, i: int, case: Case, state: State) -> float:
+    return float(getattr(state, of)[i])
+
+
 def output_of(case: Case, name: str) -> Output:
     """q[i], v[i], energy, or x, y, z of the centre of mass; raises UnknownNameError."""
     q, v = case.start()
-    known: dict[str, Callable[[Case, State], float]] = {
-        "energy": lambda case, s: float(case.energy(s.q, s.v)),
-        **{axis: lambda case, s, k=k: float(case.centre(s.q)[k]) for k, axis in enumerate("xyz")},
-        **{f"q[{i}]": lambda case, s, i=i: float(s.q[i]) for i in range(len(q))},
-        **{f"v[{i}]": lambda case, s, i=i: float(s.v[i]) for i in range(len(v))},
-    }
+    known: dict[str, Callable[[Case, State], float]]
+    known = {"energy": _energy, **{axis: partial(_centre, k) for k, axis in enumerate("xyz")}}
+    known |= {f"q[{i}]": partial(_entry, "q", i) for i in range(len(q))}
+    known |= {f"v[{i}]": partial(_entry, "v", i) for i in range(len(v))}
     if name not in known:
         raise UnknownNameError("output", name, list(known))
     return Output(name, known[name])
@@ -75,12 +86,14 @@ def output_of(case: Case, name: str) -> Output:
 class MotionDerivative:
     """Of the outputs at the end, (outputs,), by one parameter, nan where there is none, for which `reason` is given.
 
-    kinks: the steps that have one-sided derivatives only; jumps: those whose data jump within reach of the differences.
+    kinks: the steps that have one-sided derivatives only; jumps: those whose data jump within reach of the differences;
+    switches: how often a set changed its mode, from step to step, which parameters shift in time.
     """
 
     derivative: Array
     kinks: tuple[int, ...] = ()
     jumps: tuple[int, ...] = ()
+    switches: int = 0
     reason: str = ""
 
 
@@ -139,12 +152,25 @@ class _Step:
         )
 
 
+def moved(case: Case, name: str) -> tuple[Callable[[float], Case], float]:
+    """The case with a parameter moved by so much, and the size of the parameter, 1 where it is zero.
+
+    Raises UnknownNameError for a name that is none of its parameters.
+    """
+    own = case.aliases.get(name, name)
+    known = [f.name for f in fields(case)]
+    if own not in known:
+        raise UnknownNameError(f"parameter of {case.name}", name, known)
+    at = float(getattr(case, own))
+    return lambda shift: case.with_parameters(**{own: at + shift}) if shift else case, abs(at) or 1.0
+
+
 class _Tangent:
     """A parameter of the case, and the tangent of the state by it."""
 
     def __init__(self, case: Case, name: str) -> None:
-        self.case, self.name, self.at = case, name, float(getattr(case, case.aliases.get(name, name)))
-        self.unit = abs(self.at) or 1.0
+        self.moved, self.unit = moved(case, name)
+        self.name = name
         beside, data = self.moved(SHIFT * self.unit), case.data()
         # Whatever else may depend on a parameter, the case moved along says; building that takes longer than a step.
         same = np.array_equal(beside.relaxation.data(), case.relaxation.data()) and beside.v_th == case.v_th
@@ -155,9 +181,6 @@ class _Tangent:
         self.kinks: list[int] = []
         self.jumps: list[int] = []
         self.reason = ""
-
-    def moved(self, shift: float) -> Case:
-        return self.case.with_parameters(**{self.name: self.at + shift}) if shift else self.case
 
     def shift(self, state: State) -> float:
         """By how much the parameter is moved so that neither it nor the state moves far."""
@@ -205,13 +228,16 @@ def motion_derivatives(
     for t in tangents:
         t.state = replace_memory(t.state, step.state)
     steps = round((case.duration if duration is None else duration) / h)
-    state = step.state
+    state, switches = step.state, 0
+    modes: tuple[Mode, ...] = ()
     for k in range(steps):
         step.begin(state)
         solution, _, _ = step.stepper.solve(step.solver)
         if solution.claimed is not Status.SOLVED:
             raise DataError(f"step {k} (t = {k * h:.4g} s): {solution.why_not}")
         sensitivity = sensitivity_of(step.stepper.problem(), solution.z) if solution.z.size else None
+        before, modes = modes, tuple(place.mode for place in sensitivity.places) if sensitivity else ()
+        switches += sum(x is not y for x, y in zip(before, modes, strict=False))
         live = [t for t in tangents if not t.reason]
         if live:
             here = step.outputs()
@@ -223,7 +249,7 @@ def motion_derivatives(
         if progress and k % 50 == 49:
             progress("following the derivatives", k + 1, steps)
     values = np.array([one.of(case, state) for one in wanted])
-    return values, {t.name: _at_end(t, wanted, state) for t in tangents}
+    return values, {t.name: _at_end(t, wanted, state, switches) for t in tangents}
 
 
 def replace_memory(tangent: State, state: State) -> State:
@@ -231,16 +257,16 @@ def replace_memory(tangent: State, state: State) -> State:
     return tangent._replace(memory=np.zeros(state.memory.size), out=np.zeros(state.out.size))
 
 
-def _at_end(t: _Tangent, wanted: Sequence[Output], state: State) -> MotionDerivative:
+def _at_end(t: _Tangent, wanted: Sequence[Output], state: State, switches: int) -> MotionDerivative:
     if t.reason:
-        return MotionDerivative(np.full(len(wanted), np.nan), tuple(t.kinks), tuple(t.jumps), t.reason)
+        return MotionDerivative(np.full(len(wanted), np.nan), tuple(t.kinks), tuple(t.jumps), switches, t.reason)
 
     def of(s: float) -> list[Array]:
         beside = _sum(state, t.state, s)
         return [np.array([one.of(t.moved(s), beside) for one in wanted])]
 
     (derivative,), _ = _difference(of, t.shift(state))
-    return MotionDerivative(derivative, tuple(t.kinks), tuple(t.jumps))
+    return MotionDerivative(derivative, tuple(t.kinks), tuple(t.jumps), switches)
 
 
 def _carry(

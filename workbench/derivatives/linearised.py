@@ -27,11 +27,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
+from workbench.derivatives.modes import Mode, Place
 from workbench.errors import DataError
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.problem import Indices, Matrix, Problem, SetBySet
 from workbench.problems.sets import ASSOCIATED, DISC, NO_CONE, Sets
-from workbench.sensitivity.modes import Mode, Place
 
 SINGULAR = 1e-12
 """Smallest singular value of the equilibrated S beside the largest from which on S is taken to be singular."""

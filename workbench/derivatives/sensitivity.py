@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from workbench.arrays import Array
+from workbench.derivatives.linearised import Change, Linearised, change_of, linearised
+from workbench.derivatives.modes import Mode, Place, one_by_one, places
 from workbench.errors import DataError
 from workbench.matrices.p_property.verdict import p_verdict_of
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.problem import Problem
 from workbench.problems.sets import COULOMB, NO_CONE
-from workbench.sensitivity.linearised import Change, Linearised, change_of, linearised
-from workbench.sensitivity.modes import Mode, Place, one_by_one, places
 
 LEAST = 1e-11
 """Margin, relative to a set's own impulse and velocity, that an answer to round-off tells from none."""

@@ -1,0 +1,99 @@
+"""What derivatives under several formulations come to: sentences, and a table for a terminal."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.comparison.derivatives import THE_MOTION
+
+GOOD, MISLEADING = 0.05, 0.5
+"""Relative errors up to which a derivative is called right, and from which on it is called misleading."""
+MOST = 10
+
+
+def sentences(table: pd.DataFrame, settings: dict[str, Any]) -> list[str]:
+    """For each output and parameter which derivatives are right, wrong, or absent, and against what."""
+    found = []
+    for (parameter, output), rows in table.groupby(["parameter", "output"], sort=False):
+        true = rows[rows["formulation"] == THE_MOTION]
+        against = "the motion itself" if len(true) else "exact friction by the same steps"
+        exact = (true if len(true) else rows)["derivative"].iloc[0]
+        if not np.isfinite(exact):
+            found.append(f"d{output}/d{parameter}: no derivative to hold others against.")
+            continue
+        found.append(f"d{output}/d{parameter} = {exact:.6g}, of {against}. {_judged(rows, float(exact))}")
+    absent = table[table["reason"] != ""].drop_duplicates(["formulation", "reason"])
+    found += [
+        f"{r['formulation']} has no derivative by {r['parameter']}: {r['reason']}" for r in absent.to_dict("records")
+    ]
+    for what, words in (("kinks", "one-sided derivatives only"), ("jumps", "data that jump beside the motion")):
+        some = table[table[what] > 0].drop_duplicates("formulation")
+        if len(some):
+            names = ", ".join(f"{r['formulation']} ({r[what]})" for r in some.to_dict("records"))
+            found.append(f"Steps with {words}: {names}.")
+    found.append(
+        f"Steps of {1e3 * settings['step']:g} ms to {settings['duration']:g} s. Quotients of whole runs are the check: "
+        f"{_agreement(table)}"
+    )
+    return found
+
+
+def _judged(rows: pd.DataFrame, exact: float) -> str:
+    own = rows[(rows["formulation"] != THE_MOTION) & np.isfinite(rows["derivative"])]
+    if exact == 0.0:
+        moving = own[own["derivative"] != 0.0]["formulation"]
+        return "All say so." if moving.empty else f"It moves under {', '.join(moving)}."
+    right = own[own["error"].abs() <= GOOD]["formulation"]
+    wrong = own[(own["error"].abs() >= MISLEADING)]
+    parts = []
+    if len(right):
+        parts.append(f"Within {100 * GOOD:g} %: {', '.join(right)}.")
+    turned = wrong[wrong["derivative"] * exact < 0]["formulation"]
+    blind = wrong[wrong["derivative"] == 0.0]["formulation"]
+    if len(turned):
+        parts.append(f"Of the wrong sign, so that a search goes the wrong way: {', '.join(turned)}.")
+    if len(blind):
+        parts.append(f"Zero, so that a search does not see {rows['parameter'].iloc[0]}: {', '.join(blind)}.")
+    far = wrong[wrong["derivative"] * exact > 0]
+    if len(far):
+        parts.append("Too long or too short by half or more: " + ", ".join(far["formulation"]) + ".")
+    return " ".join(parts)
+
+
+def _agreement(table: pd.DataFrame) -> str:
+    own = table[(table["formulation"] != THE_MOTION) & (table["kinks"] == 0) & np.isfinite(table["derivative"])]
+    if own.empty:
+        return "none is left to compare."
+    size = np.maximum(own["derivative"].abs(), own["quotient"].abs()).replace(0.0, 1.0)
+    apart = float(((own["derivative"] - own["quotient"]).abs() / size).max())
+    return f"they differ from the derivatives by {apart:.0e} at most."
+
+
+def print_table(title: str, words: Sequence[str], table: pd.DataFrame, everything: bool = False) -> None:
+    """Title, a table for each output and parameter, and sentences on a terminal."""
+    from rich.box import SIMPLE_HEAD
+    from rich.markup import escape
+    from rich.table import Table
+
+    from workbench.builtin.reports.text.terminal import wide_console
+
+    console = wide_console()
+    console.print(title, markup=False, highlight=False)
+    for (parameter, output), rows in table.groupby(["parameter", "output"], sort=False):
+        shape = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+        for name in ("formulation", output, f"d{output}/d{parameter}", "error", "steps with kinks"):
+            shape.add_column(str(name), justify="left" if name == "formulation" else "right")
+        ranked = rows.assign(off=rows["error"].abs()).sort_values("off", kind="stable", na_position="last")
+        for r in ranked.head(len(ranked) if everything else MOST + 1).to_dict("records"):
+            held = r["formulation"] != THE_MOTION and np.isfinite(r["error"])
+            error = f"{100 * r['error']:+.2f} %" if held else ""
+            derivative = "none" if not np.isfinite(r["derivative"]) else f"{r['derivative']:.6g}"
+            value = "" if not np.isfinite(r["value"]) else f"{r['value']:.6g}"
+            shape.add_row(escape(r["formulation"]), value, derivative, error, str(r["kinks"] or ""))
+        console.print(shape)
+        if len(ranked) > MOST + 1 and not everything:
+            console.print(f"{len(ranked) - MOST - 1} more rows: --all.", markup=False, highlight=False)
+    for sentence in words:
+        console.print(sentence, markup=False, highlight=False)

@@ -1,0 +1,135 @@
+"""Derivatives of motions against closed forms, difference quotients of whole runs, and the motion itself."""
+
+import json
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.cli.main import main
+from workbench.derivatives.motion import motion_derivatives, moved
+from workbench.errors import DataError, UnknownNameError, WorkbenchError
+from workbench.escalation import default_solver
+from workbench.step.simulation import simulate
+from workbench.verbs.find import find_case, find_formulation
+
+STEPS = 60
+SLIDING = ["coulomb", "ccp", "hybrid", "phantom-inertia", "box", "box:bounds=iterated", "staggered", "stewart-trinkle",
+           "anitescu-potra", "mujoco", "sap"]  # fmt: skip
+
+
+def end_of(case, formulation, steps, h=1e-3):
+    from workbench.assemble.find import compiled
+
+    run = simulate(case, formulation, default_solver(compiled(formulation, *case.size).kind), h, steps * h)
+    return np.concatenate([run.states_q[-1], run.states_v[-1]])
+
+
+def quotient(case, formulation, name, steps):
+    """Of order four, by whole runs."""
+    at, unit = moved(case, name)
+    shift = 1e-4 * unit
+    ends = [end_of(at(k * shift), formulation, steps) for k in (1, -1, 2, -2)]
+    return (8 * (ends[0] - ends[1]) - (ends[2] - ends[3])) / (12 * shift)
+
+
+def everything(case):
+    q, v = case.start()
+    return [f"q[{i}]" for i in range(len(q))] + [f"v[{i}]" for i in range(len(v))]
+
+
+def agree(case, formulation, name, steps):
+    found = motion_derivatives(case, formulation, everything(case), [name], 1e-3, steps * 1e-3)[1][name]
+    assert found.reason == ""
+    expected = quotient(case, formulation, name, steps)
+    np.testing.assert_allclose(found.derivative, expected, atol=1e-6 * np.abs(expected).max(), rtol=0)
+    return found
+
+
+@pytest.mark.share(3)
+@pytest.mark.parametrize("label", SLIDING)
+@pytest.mark.parametrize("name", ["mu", "gravity"])
+def test_sliding_in_space_under_every_law(label, name):
+    """A block pushed aslant through turning axes, lagged bounds and fixed points; sliding all the way."""
+    case = find_case("block")
+    found = agree(case, find_formulation(label), name, 20)
+    assert found.kinks == ()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("label", ["coulomb", "ccp", "hybrid", "phantom-inertia", "stewart-trinkle"])
+@pytest.mark.parametrize(("case", "name"), [("wheel", "mu"), ("wheel", "yaw_rate"), ("rod", "mu"), ("sphere", "speed")])
+def test_motions_of_bodies(label, case, name):
+    agree(find_case(case), find_formulation(label), name, STEPS)
+
+
+def test_a_sliding_block_by_the_closed_form():
+    """v = v0 - mu g t while it slides, exactly so by these steps; d/dmu is -g t, and d/dv0 is 1."""
+    case = find_case("block", direction=0.0, mu=0.3, speed=3.0)
+    values, found = motion_derivatives(case, find_formulation("coulomb"), ["v[0]", "x"], ["mu", "speed"], 1e-3, 0.1)
+    assert values[0] == pytest.approx(3.0 - 0.3 * 9.81 * 0.1, abs=1e-9)
+    np.testing.assert_allclose(found["mu"].derivative, [-0.981, -9.81 * 1e-6 * 100 * 101 / 2], rtol=1e-7)
+    np.testing.assert_allclose(found["speed"].derivative, [1.0, 0.1], rtol=1e-7)
+
+
+def test_what_sticks_does_not_move_and_who_sees_nothing_says_zero():
+    """Along a fixed axis the box slides without the other direction: mu has no effect on it."""
+    case = find_case("block", mu=0.3, speed=0.01)
+    for label in ("coulomb", "stewart-trinkle", "box:bounds=coupled"):
+        _, found = motion_derivatives(case, find_formulation(label), ["v[0]", "v[1]"], ["mu"], 1e-3, 0.05)
+        assert found["mu"].reason == ""
+        np.testing.assert_allclose(found["mu"].derivative, 0.0, atol=1e-9)
+
+
+def test_a_step_between_two_modes_is_counted_and_has_the_derivative_ahead():
+    """At mu = speed / (g h) one step's friction just stops it: with more friction nothing changes."""
+    speed = 0.3 * 9.81 * 1e-3
+    case = find_case("block", direction=0.0, mu=0.3, speed=speed)
+    _, found = motion_derivatives(case, find_formulation("coulomb"), ["v[0]"], ["mu", "speed"], 1e-3, 1e-3)
+    assert found["mu"].kinks == found["speed"].kinks == (0,)
+    assert found["mu"].derivative[0] == pytest.approx(0.0, abs=1e-9)
+    assert found["speed"].derivative[0] == pytest.approx(1.0, rel=1e-6)
+
+
+def test_redundant_contacts_have_velocities_or_say_that_they_have_none():
+    case = find_case("cube")
+    for label in ("ccp", "stewart-trinkle"):
+        _, found = motion_derivatives(case, find_formulation(label), ["v[0]"], ["gravity"], 1e-3, 3e-3)
+        one = found["gravity"]
+        assert np.isfinite(one.derivative[0]) or "step" in one.reason
+
+
+def test_the_verb_holds_formulations_against_the_motion():
+    found = wb.sensitivity("block", ["stewart-trinkle", "box"], of=["v[0]"], to=["mu"], duration=0.2)
+    table = found.table.set_index("formulation")
+    assert list(table.index) == ["the motion", "coulomb", "stewart-trinkle", "box"]
+    # It slides at 30 degrees; friction of a polygon's vertex is along the first axis, and has no cosine of that.
+    assert abs(table.loc["coulomb", "error"]) < 1e-6
+    own = table.drop(index="the motion")
+    assert (abs(own["derivative"] - own["quotient"]) <= 1e-6 * abs(own["quotient"])).all()
+    assert table.loc["stewart-trinkle", "error"] == pytest.approx(1 / np.cos(np.pi / 6) - 1, rel=1e-5)
+    words = " ".join(found.words)
+    assert "Within 5 %: coulomb" in words
+    assert "stewart-trinkle" not in words.split("Within 5 %:")[1].split(".")[0]
+
+
+def test_the_command(capsys, tmp_path):
+    given = ["sensitivity", "block", "--of", "x", "--to", "mu", "--duration", "0.01", "-f", "box", "--quiet"]
+    main([*given, "--json", "--out", str(tmp_path / "out")])
+    data = json.loads(capsys.readouterr().out)
+    assert [row["formulation"] for row in data["derivatives"]] == ["the motion", "coulomb", "box"]
+    assert (tmp_path / "out" / "derivatives.csv").exists()
+    main(given)
+    assert "dx/dmu" in capsys.readouterr().out
+
+
+def test_what_cannot_be_asked_says_so():
+    for given, error, words in (
+        (dict(of="w", to="mu"), UnknownNameError, "output"),
+        (dict(of="x", to="friction"), UnknownNameError, "parameter of block"),
+        (dict(of="x", to="mu", step=0.0), DataError, "step 0 s"),
+        (dict(of="x", to="mu", duration=-1.0), DataError, "duration -1 s"),
+        (dict(of="x", to="mu", formulations=[]), WorkbenchError, "no formulation"),
+    ):
+        with pytest.raises(error, match=words):
+            wb.sensitivity("block", given.pop("formulations", ["coulomb"]), **given)

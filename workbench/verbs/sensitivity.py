@@ -1,0 +1,96 @@
+"""`sensitivity`: how the end of a motion moves with parameters, under several formulations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench.builtin.reports.text.sensitivity import sentences
+from workbench.errors import DataError, WorkbenchError
+from workbench.mechanics.case import Case
+from workbench.output import provenance
+from workbench.progress import ProgressCallback
+from workbench.verbs.compare import must_differ, several
+from workbench.verbs.find import find_case, find_formulation, find_formulations
+from workbench.verbs.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CLASSICAL = (
+    "coulomb", "ccp", "stewart-trinkle", "anitescu-potra", "box", "hybrid", "phantom-inertia", "staggered", "mujoco",
+    "sap",
+)  # fmt: skip
+"""Formulations that are asked unless others are."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Sensitivities(Result):
+    """`table` has a row for each parameter, output and formulation, that of the motion first where it is followed."""
+
+    case: Case
+    settings: dict[str, Any]
+    table: pd.DataFrame = field(repr=False)
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        return f"{self.case.name}: derivatives of {', '.join(self.settings['of'])} by {', '.join(self.settings['to'])}"
+
+    @property
+    def words(self) -> list[str]:
+        return sentences(self.table, self.settings)
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        return {"derivatives": self.table}
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {"case": self.case.name, **self.settings, "derivatives": self.table.to_dict("records")}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return provenance(case=self.case.name, parameters=vars(self.case), **self.settings)
+
+
+def sensitivity(
+    what: str | Case | type[Case], formulations: Any = CLASSICAL, *, of: str | Sequence[str], to: str | Sequence[str],
+    step: float = 1e-3, duration: float | None = None, progress: ProgressCallback | None = None,
+) -> Sensitivities:  # fmt: skip
+    """The derivatives of outputs `of` the end of a case's motion by parameters `to`, under formulations.
+
+    Outputs are x, y, z of the centre of mass [m], energy [J], and q[i], v[i]. Each derivative is that of the motion by
+    steps of `step` [s], by the chain rule over steps (`derivatives.motion`), beside the difference quotient of whole
+    runs; errors are relative to the derivative of the motion itself, followed from event to event with the parameter
+    moved, or where it cannot be followed to exact Coulomb friction by the same steps. Raises UnknownNameError for names
+    that are not known, DataError for a step or a duration that is none, and where no formulation is given.
+
+    >>> import workbench as wb
+    >>> found = wb.sensitivity("block", ["coulomb"], of="x", to="mu", duration=0.1)
+    >>> bool(abs(found.table["error"].iloc[-1]) < 0.02)
+    True
+    """
+    import pandas as pd
+
+    from workbench.comparison.derivatives import derivatives_of
+
+    case, chosen = find_case(what), find_formulations(formulations)
+    if not chosen:
+        raise WorkbenchError("no formulation is given; name at least one")
+    must_differ(chosen)
+    if not (np.isfinite(step) and step > 0):
+        raise DataError(f"step {step:g} s; a positive number of seconds is needed")
+    duration = case.duration if duration is None else duration
+    if not (np.isfinite(duration) and duration >= step):
+        raise DataError(f"duration {duration:g} s; at least one step of {step:g} s is needed")
+    outputs, parameters = several(of), several(to)
+    # Errors want exact friction by steps where the motion cannot be followed.
+    exact = find_formulation("coulomb")
+    others = [f for f in chosen if f.label != exact.label]
+    rows = derivatives_of(case, [exact, *others], outputs, parameters, step, duration, progress)
+    settings = {"of": outputs, "to": parameters, "step": step, "duration": duration}
+    return Sensitivities(case, settings, pd.DataFrame(rows))
