@@ -4,8 +4,7 @@ Every contact is open, sticks, or slips forth or back; without friction it is op
 modes the law is linear: p solves n equations and lies in a polyhedron. A combination is left out where a verified
 floating-point solution has an inequality that certainly fails, and computed in rationals elsewhere.
 
-The enclosure: with R near A^-1 and |I - R A| <= E, |E| < 1 row by row, the solution of A p = b lies around p' within
-|R (b - A p')| + |E| max |R (b - A p')| / (1 - |E|). Rounding is bounded by `ROUNDING` times the sums of absolute terms.
+Rounding in floating point is bounded by `ROUNDING` times the sums of absolute terms.
 """
 
 import itertools
@@ -59,19 +58,20 @@ def rows_of(friction: RationalFriction, modes: Modes) -> tuple[Rows, Rows]:
     """Equations (n, n + 1) and inequalities >= 0 of modes, as rows over (p, 1)."""
     r, n = len(friction.mu), len(friction.q)
     W = friction.W.tolist()
-    equations, inequalities = [], []
+    equations: Rows = [[] for _ in range(n)]
+    inequalities: Rows = []
     for i, mode in enumerate(modes):
         mu, p_n, p_t = friction.mu[i], _unit(i, n), _unit(r + i, n)
         u_n, u_t = ([*W[k], friction.q[k]] for k in (i, r + i))
         if mode == OPEN:
-            equations += [p_n, p_t]
+            equations[i], equations[r + i] = p_n, p_t
             inequalities.append(u_n)
         elif mode == STICK:
-            equations += [u_n, u_t]
+            equations[i], equations[r + i] = u_n, u_t
             inequalities += [p_n, _sum(p_n, mu, p_t, 1), _sum(p_n, mu, p_t, -1)]
         else:
             sense = {FORTH: 1, BACK: -1, FRICTIONLESS: 0}[mode]
-            equations += [u_n, _sum(p_t, 1, p_n, mu * sense)]
+            equations[i], equations[r + i] = u_n, _sum(p_t, 1, p_n, mu * sense)
             inequalities += [p_n, *([[sense * x for x in u_t]] if sense else [])]
     return equations, inequalities
 
@@ -163,21 +163,30 @@ def enclosed_systems(A: Array, b: Array) -> tuple[Array, Array]:
 
     The entries of A and b may themselves be off by a rounding.
     """
+    R, bound = enclosed_inverses(A)
+    p = np.einsum("nij,nj->ni", R, b)
+    defect = np.abs(b - np.einsum("nij,nj->ni", A, p))
+    defect += ROUNDING * (np.abs(b) + np.einsum("nij,nj->ni", np.abs(A), np.abs(p))) + np.finfo(float).tiny
+    error = (1 + ROUNDING) * np.einsum("nij,nj->ni", bound, defect)
+    return p, np.where(np.isfinite(error), error, np.inf)
+
+
+def enclosed_inverses(A: Array) -> tuple[Array, Array]:
+    """Approximate inverses R (N, n, n) and bounds of |A^-1|, infinite where A may be singular.
+
+    With |I - R A| <= E and |E| < 1: A^-1 - R = E A^-1, row i of which is at most |E_i| max |R| / (1 - |E|).
+    """
     n = A.shape[-1]
     try:
         R = np.linalg.inv(A)
     except np.linalg.LinAlgError:
         R = np.stack([_inverse(one) for one in A])
-    p = np.einsum("nij,nj->ni", R, b)
-    size, absolute = np.abs(A), np.abs(R)
-    E = np.abs(np.eye(n) - R @ A) + ROUNDING * (absolute @ size + np.eye(n))
-    defect = np.abs(b - np.einsum("nij,nj->ni", A, p))
-    defect += ROUNDING * (np.abs(b) + np.einsum("nij,nj->ni", size, np.abs(p)))
-    rest = (1 + ROUNDING) * np.einsum("nij,nj->ni", absolute, defect) + np.finfo(float).tiny
+    absolute = np.abs(R)
+    E = np.abs(np.eye(n) - R @ A) + ROUNDING * (absolute @ np.abs(A) + np.eye(n))
     row = (1 + ROUNDING) * E.sum(axis=2)
-    norm = row.max(axis=1, keepdims=True, initial=0.0)
-    error = rest + row * rest.max(axis=1, keepdims=True, initial=0.0) / (1 - norm)
-    return p, np.where((norm < 0.9) & np.isfinite(error), (1 + ROUNDING) * error, np.inf)
+    norm = row.max(axis=1, initial=0.0)[:, None, None]
+    bound = absolute + row[:, :, None] * absolute.max(axis=1, initial=0.0)[:, None, :] / (1 - norm)
+    return R, np.where((norm < 0.9) & np.isfinite(bound), (1 + ROUNDING) * bound, np.inf)
 
 
 def _inverse(A: Array) -> Array:
