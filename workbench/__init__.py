@@ -7,7 +7,7 @@
 The language: `formulation`, `free`, `nonneg`, `box`, `disc`, `friction_cone`, `equals`, `complements`, `declare`,
 over the symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data:
 `ContactSystem`, `SlidingSystem`, `read`; a case of one's own is a `Case` with a `quantity` for each parameter.
-Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `follow`, `scene`, `flow`, `discharge`,
+Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `solutions`, `compare`, `follow`, `scene`, `flow`, `discharge`,
 `exam`, `reality`, `report`, `study`, `check`, `vary`, `trace`, `painleve`, `sweep`, `show`, `export`, `verdict`,
 `verify`.
 """
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from workbench.verbs.report import report
     from workbench.verbs.scene import scene
     from workbench.verbs.show import show
+    from workbench.verbs.solutions import solutions
     from workbench.verbs.solve import solve
     from workbench.verbs.study import study
     from workbench.verbs.sweep import sweep
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
 
 VERBS = (
     "check", "compare", "discharge", "exam", "export", "flow", "follow", "painleve", "read", "reality", "scene", "show",
-    "solve", "study", "sweep", "trace", "vary", "verdict", "verify",
+    "solutions", "solve", "study", "sweep", "trace", "vary", "verdict", "verify",
 )  # fmt: skip
 
 # Where each name comes from. They are imported when first asked for, so that `import workbench` takes no time.
@@ -110,6 +111,7 @@ _PLACES = {
             "report",
             "scene",
             "show",
+            "solutions",
             "solve",
             "study",
             "sweep",
@@ -131,7 +133,7 @@ __all__ = [
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare",
     "complements", "declare", "disc", "discharge", "distance", "equals", "exam", "export", "flow", "follow",
     "formulation", "formulations", "free", "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve",
-    "polygon", "quantity", "read", "reality", "report", "scene", "show", "solve", "solvers", "study", "sweep",
+    "polygon", "quantity", "read", "reality", "report", "scene", "show", "solutions", "solve", "solvers", "study", "sweep",
     "trace", "vary", "verdict", "verify",
 ]  # fmt: skip
 

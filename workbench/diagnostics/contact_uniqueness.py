@@ -23,18 +23,25 @@ Of several contacts each alone must have at most one solution: where one has two
 enough opens these in both.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
 
 from workbench.matrices.linear_algebra.rationals import as_text, nearest_double
 from workbench.matrices.paths.roots import irreducible_factors, isolated
 from workbench.matrices.solutions.friction_cones import RationalFriction, dot
+from workbench.problems.classes import Array
 
 Vector = list[fmpq]
+NEAR = (1e-13, 1e-11, 1e-8)
+"""Relative distances at which the critical friction in floating point is bracketed, exactly."""
 HALVINGS = 50
-"""Of the bracket of the critical friction."""
+"""Of its bracket where none of these holds."""
+SAMPLES = 2000
+"""Directions of a half turn among which the worst is looked for, and again around it."""
 SLOPES = 32
 """Directions of an eighth of a turn, by the tangent of half their angle, among which a witness is looked for first."""
 
@@ -192,6 +199,11 @@ def _critical(W: fmpq_mat) -> tuple[fmpq, fmpq] | None:
     if W.nrows() == 2:
         root = W[0, 0] / abs(free[0])
         return root, root
+    guess = _least_ratio(W)
+    for near in NEAR if math.isfinite(guess) else ():
+        low, high = (fmpq(*(guess * (1 + sign * near)).as_integer_ratio()) for sign in (-1, 1))
+        if _decided(W, low)[0] == "unique" and _decided(W, high)[0] != "unique":
+            return low, high
     while _decided(W, top)[0] == "unique":
         top *= 2
     low = zero if top == 1 else top / 2
@@ -199,6 +211,26 @@ def _critical(W: fmpq_mat) -> tuple[fmpq, fmpq] | None:
         middle = (low + top) / 2
         low, top = (middle, top) if _decided(W, middle)[0] == "unique" else (low, middle)
     return low, top
+
+
+def _least_ratio(W: fmpq_mat) -> float:
+    """The critical friction in floating point: the least a / |c| and e.K_tt e / |K_nt.e|."""
+    K = _adjugate(W)
+    top = max(abs(x) for row in K for x in row)
+    P = np.array([[nearest_double(K[1 + j][1 + k] / top) for k in range(2)] for j in range(2)])
+    r = np.array([nearest_double(K[0][1 + k] / top) for k in range(2)])
+    size = math.hypot(*(nearest_double(W[0, 1 + k] / W[0, 0]) for k in range(2)))
+
+    def ratio(angle: Array) -> Array:
+        e = np.stack([np.cos(angle), np.sin(angle)])
+        with np.errstate(divide="ignore"):
+            return np.asarray((e * (P @ e)).sum(axis=0) / np.abs(r @ e))
+
+    middle, half = 0.5 * math.pi, 0.5 * math.pi
+    while half > 1e-9:
+        angles = middle + np.linspace(-half, half, SAMPLES)
+        middle, half = float(angles[np.argmin(ratio(angles))]), 4 * half / SAMPLES
+    return min(1 / size if size > 0 else math.inf, float(ratio(np.array([middle]))[0]))
 
 
 def _holds_near_zero(W: fmpq_mat) -> bool:

@@ -20,8 +20,7 @@ from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_
 from workbench.matrices.p_property.bounded import solution_on_face
 from workbench.matrices.solutions.contact_modes import Enclosure, ModeEquations, enclosed, modes_of
 from workbench.matrices.solutions.friction_cones import RationalFriction
-from workbench.problems.classes import MLCP, Array
-from workbench.problems.friction_problem import FrictionProblem
+from workbench.problems.classes import MLCP, Array, ConicQP, CoulombNCP
 from workbench.readers.matrix import Matrix
 
 LARGEST = 60
@@ -43,6 +42,8 @@ class ProvedAnswer:
     def words(self) -> str:
         if self.distance is None:
             return f"not proved: {self.reason}"
+        if self.distance == 0.0:
+            return "proved: the answer is an exact solution"
         return f"proved: an exact solution is within {self.distance:.1e} of every unknown"
 
     @cached_property
@@ -93,7 +94,6 @@ def velocities(friction: RationalFriction, p: Array) -> Array:
     return np.array([nearest_double(a + b) for a, b in zip(image, friction.q, strict=True)])
 
 
-def computed_impulses(problem: FrictionProblem) -> Array:
-    """p (n) under Coulomb's law, by the method for it."""
-    law = problem.coulomb()
+def computed_impulses(law: CoulombNCP | ConicQP) -> Array:
+    """p (n) by the method for the law."""
     return default_solver(law.kind).first.solve(law).z

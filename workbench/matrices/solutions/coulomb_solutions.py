@@ -8,7 +8,6 @@ solution on the border between modes is met in several and counted once.
 
 import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -78,9 +77,7 @@ class CoulombSolutions:
     modes: Modes | None = None
 
 
-def coulomb_solutions(
-    friction: RationalFriction, deadline: float, near: Sequence[Array] = ()
-) -> CoulombSolutions:
+def coulomb_solutions(friction: RationalFriction, deadline: float, near: Array | None = None) -> CoulombSolutions:
     """All solutions of Coulomb's law for these data; `near` (n): impulses around which a continuum is looked for."""
     found, r, d = CoulombSolutions(), len(friction.mu), friction.d
     if r > LARGEST[d]:
@@ -151,7 +148,7 @@ def _borders(friction: RationalFriction, p: Vector, u: Vector) -> tuple[str, ...
     return tuple(found)
 
 
-def _in_space(friction: RationalFriction, found: CoulombSolutions, deadline: float, near: Sequence[Array]) -> None:
+def _in_space(friction: RationalFriction, found: CoulombSolutions, deadline: float, near: Array | None) -> None:
     combinations = list(itertools.product(*((OPEN, STICK, SLIP) if mu else (OPEN, FRICTIONLESS) for mu in friction.mu)))
     known: list[tuple[fmpq, ...]] = []
     for modes in combinations:
@@ -170,7 +167,7 @@ def _in_space(friction: RationalFriction, found: CoulombSolutions, deadline: flo
 
 def _held(
     friction: RationalFriction, modes: Modes, found: CoulombSolutions, known: list[tuple[fmpq, ...]], deadline: float,
-    near: Sequence[Array],
+    near: Array | None,
 ) -> None:  # fmt: skip
     """The solutions in modes without a slide: one, none, or an affine set cut by the cones."""
     r, n = len(friction.mu), len(friction.q)
@@ -199,7 +196,7 @@ def _held(
             known.append(p)
             found.points.append(_exact_point(friction, modes, p))
         return
-    for impulses in (*near, np.zeros(n)):
+    for impulses in (np.zeros(n),) if near is None else (near, np.zeros(n)):
         p = point({j: exact(float(impulses[rows[j]])) for j in free})
         if _holds_in_space(friction, modes, p, strictly=True):
             found.dimension = max(found.dimension or 0, len(free))
