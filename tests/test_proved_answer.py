@@ -241,7 +241,7 @@ WRITTEN = [
         (False, False),
     ),
     (UNIT, [-1, "3/10", "3/10"], HALF, 2, enclosure(["stick"], [1, "-3/10", "-3/10"], matrix(np.eye(3))), (True, True)),
-    (UNIT, [-1, "3/10", "4/10"], HALF, 2, enclosure(["stick"], [1, "-3/10", "-4/10"], matrix(np.eye(3))), (False, False)),
+    (UNIT, [-1, "3/10", "2/5"], HALF, 2, enclosure(["stick"], [1, "-3/10", "-2/5"], matrix(np.eye(3))), (False, False)),
     (UNIT, [1, 1, 1], HALF, 2, enclosure(["open"], [], []), (True, True)),
     (UNIT, ["7/10", 1, 1], HALF, 2, enclosure(["open"], [], []), (True, False)),
 ]  # fmt: skip

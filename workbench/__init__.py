@@ -7,9 +7,9 @@
 The language: `formulation`, `free`, `nonneg`, `box`, `disc`, `friction_cone`, `equals`, `complements`, `declare`,
 over the symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data:
 `ContactSystem`, `SlidingSystem`, `read`; a case of one's own is a `Case` with a `quantity` for each parameter.
-Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `solutions`, `compare`, `follow`, `scene`, `flow`, `discharge`,
-`exam`, `reality`, `report`, `study`, `check`, `vary`, `trace`, `painleve`, `sweep`, `show`, `export`, `verdict`,
-`verify`.
+Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `solutions`, `compare`, `follow`, `scene`,
+`flow`, `discharge`, `exam`, `reality`, `report`, `study`, `check`, `vary`, `trace`, `painleve`, `sweep`, `show`,
+`export`, `verdict`, `verify`.
 """
 
 from importlib import import_module
@@ -133,8 +133,8 @@ __all__ = [
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare",
     "complements", "declare", "disc", "discharge", "distance", "equals", "exam", "export", "flow", "follow",
     "formulation", "formulations", "free", "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve",
-    "polygon", "quantity", "read", "reality", "report", "scene", "show", "solutions", "solve", "solvers", "study", "sweep",
-    "trace", "vary", "verdict", "verify",
+    "polygon", "quantity", "read", "reality", "report", "scene", "show", "solutions", "solve", "solvers", "study",
+    "sweep", "trace", "vary", "verdict", "verify",
 ]  # fmt: skip
 
 

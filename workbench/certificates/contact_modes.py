@@ -1,7 +1,7 @@
 """A box around a solution of a friction problem, checked by Krawczyk's test in rationals. Standard library only.
 
-The support names a mode for every contact, and gives a centre x, radii r and a matrix C over the modes' unknowns, in the
-order of the contacts. With u = W p + q, and k = 0 under Coulomb's law, k = mu in the cone problem:
+The support names a mode for every contact, and gives a centre x, radii r and a matrix C over the modes' unknowns, in
+the order of the contacts. With u = W p + q, and k = 0 under Coulomb's law, k = mu in the cone problem:
 
     mode            unknowns         equations F                                       strictly
     open                                                                               u_n > k |u_t|

@@ -79,8 +79,8 @@ def add_command(commands: Any) -> None:
     )  # fmt: skip
     solve.add_argument(
         "--all", action="store_true",
-        help="all solutions for this q, proved to be all: of LCPs and MLCPs, and of Coulomb's law with up to 8 contacts "
-        "in the plane and 4 in space; takes --time-limit (default 10) and --json alone",
+        help="all solutions for this q, proved to be all: of LCPs and MLCPs, and of Coulomb's law with up to 8 "
+        "contacts in the plane and 4 in space; takes --time-limit (default 10) and --json alone",
     )  # fmt: skip
     solve.set_defaults(run=run_solve)
 
@@ -248,7 +248,7 @@ def _proof(task: "Task", row: dict[str, Any], values: dict[str, Any]) -> dict[st
 
     if not values:
         return {"proved": None, "not_proved": "there is no answer"}
-    z = values.get("p", values.get("z"))
+    z = values["p"] if "p" in values else values["z"]
     found = answer_proof(read_problem_file(task[0]), task[1], z, row["moved"])
     return {"proved": found.distance, "not_proved": found.reason or None}
 

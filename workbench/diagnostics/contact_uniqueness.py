@@ -156,13 +156,12 @@ def _directions(W: fmpq_mat, roots: list[tuple[fmpq, fmpq]]) -> list[Vector]:
     if ends:
         between += [ends[0] - 1, ends[-1] + 1]
     found += map(_unit, between)
-    x, y = nearest_double(W[0, 1]), nearest_double(W[0, 2])
-    size = (x * x + y * y) ** 0.5
-    if size > 0 and size < float("inf"):
+    along, across = nearest_double(W[0, 1]), nearest_double(W[0, 2])
+    size = math.hypot(along, across)
+    if 0 < size < math.inf:
         # Half the angle has the tangent y / (size + x); on the far side the circle is taken the other way round.
-        half = fmpq(round(abs(y) / (size + abs(x)) * 2**60), 2**60)
-        cosine, sine = _unit(half)
-        found.append([cosine if x >= 0 else -cosine, sine if y >= 0 else -sine])
+        cosine, sine = _unit(fmpq(round(abs(across) / (size + abs(along)) * 2**60), 2**60))
+        found.append([cosine if along >= 0 else -cosine, sine if across >= 0 else -sine])
     return found
 
 

@@ -97,7 +97,9 @@ def coulomb_words(found: Entry) -> str:
 
 def point_words(x: Entry) -> str:
     """A solution in words: what its contacts do, and its index."""
-    modes = ", ".join(f"{number} {mode}" if len(x["modes"]) > 1 else mode for mode, number in Counter(x["modes"]).items())
+    several = len(x["modes"]) > 1
+    numbers: dict[str, int] = Counter(x["modes"])
+    modes = ", ".join(f"{number} {mode}" if several else str(mode) for mode, number in numbers.items())
     index = f", index {x['index']:+d}" if x["index"] is not None else ""
     return modes + (index if x["regular"] else f", degenerate: {'; '.join(x['borders'])}")
 
@@ -122,7 +124,8 @@ def _with_answer(entry: Entry, friction: RationalFriction, local: FrictionProble
         witness = {"kind": "solution", "r": exact}
         return entry | {"verdict": "exists", "proof": "r is a solution, exactly", "witness": witness, "reason": None}
     try:
-        computed = np.array(points[0]["p"]) if points else computed_impulses(local.coulomb() if coulomb else local.ccp())
+        law = local.coulomb() if coulomb else local.ccp()
+        computed = np.array(points[0]["p"]) if points else computed_impulses(law)
     except DataError:
         return entry
     answer = proved_impulses(friction, computed, coulomb)

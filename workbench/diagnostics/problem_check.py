@@ -5,7 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from workbench.diagnostics.coulomb_answers import contacts_entry, contacts_words, coulomb_entry, coulomb_words, with_answers
+from workbench.diagnostics.coulomb_answers import (
+    contacts_entry,
+    contacts_words,
+    coulomb_entry,
+    coulomb_words,
+    with_answers,
+)
 from workbench.diagnostics.posed_problem import (
     LARGEST_EXACT,
     Entry,

@@ -50,7 +50,8 @@ class AllSolutions(Result):
         """One row per unknown of each solution: of a friction problem mode, p and u, of others z."""
         import pandas as pd
 
-        friction, rows = "law" in self.data, []
+        friction = "law" in self.data
+        rows: list[tuple[Any, ...]] = []
         for k, point in enumerate(self.data["points"], start=1):
             if not friction:
                 rows += [(k, i, x) for i, x in enumerate(point)]
@@ -109,7 +110,8 @@ def solutions(problem: FileProblem | str | Path, *, seconds: float = 10.0) -> Al
         if isinstance(given, MLCP):
             return AllSolutions(name or f"the {given.kind}", solutions_of(given, False, seconds))
         if not isinstance(given, FrictionProblem | GlobalFrictionProblem):
-            raise WorkbenchError(f"a {type(given).__name__} has no solutions to count; give a friction problem or an LCP")
+            kind = type(given).__name__
+            raise WorkbenchError(f"a {kind} has no solutions to count; give a friction problem, an LCP or an MLCP")
         if not given.contacts:
             raise WorkbenchError("the problem has no contacts: its motion is free")
         if given.size > LARGEST:

@@ -135,9 +135,10 @@ def solve(
     LCP, box or cone problem: `start` (n,) are impulses or unknowns to begin from, or an earlier result; `tolerance` is
     the residual up to which the answer counts as verified; `max_iterations` is the solver's own; after `seconds`, in
     another process, a solver with iterates hands back the best (a script that asks for this begins with
-    `if __name__ == "__main__":`). `prove` asks for a proof that an exact solution is near (`proof`), of LCPs, MLCPs, and
-    of Coulomb's law and cone problems of up to 60 contacts, with the doubles of the data taken for exact numbers. Raises WorkbenchError where the problem cannot be read or posed, or the solver cannot
-    be asked for these; a solver that fails or refuses is a result that says so.
+    `if __name__ == "__main__":`). `prove` asks for a proof that an exact solution is near (`proof`), of LCPs, MLCPs,
+    Coulomb's law and cone problems of up to 60 contacts, the doubles of the data being taken for exact numbers.
+    Raises WorkbenchError where the problem cannot be read or posed, or the solver cannot be asked for these; a solver
+    that fails or refuses is a result that says so.
 
     >>> import numpy as np
     >>> import workbench as wb

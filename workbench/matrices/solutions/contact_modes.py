@@ -158,12 +158,12 @@ class ModeEquations:
         p, u, d = self.impulses(x).entries(), self.velocities(x).entries(), self.friction.d
         r, found = len(self.friction.mu), []
         for i, mode in enumerate(self.modes):
-            rows, mu = range(r + d * i, r + d * (i + 1)), self.friction.mu[i]
+            tangents, mu = range(r + d * i, r + d * (i + 1)), self.friction.mu[i]
             if mode == OPEN:
-                slip = _length([u[k] for k in rows]) if not self.coulomb and mu else arb(0)
+                slip = _length([u[k] for k in tangents]) if not self.coulomb and mu else arb(0)
                 found.append(u[i] - mu * slip)
             elif mode == STICK:
-                found += [p[i], mu * p[i] - _length([p[k] for k in rows])]
+                found += [p[i], mu * p[i] - _length([p[k] for k in tangents])]
             else:
                 found.append(p[i])
         for _, mode, at, rows in self.active:

@@ -11,12 +11,13 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from flint import arb, fmpq, fmpq_mat
+from flint import arb, ctx, fmpq, fmpq_mat
 
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock
 from workbench.matrices.linear_algebra.in_time import echelon
 from workbench.matrices.linear_algebra.rationals import exact, nearest_double
 from workbench.matrices.solutions.contact_modes import (
+    BITS,
     FRICTIONLESS,
     OPEN,
     SLIP,
@@ -120,13 +121,13 @@ def _in_the_plane(friction: RationalFriction, found: CoulombSolutions, deadline:
 def _exact_point(friction: RationalFriction, modes: Modes, p: tuple[fmpq, ...]) -> CoulombSolution:
     u = _velocity(friction, list(p))
     borders = _borders(friction, list(p), u)
-    equations = ModeEquations(friction, modes)
-    doubles = [np.array([nearest_double(x) for x in some]) for some in (p, u)]
+    impulses, velocities = (np.array([nearest_double(x) for x in some]) for some in (list(p), u))
     determinant = None
     if not borders:
-        enclosure = enclosed(equations, equations.unknowns(*doubles))
-        determinant = float(equations.determinant(enclosure.box if enclosure else []).mid())
-    return CoulombSolution(modes, *doubles, 0.0, determinant, p, borders)
+        with ctx.workprec(BITS):
+            # Without a slide in space it does not depend on the unknowns.
+            determinant = float(ModeEquations(friction, modes).determinant([]).mid())
+    return CoulombSolution(modes, impulses, velocities, 0.0, determinant, p, borders)
 
 
 def _velocity(friction: RationalFriction, p: Vector) -> Vector:
@@ -298,5 +299,5 @@ def _enclosed_point(enclosure: Enclosure) -> CoulombSolution:
     determinant = enclosure.determinant()
     sign = determinant > 0 or determinant < 0
     return CoulombSolution(
-        enclosure.equations.modes, p, u, enclosure.distance(p), float(determinant.mid()) if sign else None
+        enclosure.equations.modes, p, u, enclosure.distance(p.tolist()), float(determinant.mid()) if sign else None
     )

@@ -33,11 +33,10 @@ Rows = list[list[fmpq]]
 
 @dataclass(frozen=True, eq=False)
 class PlanarPiece:
-    """The solutions p (n) of some modes, a polyhedron; `sign` of the determinant of the equations, 0 if singular."""
+    """The solutions p (n) of some modes, a polyhedron."""
 
     modes: Modes
     piece: Piece
-    sign: int
 
 
 def planar_pieces(friction: RationalFriction, deadline: float) -> Iterator[PlanarPiece]:
@@ -110,10 +109,7 @@ def _of_modes(friction: RationalFriction, modes: Modes, deadline: float) -> Plan
     if not free and any(row[0] < 0 for row in limits):
         return None
     piece = polyhedron(fmpq_mat(basis), limits, deadline)
-    if piece is None:
-        return None
-    det = fmpq(0) if free else fmpq_mat([row[:-1] for row in equations]).det()
-    return PlanarPiece(modes, piece, int(det > 0) - int(det < 0))
+    return None if piece is None else PlanarPiece(modes, piece)
 
 
 def _candidates(friction: RationalFriction, deadline: float) -> Iterator[Modes]:
@@ -178,7 +174,7 @@ def enclosed_inverses(A: Array) -> tuple[Array, Array]:
     """
     n = A.shape[-1]
     try:
-        R = np.linalg.inv(A)
+        R: Array = np.linalg.inv(A).astype(float)
     except np.linalg.LinAlgError:
         R = np.stack([_inverse(one) for one in A])
     absolute = np.abs(R)
@@ -186,11 +182,11 @@ def enclosed_inverses(A: Array) -> tuple[Array, Array]:
     row = (1 + ROUNDING) * E.sum(axis=2)
     norm = row.max(axis=1, initial=0.0)[:, None, None]
     bound = absolute + row[:, :, None] * absolute.max(axis=1, initial=0.0)[:, None, :] / (1 - norm)
-    return R, np.where((norm < 0.9) & np.isfinite(bound), (1 + ROUNDING) * bound, np.inf)
+    return R, np.asarray(np.where((norm < 0.9) & np.isfinite(bound), (1 + ROUNDING) * bound, np.inf))
 
 
 def _inverse(A: Array) -> Array:
     try:
-        return np.linalg.inv(A)
+        return np.asarray(np.linalg.inv(A), dtype=float)
     except np.linalg.LinAlgError:
         return np.full_like(A, np.nan)

@@ -2,8 +2,8 @@
 
 For given unit sliding directions e_j = (cos, sin) of the contacts that slide, p_t = -mu p_n e, the other unknowns y
 (impulses of sticking contacts, normal impulses of sliding ones) solve a linear system A(e) y = b: no velocity where a
-contact sticks, no normal velocity where it slides. What is left is t_j . u_t,j = 0, t_j normal to e_j, and inequalities.
-A box of angles is
+contact sticks, no normal velocity where it slides. What is left is t_j . u_t,j = 0, t_j normal to e_j, and
+inequalities. A box of angles is
 
     left out   where the enclosed y, u fail an inequality, or Krawczyk's operator of F(y, angles) leaves the box, or,
                where A may be singular, [W R, -e, q], whose columns a solution adds up to zero, has full rank,
@@ -95,7 +95,7 @@ class Slides:
     def most(self) -> Array:
         """Bounds (n) of |p| of any solution, `UNBOUNDED` where W is not positive definite.
 
-        p . u <= 0 under Coulomb's law, hence p . S p + q . p <= 0 with S = (W + W^T)/2: an ellipsoid around -S^-1 q / 2.
+        p . u <= 0 under Coulomb's law, hence p . S p + q . p <= 0, S = (W + W^T)/2: an ellipsoid around -S^-1 q / 2.
         """
         nothing = np.full(len(self.q), UNBOUNDED)
         with ctx.workprec(BITS):
@@ -214,7 +214,7 @@ def redundant(slides: Slides) -> bool:
 
 
 def _judged(slides: Slides, middle: Array, half: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Array]:
-    """Of boxes middle +- half (N, s): whether they are left out, and, if not, whether the larger box has one zero at most.
+    """Of boxes middle +- half (N, s): whether they are left out; if not, whether the larger one has one zero at most.
 
     Also y (N, m) at the middle.
     """
@@ -447,4 +447,3 @@ def _newton(slides: Slides, y: Array, middle: Array, wide: Array) -> Settled | N
             break
     zero = Settled(start, angles, middle, wide)
     return zero if zero.holds(angles) else None
-
