@@ -12,6 +12,7 @@ import workbench as wb
 from workbench.algorithms.enumeration import all_solutions
 from workbench.cli.main import main
 from workbench.diagnostics.contact_uniqueness import contact_uniqueness
+from workbench.diagnostics.coulomb_contraction import contracts
 from workbench.engine.timing import clock
 from workbench.errors import WorkbenchError
 from workbench.matrices.linear_algebra.rationals import nearest_double
@@ -356,5 +357,28 @@ def test_one_contact_that_is_not_unique_alone_makes_the_whole_problem_so():
     W[np.ix_(order, order)] = COUPLED
     rows = dict(wb.check(FrictionProblem(W, -np.ones(6), [0.5, 1.05])).rows)
     assert rows["for every q"].startswith("not unique: contact 2, the others open, has several solutions for some q")
-    rows = dict(wb.check(FrictionProblem(W, -np.ones(6), [0.5, 0.5])).rows)
-    assert rows["for every q"].startswith("undecided: 2 of 2 contacts are unique alone")
+    rows = dict(wb.check(FrictionProblem(W, -np.ones(6), [0.3, 0.3])).rows)
+    assert rows["for every q"].startswith("exactly one solution: friction changes the cone problem by a contraction")
+    strong = FrictionProblem(np.eye(6), -np.ones(6), [1.5, 1.5])
+    assert dict(wb.check(strong).rows)["for every q"].startswith("undecided: 2 of 2 contacts have one solution alone")
+
+
+def test_a_contraction_shows_uniqueness_with_many_contacts():
+    # lambda_max(D W_tt D) lambda_max((W^-1)_nn) = mu^2 for the unit matrix.
+    for mu, holds in ((0.999, True), (1.001, False)):
+        factor = contracts(rational_friction(np.eye(30), np.zeros(30), np.full(10, mu), 2), clock() + 20)
+        assert (factor is not None) == holds
+        assert not holds or mu**2 <= nearest_double(factor) < mu**2 * (1 + 1e-8)
+    # Where it holds, the closed criterion of each contact does, also where W is not symmetric.
+    rng, seen = np.random.default_rng(7), 0
+    for _ in range(60):
+        W, mu = random_matrix(rng, 3, "definite") + 0.05 * rng.normal(size=(3, 3)), rng.uniform(0.05, 0.8)
+        if contracts(rational_friction(W, np.zeros(3), np.array([mu]), 2), clock() + 20) is not None:
+            assert criterion(W, mu).verdict == "unique"
+            seen += 1
+    assert seen >= 10
+    assert contracts(rational_friction(-np.eye(3), np.zeros(3), np.array([0.1]), 2), clock() + 20) is None
+    assert contracts(rational_friction(np.zeros((3, 3)), np.zeros(3), np.array([0.1]), 2), clock() + 20) is None
+    many = wb.solutions(FrictionProblem(np.eye(30), -np.ones(30), np.full(10, 0.5)))
+    assert many.count == 1
+    assert many.data["points"][0]["modes"] == ["slip"] * 10

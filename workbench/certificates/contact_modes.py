@@ -36,8 +36,6 @@ def check_enclosure(W: Rows, q: Vector, mu: Vector, d: int, coulomb: bool, suppo
     sizes = [{"open": 0, "stick": 1 + d, "slip": 4}.get(mode, 1) for mode in modes]
     m = sum(sizes)
     x, r = vector(support["centre"], m, "the centre"), vector(support["radii"], m, "the radii")
-    if any(radius <= 0 for radius in r):
-        raise RefusedError("a radius of the box is not positive")
     C = support["C"]
     if not isinstance(C, list) or len(C) != m:
         raise RefusedError(f"C is not a list of {m} rows")
@@ -169,6 +167,7 @@ def _krawczyk(F: Vector, J: Rows, R: Rows, C: Rows, r: Vector) -> None:
     CJ, spread = _product(C, J), _product([[abs(a) for a in row] for row in C], R)
     for i, row in enumerate(C):
         off = [abs((i == j) - CJ[i][j]) + spread[i][j] for j in range(m)]
+        # No radius is negative then.
         if abs(dot(row, F)) + dot(off, r) >= r[i]:
             raise RefutedError("the box is not mapped into its interior")
 

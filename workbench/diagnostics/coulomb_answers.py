@@ -1,16 +1,23 @@
 """How many solutions Coulomb's law has: for every q, contact by contact, and for this q; entries ready for JSON."""
 
+import math
 from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from workbench.diagnostics.contact_uniqueness import contact_uniqueness
+from workbench.diagnostics.coulomb_contraction import contracts
 from workbench.diagnostics.proved_answer import LARGEST, computed_impulses, proved_impulses
-from workbench.engine.timing import OutOfTimeError, check_clock, clock
+from workbench.engine.timing import OutOfTimeError, check_clock, clock, moment
 from workbench.errors import DataError
-from workbench.matrices.linear_algebra.rationals import as_text
-from workbench.matrices.solutions.coulomb_solutions import CoulombSolution, coulomb_solutions
+from workbench.matrices.linear_algebra.rationals import as_text, nearest_double
+from workbench.matrices.solutions.coulomb_solutions import (
+    CoulombSolution,
+    CoulombSolutions,
+    coulomb_solutions,
+    enclosed_point,
+)
 from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.problems.friction_problem import FrictionProblem
 
@@ -19,32 +26,44 @@ SECONDS_OF_CONTACT = 0.1
 """About what the criterion takes at one contact."""
 
 
-def contacts_entry(friction: RationalFriction, deadline: float) -> list[Entry]:
-    """The criterion for one contact at each, as far as the time goes."""
-    found = []
+def every_q_entry(friction: RationalFriction, deadline: float) -> Entry:
+    """Whether there is one solution for every q: the criterion at each contact, as far as the time goes, and of several
+    contacts whether a contraction shows it. A contact that is "not unique" alone makes the whole problem so."""
+    contacts: list[Entry] = []
+    factor = None
     try:
+        factor = contracts(friction, moment(deadline, 0.5))
         for i in range(len(friction.mu)):
             check_clock(deadline, SECONDS_OF_CONTACT)
-            found.append(contact_uniqueness(friction, i).entry())
+            contacts.append(contact_uniqueness(friction, i).entry())
     except OutOfTimeError:
         pass
-    return found
+    verdicts = {x["verdict"] for x in contacts}
+    one = len(friction.mu) == 1 and "unique" in verdicts
+    verdict = "unique" if one or factor is not None else "not unique" if "not unique" in verdicts else "undecided"
+    return {
+        "verdict": verdict, "contacts": contacts,
+        "contraction": None if factor is None else math.sqrt(nearest_double(factor)),
+    }  # fmt: skip
 
 
-def contacts_words(found: list[Entry], contacts: int) -> str:
-    """The criterion in words: of one contact the answer for every q, of several what it says about them."""
-    several = [x for x in found if x["verdict"] == "not unique"]
-    if several:
-        x = several[0]
+def every_q_words(found: Entry, contacts: int) -> str:
+    """The verdict in words."""
+    seen = found["contacts"]
+    if found["verdict"] == "not unique":
+        x = next(x for x in seen if x["verdict"] == "not unique")
         alone = f"contact {x['contact'] + 1}, the others open, has" if contacts > 1 else "there are"
         return f"not unique: {alone} several solutions for some q ({x['proof']}; {_critical_words(x)})"
-    unique = [x for x in found if x["verdict"] == "unique"]
-    if contacts == 1:
-        if unique:
-            return f"Coulomb's law has exactly one solution ({unique[0]['proof']}; {_critical_words(unique[0])})"
-        return f"undecided: {found[0]['proof']}; {_critical_words(found[0])}" if found else "undecided: out of time"
-    seen = contacts if len(found) == contacts else f"the first {len(found)}"
-    return f"undecided: {len(unique)} of {seen} contacts are unique alone, which is necessary and not sufficient"
+    if contacts == 1 and seen:
+        said = "exactly one solution" if found["verdict"] == "unique" else "undecided"
+        return f"{said}: {seen[0]['proof']}; {_critical_words(seen[0])}"
+    if found["verdict"] == "unique":
+        return (
+            f"exactly one solution: the friction's change of the cone problem contracts by {found['contraction']:.3g}"
+        )
+    few = contacts if len(seen) == contacts else f"the first {len(seen)}"
+    unique = sum(x["verdict"] == "unique" for x in seen)
+    return f"undecided: {unique} of {few} contacts have one solution alone, which is necessary and not sufficient"
 
 
 def _critical_words(x: Entry) -> str:
@@ -57,14 +76,19 @@ def _critical_words(x: Entry) -> str:
     return f"critical mu {low:.{max(digits, 6)}g}"
 
 
-def coulomb_entry(friction: RationalFriction, local: FrictionProblem, seconds: float) -> Entry:
-    """All solutions for this q: how many, each with its modes, index and residual."""
+def coulomb_entry(friction: RationalFriction, local: FrictionProblem, unique: bool, seconds: float) -> Entry:
+    """All solutions for this q: how many, each with its modes, index and residual; `unique`: there is one at most."""
     deadline = clock() + seconds
-    law, near = local.coulomb(), None
+    law, near, known = local.coulomb(), None, None
     if len(friction.mu) <= LARGEST:
         computed = computed_impulses(law)
         near = computed if np.isfinite(computed).all() else None
-    found = coulomb_solutions(friction, deadline, near)
+    if unique and near is not None:
+        known = proved_impulses(friction, near).enclosure
+    if known is not None:
+        found = CoulombSolutions(1, [enclosed_point(known)])
+    else:
+        found = coulomb_solutions(friction, deadline, near)
     return {
         "law": "Coulomb's law", "count": found.count, "reason": found.reason, "dimension": found.dimension,
         "modes": None if found.modes is None else list(found.modes),

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from workbench.diagnostics.coulomb_answers import (
-    contacts_entry,
-    contacts_words,
     coulomb_entry,
     coulomb_words,
+    every_q_entry,
+    every_q_words,
     with_answers,
 )
 from workbench.diagnostics.posed_problem import (
@@ -54,10 +54,11 @@ def check_posed(problem: MLCP | FrictionProblem | GlobalFrictionProblem, seconds
     support: dict[str, Any] = {"proof": found.proof, "reason": found.reason, "index_set": found.index_set}
     values = problem.local.dense if isinstance(problem, GlobalFrictionProblem) else problem.dense
     posed: Entry = {"distance": distance_entry(values, found, seconds_left(deadline, 0.3))}
-    posed["contacts"] = contacts_entry(friction, moment(deadline, 0.3))
+    posed["every_q"] = every_q_entry(friction, moment(deadline, 0.3))
     existence = [existence_entry(friction, law, seconds_left(deadline, 0.4)) for law in (True, False)]
     local = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
-    posed["coulomb"] = coulomb_entry(friction, local, seconds_left(deadline, 0.8))
+    unique = posed["every_q"]["verdict"] == "unique"
+    posed["coulomb"] = coulomb_entry(friction, local, unique, seconds_left(deadline, 0.8))
     posed["existence"] = with_answers(existence, friction, local, posed["coulomb"], deadline)
     return entry | {"p_matrix": {"verdict": found.verdict, **support}, "problem": posed}
 
@@ -108,7 +109,7 @@ def text_rows(name: str, entry: Entry) -> list[tuple[str, str]]:
         rows.append(("P-matrix", f"{p['verdict']}: {support}"))
     posed = entry["problem"] or {}
     if "coulomb" in posed:
-        rows.append(("for every q", contacts_words(posed["contacts"], facts["contacts"])))
+        rows.append(("for every q", every_q_words(posed["every_q"], facts["contacts"])))
         rows.append(("for this q", coulomb_words(posed["coulomb"])))
     rows += entry_rows(posed)
     if entry["reason"]:

@@ -7,11 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.diagnostics.coulomb_answers import coulomb_entry, coulomb_words, point_words
+from workbench.diagnostics.coulomb_answers import coulomb_entry, coulomb_words, every_q_entry, point_words
 from workbench.diagnostics.posed_problem import solutions_of, solutions_words, wrapped
 from workbench.diagnostics.problem_check import LARGEST, in_rationals
 from workbench.engine.interpreted import interpreting
-from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock
+from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, moment
 from workbench.errors import WorkbenchError
 from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
@@ -89,10 +89,11 @@ def solutions(problem: FileProblem | str | Path, *, seconds: float = 10.0) -> Al
     """All solutions of Coulomb's law, or of an LCP or MLCP, for the problem's q: proved to be all.
 
     `problem` is a friction problem, an LCP or MLCP, or the path of a file with one; its doubles are taken for exact
-    numbers. Coulomb's law is searched for up to 8 contacts in the plane and 4 in space. Every solution comes with its
-    contact modes, the sign of the determinant of the linearised law (its index), and the problem's own residual.
-    Where `seconds` end first, or a solution is degenerate in a way that cannot be decided, `count` is None. Raises
-    WorkbenchError for what cannot be read, or is no such problem.
+    numbers. Coulomb's law is searched for up to 8 contacts in the plane and 4 in space, and for more only where it is
+    known to have one solution for every q. Every solution comes with its contact modes, the sign of the determinant of
+    the linearised law (its index), and the problem's own residual. Where `seconds` end first, or a solution is
+    degenerate in a way that cannot be decided, `count` is None. Raises WorkbenchError for what cannot be read, or is no
+    such problem.
 
     >>> import numpy as np
     >>> import workbench as wb
@@ -122,5 +123,6 @@ def solutions(problem: FileProblem | str | Path, *, seconds: float = 10.0) -> Al
         except OutOfTimeError:
             raise WorkbenchError(f"{OUT_OF_TIME}: W was not formed in rationals within {seconds:g} s") from None
         local = given.local if isinstance(given, GlobalFrictionProblem) else given
-        found = coulomb_entry(friction, local, deadline - clock())
+        unique = every_q_entry(friction, moment(deadline, 0.2))["verdict"] == "unique"
+        found = coulomb_entry(friction, local, unique, deadline - clock())
     return AllSolutions(name or f"the {given.kind} problem", found)

@@ -243,7 +243,7 @@ def _with_slides(
         enclosure = _proved(slides, zero)
         margins = enclosure.margins() if enclosure else []
         if enclosure and all(x > 0 for x in margins):
-            found.points.append(_enclosed_point(enclosure))
+            found.points.append(enclosed_point(enclosure))
         elif not any(x < 0 for x in margins):
             found.reason = f"with modes {', '.join(modes)} a solution is on the border of what is possible"
 
@@ -294,7 +294,8 @@ def _angles(friction: RationalFriction, modes: Modes, p: tuple[fmpq, ...]) -> Ar
     return np.array(found)
 
 
-def _enclosed_point(enclosure: Enclosure) -> CoulombSolution:
+def enclosed_point(enclosure: Enclosure) -> CoulombSolution:
+    """The solution in an enclosure whose inequalities hold strictly."""
     p, u = (np.array([float(x.mid()) for x in some]) for some in (enclosure.impulses(), enclosure.velocities()))
     determinant = enclosure.determinant()
     sign = determinant > 0 or determinant < 0
