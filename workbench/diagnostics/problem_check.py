@@ -33,6 +33,8 @@ from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.matrix import Matrix
 
+SEARCH = 2.0
+"""Seconds for the search of all solutions under Coulomb's law, of which `solutions` makes the most."""
 LARGEST = 300
 """Order up to which the matrix is written down in rationals."""
 
@@ -58,7 +60,7 @@ def check_posed(problem: MLCP | FrictionProblem | GlobalFrictionProblem, seconds
     existence = [existence_entry(friction, law, seconds_left(deadline, 0.4)) for law in (True, False)]
     local = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
     unique = posed["every_q"]["verdict"] == "unique"
-    posed["coulomb"] = coulomb_entry(friction, local, unique, seconds_left(deadline, 0.8))
+    posed["coulomb"] = coulomb_entry(friction, local, unique, min(SEARCH, seconds_left(deadline, 0.8)))
     posed["existence"] = with_answers(existence, friction, local, posed["coulomb"], deadline)
     return entry | {"p_matrix": {"verdict": found.verdict, **support}, "problem": posed}
 
