@@ -262,6 +262,19 @@ def test_a_box_too_wide_for_the_curvature_is_refused():
     assert holds(own, LAWS[0], changed(support, radii=[str(r) for r in radii]))
 
 
+def test_another_contact_counts_the_curvature_of_a_slide():
+    # The second contact opens by q_n - mu p_n c of the first, over the box less than at its centre by a term of r^2.
+    W = [[Fraction(i == j) for j in range(6)] for i in range(6)]
+    W[1][2] = Fraction(1)
+    r = Fraction(1, 200)
+    J = [[1, 0, 0, 0], [-0.3, -5.5, 0, -0.6], [-0.4, 0, -5.5, -0.8], [0, 1.2, 1.6, 0]]
+    support = enclosure(["slip", "open"], [1, "3/5", "4/5", 5], matrix(J), str(r))
+    for room, expected in ((r * r / 4, False), (r * r, True)):
+        opens = Fraction(3, 10) + Fraction(4, 5) * r + room
+        q = [Fraction(x) for x in (-1, opens, "33/10", "44/10", 0, 0)]
+        assert holds(Friction(W, q, [HALF, HALF], 2), LAWS[0], support) == expected
+
+
 def indefinite():
     """A problem whose existence no theorem shows: W is not positive semidefinite."""
     return FrictionProblem(np.array([[1, 0, 0], [0, -0.1, 0], [0, 0, 1.0]]), np.array([-1, 5.0, 1.0]), 0.5)

@@ -5,8 +5,8 @@ from workbench.registry import Registry
 
 GROUPS = {
     "Verbs": [
-        "solve", "solutions", "sweep", "compare", "report", "study", "check", "vary", "trace", "painleve", "verify", "show",
-        "read", "export", "follow", "scene", "flow", "discharge", "reality", "exam", "verdict",
+        "solve", "solutions", "sweep", "compare", "report", "study", "check", "vary", "trace", "painleve", "verify",
+        "show", "read", "export", "follow", "scene", "flow", "discharge", "reality", "exam", "verdict",
     ],
     "Data": ["ContactSystem", "SlidingSystem"],
     "Lists": ["formulations", "cases", "solvers", "metrics"],
@@ -22,8 +22,8 @@ MEMBERS = {"ContactSystem", "SlidingSystem", "ContactSymbols", "SlidingSymbols",
 """Classes whose methods are called or written by users."""
 RESULTS = {
     "solve": "Solved", "solutions": "AllSolutions", "sweep": "Swept", "compare": "Compared", "report": "Reported",
-    "study": "Studied", "check": "Checked", "vary": "Varying", "trace": "Traced", "painleve": "Regimes", "verify": "Verified",
-    "show": "Shown", "export": "Exported", "follow": "Followed", "flow": "FlowResult", "discharge": "DischargeResult",
+    "study": "Studied", "check": "Checked", "vary": "Varying", "trace": "Traced", "painleve": "Regimes",
+    "verify": "Verified", "show": "Shown", "export": "Exported", "follow": "Followed", "flow": "FlowResult", "discharge": "DischargeResult",
     "reality": "RealityResult", "exam": "ExamResult", "verdict": "Judged",
 }  # fmt: skip
 """What a verb hands back: a class of its module."""
