@@ -23,8 +23,8 @@ MEMBERS = {"ContactSystem", "SlidingSystem", "ContactSymbols", "SlidingSymbols",
 RESULTS = {
     "solve": "Solved", "solutions": "AllSolutions", "sweep": "Swept", "compare": "Compared", "report": "Reported",
     "study": "Studied", "check": "Checked", "vary": "Varying", "trace": "Traced", "painleve": "Regimes",
-    "verify": "Verified", "show": "Shown", "export": "Exported", "follow": "Followed", "flow": "FlowResult", "discharge": "DischargeResult",
-    "reality": "RealityResult", "exam": "ExamResult", "verdict": "Judged",
+    "verify": "Verified", "show": "Shown", "export": "Exported", "follow": "Followed", "flow": "FlowResult",
+    "discharge": "DischargeResult", "reality": "RealityResult", "exam": "ExamResult", "verdict": "Judged",
 }  # fmt: skip
 """What a verb hands back: a class of its module."""
 

@@ -16,7 +16,8 @@ homeomorphism except at zero, positively homogeneous, hence a covering of the sp
 simply connected, in the plane the map winds once, since each of the three pieces other than "open" winds by less than
 half a turn. If signs differ, the map is not injective, since injective ones keep the orientation. With K the adjugate
 of W the second condition in space is e.K_tt e + mu K_nt.e > 0, a quartic in the tangent of half the angle; its mean
-over e and -e gives det K_tt = a det W > 0, so that sticking needs no condition. Both conditions get harder as mu grows.
+over e and -e is e.K_tt e > 0, and det K_tt = a det W then gives det W > 0, so that sticking needs no condition. As
+a K_nt = -c.K_tt, it is (e - mu c / a).K_tt e > 0, which at e = c / |c| gives the first condition where a > 0. Both conditions get harder as mu grows.
 Without friction the condition is a > 0.
 
 Of several contacts each alone must have at most one solution: where one has two, any q_n of the others that is large
@@ -129,14 +130,14 @@ def _decided(W: fmpq_mat, mu: fmpq) -> tuple[str, Vector | None]:
         if det < 0 and max(values) > 0:
             return "not unique", None
         return ("unique" if least > 0 and det > 0 else "undecided"), None
-    stiffest = mu * mu * sum((W[0, 1 + k] * W[0, 1 + k] for k in range(2)), fmpq(0))
     K = _adjugate(W)
     quartic = _over_the_circle(
         [[K[1 + j][1 + k] for k in range(2)] for j in range(2)], [mu * K[0][1 + k] for k in range(2)]
     )
     straight = K[1][1] - mu * K[0][1]
     roots = isolated(list(irreducible_factors(quartic.numer()).values())) if quartic.degree() > 0 else []
-    if a > 0 and a * a > stiffest and quartic(fmpq(0)) > 0 and straight > 0 and not roots:
+    # The first condition follows.
+    if a > 0 and quartic(fmpq(0)) > 0 and straight > 0 and not roots:
         return "unique", None
     # Both conditions are looked at between the roots of the second, and where the first is least.
     for e in _directions(W, [(r.lo, r.hi) for r, _ in roots]):
