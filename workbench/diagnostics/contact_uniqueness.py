@@ -17,8 +17,8 @@ simply connected, in the plane the map winds once, since each of the three piece
 half a turn. If signs differ, the map is not injective, since injective ones keep the orientation. With K the adjugate
 of W the second condition in space is e.K_tt e + mu K_nt.e > 0, a quartic in the tangent of half the angle; its mean
 over e and -e is e.K_tt e > 0, and det K_tt = a det W then gives det W > 0, so that sticking needs no condition. As
-a K_nt = -c.K_tt, it is (e - mu c / a).K_tt e > 0, which at e = c / |c| gives the first condition where a > 0. Both conditions get harder as mu grows.
-Without friction the condition is a > 0.
+a K_nt = -c.K_tt, it is (e - mu c / a).K_tt e > 0, which at e = c / |c| gives the first condition where a > 0. Both
+conditions get harder as mu grows. Without friction the condition is a > 0.
 
 Of several contacts each alone must have at most one solution: where one has two, any q_n of the others that is large
 enough opens these in both.

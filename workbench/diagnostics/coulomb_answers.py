@@ -58,9 +58,8 @@ def every_q_words(found: Entry, contacts: int) -> str:
         said = "exactly one solution" if found["verdict"] == "unique" else "undecided"
         return f"{said}: {seen[0]['proof']}; {_critical_words(seen[0])}"
     if found["verdict"] == "unique":
-        return (
-            f"exactly one solution: the friction's change of the cone problem contracts by {found['contraction']:.3g}"
-        )
+        factor = found["contraction"]
+        return f"exactly one solution: friction changes the cone problem by a contraction, of factor {factor:.3g}"
     few = contacts if len(seen) == contacts else f"the first {len(seen)}"
     unique = sum(x["verdict"] == "unique" for x in seen)
     return f"undecided: {unique} of {few} contacts have one solution alone, which is necessary and not sufficient"
