@@ -42,8 +42,10 @@ KEYWORDS = (
     "entries", "implication", "tree", "ldl", "split", "cholesky", "cones", "repetition", "equations", "P", "branch",
     "blocks", "diagonal", "quotient", "transpose", "minors", "none", "point", "cone", "empty", "interior", "polyhedral",
     "definite", "solution", "self-stress", "cover", "no impulse",
+    "enclosure", "open", "stick", "slip", "slip+", "slip-", "frictionless",
 )  # fmt: skip
-FIELDS = ("x", "y", "d", "q", "z", "r", "by", "tree", "cover", "index_set", "minor", "points", "factors", "diagonal")
+FIELDS = ("x", "y", "d", "q", "z", "r", "by", "tree", "cover", "index_set", "minor", "points", "factors", "diagonal",
+          "modes", "centre", "radii", "C")  # fmt: skip
 ABOUT = (
     *definitions.NAMES, "rank", "indefinite", "solutions", "distance_to_degenerate", "distance_to_non_p", "uniqueness",
     "Coulomb's law", "cone problem",

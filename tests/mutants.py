@@ -39,8 +39,10 @@ TESTS = {
     "workbench/engine/disk.py": ["test_disk.py"],
     "workbench/certificates": [
         "test_checker.py", "test_checker_bounds.py", "test_problem_certificates.py", "test_certificate_documents.py",
-        "test_certificates.py",
+        "test_certificates.py", "test_proved_answer.py",
     ],
+    "workbench/diagnostics/contact_uniqueness.py": ["test_coulomb_solutions.py"],
+    "workbench/matrices/solutions/coulomb_solutions.py": ["test_coulomb_solutions.py"],
 }  # fmt: skip
 """The rooms, and the tests that hold each, the quickest first."""
 SMALL = 1e-2

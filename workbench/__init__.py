@@ -7,9 +7,9 @@
 The language: `formulation`, `free`, `nonneg`, `box`, `disc`, `friction_cone`, `equals`, `complements`, `declare`,
 over the symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data:
 `ContactSystem`, `SlidingSystem`, `read`; a case of one's own is a `Case` with a `quantity` for each parameter.
-Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `follow`, `sensitivity`, `scene`,
-`flow`, `discharge`, `exam`, `reality`, `report`, `study`, `check`, `vary`, `trace`, `painleve`, `sweep`, `show`,
-`export`, `verdict`, `verify`.
+Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `solutions`, `compare`, `follow`, `sensitivity`,
+`scene`, `flow`, `discharge`, `exam`, `reality`, `report`, `study`, `check`, `vary`, `trace`, `painleve`, `sweep`,
+`show`, `export`, `verdict`, `verify`.
 """
 
 from importlib import import_module
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from workbench.verbs.scene import scene
     from workbench.verbs.sensitivity import sensitivity
     from workbench.verbs.show import show
+    from workbench.verbs.solutions import solutions
     from workbench.verbs.solve import solve
     from workbench.verbs.study import study
     from workbench.verbs.sweep import sweep
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
 
 VERBS = (
     "check", "compare", "discharge", "exam", "export", "flow", "follow", "painleve", "read", "reality", "scene",
-    "sensitivity", "show", "solve", "study", "sweep", "trace", "vary", "verdict", "verify",
+    "sensitivity", "show", "solutions", "solve", "study", "sweep", "trace", "vary", "verdict", "verify",
 )  # fmt: skip
 
 # Where each name comes from. They are imported when first asked for, so that `import workbench` takes no time.
@@ -112,6 +113,7 @@ _PLACES = {
             "scene",
             "sensitivity",
             "show",
+            "solutions",
             "solve",
             "study",
             "sweep",
@@ -133,8 +135,8 @@ __all__ = [
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare",
     "complements", "declare", "disc", "discharge", "distance", "equals", "exam", "export", "flow", "follow",
     "formulation", "formulations", "free", "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve",
-    "polygon", "quantity", "read", "reality", "report", "scene", "sensitivity", "show", "solve", "solvers", "study",
-    "sweep", "trace", "vary", "verdict", "verify",
+    "polygon", "quantity", "read", "reality", "report", "scene", "sensitivity", "show", "solutions", "solve", "solvers",
+    "study", "sweep", "trace", "vary", "verdict", "verify",
 ]  # fmt: skip
 
 

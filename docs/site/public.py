@@ -5,8 +5,8 @@ from workbench.registry import Registry
 
 GROUPS = {
     "Verbs": [
-        "solve", "sweep", "compare", "report", "study", "check", "vary", "trace", "painleve", "verify", "show", "read",
-        "export", "follow", "sensitivity", "scene", "flow", "discharge", "reality", "exam", "verdict",
+        "solve", "solutions", "sweep", "compare", "report", "study", "check", "vary", "trace", "painleve", "verify",
+        "show", "read", "export", "follow", "sensitivity", "scene", "flow", "discharge", "reality", "exam", "verdict",
     ],
     "Data": ["ContactSystem", "SlidingSystem"],
     "Lists": ["formulations", "cases", "solvers", "metrics"],
@@ -21,9 +21,9 @@ GROUPS = {
 MEMBERS = {"ContactSystem", "SlidingSystem", "ContactSymbols", "SlidingSymbols", "Case", "Truth"}
 """Classes whose methods are called or written by users."""
 RESULTS = {
-    "solve": "Solved", "sweep": "Swept", "compare": "Compared", "report": "Reported", "study": "Studied",
-    "check": "Checked", "vary": "Varying", "trace": "Traced", "painleve": "Regimes", "verify": "Verified",
-    "show": "Shown", "export": "Exported", "follow": "Followed", "sensitivity": "Sensitivities",
+    "solve": "Solved", "solutions": "AllSolutions", "sweep": "Swept", "compare": "Compared", "report": "Reported",
+    "study": "Studied", "check": "Checked", "vary": "Varying", "trace": "Traced", "painleve": "Regimes",
+    "verify": "Verified", "show": "Shown", "export": "Exported", "follow": "Followed", "sensitivity": "Sensitivities",
     "flow": "FlowResult", "discharge": "DischargeResult", "reality": "RealityResult", "exam": "ExamResult",
     "verdict": "Judged",
 }  # fmt: skip

@@ -8,6 +8,7 @@ exists, kind  "no impulse"   r = 0 is a solution
               "polyhedral"   the same with >=, for a symmetric W in the plane or without friction
               "definite"     W + W^T is positive definite, by `factors`
               "solution"     r satisfies Coulomb's law
+              "enclosure"    a box of modes, centre, radii and C holds a solution, by `contact_modes`
 none, kind    "self-stress"  r in K (Coulomb's law: without tangential part) has W^T r = 0 and q . r < 0
               "cover"        in the plane: the LCP of Stewart and Trinkle has no solution (`solutions`)
 """
@@ -17,6 +18,7 @@ from fractions import Fraction
 from typing import Any
 
 from workbench.certificates import factors
+from workbench.certificates.contact_modes import check_enclosure
 from workbench.certificates.documents import check_fields
 from workbench.certificates.exact import (
     Rows,
@@ -39,6 +41,7 @@ FIELDS = {
     ("exists", "polyhedral"): ("x",),
     ("exists", "definite"): ("factors",),
     ("exists", "solution"): ("r",),
+    ("exists", "enclosure"): ("modes", "centre", "radii", "C"),
     ("none", "self-stress"): ("r",),
     ("none", "cover"): ("cover",),
 }
@@ -84,6 +87,9 @@ def check_existence(p: Friction, law: str, verdict: Any, support: dict[str, Any]
         holds = _reaches_inside(p, vector(support["x"], n, "x"), kind)
     elif kind == "definite":
         factors.check(p.W, "PD", support["factors"])
+        holds = True
+    elif kind == "enclosure":
+        check_enclosure(p.W, p.q, p.mu, p.d, coulomb, support)
         holds = True
     elif kind == "solution" and coulomb:
         holds = _solves_coulomb(p, vector(support["r"], n, "r"))

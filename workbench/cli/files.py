@@ -43,6 +43,8 @@ def add_command(commands: Any) -> None:
         "solve the problems in files and folders",
         "solve problem.hdf5",
         "solve problems/ -f ccp --out table",
+        "solve problem.hdf5 --prove",
+        "solve problem.hdf5 --all",
     )
     solve.add_argument("files", nargs="+", metavar="FILE", help=f"{formats}; a folder is a test set")
     solve.add_argument(
@@ -71,6 +73,15 @@ def add_command(commands: Any) -> None:
         help="residual up to which an answer counts as verified, whatever the solver; where it can, it stops there",
     )
     solve.add_argument("--max-iterations", metavar="N", help="for solvers that have such a limit, not for auto")
+    solve.add_argument(
+        "--prove", action="store_true",
+        help="also prove that an exact solution is near the answer, and how near: of LCPs, MLCPs, coulomb and ccp",
+    )  # fmt: skip
+    solve.add_argument(
+        "--all", action="store_true",
+        help="all solutions for this q, proved to be all: of LCPs and MLCPs, and of Coulomb's law with up to 8 "
+        "contacts in the plane and 4 in space; takes --time-limit (default 10) and --json alone",
+    )  # fmt: skip
     solve.set_defaults(run=run_solve)
 
 
@@ -105,7 +116,12 @@ def run_solve(o: argparse.Namespace) -> None:
     from workbench.readers.files import problem_files
 
     files = problem_files(o.files)
+    if o.all:
+        _all_solutions(o, [path for path, _ in files])
+        return
     tasks, seconds, answer = _asked(o, files)
+    if o.prove and o.out and not answer:
+        raise WorkbenchError(f"--prove prints its proofs; --out {o.out} keeps tables of many problems, without them")
     if o.out and not answer:
         facts = {
             "command": f"workbench {shlex.join(o.words)}", "formulation": tasks[0][1].label,
@@ -113,12 +129,31 @@ def run_solve(o: argparse.Namespace) -> None:
         }  # fmt: skip
         found, totals = _in_folder(tasks, seconds, Path(o.out), facts, not o.json)
     else:
-        found = _solved(tasks, seconds, answer, not o.json)
+        found = _solved(tasks, seconds, answer, not o.json, o.prove)
         totals = _test_set(found, None) if len(found) > 1 else []
     if o.json:
         print(json_text(found))
     elif len(found) > 1:
         _print_totals(totals)
+
+
+def _all_solutions(o: argparse.Namespace, files: list[Path]) -> None:
+    """Every solution of every file."""
+    from workbench.verbs.solutions import solutions
+
+    others = {"--formulation": o.formulation, "--solver": o.solver, "--out": o.out, "--start": o.start}
+    others |= {"--tolerance": o.tolerance, "--max-iterations": o.max_iterations, "--prove": o.prove}
+    if given := [name for name, value in others.items() if value]:
+        raise WorkbenchError(f"--all takes no {given[0]}: solutions are counted exactly, under Coulomb's law")
+    seconds = 10.0 if o.time_limit is None else number_option(o.time_limit, "--time-limit", "seconds")
+    found = []
+    for path in files:
+        result = solutions(path, seconds=seconds)
+        found.append({"file": str(path)} | result.data)
+        if not o.json:
+            print(result.text, flush=True)
+    if o.json:
+        print(json_text(found))
 
 
 def _asked(o: argparse.Namespace, files: list[tuple[Path, bool]]) -> tuple[list["Task"], float | None, Path | None]:
@@ -177,15 +212,23 @@ def _kept(tasks: list["Task"], seconds: float | None, out: Path, shown: bool) ->
     return found
 
 
-def _solved(tasks: list["Task"], seconds: float | None, answer: Path | None, shown: bool) -> list[dict[str, Any]]:
-    """The rows of tasks, printed as they come where they are `shown`; the answer of the only one goes to a file."""
+def _solved(
+    tasks: list["Task"], seconds: float | None, answer: Path | None, shown: bool, prove: bool
+) -> list[dict[str, Any]]:
+    """The rows of tasks, printed as they come where they are `shown`; the answer of the only one goes to a file.
+
+    With `prove` a row also has `proved`, the distance of an exact solution, and `not_proved`, why there is none.
+    """
     from workbench.comparison.solving import solve_row, solve_rows
     from workbench.readers.answers import write_answer
     from workbench.readers.files import read_problem_file
 
     found: list[dict[str, Any]] = []
     alone = len(tasks) == 1 and seconds is None
-    for row, values in [solve_row(*tasks[0], alone=True)] if alone else solve_rows(tasks, seconds):
+    rows = [solve_row(*tasks[0], alone=True)] if alone else solve_rows(tasks, seconds)
+    for task, (row, values) in zip(tasks, rows, strict=True):
+        if prove:
+            row |= _proof(task, row, values)
         if shown and not found:
             print(HEADER)
         found.append(row)
@@ -196,6 +239,18 @@ def _solved(tasks: list["Task"], seconds: float | None, answer: Path | None, sho
                 raise WorkbenchError(f"there is no answer to write to '{answer}': {row['reason']}")
             write_answer(read_problem_file(tasks[0][0]), values, answer)
     return found
+
+
+def _proof(task: "Task", row: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
+    """The row's entries on a proof of its answer."""
+    from workbench.readers.files import read_problem_file
+    from workbench.verbs.solve import answer_proof
+
+    if not values:
+        return {"proved": None, "not_proved": "there is no answer"}
+    z = values["p"] if "p" in values else values["z"]
+    found = answer_proof(read_problem_file(task[0]), task[1], z, row["moved"])
+    return {"proved": found.distance, "not_proved": found.reason or None}
 
 
 def _tuning(o: argparse.Namespace, path: Path) -> Any:
@@ -241,6 +296,8 @@ HEADER = (
 
 
 def _line(row: dict[str, Any]) -> str:
+    from workbench.diagnostics.proved_answer import ProvedAnswer
+
     def cell(value: Any, form: str) -> str:
         return "-" if value is None else format(value, form)
 
@@ -253,6 +310,8 @@ def _line(row: dict[str, Any]) -> str:
     )
     if row["moved"] is not None:
         line += f"\n    over the nearest W of bodies, which moves the exact velocity by {row['moved']:.1e} |q|"
+    if "proved" in row:
+        line += f"\n    {ProvedAnswer(row['proved'], row['not_proved'] or '').words}"
     if row["path"] is not None:
         line += f"\n    through: {row['path']}"
     return line + (f"\n    {row['reason']}" if row["reason"] else "")

@@ -123,6 +123,9 @@ def _of_existence(friction: RationalFriction, entry: Entry, deadline: float) -> 
     witness = entry["witness"]
     try:
         if witness is None:
+            # In space nothing shorter than the search itself is known.
+            if friction.d != 1:
+                return None
             M, q = planar_lcp(friction)
             return {"kind": "cover", "cover": cover(M, q, [], deadline)}
         if witness["kind"] == "definite":

@@ -145,7 +145,7 @@ def entry_rows(entries: Entry) -> list[tuple[str, str]]:
     if entries.get("uniqueness"):
         rows.append(("for every q", _uniqueness_words(entries["uniqueness"])))
     if entries.get("solutions"):
-        rows.append(("for this q", _solutions_words(entries["solutions"])))
+        rows.append(("for this q", solutions_words(entries["solutions"])))
     for found in entries.get("existence") or ():
         support = found["proof"] or found["reason"]
         rows.append((found["law"], f"{EXISTENCE[found['verdict']]}: {support}"))
@@ -179,7 +179,8 @@ def _uniqueness_words(u: Entry) -> str:
     return f"{number} ({kinds}); {'; '.join(tests)}"
 
 
-def _solutions_words(s: Entry) -> str:
+def solutions_words(s: Entry) -> str:
+    """The count of `solutions_of` in words."""
     if s["count"] is None:
         return f"solutions not counted: {s['reason']}; {len(s['points'])} found"
     if s["count"] == "infinite":

@@ -5,6 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from workbench.diagnostics.coulomb_answers import (
+    coulomb_entry,
+    coulomb_words,
+    every_q_entry,
+    every_q_words,
+    with_answers,
+)
 from workbench.diagnostics.posed_problem import (
     LARGEST_EXACT,
     Entry,
@@ -26,6 +33,8 @@ from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.matrix import Matrix
 
+SEARCH = 2.0
+"""Seconds for the search of all solutions under Coulomb's law, of which `solutions` makes the most."""
 LARGEST = 300
 """Order up to which the matrix is written down in rationals."""
 
@@ -47,7 +56,12 @@ def check_posed(problem: MLCP | FrictionProblem | GlobalFrictionProblem, seconds
     support: dict[str, Any] = {"proof": found.proof, "reason": found.reason, "index_set": found.index_set}
     values = problem.local.dense if isinstance(problem, GlobalFrictionProblem) else problem.dense
     posed: Entry = {"distance": distance_entry(values, found, seconds_left(deadline, 0.3))}
-    posed["existence"] = [existence_entry(friction, law, seconds_left(deadline, 0.5)) for law in (True, False)]
+    posed["every_q"] = every_q_entry(friction, moment(deadline, 0.3))
+    existence = [existence_entry(friction, law, seconds_left(deadline, 0.4)) for law in (True, False)]
+    local = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
+    unique = posed["every_q"]["verdict"] == "unique"
+    posed["coulomb"] = coulomb_entry(friction, local, unique, min(SEARCH, seconds_left(deadline, 0.8)))
+    posed["existence"] = with_answers(existence, friction, local, posed["coulomb"], deadline)
     return entry | {"p_matrix": {"verdict": found.verdict, **support}, "problem": posed}
 
 
@@ -95,7 +109,11 @@ def text_rows(name: str, entry: Entry) -> list[tuple[str, str]]:
         p = entry["p_matrix"]
         support = p["proof"] or p["reason"] or f"minor of rows {list(p['index_set'])}"
         rows.append(("P-matrix", f"{p['verdict']}: {support}"))
-    rows += entry_rows(entry["problem"] or {})
+    posed = entry["problem"] or {}
+    if "coulomb" in posed:
+        rows.append(("for every q", every_q_words(posed["every_q"], facts["contacts"])))
+        rows.append(("for this q", coulomb_words(posed["coulomb"])))
+    rows += entry_rows(posed)
     if entry["reason"]:
         rows.append(("not judged", entry["reason"]))
     return rows

@@ -12,15 +12,19 @@ import numpy as np
 from workbench.algorithms.tuning import Tuning
 from workbench.assemble.find import compiled
 from workbench.comparison.solving import solve_within
+from workbench.diagnostics.problem_check import in_rationals
+from workbench.diagnostics.proved_answer import ProvedAnswer, proved_impulses, proved_solution
 from workbench.engine.interpreted import interpreting
 from workbench.errors import WorkbenchError
 from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
+from workbench.matrices.solutions.existence import rational_friction
 from workbench.mechanics.contact import Array, ContactSystem
 from workbench.problems.classes import MLCP, ConeProblem
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.problems.solution import Solution, Status
 from workbench.readers.files import read_problem_file
+from workbench.readers.npz import FileProblem
 from workbench.sliding.system import SlidingSystem, solve_sliding
 from workbench.step.one_step import solve_system
 from workbench.verbs.find import find_formulation, find_solver
@@ -51,13 +55,14 @@ class Solved(Result):
     (m_u,), acceleration (n,); for a friction problem p and u (n,); for an LCP, a box or a cone problem z (n,). nan
     where the solver gave no answer. `verified` is the problem's own residual within `tolerance`. Where the nearest W of
     bodies was taken for that of a friction problem, `moved` is the share of |q| by which that moves the exact velocity,
-    and u is that of the W taken.
+    and u is that of the W taken. `proof`, where it was asked for, says how near an exact solution is.
     """
 
     title: str
     values: dict[str, Array] = field(repr=False)
     solution: Solution = field(repr=False)
     moved: float | None = None
+    proof: ProvedAnswer | None = field(default=None, repr=False)
 
     def __getattr__(self, name: str) -> Array:
         values = self.__dict__.get("values", {})
@@ -97,6 +102,8 @@ class Solved(Result):
                 "W is not symmetric positive semidefinite; the nearest that is was taken, which moves the exact "
                 f"velocity by {self.moved:.1e} |q|."
             )
+        if self.proof is not None:
+            sentences.append(f"{self.proof.words[0].upper()}{self.proof.words[1:]}.")
         return sentences + [f"{text[0].upper()}{text[1:]}." for text in dict.fromkeys((s.why_not, s.proof)) if text]
 
     @cached_property
@@ -117,6 +124,7 @@ class Solved(Result):
 def solve(
     problem: Any, formulation: str | Formulation | None = None, solver: Any = None, *, start: Any = None,
     tolerance: float | None = None, max_iterations: int | None = None, seconds: float | None = None,
+    prove: bool = False,
 ) -> Solved:  # fmt: skip
     """Solve a problem under a formulation by a solver, and verify the answer by the problem's own residual.
 
@@ -127,8 +135,10 @@ def solve(
     LCP, box or cone problem: `start` (n,) are impulses or unknowns to begin from, or an earlier result; `tolerance` is
     the residual up to which the answer counts as verified; `max_iterations` is the solver's own; after `seconds`, in
     another process, a solver with iterates hands back the best (a script that asks for this begins with
-    `if __name__ == "__main__":`). Raises WorkbenchError where the problem cannot be read or posed, or the solver cannot
-    be asked for these; a solver that fails or refuses is a result that says so.
+    `if __name__ == "__main__":`). `prove` asks for a proof that an exact solution is near (`proof`), of LCPs, MLCPs,
+    Coulomb's law and cone problems of up to 60 contacts, the doubles of the data being taken for exact numbers.
+    Raises WorkbenchError where the problem cannot be read or posed, or the solver cannot be asked for these; a solver
+    that fails or refuses is a result that says so.
 
     >>> import numpy as np
     >>> import workbench as wb
@@ -149,8 +159,10 @@ def solve(
         start = start.values.get("p", start.values.get("z"))
     tuning = Tuning(start, tolerance, max_iterations)
     if isinstance(problem, ContactSystem | SlidingSystem):
-        if tuning.asked or seconds is not None:
-            raise WorkbenchError(f"a {type(problem).__name__} takes no start, tolerance, max_iterations or seconds")
+        if tuning.asked or seconds is not None or prove:
+            raise WorkbenchError(
+                f"a {type(problem).__name__} takes no start, tolerance, max_iterations, seconds or prove"
+            )
         if isinstance(problem, ContactSystem):
             return _system(problem, find_formulation(formulation or "coulomb"), method)
         return _sliding(problem, find_formulation(formulation or "sliding-lcp"), method)
@@ -160,7 +172,8 @@ def solve(
             answer = solve_within(problem, f, method, tuning, seconds)
         p, u = (np.full(problem.size, np.nan) if x is None else x for x in (answer.impulses, answer.velocities))
         title = f"{problem.kind} with {problem.contacts} contacts under {f.label}"
-        return Solved(title, dict(p=p, u=u), answer.solution, answer.moved)
+        proof = answer_proof(problem, f, p, answer.moved) if prove else None
+        return Solved(title, dict(p=p, u=u), answer.solution, answer.moved, proof)
     if not isinstance(problem, MLCP | ConeProblem):
         raise WorkbenchError(
             f"a {type(problem).__name__} is no problem that can be solved; give a ContactSystem, a SlidingSystem, a "
@@ -170,7 +183,29 @@ def solve(
         raise WorkbenchError(f"a {problem.kind} is solved as it is; formulations are for systems and friction problems")
     with interpreting(problem.size):
         answer = solve_within(problem, None, method or default_solver(problem.kind), tuning, seconds)
-    return Solved(f"{problem.kind} of size {problem.size}", {"z": answer.solution.z}, answer.solution)
+    z = answer.solution.z
+    proof = answer_proof(problem, None, z) if prove else None
+    return Solved(f"{problem.kind} of size {problem.size}", {"z": z}, answer.solution, None, proof)
+
+
+def answer_proof(
+    problem: FileProblem | ConeProblem, f: Formulation | None, z: Array, moved: float | None = None
+) -> ProvedAnswer:
+    """How near an exact solution is to the answer z (n) of a problem, under a formulation where it takes one.
+
+    Raises WorkbenchError where the formulation is neither Coulomb's law nor the cone problem.
+    """
+    if isinstance(problem, MLCP):
+        return proved_solution(problem, z)
+    if f is not None and f.name not in ("coulomb", "ccp"):
+        raise WorkbenchError(f"proofs are about coulomb and ccp; {f.label} is stated over other unknowns")
+    if moved is not None:
+        return ProvedAnswer(None, "the nearest W of bodies was taken for the problem's own")
+    if isinstance(problem, ConeProblem):
+        friction, coulomb = rational_friction(problem.M, problem.q, problem.mu, problem.d), not problem.associated
+    else:
+        friction, coulomb = in_rationals(problem), f is None or f.name == "coulomb"
+    return proved_impulses(friction, z, coulomb)
 
 
 def _system(system: ContactSystem, f: Formulation, method: Any) -> Solved:

@@ -285,9 +285,16 @@ def _polyhedron(M: fmpq_mat, q: list[fmpq], a: tuple[int, ...], deadline: float)
     activity: list[list[fmpq]] = (M * z).tolist()
     for i in range(n):
         activity[i][-1] += q[i]
-    constraints = [basis[i] if i in a else activity[i] for i in range(n)]
-    constraints.append([fmpq(0)] * len(free) + [fmpq(1)])
-    generators = _extreme_rays(constraints, deadline)
+    return polyhedron(z, [basis[i] if i in a else activity[i] for i in range(n)], deadline)
+
+
+def polyhedron(z: fmpq_mat, constraints: list[list[fmpq]], deadline: float) -> Piece | None:
+    """The points z (t, 1), z (n, k + 1), at which constraints (k + 1 numbers each) are >= 0; None when there are none.
+
+    With c . (t, t_0) >= 0 for all constraints and t_0 >= 0 only zero has all equations. Raises OutOfTimeError.
+    """
+    k = z.ncols() - 1
+    generators = _extreme_rays([*constraints, [fmpq(0)] * k + [fmpq(1)]], deadline)
     images = [(tuple((z * fmpq_mat(len(g), 1, g)).entries()), g[-1]) for g in generators]
     vertices = [tuple(x / t_0 for x in image) for image, t_0 in images if t_0 > 0]
     rays = [_direction(image) for image, t_0 in images if t_0 == 0]
@@ -295,12 +302,12 @@ def _polyhedron(M: fmpq_mat, q: list[fmpq], a: tuple[int, ...], deadline: float)
 
 
 def _direction(ray: Vector) -> Vector:
-    total = sum(ray, fmpq(0))
+    total = sum(map(abs, ray), fmpq(0))
     return tuple(x / total for x in ray)
 
 
 def _piece(vertices: list[Vector], rays: list[Vector]) -> Piece:
-    """Vertices sorted; rays >= 0 are taken with entries that add up to one."""
+    """Vertices sorted; the absolute entries of a ray add up to one."""
     n, first = len(vertices[0]), vertices[0]
     spanned = [[x - y for x, y in zip(v, first, strict=True)] for v in vertices[1:]] + [list(r) for r in rays]
     dimension = fmpq_mat(spanned).rank() if spanned else 0

@@ -1,0 +1,385 @@
+"""How many solutions Coulomb's law has: the closed criterion of one contact, and all solutions for one q."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from flint import fmpq
+from scipy.optimize import fsolve
+
+import workbench as wb
+from workbench.algorithms.enumeration import all_solutions
+from workbench.cli.main import main
+from workbench.diagnostics.contact_uniqueness import contact_uniqueness
+from workbench.diagnostics.coulomb_contraction import contracts
+from workbench.engine.timing import clock
+from workbench.errors import WorkbenchError
+from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.matrices.solutions.coulomb_solutions import coulomb_solutions
+from workbench.matrices.solutions.existence import rational_friction
+from workbench.matrices.solutions.friction_cones import planar_impulses, planar_lcp, solves_coulomb
+from workbench.problems.classes import LCP, CoulombNCP
+from workbench.problems.friction_problem import FrictionProblem
+
+COUPLED = np.array([[1, 0.9, 0], [0.9, 1, 0], [0, 0, 1]])
+"""Both criteria of one contact differ here: a - mu |c| > 0 up to 10/9, the second up to sqrt(0.76)."""
+
+
+def found(W, q, mu, d=2, seconds=60.0, near=None):
+    data = (np.asarray(x, dtype=float) for x in (W, q, np.atleast_1d(mu)))
+    return coulomb_solutions(rational_friction(*data, d), clock() + seconds, near)
+
+
+def criterion(W, mu, d=2):
+    n = len(W)
+    return contact_uniqueness(rational_friction(np.asarray(W, float), np.zeros(n), np.atleast_1d(float(mu)), d))
+
+
+def random_matrix(rng, n, kind):
+    A = rng.normal(size=(n, n))
+    return {
+        "definite": A @ A.T / n + 0.1 * np.eye(n), "nearly symmetric": np.eye(n) + 0.3 * A,
+        "any": A + 0.5 * np.eye(n),
+    }[kind]  # fmt: skip
+
+
+def test_a_stick_and_two_slides_are_all_solutions_of_the_yardstick():
+    x = found(COUPLED, [-0.44875, -0.2583333333, 0.8934561483], 1.05)
+    assert x.count == 3
+    by_size = sorted(x.points, key=lambda s: -abs(s.determinant))
+    assert [s.modes for s in by_size] == [("stick",), ("slip",), ("slip",)]
+    assert np.allclose([s.determinant for s in by_size], [0.19, 0.1114, -0.0642], atol=1e-4)
+    assert [s.index for s in by_size] == [1, 1, -1]
+    law = CoulombNCP(COUPLED, np.array([-0.44875, -0.2583333333, 0.8934561483]), np.array([1.05]))
+    assert max(float(law.residual(s.p)) for s in x.points) < 1e-15
+    assert all(s.regular and s.distance < 1e-15 for s in x.points)
+
+
+def test_the_critical_friction_of_the_yardstick_is_enclosed():
+    low, high = criterion(COUPLED, 0.5).critical
+    assert low * low < fmpq(76, 100) < high * high
+    assert float(high - low) < 1e-12
+    assert criterion(COUPLED, low).verdict == "unique"
+    assert criterion(COUPLED, high).verdict == "not unique"
+    # In the plane it is a / |c|, and where nothing couples there is none.
+    assert criterion([[2, 1], [1, 3]], 1, 1).critical == (2, 2)
+    assert criterion(np.eye(3), 5).critical is None
+
+
+def sampled_minimum(W, mu):
+    """Of both conditions over directions, as they are written in the plane of the contact; the independent oracle."""
+    a, c, b, B = W[0, 0], W[0, 1:], W[1:, 0], W[1:, 1:]
+    angles = np.linspace(0, 2 * np.pi, 20001)
+    e, t = np.stack([np.cos(angles), np.sin(angles)]), np.stack([-np.sin(angles), np.cos(angles)])
+    first = a - mu * c @ e
+    second = first * (t * (B @ t)).sum(axis=0) - (c @ t) * (b @ t - mu * (t * (B @ e)).sum(axis=0))
+    return first.min(), second.min()
+
+
+def test_the_criterion_is_that_of_all_directions_also_where_w_is_not_symmetric():
+    rng, seen = np.random.default_rng(1), set()
+    for k in range(150):
+        W = random_matrix(rng, 3, ("definite", "nearly symmetric", "any")[k % 3])
+        mu = rng.uniform(0.1, 1.5)
+        least = min(sampled_minimum(W, mu))
+        verdict = criterion(W, mu).verdict
+        if abs(least) > 1e-6:
+            assert verdict == ("unique" if least > 0 else "not unique"), (W, mu, least)
+            seen.add(verdict)
+    assert seen == {"unique", "not unique"}
+
+
+def test_where_the_criterion_holds_there_is_one_solution_and_where_it_fails_its_q_has_several():
+    rng, counted = np.random.default_rng(2), {"unique": 0, "not unique": 0}
+    for k in range(60):
+        d = 1 + k % 2
+        W, mu = random_matrix(rng, 1 + d, ("definite", "nearly symmetric")[k % 4 // 2]), rng.uniform(0.2, 1.5)
+        x = criterion(W, mu, d)
+        if x.verdict == "unique":
+            for q in rng.normal(size=(3, 1 + d)):
+                solutions = found(W, q, mu, d)
+                assert solutions.count == 1
+                assert solutions.points[0].index == 1
+        elif x.q is not None:
+            friction = rational_friction(W, np.zeros(1 + d), np.array([mu]), d)
+            friction.q[:] = x.q
+            assert solves_coulomb(friction, x.p)
+            solutions = coulomb_solutions(friction, clock() + 60)
+            assert solutions.count >= 2
+            assert any(s.index == -1 for s in solutions.points)
+        counted[x.verdict] += 1
+    assert min(counted.values()) >= 5
+
+
+def test_the_border_of_the_criterion_is_undecided():
+    assert criterion([[1, 0.5], [0.5, 1]], 2, 1).verdict == "undecided"
+    assert criterion([[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]], 2).verdict == "undecided"
+    assert criterion(np.zeros((3, 3)), 0.5).verdict == "undecided"
+    assert criterion(np.zeros((2, 2)), 0.0, 1).verdict == "undecided"
+    assert criterion(np.ones((2, 2)), 0.5, 1).verdict == "undecided"
+    assert criterion([[1, 5, 0], [5, 1, 0], [0, 0, 1]], 0.0).verdict == "unique"
+    assert criterion(-np.eye(2), 0.0, 1).verdict == "not unique"
+    # A singular stick of negative determinant, each slide being well posed.
+    x = criterion([[1, 2], [2, 1]], 0.1, 1)
+    assert (x.verdict, x.critical) == ("not unique", (0, 0))
+
+
+def scanned(W, q, mu):
+    """Solutions of one contact in space by a scan of the sliding direction, without any enclosure."""
+    some = [np.zeros(3)] if q[0] >= 0 else []
+    stick = np.linalg.solve(W, -q)
+    if mu * stick[0] >= np.hypot(*stick[1:]):
+        some.append(stick)
+    angles = np.linspace(0.01, 0.01 + 2 * np.pi, 4001)
+
+    def at(angle):
+        e, t = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
+        p_n = -q[0] / (W[0, 0] - mu * W[0, 1:] @ e)
+        p = p_n * np.array([1, *(-mu * e)])
+        u = W @ p + q
+        # Without the pole at which the normal row is singular.
+        return p, u[1:] @ e, (u[1:] @ t) * (W[0, 0] - mu * W[0, 1:] @ e)
+
+    values = [at(a)[2] for a in angles]
+    for a, b, f, g in zip(angles, angles[1:], values, values[1:], strict=False):
+        if f * g <= 0:
+            for _ in range(80):
+                middle = 0.5 * (a + b)
+                h = at(middle)[2]
+                a, b, f = (middle, b, h) if f * h > 0 else (a, middle, f)
+            p, slip, _ = at(0.5 * (a + b))
+            if p[0] > 0 and slip > 0:
+                some.append(p)
+    return some
+
+
+@pytest.mark.parametrize("kind", ["definite", "nearly symmetric", "any"])
+def test_a_scan_of_directions_finds_the_same_solutions_of_one_contact(kind):
+    rng, counts = np.random.default_rng(3), set()
+    for _ in range(40):
+        W, q, mu = random_matrix(rng, 3, kind), rng.normal(size=3), rng.uniform(0.2, 1.5)
+        x, other = found(W, q, mu), scanned(W, q, mu)
+        assert x.count == len(other), (W, q, mu)
+        for p in other:
+            assert min(np.abs(s.p - p).max() for s in x.points) < 1e-9 * max(1.0, np.abs(p).max())
+        counts.add(x.count)
+    assert counts >= ({0, 1, 2} if kind == "any" else {1})
+
+
+def newton_answers(W, q, mu, rng, starts):
+    """Zeros of the natural map that a general solver reaches from random starts."""
+    law, n, r = CoulombNCP(W, q, mu, 2), len(q), len(mu)
+
+    def misfit(p):
+        u = W @ p + q
+        out = np.empty(n)
+        for i in range(r):
+            rows = [r + 2 * i, r + 2 * i + 1]
+            out[i] = min(p[i], u[i])
+            y, most = p[rows] - u[rows], mu[i] * max(p[i], 0.0)
+            size = np.hypot(*y)
+            out[rows] = p[rows] - (y if size <= most else y * (most / size))
+        return out
+
+    for _ in range(starts):
+        p, _, flag, _ = fsolve(misfit, rng.normal(size=n) * 3, full_output=True)
+        if flag == 1 and float(law.residual(p)) < 1e-9:
+            yield p
+
+
+@pytest.mark.share(4)
+@pytest.mark.parametrize("seed", range(8))
+def test_newton_from_many_starts_finds_no_solution_outside_the_list_of_two_contacts(seed):
+    rng, reached = np.random.default_rng(seed), 0
+    for k in range(5):
+        W = random_matrix(rng, 6, ("definite", "nearly symmetric")[k % 2])
+        q, mu = rng.normal(size=6) - np.r_[1, 1, 0, 0, 0, 0], rng.uniform(0.2, 1.2, 2)
+        x = found(W, q, mu)
+        assert x.count is not None
+        if k % 2 == 0:
+            # Degree theory: a positive definite W has solutions, whose indices add up to one.
+            assert sum(s.index for s in x.points) == 1
+        for p in newton_answers(W, q, mu, rng, 15):
+            assert min((np.abs(s.p - p).max() for s in x.points), default=math.inf) < 1e-6 * max(1, np.abs(p).max())
+            reached += 1
+    assert reached > 20
+
+
+def test_solutions_in_the_plane_are_those_that_enumeration_of_the_lcp_finds():
+    rng, counts = np.random.default_rng(5), []
+    for k in range(40):
+        r = 1 + k % 2
+        W = random_matrix(rng, 2 * r, ("definite", "any")[k % 4 // 2])
+        q, mu = rng.normal(size=2 * r), rng.uniform(0.2, 1.5, r)
+        friction = rational_friction(W, q, mu, 1)
+        x = coulomb_solutions(friction, clock() + 60)
+        M, c = planar_lcp(friction)
+        lcp = LCP(np.array([[nearest_double(v) for v in row] for row in M.tolist()]), [*map(nearest_double, c)])
+        other = [np.array(planar_impulses(friction, list(z)), dtype=float) for z in all_solutions(lcp)]
+        for p in other:
+            assert min(np.abs(s.p - p).max() for s in x.points) < 1e-7 * max(1.0, np.abs(p).max())
+        for s in x.points:
+            assert solves_coulomb(friction, list(s.exact))
+            assert min(np.abs(s.p - p).max() for p in other) < 1e-7 * max(1.0, np.abs(s.p).max())
+        counts.append(x.count)
+    assert {0, 1, 2} <= set(counts)
+
+
+def test_beyond_the_critical_friction_two_signs_of_the_index_meet():
+    # a - mu W_nt = -2 for a slip forth: where q_n > 0 it is a solution beside separation and stick (formulary, 5).
+    W = [[1, 3], [3, 9.5]]
+    paradox = found(W, [1, 20], 1, 1)
+    assert sorted((s.modes[0], s.index) for s in paradox.points) == [("open", 1), ("slip+", -1), ("stick", 1)]
+    assert [s.modes for s in found(W, [-1, 20], 1, 1).points] == [("stick",)]
+    # Without a stick, and with W_tt too small for one, there are two or none.
+    negative = [[1, 3], [3, 8.5]]
+    assert sorted(s.index for s in found(negative, [1, 20], 1, 1).points) == [-1, 1]
+    none = found(negative, [-1, 20], 1, 1)
+    assert (none.count, none.points) == (0, [])
+    q = np.array([-1.0, 20.0])
+    existence = wb.check(FrictionProblem(np.array(negative), q, [1.0], 1)).data["problem"]["existence"]
+    assert existence[0]["verdict"] == "none"
+
+
+def test_a_solution_on_the_border_between_modes_is_counted_once_and_said():
+    edge = found(np.eye(3), [-1, 0.5, 0], 0.5)
+    assert (edge.count, edge.points[0].borders) == (1, ("contact 1 is between stick and slip",))
+    touch = found(np.eye(3), [0, 0.5, 0], 0.5)
+    assert (touch.count, touch.points[0].borders) == (1, ("contact 1 touches",))
+    assert not touch.points[0].regular
+    assert touch.points[0].index is None
+    planar = found(np.eye(2), [-1, 0.5], 0.5, 1)
+    assert (planar.count, planar.points[0].borders) == (1, ("contact 1 is between stick and slip",))
+    # Nothing tells directions of slip apart that nothing drives.
+    still = found(np.eye(3), [0, 0, 0], 0.5)
+    assert still.count is None
+    assert "neither impulse nor velocity" in still.reason
+    assert found(np.eye(2), [0, 0], 0.5, 1).count == 1
+
+
+def test_redundant_contacts_have_a_continuum():
+    # Two contacts carry one body: only the sum of their impulses is determined.
+    W = np.kron(np.ones((2, 2)), np.eye(2))
+    order = [0, 2, 1, 3]
+    planar = found(W[np.ix_(order, order)], [-1, -1, 0.1, 0.1], [0.5, 0.5], 1)
+    assert (planar.count, planar.dimension) == ("infinite", 2)
+    W = np.kron(np.ones((2, 2)), np.eye(3))
+    order = [0, 3, 1, 2, 4, 5]
+    W, q = W[np.ix_(order, order)], np.array([-1, -1, 0.1, 0, 0.1, 0])
+    answer = wb.solve(FrictionProblem(W, q, [0.5, 0.5])).p
+    spatial = found(W, q, [0.5, 0.5], near=answer)
+    assert (spatial.count, spatial.dimension) == ("infinite", 3)
+    # Sliding together they have one too, which is not counted wrong.
+    sliding = found(W, [-1, -1, 5, 0, 5, 0], [0.5, 0.5])
+    assert sliding.count is None
+    assert "cannot be told apart" in sliding.reason
+
+
+def test_frictionless_contacts_stand_beside_others():
+    x = found(np.eye(6), [-1, -1, 3, 0, 0.1, 0], [0, 0.5])
+    assert [s.modes for s in x.points] == [("frictionless", "stick")]
+    x = found(np.eye(6), [-1, -1, 3, 0, 2, 0], [0, 0.5])
+    assert [s.modes for s in x.points] == [("frictionless", "slip")]
+    assert np.allclose(x.points[0].p, [1, 1, 0, 0, -0.5, 0])
+    assert found(np.eye(4), [-1, 1, 0.3, 2], [0, 0], 1).points[0].modes == ("frictionless", "open")
+
+
+@pytest.mark.thorough
+def test_four_contacts_in_space_and_eight_in_the_plane_are_searched_in_time():
+    rng = np.random.default_rng(1)
+    for r, d in ((4, 2), (8, 1)):
+        n = r * (1 + d)
+        A = rng.normal(size=(n, 2 * n))
+        x = found(A @ A.T / (2 * n), rng.normal(size=n) - np.repeat([1, 0], [r, n - r]), np.full(r, 0.5), d, 120)
+        assert x.count >= 1
+        assert sum(s.index for s in x.points) == 1
+
+
+def test_time_and_size_end_the_search_with_a_reason():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(12, 12))
+    late = found(A @ A.T, rng.normal(size=12), np.full(4, 0.7), seconds=0.05)
+    assert late.count is None
+    assert late.reason.startswith("out of time")
+    assert "counted up to 4 in space" in found(np.eye(15), -np.ones(15), np.ones(5)).reason
+    assert "counted up to 8 in the plane" in found(np.eye(18), -np.ones(18), np.ones(9), 1).reason
+
+
+def test_scales_of_impulses_and_velocities_do_not_change_the_count():
+    q = np.array([-0.44875, -0.2583333333, 0.8934561483])
+    for s in (1e-12, 1e9):
+        assert found(s * COUPLED, q, 1.05).count == 3
+        assert found(COUPLED, s * q, 1.05).count == 3
+
+
+# At the surface
+
+
+def test_the_verb_and_the_command_print_every_solution(tmp_path, capsys):
+    path = tmp_path / "three.json"
+    path.write_text(json.dumps({"W": COUPLED.tolist(), "q": [-0.44875, -0.2583333333, 0.8934561483], "mu": [1.05]}))
+    x = wb.solutions(path)
+    assert x.count == 3
+    assert x.words[0].startswith("Coulomb's law has exactly 3 solutions: proved")
+    assert len(x.frame) == 9
+    assert max(point["residual"] for point in x.data["points"]) < 1e-15
+    assert main(["solve", str(path), "--all"]) == 0
+    out = capsys.readouterr().out
+    assert "exactly 3 solutions" in out
+    assert "solution 3" in out
+    assert main(["solve", str(path), "--all", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["count"] == 3
+    assert main(["solve", str(path), "--all", "--solver", "nsgs"]) != 0
+    assert "--all takes no --solver" in capsys.readouterr().err
+    checked = wb.check(path)
+    rows = dict(checked.rows)
+    assert rows["for every q"].startswith("not unique")
+    assert "critical mu 0.871779788708" in rows["for every q"]
+    assert rows["for this q"].startswith("Coulomb's law has exactly 3 solutions: proved")
+
+
+def test_lcps_are_listed_too_and_other_things_refused():
+    x = wb.solutions(LCP(np.array([[1.0, 2.0], [2.0, 1.0]]), -np.ones(2)))
+    assert (x.count, x.words) == (3, ["Exactly 3 solutions."])
+    assert len(x.frame) == 6
+    with pytest.raises(WorkbenchError, match="no solutions to count"):
+        wb.solutions(np.eye(3))
+    with pytest.raises(WorkbenchError, match="time limit"):
+        wb.solutions(FrictionProblem(np.eye(3), np.ones(3), 0.5), seconds=math.nan)
+    big = FrictionProblem(np.eye(303), np.ones(303), np.ones(101))
+    with pytest.raises(WorkbenchError, match="303 rows"):
+        wb.solutions(big)
+
+
+def test_one_contact_that_is_not_unique_alone_makes_the_whole_problem_so():
+    W = np.eye(6)
+    order = [1, 4, 5]
+    W[np.ix_(order, order)] = COUPLED
+    rows = dict(wb.check(FrictionProblem(W, -np.ones(6), [0.5, 1.05])).rows)
+    assert rows["for every q"].startswith("not unique: contact 2, the others open, has several solutions for some q")
+    rows = dict(wb.check(FrictionProblem(W, -np.ones(6), [0.3, 0.3])).rows)
+    assert rows["for every q"].startswith("exactly one solution: friction changes the cone problem by a contraction")
+    strong = FrictionProblem(np.eye(6), -np.ones(6), [1.5, 1.5])
+    assert dict(wb.check(strong).rows)["for every q"].startswith("undecided: 2 of 2 contacts have one solution alone")
+
+
+def test_a_contraction_shows_uniqueness_with_many_contacts():
+    # lambda_max(D W_tt D) lambda_max((W^-1)_nn) = mu^2 for the unit matrix.
+    for mu, holds in ((0.999, True), (1.001, False)):
+        factor = contracts(rational_friction(np.eye(30), np.zeros(30), np.full(10, mu), 2), clock() + 20)
+        assert (factor is not None) == holds
+        assert not holds or mu**2 <= nearest_double(factor) < mu**2 * (1 + 1e-8)
+    # Where it holds, the closed criterion of each contact does, also where W is not symmetric.
+    rng, seen = np.random.default_rng(7), 0
+    for _ in range(60):
+        W, mu = random_matrix(rng, 3, "definite") + 0.05 * rng.normal(size=(3, 3)), rng.uniform(0.05, 0.8)
+        if contracts(rational_friction(W, np.zeros(3), np.array([mu]), 2), clock() + 20) is not None:
+            assert criterion(W, mu).verdict == "unique"
+            seen += 1
+    assert seen >= 10
+    assert contracts(rational_friction(-np.eye(3), np.zeros(3), np.array([0.1]), 2), clock() + 20) is None
+    assert contracts(rational_friction(np.zeros((3, 3)), np.zeros(3), np.array([0.1]), 2), clock() + 20) is None
+    many = wb.solutions(FrictionProblem(np.eye(30), -np.ones(30), np.full(10, 0.5)))
+    assert many.count == 1
+    assert many.data["points"][0]["modes"] == ["slip"] * 10

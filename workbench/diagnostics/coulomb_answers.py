@@ -1,0 +1,158 @@
+"""How many solutions Coulomb's law has: for every q, contact by contact, and for this q; entries ready for JSON."""
+
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from workbench.diagnostics.contact_uniqueness import contact_uniqueness
+from workbench.diagnostics.coulomb_contraction import contracts
+from workbench.diagnostics.proved_answer import LARGEST, computed_impulses, proved_impulses
+from workbench.engine.timing import OutOfTimeError, check_clock, clock, moment
+from workbench.errors import DataError
+from workbench.matrices.linear_algebra.rationals import as_text, nearest_double
+from workbench.matrices.solutions.coulomb_solutions import (
+    CoulombSolution,
+    CoulombSolutions,
+    coulomb_solutions,
+    enclosed_point,
+)
+from workbench.matrices.solutions.friction_cones import RationalFriction
+from workbench.problems.friction_problem import FrictionProblem
+
+Entry = dict[str, Any]
+SECONDS_OF_CONTACT = 0.1
+"""About what the criterion takes at one contact."""
+
+
+def every_q_entry(friction: RationalFriction, deadline: float) -> Entry:
+    """Whether there is one solution for every q: the criterion at each contact, as far as the time goes, and of several
+    contacts whether a contraction shows it. A contact that is "not unique" alone makes the whole problem so."""
+    contacts: list[Entry] = []
+    factor = None
+    try:
+        factor = contracts(friction, moment(deadline, 0.5))
+        for i in range(len(friction.mu)):
+            check_clock(deadline, SECONDS_OF_CONTACT)
+            contacts.append(contact_uniqueness(friction, i).entry())
+    except OutOfTimeError:
+        pass
+    verdicts = {x["verdict"] for x in contacts}
+    one = len(friction.mu) == 1 and "unique" in verdicts
+    verdict = "unique" if one or factor is not None else "not unique" if "not unique" in verdicts else "undecided"
+    return {
+        "verdict": verdict, "contacts": contacts,
+        "contraction": None if factor is None else math.sqrt(nearest_double(factor)),
+    }  # fmt: skip
+
+
+def every_q_words(found: Entry, contacts: int) -> str:
+    """The verdict in words."""
+    seen = found["contacts"]
+    if found["verdict"] == "not unique":
+        x = next(x for x in seen if x["verdict"] == "not unique")
+        alone = f"contact {x['contact'] + 1}, the others open, has" if contacts > 1 else "there are"
+        return f"not unique: {alone} several solutions for some q ({x['proof']}; {_critical_words(x)})"
+    if contacts == 1 and seen:
+        said = "exactly one solution" if found["verdict"] == "unique" else "undecided"
+        return f"{said}: {seen[0]['proof']}; {_critical_words(seen[0])}"
+    if found["verdict"] == "unique":
+        factor = found["contraction"]
+        return f"exactly one solution: friction changes the cone problem by a contraction, of factor {factor:.3g}"
+    few = contacts if len(seen) == contacts else f"the first {len(seen)}"
+    unique = sum(x["verdict"] == "unique" for x in seen)
+    return f"undecided: {unique} of {few} contacts have one solution alone, which is necessary and not sufficient"
+
+
+def _critical_words(x: Entry) -> str:
+    if x["critical_mu"] is None:
+        return "for any mu"
+    low, high = x["critical_mu"]
+    if high == 0:
+        return "for any mu > 0"
+    digits = next((k for k in range(6, 18) if f"{low:.{k}g}" != f"{high:.{k}g}"), 18) - 1
+    return f"critical mu {low:.{max(digits, 6)}g}"
+
+
+def coulomb_entry(friction: RationalFriction, local: FrictionProblem, unique: bool, seconds: float) -> Entry:
+    """All solutions for this q: how many, each with its modes, index and residual; `unique`: there is one at most."""
+    deadline = clock() + seconds
+    law, near, known = local.coulomb(), None, None
+    if len(friction.mu) <= LARGEST:
+        computed = computed_impulses(law)
+        near = computed if np.isfinite(computed).all() else None
+    if unique and near is not None:
+        known = proved_impulses(friction, near).enclosure
+    if known is not None:
+        found = CoulombSolutions(1, [enclosed_point(known)])
+    else:
+        found = coulomb_solutions(friction, deadline, near)
+    return {
+        "law": "Coulomb's law", "count": found.count, "reason": found.reason, "dimension": found.dimension,
+        "modes": None if found.modes is None else list(found.modes),
+        "points": [_point(x, float(law.residual(x.p))) for x in found.points],
+    }  # fmt: skip
+
+
+def _point(x: CoulombSolution, residual: float) -> Entry:
+    return {
+        "modes": list(x.modes), "index": x.index, "determinant": x.determinant, "regular": x.regular,
+        "borders": list(x.borders), "residual": residual, "distance": x.distance, "p": x.p.tolist(), "u": x.u.tolist(),
+        "exact": None if x.exact is None else as_text(list(x.exact)),
+    }  # fmt: skip
+
+
+def coulomb_words(found: Entry) -> str:
+    """The count in words."""
+    count, points = found["count"], found["points"]
+    if count is None:
+        seen = f"; {len(points)} found" if points else ""
+        return f"solutions of Coulomb's law not counted: {found['reason']}{seen}"
+    if count == "infinite":
+        dimension = found["dimension"]
+        return f"Coulomb's law has infinitely many solutions: proved, a continuum of dimension {dimension} or more"
+    if count == 0:
+        return "Coulomb's law has no solution: proved, all modes were searched"
+    number = "exactly one solution" if count == 1 else f"exactly {count} solutions"
+    return f"Coulomb's law has {number}: proved ({'; '.join(map(point_words, points))})"
+
+
+def point_words(x: Entry) -> str:
+    """A solution in words: what its contacts do, and its index."""
+    several = len(x["modes"]) > 1
+    numbers: dict[str, int] = Counter(x["modes"])
+    modes = ", ".join(f"{number} {mode}" if several else str(mode) for mode, number in numbers.items())
+    index = f", index {x['index']:+d}" if x["index"] is not None else ""
+    return modes + (index if x["regular"] else f", degenerate: {'; '.join(x['borders'])}")
+
+
+def with_answers(
+    existence: list[Entry], friction: RationalFriction, local: FrictionProblem, found: Entry, deadline: float
+) -> list[Entry]:
+    """Existence where only solutions themselves show it: of those that were found, or a computed one that is proved."""
+    return [
+        _with_answer(entry, friction, local, found) if entry["verdict"] == "undecided" and clock() < deadline else entry
+        for entry in existence
+    ]
+
+
+def _with_answer(entry: Entry, friction: RationalFriction, local: FrictionProblem, found: Entry) -> Entry:
+    coulomb = entry["law"] == "Coulomb's law"
+    points = found["points"] if coulomb else []
+    if coulomb and found["count"] == 0:
+        return entry | {"verdict": "none", "proof": "all modes were searched", "witness": None, "reason": None}
+    exact = next((x["exact"] for x in points if x["exact"]), None)
+    if exact is not None:
+        witness = {"kind": "solution", "r": exact}
+        return entry | {"verdict": "exists", "proof": "r is a solution, exactly", "witness": witness, "reason": None}
+    try:
+        law = local.coulomb() if coulomb else local.ccp()
+        computed = np.array(points[0]["p"]) if points else computed_impulses(law)
+    except DataError:
+        return entry
+    answer = proved_impulses(friction, computed, coulomb)
+    if answer.distance is None:
+        return entry
+    proof = f"within {answer.distance:.1e} of the computed impulses there is an exact solution (Krawczyk's test)"
+    return entry | {"verdict": "exists", "proof": proof, "witness": answer.witness, "reason": None}

@@ -1,0 +1,64 @@
+"""Has Coulomb's law exactly one solution for every q, with any number of contacts? A sufficient condition, exactly.
+
+For a positive definite S = (W + W^T)/2, with D = diag(mu) on the tangential rows W_t of W:
+
+    lambda_max((S^-1)_nn) lambda < 1,    lambda S - W_t^T D^2 W_t positive semidefinite
+
+(own; for symmetric W the least such lambda is lambda_max(D W_tt D)). With s_i = mu_i |u_t,i| given, Coulomb's law is
+the cone problem of q + s n, whose solution p is unique, and monotone: dp . S dp <= -ds . dp_n, which is at most
+|ds| (lambda_max((S^-1)_nn) dp . S dp)^1/2. The s that comes of it changes by at most |D du_t|, and this by at most
+(lambda dp . S dp)^1/2, so that s is the fixed point of a contraction. (Of one contact
+`algorithms.one_contact.has_one_answer` says so in floating point.) The eigenvalues are bounded by rationals, by which
+the differences are proved positive semidefinite.
+"""
+
+import numpy as np
+import scipy.linalg
+from flint import fmpq, fmpq_mat
+
+from workbench.engine.timing import check_clock
+from workbench.matrices.linear_algebra.definiteness import signs_of_form
+from workbench.matrices.linear_algebra.in_time import solution
+from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.matrices.solutions.friction_cones import RationalFriction
+
+LARGEST = 90
+"""Rows of W up to which it is inverted in rationals."""
+ROOM = 1e-9
+"""By how much the bounds exceed the computed eigenvalues, relative."""
+
+
+def contracts(friction: RationalFriction, deadline: float) -> fmpq | None:
+    """The square of the contraction's factor, bounded from above; None where it is not proved to be below one, or W is
+    not positive definite or has more rows than `LARGEST`. Raises OutOfTimeError."""
+    n, r = len(friction.q), len(friction.mu)
+    if n > LARGEST:
+        return None
+    friction.decide(deadline)
+    if not friction.psd:
+        return None
+    try:
+        inverse = solution(friction.S, fmpq_mat([[fmpq(i == j) for j in range(r)] for i in range(n)]), deadline)
+    except ZeroDivisionError:
+        return None
+    normal = fmpq_mat([[inverse[i, j] for j in range(r)] for i in range(r)])
+    unit = fmpq_mat([[fmpq(i == j) for j in range(r)] for i in range(r)])
+    slips = [[friction.mu[i // friction.d] * friction.W[r + i, j] for j in range(n)] for i in range(n - r)]
+    tangential = fmpq_mat(slips).transpose() * fmpq_mat(slips)
+    first = _above(normal, unit, deadline)
+    second = None if first is None else _above(tangential, friction.S, deadline)
+    return first * second if first is not None and second is not None and first * second < 1 else None
+
+
+def _above(A: fmpq_mat, B: fmpq_mat, deadline: float) -> fmpq | None:
+    """A rational k for which k B - A is positive semidefinite, near the least one."""
+    check_clock(deadline)
+    values = [np.array([[nearest_double(x) for x in row] for row in M.tolist()]) for M in (A, B)]
+    try:
+        largest = float(scipy.linalg.eigh(*values, eigvals_only=True)[-1])
+    except (np.linalg.LinAlgError, ValueError):
+        return None
+    bound = fmpq(*(largest * (1 + ROOM)).as_integer_ratio())
+    n = A.nrows()
+    rest = fmpq_mat([[bound * B[i, j] - A[i, j] for j in range(n)] for i in range(n)])
+    return bound if signs_of_form(rest, deadline).negative is None else None

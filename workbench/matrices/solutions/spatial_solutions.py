@@ -1,0 +1,449 @@
+"""All solutions of Coulomb's law in given modes with sliding contacts in space: branch and bound over the directions.
+
+For given unit sliding directions e_j = (cos, sin) of the contacts that slide, p_t = -mu p_n e, the other unknowns y
+(impulses of sticking contacts, normal impulses of sliding ones) solve a linear system A(e) y = b: no velocity where a
+contact sticks, no normal velocity where it slides. What is left is t_j . u_t,j = 0, t_j normal to e_j, and
+inequalities. A box of angles is
+
+    left out   where the enclosed y, u fail an inequality, or Krawczyk's operator of F(y, angles) leaves the box, or,
+               where A may be singular, [W R, -e, q], whose columns a solution adds up to zero, has full rank,
+    settled    where F' is regular over a somewhat larger box, which then holds one zero at most, and a zero is known,
+    divided    elsewhere.
+
+Rounding is bounded as in `planar_solutions`. Every contact's rows are scaled by a power of two first, which changes no
+direction.
+"""
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+from flint import arb_mat, ctx
+from numpy.typing import NDArray
+
+from workbench.engine.timing import check_clock
+from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.matrices.solutions.contact_modes import BITS, FRICTIONLESS, OPEN, SLIP, STICK, Modes
+from workbench.matrices.solutions.friction_cones import RationalFriction
+from workbench.matrices.solutions.planar_solutions import ROUNDING, enclosed_inverses
+from workbench.problems.classes import Array
+
+TOGETHER = 512
+"""Boxes that are treated at once."""
+FIRST = 4
+"""Arcs into which a circle is divided first."""
+TURNED = 0.1234
+"""Angle of an end of the first arcs: no direction that data are likely to have."""
+LARGER = 1.25
+"""By how much the box is larger within which a zero is the only one."""
+NARROWEST = 1e-7
+"""Half the width of boxes that are not divided any more: nearby the equations are singular."""
+UNBOUNDED = 1e200
+"""An impulse beyond all that is looked at."""
+SLIMMEST = 1e-6
+"""Least relative width of a box of y, relative to that of the angles."""
+NEWTON_STEPS = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """A zero of the equations: y (m), angles (s), and half the widths (s) of a box around `middle` with no other."""
+
+    y: Array
+    angles: Array
+    middle: Array
+    within: Array
+
+    def holds(self, angles: Array) -> bool:
+        """Whether these angles are in the box, with room for rounding."""
+        off = np.abs((angles - self.middle + np.pi) % (2 * np.pi) - np.pi)
+        return bool((off < 0.999 * self.within).all())
+
+
+@dataclass(frozen=True, eq=False)
+class Slides:
+    """Data of modes with at least one contact that slides, in doubles, scaled: W (n, n), q (n), mu (r) and places."""
+
+    friction: RationalFriction
+    modes: Modes
+
+    @cached_property
+    def unit(self) -> Array:
+        """Of every row (n), its contact's scale, a power of two: W is scaled from both sides."""
+        r = len(self.friction.mu)
+        W, unit = self.friction.W, np.ones(3 * r)
+        for i in range(r):
+            rows = [i, r + 2 * i, r + 2 * i + 1]
+            size = sum(abs(nearest_double(W[k, k])) for k in rows) / 3
+            unit[rows] = 2.0 ** -round(0.5 * np.log2(size)) if 0 < size < np.inf else 1.0
+        return unit
+
+    @cached_property
+    def W(self) -> Array:
+        W = np.array([[nearest_double(x) for x in row] for row in self.friction.W.tolist()])
+        return self.unit[:, None] * W * self.unit
+
+    @cached_property
+    def q(self) -> Array:
+        return self.unit * np.array([nearest_double(x) for x in self.friction.q])
+
+    @cached_property
+    def mu(self) -> Array:
+        return np.array([nearest_double(x) for x in self.friction.mu])
+
+    @cached_property
+    def most(self) -> Array:
+        """Bounds (n) of |p| of any solution, `UNBOUNDED` where W is not positive definite.
+
+        p . u <= 0 under Coulomb's law, hence p . S p + q . p <= 0, S = (W + W^T)/2: an ellipsoid around -S^-1 q / 2.
+        """
+        nothing = np.full(len(self.q), UNBOUNDED)
+        with ctx.workprec(BITS):
+            S, q = arb_mat(self.friction.S), arb_mat(len(self.q), 1, self.friction.q)
+            try:
+                inverse = S.inv() if self.friction.psd else None
+            except ZeroDivisionError:
+                inverse = None
+            if inverse is None:
+                return nothing
+            middle = inverse * q
+            energy = (q.transpose() * middle)[0, 0]
+            far = [abs(middle[i, 0]) / 2 + (abs(energy) * abs(inverse[i, i])).sqrt() / 2 for i in range(len(self.q))]
+            return np.array([float(x.upper()) for x in far]) * (1 + ROUNDING) / self.unit
+
+    @cached_property
+    def sliding(self) -> NDArray[np.int64]:
+        return np.flatnonzero(np.array(self.modes) == SLIP)
+
+    @cached_property
+    def tangents(self) -> NDArray[np.int64]:
+        """Tangential rows (s, 2) of the contacts that slide."""
+        return len(self.mu) + 2 * self.sliding[:, None] + np.arange(2)
+
+    @cached_property
+    def held(self) -> NDArray[np.int64]:
+        """Rows (m) that do not move, normal ones of sliding contacts last; y are their impulses."""
+        r, rows = len(self.mu), []
+        for i, mode in enumerate(self.modes):
+            if mode == STICK:
+                rows += [i, r + 2 * i, r + 2 * i + 1]
+            elif mode == FRICTIONLESS:
+                rows.append(i)
+        return np.array([*rows, *self.sliding], dtype=np.int64)
+
+    @property
+    def slide(self) -> slice:
+        """The places of the sliding contacts in y."""
+        return slice(len(self.held) - len(self.sliding), len(self.held))
+
+    def columns(self, e: Array) -> Array:
+        """du/dy (N, n, m) for directions e (N, s, 2)."""
+        found = np.repeat(self.W[None, :, self.held], len(e), axis=0)
+        friction = np.einsum("nsk,isk->nis", e, self.W[:, self.tangents])
+        found[:, :, self.slide] -= self.mu[self.sliding] * friction
+        return found
+
+    def impulses(self, y: Array, e: Array) -> Array:
+        """p (N, n)."""
+        p = np.zeros((len(y), len(self.q)))
+        p[:, self.held] = y
+        p[:, self.tangents] = -(self.mu[self.sliding] * y[:, self.slide])[..., None] * e
+        return p
+
+
+def directions(angles: Array) -> tuple[Array, Array]:
+    """e and t (N, s, 2)."""
+    c, s = np.cos(angles), np.sin(angles)
+    return np.stack([c, s], axis=-1), np.stack([-s, c], axis=-1)
+
+
+def sliding_zeros(slides: Slides, deadline: float) -> tuple[list[Settled], bool]:
+    """Settled boxes, which hold all zeros that may be solutions, and whether nothing was left open beside them.
+
+    Raises OutOfTimeError.
+    """
+    s = len(slides.sliding)
+    found: list[Settled] = []
+    if redundant(slides):
+        return found, False
+    arcs = TURNED + 2 * np.pi / FIRST * np.arange(FIRST)
+    middles = np.stack([x.ravel() for x in np.meshgrid(*[arcs] * s, indexing="ij")], axis=1)
+    stack, whole = [(middles, np.full_like(middles, np.pi / FIRST))], True
+    while stack:
+        check_clock(deadline)
+        middle, half = stack.pop()
+        if len(middle) > TOGETHER:
+            stack.append((middle[TOGETHER:], half[TOGETHER:]))
+            middle, half = middle[:TOGETHER], half[:TOGETHER]
+        out, alone, y = _judged(slides, middle, half)
+        left = ~out
+        for k in np.flatnonzero(alone):
+            zero = next((x for x in found if _covers(x, middle[k], half[k])), None) or _newton(
+                slides, y[k], middle[k], LARGER * half[k]
+            )
+            if zero is not None:
+                left[k] = False
+                found.append(zero)
+        narrow = half.max(axis=1) < NARROWEST
+        if (left & narrow).any():
+            return found, False
+        middle, half = middle[left], half[left]
+        if len(middle):
+            widest = np.argmax(half, axis=1)[:, None]
+            half = half.copy()
+            np.put_along_axis(half, widest, np.take_along_axis(half, widest, 1) / 2, 1)
+            step = np.zeros_like(half)
+            np.put_along_axis(step, widest, np.take_along_axis(half, widest, 1), 1)
+            stack.append((np.concatenate([middle - step, middle + step]), np.concatenate([half, half])))
+    return found, whole
+
+
+def _covers(zero: Settled, middle: Array, half: Array) -> bool:
+    """Whether a box lies in the one around a zero that has no other."""
+    off = np.abs((middle - zero.middle + np.pi) % (2 * np.pi) - np.pi)
+    return bool((off + half <= 0.999 * zero.within).all())
+
+
+def redundant(slides: Slides) -> bool:
+    """Whether the equations seem to be singular in every direction."""
+    rng = np.random.default_rng(0)
+    e, _ = directions(rng.uniform(0, 2 * np.pi, (8, len(slides.sliding))))
+    A = slides.columns(e)[:, slides.held]
+    values = np.linalg.svd(A, compute_uv=False)
+    return bool((values[:, -1] <= 1e-12 * values[:, 0]).all())
+
+
+def _judged(slides: Slides, middle: Array, half: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Array]:
+    """Of boxes middle +- half (N, s): whether they are left out; if not, whether the larger one has one zero at most.
+
+    Also y (N, m) at the middle.
+    """
+    with np.errstate(all="ignore"):
+        b = _Boxes.around(slides, middle, LARGER * half)
+        out = b.usable & (_fails(slides, b) | b.leaves(half))
+        odd = ~b.usable
+        if odd.any():
+            out[odd] = _of_full_rank(slides, b.e[odd], b.turn[odd])
+        alone = b.usable & ~out
+        alone[alone] = b.of(alone).has_one_zero(slides)
+        return out, alone, b.y
+
+
+@dataclass(frozen=True, eq=False)
+class _Boxes:
+    """What holds on boxes of N: centres e, t (N, s, 2), y (N, m), p, u (N, n), half the widths `wide` (N, s); bounds.
+
+    With angles = middle + x, |x| <= wide: |e - e(middle)| <= turn, |t - t(middle)| <= bend, y within dy of the centre
+    and u within du, both bounds also by Taylor's formula; slip = e . u_t and across = t . u_t at the centre, with
+    their derivatives by the angles (N, s, s), y being a function of them, and the remainders of second order.
+    `loose` (N, n, m) bounds the change of du/dy = G.
+    """
+
+    wide: Array
+    e: Array
+    t: Array
+    turn: Array
+    bend: Array
+    G: Array
+    loose: Array
+    y: Array
+    dy: Array
+    u: Array
+    du: Array
+    slip: Array
+    slip_by: Array
+    slip_rest: Array
+    across: Array
+    across_by: Array
+    across_rest: Array
+    usable: NDArray[np.bool_]
+
+    @staticmethod
+    def around(slides: Slides, middle: Array, wide: Array) -> "_Boxes":
+        W, q, held, place = slides.W, slides.q, slides.held, slides.slide
+        mu, tangents = slides.mu[slides.sliding], slides.tangents
+        size = np.abs(W)
+        e, t = directions(middle)
+        curved = 0.5 * wide[..., None] ** 2 + ROUNDING
+        turn, bend = wide[..., None] * np.abs(t) + curved, wide[..., None] * np.abs(e) + curved
+        G = slides.columns(e)
+        loose, second = np.zeros_like(G), np.zeros_like(G)
+        loose[:, :, place] = mu * np.einsum("nsk,isk->nis", turn, size[:, tangents])
+        second[:, :, place] = mu * np.einsum("nsk,isk->nis", np.broadcast_to(curved, e.shape), size[:, tangents])
+        A, rhs = G[:, held], -q[held]
+        R, bound = enclosed_inverses(A)
+        y = _times(R, rhs[None])
+        defect = np.abs(rhs - _times(A, y)) + ROUNDING * (np.abs(rhs) + _times(np.abs(A), np.abs(y)))
+        defect += np.finfo(float).tiny
+
+        # A (y - y0) = defect - (A(e) - A) y, and |y| is at most |y0| + dy, and slides.most.
+        first = _times(bound, defect) + _times(bound @ loose[:, held], np.abs(y))
+        reach = (bound @ loose[:, held]).sum(axis=2)
+        norm = reach.max(axis=1, keepdims=True)
+        dy = np.where(norm < 0.9, first + reach * first.max(axis=1, keepdims=True) / (1 - norm), np.inf)
+        dy = np.minimum(dy, _times(bound, defect + _times(loose[:, held], slides.most[held])))
+        # The derivative of y, and what it leaves.
+        friction = np.einsum("isk,nsk->nis", W[:, tangents], t) * (-mu * y[:, place])[:, None, :]
+        y_by = -R @ friction[:, held]
+        largest = np.minimum(np.abs(y) + dy, slides.most[held])
+        y_rest = _times(bound, defect + _times(second[:, held], np.abs(y)))
+        y_rest += _times(bound, _times(loose[:, held], np.minimum(dy, largest + np.abs(y))))
+        y_rest += ROUNDING * _times(bound @ np.abs(friction[:, held]), wide)
+        dy = np.minimum(dy, _times(np.abs(y_by), wide) + y_rest)
+        # Not far narrower than the angles, so that rounding is small in both.
+        dy = np.maximum(dy, SLIMMEST * wide.max(axis=1)[:, None] * bound.sum(axis=2) * np.abs(q).max())
+        dy *= 1 + ROUNDING
+
+        p = slides.impulses(y, e)
+        u = p @ W.T + q
+        rounding = ROUNDING * (np.abs(p) @ size.T + np.abs(q))
+        u_by = G @ y_by + friction
+        u_rest = _times(np.abs(G), y_rest) + _times(loose, dy) + _times(second, np.abs(y)) + rounding
+        u_rest += ROUNDING * _times(np.abs(G) @ np.abs(y_by) + np.abs(friction), wide)
+        du = _times(np.abs(G) + loose, dy) + _times(loose, np.abs(y)) + rounding
+        du = np.minimum(du, _times(np.abs(u_by), wide) + u_rest)
+
+        u_t, du_t, rest_t, by_t = u[:, tangents], du[:, tangents], u_rest[:, tangents], u_by[:, tangents]
+        slip, across = _dot(u_t, e), _dot(u_t, t)
+        diagonal = np.arange(len(mu))
+        slip_by, across_by = (np.einsum("nskj,nsk->nsj", by_t, x) for x in (e, t))
+        slip_by[:, diagonal, diagonal] += across
+        across_by[:, diagonal, diagonal] -= slip
+        slip_rest = _dot(curved, np.abs(u_t)) + _dot(turn, du_t) + _dot(np.abs(e), rest_t + ROUNDING * np.abs(u_t))
+        across_rest = _dot(curved, np.abs(u_t)) + _dot(bend, du_t) + _dot(np.abs(t), rest_t + ROUNDING * np.abs(u_t))
+        slip_rest += ROUNDING * _times(np.einsum("nskj,nsk->nsj", np.abs(by_t), np.abs(e)), wide)
+        across_rest += ROUNDING * _times(np.einsum("nskj,nsk->nsj", np.abs(by_t), np.abs(t)), wide)
+        usable = (dy < np.sqrt(UNBOUNDED)).all(axis=1) & np.isfinite(du).all(axis=1)
+        return _Boxes(
+            wide, e, t, turn, bend, G, loose, y, dy, u, du, slip, slip_by, slip_rest, across, across_by, across_rest,
+            usable,
+        )  # fmt: skip
+
+    def of(self, some: NDArray[np.bool_]) -> "_Boxes":
+        """Some of the boxes."""
+        return _Boxes(*(getattr(self, x.name)[some] for x in fields(self)))
+
+    def leaves(self, half: Array) -> NDArray[np.bool_]:
+        """Whether no zero of `across` is within `half` (N, s) of the middle, by Newton's step."""
+        C, _ = enclosed_inverses(self.across_by)
+        step = np.abs(_times(C, self.across))
+        off = np.abs(np.eye(half.shape[1]) - C @ self.across_by) + ROUNDING * (np.abs(C) @ np.abs(self.across_by))
+        slack = _times(off, self.wide) + _times(np.abs(C), self.across_rest)
+        slack += ROUNDING * _times(np.abs(C), np.abs(self.across))
+        return np.asarray((step > (1 + ROUNDING) * (slack + half)).any(axis=1))
+
+    def has_one_zero(self, slides: Slides) -> NDArray[np.bool_]:
+        """Whether the Jacobian of F = (u_held, t . u_t) by (y, angles) is regular for all that is in the box."""
+        held, tangents, mu = slides.held, slides.tangents, slides.mu[slides.sliding]
+        m, s, wide = len(held), len(mu), self.wide
+        W_t = slides.W[:, tangents]
+        T, T_size = (np.einsum("isk,nsk->nis", x, y) for x, y in ((W_t, self.t), (np.abs(W_t), np.abs(self.t))))
+        T_off = np.einsum("isk,nsk->nis", np.abs(W_t), self.bend)
+        y_n, dy_n = np.abs(self.y[:, None, slides.slide]), self.dy[:, None, slides.slide]
+        full = np.concatenate([self.G, -mu * self.y[:, None, slides.slide] * T], axis=2)
+        off = np.concatenate([self.loose, mu * (dy_n * (T_size + T_off) + y_n * T_off)], axis=2)
+        sizes = np.concatenate([np.abs(self.G), mu * y_n * T_size], axis=2)
+
+        def rows(x: Array, direction: Array) -> Array:
+            return np.concatenate([x[:, held], np.einsum("nskj,nsk->nsj", x[:, tangents], direction)], axis=1)
+
+        J, K = rows(full, self.t), rows(off, np.abs(self.t) + self.bend)
+        K[:, m:] += np.einsum("nskj,nsk->nsj", np.abs(full[:, tangents]), self.bend)
+        K += ROUNDING * rows(sizes, np.abs(self.t))
+        place = m + np.arange(s)
+        u_t, du_t = np.abs(self.u[:, tangents]), self.du[:, tangents]
+        J[:, place, place] -= self.slip
+        K[:, place, place] += _dot(u_t, self.turn) + _dot(du_t, np.abs(self.e) + self.turn)
+        C, _ = enclosed_inverses(J)
+        radii = np.concatenate([self.dy, wide], axis=1)
+        spread = np.abs(np.eye(m + s) - C @ J) + np.abs(C) @ (K + ROUNDING * np.abs(J)) + ROUNDING * np.eye(m + s)
+        return np.asarray(((1 + ROUNDING) * _times(spread, radii) < radii).all(axis=1))
+
+
+def _times(A: Array, x: Array) -> Array:
+    return np.asarray((A @ x[..., None])[..., 0])
+
+
+def _dot(x: Array, y: Array) -> Array:
+    return np.asarray((x * y).sum(axis=-1))
+
+
+def _fails(slides: Slides, b: _Boxes) -> NDArray[np.bool_]:
+    """Whether an inequality, or t . u_t = 0, certainly fails."""
+    high, place, mu = b.y + b.dy, slides.slide, slides.mu
+    out = np.asarray((high[:, place] < 0).any(axis=1) | (np.abs(b.y) - b.dy > slides.most[slides.held]).any(axis=1))
+    u_t, du_t = b.u[:, slides.tangents], b.du[:, slides.tangents]
+
+    def slack(off: Array, x: Array, by: Array, rest: Array) -> Array:
+        plain = _dot(np.abs(u_t), off) + _dot(du_t, np.abs(x) + off)
+        return np.minimum(plain, (1 + ROUNDING) * (_times(np.abs(by), b.wide) + rest))
+
+    out |= (b.slip + slack(b.turn, b.e, b.slip_by, b.slip_rest) < 0).any(axis=1)
+    out |= (np.abs(b.across) > slack(b.bend, b.t, b.across_by, b.across_rest)).any(axis=1)
+    at = 0
+    for i, mode in enumerate(slides.modes):
+        if mode == OPEN:
+            out |= b.u[:, i] + b.du[:, i] < 0
+        elif mode == STICK:
+            low = np.maximum(np.abs(b.y[:, at + 1 : at + 3]) - b.dy[:, at + 1 : at + 3], 0.0)
+            least = (1 - ROUNDING) * np.linalg.norm(low, axis=1)
+            out |= (high[:, at] < 0) | (least > (1 + ROUNDING) * mu[i] * np.maximum(high[:, at], 0.0))
+            at += 3
+        elif mode == FRICTIONLESS:
+            out |= high[:, at] < 0
+            at += 1
+    return out
+
+
+def _of_full_rank(slides: Slides, e: Array, turn: Array) -> NDArray[np.bool_]:
+    """Whether the columns du/dy, -e and q of active rows are independent for all directions of the box."""
+    mu, sliding, place = slides.mu, slides.sliding, slides.slide
+    rows = np.concatenate([slides.held, slides.tangents.ravel()])
+    N, m, s = len(e), len(slides.held), len(sliding)
+    B, K = np.zeros((N, len(rows), m + s + 1)), np.zeros((N, len(rows), m + s + 1))
+    B[:, :, :m] = slides.columns(e)[:, rows]
+    K[:, :, place] = mu[sliding] * np.einsum("nsk,isk->nis", turn, np.abs(slides.W[np.ix_(rows)][:, slides.tangents]))
+    for j in range(s):
+        B[:, m + 2 * j : m + 2 * j + 2, m + j] = -e[:, j]
+        K[:, m + 2 * j : m + 2 * j + 2, m + j] = turn[:, j]
+    size = np.linalg.norm(slides.q[rows])
+    if not size > 0:
+        return np.zeros(N, dtype=bool)
+    B[:, :, -1] = slides.q[rows] / size
+    scale = np.maximum(np.linalg.norm(B, axis=1, keepdims=True), np.finfo(float).tiny)
+    B, K = B / scale, K / scale
+    finite = np.isfinite(B).all(axis=(1, 2))
+    P = np.zeros((N, m + s + 1, len(rows)))
+    P[finite] = np.linalg.pinv(B[finite])
+    E = np.abs(np.eye(m + s + 1) - P @ B) + np.abs(P) @ (K + ROUNDING * (np.abs(B) + 1)) + ROUNDING
+    found: NDArray[np.bool_] = finite & (E.sum(axis=2).max(axis=1) < 1 - ROUNDING)
+    return found
+
+
+def _newton(slides: Slides, y: Array, middle: Array, wide: Array) -> Settled | None:
+    """The zero near a box, if Newton's method finds one within."""
+    m, angles, start = len(y), middle.copy(), y.copy()
+    held, mu = slides.held, slides.mu[slides.sliding]
+    for _ in range(NEWTON_STEPS):
+        e, t = directions(angles[None])
+        p = slides.impulses(start[None], e)
+        u = p @ slides.W.T + slides.q
+        T = np.einsum("isk,nsk->nis", slides.W[:, slides.tangents], t)
+        full = np.concatenate([slides.columns(e), -(mu * start[slides.slide])[None, None, :] * T], axis=2)
+        across = np.einsum("nskj,nsk->nsj", full[:, slides.tangents], t)
+        J = np.concatenate([full[:, held], across], axis=1)[0]
+        u_t = u[:, slides.tangents]
+        k = m + np.arange(len(angles))
+        J[k, k] -= np.einsum("nsk,nsk->ns", u_t, e)[0]
+        F = np.concatenate([u[0, held], np.einsum("nsk,nsk->ns", u_t, t)[0]])
+        try:
+            step = np.linalg.solve(J, F)
+        except np.linalg.LinAlgError:
+            return None
+        start, angles = start - step[:m], angles - step[m:]
+        if not np.isfinite(angles).all() or (np.abs(angles - middle) > 2 * wide).any():
+            return None
+        if np.abs(step[m:]).max() < 1e-14 and np.abs(step[:m]).max() <= 1e-13 * max(np.abs(start).max(), 1e-300):
+            break
+    zero = Settled(start, angles, middle, wide)
+    return zero if zero.holds(angles) else None
