@@ -86,7 +86,7 @@ class LocalStepsOfParts(LocalSteps, RunOfParts):
 
 class Past(NamedTuple):
     """Row k: what step k of the run began with, (q, v), the answer of the step before it, the guess for z, and the
-    scheme's own memory (`RunBuffer`), `since` as (K, 2 r)."""
+    scheme's own memory (`RunBuffer`), `since` as (K, 3 r)."""
 
     q: Array
     v: Array
@@ -124,7 +124,8 @@ def recall(k, past, core, work, track, functions):
     copy(past.guess[k], work.z)
     copy(past.v_before[k], track.v_before)
     for i in range(r):
-        track.since[i, 0], track.since[i, 1] = past.since[k, 2 * i], past.since[k, 2 * i + 1]
+        for j in range(3):
+            track.since[i, j] = past.since[k, 3 * i + j]
 
 
 @njit(inline="always")
@@ -258,7 +259,7 @@ def past_of(base: Run, formulation: Formulation, s: Stepper) -> Past:
 def schemes_memory(base: Run, s: Stepper) -> tuple[Array, NDArray[np.int64]]:
     """`Past.v_before` and `Past.since` of a run; `s` follows its case."""
     r, v, t = base.case.size[2], base.states_v, s.track
-    before, since = v[:-1].copy(), np.zeros((base.steps, 2 * r), dtype=np.int64)
+    before, since = v[:-1].copy(), np.zeros((base.steps, 3 * r), dtype=np.int64)
     if base.scheme.kind != MIDPOINT:
         return before, since
     theta = np.where((base.v_after == v[1:]).all(axis=1), 1.0, base.scheme.theta)

@@ -80,7 +80,8 @@ def run_each(first, last, steps, starts, buffer, core, work, track, functions, s
         copy(starts.v[p], track.v_before)
         track.theta[0] = settings.theta
         for i in range(track.since.shape[0]):
-            track.since[i, 0] = track.since[i, 1] = 0
+            for j in range(track.since.shape[1]):
+                track.since[i, j] = 0
         results.status[p] = stepping.run(0, steps, core, work, track, functions, settings, finished)
         results.done[p] = finished[0]
         for k in range(finished[0]):

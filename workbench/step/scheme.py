@@ -85,7 +85,9 @@ def find_scheme(given: "Scheme | str | None", explicit: bool = False) -> Scheme:
     return Scheme(name, theta)
 
 
-# What `midpoint` does besides. `since` (r, 2) counts the steps for which each contact has pressed, and has stuck.
+# What `midpoint` does besides. `since` (r, 3) has for each contact the steps for which it has pressed, and has stuck, and
+# whether its gap row was zero in the last one, as it is not where a formulation opens contacts or makes them compliant.
+PRESSED, STUCK, HELD = range(3)
 
 
 @kernel(types.void(CORE, types.float64))
@@ -109,57 +111,63 @@ def pose_mean(core, theta):
 
 @kernel(types.void(CORE, COUNTS))
 def keep_closed(core, since):
-    """Contacts that press already are closed, whatever gap their curvature has left."""
+    """Contacts that are held are closed, whatever gap their curvature has left."""
     for i in range(core.phi.shape[0]):
-        if since[i, 0] > 0:
+        if since[i, HELD]:
             core.phi[i] = min(core.phi[i], 0.0)
 
 
 @kernel(types.void(CORE, COUNTS))
 def hold(core, since):
-    """Rigid rows of joints, and of contacts that press already, at the level of velocities: correcting their gaps, or a
+    """Rigid rows of joints, and of contacts that are held, at the level of velocities: correcting their gaps, or a
     rebound, would set the velocities ringing, v+ = -v."""
     for i in range(core.phi.shape[0]):
-        if since[i, 0] > 0:
+        if since[i, HELD]:
             core.b_n[i] = core.r_n[i]
     for i in range(core.g.shape[0]):
         core.b_b[i] = core.r_b[i]
 
 
-@kernel(types.boolean(CORE, VECTOR, VECTOR, types.int64))
-def presses(core, v, p_n, i):
-    """Whether contact i has an impulse."""
+@kernel(types.float64(VECTOR))
+def fastest(v):
+    """The largest entry."""
     size = 0.0
-    for j in range(core.b.shape[0]):
-        size = max(size, abs(core.b[j]))
-    return p_n[i] > NOTHING * size
+    for j in range(v.shape[0]):
+        size = max(size, abs(v[j]))
+    return size
+
+
+@kernel(types.boolean(CORE, VECTOR, types.int64))
+def presses(core, p_n, i):
+    """Whether contact i has an impulse."""
+    return p_n[i] > NOTHING * fastest(core.b)
 
 
 @kernel(types.boolean(CORE, VECTOR, VECTOR, types.int64))
 def sticks(core, v, p_n, i):
     """Whether contact i presses and does not slide at the velocity v, or would slide back after it, at 2 v - v-."""
-    if not presses(core, v, p_n, i):
+    if not presses(core, p_n, i):
         return False
     d = core.J_t.shape[0] // core.mu.shape[0]
-    before, along, now, scale = 0.0, 0.0, 0.0, 0.0
+    before, along, now, arm = 0.0, 0.0, 0.0, 0.0
     for row in range(d * i, d * (i + 1)):
         last = sliding(core, row)
         change = 0.0
         for j in range(v.shape[0]):
             change += core.J_t[row, j] * (v[j] - core.v[j])
-            scale += abs(core.J_t[row, j] * v[j])
+            arm += abs(core.J_t[row, j])
         u = last + change
         before, along, now = before + last * last, along + last * u, now + u * u
-    return 2.0 * along < before or now <= (NOTHING * scale) ** 2
+    return 2.0 * along < before or now <= (NOTHING * arm * fastest(v)) ** 2
 
 
 @kernel(types.boolean(CORE, COUNTS, VECTOR, VECTOR))
 def changes(core, since, v, p_n):
     """Whether a contact has just closed, or begun to stick."""
     for i in range(since.shape[0]):
-        if presses(core, v, p_n, i) and since[i, 0] < SETTLED:
+        if presses(core, p_n, i) and since[i, PRESSED] < SETTLED:
             return True
-        if sticks(core, v, p_n, i) and since[i, 1] < SETTLED:
+        if sticks(core, v, p_n, i) and since[i, STUCK] < SETTLED:
             return True
     return False
 
@@ -168,5 +176,11 @@ def changes(core, since, v, p_n):
 def count(core, since, v, p_n):
     """`since` after a step with the velocity v of the laws and impulses p_n."""
     for i in range(since.shape[0]):
-        since[i, 0] = min(since[i, 0] + 1, SETTLED) if presses(core, v, p_n, i) else 0
-        since[i, 1] = min(since[i, 1] + 1, SETTLED) if sticks(core, v, p_n, i) else 0
+        pressing = presses(core, p_n, i)
+        since[i, PRESSED] = min(since[i, PRESSED] + 1, SETTLED) if pressing else 0
+        since[i, STUCK] = min(since[i, STUCK] + 1, SETTLED) if sticks(core, v, p_n, i) else 0
+        row, arm = core.b_n[i], 0.0
+        for j in range(v.shape[0]):
+            row += core.J_n[i, j] * v[j]
+            arm += abs(core.J_n[i, j])
+        since[i, HELD] = 1 if pressing and abs(row) <= NOTHING * arm * fastest(v) else 0

@@ -99,7 +99,7 @@ class RunBuffer(Packed):
         "v_at": ("n",),
         "theta": (1,),  # share of the step at which the next one's laws hold
         "v_before": ("n",),  # velocity one step ago, v itself where the velocities may have jumped since
-        "since": ("r", 2),  # steps for which each contact has pressed and has stuck (`scheme.SETTLED` at most)
+        "since": ("r", 3),  # of each contact, `scheme.PRESSED` and so on
         "memory_kept": ("n_memory",),  # what a step that is made again began with
         "out_kept": ("n_out",),
         "data": ("n_data",),  # `Case.data`
