@@ -45,6 +45,7 @@ def onward(base: Run, formulation: Formulation, solver: Solver, starts: Sequence
         if k in starts:
             s.follow(case, base.relaxation, steps)
             s.track.q[:], s.track.v[:], s.track.memory[:] = past.q[k], past.v[k], seen.memory
+            s.track.v_before[:], s.track.since[:] = seen.track.v_before, seen.track.since
             s.work.out[:], s.work.z[:] = seen.work.out, seen.work.z
             others: Counter[str] = Counter()
             begin = clock()

@@ -41,8 +41,8 @@ class Run:
 
     `others` counts the steps whose answer another method of the solver's chain has found (`escalation`), by its name.
     Pickled, a run leaves its compiled declaration behind, which is compiled anew where it is needed.
-    Array properties have a leading step axis; velocities u are those that the laws are about, at the end of the step or,
-    under the scheme midpoint, the mean over it; t belongs to its start.
+    Array properties have a leading step axis; velocities u are those that the laws are about, at the end of the step
+    or, under the scheme midpoint, the mean over it; t belongs to its start.
     """
 
     case: Case

@@ -5,14 +5,14 @@
     moreau-jean      data at q_m            laws on v+     q_m = q + (1 - theta) h Gamma v,  q+ = q_m + theta h Gamma v+
     midpoint         data at q + h/2 v      laws on the mean velocity (v + v+)/2     q+ = q + h Gamma (v + v+)/2
 
-Moreau's midpoint rule is moreau-jean with theta = 1/2 (Moreau 1988; Jean 1999), symplectic is theta = 1. All of them pose
-the problem of the formulation, M v_law = b + J^T p with the laws on v_law; what differs are its numbers. Orders and
-derivations: docs/explanation/schemes.md.
+Moreau's midpoint rule is moreau-jean with theta = 1/2 (Moreau 1988; Jean 1999), symplectic is theta = 1. All of them
+pose the problem of the formulation, M v_law = b + J^T p with the laws on v_law; what differs are its numbers. Orders
+and derivations: docs/explanation/schemes.md.
 
-Under `midpoint` the mean velocity v_law moves as if masses were twice as large, (2 M) v_law = (2 M) v + h f + J^T p, and
-v+ = 2 v_law - v. By itself that reflects: an impact would end with v+ = -v. So a step in which a contact closes or begins
-to stick, and the next one, are made with the laws on v+ and the data at q + h v instead; each of them has a local error of
-second order, as an order of two permits.
+Under `midpoint` the mean velocity v_law moves as if masses were twice as large, (2 M) v_law = (2 M) v + h f + J^T p,
+and v+ = 2 v_law - v. By itself that reflects: an impact would end with v+ = -v. So a step in which a contact closes or
+begins to stick, and the next one, are made with the laws on v+ and the data at q + h v instead; each of them has a
+local error of second order, as an order of two permits.
 """
 
 from dataclasses import dataclass
@@ -85,8 +85,8 @@ def find_scheme(given: "Scheme | str | None", explicit: bool = False) -> Scheme:
     return Scheme(name, theta)
 
 
-# What `midpoint` does besides. `since` (r, 3) has for each contact the steps for which it has pressed, and has stuck, and
-# whether its gap row was zero in the last one, as it is not where a formulation opens contacts or makes them compliant.
+# What `midpoint` does besides. `since` (r, 3) has for each contact the steps for which it has pressed, and has stuck,
+# and whether its gap row was zero in the last one, as it is not where a formulation opens contacts or makes them soft.
 PRESSED, STUCK, HELD = range(3)
 
 
