@@ -6,7 +6,7 @@ from workbench.registry import Registry
 GROUPS = {
     "Verbs": [
         "solve", "sweep", "compare", "report", "study", "check", "vary", "trace", "painleve", "verify", "show", "read",
-        "export", "follow", "scene", "flow", "discharge", "reality", "exam", "verdict",
+        "export", "follow", "convergence", "scene", "flow", "discharge", "reality", "exam", "verdict",
     ],
     "Data": ["ContactSystem", "SlidingSystem"],
     "Lists": ["formulations", "cases", "solvers", "metrics"],
@@ -23,7 +23,8 @@ MEMBERS = {"ContactSystem", "SlidingSystem", "ContactSymbols", "SlidingSymbols",
 RESULTS = {
     "solve": "Solved", "sweep": "Swept", "compare": "Compared", "report": "Reported", "study": "Studied",
     "check": "Checked", "vary": "Varying", "trace": "Traced", "painleve": "Regimes", "verify": "Verified",
-    "show": "Shown", "export": "Exported", "follow": "Followed", "flow": "FlowResult", "discharge": "DischargeResult",
+    "show": "Shown", "export": "Exported", "follow": "Followed", "convergence": "Convergence",
+    "flow": "FlowResult", "discharge": "DischargeResult",
     "reality": "RealityResult", "exam": "ExamResult", "verdict": "Judged",
 }  # fmt: skip
 """What a verb hands back: a class of its module."""

@@ -41,7 +41,7 @@ def print_comparison(
     Below it a row per run and solver with the metrics that were asked for, `wanted`, if any were, `by_solver` or if
     formulations were solved by several solvers. `everything` shows all places, and not ten at most.
     """
-    console = _console()
+    console = wide_console()
 
     def say(text: str = "") -> None:
         console.print(text, markup=False, highlight=False)
@@ -138,7 +138,8 @@ class _Console(Console):
         raise
 
 
-def _console() -> Console:
+def wide_console() -> Console:
+    """A terminal, or what has `PIPE_WIDTH` columns."""
     console = _Console()
     return console if console.is_terminal else _Console(width=PIPE_WIDTH)
 
@@ -180,7 +181,7 @@ def _table(rows: list[dict[str, Any]], columns: Sequence[Column], shown: list[in
 
 def print_claims(claims: pd.DataFrame) -> None:
     """One row per claim of every paper, then per check of our own; why some fail is on the page and in claims.csv."""
-    console = _console()
+    console = wide_console()
     colours = {"confirmed": "green", "confirmed in part": "yellow", "differs": "yellow", "not confirmed": "red"}
     for paper, of_paper in claims.groupby("paper", sort=False):
         claimed, checked = (of_paper[of_paper["kind"] == kind] for kind in ("claim", "check"))

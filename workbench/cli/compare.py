@@ -176,7 +176,7 @@ def _of_case(o: argparse.Namespace) -> dict[str, Any]:
     from workbench.verbs.find import find_relaxation
 
     return {
-        "steps": _steps(o.step or ["1e-3"]),
+        "steps": steps_of(o.step or ["1e-3"]),
         "reference_step": number_option(o.reference_step, "--reference-step", "seconds") if o.reference_step else None,
         "duration": None if o.duration is None else number_option(o.duration, "--duration", "seconds"),
         "scheme": find_scheme(o.scheme, o.position_update == "explicit"), "normal": o.normal,
@@ -200,13 +200,14 @@ def _of_scene(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     return found, {
         "formulations": [*chosen, *engines] if o.formulation else None, "metrics": metrics,
         "solvers": [find_solver(x) for x in o.solver or ()], "workers": os.cpu_count() or 1,
-        "steps": _steps(o.step) if o.step else None,
+        "steps": steps_of(o.step) if o.step else None,
         "duration": number_option(o.duration, "--duration", "seconds") if o.duration else duration_of(o.case),
         "reference_step": number_option(o.reference_step, "--reference-step", "seconds") if o.reference_step else None,
     }  # fmt: skip
 
 
-def _steps(given: Sequence[str]) -> tuple[float, ...]:
+def steps_of(given: Sequence[str]) -> tuple[float, ...]:
+    """The steps [s] of --step."""
     return tuple(number_option(h, "--step", "seconds") for part in given for h in part.split(","))
 
 

@@ -19,6 +19,7 @@ from workbench.assemble.plan import WORK
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, SOLVE_T, VECTOR, copy, copy_at, is_finite, set_all
 from workbench.engine.layout import Packed
+from workbench.engine.numba_internals import register_jitable
 from workbench.language.estimate import normal_estimate
 from workbench.language.hooks import AGAIN, GIVEN, REMEMBER
 from workbench.mechanics.core import ADVANCE_T, CORE, FILL_T, GAP, MOREAU, approach, open_contact, sliding
@@ -147,10 +148,11 @@ class StepSettings(NamedTuple):
 FUNCTIONS = argument_type(Functions, FILL_T, ADVANCE_T, GIVEN_T, AGAIN_T, REMEMBER_T, SOLVE_T, SOLVE_T)
 SETTINGS = argument_type(StepSettings, I64, I64, I64, types.float64, I64, types.float64, types.boolean)
 
-# The next are compiled as parts of `run`, and interpreted around a solver or a case that is not compiled.
+# The next are compiled as parts of `run`, and interpreted around a solver or a case that is not compiled; what one of
+# them calls is a plain function to Python, since interpreted code would call a compiled one.
 
 
-@njit(inline="always")
+@register_jitable(inline="always")
 def evaluate(core, track, functions, settings):
     """The case's data where the scheme has them evaluated, for velocities v at the start of the step."""
     q, v, h = track.q, track.v, core.h
@@ -264,7 +266,7 @@ def solve_passes(k, core, work, track, functions, settings, info):
     return worst if is_finite(work.out) else NOT_FINITE
 
 
-@njit(inline="always")
+@register_jitable(inline="always")
 def is_made_again(core, work, track, settings):
     """Whether the step is to be made again with its laws on v+ (`scheme`); what it began with is then in its place."""
     n, r = core.v.shape[0], core.mu.shape[0]
@@ -278,7 +280,7 @@ def is_made_again(core, work, track, settings):
     return again
 
 
-@njit(inline="always")
+@register_jitable(inline="always")
 def move(core, v, track, functions, settings, q_next):
     """The coordinates after the step, of which v are the velocities that its laws are about."""
     q, q_at, data = track.q, track.q_at, track.data
