@@ -126,8 +126,8 @@ def motions(case: Case, exact: Formulation, duration: float | None) -> Motions:
     found = [simulate_events(case, duration, method) for method in (FINEST, COARSER)]
     for run in found:
         if run.reason:
-            until = f" up to {run.end.t:.4g} s, for which --duration may ask" if run.stretches else ""
-            raise DataError(f"{case.name} has no event-driven motion to measure against{until}: {run.reason}")
+            beyond = f" beyond {run.end.t:.4g} s; ask for a shorter duration" if run.stretches else ""
+            raise DataError(f"{case.name} has no event-driven motion to measure against{beyond}: {run.reason}")
     return Motions(found[0], found[1], exact)
 
 
