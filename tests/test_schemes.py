@@ -15,6 +15,8 @@ from workbench.assemble.find import compiled
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.errors import DataError, UnknownNameError
 from workbench.escalation import default_solver
+from workbench.events.phase import Integrator
+from workbench.events.simulation import simulate_events
 from workbench.mechanics.case import Case, quantity
 from workbench.problems.solution import Status
 from workbench.step.local_steps import local_steps
@@ -253,3 +255,76 @@ def test_what_is_no_scheme_is_refused_in_a_line():
     assert "leave one of them out" in refusal(find_scheme, "midpoint", True, error=DataError)
     assert [str(find_scheme(x)) for x in (*KINDS, "moreau-jean:theta=0.7")] == [*KINDS, "moreau-jean:theta=0.7"]
     assert find_scheme(None, True) == Scheme("explicit")
+
+
+@dataclass(frozen=True)
+class Bar(Case):
+    """A bar by its centre and angle, whose tip slides on the floor: the row of the contact turns with it."""
+
+    name: ClassVar = "bar"
+    size: ClassVar = (3, 0, 1, 1)
+    duration: ClassVar = 0.2
+    mu: float = quantity(0.3, "-", "friction coefficient")
+
+    def mechanics(self, q, v):
+        s, c = np.sin(q[2]), np.cos(q[2])
+        return {
+            "M": np.diag([1.0, 1.0, 1 / 3]), "f": [0.0, -G, 0.0], "J_n": [[0.0, 1.0, -c]], "J_t": [[1.0, 0.0, s]],
+            "phi": [q[1] - s], "mu": [self.mu],
+        }  # fmt: skip
+
+    def start(self):
+        return np.array([0.0, np.sin(1.0), 1.0]), np.array([1.0, -2.0 * np.cos(1.0), -2.0])
+
+    def centre(self, q):
+        return np.stack([q[..., 0], 0.0 * q[..., 0], q[..., 1]], axis=-1)
+
+    def energy(self, q, v):
+        return 0.5 * (v[..., 0] ** 2 + v[..., 1] ** 2 + v[..., 2] ** 2 / 3) + G * q[..., 1]
+
+
+@dataclass(frozen=True)
+class Pendulum(Bar):
+    """The bar hinged at a point, its contact far off: a pendulum, whose energy is constant."""
+
+    name: ClassVar = "pendulum"
+    size: ClassVar = (3, 2, 1, 1)
+    duration: ClassVar = 0.5
+
+    def mechanics(self, q, v):
+        s, c = np.sin(q[2]), np.cos(q[2])
+        joint = {"J_b": [[1.0, 0.0, s], [0.0, 1.0, -c]], "g": [q[0] - c, q[1] - s], "phi": [q[1] + 10.0]}
+        return super().mechanics(q, v) | joint
+
+    def start(self):
+        q = np.array([np.cos(1.0), np.sin(1.0), 1.0])
+        return q, -2.0 * np.array([-np.sin(1.0), np.cos(1.0), 1.0])
+
+
+@pytest.mark.parametrize("case", [Bar(), Pendulum()], ids=lambda case: case.name)
+def test_rows_that_turn_with_a_body(case):
+    """Velocities of the midpoint scheme are of order two at every step, where a corrected gap would leave +-c h."""
+    motion = simulate_events(case, method=Integrator(dense=True))
+    assert not motion.reason
+    assert not motion.events
+    for scheme, order in (("symplectic", 1), ("moreau-jean", 1), ("midpoint", 2)):
+        off = []
+        for h in H[1:]:
+            found = run(case, h, case.duration, scheme)
+            q, v, _ = motion.states(h * np.arange(1.0, found.steps + 1))
+            off.append((np.abs(found.states_q[1:] - q).max(), np.abs(found.states_v[1:] - v).max()))
+        q_off, v_off = map(slopes, np.transpose(off))
+        np.testing.assert_allclose(v_off, order, atol=0.1, err_msg=scheme)
+        assert (q_off > order - 0.1).all()
+
+
+def test_slip_that_reverses_at_once_costs_an_order():
+    """Friction jumps by 2 mu lambda_n somewhere within the step: what its velocity misses is of first order."""
+    case = Bar()
+    motion = simulate_events(case, 0.3, Integrator(dense=True))
+    assert [e.what for e in motion.events] == ["reverses"]
+    off = []
+    for h in H:
+        found = run(case, h, 0.3, "midpoint")
+        off.append(np.abs(found.states_v[-1] - motion.end.v).max() / h)
+    assert 0.0 < max(off) < 2 * case.mu * G

@@ -37,7 +37,7 @@ from workbench.problems.solution import Status
 from workbench.step.record import columns
 from workbench.step.run import Run
 from workbench.step.run_of_parts import PartIndices, RecordOfParts, RunOfParts
-from workbench.step.scheme import MIDPOINT, count
+from workbench.step.scheme import MIDPOINT, SINCE, count
 from workbench.step.stepper import Stepper, evaluate
 from workbench.step.stepping import (
     FUNCTIONS,
@@ -103,8 +103,7 @@ class LocalStepResults(NamedTuple):
     status: np.ndarray
 
 
-COUNTS = types.Array(types.int64, 2, "C")
-PAST = argument_type(Past, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, COUNTS)
+PAST = argument_type(Past, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, SINCE)
 RESULTS = argument_type(LocalStepResults, MATRIX, INDICES)
 
 
@@ -265,13 +264,14 @@ def schemes_memory(base: Run, s: Stepper) -> tuple[Array, NDArray[np.int64]]:
     theta = np.where((base.v_after == v[1:]).all(axis=1), 1.0, base.scheme.theta)
     before[1:] = np.where(theta[:-1, None] < 1.0, v[:-2], v[1:-1])
     functions, settings = s.functions(base.case), s.settings()
+    since[:1] = t.since.ravel()
     for k in range(1, base.steps):
         t.q, t.v, t.v_before, t.theta = base.states_q[k - 1], v[k - 1], before[k - 1], theta[k - 1]
         evaluate(s.core, t, functions, settings)
         s.core.b = base.record.b[k - 1]
         count(s.core, t.since, base.v_after[k - 1].copy(), base.p_n[k - 1].copy())
         since[k] = t.since.ravel()
-    t.theta, t.since = base.scheme.theta, 0
+    t.theta = base.scheme.theta
     return before, since
 
 

@@ -31,7 +31,7 @@ from workbench.step import stepping
 from workbench.step.record import columns, width
 from workbench.step.run import Run
 from workbench.step.run_of_parts import PartIndices, RecordOfParts, RunOfParts
-from workbench.step.scheme import Scheme
+from workbench.step.scheme import MIDPOINT, SINCE, Scheme, at_start
 from workbench.step.stepper import Stepper
 from workbench.step.stepping import FUNCTIONS, SETTINGS, TRACK
 from workbench.step.whole import is_compiled, run_whole
@@ -43,12 +43,14 @@ AGREEMENT = 1e-12
 
 
 class PartStarts(NamedTuple):
-    """What parts begin with: q, v, data (parts, .), and what the buffer of their core holds at first."""
+    """What parts begin with: q, v, data (parts, .), what the buffer of their core holds at first, and the memory of
+    their scheme, `RunBuffer.since` as (parts, 3 r)."""
 
     q: Array
     v: Array
     data: Array
     core: Array
+    since: np.ndarray
 
 
 class PartResults(NamedTuple):
@@ -61,7 +63,7 @@ class PartResults(NamedTuple):
     done: np.ndarray
 
 
-STARTS = argument_type(PartStarts, MATRIX, MATRIX, MATRIX, VECTOR)
+STARTS = argument_type(PartStarts, MATRIX, MATRIX, MATRIX, VECTOR, SINCE)
 RESULTS = argument_type(PartResults, CUBE, COUNTS, INDICES, INDICES)
 
 
@@ -81,7 +83,7 @@ def run_each(first, last, steps, starts, buffer, core, work, track, functions, s
         track.theta[0] = settings.theta
         for i in range(track.since.shape[0]):
             for j in range(track.since.shape[1]):
-                track.since[i, j] = 0
+                track.since[i, j] = starts.since[p, 3 * i + j]
         results.status[p] = stepping.run(0, steps, core, work, track, functions, settings, finished)
         results.done[p] = finished[0]
         for k in range(finished[0]):
@@ -161,7 +163,8 @@ def _run_kind(
     s.follow(parts[0], relaxation, steps)
     across = width(s.core, s.work, s.track.q.size, count * (steps + 1))
     q, v = (np.array(column) for column in zip(*(p.start() for p in others), strict=True))
-    starts = PartStarts(q, v, np.array([p.data() for p in others]), untouched)
+    counted = [at_start(p, s.core).ravel() if scheme.kind == MIDPOINT else s.track.since.ravel() for p in others]
+    starts = PartStarts(q, v, np.array([p.data() for p in others]), untouched, np.array(counted, dtype=np.int64))
     results = PartResults(
         np.empty((count, steps + 1, across)), np.empty((count, steps, 2), dtype=np.int64),
         np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64),

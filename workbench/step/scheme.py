@@ -17,12 +17,15 @@ local error of second order, as an order of two permits.
 
 from dataclasses import dataclass
 
+import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import VECTOR
 from workbench.errors import DataError, UnknownNameError
-from workbench.mechanics.core import CORE, sliding
+from workbench.mechanics.case import Case
+from workbench.mechanics.core import CORE, Core, sliding
 
 MOREAU_JEAN, EXPLICIT, MIDPOINT = range(3)
 KINDS = {"symplectic": MOREAU_JEAN, "explicit": EXPLICIT, "moreau-jean": MOREAU_JEAN, "midpoint": MIDPOINT}
@@ -30,7 +33,9 @@ SETTLED = 2
 """Steps for which a contact presses or sticks before the laws are about the mean velocity."""
 NOTHING = 1e-9
 """Share of the momenta below which an impulse, and of the velocities below which sliding, counts as none."""
-COUNTS = types.Array(types.int64, 2, "C")
+AT_START = 1e-9
+"""Gap [m] and gap rate [m/s] of a contact that is closed at the start of a motion."""
+SINCE = types.Array(types.int64, 2, "C")
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,16 @@ def find_scheme(given: "Scheme | str | None", explicit: bool = False) -> Scheme:
 PRESSED, STUCK, HELD = range(3)
 
 
+def at_start(case: Case, core: Core) -> NDArray[np.int64]:
+    """`since` at the start of a case, where closed contacts are held; its data come into the core."""
+    q, v = case.start()
+    core.v = v
+    case.fill(q, v, case.data(), core)
+    since = np.zeros((core.mu.size, 3), dtype=np.int64)
+    since[:, HELD] = (core.phi <= AT_START) & (np.abs(core.J_n @ v + core.r_n) <= AT_START)
+    return since
+
+
 @kernel(types.void(CORE, types.float64))
 def pose_mean(core, theta):
     """Gaps and errors at the start of the step, to which rows at q + theta h v lead back, and masses M / theta."""
@@ -109,7 +124,7 @@ def pose_mean(core, theta):
             core.M[i, j] /= theta
 
 
-@kernel(types.void(CORE, COUNTS))
+@kernel(types.void(CORE, SINCE))
 def keep_closed(core, since):
     """Contacts that are held are closed, whatever gap their curvature has left."""
     for i in range(core.phi.shape[0]):
@@ -117,7 +132,7 @@ def keep_closed(core, since):
             core.phi[i] = min(core.phi[i], 0.0)
 
 
-@kernel(types.void(CORE, COUNTS))
+@kernel(types.void(CORE, SINCE))
 def hold(core, since):
     """Rigid rows of joints, and of contacts that are held, at the level of velocities: correcting their gaps, or a
     rebound, would set the velocities ringing, v+ = -v."""
@@ -161,7 +176,7 @@ def sticks(core, v, p_n, i):
     return 2.0 * along < before or now <= (NOTHING * arm * fastest(v)) ** 2
 
 
-@kernel(types.boolean(CORE, COUNTS, VECTOR, VECTOR))
+@kernel(types.boolean(CORE, SINCE, VECTOR, VECTOR))
 def changes(core, since, v, p_n):
     """Whether a contact has just closed, or begun to stick."""
     for i in range(since.shape[0]):
@@ -172,7 +187,7 @@ def changes(core, since, v, p_n):
     return False
 
 
-@kernel(types.void(CORE, COUNTS, VECTOR, VECTOR))
+@kernel(types.void(CORE, SINCE, VECTOR, VECTOR))
 def count(core, since, v, p_n):
     """`since` after a step with the velocity v of the laws and impulses p_n."""
     for i in range(since.shape[0]):

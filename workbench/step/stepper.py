@@ -22,7 +22,7 @@ from workbench.problems.solution import Solution, Status
 from workbench.step import stepping
 from workbench.step.record import width
 from workbench.step.run import make_problem
-from workbench.step.scheme import SYMPLECTIC, Scheme
+from workbench.step.scheme import MIDPOINT, SYMPLECTIC, Scheme, at_start
 from workbench.step.stepping import Functions, RunBuffer, StepSettings
 
 # The same functions, interpreted: handing a hook from Python to compiled code costs numba 0.1 ms, calling it does not.
@@ -88,6 +88,8 @@ class Stepper:
         self.track = t = RunBuffer(n_q=q.size, n_data=data.size, steps=steps + 1, width=across, **self._sizes)
         t.passes, t.q, t.v, t.data, t.relaxation = self.passes, q, v, data, relaxation.data()
         t.theta, t.v_before, t.since = self.scheme.theta, v, 0
+        if case is not None and self.scheme.kind == MIDPOINT:
+            t.since = at_start(case, self.core)
         t.memory, t.own_start, t.numbers = np.nan, self.c.theta[self.c.own], self.c.hooks.numbers
 
     def begin_case(self, case: Case, k: int) -> None:
