@@ -197,7 +197,9 @@ def orders(rows: pd.DataFrame) -> pd.DataFrame:
 def _fitted(x: Order) -> dict[str, Any]:
     own = {"order": x.p, "order_low": x.p_low, "order_high": x.p_high}
     limit = {"limit": x.limit, "limit_low": x.limit_low, "limit_high": x.limit_high}
-    return {"verdict": x.falls, "last": x.last, **own, **limit}
+    # A limit whose interval reaches zero is none that the motion's uncertainty does not hide.
+    verdict = "vanishes" if x.falls == "limit" and x.limit_low <= 0 < x.p_low else x.falls
+    return {"verdict": verdict, "last": x.last, **own, **limit}
 
 
 def _bounded(x: Bound) -> dict[str, Any]:
