@@ -94,10 +94,15 @@ class Block(Case):
         travelled = float(np.linalg.norm(reference.states_q[-1] - reference.states_q[0]))
         stopping, distance = self.speed / slowing, self.speed**2 / (2 * slowing)
         bound = 0.5 * h * self.speed + slowing * h**2 / 8
-        stepped = self.stepped_distance(h, reference.explicit)
-        return [
+        found = [
             Truth("stopping time", float(stop), stopping, h, "s", source),
             Truth("stopping distance", travelled, distance, bound, "m", source),
+        ]
+        if reference.scheme.name not in ("symplectic", "explicit"):
+            return found
+        stepped = self.stepped_distance(h, reference.scheme.name == "explicit")
+        return [
+            *found,
             Truth(
                 "stopping distance at this step", travelled, stepped, 1e-11 * (distance + bound), "m",
                 "sum of the speeds at the ends (explicit update: starts) of the steps",

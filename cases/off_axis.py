@@ -85,21 +85,23 @@ class OffAxis(Case):
         """Direction, speed and the distance of the time stepping itself; none where friction carries the pull.
 
         The speeds at the ends of the steps are exact; K steps of the symplectic (explicit) update cover their sum,
-        a h^2 K (K +- 1)/2.
+        a h^2 K (K +- 1)/2, and of Moreau and Jean's a h^2 K (K + 2 theta - 1)/2.
         """
         a, h, K = self.pull / self.m - self.mu * self.gravity, reference.h, reference.steps
         path, velocity = reference.states_q[-1, :2], reference.states_v[-1, :2]
-        distance = 0.5 * a * h**2 * K * (K - 1 if reference.explicit else K + 1)
+        scheme = reference.scheme
+        distance = 0.5 * a * h**2 * K * (K - 1 if scheme.name == "explicit" else K + 2 * scheme.theta - 1)
         if a <= 0 or distance == 0:
             return []
         source = "isotropic friction mu m g against the sliding velocity"
         scale = self.pull / self.m * h * K
         found = float(np.linalg.norm(velocity)), float(np.linalg.norm(path))
-        return [
+        truths = [
             Truth("drift of the path", self.drift(path), 0.0, 1e-9 * scale / (a * h * K), "deg", source),
             Truth("final speed", found[0], a * h * K, 1e-11 * scale, "m/s", source),
             Truth("distance at this step", found[1], distance, 1e-11 * scale * h * K, "m", source),
         ]
+        return truths[:2] if scheme.name == "midpoint" else truths
 
 
 # Where the compiled mechanics find the parameters in `data`.

@@ -357,7 +357,7 @@ def test_whoever_closes_the_pipe_of_a_table_has_seen_enough(monkeypatch):
 
     monkeypatch.setattr("sys.stdout", Closed())
     with pytest.raises(BrokenPipeError):
-        terminal._console().print("a row")
+        terminal.wide_console().print("a row")
 
 
 def test_check_of_a_formulation_on_a_case(capsys):

@@ -158,3 +158,11 @@ def test_a_limit_within_the_uncertainty_of_the_reference_may_be_none():
     found = order(H[:3], 0.2 + 0.01 * H[:3] / H[0], np.array([0.195]))
     assert found.falls == "limit"
     assert np.isnan(found.limit_high)
+
+
+def test_a_limit_that_errors_grow_to_is_seen_and_growth_without_end_is_not_one():
+    found = order(H, 0.03 * (1 - 0.2 * H / H[0]))
+    assert found.falls == "limit"
+    assert found.limit == pytest.approx(0.03, rel=1e-6)
+    assert found.p == pytest.approx(1.0, abs=0.03)
+    assert order(H, 0.03 * H**-0.1).falls == "not"

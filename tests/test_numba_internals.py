@@ -260,6 +260,18 @@ def own_pass():
     assert [line - first for called, line in seen if called is same] == [3]
 
 
+def parts_of_loops():
+    """To Python the function itself, and compiled where compiled code calls it."""
+    part = internals.register_jitable(inline="always")(abs_of)
+    assert part is abs_of
+
+    @njit
+    def calls(x):
+        return part(x)
+
+    assert calls(-2.0) == 2.0
+
+
 def settings():
     words = "from numba.core import config; print(config.DISABLE_JIT, config.BOUNDSCHECK)"
     for value in ("0", "1"):
@@ -310,6 +322,7 @@ EXERCISES = {
     llvm: ("_Intrinsic", "callable_intrinsic", "intrinsic", "ir"),
     arrays: ("make_array", "populate_array"),
     called_by_name: ("add_symbol", "cpu_target", "fix_returning_optional", "make_concrete_template"),
+    parts_of_loops: ("register_jitable",),
     settings: ("config",),
     own_pass: (
         "AnalysisPass", "CompilerBase", "DefaultPassBuilder", "IRLegalization", "compute_cfg_from_blocks",

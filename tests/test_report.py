@@ -252,7 +252,7 @@ def test_a_comparison_of_many_contacts_can_be_drawn():
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
 def test_a_narrow_terminal_leaves_columns_out_and_cuts_none_off(result, monkeypatch, width):
     console = Console(width=width, file=io.StringIO())
-    monkeypatch.setattr(terminal, "_console", lambda: console)
+    monkeypatch.setattr(terminal, "wide_console", lambda: console)
     print_comparison(result)
     table = console.file.getvalue().partition("Errors against")[0]
     assert "…" not in table

@@ -19,6 +19,7 @@ from workbench.escalation import default_solver
 from workbench.judge.coulomb import normalised_friction
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.problems.solution import Status
+from workbench.step.scheme import find_scheme
 from workbench.step.simulation import simulate
 from workbench.verbs.find import find_formulation
 
@@ -67,7 +68,7 @@ def compared():
 
     @cache
     def comparison(labels, explicit, normal, steps=(1e-3,), duration=None):
-        settings = Settings(steps, 1e-4, duration, explicit, normal)
+        settings = Settings(steps, 1e-4, duration, find_scheme(None, explicit), normal)
         coulomb = find_formulation("coulomb")
         return compare(WHEEL, [find_formulation(x) for x in labels], coulomb, ["auto"], settings)
 

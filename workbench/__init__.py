@@ -7,9 +7,9 @@
 The language: `formulation`, `free`, `nonneg`, `box`, `disc`, `friction_cone`, `equals`, `complements`, `declare`,
 over the symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data:
 `ContactSystem`, `SlidingSystem`, `read`; a case of one's own is a `Case` with a `quantity` for each parameter.
-Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `solutions`, `compare`, `follow`, `sensitivity`,
-`scene`, `flow`, `discharge`, `exam`, `reality`, `report`, `study`, `check`, `vary`, `trace`, `painleve`, `sweep`,
-`show`, `export`, `verdict`, `verify`.
+Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `solutions`, `compare`, `follow`, `convergence`,
+`sensitivity`, `scene`, `flow`, `discharge`, `exam`, `reality`, `report`, `study`, `check`, `vary`, `trace`, `painleve`,
+`sweep`, `show`, `export`, `verdict`, `verify`.
 """
 
 from importlib import import_module
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from workbench.sliding.system import SlidingSystem
     from workbench.verbs.check import check
     from workbench.verbs.compare import compare
+    from workbench.verbs.convergence import convergence
     from workbench.verbs.discharge import discharge
     from workbench.verbs.exam import exam
     from workbench.verbs.export import export
@@ -66,8 +67,8 @@ if TYPE_CHECKING:
     from workbench.verbs.verify import verify
 
 VERBS = (
-    "check", "compare", "discharge", "exam", "export", "flow", "follow", "painleve", "read", "reality", "scene",
-    "sensitivity", "show", "solutions", "solve", "study", "sweep", "trace", "vary", "verdict", "verify",
+    "check", "compare", "convergence", "discharge", "exam", "export", "flow", "follow", "painleve", "read", "reality",
+    "scene", "sensitivity", "show", "solutions", "solve", "study", "sweep", "trace", "vary", "verdict", "verify",
 )  # fmt: skip
 
 # Where each name comes from. They are imported when first asked for, so that `import workbench` takes no time.
@@ -101,6 +102,7 @@ _PLACES = {
         for verb in (
             "check",
             "compare",
+            "convergence",
             "discharge",
             "exam",
             "export",
@@ -133,10 +135,10 @@ _FOUND = {
 __all__ = [
     "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "Law", "ModellingError", "SlidingSymbols",
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare",
-    "complements", "declare", "disc", "discharge", "distance", "equals", "exam", "export", "flow", "follow",
-    "formulation", "formulations", "free", "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve",
-    "polygon", "quantity", "read", "reality", "report", "scene", "sensitivity", "show", "solutions", "solve", "solvers",
-    "study", "sweep", "trace", "vary", "verdict", "verify",
+    "complements", "convergence", "declare", "disc", "discharge", "distance", "equals", "exam", "export", "flow",
+    "follow", "formulation", "formulations", "free", "friction_cone", "kernel", "metric", "metrics", "nonneg",
+    "painleve", "polygon", "quantity", "read", "reality", "report", "scene", "sensitivity", "show", "solutions",
+    "solve", "solvers", "study", "sweep", "trace", "vary", "verdict", "verify",
 ]  # fmt: skip
 
 

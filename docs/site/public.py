@@ -6,7 +6,8 @@ from workbench.registry import Registry
 GROUPS = {
     "Verbs": [
         "solve", "solutions", "sweep", "compare", "report", "study", "check", "vary", "trace", "painleve", "verify",
-        "show", "read", "export", "follow", "sensitivity", "scene", "flow", "discharge", "reality", "exam", "verdict",
+        "show", "read", "export", "follow", "convergence", "sensitivity", "scene", "flow", "discharge", "reality", "exam",
+        "verdict",
     ],
     "Data": ["ContactSystem", "SlidingSystem"],
     "Lists": ["formulations", "cases", "solvers", "metrics"],
@@ -23,9 +24,9 @@ MEMBERS = {"ContactSystem", "SlidingSystem", "ContactSymbols", "SlidingSymbols",
 RESULTS = {
     "solve": "Solved", "solutions": "AllSolutions", "sweep": "Swept", "compare": "Compared", "report": "Reported",
     "study": "Studied", "check": "Checked", "vary": "Varying", "trace": "Traced", "painleve": "Regimes",
-    "verify": "Verified", "show": "Shown", "export": "Exported", "follow": "Followed", "sensitivity": "Sensitivities",
-    "flow": "FlowResult", "discharge": "DischargeResult", "reality": "RealityResult", "exam": "ExamResult",
-    "verdict": "Judged",
+    "verify": "Verified", "show": "Shown", "export": "Exported", "follow": "Followed", "convergence": "Convergence",
+    "sensitivity": "Sensitivities", "flow": "FlowResult", "discharge": "DischargeResult", "reality": "RealityResult",
+    "exam": "ExamResult", "verdict": "Judged",
 }  # fmt: skip
 """What a verb hands back: a class of its module."""
 

@@ -105,7 +105,10 @@ def _response(rows: pd.DataFrame, errors: Sequence[Column], name: str, units: di
 
 
 def _steps(rows: pd.DataFrame, errors: Sequence[Column]) -> Figure:
-    data, order = _errors(rows, errors, ["step"]), list(dict.fromkeys(rows["label"]))
+    # The errors of different cases have no median in common.
+    parts = [(case, _errors(own, errors, ["step"])) for case, own in rows.groupby("case", sort=False)]
+    named = [x.assign(error=f"{case}: " + x["error"]) if len(parts) > 1 else x for case, x in parts]
+    data, order = pd.concat(named, ignore_index=True), list(dict.fromkeys(rows["label"]))
     ticks = sorted(rows["step"].unique())
     x = alt.X("step:Q", title="step [s]", scale=alt.Scale(type="log"), axis=alt.Axis(values=ticks, format=".1~e"))
     words = "Median error over all points at each step, both logarithmic: the slope is the order of convergence."

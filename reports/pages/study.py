@@ -15,16 +15,17 @@ from workbench.studies.tables import by_variant, errors_of, first_window, orders
 
 
 def render(
-    title: str, words: Sequence[str], rows: pd.DataFrame, metrics: tuple[Metric, ...], provenance: dict[str, Any]
-) -> str:
-    """The whole page as text."""
+    title: str, words: Sequence[str], rows: pd.DataFrame, metrics: tuple[Metric, ...], provenance: dict[str, Any],
+    general: bool = True,
+) -> str:  # fmt: skip
+    """The whole page as text, with what is said of all rows together where that is `general`."""
     about = rows.attrs["columns"]
     given = list(rows.columns[1 : list(rows.columns).index("case")])
     varied = [name for name in given if pd.api.types.is_numeric_dtype(rows[name])]
     window = first_window(rows)
     errors = errors_of(metrics, window)
     drawn = figures(window, errors, varied, {name: about[name]["unit"] for name in varied})
-    table, said = by_variant(window, errors), sentences(window, errors, varied)
+    table, said = by_variant(window, errors), sentences(window, errors, varied) if general else []
     return environment().get_template("study.html.j2").render(
         title=title, words=[*words, *said], description=" ".join(said or words), figures=drawn, errors=errors,
         given=[(name, about[name], _range(rows[name])) for name in given],

@@ -11,6 +11,7 @@ from workbench.comparison.cases import compare
 from workbench.comparison.jobs import STEPS, Settings
 from workbench.comparison.result import Comparison
 from workbench.language.formulation import Formulation
+from workbench.step.scheme import find_scheme
 
 ITERATED = hybrid.with_options(bounds="iterated")
 PAPER = (coulomb, hybrid, ITERATED, anitescu_potra, box_friction)
@@ -45,7 +46,7 @@ def compared(
 ) -> Comparison:  # fmt: skip
     """The wheel under these formulations, each by its round-off solver, beside exact Coulomb friction at 0.1 ms."""
     # The papers measure by time stepping at a small step.
-    settings = Settings(steps, FINE, duration, explicit, normal, reference=STEPS)
+    settings = Settings(steps, FINE, duration, find_scheme(None, explicit), normal, reference=STEPS)
     return one_solver(compare(Wheel(), chosen, coulomb, ("coulomb-exact", "lemke", "judice-pires"), settings))
 
 

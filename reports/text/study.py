@@ -6,15 +6,22 @@ import numpy as np
 import pandas as pd
 
 from workbench.comparison.columns import SHOWN, Column
-from workbench.studies.convergence import Order
+from workbench.studies.convergence import Bound, Order
 from workbench.studies.tables import concerned
 
 SAMPLE = 8
 """Points with a value of their own each from which on they are taken for a sample, whose quarters are compared."""
 
 
-def in_words(found: Order, column: Column) -> str:
+def in_words(found: Order | Bound, column: Column) -> str:
     """What a fit says of an error."""
+    if isinstance(found, Bound):
+        at_last = f"{shown(found.last, column)} at the smallest"
+        return {
+            "bounded": f"is at most C h, {shown(1e-3 * found.C, column)} per ms: {at_last}",
+            "zero": "is zero at every step", "not": f"is bounded by no C h: {at_last}",
+            "unknown": "not determined by these steps",
+        }[found.falls]  # fmt: skip
     between = ""
     if np.isfinite([found.p_low, found.p_high]).all():
         between = f" ({found.p_low:.2f} to {found.p_high:.2f})"

@@ -15,13 +15,13 @@ from workbench.errors import WorkbenchError
 
 SECONDS, LEAST_SECONDS = 90.0, 5.0
 """Time that the formulations of a file's comparison share, each of its rows; and what each row gets at least."""
-OF_CASES = ("step", "duration", "reference_step", "reference", "position_update", "normal", "relax", "set")
+OF_CASES = ("step", "duration", "reference_step", "reference", "position_update", "scheme", "normal", "relax", "set")
 OF_FILES = ("time_limit",)
 OF_SCENES = ("key", "ctrl")
 OPTIONS = {
     "case": ("the name of a case", {*OF_FILES, *OF_SCENES}),
     "file": ("a file, which holds a single step", {*OF_CASES, *OF_SCENES}),
-    "scene": ("a scene", {*OF_FILES, "position_update", "normal", "relax", "reference"}),
+    "scene": ("a scene", {*OF_FILES, "position_update", "scheme", "normal", "relax", "reference"}),
 }
 """What is compared, in words, and the options that make no sense for it."""
 
@@ -96,8 +96,13 @@ def add_options(compare: argparse.ArgumentParser) -> None:
     compare.add_argument(
         "--position-update",
         choices=("symplectic", "explicit"),
-        help="q+ = q + h Gamma v+ (default), or with v as in IDETC2016-60064",
+        help="q+ = q + h Gamma v+ (default), or with v as in IDETC2016-60064; the same as --scheme",
     )
+    compare.add_argument(
+        "--scheme", metavar="NAME",
+        help="symplectic (default), explicit, moreau-jean[:theta=0.7] (Moreau's midpoint rule), or midpoint, "
+        "which is of second order",
+    )  # fmt: skip
     compare.add_argument(
         "--normal",
         choices=("velocity", "gap", "moreau"),
@@ -167,14 +172,15 @@ def _of_file(o: argparse.Namespace, rows: int) -> dict[str, Any]:
 
 
 def _of_case(o: argparse.Namespace) -> dict[str, Any]:
+    from workbench.step.scheme import find_scheme
     from workbench.verbs.find import find_relaxation
 
     return {
-        "steps": _steps(o.step or ["1e-3"]),
+        "steps": steps_of(o.step or ["1e-3"]),
         "reference_step": number_option(o.reference_step, "--reference-step", "seconds") if o.reference_step else None,
         "duration": None if o.duration is None else number_option(o.duration, "--duration", "seconds"),
-        "explicit": o.position_update == "explicit", "normal": o.normal, "workers": os.cpu_count() or 1,
-        "relaxation": find_relaxation(o.relax), "reference": o.reference or "auto",
+        "scheme": find_scheme(o.scheme, o.position_update == "explicit"), "normal": o.normal,
+        "workers": os.cpu_count() or 1, "relaxation": find_relaxation(o.relax), "reference": o.reference or "auto",
     }  # fmt: skip
 
 
@@ -194,13 +200,14 @@ def _of_scene(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     return found, {
         "formulations": [*chosen, *engines] if o.formulation else None, "metrics": metrics,
         "solvers": [find_solver(x) for x in o.solver or ()], "workers": os.cpu_count() or 1,
-        "steps": _steps(o.step) if o.step else None,
+        "steps": steps_of(o.step) if o.step else None,
         "duration": number_option(o.duration, "--duration", "seconds") if o.duration else duration_of(o.case),
         "reference_step": number_option(o.reference_step, "--reference-step", "seconds") if o.reference_step else None,
     }  # fmt: skip
 
 
-def _steps(given: Sequence[str]) -> tuple[float, ...]:
+def steps_of(given: Sequence[str]) -> tuple[float, ...]:
+    """The steps [s] of --step."""
     return tuple(number_option(h, "--step", "seconds") for part in given for h in part.split(","))
 
 

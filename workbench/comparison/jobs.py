@@ -23,6 +23,7 @@ from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
 from workbench.progress import ProgressCallback
 from workbench.step.run import Run
+from workbench.step.scheme import SYMPLECTIC, Scheme
 from workbench.step.simulation import simulate, whole_steps
 
 REFERENCE, TICK = 1e-4, 1e-9
@@ -34,7 +35,7 @@ it, else the second."""
 
 @dataclass(frozen=True)
 class Settings:
-    """What all runs of a comparison share: steps [s], duration [s], position update, normal law, relaxation.
+    """What all runs of a comparison share: steps [s], duration [s], scheme, normal law, relaxation.
 
     None stands for the case's own duration, normal law and relaxation; `of_case` puts these in its place. `reference`
     is one of `REFERENCES`; at the reference step an event-driven motion is sampled.
@@ -43,7 +44,7 @@ class Settings:
     steps: tuple[float, ...] = (1e-3,)
     reference_step: float = 1e-4
     duration: float | None = None
-    explicit: bool = False
+    scheme: Scheme = SYMPLECTIC
     normal: str | None = None
     relaxation: Relaxation | None = None
     reference: str = AUTO
@@ -193,7 +194,7 @@ def simulated(case: Case, job: Job, settings: Settings, progress: Callable[[int]
     """The run of a job."""
     assert job.solver
     return simulate(
-        case, job.formulation, job.solver, job.h, settings.duration, explicit=settings.explicit,
+        case, job.formulation, job.solver, job.h, settings.duration, scheme=settings.scheme,
         normal=settings.normal,
         relaxation=settings.relaxation if job.relaxation is None else job.relaxation, progress=progress,
     )  # fmt: skip

@@ -39,7 +39,7 @@ from workbench.output import write_json
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.readers.files import read_problem_file, write_problem_file
 
-FORMAT, VERSION = "contact-workbench comparison", 5
+FORMAT, VERSION = "contact-workbench comparison", 6
 """What comparison.json says of itself; the version is raised when an older workbench could not read it."""
 FRAMES = ("runs", "trajectories", "diagnostics")
 OF_CONTACTS = {"timeline": TIMELINE, "events": EVENTS}

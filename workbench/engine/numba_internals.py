@@ -17,6 +17,7 @@ What they are for:
 - `typeof_impl`, `Purpose`, `AttributeTemplate`, `AbstractTemplate`, `infer_getattr`, `infer_global`, `signature`,
   `models`, `register_model`, `lower_builtin`, `lower_getattr_generic`, `unbox`, `NativeValue`, `make_array`,
   `populate_array`: packed arrays and vector lanes as types. `numba.extending` documents half of them.
+- `register_jitable`: parts of compiled loops that Python calls as the functions they are.
 - `intrinsic`, `_Intrinsic`: building blocks in LLVM, which Python can call too.
 - `config`: whether numba compiles and checks bounds.
 """
@@ -58,6 +59,7 @@ from numba.extending import (
     lower_builtin,
     lower_getattr_generic,
     models,
+    register_jitable,
     register_model,
     unbox,
 )
@@ -138,6 +140,7 @@ __all__ = [
     "make_concrete_template",
     "models",
     "populate_array",
+    "register_jitable",
     "register_listener",
     "register_model",
     "register_pass",

@@ -170,7 +170,8 @@ class Thrower:
                         return status
                     if s.pose() is not Status.SOLVED:
                         return posing_failure(s)
-                    status, done[0] = take_over(int(done[0]), s, chain, functions, settings).claimed, done[0] + 1
+                    solution, _ = take_over(int(done[0]), s, chain, functions, settings)
+                    status, done[0] = solution.claimed, done[0] + 1
                 if status not in (Status.SOLVED, Status.INACCURATE):
                     return status
                 worst = max(worst, status)

@@ -23,6 +23,7 @@ from workbench.language.formulation import Formulation
 from workbench.mechanics.contact import Array
 from workbench.problems.solution import Status
 from workbench.sliding.system import Multipliers, SlidingStack, SlidingSystem
+from workbench.step.scheme import SYMPLECTIC
 from workbench.step.stepping import BOUNDED, NO_ESTIMATE, SETTINGS, StepSettings, solve_posed
 from workbench.step.sweep import COUNTS, ITERATIONS, STATUS, check_entries, check_masses, varied_data
 
@@ -93,7 +94,7 @@ def sweep_sliding(
         start += view.size
     counts, residuals = np.zeros((B, 3), dtype=np.int64), np.empty(B)
     out = np.empty((B, sum(system.size)))
-    settings = StepSettings(NO_ESTIMATE, 2, False, BOUNDED, method.tolerance, False)
+    settings = StepSettings(NO_ESTIMATE, 2, SYMPLECTIC.kind, SYMPLECTIC.theta, BOUNDED, method.tolerance, False)
 
     def part(first: int, last: int) -> None:
         sliding_part(first, last, theta, c.workspace(), settings, method.kernel, out, counts, residuals)

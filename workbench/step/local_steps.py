@@ -37,8 +37,19 @@ from workbench.problems.solution import Status
 from workbench.step.record import columns
 from workbench.step.run import Run
 from workbench.step.run_of_parts import PartIndices, RecordOfParts, RunOfParts
-from workbench.step.stepper import Stepper
-from workbench.step.stepping import FUNCTIONS, PASSES, SETTINGS, TRACK, begin_step, solve_passes, turn_back
+from workbench.step.scheme import MIDPOINT, SINCE, count
+from workbench.step.stepper import Stepper, evaluate
+from workbench.step.stepping import (
+    FUNCTIONS,
+    PASSES,
+    SETTINGS,
+    TRACK,
+    begin_step,
+    is_made_again,
+    move,
+    solve_passes,
+    turn_back,
+)
 from workbench.step.whole import is_compiled, posing_failure
 
 SOLVED, INACCURATE = int(Status.SOLVED), int(Status.INACCURATE)
@@ -74,12 +85,15 @@ class LocalStepsOfParts(LocalSteps, RunOfParts):
 
 
 class Past(NamedTuple):
-    """Row k: what step k of the run began with, (q, v), the answer of the step before it, and the guess for z."""
+    """Row k: what step k of the run began with, (q, v), the answer of the step before it, the guess for z, and the
+    scheme's own memory (`RunBuffer`), `since` as (K, 3 r)."""
 
     q: Array
     v: Array
     answer: Array
     guess: Array
+    v_before: Array
+    since: NDArray[np.int64]
 
 
 class LocalStepResults(NamedTuple):
@@ -89,7 +103,7 @@ class LocalStepResults(NamedTuple):
     status: np.ndarray
 
 
-PAST = argument_type(Past, MATRIX, MATRIX, MATRIX, MATRIX)
+PAST = argument_type(Past, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, SINCE)
 RESULTS = argument_type(LocalStepResults, MATRIX, INDICES)
 
 
@@ -107,6 +121,10 @@ def recall(k, past, core, work, track, functions):
         v, p_n, p_t = work.out[:n], work.out[n : n + r], work.out[n + r : n + r + t]
         functions.remember(core, track.memory, core.own, track.numbers, v, p_n, p_t)
     copy(past.guess[k], work.z)
+    copy(past.v_before[k], track.v_before)
+    for i in range(r):
+        for j in range(3):
+            track.since[i, j] = past.since[k, 3 * i + j]
 
 
 @njit(inline="always")
@@ -116,8 +134,7 @@ def end_local(row, status, core, work, track, functions, settings, results):
     results.status[row] = status
     if status in (SOLVED, INACCURATE):
         turn_back(core, work.out[n + r : n + r + t])
-        v = track.v if settings.explicit else work.out[:n]
-        functions.advance(track.q, v, core.h, track.data, results.q[row])
+        move(core, work.out[:n], track, functions, settings, results.q[row])
     else:
         set_all(np.nan, work.out)
         set_all(np.nan, work.z)
@@ -126,6 +143,7 @@ def end_local(row, status, core, work, track, functions, settings, results):
         if not is_finite(work.posed):
             set_all(0.0, work.posed)
     copy_at(work.recorded, track.rows[row], track.q.shape[0] + core.recorded.shape[0])
+    track.theta[0] = settings.theta
 
 
 @kernel(types.void(INDICES, INDICES, PAST, VECTOR, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, RESULTS))
@@ -138,12 +156,16 @@ def each(visited, wanted, past, kept, core, work, track, functions, settings, re
         if wanted[i]:
             copy(track.memory, kept)
             status = solve_passes(row, core, work, track, functions, settings, info)
+            if status in (SOLVED, INACCURATE) and is_made_again(core, work, track, settings):
+                begin_step(row, core, work, track, functions, settings)
+                copy(track.memory, kept)
+                status = solve_passes(row, core, work, track, functions, settings, info)
             end_local(row, status, core, work, track, functions, settings, results)
             copy(kept, track.memory)
             row += 1
 
 
-recall_in_python, end_in_python = python_of(recall), python_of(end_local)
+recall_in_python, end_in_python, again_in_python = python_of(recall), python_of(end_local), python_of(is_made_again)
 
 
 def local_steps(
@@ -152,7 +174,7 @@ def local_steps(
 ) -> LocalSteps:  # fmt: skip
     """One step under `formulation` from the state of `base` before each of its `steps` (K,), in increasing order.
 
-    Step size, normal law and position update are those of `base`, and so is the relaxation unless one is given. A step
+    Step size, normal law and scheme are those of `base`, and so is the relaxation unless one is given. A step
     that fails is a row of nan with its status, and the others go on. Raises DataError for steps that `base` has not.
     """
     at = np.asarray(steps, dtype=np.int64).ravel()
@@ -170,7 +192,7 @@ def local_steps(
     q = np.concatenate([p.after_q for p in parts], axis=1)
     others = dict(sum((Counter(p.others) for p in parts), Counter()))
     return LocalStepsOfParts(
-        base.case, formulation, solver.name, worst.kind, solver.tolerance, base.h, base.explicit, base.normal,
+        base.case, formulation, solver.name, worst.kind, solver.tolerance, base.h, base.scheme, base.normal,
         relaxation, worst.status, worst.reason, at.size, worst.build_time, sum(p.solve_time for p in parts), record,
         None, others, parts=parts, base=base, numbers=at, after_q=q,
         statuses=statuses[order.argmax(axis=0), np.arange(at.size)],
@@ -183,7 +205,7 @@ def _of_whole(
     """`local_steps` of a case in one piece."""
     case, count = base.case, at.size
     c = compiled(formulation, *case.size)
-    s = Stepper(c, base.h, base.normal, case.v_th, passes)
+    s = Stepper(c, base.h, base.normal, case.v_th, passes, base.scheme)
     s.follow(case, relaxation, count)
     past = past_of(base, formulation, s)
     visited = np.arange(at[-1] + 1) if keeps_memory(c) and count else at
@@ -210,7 +232,7 @@ def _of_whole(
     track = s.track
     record = columns(s.core, s.work, track, track.rows[:count], track.effort[:count])
     return LocalSteps(
-        case, formulation, solver.name, c.kind, solver.tolerance, base.h, base.explicit, base.normal, relaxation,
+        case, formulation, solver.name, c.kind, solver.tolerance, base.h, base.scheme, base.normal, relaxation,
         status, reason, count, c.seconds, seconds, record, c, dict(others), base, at, results.status, results.q,
     )  # fmt: skip
 
@@ -229,7 +251,28 @@ def past_of(base: Run, formulation: Formulation, s: Stepper) -> Past:
     guess = np.zeros((base.steps, s.work.z.size))
     if formulation == base.formulation:
         guess[1:] = base.record.z[:-1]
-    return Past(*(np.ascontiguousarray(x) for x in (base.states_q[:-1], base.states_v[:-1], answer, guess)))
+    own = schemes_memory(base, s)
+    return Past(*(np.ascontiguousarray(x) for x in (base.states_q[:-1], base.states_v[:-1], answer, guess, *own)))
+
+
+def schemes_memory(base: Run, s: Stepper) -> tuple[Array, NDArray[np.int64]]:
+    """`Past.v_before` and `Past.since` of a run; `s` follows its case."""
+    r, v, t = base.case.size[2], base.states_v, s.track
+    before, since = v[:-1].copy(), np.zeros((base.steps, 3 * r), dtype=np.int64)
+    if base.scheme.kind != MIDPOINT:
+        return before, since
+    theta = np.where((base.v_after == v[1:]).all(axis=1), 1.0, base.scheme.theta)
+    before[1:] = np.where(theta[:-1, None] < 1.0, v[:-2], v[1:-1])
+    functions, settings = s.functions(base.case), s.settings()
+    since[:1] = t.since.ravel()
+    for k in range(1, base.steps):
+        t.q, t.v, t.v_before, t.theta = base.states_q[k - 1], v[k - 1], before[k - 1], theta[k - 1]
+        evaluate(s.core, t, functions, settings)
+        s.core.b = base.record.b[k - 1]
+        count(s.core, t.since, base.v_after[k - 1].copy(), base.p_n[k - 1].copy())
+        since[k] = t.since.ravel()
+    t.theta = base.scheme.theta
+    return before, since
 
 
 def _begin(k: int, row: int, s: Stepper, case: Case, past: Past) -> None:
@@ -244,14 +287,14 @@ def _compiled(s, base, solver, visited, wanted, past, results) -> str:
     if reason := _objection(s, solver):
         return reason
     s.memory[:] = memory
-    functions, settings = s.functions(base.case, solver.kernel), s.settings(solver, base.explicit)
+    functions, settings = s.functions(base.case, solver.kernel), s.settings(solver)
     each(visited, wanted, past, memory, s.core, s.work, s.track, functions, settings, results)
     return ""
 
 
 def _interpreted(s, base, solver, visited, wanted, past, results, others) -> str:
     """The steps that no compiled solver has solved; the first reason for which one has no answer."""
-    functions, settings, first, row, lost = s.functions(base.case), s.settings(solver, base.explicit), "", -1, 0
+    functions, settings, first, row, lost = s.functions(base.case), s.settings(solver), "", -1, 0
     keeps = len(visited) > wanted.sum()
     for k, solved in zip(visited, wanted, strict=True):
         row += int(solved)
@@ -266,6 +309,10 @@ def _interpreted(s, base, solver, visited, wanted, past, results, others) -> str
         kept, status, reason = s.memory.copy(), Status.NOT_FINITE, ""
         try:
             solution, *effort = s.solve(solver)
+            answered = solution.claimed in (SOLVED, INACCURATE)
+            if answered and again_in_python(s.core, s.work, s.track, settings):
+                s.begin_case(base.case, row)
+                kept, (solution, *effort) = s.memory.copy(), s.solve(solver)
             status, reason = solution.claimed, solution.reason
             s.track.effort[row] = effort
             if solution.solver != solver.name and status in (SOLVED, INACCURATE):

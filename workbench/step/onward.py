@@ -35,7 +35,7 @@ def onward(base: Run, formulation: Formulation, solver: Solver, starts: Sequence
         raise DataError(f"starts {list(starts)}; increasing numbers from 0 to {base.steps - 1} are needed")
     case, c = base.case, compiled(formulation, *base.case.size)
     # Two of them: what is visited on the way must not be recorded where a run is.
-    seen, s = (Stepper(c, base.h, base.normal, case.v_th) for _ in range(2))
+    seen, s = (Stepper(c, base.h, base.normal, case.v_th, scheme=base.scheme) for _ in range(2))
     seen.follow(case, base.relaxation, 1)
     past, functions, keeps = past_of(base, formulation, seen), seen.functions(case), keeps_memory(c)
     solver, found = in_steps(solver, c.kind), []
@@ -45,10 +45,11 @@ def onward(base: Run, formulation: Formulation, solver: Solver, starts: Sequence
         if k in starts:
             s.follow(case, base.relaxation, steps)
             s.track.q[:], s.track.v[:], s.track.memory[:] = past.q[k], past.v[k], seen.memory
+            s.track.v_before[:], s.track.since[:] = seen.track.v_before, seen.track.since
             s.work.out[:], s.work.z[:] = seen.work.out, seen.work.z
             others: Counter[str] = Counter()
             begin = clock()
-            status, reason, done = loop(case, s, solver, base.explicit, steps, None, others)
+            status, reason, done = loop(case, s, solver, steps, None, others)
             found.append(replace(
                 base, formulation=formulation, solver=solver.name, kind=c.kind, tolerance=solver.tolerance,
                 status=status, reason=reason, steps_wanted=steps, build_time=c.seconds, solve_time=clock() - begin,

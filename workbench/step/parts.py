@@ -31,6 +31,7 @@ from workbench.step import stepping
 from workbench.step.record import columns, width
 from workbench.step.run import Run
 from workbench.step.run_of_parts import PartIndices, RecordOfParts, RunOfParts
+from workbench.step.scheme import MIDPOINT, SINCE, Scheme, at_start
 from workbench.step.stepper import Stepper
 from workbench.step.stepping import FUNCTIONS, SETTINGS, TRACK
 from workbench.step.whole import is_compiled, run_whole
@@ -42,12 +43,14 @@ AGREEMENT = 1e-12
 
 
 class PartStarts(NamedTuple):
-    """What parts begin with: q, v, data (parts, .), and what the buffer of their core holds at first."""
+    """What parts begin with: q, v, data (parts, .), what the buffer of their core holds at first, and the memory of
+    their scheme, `RunBuffer.since` as (parts, 3 r)."""
 
     q: Array
     v: Array
     data: Array
     core: Array
+    since: np.ndarray
 
 
 class PartResults(NamedTuple):
@@ -60,7 +63,7 @@ class PartResults(NamedTuple):
     done: np.ndarray
 
 
-STARTS = argument_type(PartStarts, MATRIX, MATRIX, MATRIX, VECTOR)
+STARTS = argument_type(PartStarts, MATRIX, MATRIX, MATRIX, VECTOR, SINCE)
 RESULTS = argument_type(PartResults, CUBE, COUNTS, INDICES, INDICES)
 
 
@@ -76,6 +79,11 @@ def run_each(first, last, steps, starts, buffer, core, work, track, functions, s
         copy(starts.q[p], track.q)
         copy(starts.v[p], track.v)
         copy(starts.data[p], track.data)
+        copy(starts.v[p], track.v_before)
+        track.theta[0] = settings.theta
+        for i in range(track.since.shape[0]):
+            for j in range(track.since.shape[1]):
+                track.since[i, j] = starts.since[p, 3 * i + j]
         results.status[p] = stepping.run(0, steps, core, work, track, functions, settings, finished)
         results.done[p] = finished[0]
         for k in range(finished[0]):
@@ -86,7 +94,7 @@ def run_each(first, last, steps, starts, buffer, core, work, track, functions, s
 
 
 def run_parts(
-    case: Case, formulation: Formulation, solver: Solver, h: float, steps: int, explicit: bool, normal: str,
+    case: Case, formulation: Formulation, solver: Solver, h: float, steps: int, scheme: Scheme, normal: str,
     relaxation: Relaxation, passes: int, progress: Any,
 ) -> RunOfParts:  # fmt: skip
     """`simulation.simulate` of a case with parts; the run ends where the first of them fails.
@@ -101,7 +109,7 @@ def run_parts(
     for members in _kinds(parts):
         share = None if progress is None else _share(progress, steps, len(runs), len(members), len(parts))
         some = [parts[k] for k in members]
-        runs += _run_kind(some, formulation, solver, h, steps, explicit, normal, relaxation, passes, share)
+        runs += _run_kind(some, formulation, solver, h, steps, scheme, normal, relaxation, passes, share)
         order += members
         if share:
             share(steps)
@@ -117,7 +125,7 @@ def run_parts(
     one = runs[0]
     record: Any = RecordOfParts([r.record for r in runs], PartIndices([p.size for p in parts]))
     return RunOfParts(
-        case, formulation, one.solver, one.kind, one.tolerance, h, explicit, normal, relaxation, status, reason, steps,
+        case, formulation, one.solver, one.kind, one.tolerance, h, scheme, normal, relaxation, status, reason, steps,
         one.build_time, seconds, record, None, dict(sum((Counter(r.others) for r in runs), Counter())), tuple(runs),
     )  # fmt: skip
 
@@ -137,25 +145,26 @@ def _share(progress: Any, steps: int, before: int, members: int, parts: int) -> 
 
 
 def _run_kind(
-    parts: Sequence[Case], formulation: Formulation, solver: Any, h: float, steps: int, explicit: bool, normal: str,
+    parts: Sequence[Case], formulation: Formulation, solver: Any, h: float, steps: int, scheme: Scheme, normal: str,
     relaxation: Relaxation, passes: int, progress: Any,
 ) -> list[Run]:  # fmt: skip
     """The runs of parts of one kind; the first and those that fail by `simulate`, which tells why."""
 
     def alone(part: Case) -> Run:
-        return run_whole(part, formulation, solver, h, steps, explicit, normal, relaxation, passes)
+        return run_whole(part, formulation, solver, h, steps, scheme, normal, relaxation, passes)
 
     c, others = compiled(formulation, *parts[0].size), parts[1:]
     solver = of_kind(solver, c.kind)
     first = alone(parts[0])
     if not others or first.steps < steps or not is_compiled(parts[0], solver, c.kind):
         return [first, *map(alone, others)]
-    s = Stepper(c, h, normal, parts[0].v_th, passes)
+    s = Stepper(c, h, normal, parts[0].v_th, passes, scheme)
     untouched, count = s.core.buffer.copy(), len(others)
     s.follow(parts[0], relaxation, steps)
     across = width(s.core, s.work, s.track.q.size, count * (steps + 1))
     q, v = (np.array(column) for column in zip(*(p.start() for p in others), strict=True))
-    starts = PartStarts(q, v, np.array([p.data() for p in others]), untouched)
+    counted = [at_start(p, s.core).ravel() if scheme.kind == MIDPOINT else s.track.since.ravel() for p in others]
+    starts = PartStarts(q, v, np.array([p.data() for p in others]), untouched, np.array(counted, dtype=np.int64))
     results = PartResults(
         np.empty((count, steps + 1, across)), np.empty((count, steps, 2), dtype=np.int64),
         np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64),
@@ -165,7 +174,7 @@ def _run_kind(
     for a in range(0, count, chunk):
         run_each(
             a, min(count, a + chunk), steps, starts, s.core.buffer, s.core, s.work, s.track,
-            s.functions(parts[0], solver.kernel), s.settings(solver, explicit), results,
+            s.functions(parts[0], solver.kernel), s.settings(solver), results,
         )  # fmt: skip
         if progress is not None:
             progress(steps * min(count, a + chunk) // count)

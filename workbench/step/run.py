@@ -18,6 +18,7 @@ from workbench.problems.classes import LCP, MLCP, Array, ConicQP, CoulombNCP, Eq
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.solution import Status
 from workbench.step.record import RunRecord
+from workbench.step.scheme import Scheme
 
 
 def make_problem(c: Compiled, M: Array, q: Array, lower: Array, upper: Array, mu: Array) -> MatrixProblem:
@@ -40,7 +41,8 @@ class Run:
 
     `others` counts the steps whose answer another method of the solver's chain has found (`escalation`), by its name.
     Pickled, a run leaves its compiled declaration behind, which is compiled anew where it is needed.
-    Array properties have a leading step axis; velocities u belong to the end of the step, t to its start.
+    Array properties have a leading step axis; velocities u are those that the laws are about, at the end of the step
+    or, under the scheme midpoint, the mean over it; t belongs to its start.
     """
 
     case: Case
@@ -49,7 +51,7 @@ class Run:
     kind: str
     tolerance: float
     h: float
-    explicit: bool
+    scheme: Scheme
     normal: str
     relaxation: Relaxation
     status: Status
@@ -81,7 +83,7 @@ class Run:
 
     @property
     def v_after(self) -> Array:
-        """(K, n) velocity at the end of each step [m/s, rad/s]."""
+        """(K, n) velocity that the laws of each step are about: at its end, under midpoint its mean [m/s, rad/s]."""
         return self.record.after
 
     @property

@@ -11,6 +11,7 @@ from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
 from workbench.step.parts import run_parts
 from workbench.step.run import Run
+from workbench.step.scheme import Scheme, find_scheme
 from workbench.step.stepping import PASSES
 from workbench.step.whole import run_whole
 
@@ -28,6 +29,7 @@ def simulate(
     duration: float | None = None,
     *,
     explicit: bool = False,
+    scheme: Scheme | str | None = None,
     normal: str | None = None,
     relaxation: Relaxation | None = None,
     passes: int = PASSES,
@@ -35,11 +37,12 @@ def simulate(
 ) -> Run:
     """Step a case from its start; failures and refusals are Runs with a status and a reason, never exceptions.
 
-    h, duration in seconds. `explicit` selects the position update q + h Gamma v, `normal` the normal law
+    h, duration in seconds. `scheme` is one of `scheme.KINDS` or a `Scheme`, None the symplectic one, or with `explicit`
+    that whose position update is q + h Gamma v. `normal` is the normal law
     (`core.NORMAL_LAWS`), `relaxation` the compliance of the constraint rows; None is the case's own.
     `passes` is how many passes a fixed point (iterated bounds, staggered projections) may take in a step before the run
     ends with the status NO_FIXED_POINT. `progress` is called with the number of finished steps now and then. Raises
-    DataError for h <= 0, no step at all or passes < 1.
+    DataError for h <= 0, no step at all or passes < 1, UnknownNameError for a scheme.
     """
     duration = case.duration if duration is None else duration
     if not (np.isfinite(h) and h > 0):
@@ -51,4 +54,4 @@ def simulate(
     normal = case.normal if normal is None else normal
     relaxation = case.relaxation if relaxation is None else relaxation
     go = run_parts if case.parts else run_whole
-    return go(case, formulation, solver, h, steps, explicit, normal, relaxation, passes, progress)
+    return go(case, formulation, solver, h, steps, find_scheme(scheme, explicit), normal, relaxation, passes, progress)

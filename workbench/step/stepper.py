@@ -22,6 +22,7 @@ from workbench.problems.solution import Solution, Status
 from workbench.step import stepping
 from workbench.step.record import width
 from workbench.step.run import make_problem
+from workbench.step.scheme import MIDPOINT, SYMPLECTIC, Scheme, at_start
 from workbench.step.stepping import Functions, RunBuffer, StepSettings
 
 # The same functions, interpreted: handing a hook from Python to compiled code costs numba 0.1 ms, calling it does not.
@@ -29,6 +30,7 @@ begin_step = python_of(stepping.begin_step)
 pose_problem = python_of(stepping.pose)
 finish_pass = python_of(stepping.finish_pass)
 end_step = python_of(stepping.end_step)
+evaluate = python_of(stepping.evaluate)
 
 
 def normal_law(name: str) -> float:
@@ -44,12 +46,15 @@ ESTIMATES = {"none": stepping.NO_ESTIMATE, "last": stepping.LAST, "start": stepp
 class Stepper:
     """The arrays and hooks of one compiled declaration, ready to pose and finish steps."""
 
-    def __init__(self, c: Compiled, h: float, normal: str, v_th: float, passes: int = stepping.PASSES) -> None:
+    def __init__(
+        self, c: Compiled, h: float, normal: str, v_th: float, passes: int = stepping.PASSES,
+        scheme: Scheme = SYMPLECTIC,
+    ) -> None:  # fmt: skip
         if not (isinstance(passes, int | np.integer) and passes >= 1):
             raise DataError(f"passes = {passes}; a whole number from 1 on is needed")
         _, _, r, d = c.size
         hooks = c.hooks
-        self.c, self.passes = c, passes
+        self.c, self.passes, self.scheme = c, passes, scheme
         self.work: Work = c.workspace()
         # No step has been taken: there are no last impulses.
         self.work.out[:] = np.nan
@@ -60,7 +65,7 @@ class Stepper:
         self.estimate = ESTIMATES[hooks.estimate]
         self._sizes: Any = dict(
             n=c.size[0], n_memory=r + d * r if hooks.memory is None else hooks.memory, n_own=self.own.size,
-            n_numbers=len(hooks.numbers),
+            n_numbers=len(hooks.numbers), n_out=self.work.out.size, r=r,
         )  # fmt: skip
         self.follow()
 
@@ -82,12 +87,14 @@ class Stepper:
         across = width(self.core, self.work, q.size, steps)
         self.track = t = RunBuffer(n_q=q.size, n_data=data.size, steps=steps + 1, width=across, **self._sizes)
         t.passes, t.q, t.v, t.data, t.relaxation = self.passes, q, v, data, relaxation.data()
+        t.theta, t.v_before, t.since = self.scheme.theta, v, 0
+        if case is not None and self.scheme.kind == MIDPOINT:
+            t.since = at_start(case, self.core)
         t.memory, t.own_start, t.numbers = np.nan, self.c.theta[self.c.own], self.c.hooks.numbers
 
     def begin_case(self, case: Case, k: int) -> None:
         """Step k of the case that is followed: its data, recorded, and the formulation's own."""
-        settings = StepSettings(self.estimate, self.c.plan.d, False, stepping.OTHER, 0.0, False)
-        begin_step(k, self.core, self.work, self.track, self.functions(case), settings)
+        begin_step(k, self.core, self.work, self.track, self.functions(case), self.settings())
 
     def begin(self) -> None:
         """The formulation's own data, the core's being in place."""
@@ -108,11 +115,11 @@ class Stepper:
         """What a run of the case calls, with the kernel of a compiled solver."""
         return Functions(case.fill, case.advance, self.given, self.again, self.remember, self.lcp(solve), solve)
 
-    def settings(self, solver: Solver, explicit: bool = False) -> StepSettings:
-        """Those of a run with a solver, `explicit` of its position update; what a chain may mend ends a loop."""
-        kind = stepping.RESIDUAL.get(self.c.kind, stepping.OTHER)
-        strict = isinstance(solver, Chain)
-        return StepSettings(self.estimate, self.c.plan.d, bool(explicit), kind, float(solver.tolerance), strict)
+    def settings(self, solver: Solver | None = None) -> StepSettings:
+        """Those of a run with a solver; what a chain may mend ends a loop."""
+        kind, x = stepping.RESIDUAL.get(self.c.kind, stepping.OTHER), self.scheme
+        strict, tolerance = isinstance(solver, Chain), 0.0 if solver is None else float(solver.tolerance)
+        return StepSettings(self.estimate, self.c.plan.d, x.kind, x.theta, kind, tolerance, strict)
 
     def pose(self) -> Status:
         """Stamp and eliminate: whether a problem now stands in the work arrays."""

@@ -3,8 +3,9 @@
 The same pieces serve every caller: `run` loops over them compiled; `simulation` loops over them in Python around a
 solver that is not compiled, and takes one step of a `ContactSystem` that a person gives.
 
-    M v+ = M v + h f + J_b^T p_b + J_n^T p_n + J_t^T p_t,     q+ = q + h Gamma(q) v+   (symplectic)
-                                                              q+ = q + h Gamma(q) v    (explicit, IDETC2016-60064 (7))
+    M v+ = M v + h f + J_b^T p_b + J_n^T p_n + J_t^T p_t,     q+ = q + h Gamma(q) v+
+
+or as another scheme has it (`scheme`).
 """
 
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -18,12 +19,14 @@ from workbench.assemble.plan import WORK
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, SOLVE_T, VECTOR, copy, copy_at, is_finite, set_all
 from workbench.engine.layout import Packed
+from workbench.engine.numba_internals import register_jitable
 from workbench.language.estimate import normal_estimate
 from workbench.language.hooks import AGAIN, GIVEN, REMEMBER
 from workbench.mechanics.core import ADVANCE_T, CORE, FILL_T, GAP, MOREAU, approach, open_contact, sliding
 from workbench.mechanics.relaxation import COUNT, is_rigid, relax, relax_across
 from workbench.problems.residual import bounded_residual, contact_residual
 from workbench.problems.solution import Status
+from workbench.step.scheme import EXPLICIT, MIDPOINT, changes, count, hold, keep_closed, pose_mean
 
 PASSES = 50
 """How many passes a fixed point may take (formulary, box: iterated bounds), unless a run says otherwise."""
@@ -85,13 +88,21 @@ RESIDUAL = {"LCP": BOUNDED, "MLCP": BOUNDED, "equations": BOUNDED, "conic QP": C
 class RunBuffer(Packed):
     """What a compiled run carries along: its state (q, v), constants, memory, and its record, a row a step."""
 
-    sizes = ("n_q", "n", "n_data", "n_memory", "n_own", "n_numbers", "steps", "width")
-    integers = ("passes", "effort")
+    sizes = ("n_q", "n", "n_data", "n_memory", "n_own", "n_numbers", "n_out", "r", "steps", "width")
+    integers = ("passes", "effort", "since")
     fields: ClassVar[dict[str, tuple]] = {
         "passes": (),  # how many a fixed point may take in each step
         "q": ("n_q",),
         "v": ("n",),
         "q_next": ("n_q",),
+        "scratch_q": ("n_q",),
+        "q_at": ("n_q",),  # where the data of a step are evaluated, and the velocity that its forces have there
+        "v_at": ("n",),
+        "theta": (1,),  # share of the step at which the next one's laws hold
+        "v_before": ("n",),  # velocity one step ago, v itself where the velocities may have jumped since
+        "since": ("r", 3),  # of each contact, `scheme.PRESSED` and so on
+        "memory_kept": ("n_memory",),  # what a step that is made again began with
+        "out_kept": ("n_out",),
         "data": ("n_data",),  # `Case.data`
         "relaxation": (COUNT,),
         "memory": ("n_memory",),
@@ -122,36 +133,63 @@ class Functions(NamedTuple):
 
 
 class StepSettings(NamedTuple):
-    """What else distinguishes one run from another: how p_bar is estimated, tangents a contact, position update; the
+    """What else distinguishes one run from another: how p_bar is estimated, tangents a contact, the scheme; the
     kind of problem, the residual up to which an answer is verified, and whether one that is not ends the loop."""
 
     estimate: int  # `NO_ESTIMATE`, `LAST` or `START`
     d: int
-    explicit: bool
+    scheme: int  # `scheme.KINDS`
+    theta: float
     kind: int  # `RESIDUAL`
     tolerance: float
     strict: bool
 
 
 FUNCTIONS = argument_type(Functions, FILL_T, ADVANCE_T, GIVEN_T, AGAIN_T, REMEMBER_T, SOLVE_T, SOLVE_T)
-SETTINGS = argument_type(StepSettings, I64, I64, types.boolean, I64, types.float64, types.boolean)
+SETTINGS = argument_type(StepSettings, I64, I64, I64, types.float64, I64, types.float64, types.boolean)
 
-# The next five are compiled as parts of `run`, and interpreted around a solver or a case that is not compiled.
+# The next are compiled as parts of `run`, and interpreted around a solver or a case that is not compiled; what one of
+# them calls is a plain function to Python, since interpreted code would call a compiled one.
+
+
+@register_jitable(inline="always")
+def evaluate(core, track, functions, settings):
+    """The case's data where the scheme has them evaluated, for velocities v at the start of the step."""
+    q, v, h = track.q, track.v, core.h
+    copy(v, core.v)
+    copy(q, track.q_at)
+    copy(v, track.v_at)
+    if settings.scheme == MIDPOINT:
+        functions.advance(q, v, track.theta[0] * h, track.data, track.q_at)
+        for i in range(v.shape[0]):
+            track.v_at[i] += 0.5 * (v[i] - track.v_before[i])
+    elif settings.theta < 1.0:
+        functions.advance(q, v, (1.0 - settings.theta) * h, track.data, track.q_at)
+    functions.fill(track.q_at, track.v_at, track.data, core)
+    if settings.scheme == MIDPOINT:
+        pose_mean(core, track.theta[0])
 
 
 @njit(inline="always")
 def begin_step(k, core, work, track, functions, settings):
     """The data of step k, recorded, then the formulation's own; work.out is still the last step's."""
-    q, v, own, memory = track.q, track.v, core.own, track.memory
-    copy(v, core.v)
+    q, own, memory = track.q, core.own, track.memory
+    mean = settings.scheme == MIDPOINT
+    if mean:
+        copy(memory, track.memory_kept)
+        copy(work.out, track.out_kept)
     # Hooks add to the compliances, so last step's must go.
     set_all(0.0, core.eps_b)
     set_all(0.0, core.eps_n)
     set_all(0.0, core.eps_t)
-    functions.fill(q, v, track.data, core)
+    evaluate(core, track, functions, settings)
+    if mean:
+        keep_closed(core, track.since)
     discretise(core)
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
     rigid = is_rigid(track.relaxation)
+    if mean and rigid:
+        hold(core, track.since)
     if not rigid:
         relax(core, track.relaxation, work.out[n + r : n + r + t])
     copy_at(q, track.rows[k], 0)
@@ -228,17 +266,62 @@ def solve_passes(k, core, work, track, functions, settings, info):
     return worst if is_finite(work.out) else NOT_FINITE
 
 
+@register_jitable(inline="always")
+def is_made_again(core, work, track, settings):
+    """Whether the step is to be made again with its laws on v+ (`scheme`); what it began with is then in its place."""
+    n, r = core.v.shape[0], core.mu.shape[0]
+    again = settings.scheme == MIDPOINT and track.theta[0] < 1.0
+    if again:
+        again = changes(core, track.since, work.out[:n], work.out[n : n + r])
+    if again:
+        copy(track.memory_kept, track.memory)
+        copy(track.out_kept, work.out)
+        track.theta[0] = 1.0
+    return again
+
+
+@register_jitable(inline="always")
+def move(core, v, track, functions, settings, q_next):
+    """The coordinates after the step, of which v are the velocities that its laws are about."""
+    q, q_at, data = track.q, track.q_at, track.data
+    if settings.scheme == MIDPOINT:
+        # q + h Gamma(q_at) v; advancing by no time brings quaternions back to unit length.
+        functions.advance(q_at, v, core.h, data, q_next)
+        functions.advance(q_at, v, 0.0, data, track.scratch_q)
+        for i in range(q.shape[0]):
+            q_next[i] += q[i] - track.scratch_q[i]
+        copy(q_next, track.scratch_q)
+        functions.advance(track.scratch_q, v, 0.0, data, q_next)
+    elif settings.scheme == EXPLICIT:
+        functions.advance(q, track.v, core.h, data, q_next)
+    else:
+        functions.advance(q_at, v, settings.theta * core.h, data, q_next)
+
+
 @njit(inline="always")
 def end_step(k, core, work, track, functions, settings):
-    """Remember, record and advance: (q, v) become the next state."""
+    """Remember, record and advance, so that (q, v) become the next state; False where the step is to be made again."""
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
-    q, out_v, p_n, p_t = track.q, work.out[:n], work.out[n : n + r], work.out[n + r : n + r + t]
-    turn_back(core, p_t)
-    functions.remember(core, track.memory, core.own, track.numbers, out_v, p_n, p_t)
-    copy_at(work.recorded, track.rows[k], q.shape[0] + core.recorded.shape[0])
-    functions.advance(q, track.v if settings.explicit else out_v, core.h, track.data, track.q_next)
-    copy(track.q_next, q)
-    copy(out_v, track.v)
+    q, v, out_v = track.q, track.v, work.out[:n]
+    p_n, p_t = work.out[n : n + r], work.out[n + r : n + r + t]
+    finished = not is_made_again(core, work, track, settings)
+    if finished:
+        if settings.scheme == MIDPOINT:
+            count(core, track.since, out_v, p_n)
+        turn_back(core, p_t)
+        functions.remember(core, track.memory, core.own, track.numbers, out_v, p_n, p_t)
+        copy_at(work.recorded, track.rows[k], q.shape[0] + core.recorded.shape[0])
+        move(core, out_v, track, functions, settings, track.q_next)
+        copy(track.q_next, q)
+        if settings.scheme == MIDPOINT and track.theta[0] < 1.0:
+            copy(v, track.v_before)
+            for i in range(n):
+                v[i] += (out_v[i] - v[i]) / track.theta[0]
+        else:
+            copy(out_v, v)
+            copy(v, track.v_before)
+        track.theta[0] = settings.theta
+    return finished
 
 
 @kernel(I64(I64, I64, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, INDICES))
@@ -249,13 +332,14 @@ def run(start, steps, core, work, track, functions, settings, done):
     """
     info = np.zeros(1, dtype=np.int64)
     worst, done[0] = SOLVED, start
-    for k in range(start, steps):
+    while done[0] < steps:
+        k = done[0]
         begin_step(k, core, work, track, functions, settings)
         status = solve_passes(k, core, work, track, functions, settings, info)
         if status == INACCURATE and not settings.strict:
             worst = INACCURATE
         elif status != SOLVED:
             return status
-        end_step(k, core, work, track, functions, settings)
-        done[0] = k + 1
+        if end_step(k, core, work, track, functions, settings):
+            done[0] = k + 1
     return worst

@@ -18,27 +18,28 @@ from workbench.problems.solution import Solution, Status
 from workbench.step import stepping
 from workbench.step.record import record
 from workbench.step.run import Run
+from workbench.step.scheme import Scheme
 from workbench.step.stepper import Stepper, end_step
 from workbench.step.stepping import Functions, StepSettings
 
 
 def run_whole(
-    case: Case, formulation: Formulation, solver: Solver, h: float, steps: int, explicit: bool, normal: str,
+    case: Case, formulation: Formulation, solver: Solver, h: float, steps: int, scheme: Scheme, normal: str,
     relaxation: Relaxation, passes: int, progress: Any = None,
 ) -> Run:  # fmt: skip
     """`simulation.simulate` of a case in one piece."""
     c = compiled(formulation, *case.size)
-    stepper = Stepper(c, h, normal, case.v_th, passes)
+    stepper = Stepper(c, h, normal, case.v_th, passes, scheme)
     stepper.follow(case, relaxation, steps)
     solver, start = in_steps(solver, c.kind), clock()
     loop = loop_of(case, solver, c.kind)
     others: Counter[str] = Counter()
-    status, reason, k = loop(case, stepper, solver, explicit, steps, progress, others)
+    status, reason, k = loop(case, stepper, solver, steps, progress, others)
     seconds = clock() - start
     if status is not Status.SOLVED and k < steps:
         reason = f"step {k} (t = {k * h:.4g} s): {reason or status.meaning}"
     return Run(
-        case, formulation, solver.name, c.kind, solver.tolerance, h, explicit, normal, relaxation, status, reason,
+        case, formulation, solver.name, c.kind, solver.tolerance, h, scheme, normal, relaxation, status, reason,
         steps, c.seconds, seconds, record(stepper.core, stepper.work, stepper.track, k), c, dict(others),
     )  # fmt: skip
 
@@ -53,7 +54,7 @@ def is_compiled(case: Case, solver: Solver, kind: str) -> bool:
     return hasattr(solver, "kernel") and kind in solver.solves and case.is_compiled
 
 
-def _compiled_loop(case, s, solver, explicit, steps, progress, others) -> tuple[Status, str, int]:
+def _compiled_loop(case, s, solver, steps, progress, others) -> tuple[Status, str, int]:
     # The objection is asked once, at the first step's problem: kernels themselves never refuse. `run` begins that step
     # again, so what its hooks have noted must not stay.
     memory = s.memory.copy()
@@ -65,7 +66,7 @@ def _compiled_loop(case, s, solver, explicit, steps, progress, others) -> tuple[
         return posing_failure(s), str(error), 0
     if reason:
         return Status.REFUSED, reason, 0
-    functions, settings = s.functions(case, solver.kernel), s.settings(solver, explicit)
+    functions, settings = s.functions(case, solver.kernel), s.settings(solver)
     chunk = steps if progress is None else max(200, steps // 50)
     worst, done, lost = Status.SOLVED, np.zeros(1, dtype=np.int64), 0
     while done[0] < steps:
@@ -78,8 +79,8 @@ def _compiled_loop(case, s, solver, explicit, steps, progress, others) -> tuple[
                 return posing_failure(s), s.why_not_posed(posed), k
             if status is Status.NO_FIXED_POINT or not settings.strict:
                 return status, s.why_unsettled(solver) if status is Status.NO_FIXED_POINT else "", k
-            solution = take_over(k, s, solver, functions, settings)
-            status, done[0] = solution.claimed, k + 1
+            solution, finished = take_over(k, s, solver, functions, settings)
+            status, done[0] = solution.claimed, k + finished
             if status not in (Status.SOLVED, Status.INACCURATE):
                 return status, solution.reason, k
             if solution.solver != solver.name:
@@ -93,13 +94,19 @@ def _compiled_loop(case, s, solver, explicit, steps, progress, others) -> tuple[
     return worst, "", steps
 
 
-def take_over(k: int, s: Stepper, solver: Solver, functions: Functions, settings: StepSettings) -> Solution:
-    """Step k by a chain, from the pass on that the compiled loop has not solved; ends the step if it has an answer."""
+def take_over(
+    k: int, s: Stepper, solver: Solver, functions: Functions, settings: StepSettings
+) -> tuple[Solution, bool]:
+    """Step k by a chain, from the pass on that the compiled loop has not solved; ends the step if it has an answer.
+
+    The second is False where the step is to be made again (`end_step`).
+    """
     solution, *effort = s.solve(solver, (s.track.effort[k, 0], s.track.effort[k, 1]))
+    finished = True
     if solution.claimed in (Status.SOLVED, Status.INACCURATE):
-        end_step(k, s.core, s.work, s.track, functions, settings)
+        finished = end_step(k, s.core, s.work, s.track, functions, settings)
         s.track.effort[k] = effort
-    return solution
+    return solution, finished
 
 
 def posing_failure(s: Stepper) -> Status:
@@ -107,9 +114,9 @@ def posing_failure(s: Stepper) -> Status:
     return Status.SINGULAR if np.isfinite(s.work.A).all() else Status.NOT_FINITE
 
 
-def _python_loop(case, s, solver, explicit, steps, progress, others) -> tuple[Status, str, int]:
-    worst, settings = Status.SOLVED, s.settings(solver, explicit)
-    for k in range(steps):
+def _python_loop(case, s, solver, steps, progress, others) -> tuple[Status, str, int]:
+    worst, settings, k = Status.SOLVED, s.settings(solver), 0
+    while k < steps:
         s.begin_case(case, k)
         try:
             if k == 0 and (reason := objection(solver, s.problem())):
@@ -121,10 +128,11 @@ def _python_loop(case, s, solver, explicit, steps, progress, others) -> tuple[St
             worst = Status.INACCURATE
         elif solution.claimed is not Status.SOLVED:
             return solution.claimed, solution.reason, k
-        end_step(k, s.core, s.work, s.track, s.functions(case), settings)
+        finished = end_step(k, s.core, s.work, s.track, s.functions(case), settings)
         s.track.effort[k] = effort
         if solution.solver != solver.name:
             others[solution.solver] += 1
         if progress is not None and k % 100 == 99:
             progress(k + 1)
+        k += finished
     return worst, "", steps

@@ -29,6 +29,8 @@ LEAST_ORDER = 0.5
 """An error of a lower order than any scheme has hardly falls with the step."""
 ROUNDING = 1e-18
 """Sums of squares that are nothing but rounding."""
+LEAST_STEPS = 4
+"""Steps from which on errors through impacts may be said to be bounded by C h."""
 LEAST = 1e-12
 """Errors below are round-off, and no order is fitted."""
 
@@ -65,6 +67,35 @@ class Order:
 
 
 UNKNOWN = Order(0, np.nan, np.nan, np.nan)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The least C with e <= C h at all steps of errors whose order no fit tells, as through impacts: there the error
+    follows where in their steps they fall. `last` is the error at the smallest step."""
+
+    steps: int
+    C: float
+    last: float
+    falls: str
+    """Whether C is one: "bounded", "not", "unknown" below `LEAST_STEPS`; "zero" of an error that is zero."""
+
+
+def bound(h: Array, errors: Array) -> Bound:
+    """The bound of errors (steps,) at steps h [s], NaN left out. It is none where e / h is more than twice as large in
+    the smaller half of the steps as in the larger: an error that stays, or falls with the root of the step, makes more
+    of it."""
+    known = np.isfinite(errors)
+    h, e = np.asarray(h, dtype=float)[known], np.asarray(errors, dtype=float)[known]
+    by_size = np.argsort(-h)
+    ratio, half = (e / h)[by_size], len(h) // 2
+    last = float(e[by_size[-1]]) if len(h) else np.nan
+    if len(h) < LEAST_STEPS:
+        return Bound(len(h), np.nan, last, "unknown")
+    if e.max() <= LEAST:
+        return Bound(len(h), 0.0, 0.0, "zero")
+    holds = ratio[half:].max() <= 2 * ratio[:half].max()
+    return Bound(len(h), float(ratio.max()), last, "bounded" if holds else "not")
 
 
 def order(h: Array, errors: Array, uncertainty: Array | None = None) -> Order:
@@ -104,16 +135,16 @@ def _order(h: Array, errors: Array) -> Order:
     last = float(middle[np.argmin(steps)])
     if len(steps) < 3:
         return replace(line, last=last)
-    limit, better = _limit(steps, middle)
+    # An error that grows as the step shrinks comes to nothing that these steps tell, unless it is seen to stop growing.
+    grows = line.p_high < -LEAST
+    limit, better = _limit(steps, middle, -1.0 if grows else 1.0)
     own = _left_of_power(steps, middle, _line(np.log(steps), np.log(middle)[None]).p)
     freedom = len(steps) - 3
     significant = freedom > 0 and (own - better) * freedom > fisher.ppf(LEVEL, 1, freedom) * max(better, ROUNDING)
     # Where the straight line finds that it does not fall, the error has come to its limit; so it has where it hardly
     # falls and three steps cannot tell the models apart.
     flat = line.falls == "not" or (freedom == 0 and line.falls == "hardly")
-    # An error that grows as the step shrinks comes to nothing that these steps tell.
-    grows = line.p_high < -LEAST
-    return replace(limit if limit.limit > 0 and not grows and (significant or flat) else line, last=last)
+    return replace(limit if limit.limit > 0 and (significant or (flat and not grows)) else line, last=last)
 
 
 def _line(x: Array, y: Array) -> Order:
@@ -136,9 +167,9 @@ def _left_of_power(h: Array, e: Array, p: float) -> float:
     return float(((power * power.sum() / (power @ power) - 1) ** 2).sum())
 
 
-def _limit(h: Array, e: Array) -> tuple[Order, float]:
-    """The best fit of e_0 + C h^p with e_0, C >= 0, and the sum of squares of its relative deviations."""
-    fits = [(p, *_at_order(h, e, p)) for p in ORDERS]
+def _limit(h: Array, e: Array, sign: float) -> tuple[Order, float]:
+    """The best fit of e_0 + C h^p, C of this sign, and the sum of squares of its relative deviations."""
+    fits = [(p, *_at_order(h, e, p, sign)) for p in ORDERS]
     p, limit, left = min(fits, key=lambda fit: fit[2])
     freedom = len(h) - 3
     if freedom <= 0:
@@ -150,7 +181,7 @@ def _limit(h: Array, e: Array) -> tuple[Order, float]:
     return Order(len(h), p, min(orders), max(orders), limit, min(limits), max(limits)), left
 
 
-def _at_order(h: Array, e: Array, p: float) -> tuple[float, float]:
-    """The limit e_0 >= 0 and the sum of squares of relative deviations, at a given order."""
-    (limit, _), left = nnls(np.stack([1 / e, (h / h.max()) ** p / e], axis=1), np.ones(len(e)))
+def _at_order(h: Array, e: Array, p: float, sign: float) -> tuple[float, float]:
+    """The limit e_0 >= 0 and the sum of squares of relative deviations, at a given order and sign of C."""
+    (limit, _), left = nnls(np.stack([1 / e, sign * (h / h.max()) ** p / e], axis=1), np.ones(len(e)))
     return float(limit), float(left**2)

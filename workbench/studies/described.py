@@ -10,7 +10,8 @@ from workbench.studies.design import side_by_side
 KEYS = {
     "cases": (str, list), "formulations": (str, list), "solvers": (str, list), "metrics": (str, list),
     "steps": (int, float, list), "duration": (int, float), "reference_step": (int, float), "explicit": (bool,),
-    "normal": (str,), "relaxation": (str,), "sample": (str,), "seed": (int,), "vary": (dict,), "together": (list,),
+    "scheme": (str,), "normal": (str,), "relaxation": (str,), "sample": (str,), "seed": (int,),
+    "vary": (dict,), "together": (list,),
 }  # fmt: skip
 """What a description may have, and the types that each takes."""
 

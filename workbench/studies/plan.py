@@ -17,9 +17,10 @@ from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
+from workbench.step.scheme import find_scheme
 from workbench.studies.sources import digest_of
 
-SETTINGS = {"step": "s", "reference_step": "s", "duration": "s"}
+SETTINGS = {"step": "s", "reference_step": "s", "duration": "s", "scheme": ""}
 """Settings of a run that a study may vary, with their units; `relax.NAME` is a compliance besides."""
 
 
@@ -118,7 +119,7 @@ def _at(
         elif dot and any(f.name == head for f in formulations):
             options.setdefault(head, {})[tail] = value
         elif name in SETTINGS:
-            run["steps" if name == "step" else name] = (value,) if name == "step" else value
+            run["steps" if name == "step" else name] = _setting(name, value)
         elif dot:
             raise UnknownNameError("quantity to vary", name, [f"{f.name}.OPTION" for f in formulations])
         else:
@@ -130,6 +131,10 @@ def _at(
     variants = [f.with_options(**options.get(f.name, {})) for f in formulations]
     given = {column(name): value for name, value in place.items() if name != "step"}
     return there, own, list(dict.fromkeys(variants)), given
+
+
+def _setting(name: str, value: Any) -> Any:
+    return (value,) if name == "step" else find_scheme(value) if name == "scheme" else value
 
 
 def _identity(case: Case) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from workbench.comparison.columns import Column
 from workbench.comparison.metric import Metric
-from workbench.studies.convergence import Order, order
+from workbench.studies.convergence import Bound, Order, bound, order
 
 RANKED = ("velocity_error", "local_velocity_error", "position_error", "friction_error")
 """Errors that a study's page is about, the first of those that are there in its figures."""
@@ -65,15 +65,20 @@ def front(table: pd.DataFrame) -> pd.DataFrame:
     return ordered[ordered["error"] == best].drop_duplicates(["case", "error"])
 
 
-def orders(rows: pd.DataFrame, column: Column) -> list[tuple[str, str, Order]]:
-    """Case, label and order of each formulation over the steps of a study; nothing where there is one step."""
+def orders(rows: pd.DataFrame, column: Column) -> list[tuple[str, str, Order | Bound]]:
+    """Case, label and order of each formulation over the steps of a study; nothing where there is one step.
+
+    Rows that say so by a column `impacts` are of motion through impacts, where an error has a bound and no order.
+    """
     if rows["step"].nunique() < 2:
         return []
-    found = []
+    found: list[tuple[str, str, Order | Bound]] = []
     for (case, label), own in rows[rows["verified"]].groupby(["case", "label"], sort=False):
         first = own[own["solver"] == own["solver"].iloc[0]]
         errors = first.pivot_table(index="point", columns="step", values=column.name, aggfunc="first")
-        if errors.shape[1] >= 2:
+        if errors.shape[1] >= 2 and "impacts" in first and first["impacts"].all():
+            found.append((str(case), str(label), bound(errors.columns.to_numpy(), errors.max().to_numpy())))
+        elif errors.shape[1] >= 2:
             name = f"{column.name.removesuffix('_error')}_reference"
             known = first.groupby("point")[name].max().loc[errors.index].to_numpy() if name in first else None
             found.append((str(case), str(label), order(errors.columns.to_numpy(), errors.to_numpy(), known)))

@@ -23,6 +23,7 @@ from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.progress import ProgressCallback
 from workbench.readers.files import ENDINGS, read_problem_file
+from workbench.step.scheme import Scheme, find_scheme
 from workbench.verbs.find import (
     find_case,
     find_formulation,
@@ -135,8 +136,8 @@ class Compared(Result):
 def compare(
     what: Any, formulations: Any = None, *, solvers: Any = (), metrics: Any = None, steps: Any = None,
     duration: float | None = None, reference_step: float | None = None, explicit: bool = False,
-    normal: str | None = None, relaxation: Relaxation | str | None = None, reference: str = AUTO,
-    seconds: float | None = None, progress: ProgressCallback | None = None, workers: int = 1,
+    scheme: Scheme | str | None = None, normal: str | None = None, relaxation: Relaxation | str | None = None,
+    reference: str = AUTO, seconds: float | None = None, progress: ProgressCallback | None = None, workers: int = 1,
 ) -> Compared:  # fmt: skip
     """Step a case or scene, or solve a friction problem, under formulations, and judge them against exact Coulomb
     friction.
@@ -145,7 +146,8 @@ def compare(
     the path of a model, .xml or .urdf. `formulations`, `solvers` and `metrics` are names, places in your own code, or
     the things themselves; the defaults are all formulations that come with the workbench, along the axes that
     each is published with, "auto", and all metrics. For a case: `steps` [s], 1e-3 if none is given,
-    `reference_step`, 1e-4 or a little less, `duration` [s], `explicit` (position update), `normal` (normal law),
+    `reference_step`, 1e-4 or a little less, `duration` [s], `scheme` ("symplectic", "explicit",
+    "moreau-jean", "moreau-jean:theta=0.7", "midpoint"), `explicit` for the second of them, `normal` (normal law),
     `relaxation`, whose None is the case's own and which may be "rigid", and `reference`: "events", the motion followed
     from event to event, "steps" of `reference_step`, or "auto", events where the case has them. For a scene: `solvers`
     that take contact blocks, as they are or over bridges, `steps`, its own if none is given, `reference_step`, a tenth
@@ -164,8 +166,8 @@ def compare(
     '1'
     """
     if is_scene(what):
-        refused = {"explicit": explicit, "normal": normal, "relaxation": relaxation, "seconds": seconds,
-                   "reference": None if reference == AUTO else reference}  # fmt: skip
+        refused = {"explicit": explicit, "scheme": scheme, "normal": normal, "relaxation": relaxation,
+                   "seconds": seconds, "reference": None if reference == AUTO else reference}  # fmt: skip
         for name, value in refused.items():
             if value:
                 raise WorkbenchError(f"{name} is for {'files' if name == 'seconds' else 'cases'}; leave it out here")
@@ -198,13 +200,13 @@ def compare(
         own_steps,
         reference_of(own_steps) if reference_step is None else reference_step,
         duration,
-        explicit,
+        find_scheme(scheme, explicit),
         normal,
         compliance,
         reference,
     ).of_case(case)
     c = compare_case(case, chosen or find_formulations(None), coulomb, solvers, settings, progress, workers, metrics)
-    own = vars(settings) | {"relaxation": str(settings.relaxation)}
+    own = vars(settings) | {"relaxation": str(settings.relaxation), "scheme": str(settings.scheme)}
     return Compared(c, {"case": case.name, "parameters": vars(case), "settings": own})
 
 

@@ -18,6 +18,7 @@ from workbench.comparison.result import chosen_metrics
 from workbench.errors import WorkbenchError
 from workbench.mechanics.relaxation import Relaxation
 from workbench.output import provenance, write_json
+from workbench.step.scheme import find_scheme
 from workbench.studies.design import DesignAxis, Range, Sample, points, together, varied
 from workbench.studies.executors import pool_of
 from workbench.studies.journal import Kept
@@ -105,16 +106,16 @@ class Studied(Result):
 def study(
     cases: Any, formulations: Any = None, *, parameters: Mapping[Any, Any] | None = None, sample: str | None = None,
     seed: int = 0, steps: Any = (1e-3,), solvers: Any = (), metrics: Any = None, duration: float | None = None,
-    reference_step: float = 1e-4, explicit: bool = False, normal: str | None = None,
-    relaxation: Relaxation | str | None = None, folder: str | Path | None = None, executor: Any = None,
-    workers: int | None = None, shard: tuple[int, int] = (1, 1), retry_failed: bool = False,
+    reference_step: float = 1e-4, explicit: bool = False, scheme: Any = None,
+    normal: str | None = None, relaxation: Relaxation | str | None = None, folder: str | Path | None = None,
+    executor: Any = None, workers: int | None = None, shard: tuple[int, int] = (1, 1), retry_failed: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> Studied:  # fmt: skip
     """Compare formulations over many parameters of cases, each run judged against exact Coulomb friction.
 
     `parameters` maps a name to values: a list, "0.1:0.9:9" (nine values), "1e-3:1:4:log", or a range "0.1:0.9" or
     `(0.1, 0.9)` that is sampled; a tuple of names, to a list of tuples: quantities that go together. Names are
-    parameters of the cases, `step`, `reference_step`, `duration`, `relax.k_n` and other compliances, and
+    parameters of the cases, `step`, `scheme`, `reference_step`, `duration`, `relax.k_n` and other compliances, and
     FORMULATION.OPTION. `sample` is "sobol:128", "lhs:100" or "random:100", and `seed` that of its random numbers. The
     other settings are those of `compare`; without `solvers` the solver is "auto".
 
@@ -136,14 +137,16 @@ def study(
     found = [find_case(case) for case in several(cases)]
     axes, ranges, steps = _varied(parameters or {}, several(steps))
     places = points(axes, ranges, _sample(sample, seed))
-    settings = Settings(tuple(steps), reference_step, duration, explicit, normal, find_relaxation(relaxation))
+    settings = Settings(
+        tuple(steps), reference_step, duration, find_scheme(scheme, explicit), normal, find_relaxation(relaxation)
+    )
     measured = chosen_metrics(CASE, None if metrics is None else several(metrics))
     planned = tuple(plan(found, chosen, [find_solver(s) for s in several(solvers)], measured, settings, places))
     what = Study(planned, find_formulation("coulomb"), measured, columns_of(found, places), _shard(shard))
     own = {
         "cases": [case.name for case in found], "formulations": [f.label for f in chosen], "seed": seed,
         "parameters": {str(k): v for k, v in (parameters or {}).items()}, "sample": sample,
-        "settings": vars(settings) | {"relaxation": str(settings.relaxation)},
+        "settings": vars(settings) | {"relaxation": str(settings.relaxation), "scheme": str(settings.scheme)},
         "metrics": [m.name for m in measured],
     }  # fmt: skip
     workers = workers or os.cpu_count() or 1

@@ -1,0 +1,206 @@
+"""Runs of one case at ever smaller steps, and their errors against the event-driven motion, phase by phase.
+
+    smooth        up to the first event
+    stick-slip    from there to the first impact: contacts begin and cease to slide, and open
+    impacts       from there to the end
+
+An error at any time has what came before it in it. The same window holds for all steps: the first phase ends two of the
+largest steps before the event, which a step that falls on it may have early. A study measures windows of its case
+against a motion that is sampled at one step, with an error budget that takes four more runs a row; here the motion is
+read at the ends of each run's own steps.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from workbench.algorithms.base import Solver
+from workbench.assemble.find import compiled
+from workbench.comparison.columns import CASE, RUNS, Column, framed
+from workbench.comparison.failure import failed
+from workbench.comparison.measured import MeasuredRun
+from workbench.comparison.metric import Metric, evaluate
+from workbench.comparison.metrics.position import position_error
+from workbench.comparison.metrics.velocity import velocity_error
+from workbench.comparison.reference import COARSER, FINEST
+from workbench.errors import DataError
+from workbench.escalation import default_solver
+from workbench.events.sampled import SampledMotion, sampled
+from workbench.events.simulation import EventRun, simulate_events
+from workbench.language.formulation import Formulation
+from workbench.mechanics.case import Case
+from workbench.progress import ProgressCallback
+from workbench.step.run import Run
+from workbench.step.scheme import Scheme
+from workbench.step.simulation import simulate
+from workbench.studies.convergence import Bound, Order, bound, order
+
+SMOOTH, STICK_SLIP, IMPACTS = PHASES = "smooth", "stick-slip", "impacts"
+IMPACT = "touches down"
+"""What an impact is among the events of a motion."""
+FEWEST = 4
+"""Steps that a phase has at least at the largest step."""
+ERRORS: tuple[Metric, ...] = (position_error, velocity_error)
+
+COLUMNS = (
+    Column("case", "", "name of the case", of=CASE),
+    Column("label", "", "the formulation with the options that differ from their defaults", of=CASE),
+    Column("scheme", "", "scheme of the time step", of=CASE),
+    Column("phase", "", "smooth, stick-slip or impacts: of the motion, with what came before", of=CASE),
+    Column("error", "", "position_error or velocity_error, as `runs` of a comparison has it", of=CASE),
+    Column("verdict", "", "vanishes, limit, not, hardly, zero, bounded, unknown", of=CASE),
+    Column("order", "1", "order p of C h^p or e_0 + C h^p", "where one is fitted", CASE),
+    Column("order_low", "1", "lower end of its interval of 95 %", "of three steps or more", CASE),
+    Column("order_high", "1", "upper end", "of three steps or more", CASE),
+    Column("limit", "1", "e_0, what is left as the step goes to zero: the error of the formulation's law", of=CASE),
+    Column("limit_low", "1", "lower end of its interval of 95 %", "where there is a limit", CASE),
+    Column("limit_high", "1", "upper end", "where there is a limit", CASE),
+    Column(
+        "bound", "1/s", "least C with e <= C h at all steps", "through impacts, where the error is so bounded", CASE
+    ),
+    Column("last", "1", "the error at the smallest step", of=CASE),
+    Column("uncertainty", "1", "of the motion: its distance from the same at coarser tolerances", of=CASE),
+)
+"""Columns of the orders: a row per formulation, scheme, phase and error."""
+
+
+_OF_RUNS = {c.name: c for c in (*RUNS, *(c for m in ERRORS for c in m.columns))}
+_OWN = {c.name: c for c in COLUMNS}
+ROWS = tuple(
+    _OWN.get(name) or _OF_RUNS[name]
+    for name in (
+        "case", "formulation", "label", "scheme", "solver", "step", "phase", "verified", "reason", "solve_time",
+        "position_error", "position_reference", "velocity_error", "velocity_reference",
+    )
+)  # fmt: skip
+"""Columns of the rows: one per formulation, scheme, step and phase."""
+
+
+class Phase(NamedTuple):
+    """Start and end [s] of a phase of the motion."""
+
+    name: str
+    start: float
+    end: float
+
+    def steps(self, h: float, count: int) -> np.ndarray:
+        """The steps of h [s], of `count`, that lie in the phase."""
+        first, last = int(np.ceil(self.start / h - 1e-6)), int(np.floor(self.end / h + 1e-6))
+        return np.arange(first, min(last, count))
+
+
+def phases(motion: EventRun, coarsest: float) -> list[Phase]:
+    """The phases of a motion that are long enough for steps up to `coarsest` [s]."""
+    times = [e.t for e in motion.events]
+    first = min(times, default=np.inf)
+    impact = min((e.t for e in motion.events if e.what == IMPACT), default=np.inf)
+    end = motion.duration
+    found = (
+        Phase(SMOOTH, 0.0, min(end, first - 2 * coarsest)),
+        Phase(STICK_SLIP, first, min(end, impact - 2 * coarsest)), Phase(IMPACTS, impact, end),
+    )  # fmt: skip
+    return [x for x in found if x.end - x.start > FEWEST * coarsest]
+
+
+@dataclass(frozen=True, eq=False)
+class Motions:
+    """The motion of a case and the same at coarser tolerances, read at the ends of steps of any size."""
+
+    first: EventRun
+    second: EventRun
+    exact: Formulation
+    _known: dict[float, tuple[SampledMotion, SampledMotion]] = field(default_factory=dict, repr=False)
+
+    def at(self, h: float) -> tuple[SampledMotion, SampledMotion]:
+        """Both, as runs of steps of h [s]."""
+        if h not in self._known:
+            self._known[h] = sampled(self.first, self.exact, h), sampled(self.second, self.exact, h)
+        return self._known[h]
+
+
+def motions(case: Case, exact: Formulation, duration: float | None) -> Motions:
+    """The motion of a case under Coulomb's law for `duration` [s]; raises DataError where it cannot be followed."""
+    found = [simulate_events(case, duration, method) for method in (FINEST, COARSER)]
+    for run in found:
+        if run.reason:
+            beyond = f" beyond {run.end.t:.4g} s; ask for a shorter duration" if run.stretches else ""
+            raise DataError(f"{case.name} has no event-driven motion to measure against{beyond}: {run.reason}")
+    return Motions(found[0], found[1], exact)
+
+
+def refined(
+    case: Case, formulations: Sequence[Formulation], schemes: Sequence[Scheme], steps: Sequence[float],
+    known: Motions, progress: ProgressCallback | None = None,
+) -> pd.DataFrame:  # fmt: skip
+    """A row for each formulation, scheme, step [s] and phase (`ROWS`), with the reason where a run has no answer.
+
+    Raises DataError where no phase is long enough for these steps.
+    """
+    windows = phases(known.first, max(steps))
+    if not windows:
+        raise DataError(
+            f"no phase of the motion lasts {FEWEST} steps of {max(steps):g} s; give smaller steps, or a longer duration"
+        )
+    variants = [(f, x, h) for f in formulations for x in schemes for h in sorted(steps, reverse=True)]
+    rows: list[dict[str, Any]] = []
+    for k, (f, scheme, h) in enumerate(variants):
+        if progress:
+            progress(f"{f.label}, {scheme}, {h:g} s", k, len(variants))
+        base = {"case": case.name, "formulation": f.name, "label": f.label, "scheme": str(scheme), "step": h}
+        try:
+            solver: Solver = default_solver(compiled(f, *case.size).kind)
+            run = simulate(case, f, solver, h, known.first.duration, scheme=scheme)
+            rows += [base | {"phase": x.name} | _measured(run, x, known) for x in windows]
+        except Exception as error:
+            rows += [base | {"phase": x.name, "verified": False, "reason": failed(error).reason} for x in windows]
+    return framed(rows, ROWS, CASE)
+
+
+def _measured(run: Run, phase: Phase, known: Motions) -> dict[str, Any]:
+    """Errors of a run in a phase, none where it does not reach its end."""
+    k = phase.steps(run.h, run.steps_wanted)
+    found: dict[str, Any] = {"solver": run.solver, "solve_time": run.solve_time, "verified": False, "reason": ""}
+    if not k.size or k[-1] >= run.steps:
+        return found | {"reason": run.reason}
+    residual = float(run.residuals[: k[-1] + 1].max())
+    if not residual <= run.tolerance:
+        return found | {"reason": f"residual {residual:.1e} above {run.tolerance:.0e}"}
+    reference, second = known.at(run.h)
+    # A velocity differs wholly in the step in which an impact falls, so that its RMS falls with the root of the step.
+    metrics = ERRORS[:1] if phase.name == IMPACTS else ERRORS
+    errors = evaluate(metrics, MeasuredRun(run, reference, None, None, k, second, None, None))
+    return found | {"verified": True, **errors}
+
+
+def known(name: str) -> str:
+    """The column with what is known of the motion, beside an error's."""
+    return f"{name.removesuffix('_error')}_reference"
+
+
+def orders(rows: pd.DataFrame) -> pd.DataFrame:
+    """The orders, limits and bounds of all errors (`COLUMNS`)."""
+    found: list[dict[str, Any]] = []
+    for (case, label, scheme, phase), own in rows.groupby(["case", "label", "scheme", "phase"], sort=False):
+        for name in (m.column.name for m in ERRORS):
+            good = own[own["verified"]]
+            if name not in good or good[name].isna().all():
+                continue
+            h, e, off = good["step"].to_numpy(), good[name].to_numpy(), float(good[known(name)].max())
+            line = {"case": case, "label": label, "scheme": scheme, "phase": phase, "error": name, "uncertainty": off}
+            found.append(line | (_bounded(bound(h, e)) if phase == IMPACTS else _fitted(order(h, e, np.array([off])))))
+    return framed(found, COLUMNS, CASE)
+
+
+def _fitted(x: Order) -> dict[str, Any]:
+    own = {"order": x.p, "order_low": x.p_low, "order_high": x.p_high}
+    limit = {"limit": x.limit, "limit_low": x.limit_low, "limit_high": x.limit_high}
+    # A limit whose interval reaches zero is none that the motion's uncertainty does not hide.
+    verdict = "vanishes" if x.falls == "limit" and x.limit_low <= 0 < x.p_low else x.falls
+    return {"verdict": verdict, "last": x.last, **own, **limit}
+
+
+def _bounded(x: Bound) -> dict[str, Any]:
+    return {"verdict": x.falls, "last": x.last, "bound": x.C if x.falls == "bounded" else np.nan}

@@ -1,0 +1,118 @@
+"""`convergence`: errors over the step, for formulations and schemes, against the event-driven motion of a case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.builtin.reports.text.convergence import sentences
+from workbench.errors import DataError
+from workbench.output import provenance, write_json
+from workbench.progress import ProgressCallback
+from workbench.step.scheme import KINDS, find_scheme
+from workbench.verbs.compare import must_differ, several
+from workbench.verbs.find import find_case, find_formulation, find_formulations
+from workbench.verbs.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STEPS = (2e-3, 1e-3, 5e-4, 2.5e-4, 1.25e-4, 6.25e-5)
+"""Steps unless others are asked for [s]."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Convergence(Result):
+    """`rows`, a row per formulation, scheme, step and phase of the motion; `orders`, what their errors come to."""
+
+    rows: pd.DataFrame = field(repr=False)
+    settings: dict[str, Any] = field(repr=False)
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        return f"{self.settings['case']}: errors over the step against the event-driven motion"
+
+    @cached_property
+    def orders(self) -> pd.DataFrame:
+        """A row per formulation, scheme, phase and error: order and limit with intervals of 95 %, through impacts the
+        least C with e <= C h, the error at the smallest step, and the motion's own uncertainty."""
+        from workbench.studies.refinement import orders
+
+        return orders(self.rows)
+
+    @property
+    def words(self) -> Sequence[str]:
+        return sentences(self.orders, self.rows)
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        return {"orders": self.orders, "rows": self.rows}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return provenance(**self.settings)
+
+    def html(self, facts: dict[str, Any] | None = None) -> str:
+        """The page of a study, with a panel for each phase."""
+        from workbench.builtin.reports.pages.study import render
+        from workbench.studies.refinement import ERRORS, IMPACTS
+
+        rows, one = self.rows, self.rows["scheme"].nunique() == 1
+        label = rows["label"] if one else rows["label"] + ", " + rows["scheme"]
+        drawn = rows.assign(
+            label=label, case=rows["case"] + ", " + rows["phase"], window="all", impacts=rows["phase"] == IMPACTS
+        )
+        drawn.insert(0, "point", 0)
+        return render(self.title, self.words, drawn, ERRORS, facts or self.facts, general=False)
+
+    def write(self, folder: Path, facts: dict[str, Any] | None = None) -> None:
+        """orders.csv, rows.csv and rows.parquet, the page and provenance.json into a folder that is there."""
+        facts = facts or self.facts
+        for name, frame in self.frames.items():
+            frame.to_csv(folder / f"{name}.csv", index=False)
+        self.rows.to_parquet(folder / "rows.parquet", index=False)
+        (folder / "report.html").write_bytes(self.html(facts).encode())
+        write_json(folder / "provenance.json", facts)
+
+
+def convergence(
+    what: Any, formulations: Any = "coulomb", steps: Any = STEPS, schemes: Any = tuple(KINDS), *,
+    duration: float | None = None, progress: ProgressCallback | None = None,
+) -> Convergence:  # fmt: skip
+    """Step a case at several `steps` [s] under formulations and schemes, and fit the order at which errors against its
+    event-driven motion fall, and the limit that they come to: the error of a formulation's own law, free of the step.
+
+    `formulations` are names or the things themselves, None all of the workbench; `schemes` names as "midpoint" or
+    "moreau-jean:theta=0.7" (`workbench.step.scheme`); `duration` [s] is the case's own unless one is given. Phases of
+    the motion have errors apart: up to its first event, through stick-slip events, through impacts, where an order has
+    no meaning and e <= C h is tried. A run that fails is a row with its reason. Raises WorkbenchError for a case that
+    has no event-driven motion, steps that are none or fewer than two, or a duration of no phase that holds some steps.
+
+    >>> import workbench as wb
+    >>> found = wb.convergence("rod", schemes=["symplectic", "midpoint"], duration=0.1)
+    >>> found.orders.query("error == 'position_error'")["order"].round(1).tolist()
+    [1.0, 2.0]
+    """
+    from workbench.studies.refinement import motions, refined
+
+    case, chosen, exact = find_case(what), find_formulations(formulations), find_formulation("coulomb")
+    must_differ(chosen)
+    found = list(dict.fromkeys(find_scheme(x) for x in several(schemes)))
+    sizes = sorted({float(h) for h in several(steps)}, reverse=True)
+    if len(sizes) < 2 or not all(0 < h < float("inf") for h in sizes):
+        raise DataError(
+            f"steps {', '.join(f'{h:g}' for h in sizes)} s; two different ones at least, positive, are needed"
+        )
+    if not found:
+        raise DataError(f"no scheme is given; known: {', '.join(KINDS)}")
+    if progress:
+        progress("following the motion from event to event", 0, 1)
+    rows = refined(case, chosen, found, sizes, motions(case, exact, duration), progress)
+    own = {
+        "case": case.name, "parameters": vars(case), "formulations": [f.label for f in chosen], "steps": sizes,
+        "schemes": [str(x) for x in found], "duration": case.duration if duration is None else duration,
+    }  # fmt: skip
+    return Convergence(rows, own)
