@@ -6,8 +6,8 @@ from workbench.registry import Registry
 GROUPS = {
     "Verbs": [
         "solve", "solutions", "sweep", "compare", "report", "study", "check", "vary", "trace", "painleve", "verify",
-        "show", "read", "export", "follow", "convergence", "sensitivity", "scene", "flow", "discharge", "reality", "exam",
-        "verdict",
+        "show", "read", "export", "follow", "convergence", "sensitivity", "scene", "flow", "discharge", "reality",
+        "exam", "verdict",
     ],
     "Data": ["ContactSystem", "SlidingSystem"],
     "Lists": ["formulations", "cases", "solvers", "metrics"],

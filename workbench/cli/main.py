@@ -39,8 +39,8 @@ from workbench.errors import WorkbenchError
 from workbench.signals import ENDING, EndedBySignal
 
 COMMANDS = (
-    compare, follow, convergence, sensitivity, study, flow, reality, exam, report, index, slides, reproduce, show, check,
-    judge, trace, verify, files, export, painleve, listing,
+    compare, follow, convergence, sensitivity, study, flow, reality, exam, report, index, slides, reproduce, show,
+    check, judge, trace, verify, files, export, painleve, listing,
 )  # fmt: skip
 """In the order in which the help lists them."""
 NUMERIC = ("--step", "--duration", "--reference-step", "--time-limit", "--at", "--slip")
