@@ -191,12 +191,16 @@ def newton_answers(W, q, mu, rng, starts):
 @pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(8))
 def test_newton_from_many_starts_finds_no_solution_outside_the_list_of_two_contacts(seed):
-    rng, reached = np.random.default_rng(seed), 0
+    rng, reached, undecided = np.random.default_rng(seed), 0, 0
     for k in range(5):
         W = random_matrix(rng, 6, ("definite", "nearly symmetric")[k % 2])
         q, mu = rng.normal(size=6) - np.r_[1, 1, 0, 0, 0, 0], rng.uniform(0.2, 1.2, 2)
         x = found(W, q, mu)
-        assert x.count is not None
+        if x.count is None:
+            # A zero at infinity, which no division of the angles excludes.
+            assert "singular" in x.reason
+            undecided += 1
+            continue
         if k % 2 == 0:
             # Degree theory: a positive definite W has solutions, whose indices add up to one.
             assert sum(s.index for s in x.points) == 1
@@ -204,6 +208,7 @@ def test_newton_from_many_starts_finds_no_solution_outside_the_list_of_two_conta
             assert min((np.abs(s.p - p).max() for s in x.points), default=math.inf) < 1e-6 * max(1, np.abs(p).max())
             reached += 1
     assert reached > 20
+    assert undecided <= 1
 
 
 def test_solutions_in_the_plane_are_those_that_enumeration_of_the_lcp_finds():

@@ -13,7 +13,6 @@ the differences are proved positive semidefinite.
 """
 
 import numpy as np
-import scipy.linalg
 from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import check_clock
@@ -53,10 +52,14 @@ def contracts(friction: RationalFriction, deadline: float) -> fmpq | None:
 def _above(A: fmpq_mat, B: fmpq_mat, deadline: float) -> fmpq | None:
     """A rational k for which k B - A is positive semidefinite, near the least one."""
     check_clock(deadline)
-    values = [np.array([[nearest_double(x) for x in row] for row in M.tolist()]) for M in (A, B)]
+    a, b = (np.array([[nearest_double(x) for x in row] for row in M.tolist()]) for M in (A, B))
     try:
-        largest = float(scipy.linalg.eigh(*values, eigvals_only=True)[-1])
-    except (np.linalg.LinAlgError, ValueError):
+        factor = np.linalg.cholesky(b)
+        half = np.linalg.solve(factor, a)
+        largest = float(np.linalg.eigvalsh(np.linalg.solve(factor, half.T))[-1])
+    except np.linalg.LinAlgError:
+        return None
+    if not np.isfinite(largest):
         return None
     bound = fmpq(*(largest * (1 + ROOM)).as_integer_ratio())
     n = A.nrows()
