@@ -8,8 +8,8 @@ import pandas as pd
 
 from workbench.comparison.derivatives import THE_MOTION
 
-GOOD, MISLEADING = 0.05, 0.5
-"""Relative errors up to which a derivative is called right, and from which on it is called misleading."""
+GOOD = 0.05
+"""Relative error up to which a derivative is called right."""
 MOST = 10
 
 
@@ -46,19 +46,17 @@ def _judged(rows: pd.DataFrame, exact: float) -> str:
         moving = own[own["derivative"] != 0.0]["formulation"]
         return "All say so." if moving.empty else f"It moves under {', '.join(moving)}."
     right = own[own["error"].abs() <= GOOD]["formulation"]
-    wrong = own[(own["error"].abs() >= MISLEADING)]
-    parts = []
-    if len(right):
-        parts.append(f"Within {100 * GOOD:g} %: {', '.join(right)}.")
-    turned = wrong[wrong["derivative"] * exact < 0]["formulation"]
-    blind = wrong[wrong["derivative"] == 0.0]["formulation"]
+    turned = own[own["derivative"] * exact < 0]["formulation"]
+    blind = own[own["derivative"] == 0.0]["formulation"]
+    off = own[(own["error"].abs() > GOOD) & (own["derivative"] * exact > 0)]
+    parts = [f"Within {100 * GOOD:g} %: {', '.join(right)}."] if len(right) else []
+    if len(off):
+        some = ", ".join(f"{r['formulation']} ({100 * r['error']:+.0f} %)" for r in off.to_dict("records"))
+        parts.append(f"Off by more: {some}.")
     if len(turned):
         parts.append(f"Of the wrong sign, so that a search goes the wrong way: {', '.join(turned)}.")
     if len(blind):
         parts.append(f"Zero, so that a search does not see {rows['parameter'].iloc[0]}: {', '.join(blind)}.")
-    far = wrong[wrong["derivative"] * exact > 0]
-    if len(far):
-        parts.append("Too long or too short by half or more: " + ", ".join(far["formulation"]) + ".")
     return " ".join(parts)
 
 

@@ -14,12 +14,15 @@ def add_command(commands: Any) -> None:
     p = command(
         commands, "sensitivity", "derivatives of a motion by parameters: which formulations have the right ones",
         "sensitivity block --of x --to mu", "sensitivity spatial-particle --of x y --to mu speed --duration 0.5",
-        "sensitivity rod -f ccp hybrid --of v[2] --to mu kappa --step 5e-4 --json",
+        "sensitivity rod -f ccp -f hybrid --of v[2] --to mu kappa --step 5e-4 --json",
     )  # fmt: skip
     p.add_argument("case", help="name of a case (see: workbench list cases)")
     p.add_argument("--of", nargs="+", required=True, metavar="OUTPUT", help="x, y, z, energy, q[i], v[i] at the end")
     p.add_argument("--to", nargs="+", required=True, metavar="NAME", help="parameters of the case")
-    p.add_argument("-f", "--formulations", nargs="+", metavar="NAME", help="default: ten classical ones")
+    p.add_argument(
+        "-f", "--formulation", action="append", metavar="NAME[:OPTION=VALUE,...]",
+        help="repeatable; default: ten classical ones",
+    )  # fmt: skip
     p.add_argument("--set", action="append", metavar="NAME=VALUE", help="a parameter of the case; repeatable")
     p.add_argument("--step", default="1e-3", metavar="H", help="time step [s]")
     p.add_argument("--duration", metavar="T", help="simulated time [s]; default: the case's")
@@ -40,7 +43,7 @@ def run_sensitivity(o: argparse.Namespace) -> None:
     case = case_with_settings(o.case, o.set or [])
     with CommandProgress(o.quiet) as progress:
         found = sensitivity(
-            case, o.formulations or CLASSICAL, of=o.of, to=o.to, step=step, duration=duration, progress=progress
+            case, o.formulation or CLASSICAL, of=o.of, to=o.to, step=step, duration=duration, progress=progress
         )
     if o.out:
         found.save(o.out)
