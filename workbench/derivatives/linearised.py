@@ -199,7 +199,10 @@ class Linearised:
         r, p, b = self.sources(change)
         lower, upper, some = self.lower.copy(), self.upper.copy(), self.loose >= 0
         lower[some], upper[some] = change.lower[self.loose[some]], change.upper[self.loose[some]]
-        if (lower > upper).any():
+        crossing = lower > upper
+        if crossing.any() and float((lower - upper)[crossing].max()) <= 1e-9 * float(np.abs(change.q).max(initial=0.0)):
+            upper[crossing] = lower[crossing]
+        elif crossing.any():
             raise DataError("equal bounds move across one another: there is no solution beside this one")
         start = np.flatnonzero(self.begins)
         cone = self.law[start]

@@ -26,19 +26,21 @@ from workbench.errors import DataError, UnknownNameError
 from workbench.escalation import default_solver, in_steps
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
+from workbench.mechanics.relaxation import is_rigid
 from workbench.problems.solution import Status
 from workbench.progress import ProgressCallback
 from workbench.step.stepper import Stepper, end_step
 
-SHIFT = 1e-4
+SHIFT = 1e-5
 """Share of a parameter and of the state by which they are moved for differences of the posed data."""
 CLOSER = 1e-2
 """What that is multiplied with where differences of two orders disagree."""
 ROUGH = 1e-5
 """Relative disagreement of differences of order two and four from which on the data have a jump within reach."""
-SETTLED = 1e-11
-"""Relative change at which the tangent of a fixed point has settled."""
-MOST_PASSES = 200
+SETTLED, UNSETTLED = 1e-11, 1e-7
+"""Relative change of a pass at which the tangent of a fixed point has settled, and from which on it has not."""
+MOST_PASSES = 20
+"""Passes after which the tangent of a fixed point is looked for by its linear equations."""
 
 
 class State(NamedTuple):
@@ -106,6 +108,9 @@ class _Step:
         self.stepper = Stepper(c, h, case.normal, case.v_th)
         self.stepper.follow(case, case.relaxation)
         self.iterates = c.hooks.again is not None
+        # Where nothing asks for the impulses of a step, they need no derivative.
+        asks = self.iterates or c.hooks.estimate != "none" or c.hooks.remember is not None or c.hooks.given is not None
+        self.velocities_alone = not asks and bool(is_rigid(case.relaxation.data()))
         t = self.stepper.track
         self.state = State(t.q.copy(), t.v.copy(), t.memory.copy(), self.stepper.work.out.copy())
 
@@ -120,17 +125,21 @@ class _Step:
         if case is not self.case:
             t.relaxation[:], s.core.v_th = self.case.relaxation.data(), self.case.v_th
 
-    def posed(self, z: Array) -> dict[str, Array]:
-        """The problem that stands after `begin`, of a fixed point the one after a pass that gave z."""
+    def posed(self, own: Array) -> dict[str, Array]:
+        """The problem that stands after `begin`, of a fixed point that with the formulation's own data `own`."""
         s = self.stepper
+        if self.iterates:
+            s.own[:] = own
         if s.pose() is not Status.SOLVED:
             raise DataError("the problem cannot be posed beside the motion")
-        if self.iterates:
-            s.finish_pass(z)
-            s.pose()
-        w, conic = s.work, s.work.mu.size > 0
-        names = ("M", "q", "mu") if conic else ("M", "q", "lower", "upper")
+        w = s.work
+        names = ("M", "q", "mu") if w.mu.size else ("M", "q", "lower", "upper")
         return {name: np.array(getattr(w, name)) for name in names}
+
+    def passed(self, z: Array) -> Array:
+        """The formulation's own data after the pass of which z is the solution, after `posed`."""
+        self.stepper.finish_pass(z)
+        return self.stepper.own.copy()
 
     def ended(self, z: Array) -> State:
         """The state after the step of which z is the solution, after `posed`."""
@@ -140,16 +149,15 @@ class _Step:
         return State(t.q.copy(), t.v.copy(), t.memory.copy(), s.work.out.copy())
 
     def outputs(self) -> Array:
-        """How [v, p_n, p_t] move with z, after `posed`."""
+        """How [v, p_n, p_t] move with z, after `posed`; velocities alone where nothing asks for the impulses."""
         w = self.stepper.work
-        columns = []
+        rows = []
         for z in (np.zeros(w.z.size), *np.eye(w.z.size)):
             w.z[:] = z
             carry_back(w)
-            columns.append(w.out.copy())
-        return (
-            np.stack([column - columns[0] for column in columns[1:]], axis=1) if w.z.size else np.zeros((w.out.size, 0))
-        )
+            rows.append(w.out.copy())
+        found: Array = (np.stack(rows)[1:] - rows[0]).T
+        return found[: self.stepper.c.size[0]] if self.velocities_alone else found
 
 
 def moved(case: Case, name: str) -> tuple[Callable[[float], Case], float]:
@@ -235,16 +243,28 @@ def motion_derivatives(
         solution, _, _ = step.stepper.solve(step.solver)
         if solution.claimed is not Status.SOLVED:
             raise DataError(f"step {k} (t = {k * h:.4g} s): {solution.why_not}")
+        own = step.stepper.own.copy()
         sensitivity = sensitivity_of(step.stepper.problem(), solution.z) if solution.z.size else None
+        settled = own
+        if step.iterates:
+            # Begun anew: a formulation that counts its passes has one more.
+            step.begin(state)
+            step.posed(own)
+            settled = step.passed(solution.z)
+            step.begin(state)
+            step.posed(own)
+        if np.abs(settled - own).max(initial=0.0) > UNSETTLED * np.abs(own).max(initial=0.0):
+            for t in tangents:
+                t.reason = t.reason or f"step {k}: its passes end before what they iterate settles"
         before, modes = modes, tuple(place.mode for place in sensitivity.places) if sensitivity else ()
         switches += sum(x is not y for x, y in zip(before, modes, strict=False))
         live = [t for t in tangents if not t.reason]
         if live:
             here = step.outputs()
             for t in live:
-                _carry(step, t, state, solution.z, sensitivity, here, k)
+                _carry(step, t, _Solved(state, own, solution.z, sensitivity, here), k)
         step.begin(state)
-        step.posed(solution.z)
+        step.posed(own)
         state = step.ended(solution.z)
         if progress and k % 50 == 49:
             progress("following the derivatives", k + 1, steps)
@@ -269,51 +289,88 @@ def _at_end(t: _Tangent, wanted: Sequence[Output], state: State, switches: int) 
     return MotionDerivative(derivative, tuple(t.kinks), tuple(t.jumps), switches)
 
 
-def _carry(
-    step: _Step, t: _Tangent, state: State, z: Array, sensitivity: Sensitivity | None, outputs: Array, k: int
-) -> None:
-    """The tangent of the state after step k, whose solution is z, into t."""
-    shift = t.shift(state)
+class _Solved(NamedTuple):
+    """A step's state, the formulation's own data as they have settled, its solution, how that moves, and outputs."""
 
-    def posed(s: float, dz: Array) -> list[Array]:
-        beside = _sum(state, t.state, s)
+    state: State
+    own: Array
+    z: Array
+    sensitivity: Sensitivity | None
+    outputs: Array
+
+
+def _carry(step: _Step, t: _Tangent, x: _Solved, k: int) -> None:
+    """The tangent of the state after step k into t."""
+    shift, noted = t.shift(x.state), [False, False]
+
+    def posed(s: float, own: Array) -> list[Array]:
+        beside = _sum(x.state, t.state, s)
         if t.data is None:
             step.begin(beside, t.moved(s))
         else:
             step.begin(beside, data=t.data + s * t.along)
-        return list(step.posed(z + s * dz).values())
+        return list(step.posed(x.own + s * own).values())
 
-    dz = np.zeros(z.size)
+    def solution(own: Array) -> Array:
+        """dz that a tangent of the formulation's own data leads to; notes kinks, and data that jump."""
+        if x.sensitivity is None:
+            return np.zeros(0)
+        change, rough = _difference(partial(posed, own=own), shift)
+        if rough:
+            change, rough = _difference(partial(posed, own=own), CLOSER * shift)
+        names = ("M", "q", "mu") if len(change) == 3 else ("M", "q", "lower", "upper")
+        found, kink = _moved(x.sensitivity, x.outputs, dict(zip(names, change, strict=True)))
+        noted[:] = [kink, rough]
+        return found
+
+    def passed(own: Array) -> Array:
+        dz = solution(own)
+
+        def after(s: float) -> list[Array]:
+            posed(s, own)
+            return [step.passed(x.z + s * dz)]
+
+        return _difference(after, shift)[0][0]
+
     try:
-        for _ in range(MOST_PASSES if step.iterates else 1):
-            if sensitivity is None:
-                break
-            change, rough = _difference(partial(posed, dz=dz), shift)
-            if rough:
-                change, rough = _difference(partial(posed, dz=dz), CLOSER * shift)
-            names = ("M", "q", "mu") if len(change) == 3 else ("M", "q", "lower", "upper")
-            before, (dz, kink) = dz, _moved(sensitivity, outputs, dict(zip(names, change, strict=True)))
-            if np.abs(dz - before).max(initial=0.0) <= SETTLED * np.abs(dz).max(initial=0.0):
-                break
-        else:
-            if step.iterates and sensitivity is not None:
-                raise DataError(f"the derivative of its fixed point does not settle within {MOST_PASSES} passes")
+        own = np.zeros(x.own.size)
+        if step.iterates:
+            own = _fixed(passed, own)
+        dz = solution(own)
     except DataError as error:
         t.reason = f"step {k}: {error}"
         return
-    if sensitivity is not None:
-        if rough:
-            t.jumps.append(k)
-        if kink:
-            t.kinks.append(k)
+    for was, steps in zip(noted, (t.kinks, t.jumps), strict=True):
+        if was:
+            steps.append(k)
 
     def ended(s: float) -> State:
-        beside = z + s * dz
-        posed(s, dz)
-        return step.ended(beside)
+        posed(s, own)
+        return step.ended(x.z + s * dz)
 
     found, _ = _difference(ended, shift)
     t.state = State(*found)
+
+
+def _fixed(passed: Callable[[Array], Array], x: Array) -> Array:
+    """The fixed point of the tangents of passes, by passes, and by its linear equations where these contract slowly.
+
+    Raises DataError where neither settles.
+    """
+    for _ in range(MOST_PASSES):
+        before, x = x, passed(x)
+        if np.abs(x - before).max(initial=0.0) <= SETTLED * np.abs(x).max(initial=0.0):
+            return x
+    size = float(np.abs(x).max()) or 1.0
+    start = passed(np.zeros(x.size))
+    slope = np.stack([(passed(size * e) - start) / size for e in np.eye(x.size)], axis=1)
+    try:
+        found = np.asarray(np.linalg.solve(np.eye(x.size) - slope, start), dtype=float)
+    except np.linalg.LinAlgError:
+        raise DataError("its fixed point moves without bound") from None
+    if np.abs(passed(found) - found).max(initial=0.0) > UNSETTLED * np.abs(found).max(initial=0.0):
+        raise DataError("the derivative of its fixed point does not settle: passes have kinks there")
+    return found
 
 
 def _moved(s: Sensitivity, outputs: Array, change: dict[str, Any]) -> tuple[Array, bool]:

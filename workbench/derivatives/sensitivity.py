@@ -134,7 +134,10 @@ class Sensitivity:
             return [self._regular(change, outputs)]
         posed = s.one_sided(change)
         found: list[Derivative] = []
-        for y in _solutions(posed):
+        solutions, complete = _solutions(posed)
+        if not solutions and not complete:
+            raise DataError("one-sided derivatives were not found: redundant contacts, or many sets between modes")
+        for y in solutions:
             one = self._plain(*s.derivative(y, change))
             if not any(self._are_same(one, other, outputs) for other in found):
                 found.append(one)
@@ -228,14 +231,18 @@ def _count(between: list[Place]) -> str:
     return "between modes: " + ", ".join(f"{names.count(name)} {name}" for name in dict.fromkeys(names))
 
 
-def _solutions(posed: MixedNCP) -> list[Array]:
-    """All solutions of a one-sided problem of few bounded unknowns, each by the active set; of others the one found."""
+def _solutions(posed: MixedNCP) -> tuple[list[Array], bool]:
+    """All solutions of a one-sided problem of few bounded unknowns, each by the active set; of others the one found.
+
+    False where there may be others.
+    """
     bounded = np.flatnonzero((posed.lower > -np.inf) | (posed.upper < np.inf))
     if posed.sets.cone.any() or bounded.size > MOST_ROWS:
         from workbench.algorithms.mixed_exact import SOLVER
 
         found = SOLVER.solve(posed)
-        return [found.z] if found.verified else []
+        return ([found.z] if found.verified else []), False
+    complete = True
     solutions: list[Array] = []
     states = [
         [s for s in ("lower", "inside", "upper") if s == "inside" or np.isfinite(getattr(posed, s)[k])] for k in bounded
@@ -247,11 +254,12 @@ def _solutions(posed: MixedNCP) -> list[Array]:
                 M[k], right[k] = np.eye(posed.size)[k], getattr(posed, state)[k]
         values = np.linalg.svd(M, compute_uv=False)
         if not values[-1] > 1e-13 * values[0]:
+            complete = False
             continue
         y: Array = np.asarray(np.linalg.solve(M, right), dtype=float)
         if float(posed.residual(y)) <= SAME:
             solutions.append(y)
-    return solutions
+    return solutions, complete
 
 
 def sensitivity_of(problem: Problem, z: Array) -> Sensitivity:
