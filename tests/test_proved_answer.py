@@ -262,6 +262,15 @@ def test_a_box_too_wide_for_the_curvature_is_refused():
     assert holds(own, LAWS[0], changed(support, radii=[str(r) for r in radii]))
 
 
+def test_a_box_too_wide_for_the_curvature_of_the_impulse_is_refused():
+    # Much mobility along the plane: how p_t = -mu p_n (c, s) bends decides, which is from a radius of 0.00395 on.
+    W = [[Fraction(1), 0, 0], [0, Fraction(100), 0], [0, 0, Fraction(100)]]
+    own = Friction([[Fraction(x) for x in row] for row in W], [Fraction(-1), Fraction(33), Fraction(44)], [HALF], 2)
+    J = [[1, 0, 0, 0], [-30, -55, 0, -0.6], [-40, 0, -55, -0.8], [0, 1.2, 1.6, 0]]
+    for r, expected in (("3/1000", True), ("6/1000", False)):
+        assert holds(own, LAWS[0], enclosure(["slip"], [1, "3/5", "4/5", 5], matrix(J), r)) == expected
+
+
 def test_another_contact_counts_the_curvature_of_a_slide():
     # The second contact opens by q_n - mu p_n c of the first, over the box less than at its centre by a term of r^2.
     W = [[Fraction(i == j) for j in range(6)] for i in range(6)]
