@@ -1,6 +1,8 @@
 """Derivatives of motions against closed forms, difference quotients of whole runs, and the motion itself."""
 
 import json
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from workbench.cli.main import main
 from workbench.derivatives.motion import motion_derivatives, moved
 from workbench.errors import DataError, UnknownNameError, WorkbenchError
 from workbench.escalation import default_solver
+from workbench.mechanics.case import Case, quantity
 from workbench.step.simulation import simulate
 from workbench.verbs.find import find_case, find_formulation
 
@@ -164,3 +167,39 @@ def test_every_case_and_formulation_agree_with_runs_or_say_why_not(name):
         assert min(off) < 1e-5, (label, off)
         agreed += 1
     assert agreed >= len(FORMULATIONS.names) // 2, reasons
+
+
+def test_a_case_in_plain_python_moves_with_its_parameters_in_forces_and_kinematics():
+    """One direction on a plane, rates of the coordinate scaled by `gear`: x = gear (v0 t - mu g h^2 n (n + 1)/2)."""
+
+    @dataclass(frozen=True)
+    class Geared(Case):
+        name: ClassVar[str] = "geared"
+        size: ClassVar[tuple[int, int, int, int]] = (2, 0, 1, 1)
+        duration: ClassVar[float] = 0.05
+        mu: float = quantity(0.3, "1", "friction", "nonnegative")
+        gear: float = quantity(2.0, "1", "metres a unit of velocity", "positive")
+
+        def mechanics(self, q, v):
+            return dict(M=np.eye(2), f=np.array([0.0, -9.81]), J_n=np.array([[0.0, 1.0]]), J_t=np.array([[1.0, 0.0]]),
+                        phi=np.zeros(1), mu=np.array([self.mu]))  # fmt: skip
+
+        def advance(self, q, v, h, data, q_next):
+            q_next[:] = q + h * self.gear * v
+
+        def start(self):
+            return np.zeros(2), np.array([1.0, 0.0])
+
+        def centre(self, q):
+            return np.stack([q[..., 0], 0 * q[..., 0], q[..., 1]], axis=-1)
+
+        def energy(self, q, v):
+            return 0.5 * (v**2).sum(axis=-1)
+
+        def truths(self, run):
+            return []
+
+    _, found = motion_derivatives(Geared(), find_formulation("coulomb"), ["x"], ["mu", "gear"], 1e-3)
+    fallen = 9.81e-6 * 50 * 51 / 2
+    assert found["mu"].derivative[0] == pytest.approx(-2.0 * fallen, rel=1e-6)
+    assert found["gear"].derivative[0] == pytest.approx(0.05 - 0.3 * fallen, rel=1e-6)

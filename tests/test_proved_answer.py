@@ -9,9 +9,11 @@ import pytest
 
 import workbench as wb
 from tests.problem_files import data_folder
+from workbench.certificates.contact_modes import check_enclosure
 from workbench.certificates.documents import digest
 from workbench.certificates.friction import LAWS, Friction, check_existence
-from workbench.certificates.outcomes import VERIFIED, RefusedError
+from workbench.certificates.limits import within
+from workbench.certificates.outcomes import VERIFIED, RefusedError, TooLongError
 from workbench.certificates.verify import verify
 from workbench.cli.main import main
 from workbench.diagnostics.problem_check import in_rationals
@@ -260,6 +262,13 @@ def test_a_box_too_wide_for_the_curvature_is_refused():
     assert not holds(own, LAWS[0], changed(support, radii=[str(r) for r in radii]))
     radii = [Fraction(1, 200)] * 4
     assert holds(own, LAWS[0], changed(support, radii=[str(r) for r in radii]))
+
+
+def test_the_time_limit_holds_between_rows_of_a_product():
+    """Of a box the products with W are long: one moment after the limit nothing is multiplied any more."""
+    own, support = support_of(ONE)
+    with within(1e-9), pytest.raises(TooLongError):
+        check_enclosure(own.W, own.q, own.mu, own.d, True, support)
 
 
 def test_a_box_too_wide_for_the_curvature_of_the_impulse_is_refused():

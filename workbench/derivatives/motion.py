@@ -12,7 +12,7 @@ and the step is counted.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,11 @@ ROUGH = 1e-5
 """Relative disagreement of differences of order two and four from which on the data have a jump within reach."""
 SETTLED, UNSETTLED = 1e-11, 1e-7
 """Relative change of a pass at which the tangent of a fixed point has settled, and from which on it has not."""
+DATA = {
+    "LCP": ("M", "q"), "MLCP": ("M", "q", "lower", "upper"), "conic QP": ("M", "q", "mu"),
+    "Coulomb NCP": ("M", "q", "mu"), "mixed NCP": ("M", "q", "lower", "upper", "mu"), "equations": (),
+}  # fmt: skip
+"""Kind of problem: its data that may move."""
 MOST_PASSES = 20
 """Passes after which the tangent of a fixed point is looked for by its linear equations."""
 
@@ -105,6 +110,7 @@ class _Step:
     def __init__(self, case: Case, formulation: Formulation, h: float, solver: Solver | None) -> None:
         c = compiled(formulation, *case.size)
         self.case, self.solver = case, in_steps(solver or default_solver(c.kind), c.kind)
+        self.beside, self.names = case, DATA[c.kind]
         self.stepper = Stepper(c, h, case.normal, case.v_th)
         self.stepper.follow(case, case.relaxation)
         self.iterates = c.hooks.again is not None
@@ -116,7 +122,8 @@ class _Step:
 
     def begin(self, state: State, case: Case | None = None, data: Array | None = None) -> None:
         """Begin a step at a state, with the parameters of another case or with other `data` of the same."""
-        s, t, case = self.stepper, self.stepper.track, case or self.case
+        s, t = self.stepper, self.stepper.track
+        self.beside = case = case or self.case
         t.data[:] = case.data() if data is None else data
         if case is not self.case:
             t.relaxation[:], s.core.v_th = case.relaxation.data(), case.v_th
@@ -125,16 +132,14 @@ class _Step:
         if case is not self.case:
             t.relaxation[:], s.core.v_th = self.case.relaxation.data(), self.case.v_th
 
-    def posed(self, own: Array) -> dict[str, Array]:
-        """The problem that stands after `begin`, of a fixed point that with the formulation's own data `own`."""
+    def posed(self, own: Array) -> list[Array]:
+        """The data of the problem that stands after `begin`, of a fixed point with the formulation's own data `own`."""
         s = self.stepper
         if self.iterates:
             s.own[:] = own
         if s.pose() is not Status.SOLVED:
             raise DataError("the problem cannot be posed beside the motion")
-        w = s.work
-        names = ("M", "q", "mu") if w.mu.size else ("M", "q", "lower", "upper")
-        return {name: np.array(getattr(w, name)) for name in names}
+        return [np.array(getattr(s.work, name)) for name in self.names]
 
     def passed(self, z: Array) -> Array:
         """The formulation's own data after the pass of which z is the solution, after `posed`."""
@@ -145,7 +150,7 @@ class _Step:
         """The state after the step of which z is the solution, after `posed`."""
         s, t = self.stepper, self.stepper.track
         s.finish_pass(z)
-        end_step(0, s.core, s.work, t, s.functions(self.case), s.settings(self.solver))
+        end_step(0, s.core, s.work, t, s.functions(self.beside), s.settings(self.solver))
         return State(t.q.copy(), t.v.copy(), t.memory.copy(), s.work.out.copy())
 
     def outputs(self) -> Array:
@@ -234,7 +239,7 @@ def motion_derivatives(
     tangents = [_Tangent(case, name) for name in parameters]
     step = _Step(case, formulation, h, solver)
     for t in tangents:
-        t.state = replace_memory(t.state, step.state)
+        t.state = _with_memory(t.state, step.state)
     steps = round((case.duration if duration is None else duration) / h)
     state, switches = step.state, 0
     modes: tuple[Mode, ...] = ()
@@ -272,7 +277,7 @@ def motion_derivatives(
     return values, {t.name: _at_end(t, wanted, state, switches) for t in tangents}
 
 
-def replace_memory(tangent: State, state: State) -> State:
+def _with_memory(tangent: State, state: State) -> State:
     """A tangent whose memory and last step do not move."""
     return tangent._replace(memory=np.zeros(state.memory.size), out=np.zeros(state.out.size))
 
@@ -309,7 +314,7 @@ def _carry(step: _Step, t: _Tangent, x: _Solved, k: int) -> None:
             step.begin(beside, t.moved(s))
         else:
             step.begin(beside, data=t.data + s * t.along)
-        return list(step.posed(x.own + s * own).values())
+        return step.posed(x.own + s * own)
 
     def solution(own: Array) -> Array:
         """dz that a tangent of the formulation's own data leads to; notes kinks, and data that jump."""
@@ -318,8 +323,7 @@ def _carry(step: _Step, t: _Tangent, x: _Solved, k: int) -> None:
         change, rough = _difference(partial(posed, own=own), shift)
         if rough:
             change, rough = _difference(partial(posed, own=own), CLOSER * shift)
-        names = ("M", "q", "mu") if len(change) == 3 else ("M", "q", "lower", "upper")
-        found, kink = _moved(x.sensitivity, x.outputs, dict(zip(names, change, strict=True)))
+        found, kink = _moved(x.sensitivity, x.outputs, dict(zip(step.names, change, strict=True)))
         noted[:] = [kink, rough]
         return found
 
@@ -373,12 +377,8 @@ def _fixed(passed: Callable[[Array], Array], x: Array) -> Array:
     return found
 
 
-def _moved(s: Sensitivity, outputs: Array, change: dict[str, Any]) -> tuple[Array, bool]:
+def _moved(s: Sensitivity, outputs: Array, change: dict[str, Array]) -> tuple[Array, bool]:
     """dz along a change, and whether it is one-sided. Raises DataError where outputs have no derivative."""
-    change = {name: np.asarray(value) for name, value in change.items() if getattr(s.problem, name, None) is not None}
-    if "lower" in change and type(s.problem).kind == "LCP":
-        change.pop("lower")
-        change.pop("upper")
     right = s.along(outputs, **change)
     if len(right) != 1:
         raise DataError("no solution beside this one" if not right else f"{len(right)} solutions beside this one")
