@@ -265,10 +265,13 @@ def test_a_box_too_wide_for_the_curvature_is_refused():
 
 
 def test_the_time_limit_holds_between_rows_of_a_product():
-    """Of a box the products with W are long: one moment after the limit nothing is multiplied any more."""
-    own, support = support_of(ONE)
-    with within(1e-9), pytest.raises(TooLongError):
-        check_enclosure(own.W, own.q, own.mu, own.d, True, support)
+    """Of many contacts the products with W are long, and nothing else is."""
+    r, n = 60, 180
+    W = [[Fraction(i == j) for j in range(n)] for i in range(n)]
+    q = [Fraction(-1)] * r + [Fraction(0)] * 2 * r
+    support = enclosure(["stick"] * r, [1, 0, 0] * r, [["1" if i == j else "0" for j in range(n)] for i in range(n)])
+    with within(0.2), pytest.raises(TooLongError):
+        check_enclosure(W, q, [HALF] * r, 2, True, support)
 
 
 def test_a_box_too_wide_for_the_curvature_of_the_impulse_is_refused():
