@@ -19,8 +19,7 @@ and F has a zero there (Krawczyk 1969); where the inequalities hold all over the
 from fractions import Fraction
 from typing import Any
 
-from workbench.certificates.exact import Rows, Vector, dot, times, vector
-from workbench.certificates.limits import check_time
+from workbench.certificates.exact import Rows, Vector, dot, times, transposed, vector
 from workbench.certificates.outcomes import RefusedError, RefutedError
 
 Ball = tuple[Fraction, Fraction]
@@ -96,12 +95,8 @@ def _impulses(
 
 def _product(W: Rows, columns: Rows) -> Rows:
     """W times a matrix given by its rows."""
-    transposed = [list(column) for column in zip(*columns, strict=True)]
-    found = []
-    for row in W:
-        check_time()
-        found.append([dot(row, column) for column in transposed])
-    return found
+    turned = transposed(columns)
+    return [[dot(row, column) for column in turned] for row in W]
 
 
 def _equations(
