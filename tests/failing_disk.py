@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[1]
 KINDS = ("full", "broken", "death", "torn")
 """ENOSPC and EIO from the call; the process ends before it, or half-way through where it is a write."""
 DIED = 99
-TIMES = "time$|_time|seconds|^cost|^timings$"
+TIMES = "time$|^time_|_time|seconds|^cost|^timings$"
 """Names of what is measured in seconds, and differs from run to run."""
 
 
