@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+import workbench as wb
 from workbench.assemble.find import compiled
 from workbench.builtin.cases import CASES
 from workbench.builtin.cases.block import Block
@@ -320,3 +321,10 @@ def test_symptoms_are_numbers_or_not_defined_and_never_infinite(name):
 def test_springs_that_exact_states_do_not_press_in_have_no_local_error():
     assert np.isnan(row_of(BLOCK, "mujoco", 0.01, "local-velocity-error")["local_velocity_error"])
     assert row_of(BLOCK, "ccp", 0.01, "local-velocity-error")["local_velocity_error"] > 0
+
+
+def test_a_yaw_of_the_scene_changes_a_box_and_not_a_cone():
+    found = wb.compare("block", ["coulomb", "box"], metrics=["yaw-spread"], duration=0.02, reference_step=1e-3)
+    rows = found.runs[(found.runs["window"] == "all") & (found.runs["axes"] != "sliding")].set_index("label")
+    assert rows.loc["coulomb", "yaw_spread"] < 1e-9
+    assert rows.loc["box", "yaw_spread"].max() > 0.1

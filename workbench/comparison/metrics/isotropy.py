@@ -24,6 +24,9 @@ STATES = 3
 class Turned:
     """A case whose tangent axes are all turned by an angle: what the scene is to a formulation after a yaw."""
 
+    is_compiled = False
+    """Its `fill` is not, whatever that of the case is."""
+
     def __init__(self, case: Any, angle: float) -> None:
         self.case, self.c, self.s = case, np.cos(angle), np.sin(angle)
 
