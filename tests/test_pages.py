@@ -131,7 +131,7 @@ def test_what_has_nothing_to_draw_is_no_figure(compared):
     shares = [x.name for m in c.metrics for x in m.columns if x.name in c.runs]
     still = c.trajectories.assign(position_error=0.0, misalignment=np.nan)
     c = type(c)(**{**vars(c), "trajectories": still, "runs": c.runs.assign(**dict.fromkeys(shares, 0.0))})
-    c = replace(c, onward=c.onward.iloc[:0])
+    c = replace(c, onward=c.onward.iloc[:0], timeline=c.timeline.iloc[:0])
     assert [f.name for f in figures(c)] == ["friction", "energy", "painleve"]
 
 
