@@ -203,3 +203,11 @@ def test_a_case_in_plain_python_moves_with_its_parameters_in_forces_and_kinemati
     fallen = 9.81e-6 * 50 * 51 / 2
     assert found["mu"].derivative[0] == pytest.approx(-2.0 * fallen, rel=1e-6)
     assert found["gear"].derivative[0] == pytest.approx(0.05 - 0.3 * fallen, rel=1e-6)
+
+
+def test_a_run_that_does_not_reach_its_end_tells_no_derivative():
+    """The fixed point of staggered projections does not settle on the table's redundant feet."""
+    found = wb.sensitivity("table", ["staggered"], of="v[0]", to="mu", duration=2e-3)
+    row = found.table.set_index("formulation").loc["staggered"]
+    assert "did not settle" in row["reason"]
+    assert np.isnan([row["derivative"], row["quotient"], row["value"]]).all()

@@ -1,13 +1,13 @@
 """Derivatives of a case's motion under several formulations, beside quotients of runs and the motion's own."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from workbench.arrays import Array
 from workbench.assemble.find import compiled
-from workbench.derivatives.motion import State, motion_derivatives, moved, output_of
+from workbench.derivatives.motion import State, differences, motion_derivatives, moved, output_of
 from workbench.errors import DataError, WorkbenchError
 from workbench.escalation import default_solver
 from workbench.events.simulation import simulate_events
@@ -72,10 +72,9 @@ def _row(label: str, value: float, derivative: float, quotient: tuple[float, flo
     }  # fmt: skip
 
 
-def _differences(of: Any, unit: float) -> tuple[Array, Array]:
-    """The difference quotient of order four, and how far that of order two is from it."""
-    second = (of(1.0) - of(-1.0)) / (2 * unit)
-    fourth = (4 * second - (of(2.0) - of(-2.0)) / (4 * unit)) / 3
+def _quotients(of: Callable[[float], Array], shift: float) -> tuple[Array, Array]:
+    """The difference quotient of order four of arrays (outputs,), and how far that of order two is from it."""
+    (fourth,), (second,) = differences(lambda s: [of(s)], shift)
     return fourth, abs(fourth - second)
 
 
@@ -85,7 +84,7 @@ def _of_motion(case: Case, outputs: Sequence[str], name: str, duration: float) -
     at, unit = moved(case, name)
 
     def of(s: float) -> Array:
-        beside = at(s * FOLLOWED * unit)
+        beside = at(s)
         run = simulate_events(beside, duration)
         if run.reason:
             raise DataError(run.reason)
@@ -93,7 +92,7 @@ def _of_motion(case: Case, outputs: Sequence[str], name: str, duration: float) -
         return np.array([output_of(case, output).of(beside, end) for output in outputs])
 
     try:
-        return of(0.0), *_differences(of, FOLLOWED * unit)
+        return of(0.0), *_quotients(of, FOLLOWED * unit)
     except WorkbenchError:
         none = np.full(len(outputs), np.nan)
         return none, none, none
@@ -102,14 +101,19 @@ def _of_motion(case: Case, outputs: Sequence[str], name: str, duration: float) -
 def _quotient(
     case: Case, formulation: Formulation, outputs: Sequence[str], name: str, h: float, duration: float
 ) -> tuple[Array, Array]:
-    """Of whole runs."""
+    """Of whole runs; nan where one of them does not reach the end."""
     at, unit = moved(case, name)
     solver = default_solver(compiled(formulation, *case.size).kind)
 
     def of(s: float) -> Array:
-        beside = at(s * APART * unit)
+        beside = at(s)
         run = simulate(beside, formulation, solver, h, duration)
+        if run.steps < run.steps_wanted:
+            raise DataError(run.reason)
         end = State(run.states_q[-1], run.states_v[-1], NONE, NONE)
         return np.array([output_of(case, output).of(beside, end) for output in outputs])
 
-    return _differences(of, APART * unit)
+    try:
+        return _quotients(of, APART * unit)
+    except WorkbenchError:
+        return np.full(len(outputs), np.nan), np.full(len(outputs), np.nan)

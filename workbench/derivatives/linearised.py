@@ -171,7 +171,7 @@ class Linearised:
     def sources(self, change: Change) -> tuple[Array, Array, Array]:
         """r, p (X,) and b (Y,) of a change."""
         p, b, column = np.zeros(self.x.size), np.zeros(self.H.size), 0
-        set_of = np.repeat(np.arange(self.problem.sets.cone.size), np.diff(self.problem.sets.first))
+        set_of = self.problem.set_of
         for place in self.places:
             i, k = place.first, place.mode
             dmu = change.mu[set_of[i]]
@@ -180,7 +180,7 @@ class Linearised:
             elif k in (Mode.AT_UPPER, Mode.LEAVES_UPPER):
                 p[i] = change.upper[i]
             elif k is Mode.FIXED:
-                p[i] = (change.lower if self._velocity[i] > 0 else change.upper)[i]
+                p[i] = (change.lower if self.velocity[i] > 0 else change.upper)[i]
             elif k in (Mode.SLIDES, Mode.EDGE) and place.law == DISC:
                 p[i : place.end] = -dmu * place.e
             elif k in (Mode.SLIDES, Mode.EDGE) and place.e.size:
@@ -191,12 +191,17 @@ class Linearised:
         return change.A @ self.x + change.q, p, b
 
     @cached_property
-    def _velocity(self) -> Array:
+    def velocity(self) -> Array:
+        """F = A x + q (X,)."""
         return self.problem.velocity(self.x)
+
+    def right(self, change: Change) -> Array:
+        """b - L^T (r + A p) (Y,), what S y is to be."""
+        r, p, b = self.sources(change)
+        return b - self.L.T @ (r + self.A @ p)
 
     def one_sided(self, change: Change) -> MixedNCP:
         """The problem whose solutions y are the one-sided derivatives along a change."""
-        r, p, b = self.sources(change)
         lower, upper, some = self.lower.copy(), self.upper.copy(), self.loose >= 0
         lower[some], upper[some] = change.lower[self.loose[some]], change.upper[self.loose[some]]
         crossing = lower > upper
@@ -210,11 +215,11 @@ class Linearised:
         radius = np.where(cone == DISC, np.maximum(self._radii(change)[start], 0.0), self.mu[start])
         at = np.append(0, np.cumsum(cone != NO_CONE))
         sets = Sets(cone, first, np.arange(self.H.size), at)
-        return MixedNCP(self.S, self.L.T @ (r + self.A @ p) - b, lower, upper, radius[cone != NO_CONE], sets)
+        return MixedNCP(self.S, -self.right(change), lower, upper, radius[cone != NO_CONE], sets)
 
     def _radii(self, change: Change) -> Array:
         """(Y,) how the radius of the disc grows to which a y belongs."""
-        set_of = np.repeat(np.arange(self.problem.sets.cone.size), np.diff(self.problem.sets.first))
+        set_of = self.problem.set_of
         found, column = np.zeros(self.H.size), 0
         for place in self.places:
             count = _columns(place, self.problem.sets.mu[set_of[place.first]])
@@ -243,7 +248,7 @@ def _columns(place: Place, mu: float) -> int:
 
 def linearised(p: SetBySet, x: Array, places: list[Place]) -> Linearised:
     """The system at a solution x (X,) whose sets have these places."""
-    set_of = np.repeat(np.arange(p.sets.cone.size), np.diff(p.sets.first))
+    set_of = p.set_of
     columns: list[Array] = []
     rows: list[Array] = []
     table: list[tuple] = []

@@ -84,8 +84,7 @@ def places(p: SetBySet, x: Array, least: float) -> list[Place]:
     own = p.operator.own if (cone == NO_CONE).any() else np.zeros(0)
     block_units(first, cone, np.require(p.operator.diagonal, requirements="W"), own, p.q, x, D)
     y, w, loud = x / D, D * F, np.zeros(cone.size)
-    set_of = np.repeat(np.arange(cone.size), np.diff(first))
-    np.maximum.at(loud, p.part[set_of], np.maximum(np.abs(D * p.q), np.abs(y)))
+    np.maximum.at(loud, p.part[p.set_of], np.maximum(np.abs(D * p.q), np.abs(y)))
     found = []
     for i in range(cone.size):
         a, b = int(first[i]), int(first[i + 1])

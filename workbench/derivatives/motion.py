@@ -189,7 +189,7 @@ class _Tangent:
         same = np.array_equal(beside.relaxation.data(), case.relaxation.data()) and beside.v_th == case.v_th
         self.data = data if case.is_compiled and same else None
         self.along = (beside.data() - data) / (SHIFT * self.unit)
-        (q, v), _ = _difference(lambda s: self.moved(s).start(), SHIFT * self.unit)
+        (q, v), _ = differences(lambda s: self.moved(s).start(), SHIFT * self.unit)
         self.state = State(q, v, np.zeros(0), np.zeros(0))
         self.kinks: list[int] = []
         self.jumps: list[int] = []
@@ -209,21 +209,28 @@ def _sum(state: State, tangent: State, s: float) -> State:
     return State(*(x + s * dx for x, dx in zip(state, tangent, strict=True)))
 
 
-def _difference(of: Callable[[float], Sequence[Array]], shift: float) -> tuple[list[Array], bool]:
-    """Differences of order four of arrays at a shift; whether those of order two disagree. What is not finite beside
-    the motion, the memory of a first step and bounds, does not move."""
-    found, rough = [], False
+def differences(of: Callable[[float], Sequence[Array]], shift: float) -> tuple[list[Array], list[Array]]:
+    """Differences of order four of arrays at a shift, and of order two. What is not finite beside the motion, the
+    memory of a first step and bounds, does not move."""
+    fourth, second = [], []
     for ahead, behind, twice, back in zip(*(of(k * shift) for k in (1.0, -1.0, 2.0, -2.0)), strict=True):
         with np.errstate(invalid="ignore"):
-            second, wide = (ahead - behind) / (2 * shift), (twice - back) / (4 * shift)
-        still = ~np.isfinite(second)
+            near, wide = (ahead - behind) / (2 * shift), (twice - back) / (4 * shift)
+        still = ~np.isfinite(near)
         if still.any():
-            second, wide = np.where(still, 0.0, second), np.where(still, 0.0, wide)
-        fourth = (4 * second - wide) / 3
-        found.append(fourth)
-        size = max(float(np.abs(fourth).max(initial=0.0)), float(np.abs(ahead[~still]).max(initial=0.0)))
-        rough |= bool(np.abs(fourth - second).max(initial=0.0) > ROUGH * size)
-    return found, rough
+            near, wide = np.where(still, 0.0, near), np.where(still, 0.0, wide)
+        second.append(near)
+        fourth.append((4 * near - wide) / 3)
+    return fourth, second
+
+
+def _is_rough(fourth: Sequence[Array], second: Sequence[Array], at: Sequence[Array]) -> bool:
+    """Whether differences of two orders disagree, beside their own size and that of the arrays, `at`."""
+    for a, b, x in zip(fourth, second, at, strict=True):
+        size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(x[np.isfinite(x)]).max(initial=0.0)))
+        if np.abs(a - b).max(initial=0.0) > ROUGH * size:
+            return True
+    return False
 
 
 def motion_derivatives(
@@ -290,7 +297,7 @@ def _at_end(t: _Tangent, wanted: Sequence[Output], state: State, switches: int) 
         beside = _sum(state, t.state, s)
         return [np.array([one.of(t.moved(s), beside) for one in wanted])]
 
-    (derivative,), _ = _difference(of, t.shift(state))
+    (derivative,), _ = differences(of, t.shift(state))
     return MotionDerivative(derivative, tuple(t.kinks), tuple(t.jumps), switches)
 
 
@@ -320,9 +327,11 @@ def _carry(step: _Step, t: _Tangent, x: _Solved, k: int) -> None:
         """dz that a tangent of the formulation's own data leads to; notes kinks, and data that jump."""
         if x.sensitivity is None:
             return np.zeros(0)
-        change, rough = _difference(partial(posed, own=own), shift)
-        if rough:
-            change, rough = _difference(partial(posed, own=own), CLOSER * shift)
+        here = posed(0.0, own)
+        change, second = differences(partial(posed, own=own), shift)
+        if _is_rough(change, second, here):
+            change, second = differences(partial(posed, own=own), CLOSER * shift)
+        rough = _is_rough(change, second, here)
         found, kink = _moved(x.sensitivity, x.outputs, dict(zip(step.names, change, strict=True)))
         noted[:] = [kink, rough]
         return found
@@ -334,7 +343,7 @@ def _carry(step: _Step, t: _Tangent, x: _Solved, k: int) -> None:
             posed(s, own)
             return [step.passed(x.z + s * dz)]
 
-        return _difference(after, shift)[0][0]
+        return differences(after, shift)[0][0]
 
     try:
         own = np.zeros(x.own.size)
@@ -352,7 +361,7 @@ def _carry(step: _Step, t: _Tangent, x: _Solved, k: int) -> None:
         posed(s, own)
         return step.ended(x.z + s * dz)
 
-    found, _ = _difference(ended, shift)
+    found, _ = differences(ended, shift)
     t.state = State(*found)
 
 

@@ -154,17 +154,15 @@ class Sensitivity:
 
     def _regular(self, change: Change, outputs: Array | None) -> Derivative:
         s = self.system
-        r, p, b = s.sources(change)
-        right = b - s.L.T @ (r + s.A @ p)
-        y = s.solved(right)
-        if s.is_singular and (reason := self._undetermined(change, right, y, outputs)):
+        y = s.solved(s.right(change))
+        if s.is_singular and (reason := self._undetermined(change, y, outputs)):
             raise DataError(reason)
         return self._plain(*s.derivative(y, change))
 
-    def _undetermined(self, change: Change, right: Array, y: Array, outputs: Array | None) -> str:
+    def _undetermined(self, change: Change, y: Array, outputs: Array | None) -> str:
         """Why outputs, or velocities, have no derivative where impulses are not determined; "" where they have one."""
         s, p, name = self.system, self.system.problem, "velocities" if outputs is None else "outputs"
-        Y = s.kernel()
+        Y, right = s.kernel(), s.right(change)
         C = s.A if outputs is None else outputs[:, p.order] * p.unit
 
         def of(system: Linearised, y: Array) -> Array:
@@ -178,8 +176,7 @@ class Sensitivity:
         here = of(s, y)
         for direction in (s.R @ Y).T:
             moved = self._moved(direction)
-            r, p_moved, b = moved.sources(change)
-            other = of(moved, moved.solved(b - moved.L.T @ (r + moved.A @ p_moved)))
+            other = of(moved, moved.solved(moved.right(change)))
             size = max(np.abs(here).max(initial=0.0), np.abs(other).max(initial=0.0))
             if np.abs(other - here).max(initial=0.0) > 1e-7 * size:
                 return f"{name} have no derivative: it depends on how redundant contacts share the load"
@@ -219,7 +216,7 @@ class Sensitivity:
                 mu[i] = a @ b + left @ due
         for place in self.places:
             k = place.first
-            if place.mode is Mode.AT_LOWER or (place.mode is Mode.FIXED and s._velocity[k] > 0):
+            if place.mode is Mode.AT_LOWER or (place.mode is Mode.FIXED and s.velocity[k] > 0):
                 lower[k] = left[k]
             elif place.mode in (Mode.AT_UPPER, Mode.FIXED):
                 upper[k] = left[k]

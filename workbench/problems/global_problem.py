@@ -10,7 +10,7 @@ from workbench.errors import DataError
 from workbench.problems.classes import Array, ConeComplementarity, is_symmetric
 from workbench.problems.friction_problem import LARGEST_DENSE, GlobalFrictionProblem, Sparse
 from workbench.problems.inertia import Inertia
-from workbench.problems.problem import Indices, Operator, own_blocks
+from workbench.problems.problem import Indices, Operator, own_blocks, owners
 from workbench.problems.sets import contact_of_row
 
 FEW = 100
@@ -62,7 +62,7 @@ class OverBodies:
         from workbench.problems.islands import parts_of
 
         H, B, body = self.H.tocoo(), self.first.size - 1, self.inertia.body
-        contact = np.repeat(np.arange(B), np.diff(self.first))
+        contact = owners(self.first)
         return parts_of(contact[H.col], B + body[H.row], B + int(body.max()) + 1)[:B]
 
     def factors(self) -> tuple[Sparse, Sparse]:

@@ -73,8 +73,7 @@ class Matrix:
     def parts(self) -> Indices:
         from workbench.problems.islands import parts_of_matrix
 
-        B = self.first.size - 1
-        return parts_of_matrix(self.A, np.repeat(np.arange(B), np.diff(self.first)), B)
+        return parts_of_matrix(self.A, owners(self.first), self.first.size - 1)
 
     def factors(self) -> tuple[Any, Any]:
         from workbench.engine.lazy import sparse
@@ -83,6 +82,11 @@ class Matrix:
 
     def why_no_factors(self) -> str | None:
         return None
+
+
+def owners(first: Indices) -> Indices:
+    """(X,) the set of every unknown, of sets that have first[i] : first[i + 1] each; first (B + 1,)."""
+    return np.repeat(np.arange(first.size - 1), np.diff(first))
 
 
 def block_places(first: Indices) -> tuple[Indices, Indices]:
@@ -112,6 +116,11 @@ class SetBySet:
     sizes: Array
     order: Indices
     unit: Array
+
+    @cached_property
+    def set_of(self) -> Indices:
+        """(X,) the set of every unknown."""
+        return owners(self.sets.first)
 
     @cached_property
     def part(self) -> Indices:
@@ -144,8 +153,7 @@ class SetBySet:
         first, cone, mu, _, _ = self.sets
         shifted, slip, found = np.flatnonzero(cone == COULOMB), F.copy(), np.zeros(F.size)
         slip[first[shifted]] = 0.0
-        set_of = np.repeat(np.arange(cone.size), np.diff(first))
-        found[first[shifted]] = mu[shifted] * np.sqrt(np.bincount(set_of, slip**2, cone.size)[shifted])
+        found[first[shifted]] = mu[shifted] * np.sqrt(np.bincount(self.set_of, slip**2, cone.size)[shifted])
         return found
 
     def residuals(self, x: Array) -> Array:
