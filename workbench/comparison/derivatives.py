@@ -4,9 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from workbench.arrays import Array
 from workbench.assemble.find import compiled
+from workbench.comparison.columns import CASE, Column, framed
 from workbench.derivatives.motion import State, differences, motion_derivatives, moved, output_of
 from workbench.errors import DataError, WorkbenchError
 from workbench.escalation import default_solver
@@ -22,14 +24,29 @@ FOLLOWED = 1e-3
 """The same of event-driven motions, which have more digits."""
 THE_MOTION = "the motion"
 """What the row of the event-driven motion is called."""
-NONE = np.zeros(0)
+COLUMNS = (
+    Column("parameter", "", "parameter of the case", of=CASE),
+    Column("output", "", "quantity at the end of the motion: x, y, z [m], energy [J], q[i], v[i]", of=CASE),
+    Column("formulation", "", "the formulation with its options, or the motion, followed from event to event", of=CASE),
+    Column("value", "", "of the output, in its unit", of=CASE),
+    Column("derivative", "", "of the output by the parameter, in their units", "where there is one", CASE),
+    Column("error", "1", "of the derivative, relative to that of the motion, else of exact friction by the same steps",
+           "where that is not zero", CASE),
+    Column("quotient", "", "difference quotient of whole runs, of order four", "where all runs reach the end", CASE),
+    Column("quotient_error", "", "how far the quotient of order two is from it", "where there is a quotient", CASE),
+    Column("kinks", "1", "steps that have one-sided derivatives only", of=CASE),
+    Column("jumps", "1", "steps whose data jump within reach of the differences", of=CASE),
+    Column("switches", "1", "changes of a row's or contact's mode from one step to the next", of=CASE),
+    Column("reason", "", "why there is no derivative", of=CASE),
+)  # fmt: skip
+"""Columns of the derivatives: a row per parameter, output and formulation."""
 
 
 def derivatives_of(
     case: Case, formulations: Sequence[Formulation], outputs: Sequence[str], parameters: Sequence[str], h: float,
     duration: float, progress: ProgressCallback | None = None,
-) -> list[dict[str, Any]]:  # fmt: skip
-    """A row for each parameter, output, and the motion or a formulation, of which exact friction is the first."""
+) -> pd.DataFrame:  # fmt: skip
+    """A row (`COLUMNS`) for each parameter, output, and the motion or a formulation, the first being exact friction."""
     for name in outputs:
         output_of(case, name)
     truths = {name: _of_motion(case, outputs, name, duration) for name in parameters}
@@ -42,7 +59,7 @@ def derivatives_of(
             found[formulation.label] = values, by, ""
         except DataError as reason:
             found[formulation.label] = np.full(len(outputs), np.nan), None, str(reason)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name in parameters:
         value, true, known = truths[name]
         quotients = {f.label: _quotient(case, f, outputs, name, h, duration) for f in formulations}
@@ -62,7 +79,13 @@ def derivatives_of(
                 if one:
                     row |= {"kinks": len(one.kinks), "jumps": len(one.jumps), "switches": one.switches}
                 rows.append(of | row | {"reason": one.reason if one else why})
-    return rows
+    return framed(rows, COLUMNS, CASE)
+
+
+def _at(case: Case, outputs: Sequence[str], q: Array, v: Array) -> Array:
+    """The outputs (outputs,) of a state."""
+    state = State(q, v, np.zeros(0), np.zeros(0))
+    return np.array([output_of(case, name).of(case, state) for name in outputs])
 
 
 def _row(label: str, value: float, derivative: float, quotient: tuple[float, float], error: float) -> dict[str, Any]:
@@ -88,8 +111,7 @@ def _of_motion(case: Case, outputs: Sequence[str], name: str, duration: float) -
         run = simulate_events(beside, duration)
         if run.reason:
             raise DataError(run.reason)
-        end = State(run.end.q, run.end.v, NONE, NONE)
-        return np.array([output_of(case, output).of(beside, end) for output in outputs])
+        return _at(beside, outputs, run.end.q, run.end.v)
 
     try:
         return of(0.0), *_quotients(of, FOLLOWED * unit)
@@ -110,8 +132,7 @@ def _quotient(
         run = simulate(beside, formulation, solver, h, duration)
         if run.steps < run.steps_wanted:
             raise DataError(run.reason)
-        end = State(run.states_q[-1], run.states_v[-1], NONE, NONE)
-        return np.array([output_of(case, output).of(beside, end) for output in outputs])
+        return _at(beside, outputs, run.states_q[-1], run.states_v[-1])
 
     try:
         return _quotients(of, APART * unit)

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.algorithms.base import Solver
 from workbench.arrays import Array
 from workbench.assemble.assembly import carry_back
 from workbench.assemble.find import compiled
@@ -107,9 +106,9 @@ class MotionDerivative:
 class _Step:
     """One step of a formulation over a case as a function of state and parameter."""
 
-    def __init__(self, case: Case, formulation: Formulation, h: float, solver: Solver | None) -> None:
+    def __init__(self, case: Case, formulation: Formulation, h: float) -> None:
         c = compiled(formulation, *case.size)
-        self.case, self.solver = case, in_steps(solver or default_solver(c.kind), c.kind)
+        self.case, self.solver = case, in_steps(default_solver(c.kind), c.kind)
         self.beside, self.names = case, DATA[c.kind]
         self.stepper = Stepper(c, h, case.normal, case.v_th)
         self.stepper.follow(case, case.relaxation)
@@ -235,7 +234,7 @@ def _is_rough(fourth: Sequence[Array], second: Sequence[Array], at: Sequence[Arr
 
 def motion_derivatives(
     case: Case, formulation: Formulation, outputs: Sequence[str], parameters: Sequence[str], h: float,
-    duration: float | None = None, solver: Solver | None = None, progress: ProgressCallback | None = None,
+    duration: float | None = None, progress: ProgressCallback | None = None,
 ) -> tuple[Array, dict[str, MotionDerivative]]:  # fmt: skip
     """The outputs at the end of a motion of `duration` [s] by steps of h [s], and their derivatives by parameters.
 
@@ -244,7 +243,7 @@ def motion_derivatives(
     """
     wanted = [output_of(case, name) for name in outputs]
     tangents = [_Tangent(case, name) for name in parameters]
-    step = _Step(case, formulation, h, solver)
+    step = _Step(case, formulation, h)
     for t in tangents:
         t.state = _with_memory(t.state, step.state)
     steps = round((case.duration if duration is None else duration) / h)

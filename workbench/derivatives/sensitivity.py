@@ -56,12 +56,11 @@ class Derivative:
 
 @dataclass(frozen=True, eq=False)
 class Sensitivity:
-    """A problem at a solution z (n,): the places of its sets, the kind of point, and why; `known` is how well x is."""
+    """A problem at a solution z (n,): the places of its sets, the kind of point, and why."""
 
     problem: Problem
     z: Array
     system: Linearised
-    known: float
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -276,7 +275,7 @@ def sensitivity_of(problem: Problem, z: Array) -> Sensitivity:
         if all(place.margin > TIMES * known for place in system.places if not place.between) or least >= TIMES * known:
             break
         least = TIMES * known
-    return Sensitivity(problem, z, system, known)
+    return Sensitivity(problem, z, system)
 
 
 def _polished(problem: Problem, z: Array) -> Array:

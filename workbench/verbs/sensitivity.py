@@ -74,8 +74,6 @@ def sensitivity(
     >>> bool(abs(found.table["error"].iloc[-1]) < 0.02)
     True
     """
-    import pandas as pd
-
     from workbench.comparison.derivatives import derivatives_of
 
     case, chosen = find_case(what), find_formulations(formulations)
@@ -91,6 +89,6 @@ def sensitivity(
     # Errors want exact friction by steps where the motion cannot be followed.
     exact = find_formulation("coulomb")
     others = [f for f in chosen if f.label != exact.label]
-    rows = derivatives_of(case, [exact, *others], outputs, parameters, step, duration, progress)
+    table = derivatives_of(case, [exact, *others], outputs, parameters, step, duration, progress)
     settings = {"of": outputs, "to": parameters, "step": step, "duration": duration}
-    return Sensitivities(case, settings, pd.DataFrame(rows))
+    return Sensitivities(case, settings, table)
