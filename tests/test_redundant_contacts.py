@@ -166,7 +166,7 @@ def path_in_twice_the_precision(M, q):
     n = len(q)
     basic, b, t, info = np.empty(n, int), np.empty(n), np.empty(n), np.zeros(1, int)
     one, smallest = np.ones(n), lemke.FIRST_PIVOT
-    status, entering = lemke_twice.follow_path_twice(M, q, one, 1.0, one, smallest, 1000, b, basic, t, info)
+    status, entering = lemke_twice.follow_path_twice(M, q, one, 1.0, one, smallest, b, basic, t, info)
     return status, entering, t, basic, b
 
 

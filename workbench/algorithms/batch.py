@@ -12,6 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numba import types
@@ -22,7 +23,7 @@ from workbench.algorithms.base import KernelSolver, nothing_against
 from workbench.algorithms.components import solve_apart
 from workbench.algorithms.lemke.eight_lanes import CUBE, eights
 from workbench.algorithms.lemke.workspace import SMALL
-from workbench.engine.compiling import kernel
+from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, SOLVE_T, is_finite
 from workbench.engine.timing import clock
 from workbench.errors import DataError
@@ -73,12 +74,32 @@ class BatchSolution(Claims):
         return found
 
 
-@kernel(
-    types.void(SOLVE_T, types.float64, CUBE, MATRIX, MATRIX, MATRIX, I64, I64, MATRIX, INDICES, INDICES),
-    nogil=True,
-)
-def solve_part(solve, tolerance, M, q, lower, upper, first, last, z, status, iterations):
+class BatchData(NamedTuple):
+    """M (B or 1, n, n), q (B, n), lower, upper (B or 1, n)."""
+
+    M: Array
+    q: Array
+    lower: Array
+    upper: Array
+
+
+class BatchAnswers(NamedTuple):
+    """z (B, n), status, iterations (B,)."""
+
+    z: Array
+    status: np.ndarray
+    iterations: np.ndarray
+
+
+DATA = argument_type(BatchData, CUBE, MATRIX, MATRIX, MATRIX)
+ANSWERS = argument_type(BatchAnswers, MATRIX, INDICES, INDICES)
+
+
+@kernel(types.void(SOLVE_T, types.float64, DATA, I64, I64, ANSWERS), nogil=True)
+def solve_part(solve, tolerance, data, first, last, answers):
     """Solve the problems `first` to `last` that are still OPEN."""
+    M, q, lower, upper = data
+    z, status, iterations = answers
     none, info = np.zeros(0), np.zeros(1, dtype=np.int64)
     for k in range(first, last):
         if status[k] == OPEN:
@@ -123,10 +144,12 @@ def solve_batch(
         raise DataError(reason)
     z, status, iterations = np.zeros((B, n)), np.full(B, OPEN), np.zeros(B, dtype=np.int64)
 
+    data, answers = BatchData(M_, q_, low, high), BatchAnswers(z, status, iterations)
+
     def part(first: int, last: int) -> None:
         if method.name == "lemke" and 0 < n <= SMALL:
             eights(n)(M_, q_, first, last, z, status, iterations)
-        solve_part(method.kernel, method.tolerance, M_, q_, low, high, first, last, z, status, iterations)
+        solve_part(method.kernel, method.tolerance, data, first, last, answers)
 
     seconds = in_parts(part, B, threads)
     return BatchSolution(M_, q_, low, high, z, status, iterations, seconds, method.name)

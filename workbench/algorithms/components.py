@@ -58,9 +58,7 @@ def worse(one, other):
 
 @kernel(types.void(INDICES, I64, INDICES, INDICES))
 def members_of_parts(part, count, first, members):
-    """The members of part k, members[first[k] : first[k + 1]], in ascending order; first (count + 1,)."""
-    for k in range(count + 1):
-        first[k] = 0
+    """The members of part k, members[first[k] : first[k + 1]], in ascending order; first (count + 1,) of zeros."""
     for i in range(members.shape[0]):
         first[part[i]] += 1
     # The ends of the parts, which go down to their beginnings as they are filled from behind.
@@ -71,11 +69,13 @@ def members_of_parts(part, count, first, members):
         members[first[part[i]]] = i
 
 
-@kernel(I64(SOLVE_T, MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, I64, INDICES, I64, VECTOR, INDICES))
-def solve_parts(solve, M, q, lower, upper, mu, d, part, count, z, info):
+@kernel(I64(SOLVE_T, MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, I64, INDICES, VECTOR, INDICES))
+def solve_parts(solve, M, q, lower, upper, mu, d, part, z, info):
     """What a kernel is for, part by part (`find_parts`); z is split as a guess too, info[0] the sum of all."""
-    n, r, bounded = q.shape[0], mu.shape[0], lower.shape[0] > 0
-    first, members = np.empty(count + 1, dtype=np.int64), np.empty(n, dtype=np.int64)
+    n, r, bounded, count = q.shape[0], mu.shape[0], lower.shape[0] > 0, 0
+    for i in range(n):
+        count = max(count, part[i] + 1)
+    first, members = np.zeros(count + 1, dtype=np.int64), np.empty(n, dtype=np.int64)
     members_of_parts(part, count, first, members)
     own, status, iterations = np.zeros(1, dtype=np.int64), SOLVED, 0
     for k in range(count):
@@ -108,7 +108,7 @@ def solve_apart(solve, M, q, lower, upper, mu, d, z, info):
         part = np.empty(q.shape[0], dtype=np.int64)
         count = find_parts(M, mu.shape[0], d, part)
         if count > 1:
-            return solve_parts(solve, M, q, lower, upper, mu, d, part, count, z, info)
+            return solve_parts(solve, M, q, lower, upper, mu, d, part, z, info)
     return solve(M, q, lower, upper, mu, d, z, info)
 
 
@@ -122,5 +122,5 @@ def apart(kernel: Any, arguments: tuple, z: Array, info: Indices) -> int:
         part = np.empty(len(M), dtype=np.int64)
         count = find_parts(M, mu.size, d, part)
         if count > 1:
-            return solve_parts(kernel, M, q, lower, upper, mu, d, part, count, z, info)
+            return solve_parts(kernel, M, q, lower, upper, mu, d, part, z, info)
     return kernel(*arguments, z, info)

@@ -41,20 +41,31 @@ CHUNK = 64
 
 
 class ThrowStarts(NamedTuple):
-    """What throws begin with: states (B, 13), mu and e (B, 2), and what the buffer of their core holds at first."""
+    """What throws begin with: states (B, 13), mu and e (B, 2), what the `buffer` of their core holds at first; and how
+    many states of each are wanted, samples (B,)."""
 
     states: Array
     law: Array
     core: Array
+    buffer: Array
+    samples: np.ndarray
 
 
-STARTS = argument_type(ThrowStarts, MATRIX, MATRIX, VECTOR)
+class ThrowResults(NamedTuple):
+    """states (B, 1 + most samples, 13) of throws, and the status (B,) with which each ends."""
+
+    states: Array
+    status: np.ndarray
 
 
-@kernel(types.void(I64, STARTS, VECTOR, WORK, TRACK))
-def begin_throw(b, starts, buffer, work, track):
-    """Throw b at its start; `buffer` is the core's."""
-    copy(starts.core, buffer)
+STARTS = argument_type(ThrowStarts, MATRIX, MATRIX, VECTOR, VECTOR, INDICES)
+RESULTS = argument_type(ThrowResults, CUBE, INDICES)
+
+
+@kernel(types.void(I64, STARTS, WORK, TRACK))
+def begin_throw(b, starts, work, track):
+    """Throw b at its start."""
+    copy(starts.core, starts.buffer)
     set_all(np.nan, work.out)
     set_all(0.0, work.z)
     set_all(np.nan, track.memory)
@@ -63,20 +74,17 @@ def begin_throw(b, starts, buffer, work, track):
     copy(starts.law[b], track.data[MU : MU + 2])
 
 
-@kernel(
-    types.void(I64, I64, I64, STARTS, INDICES, VECTOR, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, CUBE, INDICES),
-    nogil=True,
-)
-def throw_each(first, last, substeps, starts, samples, buffer, core, work, track, functions, settings, states, status):
+@kernel(types.void(I64, I64, I64, STARTS, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, RESULTS), nogil=True)
+def throw_each(first, last, substeps, starts, core, work, track, functions, settings, results):
     """Throws `first` to `last`, each as if it were alone: samples[k] states (13,) behind the first of throw k.
 
-    States from a step without an answer on stay as they were. `buffer` is the core's.
+    States from a step without an answer on stay as they were.
     """
-    finished = np.zeros(1, dtype=np.int64)
+    (states, status), finished = results, np.zeros(1, dtype=np.int64)
     for b in range(first, last):
-        begin_throw(b, starts, buffer, work, track)
+        begin_throw(b, starts, work, track)
         copy(starts.states[b], states[b, 0])
-        for k in range(1, samples[b] + 1):
+        for k in range(1, starts.samples[b] + 1):
             status[b] = stepping.run(0, substeps, core, work, track, functions, settings, finished)
             if finished[0] < substeps:
                 break
@@ -138,15 +146,16 @@ class Thrower:
         s = Stepper(c, self.h, self.normal, case.v_th)
         s.follow(case, subject.relaxation, self.substeps)
         law = np.stack(np.broadcast_arrays(mu, e, np.zeros(count))[:2], axis=1)
-        starts = ThrowStarts(np.array(states, dtype=float), law, s.core.buffer.copy())
+        buffer, wanted = s.core.buffer, samples.astype(np.int64)
+        starts = ThrowStarts(np.array(states, dtype=float), law, buffer.copy(), buffer, wanted)
+        results = ThrowResults(found, status)
         chain = self.solver(subject)
         functions, settings = s.functions(case, chain.kernel), s.settings(chain)
-        args = s.core.buffer, s.core, s.work, s.track, functions, settings
         for a in range(0, count, CHUNK):
             b = min(count, a + CHUNK)
-            throw_each(a, b, self.substeps, starts, samples.astype(np.int64), *args, found, status)
+            throw_each(a, b, self.substeps, starts, s.core, s.work, s.track, functions, settings, results)
             for k in a + np.flatnonzero(status[a:b]):
-                begin_throw(k, starts, s.core.buffer, s.work, s.track)
+                begin_throw(k, starts, s.work, s.track)
                 status[k] = self._by_chain(s, chain, functions, settings, found[k, : 1 + samples[k]])
             if progress:
                 progress(int(samples[a:b].sum()))

@@ -24,14 +24,13 @@ from workbench.escalation import of_kind
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.core import CORE, Core
-from workbench.mechanics.relaxation import Relaxation
 from workbench.problems.classes import Array
 from workbench.problems.solution import Status
 from workbench.step import stepping
 from workbench.step.record import columns, width
-from workbench.step.run import Run
+from workbench.step.run import Course, Run
 from workbench.step.run_of_parts import PartIndices, RecordOfParts, RunOfParts
-from workbench.step.scheme import MIDPOINT, SINCE, Scheme, at_start
+from workbench.step.scheme import MIDPOINT, SINCE, at_start
 from workbench.step.stepper import Stepper
 from workbench.step.stepping import FUNCTIONS, SETTINGS, TRACK
 from workbench.step.whole import is_compiled, run_whole
@@ -43,13 +42,14 @@ AGREEMENT = 1e-12
 
 
 class PartStarts(NamedTuple):
-    """What parts begin with: q, v, data (parts, .), what the buffer of their core holds at first, and the memory of
+    """What parts begin with: q, v, data (parts, .), what the `buffer` of their core holds at first, and the memory of
     their scheme, `RunBuffer.since` as (parts, 3 r)."""
 
     q: Array
     v: Array
     data: Array
     core: Array
+    buffer: Array
     since: np.ndarray
 
 
@@ -63,16 +63,16 @@ class PartResults(NamedTuple):
     done: np.ndarray
 
 
-STARTS = argument_type(PartStarts, MATRIX, MATRIX, MATRIX, VECTOR, SINCE)
+STARTS = argument_type(PartStarts, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, SINCE)
 RESULTS = argument_type(PartResults, CUBE, COUNTS, INDICES, INDICES)
 
 
-@kernel(types.void(I64, I64, I64, STARTS, VECTOR, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, RESULTS))
-def run_each(first, last, steps, starts, buffer, core, work, track, functions, settings, results):
-    """`stepping.run` for the parts `first` to `last`, as if each were alone; `buffer` is the core's."""
-    finished = np.zeros(1, dtype=np.int64)
+@kernel(types.void(I64, I64, STARTS, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, RESULTS))
+def run_each(first, last, starts, core, work, track, functions, settings, results):
+    """`stepping.run` for the parts `first` to `last`, as if each were alone."""
+    finished, steps = np.zeros(1, dtype=np.int64), results.rows.shape[1] - 1
     for p in range(first, last):
-        copy(starts.core, buffer)
+        copy(starts.core, starts.buffer)
         set_all(np.nan, work.out)
         set_all(0.0, work.z)
         set_all(np.nan, track.memory)
@@ -93,15 +93,12 @@ def run_each(first, last, steps, starts, buffer, core, work, track, functions, s
         copy_at(track.v, results.rows[p, finished[0]], track.q.shape[0])
 
 
-def run_parts(
-    case: Case, formulation: Formulation, solver: Solver, h: float, steps: int, scheme: Scheme, normal: str,
-    relaxation: Relaxation, passes: int, progress: Any,
-) -> RunOfParts:  # fmt: skip
+def run_parts(case: Case, formulation: Formulation, solver: Solver, course: Course, progress: Any = None) -> RunOfParts:
     """`simulation.simulate` of a case with parts; the run ends where the first of them fails.
 
     Raises DataError too where the parts are not all of the case (`must_be_apart`).
     """
-    parts = case.parts
+    parts, steps = case.parts, course.steps
     must_be_apart(case, parts)
     runs: list[Run] = []
     order: list[int] = []
@@ -109,7 +106,7 @@ def run_parts(
     for members in _kinds(parts):
         share = None if progress is None else _share(progress, steps, len(runs), len(members), len(parts))
         some = [parts[k] for k in members]
-        runs += _run_kind(some, formulation, solver, h, steps, scheme, normal, relaxation, passes, share)
+        runs += _run_kind(some, formulation, solver, course, share)
         order += members
         if share:
             share(steps)
@@ -125,8 +122,9 @@ def run_parts(
     one = runs[0]
     record: Any = RecordOfParts([r.record for r in runs], PartIndices([p.size for p in parts]))
     return RunOfParts(
-        case, formulation, one.solver, one.kind, one.tolerance, h, scheme, normal, relaxation, status, reason, steps,
-        one.build_time, seconds, record, None, dict(sum((Counter(r.others) for r in runs), Counter())), tuple(runs),
+        case, formulation, one.solver, one.kind, one.tolerance, course.h, course.scheme, course.normal,
+        course.relaxation, status, reason, steps, one.build_time, seconds, record, None,
+        dict(sum((Counter(r.others) for r in runs), Counter())), tuple(runs),
     )  # fmt: skip
 
 
@@ -144,27 +142,26 @@ def _share(progress: Any, steps: int, before: int, members: int, parts: int) -> 
     return lambda made: progress((steps * before + made * members) // parts)
 
 
-def _run_kind(
-    parts: Sequence[Case], formulation: Formulation, solver: Any, h: float, steps: int, scheme: Scheme, normal: str,
-    relaxation: Relaxation, passes: int, progress: Any,
-) -> list[Run]:  # fmt: skip
+def _run_kind(parts: Sequence[Case], formulation: Formulation, solver: Any, course: Course, progress: Any) -> list[Run]:
     """The runs of parts of one kind; the first and those that fail by `simulate`, which tells why."""
 
     def alone(part: Case) -> Run:
-        return run_whole(part, formulation, solver, h, steps, scheme, normal, relaxation, passes)
+        return run_whole(part, formulation, solver, course)
 
-    c, others = compiled(formulation, *parts[0].size), parts[1:]
+    c, others, steps = compiled(formulation, *parts[0].size), parts[1:], course.steps
     solver = of_kind(solver, c.kind)
     first = alone(parts[0])
     if not others or first.steps < steps or not is_compiled(parts[0], solver, c.kind):
         return [first, *map(alone, others)]
-    s = Stepper(c, h, normal, parts[0].v_th, passes, scheme)
+    s = Stepper(c, course.h, course.normal, parts[0].v_th, course.passes, course.scheme)
     untouched, count = s.core.buffer.copy(), len(others)
-    s.follow(parts[0], relaxation, steps)
+    s.follow(parts[0], course.relaxation, steps)
     across = width(s.core, s.work, s.track.q.size, count * (steps + 1))
     q, v = (np.array(column) for column in zip(*(p.start() for p in others), strict=True))
-    counted = [at_start(p, s.core).ravel() if scheme.kind == MIDPOINT else s.track.since.ravel() for p in others]
-    starts = PartStarts(q, v, np.array([p.data() for p in others]), untouched, np.array(counted, dtype=np.int64))
+    counted = [at_start(p, s.core).ravel() if course.scheme.kind == MIDPOINT else s.track.since.ravel() for p in others]
+    starts = PartStarts(
+        q, v, np.array([p.data() for p in others]), untouched, s.core.buffer, np.array(counted, dtype=np.int64)
+    )
     results = PartResults(
         np.empty((count, steps + 1, across)), np.empty((count, steps, 2), dtype=np.int64),
         np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64),
@@ -173,8 +170,8 @@ def _run_kind(
     begun = clock()
     for a in range(0, count, chunk):
         run_each(
-            a, min(count, a + chunk), steps, starts, s.core.buffer, s.core, s.work, s.track,
-            s.functions(parts[0], solver.kernel), s.settings(solver), results,
+            a, min(count, a + chunk), starts, s.core, s.work, s.track, s.functions(parts[0], solver.kernel),
+            s.settings(solver), results,
         )  # fmt: skip
         if progress is not None:
             progress(steps * min(count, a + chunk) // count)

@@ -35,6 +35,19 @@ def make_problem(c: Compiled, M: Array, q: Array, lower: Array, upper: Array, mu
     return (ConicQP if c.kind == "conic QP" else CoulombNCP)(M, q, mu, c.plan.d)
 
 
+@dataclass(frozen=True)
+class Course:
+    """How a run steps: by h [s], so many steps, under a scheme, a normal law (`core.NORMAL_LAWS`) and a relaxation;
+    `passes` is how many a fixed point may take in a step."""
+
+    h: float
+    steps: int
+    scheme: Scheme
+    normal: str
+    relaxation: Relaxation
+    passes: int
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """A trajectory: K finished steps of a case under a formulation, solved by one solver at step h [s].

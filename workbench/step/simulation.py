@@ -10,7 +10,7 @@ from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
 from workbench.step.parts import run_parts
-from workbench.step.run import Run
+from workbench.step.run import Course, Run
 from workbench.step.scheme import Scheme, find_scheme
 from workbench.step.stepping import PASSES
 from workbench.step.whole import run_whole
@@ -54,4 +54,5 @@ def simulate(
     normal = case.normal if normal is None else normal
     relaxation = case.relaxation if relaxation is None else relaxation
     go = run_parts if case.parts else run_whole
-    return go(case, formulation, solver, h, steps, find_scheme(scheme, explicit), normal, relaxation, passes, progress)
+    course = Course(h, steps, find_scheme(scheme, explicit), normal, relaxation, passes)
+    return go(case, formulation, solver, course, progress)

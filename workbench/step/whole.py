@@ -13,34 +13,30 @@ from workbench.errors import DataError
 from workbench.escalation import HOPELESS, in_steps
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
-from workbench.mechanics.relaxation import Relaxation
 from workbench.problems.solution import Solution, Status
 from workbench.step import stepping
 from workbench.step.record import record
-from workbench.step.run import Run
-from workbench.step.scheme import Scheme
+from workbench.step.run import Course, Run
 from workbench.step.stepper import Stepper, end_step
 from workbench.step.stepping import Functions, StepSettings
 
 
-def run_whole(
-    case: Case, formulation: Formulation, solver: Solver, h: float, steps: int, scheme: Scheme, normal: str,
-    relaxation: Relaxation, passes: int, progress: Any = None,
-) -> Run:  # fmt: skip
+def run_whole(case: Case, formulation: Formulation, solver: Solver, course: Course, progress: Any = None) -> Run:
     """`simulation.simulate` of a case in one piece."""
     c = compiled(formulation, *case.size)
-    stepper = Stepper(c, h, normal, case.v_th, passes, scheme)
-    stepper.follow(case, relaxation, steps)
+    stepper, steps = Stepper(c, course.h, course.normal, case.v_th, course.passes, course.scheme), course.steps
+    stepper.follow(case, course.relaxation, steps)
     solver, start = in_steps(solver, c.kind), clock()
     loop = loop_of(case, solver, c.kind)
     others: Counter[str] = Counter()
     status, reason, k = loop(case, stepper, solver, steps, progress, others)
     seconds = clock() - start
     if status is not Status.SOLVED and k < steps:
-        reason = f"step {k} (t = {k * h:.4g} s): {reason or status.meaning}"
+        reason = f"step {k} (t = {k * course.h:.4g} s): {reason or status.meaning}"
     return Run(
-        case, formulation, solver.name, c.kind, solver.tolerance, h, scheme, normal, relaxation, status, reason,
-        steps, c.seconds, seconds, record(stepper.core, stepper.work, stepper.track, k), c, dict(others),
+        case, formulation, solver.name, c.kind, solver.tolerance, course.h, course.scheme, course.normal,
+        course.relaxation, status, reason, steps, c.seconds, seconds,
+        record(stepper.core, stepper.work, stepper.track, k), c, dict(others),
     )  # fmt: skip
 
 

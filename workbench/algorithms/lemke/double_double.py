@@ -76,10 +76,10 @@ def first_tableau(M, q, D, unit, d, T, low):
 
 @kernel(
     types.UniTuple(types.int64, 2)(
-        MATRIX, VECTOR, VECTOR, types.float64, VECTOR, types.float64, types.int64, VECTOR, INDICES, VECTOR, INDICES
+        MATRIX, VECTOR, VECTOR, types.float64, VECTOR, types.float64, VECTOR, INDICES, VECTOR, INDICES
     ),
 )
-def follow_path_twice(M, q, D, unit, d, smallest, most, b, basic, t, info):
+def follow_path_twice(M, q, D, unit, d, smallest, b, basic, t, info):
     """`path.follow_path` in double-double precision; its S.b, S.basic and S.t are b, basic and t (n).
 
     `smallest` is the least pivot (`blocking_row_twice`).
@@ -90,7 +90,7 @@ def follow_path_twice(M, q, D, unit, d, smallest, most, b, basic, t, info):
     names, nonbasic, where = np.arange(n), np.arange(n, 2 * n + 1), np.empty(2 * n + 1, dtype=np.int64)
     for j in range(n + 1):
         where[nonbasic[j]] = j
-    r, c, status = 0, n, ITERATION_LIMIT
+    r, c, status, most = 0, n, ITERATION_LIMIT, 100 * (n + 10)
     for i in range(n):
         # The least q_i / d_i, of equal ones the least p_i / d_i.
         x, y = T[i, n + 1] * d[r], T[r, n + 1] * d[i]

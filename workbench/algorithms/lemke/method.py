@@ -202,7 +202,7 @@ def double_double(M, q, D, size, d, smallest, z, info):
     """The path in double-double precision, its end in z; a Status. `smallest` is that of its pivots."""
     n = M.shape[0]
     basic, b, t = np.empty(n, dtype=np.int64), np.empty(n), np.empty(n)
-    status, entering = follow_path_twice(M, q, D, 1.0 / size, d, smallest, 100 * (n + 10), b, basic, t, info)
+    status, entering = follow_path_twice(M, q, D, 1.0 / size, d, smallest, b, basic, t, info)
     take(D, size, basic, b, z)
     if status == RAY and not is_ray(M, q, D, 1.0 / size, d, basic, t, entering):
         return SINGULAR
