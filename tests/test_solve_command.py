@@ -36,7 +36,7 @@ from workbench.step.simulation import simulate
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 COULOMB = BY_NAME["coulomb"]
-OF_SPHERES = "spheres", "spheres-gradient", "spheres-newton", "spheres-interior"
+OF_SPHERES = "nsgs", "apgd", "blocks-exact", "interior-point"
 
 
 def one_contact(q, mu=0.5):
@@ -371,9 +371,9 @@ def test_a_file_with_contacts_of_spheres_is_solved_by_their_solvers(tmp_path, ca
         options = [x for name in names for x in ("--solver", name)]
         rows = json.loads(run(capsys, "solve", tmp_path / "spheres.hdf5", "-f", formulation, *options, "--json"))
         assert [row["verified"] for row in rows] == [True] * len(names)
-        assert all("contacts and bilateral rows as blocks" in row["path"] for row in rows)
+        assert "contacts and bilateral rows as blocks" in rows[-1]["path"]
     write_problem_file(redundant(np.random.default_rng(8)), tmp_path / "others.hdf5")
-    rows = json.loads(run(capsys, "solve", tmp_path / "others.hdf5", "--solver", "spheres", "--json"))
+    rows = json.loads(run(capsys, "solve", tmp_path / "others.hdf5", "--solver", "interior-point", "--json"))
     assert "these are not contacts of spheres: " in rows[0]["reason"]
 
 

@@ -28,7 +28,7 @@ EXAMPLES = [examples(seed) for seed in range(3)]
 KINDS = list(EXAMPLES[0])
 NO_PROOF = {"Coulomb"}
 """First words of the examples for which no method is proven."""
-NOTHING = {"mixed-exact", "blocks-exact", "spheres-newton"}
+NOTHING = {"mixed-exact", "blocks-exact"}
 """Solvers that promise nothing of sets of several kinds."""
 
 
@@ -69,8 +69,8 @@ def test_a_cell_is_verified_or_refused_for_a_mathematical_reason(name, problem):
             assert found.why_not
 
 
-TAKEN = 179
-"""Cells of the table in which a solver takes a problem, of 336: fewer would be a bridge lost."""
+TAKEN = 170
+"""Cells of the table in which a solver takes a problem, of 288: fewer would be a bridge lost."""
 
 
 def test_the_table_has_every_cell_and_as_many_paths_as_it_had():
@@ -153,7 +153,11 @@ def test_a_matrix_that_is_not_symmetric_is_the_reason():
     rng = np.random.default_rng(0)
     W = np.eye(9) + 0.1 * rng.normal(size=(9, 9))
     problem = CoulombNCP(W, rng.normal(size=9), np.full(3, 0.3), 2)
-    for name, words in (("blocks-exact", "semidefinite"), ("spheres", "semidefinite"), ("clarabel", "associated")):
+    for name, words in (
+        ("blocks-exact", "semidefinite"),
+        ("interior-point", "semidefinite"),
+        ("clarabel", "associated"),
+    ):
         assert words in path_to(find_solver(name), problem)
     assert isinstance(path_to(find_solver("mixed-exact"), problem), BridgePath)
 

@@ -41,10 +41,7 @@ METHODS = {
     "clarabel": "clarabel_direct.SOLVER",
     "elimination": "elimination.SOLVER",
     "blocks-exact": "contact_blocks.SOLVER",
-    "spheres": "spheres.SOLVER",
-    "spheres-gradient": "sphere_gradient.SOLVER",
-    "spheres-newton": "sphere_newton.SOLVER",
-    "spheres-interior": "sphere_interior.SOLVER",
+    "interior-point": "sphere_interior.SOLVER",
     "mixed-exact": "mixed_exact.SOLVER",
 }
 """Name of the solver: module and object below this package."""
@@ -69,6 +66,13 @@ OF_LCPS = "lemke", "murty", "judice-pires", "proximal", "keller", "pgs", "enumer
 """The methods that take LCPs, by which those who want them import no others."""
 
 
+RENAMED = {
+    "spheres": "nsgs", "spheres-gradient": "apgd", "spheres-newton": "blocks-exact",
+    "spheres-interior": "interior-point",
+}  # fmt: skip
+"""Names of former solvers for contacts of spheres: which solver takes these by that method."""
+
+
 def find_solver(name: str | Solver) -> Solver:
     """The solver of this name, at this place in somebody's own code, or cvxpy:NAME; a solver is found as it is.
 
@@ -86,6 +90,10 @@ def find_solver(name: str | Solver) -> Solver:
         from workbench.algorithms.cvxpy_conic import cvxpy_solver
 
         return cvxpy_solver(name.removeprefix("cvxpy:"))
+    if name in RENAMED:
+        raise WorkbenchError(
+            f"solver '{name}' is '{RENAMED[name]}' now, which takes contacts of spheres by that method"
+        )
     if ":" not in name and name not in SOLVERS and not name.endswith(".py"):
         raise UnknownNameError("solver", name, [*SOLVERS.names, "cvxpy:NAME", "FILE.py:SOLVER"])
     found = SOLVERS.find(name)

@@ -5,7 +5,7 @@ gradient there, of a length 1 / L that is shortened until the quadratic model wi
 projected; the momentum is dropped where it points uphill. Source: Mazhar, Heyn, Negrut & Tasora 2015, algorithm 2
 (Nesterov 1983; O'Donoghue & Candes 2015 for the restart). Guarantee: for W symmetric PSD and a problem that has an
 answer the energy converges like 1 / k^2 between restarts. Cost of an iteration: one product with W. It is written once:
-`accelerated_over` makes of it the kernel for W however it is held.
+`accelerated_over` makes of it the kernel for W however it is held, and for contacts of spheres (`sphere_gradient`).
 """
 
 from typing import Any, NamedTuple
@@ -138,6 +138,12 @@ class Accelerated:
         accelerated_blocks(self.W, count, self.on)
 
 
+def _of_spheres() -> Any:
+    from workbench.algorithms.sphere_gradient import SOLVER
+
+    return SOLVER
+
+
 SOLVER = FirstOrder(
     name="apgd",
     solves=frozenset({"conic QP", "global conic QP", "contact blocks"}),
@@ -147,4 +153,5 @@ SOLVER = FirstOrder(
     begin=Accelerated,
     at_once=AT_ONCE,
     most=MOST,
+    of_spheres=_of_spheres,
 )

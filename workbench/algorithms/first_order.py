@@ -27,6 +27,7 @@ from workbench.engine.compiling import kernel
 from workbench.engine.kernels import VECTOR
 from workbench.engine.stored import STORED, Stored, as_stored
 from workbench.engine.timing import clock
+from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.problem import Problem, block_places
 from workbench.problems.residual import Iterate, measure
 from workbench.problems.sets import APART, COULOMB, DISC, BlockSets
@@ -165,6 +166,8 @@ class FirstOrder:
     most: int
     stop: float = STOP
     tolerance: float = GENERIC
+    of_spheres: Callable[[], Any] | None = None
+    """Gives the same method for contact blocks that are a packing of spheres (`spheres.OfSpheres`), if there is one."""
 
     def adjusted(self, tolerance: float | None, max_iterations: int | None) -> "FirstOrder":
         """Another residual at which it stops, and another number of iterations at most."""
@@ -185,6 +188,10 @@ class FirstOrder:
         """From a start (n,); a solution that stops at the limit is the best iterate."""
         if reason := self.why_not(problem):
             return refusal(self, problem, reason)
+        if self.of_spheres and problem.kind == ContactBlocks.kind:
+            of_spheres = replace(self.of_spheres(), name=self.name, stop=self.stop, most=self.most)
+            if of_spheres.why_not(problem) is None:
+                return of_spheres.solve_from(problem, start)
         begun = clock()
         blocks = blocks_of(problem)
         x = blocks.scaled(np.array(start, dtype=float))

@@ -1,11 +1,14 @@
 """Nonsmooth block Gauss-Seidel (NSGS) for friction cones, discs and intervals, over bodies.
 
 Each block in turn is solved with the others held (`gauss_seidel`): a cone exactly, a disc or a cone
-with torsion and rolling apart by Newton steps, an interval row by row. Source:
+with torsion and rolling apart by Newton steps, an interval row by row. Contacts of spheres have sweeps of their own
+(`spheres`). Source:
 Jourdan, Alart & Jean 1998; Acary, Bremond & Huber 2018. Guarantee: sweeps converge for associated flow with a symmetric
 positive definite W, as a block coordinate descent of a strictly convex energy does; linearly, at a rate that falls with
 the number of contacts that stand on one another. For Coulomb's law there is no proof, and sweeps may stall.
 """
+
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +33,12 @@ class Sweeps:
         sweeps_of_bodies(self.W, self.q, self.sets, count, self.x)
 
 
+def _of_spheres() -> Any:
+    from workbench.algorithms.spheres import SOLVER
+
+    return SOLVER
+
+
 SOLVER = FirstOrder(
     name="nsgs",
     solves=frozenset({"conic QP", "global conic QP", "Coulomb NCP", "global Coulomb NCP", "contact blocks"}),
@@ -39,4 +48,5 @@ SOLVER = FirstOrder(
     begin=Sweeps,
     at_once=AT_ONCE,
     most=MOST,
+    of_spheres=_of_spheres,
 )

@@ -203,6 +203,6 @@ class SphereInterior(OfSpheres):
 
 
 SOLVER = SphereInterior(
-    STOP, MOST, "spheres-interior", "contacts of spheres with associated flow", "Nesterov & Todd 1998; Mehrotra 1992",
+    STOP, MOST, "interior-point", "contacts of spheres with associated flow", "Nesterov & Todd 1998; Mehrotra 1992",
     largest=LARGEST, associated=True,
 )  # fmt: skip

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.algorithms.in_turn import InTurn
-from workbench.algorithms.spheres import SOLVER
+from workbench.algorithms.sphere_newton import SOLVER as NEWTON
+from workbench.algorithms.spheres import SOLVER as SWEEPS
 from workbench.builtin.cases import SCENES
 from workbench.builtin.reports.text.flow import sentences
 from workbench.comparison.scenes.flow import Flow, MakeStepper
@@ -35,7 +36,7 @@ TOLERANCE = 1e-3
 """Residual that steps are solved to: the worst contact's error beside what it does. Statistics feel far less."""
 MOST, SLACK = 4000, 10.0
 """Sweeps of a step at most, and how many times the tolerance its residual may be where they do not suffice."""
-AFTER = {"admm": 1000, "spheres-newton": 40, "blocks-exact": 500}
+AFTER: dict[Any, int] = {"admm": 1000, NEWTON: 40, "blocks-exact": 500}
 """Solvers of the steps for which sweeps do not suffice, and their iterations at most."""
 
 
@@ -139,7 +140,7 @@ def planned(
         raise WorkbenchError(f"seeds = {seeds:g}; a whole number from 1 to {MOST_SEEDS} is needed")
     accepted = SLACK * tolerance
     others = [find_solver(name).adjusted(accepted, most) for name, most in AFTER.items()]  # type: ignore[attr-defined]
-    solver = InTurn([replace(SOLVER, stop=tolerance, tolerance=accepted, most=MOST), *others], accepted)
+    solver = InTurn([replace(SWEEPS, stop=tolerance, tolerance=accepted, most=MOST), *others], accepted)
 
     def stepper(scene: Grains, f: Formulation, h: float) -> SteppingScheme:
         return SceneStepper(scene, f, h, solver=solver if f.name in ("coulomb", "ccp") else None)
