@@ -152,14 +152,16 @@ def each(visited, wanted, past, kept, core, work, track, functions, settings, re
     info, row = np.zeros(1, dtype=np.int64), 0
     for i in range(visited.shape[0]):
         recall(visited[i], past, core, work, track, functions)
-        begin_step(row, core, work, track, functions, settings)
-        if wanted[i]:
-            copy(track.memory, kept)
-            status = solve_passes(row, core, work, track, functions, settings, info)
-            if status in (SOLVED, INACCURATE) and is_made_again(core, work, track, settings):
-                begin_step(row, core, work, track, functions, settings)
+        status, again = NOT_BEGUN, True
+        # A loop, though a step is made again once at most: what stands here is compiled as often as it is written.
+        while again:
+            begin_step(row, core, work, track, functions, settings)
+            again = False
+            if wanted[i]:
                 copy(track.memory, kept)
                 status = solve_passes(row, core, work, track, functions, settings, info)
+                again = status in (SOLVED, INACCURATE) and is_made_again(core, work, track, settings)
+        if wanted[i]:
             end_local(row, status, core, work, track, functions, settings, results)
             copy(kept, track.memory)
             row += 1
