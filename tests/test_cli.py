@@ -317,6 +317,8 @@ def test_no_progress_bar_and_no_traceback_in_a_pipe(tmp_path):
     assert done.returncode == 0
     assert all(re.fullmatch(r"workbench: \d+ s: \w.*", line) for line in done.stderr.splitlines())
     assert "Exact Coulomb friction" in done.stdout
+    # A row as it is ready, before the table.
+    assert re.search(r"^workbench: \d+ s: coulomb, coulomb-exact: error \S+ m?m$", done.stderr, re.MULTILINE)
     assert (tmp_path / "wheel-comparison" / "report.html").stat().st_size > 100_000
 
 

@@ -61,7 +61,7 @@ def test_friction_rmsd_is_what_the_formulary_says(result):
     """RMS over the window of |p_t|/(mu p_n) minus the reference's at the step that starts at the same time."""
     row, own = only(result.runs, "box", "judice-pires"), curve(result, "box", "judice-pires")
     ratio = np.hypot(own["p_t1"], own["p_t2"]) / (0.3 * own["p_n"])
-    fine = run_jobs(Wheel(), [Job(COULOMB, find_solver("coulomb-exact"), 2e-4)], SETTINGS)
+    fine = dict(run_jobs(Wheel(), [Job(COULOMB, find_solver("coulomb-exact"), 2e-4)], SETTINGS))
     reference = next(iter(fine.values()))
     ref_ratio = np.linalg.norm(reference.p_t[:, 0], axis=-1) / (0.3 * reference.p_n[:, 0])
     assert np.allclose(reference.t[::5] + 1e-3, own["t"], atol=1e-12)
@@ -215,7 +215,7 @@ def test_generic_solvers_appear_where_the_problem_is_a_convex_qp():
 
 def test_sliding_minor_is_the_scalar_of_a_single_contact():
     """W_nn - mu W_nt.u_t/|u_t|, here from the wheel's mass matrix and Jacobians directly."""
-    (run,) = run_jobs(Wheel(), [Job(COULOMB, find_solver("coulomb-exact"), 1e-3)], SETTINGS).values()
+    ((_, run),) = run_jobs(Wheel(), [Job(COULOMB, find_solver("coulomb-exact"), 1e-3)], SETTINGS)
     k = 120
     J, M = run.record.J[k], run.record.mass[k]
     u = J[1:] @ run.states_v[k]
@@ -303,3 +303,30 @@ def test_a_run_that_blows_up_has_its_curve_and_a_reason_and_nothing_warns():
     assert 10 < row["steps"] < 200
     assert row["reason"]
     assert not np.isfinite(c.trajectories.loc[c.trajectories["role"] == "run", "position_error"]).all()
+
+
+def test_every_verified_row_is_told_as_soon_as_it_is_ready():
+    """By its error, in the order of the runs, all before the first row is shown; a plain callback hears of none."""
+
+    class Hears:
+        def __init__(self):
+            self.heard = []
+
+        def __call__(self, label, done, total):
+            self.heard.append(label)
+
+        def say(self, line):
+            self.heard.append(line)
+
+    hears, plain = Hears(), []
+    given = [FORMULATIONS.find(x) for x in ("box", "ccp")], COULOMB, ["auto"], SETTINGS
+    found = compare(Wheel(), *given, hears)
+    compare(Wheel(), *given, lambda label, done, total: plain.append(label))
+    rows = found.runs[found.runs["window"] == found.runs["window"].iloc[0]]
+    told = [line for line in hears.heard if ": error " in line]
+    for line, row in zip(told, rows.itertuples(), strict=True):
+        assert line.startswith(f"{row.label}, {row.solver}: error ")
+        assert float(line.split()[-2]) == pytest.approx(1e3 * row.path_error, rel=5e-3)
+    assert [label for label in hears.heard if label not in told] == plain
+    # The first one while the next formulation is yet to run.
+    assert hears.heard.index(told[0]) < next(k for k, x in enumerate(hears.heard) if x.startswith("ccp"))

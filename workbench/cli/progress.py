@@ -14,8 +14,39 @@ EVERY = 5.0
 """Seconds between the lines that a pipe gets."""
 
 
+class _Bar:
+    """The bar, and results above it."""
+
+    def __init__(self, bar: Any) -> None:
+        self.bar, self.task = bar, bar.add_task("compiling", total=None)
+
+    def __call__(self, label: str, done: int, total: int) -> None:
+        self.bar.update(self.task, description=label, completed=done, total=total)
+
+    def say(self, line: str) -> None:
+        self.bar.console.print(line, highlight=False, markup=False)
+
+
+class _Lines:
+    """What was last heard of, every few seconds, and results as they come."""
+
+    def __init__(self) -> None:
+        self.state, self.start = "compiling", monotonic()
+
+    def __call__(self, label: str, done: int, total: int) -> None:
+        self.state = f"{label}, {done} of {total}"
+
+    def say(self, line: str) -> None:
+        # Whoever reads the pipe may be gone.
+        with suppress(OSError, ValueError):
+            print(f"workbench: {monotonic() - self.start:.0f} s: {line}", file=sys.stderr, flush=True)
+
+
 class CommandProgress:
-    """A bar on a terminal, in a pipe a line every few seconds, nothing when quiet or where stderr is somebody's own."""
+    """A bar on a terminal, in a pipe a line every few seconds, nothing when quiet or where stderr is somebody's own.
+
+    Results are shown as they come, on a terminal above the bar.
+    """
 
     def __init__(self, quiet: bool) -> None:
         self.bar: Any = None
@@ -36,25 +67,16 @@ class CommandProgress:
 
         columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn()
         self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        task = self.bar.add_task("compiling", total=None)
+        report = _Bar(self.bar)
         self.bar.start()
-
-        def report(label: str, done: int, total: int) -> None:
-            self.bar.update(task, description=label, completed=done, total=total)
-
         return report
 
     def _in_pipe(self) -> Any:
-        state, start = ["compiling"], monotonic()
+        report = _Lines()
 
         def say() -> None:
             while not self.ended.wait(EVERY):
-                # Whoever reads the pipe may be gone.
-                with suppress(OSError, ValueError):
-                    print(f"workbench: {monotonic() - start:.0f} s: {state[0]}", file=sys.stderr, flush=True)
-
-        def report(label: str, done: int, total: int) -> None:
-            state[0] = f"{label}, {done} of {total}"
+                report.say(report.state)
 
         # While kernels are compiled nothing else is called.
         self.teller = Thread(target=say, daemon=True)

@@ -8,7 +8,7 @@ Below it, whose error is within u of the first of their place share that. Formul
 and not only their errors, are the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ import pandas as pd
 from workbench.arrays import Array
 from workbench.comparison.columns import SHOWN, Column
 from workbench.comparison.cost import SAME, SAME_ONCE
+from workbench.comparison.metric import Metric
 from workbench.comparison.result import Comparison
 
 EXACT, BARE = "coulomb", "none"
@@ -159,6 +160,15 @@ def amount(x: float, column: Column) -> str:
         return f"{x:.3g} m"
     value = factor * x
     return f"{value:.3g} {unit}" if value >= 1e-3 or x == 0 else f"{value:.0e} {unit}" if x >= LEAST else f"0 {unit}"
+
+
+def in_short(row: Mapping[str, Any], metrics: Sequence[Metric]) -> str:
+    """A row as a line by itself: the error that ranks formulations; empty where it is not verified or has none."""
+    columns = {c.name: c for m in metrics for c in m.columns}
+    name = next((x for x in RANKED if x in columns), None)
+    if not row["verified"] or name is None or not np.isfinite(row.get(name, np.nan)):
+        return ""
+    return f"{row['label']}, {row['solver']}: error {amount(row[name], columns[name])}"
 
 
 def shown(d: Decision) -> list[Entry]:

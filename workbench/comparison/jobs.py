@@ -116,35 +116,36 @@ class Job:
 
 
 def run_jobs(
-    case: Case, jobs: list[Job], settings: Settings, progress: ProgressCallback | None = None, workers: int = 1
-) -> dict[Job, Run | Failed]:
-    """What became of every job; those with solvers that are not compiled go to `workers` processes."""
+    case: Case, jobs: Sequence[Job], settings: Settings, progress: ProgressCallback | None = None, workers: int = 1
+) -> Iterator[tuple[Job, Run | Failed]]:
+    """What became of every job, one after the other, those last whose solvers are not compiled: these go to `workers`
+    processes."""
     steps = {job: whole_steps(settings.duration or case.duration, job.h) for job in jobs}
     total, before = sum(steps.values()), 0
     slow = [job for job in jobs if is_slow(job.solver) and travels(case, job)]
     if workers == 1 or len(slow) < 2:
         slow = []
-    runs: dict[Job, Run | Failed] = {}
     with processes(min(workers, max(len(slow), 1))) as pool:
         waiting = {pool.submit(_remote, case, job, settings): job for job in slow}
         for job in [j for j in jobs if j not in slow]:
             try:
-                runs[job] = simulated(case, job, settings, _from(progress, job, before, total))
+                found: Run | Failed = simulated(case, job, settings, _from(progress, job, before, total))
             except Exception as error:
-                runs[job] = failed(error)
+                found = failed(error)
             before += steps[job]
+            yield job, found
         if progress and waiting:
             progress("optimisers in other processes", before, total)
         for future in as_completed(waiting):
             job = waiting[future]
             try:
-                runs[job] = replace(future.result(), compiled=compiled(job.formulation, *case.size))
+                found = replace(future.result(), compiled=compiled(job.formulation, *case.size))
             except Exception as error:
-                runs[job] = failed(error)
+                found = failed(error)
             before += steps[job]
             if progress:
                 progress(str(job), before, total)
-    return runs
+            yield job, found
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.assemble.find import compiled
+from workbench.comparison.decision import in_short
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Job, Settings, run_jobs
 from workbench.comparison.local import from_exact
@@ -16,7 +17,8 @@ from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
-from workbench.progress import ProgressCallback
+from workbench.progress import ProgressCallback, say
+from workbench.step.local_steps import LocalSteps
 from workbench.step.run import Run
 
 
@@ -49,27 +51,41 @@ def judged(
     reference = make_reference(case, fine, settings, progress)
     beside = {job: _beside(case, job, fine) for job in plan if job.formulation not in refused}
     needed = dict.fromkeys(x for job, others in beside.items() for x in (job, *others) if x not in (fine, *sampled))
-    runs = run_jobs(case, list(needed), settings, progress, workers) | {fine: reference.stepped}
-    local = {others: from_exact(others[-1], runs[others[0]], runs[others[1]]) for others in set(beside.values())}
-    rows = {}
-    for k, job in enumerate(plan):
-        if progress:
-            progress(f"judging {job}", k, len(plan))
+    runs: dict[Job, Run | Failed] = {fine: reference.stepped}
+    local: dict[tuple[Job, ...], LocalSteps | Failed] = {}
+
+    def rows_of(job: Job) -> list[dict[str, Any]]:
         spans = windows(job, case, settings.duration or case.duration)
         try:
             found = refused.get(job.formulation) or runs.get(job)
             if isinstance(found, Failed):
-                rows[job] = [w | vars(found) for w in spans]
-                continue
-            found_beside = (runs[x] for x in beside[job])
-            others = ReferenceRuns(local[beside[job]], reference.run, reference.second, *found_beside)
+                return [w | vars(found) for w in spans]
+            alike = beside[job]
+            if alike not in local:
+                local[alike] = from_exact(alike[-1], runs[alike[0]], runs[alike[1]])
+            others = ReferenceRuns(local[alike], reference.run, reference.second, *(runs[x] for x in alike))
             if found is None:
-                rows[job] = sampled_rows(job, spans, others, metrics)
-            else:
-                rows[job] = [w | row(found, w, others, metrics) for w in spans]
+                return sampled_rows(job, spans, others, metrics)
+            return [w | row(found, w, others, metrics) for w in spans]
         except Exception as error:
-            rows[job] = [w | vars(failed(error)) for w in spans]
-    return JudgedRuns(fine, reference, runs, rows)
+            return [w | vars(failed(error)) for w in spans]
+
+    rows: dict[Job, list[dict[str, Any]]] = {}
+    left = [job for job in plan if job in needed]
+    for one, found in run_jobs(case, list(needed), settings, progress, workers):
+        runs[one] = found
+        # Rows are told as they are ready: the last runs may come much later.
+        for job in [job for job in left if all(x in runs for x in (job, *beside[job]))]:
+            left.remove(job)
+            rows[job] = rows_of(job)
+            if told := in_short(rows[job][0], metrics):
+                say(progress, told)
+    left = [job for job in plan if job not in rows]
+    for k, job in enumerate(left):
+        if progress:
+            progress(f"judging {job}", k, len(left))
+        rows[job] = rows_of(job)
+    return JudgedRuns(fine, reference, runs, {job: rows[job] for job in plan})
 
 
 def of_reference(case: Case, settings: Settings) -> Relaxation:

@@ -53,7 +53,7 @@ def make_reference(case: Case, fine: Job, settings: Settings, progress: Progress
     Raises WorkbenchError where it is stepped and not verified, or where events are asked for and there are none.
     """
     # First, since it refuses what no record has room for.
-    stepped = run_jobs(case, [fine], settings, progress)[fine]
+    stepped = dict(run_jobs(case, [fine], settings, progress))[fine]
     if progress:
         progress("following the motion from event to event", 0, 1)
     found = stepped.reason if isinstance(stepped, Failed) else _followed(case, fine, settings)
@@ -61,7 +61,7 @@ def make_reference(case: Case, fine: Job, settings: Settings, progress: Progress
         raise DataError(f"{case.name} has no event-driven reference: {found}")
     if isinstance(found, str):
         half = replace(fine, h=fine.h / 2)
-        return Reference(_verified(stepped), run_jobs(case, [half], settings, progress)[half], stepped, found)
+        return Reference(_verified(stepped), dict(run_jobs(case, [half], settings, progress))[half], stepped, found)
     return Reference(*found, stepped, "")
 
 

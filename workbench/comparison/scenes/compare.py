@@ -21,6 +21,7 @@ import pandas as pd
 from workbench.algorithms.base import Solver
 from workbench.comparison.columns import DIAGNOSTICS, RUNS, SCENE, TRAJECTORIES, framed
 from workbench.comparison.cost import costs
+from workbench.comparison.decision import in_short
 from workbench.comparison.failure import NOBODY, Failed
 from workbench.comparison.jobs import Settings
 from workbench.comparison.metric import Metric, evaluate
@@ -41,7 +42,7 @@ from workbench.escalation import Chain, default_solver
 from workbench.language.formulation import Formulation
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.solution import Status
-from workbench.progress import ProgressCallback
+from workbench.progress import ProgressCallback, say
 from workbench.scenes.run import SteppingScheme, perturbed
 from workbench.scenes.scene import Scene
 from workbench.scenes.track import Track
@@ -94,6 +95,8 @@ def compare(
         if progress:
             progress(f"single steps of {row.label}", i, len(plan))
         rows.append(judged.row(row, found[row], chosen))
+        if told := in_short(rows[-1], chosen):
+            say(progress, told)
     bodies = [x for row in plan for x in judged.bodies(row, found[row])]
     moving = [x for x in found.values() if isinstance(x, Track) and x.contacts.size]
     touching = {row: timeline(scene, x, fine, end.until, "run") for row, x in found.items() if isinstance(x, Track)}
