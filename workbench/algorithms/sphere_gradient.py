@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from workbench.algorithms.apgd import accelerated_over, beginning
+from workbench.algorithms.accelerated import accelerated_over, beginning
 from workbench.algorithms.sphere_kernels import (
     ARM_A,
     ARM_B,
