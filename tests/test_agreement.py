@@ -11,7 +11,7 @@ from workbench.scenes.posing import Poser
 POSER = Poser(FORMULATIONS.find("coulomb"))
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("path", SCENES, ids=lambda p: p.stem)
 def test_a_step_obeys_the_law_and_is_the_reference_s_where_there_is_one_answer(path):
     verdicts = [compared(POSER, given).verdict for given in instants(path, 3, every=40)]

@@ -117,6 +117,7 @@ def test_frames_have_their_columns_and_are_saved_and_loaded(particle, tmp_path):
     assert 'id="contacts"' not in older.html()
 
 
+@pytest.mark.thorough
 def test_comparisons_that_are_merged_have_the_timelines_of_all(particle, tmp_path):
     parts = [wb.compare(PARTICLE, [x], steps=H, metrics=["mode-time"]) for x in ("box", "coulomb")]
     for i, x in enumerate(parts):

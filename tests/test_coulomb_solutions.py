@@ -154,6 +154,7 @@ def scanned(W, q, mu):
     return some
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("kind", ["definite", "nearly symmetric", "any"])
 def test_a_scan_of_directions_finds_the_same_solutions_of_one_contact(kind):
     rng, counts = np.random.default_rng(3), set()

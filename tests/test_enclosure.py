@@ -218,6 +218,7 @@ RODS: list[tuple[dict[str, float], float, list[str]]] = [
 ]
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(("parameters", "duration", "events"), RODS)
 def test_simulated_rods_lie_within_the_enclosure(parameters, duration, events):
     case = case_of("rod", **parameters)

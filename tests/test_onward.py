@@ -109,6 +109,7 @@ def test_errors_are_medians_over_states_of_the_largest_of_all_contacts(exact):
     assert short[1]["states"] == 8
 
 
+@pytest.mark.thorough
 def test_a_comparison_holds_them_with_units_and_draws_them(tmp_path):
     found = wb.compare("wheel", ["ccp", "stewart-trinkle", "coulomb"], duration=0.3, reference_step=5e-4)
     frame = found.comparison.onward

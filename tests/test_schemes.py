@@ -301,6 +301,7 @@ class Pendulum(Bar):
         return q, -2.0 * np.array([-np.sin(1.0), np.cos(1.0), 1.0])
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("case", [Bar(), Pendulum()], ids=lambda case: case.name)
 def test_rows_that_turn_with_a_body(case):
     """Velocities of the midpoint scheme are of order two at every step, where a corrected gap would leave +-c h."""
@@ -318,6 +319,7 @@ def test_rows_that_turn_with_a_body(case):
         assert (q_off > order - 0.1).all()
 
 
+@pytest.mark.thorough
 def test_slip_that_reverses_at_once_costs_an_order():
     """Friction jumps by 2 mu lambda_n somewhere within the step: what its velocity misses is of first order."""
     case = Bar()
