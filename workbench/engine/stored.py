@@ -1,6 +1,5 @@
 """Sparse matrices of numbers that kernels have written: SciPy's checks take longer than a contact to solve."""
 
-from copy import copy
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -21,7 +20,10 @@ def _of_shape(shape: tuple[int, int]) -> Any:
 
 def stored(pointer: NDArray[np.int64], index: NDArray[np.int64], data: Array, shape: tuple[int, int]) -> Any:
     """The matrix with the columns index[pointer[i] : pointer[i + 1]] in row i; nothing is checked, nor copied."""
-    found = copy(_of_shape(shape))
+    # As `copy` does it, in a fifth of the time.
+    empty = _of_shape(shape)
+    found = object.__new__(type(empty))
+    found.__dict__.update(empty.__dict__)
     found.indptr, found.indices, found.data = pointer, index, data
     return found
 
@@ -39,8 +41,11 @@ STORED = argument_type(Stored, INDICES, INDICES, VECTOR)
 
 def as_stored(X: Any) -> Stored:
     """The numbers of a sparse matrix, of which none is copied that need not be."""
-    pointer, column = (np.asarray(x, dtype=np.int64) for x in (X.indptr, X.indices))
-    return Stored(pointer, column, np.require(X.data, float, ["C", "W"]))
+    pointer, column, data = X.indptr, X.indices, X.data
+    if not (pointer.dtype == column.dtype == np.int64 and data.dtype == float and data.flags.carray):
+        pointer, column = (np.asarray(x, dtype=np.int64) for x in (pointer, column))
+        data = np.require(data, float, ["C", "W"])
+    return Stored(pointer, column, data)
 
 
 @kernel(types.void(STORED, INDICES, STORED))

@@ -21,6 +21,7 @@ from workbench.engine.stored import as_stored
 from workbench.errors import DataError
 from workbench.problems.block_kernels import BlockArrays, is_sound
 from workbench.problems.inertia import CHUNK, Inertia
+from workbench.problems.mass import Mass, mass_of
 from workbench.problems.problem import Indices, Problem, SetBySet, block_places
 from workbench.problems.sets import DISC, NO_CONE, BlockSets
 
@@ -68,10 +69,27 @@ class ContactBlocks(Problem):
                 object.__setattr__(self, name, sparse.csr_array(given, dtype=float))
         validate(self)
 
+    @classmethod
+    def of_kernels(cls, M: Any, b: Array, J: Any, arrays: BlockArrays, mass: Mass) -> "ContactBlocks":
+        """Blocks that kernels have written, as they are, and the factors of M; checked in one call.
+
+        Raises DataError as any blocks do.
+        """
+        found = object.__new__(cls)
+        found.__dict__.update(arrays._asdict(), M=M, b=b, J=J, arrays=arrays, mass=mass)
+        if not is_sound(arrays, (M.data, J.data, b)):
+            _find_fault(found)
+        return found
+
     @cached_property
     def arrays(self) -> BlockArrays:
         """What the blocks are, as kernels take them."""
         return BlockArrays(*(np.require(getattr(self, name), requirements="W") for name in BlockArrays._fields))
+
+    @cached_property
+    def mass(self) -> Mass:
+        """The factors of M, body by body. Raises DataError where it is not positive definite."""
+        return mass_of(self.M)
 
     @property
     def size(self) -> int:

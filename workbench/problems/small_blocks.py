@@ -16,7 +16,7 @@ from workbench.engine.scratch import scratch, scratch_matrix
 from workbench.engine.stored import STORED, as_stored
 from workbench.problems.block_kernels import BLOCKS, own_terms
 from workbench.problems.islands import parts_over_bodies
-from workbench.problems.mass import MASS, mass_of, solve_mass
+from workbench.problems.mass import MASS, solve_mass
 from workbench.problems.residual import READ_ROW, Iterate, block_units, growth_exponent, measure, row_product
 from workbench.problems.sets import DISC, BlockSets
 
@@ -191,17 +191,17 @@ class SmallBlocks:
     """The matrices of few contact blocks; raises DataError where the mass matrix is not positive definite."""
 
     def __init__(self, p: Any) -> None:
-        self.problem, self.blocks, self.mass, self.J = p, p.arrays, mass_of(p.M), as_stored(p.J)
-        X, n, m, k = p.size, p.b.size, np.diff(p.row), np.diff(p.unknown)
+        self.problem, self.blocks, self.mass, self.J = p, p.arrays, p.mass, as_stored(p.J)
+        X, n, m, k = p.size, p.b.size, p.row[1:] - p.row[:-1], p.unknown[1:] - p.unknown[:-1]
         part = np.empty(p.blocks + self.mass.begin.size - 1, dtype=np.int64)
         few = Few(np.empty((X, X)), np.empty(m @ m), np.empty(k @ k), np.empty(n), np.empty(X), np.empty(X), part)
-        set_up(self.blocks, self.J, np.require(p.b, requirements="W"), self.mass, few)
+        set_up(self.blocks, self.J, p.b if p.b.flags.writeable else p.b.copy(), self.mass, few)
         self.few = few._replace(part=part[: p.blocks])
 
     def residuals(self, x: Array) -> Array:
         """Of every block (B,) at x (X,)."""
         found = np.empty(self.few.part.size)
-        few_residuals(self.blocks, self.few, np.require(x, requirements="W"), found)
+        few_residuals(self.blocks, self.few, x if x.flags.carray else np.require(x, float, ["C", "W"]), found)
         return found
 
     def impulses(self, x: Array) -> Array:

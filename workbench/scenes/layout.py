@@ -11,6 +11,7 @@ from workbench.engine.stored import Stored, as_stored, stored
 from workbench.mechanics.instant import Instant
 from workbench.problems.block_kernels import BlockArrays
 from workbench.problems.contact_blocks import ContactBlocks
+from workbench.problems.mass import Mass
 from workbench.problems.sets import DISC, NO_CONE
 from workbench.scenes.blocks import (
     COUNTS,
@@ -56,8 +57,8 @@ class Layout:
         self.frame, self.plain = outline.frame, order[self.rubbing : self.rubbing + plain]
         self.single, self.first_single = plain + beside, int(row[self.rubbing])
 
-    def problem(self, b: Array, recovery: float) -> ContactBlocks:
-        """The blocks, over the momentum b (n,) = M v + h f."""
+    def problem(self, b: Array, recovery: float, mass: Mass | None) -> ContactBlocks:
+        """The blocks, over the momentum b (n,) = M v + h f; `mass` are the factors of M, if they are there."""
         copies = self.copies
         B, X, R = self.at.row.size - 1, int(self.at.unknown[-1]), int(self.at.row[-1])
         L, back, N = *np.empty((2, self.at.begin_L[-1])), np.empty(self.at.begin_N[-1])
@@ -81,7 +82,9 @@ class Layout:
         self.given = np.where(np.repeat(blocks.cone != NO_CONE, np.diff(blocks.row)), s, 0.0)
         if self.given.any():
             b, blocks = b + J.T @ self.given, blocks._replace(s=s - self.given)
-        return ContactBlocks(M, b, J, *blocks)
+        if mass is None or copies > 1:
+            return ContactBlocks(M, b, J, *blocks)
+        return ContactBlocks.of_kernels(M, b, J, blocks, mass)
 
     def all_impulses(self, blocks: ContactBlocks, x: Array) -> Array:
         """In all rows, of an answer x (X,)."""

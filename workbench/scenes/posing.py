@@ -17,6 +17,7 @@ from workbench.language.formulation import Formulation
 from workbench.mechanics.instant import Instant
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.mass import mass_of, solve_mass
+from workbench.problems.small_blocks import MOST_VELOCITIES
 from workbench.problems.solution import Status
 from workbench.scenes.kinds import Group, Kind
 from workbench.scenes.layout import Layout
@@ -65,8 +66,10 @@ class Posed:
         self.rows, directions = contact_rows(s), s.directions
         self.b = s.M @ s.v + s.h * s.f
         self.groups = [self._group(poser.kind(int(d)), np.flatnonzero(directions == d)) for d in np.unique(directions)]
+        hooked = any(g.kind.hooked for g in self.groups)
+        self.mass = mass_of(s.M) if hooked or s.v.size <= MOST_VELOCITIES else None
         if self.groups:
-            data = self._data(any(g.kind.hooked for g in self.groups))
+            data = self._data(hooked)
             largest = float(np.abs(self.b).max(initial=0.0))
             for g in self.groups:
                 g.fill(s.h, data, largest, poser.recovery)
@@ -110,13 +113,13 @@ class Posed:
     def _data(self, hooked: bool) -> Given:
         """What the cores are made from; contacts' own W and what forces do only where a hook may ask for them."""
         s, rows = self.instant, self.rows
-        sizes, u, gain = np.diff(rows.first), np.empty(s.mu.size), np.zeros(s.mu.size)
+        sizes, u, gain = rows.first[1:] - rows.first[:-1], np.empty(s.mu.size), np.zeros(s.mu.size)
         origin = np.concatenate([[0], np.cumsum(sizes * sizes)])
         moved(rows, s.v, u)
         if hooked:
-            mass = mass_of(s.M)
-            W, a = contact_products(rows, mass), s.h * s.f
-            solve_mass(mass, a)
+            assert self.mass is not None
+            W, a = contact_products(rows, self.mass), s.h * s.f
+            solve_mass(self.mass, a)
             moved(rows, a, gain)
         else:
             W, within = np.zeros(origin[-1]), np.arange(u.size) - np.repeat(rows.first[:-1], sizes)
@@ -126,7 +129,7 @@ class Posed:
     def problem(self) -> ContactBlocks:
         """The blocks of the next pass, by what the cores hold now."""
         self.layout = Layout(self.instant, self.rows, self.groups)
-        self.blocks = self.layout.problem(self.b, self.poser.recovery)
+        self.blocks = self.layout.problem(self.b, self.poser.recovery, self.mass)
         return self.blocks
 
     def guess(self) -> Array:
