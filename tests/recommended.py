@@ -19,6 +19,8 @@ from workbench.builtin.cases import CASES
 from workbench.comparison.decision import decide
 from workbench.errors import WorkbenchError
 
+BEYOND = 1e9
+"""Distance [m] from which on a run has blown up."""
 NAMES = ["frictionless", "stewart-trinkle", "box", "hybrid", "phantom-inertia", "ccp", "coulomb"]
 
 
@@ -36,8 +38,8 @@ def by_paths(c):
     at = (c.motion.t >= start - 1e-9) & (c.motion.t <= end + 1e-9)
     exact, known = c.motion.tracks[0].position, float(reference["position_error"].max())
     several = exact.shape[1] > 1
-    # A run that ends before the window has no curve there, and one that blows up none with numbers.
-    for x in (x for x in c.motion.tracks[1:] if np.isfinite(errors.get(x.label, np.inf)) and at.any()):
+    # A run that ends before the window has no curve there, and one that blows up none with numbers to square.
+    for x in (x for x in c.motion.tracks[1:] if errors.get(x.label, np.inf) < BEYOND and at.any()):
         drawn = float(np.linalg.norm(x.position[at] - exact[at], axis=-1).max())
         if several:
             errors[x.label] = drawn

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -323,6 +324,16 @@ def test_many_contacts_leave_out_moments_and_the_least_loaded(compared, monkeypa
     assert values.size <= len(VALUES) * 8 * 5
     assert data["t"][0] == pytest.approx(1e-3)
     assert data["t"][-1] == pytest.approx(0.02)
+
+
+def test_a_run_that_blows_up_has_no_numbers_from_there_on(compared):
+    """Beyond single precision, that is, which pages hold numbers in."""
+    rows = compared.trajectories.copy()
+    rows.loc[(rows["label"] == "box") & (rows["t"] > 0.0105), ["p_n", "p_t1"]] = 1e60
+    data, values = held(loupe(replace(compared.comparison, trajectories=rows)))
+    late = np.array(data["t"]) > 0.0105
+    np.testing.assert_array_equal(np.isnan(values[data["labels"].index("box"), :, 0, 1:3]).all(axis=1), late)
+    assert not np.isinf(values).any()
 
 
 def test_captions_tell_of_friction_that_the_motion_leaves_open(compared):

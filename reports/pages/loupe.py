@@ -43,7 +43,9 @@ def loupe(c: Comparison) -> dict[str, Any] | None:
     if len(runs) < 2 or not {"mode", "determined", "least_impulse"} <= set(c.trajectories):
         return None
     steps, contacts = _moments(c, runs)
-    values = np.array([_values(c, rows, steps, contacts) for rows in runs.values()], dtype=np.float32)
+    given = np.array([_values(c, rows, steps, contacts) for rows in runs.values()])
+    # A run that blows up ends in numbers that the page's have no room for.
+    values = np.where(abs(given) <= np.finfo(np.float32).max, given, np.nan).astype(np.float32)
     labels, d = list(runs), 2 if "p_t2" in c.trajectories else 1
     shown = [label not in c.turned for label in labels]
     h = [float(rows["step"].iloc[0]) if c.case else 1.0 for rows in runs.values()]
