@@ -35,7 +35,8 @@ class Forces:
             model.opt.integrator = mj.mjtIntegrator.mjINT_EULER
         lower = kept_rows(np.arange(1.0, model.nC + 1), model.M_rownnz, model.M_rowadr, model.M_colind, model.nv)
         both = sparse.csr_array(lower + lower.T - sparse.diags_array(lower.diagonal()))
-        self.taken, self.places = both.data.astype(int) - 1, (both.indices, both.indptr)
+        self.taken = both.data.astype(int) - 1
+        self.places = both.indices.astype(np.int64), both.indptr.astype(np.int64)
         self.diagonal = np.flatnonzero(both.indices == np.repeat(np.arange(model.nv), np.diff(both.indptr)))
         off = mj.mjtDisableBit.mjDSBL_DAMPER | mj.mjtDisableBit.mjDSBL_EULERDAMP
         self.damped = self.kind in ("euler", "rk4") and not model.opt.disableflags & off
@@ -61,11 +62,12 @@ class Forces:
             M.data[self.diagonal] += m.opt.timestep * self._joint_damping(v)
         free = data.qvel.copy()
         data.qpos[:], data.qvel[:], data.time = q, v, t
-        return sparse.csr_array(M), f, free
+        return M if isinstance(M, sparse.csr_array) else sparse.csr_array(M), f, free
 
     def _symmetric(self, values: Array) -> Any:
         """A matrix (n, n) of which MuJoCo keeps the lower triangle, in the places of M."""
-        return sparse.csr_array((values[self.taken], *self.places), shape=(self.model.nv, self.model.nv))
+        indices, pointer = self.places
+        return stored(pointer, indices, values[self.taken], (self.model.nv, self.model.nv))
 
     def _joint_damping(self, v: Array) -> Array:
         """(n,) derivatives of the joints' damping forces a v + b v |v| + c v^3, their actuators' included."""

@@ -152,11 +152,12 @@ def soft_numbers(solref: Array, solimp: Array, friction: Array, impratio: float)
     timeconst_t = friction[:, 0].copy()
     own = (timeconst_t <= 0) & friction.any(axis=1)
     timeconst_t[own] = -2 / np.maximum(-friction[own, 1], SMALLEST)
-    dmin, dmax = np.clip(solimp[:, :2], *IMPEDANCES).T.copy()
+    least, most = IMPEDANCES
+    dmin, dmax = np.minimum(np.maximum(solimp[:, :2], least), most).T.copy()
     width, flat = solimp[:, 2].copy(), solimp[:, 2] <= SMALLEST
     # Over no width it does not rise: MuJoCo takes the mean.
     dmin[flat], width[flat] = 0.5 * (dmin + dmax)[flat], np.finfo(float).max
-    midpoint, power = np.clip(solimp[:, 3], *IMPEDANCES), np.maximum(solimp[:, 4], 1.0)
+    midpoint, power = np.minimum(np.maximum(solimp[:, 3], least), most), np.maximum(solimp[:, 4], 1.0)
     return {
         "timeconst": timeconst, "dampratio": dampratio, "dmin": dmin, "dmax": dmax, "width": width,
         "impratio": np.full(len(solref), impratio), "midpoint": midpoint, "power": power, "timeconst_t": timeconst_t,
