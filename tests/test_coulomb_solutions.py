@@ -118,6 +118,8 @@ def test_the_border_of_the_criterion_is_undecided():
     assert criterion(np.zeros((3, 3)), 0.5).verdict == "undecided"
     assert criterion(np.zeros((2, 2)), 0.0, 1).verdict == "undecided"
     assert criterion(np.ones((2, 2)), 0.5, 1).verdict == "undecided"
+    proofs = [criterion(np.eye(2), 0.5, 1).proof, criterion([[1, 0.5], [0.5, 1]], 2, 1).proof]
+    assert proofs == [f"the closed criterion for one contact holds{words}" for words in ("", " with equality")]
     assert criterion([[1, 5, 0], [5, 1, 0], [0, 0, 1]], 0.0).verdict == "unique"
     assert criterion(-np.eye(2), 0.0, 1).verdict == "not unique"
     # A singular stick of negative determinant, each slide being well posed.
