@@ -18,20 +18,12 @@ there nor unique.
 from dataclasses import replace
 
 from workbench.builtin.formulations.coulomb import coulomb
-from workbench.builtin.formulations.mujoco import (
-    DampingRatio,
-    ImpedanceRatio,
-    LeastImpedance,
-    Midpoint,
-    MostImpedance,
-    Power,
-    TimeConstant,
-    Width,
-    given,
-    soft_numbers,
-)
+from workbench.builtin.formulations.mujoco import Softness, given
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import Declaration, Hooks
+
+RIGID_OPTIONS = Softness(timeconst=0.01)
+"""Genesis' defaults."""
 
 
 @formulation(
@@ -42,14 +34,6 @@ from workbench.language.modelling import Declaration, Hooks
 )
 def genesis(
     s: ContactSymbols,
-    timeconst: TimeConstant = 0.01,
-    dampratio: DampingRatio = 1.0,
-    dmin: LeastImpedance = 0.9,
-    dmax: MostImpedance = 0.95,
-    width: Width = 0.001,
-    impratio: ImpedanceRatio = 1.0,
-    midpoint: Midpoint = 0.5,
-    power: Power = 2.0,
+    soft: Softness = RIGID_OPTIONS,
 ) -> Declaration:
-    numbers = soft_numbers(timeconst, dampratio, dmin, dmax, width, impratio, midpoint, power)
-    return replace(coulomb.build(s), hooks=Hooks(given, numbers=numbers))
+    return replace(coulomb.build(s), hooks=Hooks(given, numbers=soft.numbers()))

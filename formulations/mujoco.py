@@ -21,7 +21,7 @@ The associated flow of a slip at u_t asks for a height of about phi = mu b |u_t|
 balance; above phi = 0 there is no contact, so that a sliding contact hops. A sticking one creeps at R_t |f_t| / b.
 """
 
-from dataclasses import replace
+from dataclasses import astuple, dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -39,14 +39,46 @@ from workbench.mechanics.core import open_contact, rate, sliding
 
 IMPEDANCES = 0.0001, 0.9999
 """MuJoCo's mjMINIMP and mjMAXIMP."""
-TimeConstant = Annotated[float, "time constant of the spring and damper [s], at least two steps"]
-DampingRatio = Annotated[float, "damping ratio; 1 is critical"]
-LeastImpedance = Annotated[float, "impedance at no penetration"]
-MostImpedance = Annotated[float, "impedance from a penetration of width on"]
-Width = Annotated[float, "penetration over which the impedance rises [m]"]
-ImpedanceRatio = Annotated[float, "ratio of frictional to normal impedance"]
-Midpoint = Annotated[float, "share of width at which the impedance is half-way"]
-Power = Annotated[float, "power with which the impedance rises up to there, 1 or more"]
+
+
+@dataclass(frozen=True)
+class Softness:
+    """The options that say how soft contacts are; raises ModellingError for what MuJoCo does not take."""
+
+    timeconst: Annotated[float, "time constant of the spring and damper [s], at least two steps"] = 0.02
+    dampratio: Annotated[float, "damping ratio; 1 is critical"] = 1.0
+    dmin: Annotated[float, "impedance at no penetration"] = 0.9
+    dmax: Annotated[float, "impedance from a penetration of width on"] = 0.95
+    width: Annotated[float, "penetration over which the impedance rises [m]"] = 0.001
+    impratio: Annotated[float, "ratio of frictional to normal impedance"] = 1.0
+    midpoint: Annotated[float, "share of width at which the impedance is half-way"] = 0.5
+    power: Annotated[float, "power with which the impedance rises up to there, 1 or more"] = 2.0
+
+    def __post_init__(self) -> None:
+        for name in ("timeconst", "dampratio", "width", "impratio"):
+            _must_be(name, getattr(self, name), 0.0, False)
+        for name in ("dmin", "dmax", "midpoint"):
+            d = getattr(self, name)
+            if not IMPEDANCES[0] <= d <= IMPEDANCES[1]:
+                what = "a number" if name == "midpoint" else "an impedance"
+                raise ModellingError(f"{name}={d:g}; {what} from {IMPEDANCES[0]:g} to {IMPEDANCES[1]:g} is needed")
+        _must_be("power", self.power, 1.0, True)
+
+    def numbers(self, timeconst_t: float = 0.0) -> tuple[float, ...]:
+        """Those of the hook, with the time constant along the tangents behind."""
+        _must_be("timeconst_t", timeconst_t, 0.0, True)
+        return *astuple(self), timeconst_t
+
+
+def _must_be(name: str, value: float, least: float, itself: bool) -> None:
+    """Raises ModellingError for a number that is not finite or not above `least`, or `least` `itself`."""
+    if not (np.isfinite(value) and (value > least or (itself and value == least))):
+        what = f"number from {least:g} on" if itself else "positive number"
+        raise ModellingError(f"{name}={value:g}; a {what} is needed")
+
+
+USUAL = Softness()
+"""MuJoCo's defaults."""
 
 
 @formulation(
@@ -57,36 +89,10 @@ Power = Annotated[float, "power with which the impedance rises up to there, 1 or
 )
 def mujoco(
     s: ContactSymbols,
-    timeconst: TimeConstant = 0.02,
-    dampratio: DampingRatio = 1.0,
-    dmin: LeastImpedance = 0.9,
-    dmax: MostImpedance = 0.95,
-    width: Width = 0.001,
-    impratio: ImpedanceRatio = 1.0,
-    midpoint: Midpoint = 0.5,
-    power: Power = 2.0,
+    soft: Softness = USUAL,
     timeconst_t: Annotated[float, "time constant of the damping along the tangents [s]; 0 for timeconst"] = 0.0,
 ) -> Declaration:
-    numbers = soft_numbers(timeconst, dampratio, dmin, dmax, width, impratio, midpoint, power, timeconst_t)
-    return replace(ccp.build(s), hooks=Hooks(given, numbers=numbers))
-
-
-def soft_numbers(
-    timeconst: float, dampratio: float, dmin: float, dmax: float, width: float, impratio: float, midpoint: float,
-    power: float, timeconst_t: float = 0.0,
-):  # fmt: skip
-    """The options as numbers of the hook; raises ModellingError for what MuJoCo does not take."""
-    for name, value in dict(timeconst=timeconst, dampratio=dampratio, width=width, impratio=impratio).items():
-        if not (np.isfinite(value) and value > 0):
-            raise ModellingError(f"{name}={value:g}; a positive number is needed")
-    for name, d in dict(dmin=dmin, dmax=dmax, midpoint=midpoint).items():
-        if not IMPEDANCES[0] <= d <= IMPEDANCES[1]:
-            what = "a number" if name == "midpoint" else "an impedance"
-            raise ModellingError(f"{name}={d:g}; {what} from {IMPEDANCES[0]:g} to {IMPEDANCES[1]:g} is needed")
-    for name, value, least in (("power", power, 1.0), ("timeconst_t", timeconst_t, 0.0)):
-        if not (np.isfinite(value) and value >= least):
-            raise ModellingError(f"{name}={value:g}; a number from {least:g} on is needed")
-    return timeconst, dampratio, dmin, dmax, width, impratio, midpoint, power, timeconst_t
+    return replace(ccp.build(s), hooks=Hooks(given, numbers=soft.numbers(timeconst_t)))
 
 
 NUMBER = types.float64

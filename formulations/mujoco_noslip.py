@@ -28,16 +28,7 @@ from numba import types
 from workbench.builtin.formulations import mujoco as elliptic
 from workbench.builtin.formulations import mujoco_pyramid as pyramidal
 from workbench.builtin.formulations.gauss_seidel import MOST, delassus
-from workbench.builtin.formulations.mujoco import (
-    DampingRatio,
-    ImpedanceRatio,
-    LeastImpedance,
-    Midpoint,
-    MostImpedance,
-    Power,
-    TimeConstant,
-    Width,
-)
+from workbench.builtin.formulations.mujoco import USUAL, Softness
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import VECTOR
 from workbench.engine.lazy import cvxpy as cp
@@ -59,34 +50,26 @@ def mujoco_noslip(
     s: ContactSymbols,
     sweeps: Annotated[int, f"how many sweeps over the friction of the contacts, from 1 to {MOST}"] = 10,
     cone: Annotated[Literal["elliptic", "pyramidal"], "cone of the soft solve and of the sweeps"] = "elliptic",
-    timeconst: TimeConstant = 0.02,
-    dampratio: DampingRatio = 1.0,
-    dmin: LeastImpedance = 0.9,
-    dmax: MostImpedance = 0.95,
-    width: Width = 0.001,
-    impratio: ImpedanceRatio = 1.0,
-    midpoint: Midpoint = 0.5,
-    power: Power = 2.0,
+    soft: Softness = USUAL,
     axes: Axes = "fixed",
 ) -> Declaration:
     if not 1 <= sweeps <= MOST:
         raise ModellingError(f"sweeps={sweeps}; a number from 1 to {MOST} is needed")
-    softness = timeconst, dampratio, dmin, dmax, width, impratio, midpoint, power
     t, pyramid, names = s.d * s.r, cone == "pyramidal", ("q_n", "q_t")
     if pyramid:
         # Every pair of edges is a contact of one direction, whose normal impulse is their sum.
-        soft, mu_t = pyramidal.mujoco_pyramid.build(s, *softness, axes), cp.Parameter(t, name="mu_t")
-        bound = cp.Constant(np.kron(np.eye(t), [[1.0, 1.0]]), name="P") @ soft.partners[0]
-        q, own = friction_cone(mu_t, t, 1, names), (*soft.hooks.own, mu_t)
+        solve, mu_t = pyramidal.mujoco_pyramid.build(s, soft, axes), cp.Parameter(t, name="mu_t")
+        bound = cp.Constant(np.kron(np.eye(t), [[1.0, 1.0]]), name="P") @ solve.partners[0]
+        q, own = friction_cone(mu_t, t, 1, names), (*solve.hooks.own, mu_t)
     else:
-        soft = elliptic.mujoco.build(s, *softness)
-        bound, q, own = soft.recover["p_n"], friction_cone(s.mu, s.r, s.d, names), ()
-    p_n, p_t = soft.recover["p_n"], soft.recover["p_t"]
+        solve = elliptic.mujoco.build(s, soft)
+        bound, q, own = solve.recover["p_n"], friction_cone(s.mu, s.r, s.d, names), ()
+    p_n, p_t = solve.recover["p_n"], solve.recover["p_t"]
     U, U_soft, c = cp.Parameter((t, t), name="U"), cp.Parameter((t, t), name="U_soft"), cp.Parameter(t, name="c")
     v = free("v_q", s.n)
     q_b = free("q_b", s.m) if s.m else None
     return declare(
-        *soft.relations,
+        *solve.relations,
         equals(s.balance(v, p_n, q.t, q_b)),
         *s.bilateral(v, q_b),
         complements((q.n - bound, s.J_t @ v + s.b_t - U @ q.t + U_soft @ p_t + c), q, law="coulomb"),
@@ -95,7 +78,7 @@ def mujoco_noslip(
             given_pyramid if pyramid else given,
             again,
             own=(*own, U, U_soft, c),
-            numbers=(float(sweeps), *soft.hooks.numbers),
+            numbers=(float(sweeps), *solve.hooks.numbers),
             memory=s.r + t + 1,
         ),
     )

@@ -18,18 +18,7 @@ written in `mujoco`.
 import numpy as np
 
 from workbench.builtin.formulations import mujoco as elliptic
-from workbench.builtin.formulations.mujoco import (
-    DampingRatio,
-    ImpedanceRatio,
-    LeastImpedance,
-    Midpoint,
-    MostImpedance,
-    Power,
-    TimeConstant,
-    Width,
-    impedance,
-    soft_numbers,
-)
+from workbench.builtin.formulations.mujoco import USUAL, Softness, impedance
 from workbench.engine.compiling import kernel
 from workbench.engine.lazy import cvxpy as cp
 from workbench.engine.scratch import scratch_matrix
@@ -48,17 +37,9 @@ from workbench.mechanics.core import AXES, turn_axes
 )
 def mujoco_pyramid(
     s: ContactSymbols,
-    timeconst: TimeConstant = 0.02,
-    dampratio: DampingRatio = 1.0,
-    dmin: LeastImpedance = 0.9,
-    dmax: MostImpedance = 0.95,
-    width: Width = 0.001,
-    impratio: ImpedanceRatio = 1.0,
-    midpoint: Midpoint = 0.5,
-    power: Power = 2.0,
+    soft: Softness = USUAL,
     axes: Axes = "fixed",
 ) -> Declaration:
-    numbers = soft_numbers(timeconst, dampratio, dmin, dmax, width, impratio, midpoint, power)
     # The edges' directions, +t_1, -t_1, +t_2, ...: A (d r, 2 d r), and E that repeats a contact's entry.
     A = cp.Constant(np.kron(np.eye(s.d * s.r), [[1.0, -1.0]]), name="A")
     E = cp.Constant(np.kron(np.eye(s.r), np.ones((2 * s.d, 1))), name="E")
@@ -72,7 +53,7 @@ def mujoco_pyramid(
         equals(u_t - s.J_t @ v - s.b_t),
         complements(E @ (s.J_n @ v + s.b_n) + cp.multiply(mu_e, A.T @ u_t) + cp.multiply(R_e, beta), beta),
         recover=dict(v=v, p_n=E.T @ beta, p_t=p_t),
-        hooks=Hooks(given, own=(R_e, mu_e), numbers=(*numbers, AXES[axes])),
+        hooks=Hooks(given, own=(R_e, mu_e), numbers=(*soft.numbers(), AXES[axes])),
     )
 
 

@@ -66,3 +66,19 @@ def test_options_as_text_are_the_options_as_values():
 
 def test_a_formulation_needs_contacts():
     assert_names(refusal(NAMED["frictionless"].declaration, 4, 0, 0, 2), "0 contacts")
+
+
+def test_a_group_of_options_is_its_fields():
+    """The softness of MuJoCo's contacts in four formulations, each with defaults of its own; a group itself is none."""
+    for name, numbers in {
+        "mujoco": (0.02, 1.0, 0.9, 0.95, 0.001, 1.0, 0.5, 3.0, 0.0),
+        "mujoco-pyramid": (0.02, 1.0, 0.9, 0.95, 0.001, 1.0, 0.5, 3.0, 0.0, 0.0),
+        "mujoco-noslip": (10.0, 0.02, 1.0, 0.9, 0.95, 0.001, 1.0, 0.5, 3.0, 0.0),
+        "genesis": (0.01, 1.0, 0.9, 0.95, 0.001, 1.0, 0.5, 3.0, 0.0),
+    }.items():
+        f = NAMED[name].with_options(power="3")
+        assert f.label == f"{name}:power=3"
+        assert f.declaration(3, 0, 1, 2).hooks.numbers == numbers
+        assert f.meanings["width"] == "penetration over which the impedance rises [m]"
+        assert_names(refusal(f.with_options, error=UnknownNameError, soft=1), "'soft'", "timeconst")
+        assert_names(refusal(f.with_options(dmin=2.0).declaration, 3, 0, 1, 2), "dmin=2", "0.9999")

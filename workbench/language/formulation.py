@@ -4,9 +4,9 @@ import inspect
 import typing
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cache, cached_property
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
@@ -325,7 +325,7 @@ class Formulation:
             with warnings.catch_warnings():
                 # Between vectors CVXPY takes * for a scalar product, warns, and goes on with what nobody meant.
                 warnings.filterwarnings("error", message="This use of ``\\*`` has resulted in matrix multiplication")
-                declaration = self.build(s, **self.options)
+                declaration = self.build(s, **_arguments(self.build, self.options))
         except WorkbenchError:
             raise
         except Exception as error:
@@ -384,28 +384,53 @@ def _option(formulation: str, key: str, value: Any, kind: Any) -> Any:
     raise ModellingError(f"{formulation}: option {key}={value} is not {' or '.join(words)}")
 
 
+@cache
+def groups_of(build: Callable[..., Declaration]) -> dict[str, Any]:
+    """The parameters of a formulation's function that stand for a group of options, and their dataclasses."""
+    _, *parameters = inspect.signature(build).parameters.values()
+    hints = typing.get_type_hints(build)
+    kinds: dict[str, Any] = {p.name: hints.get(p.name) for p in parameters if is_dataclass(p.default)}
+    return {name: kind for name, kind in kinds.items() if is_dataclass(kind)}
+
+
+def _arguments(build: Callable[..., Declaration], options: dict[str, Any]) -> dict[str, Any]:
+    """The options as the function takes them: those of a group together."""
+    found = dict(options)
+    for name, kind in groups_of(build).items():
+        found[name] = kind(**{f.name: found.pop(f.name) for f in fields(kind)})
+    return found
+
+
 def formulation(
     name: str, *, friction: str, source: str, condition: str = ""
 ) -> Callable[[Callable[..., Declaration]], Formulation]:  # fmt: skip
     """Make a Formulation of a function (s: ContactSymbols or SlidingSymbols, **options) -> Declaration.
 
-    What the formulation is over is the annotation of the first parameter. The other parameters are the options; their
+    What the formulation is over is the annotation of the first parameter. The other parameters are the options, and the
+    fields of one whose annotation and default are a dataclass, so that formulations may share a group of them; their
     annotations (int, float, Literal[...], unions) are the values allowed, and `Annotated[int, "what it means"]` says in
     words what they mean. `friction` names the friction model in words, `source` the paper and equation; `condition`
     says as long as what it moves as Coulomb's law does, beside what its options say (`ASKING`).
     """
 
     def register(build: Callable[..., Declaration]) -> Formulation:
-        first, *rest = inspect.signature(build).parameters.values()
-        parameters: Sequence[inspect.Parameter] = rest
+        first, *parameters = inspect.signature(build).parameters.values()
+        defaults: dict[str, Any] = {}
         hints, full = typing.get_type_hints(build), typing.get_type_hints(build, include_extras=True)
-        for p in parameters:
-            if p.default is inspect.Parameter.empty or not _is_option_type(hints.get(p.name)):
-                raise ModellingError(
-                    f"{name}: option '{p.name}' needs a default and an annotation: int, float, Literal[...] or a union"
-                )
-        defaults = {p.name: p.default for p in parameters}
         symbols = hints.get(first.name, ContactSymbols)
+        for p in parameters:
+            if p.name in (groups := groups_of(build)):
+                kind = groups[p.name]
+                hints |= typing.get_type_hints(kind)
+                full |= typing.get_type_hints(kind, include_extras=True)
+                defaults |= {f.name: getattr(p.default, f.name) for f in fields(kind)}
+            else:
+                defaults[p.name] = p.default
+        for key, default in defaults.items():
+            if default is inspect.Parameter.empty or not _is_option_type(hints.get(key)):
+                raise ModellingError(
+                    f"{name}: option '{key}' needs a default and an annotation: int, float, Literal[...] or a union"
+                )
         meanings = {k: full[k].__metadata__[0] for k in defaults if hasattr(full[k], "__metadata__")}
         kinds = {k: hints[k] for k in defaults}
         return Formulation(
