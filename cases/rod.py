@@ -18,33 +18,43 @@ from math import isqrt
 from typing import Any, ClassVar
 
 import numpy as np
+from numba import types
 
 from workbench.diagnostics.sliding_exact import ExactSliding, exact_rows
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import set_all
+from workbench.engine.kernels import VECTOR, set_all
 from workbench.errors import DataError
 from workbench.mechanics.case import FLOOR, Array, Case, Truth, planar_orientation, quantity, touching
-from workbench.mechanics.core import FILL, advance_by_rates
+from workbench.mechanics.core import CORE, FILL, advance_by_rates
 from workbench.mechanics.sketch import Annotation, Arrow, Disc
 from workbench.mechanics.solids import Plane, Solid, rod
 from workbench.sliding.motion import sliding_motion, steps_sliding
 from workbench.sliding.system import SlidingSystem, sliding_signs
 
+NUMBER = types.float64
+FOOT = 1.0
+"""`UniformRod.side`: x is the place of the foot."""
 
-@kernel(FILL)
-def fill(q, v, data, core):
-    """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Rod`."""
-    m, l = data[M_], data[L_]
+
+@kernel(types.void(VECTOR, VECTOR, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, CORE))
+def fill_rod(q, v, m, l, kappa, g, side, core):
+    """Mass matrix and forces of a `UniformRod` at (q, v)."""
     c, s = np.cos(q[2]), np.sin(q[2])
     for i in range(2):
         set_all(0.0, core.M[i])
         core.M[i, i] = m
-    core.M[0, 2] = core.M[2, 0] = -m * l * s
+    core.M[0, 2] = core.M[2, 0] = -side * m * l * s
     core.M[1, 2] = core.M[2, 1] = m * l * c
-    core.M[2, 2] = (1.0 + data[KAPPA]) * m * l * l
-    core.f[0] = m * l * c * v[2] ** 2
-    core.f[1] = m * l * s * v[2] ** 2 - m * data[G]
-    core.f[2] = -m * data[G] * l * c
+    core.M[2, 2] = (1.0 + kappa) * m * l * l
+    core.f[0] = side * m * l * c * v[2] ** 2
+    core.f[1] = m * l * s * v[2] ** 2 - m * g
+    core.f[2] = -m * g * l * c
+
+
+@kernel(FILL)
+def fill(q, v, data, core):
+    """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Rod`."""
+    fill_rod(q, v, data[M_], data[L_], data[KAPPA], data[G], FOOT, core)
     set_all(0.0, core.J_n[0])
     set_all(0.0, core.J_t[0])
     core.J_n[0, 1] = core.J_t[0, 0] = 1.0
@@ -77,7 +87,37 @@ def _root(x: Fraction) -> Fraction:
 
 
 @dataclass(frozen=True)
-class Rod(Case):
+class UniformRod(Case):
+    """A rod in the plane: q = (x, z, theta), the height z of its foot, the angle from the floor, and the place x of the
+    foot, `side` = 1, or of the head, -1. The centre is l along the rod; parameters behind have `gravity` among them."""
+
+    side: ClassVar[float] = FOOT
+    duration: ClassVar[float] = 0.3
+    windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.0, 0.25)}
+    aliases: ClassVar[Mapping[str, str]] = {"theta": "angle", "thetadot": "spin", "g": "gravity"}
+    advance: ClassVar[Any] = staticmethod(advance_by_rates)
+
+    m: float = quantity(1.0, "kg", "mass", "positive")
+    l: float = quantity(1.0, "m", "half length", "positive")
+    kappa: float = quantity(1 / 3, "-", "inertia about the centre over m l^2", "positive")
+
+    def centre(self, q: Array) -> Array:
+        x = q[..., 0] + self.side * self.l * np.cos(q[..., 2])
+        return np.stack([x, np.zeros_like(x), q[..., 1] + self.l * np.sin(q[..., 2])], axis=-1)
+
+    def orientation(self, q: Array) -> Array:
+        return planar_orientation(q[..., 2])
+
+    def energy(self, q: Array, v: Array) -> Array:
+        x = v[..., 0] - self.side * self.l * np.sin(q[..., 2]) * v[..., 2]
+        z = v[..., 1] + self.l * np.cos(q[..., 2]) * v[..., 2]
+        height = q[..., 1] + self.l * np.sin(q[..., 2])
+        kinetic = 0.5 * (x**2 + z**2 + self.kappa * self.l**2 * v[..., 2] ** 2)
+        return self.m * (kinetic + self.gravity * height)  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True)
+class Rod(UniformRod):
     """One contact, one coefficient, and none, one or two forces.
 
     Parameters may also be set by the names theta, thetadot, g; and by `tan_theta`; xi = +-1, the sign of `speed`; and
@@ -88,15 +128,8 @@ class Rod(Case):
     description: ClassVar[str] = "the Painlevé-Klein rod: its tip slides on a rough floor"
     source: ClassVar[str] = "Painlevé 1895; Génot & Brogliato 1999, Eur. J. Mech. A 18"
     size: ClassVar[tuple[int, int, int, int]] = (3, 0, 1, 1)
-    duration: ClassVar[float] = 0.3
-    windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.0, 0.25)}
-    aliases: ClassVar[Mapping[str, str]] = {"theta": "angle", "thetadot": "spin", "g": "gravity"}
     fill: ClassVar[Any] = staticmethod(fill)
-    advance: ClassVar[Any] = staticmethod(advance_by_rates)
 
-    m: float = quantity(1.0, "kg", "mass", "positive")
-    l: float = quantity(1.0, "m", "half length", "positive")
-    kappa: float = quantity(1 / 3, "-", "inertia about the centre over m l^2", "positive")
     mu: float = quantity(0.5, "-", "friction coefficient", "nonnegative")
     gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "positive")
     angle: float = quantity(60.0, "deg", "initial angle of the rod from the floor")
@@ -105,20 +138,6 @@ class Rod(Case):
 
     def start(self) -> tuple[Array, Array]:
         return np.array([0.0, 0.0, np.radians(self.angle)]), np.array([self.speed, 0.0, self.spin])
-
-    def centre(self, q: Array) -> Array:
-        x = q[..., 0] + self.l * np.cos(q[..., 2])
-        return np.stack([x, np.zeros_like(x), q[..., 1] + self.l * np.sin(q[..., 2])], axis=-1)
-
-    def orientation(self, q: Array) -> Array:
-        return planar_orientation(q[..., 2])
-
-    def energy(self, q: Array, v: Array) -> Array:
-        x = v[..., 0] - self.l * np.sin(q[..., 2]) * v[..., 2]
-        z = v[..., 1] + self.l * np.cos(q[..., 2]) * v[..., 2]
-        height = q[..., 1] + self.l * np.sin(q[..., 2])
-        kinetic = 0.5 * (x**2 + z**2 + self.kappa * self.l**2 * v[..., 2] ** 2)
-        return self.m * (kinetic + self.gravity * height)
 
     def sliding_system(self, q: Array, v: Array) -> SlidingSystem:
         """The tip at a state in which it slides, v[0] != 0, written without the time stepping's compiled mechanics."""

@@ -10,39 +10,32 @@ preload, and rub under it; the least compliance of its two sides, u_n + eps p_n 
 Their two friction rows are equal as well; compliance eps_t keeps them apart, and has no say in the forces of sliding.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
+from workbench.builtin.cases.rod import UniformRod, fill_rod
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
 from workbench.errors import DataError
-from workbench.mechanics.case import Array, Case, Truth, planar_orientation, quantity, touching
-from workbench.mechanics.core import FILL, advance_by_rates
+from workbench.mechanics.case import Array, Truth, quantity, touching
+from workbench.mechanics.core import FILL
 from workbench.mechanics.sketch import Annotation, Arrow, Disc
 from workbench.mechanics.solids import GROUND, Plane, Solid, cuboid, rod
 from workbench.sliding.motion import sliding_motion, steps_sliding, unique_multipliers
 from workbench.sliding.system import Multipliers, SlidingSystem, sliding_signs
 
 ABOVE, BELOW, WALL = range(3)
+HEAD = -1.0
+"""`UniformRod.side`: x is the place of the head."""
 
 
 @kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `RodInGuide`."""
-    m, l = data[M_], data[L_]
-    c, s = np.cos(q[2]), np.sin(q[2])
-    for i in range(2):
-        set_all(0.0, core.M[i])
-        core.M[i, i] = m
-    core.M[0, 2] = core.M[2, 0] = m * l * s
-    core.M[1, 2] = core.M[2, 1] = m * l * c
-    core.M[2, 2] = (1.0 + data[KAPPA]) * m * l * l
-    core.f[0] = -m * l * c * v[2] ** 2
-    core.f[1] = m * l * s * v[2] ** 2 - m * data[G]
-    core.f[2] = -m * data[G] * l * c
+    fill_rod(q, v, data[M_], data[L_], data[KAPPA], data[G], HEAD, core)
+    l, c, s = data[L_], np.cos(q[2]), np.sin(q[2])
     for i in range(3):
         set_all(0.0, core.J_n[i])
         set_all(0.0, core.J_t[i])
@@ -57,22 +50,16 @@ def fill(q, v, data, core):
 
 
 @dataclass(frozen=True)
-class RodInGuide(Case):
+class RodInGuide(UniformRod):
     """One bilateral and one unilateral contact, both rough: the smallest system of hal-01224915."""
 
     name: ClassVar[str] = "rod-in-guide"
     description: ClassVar[str] = "a rod with its foot in a rough guide and its head on a rough wall"
     source: ClassVar[str] = "after Blumentals, Brogliato & Bertails-Descoubes 2015, hal-01224915"
     size: ClassVar[tuple[int, int, int, int]] = (3, 0, 3, 1)
-    duration: ClassVar[float] = 0.3
-    windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.0, 0.25)}
-    aliases: ClassVar[Mapping[str, str]] = {"theta": "angle", "thetadot": "spin", "g": "gravity"}
+    side: ClassVar[float] = HEAD
     fill: ClassVar[Any] = staticmethod(fill)
-    advance: ClassVar[Any] = staticmethod(advance_by_rates)
 
-    m: float = quantity(1.0, "kg", "mass", "positive")
-    l: float = quantity(1.0, "m", "half length", "positive")
-    kappa: float = quantity(1 / 3, "-", "inertia about the centre over m l^2", "positive")
     mu_guide: float = quantity(0.2, "-", "friction coefficient of the guide", "nonnegative")
     mu_wall: float = quantity(0.2, "-", "friction coefficient of the wall", "nonnegative")
     gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "positive")
@@ -83,20 +70,6 @@ class RodInGuide(Case):
 
     def start(self) -> tuple[Array, Array]:
         return np.array([0.0, 0.0, np.radians(self.angle)]), np.array([0.0, 0.0, self.spin])
-
-    def centre(self, q: Array) -> Array:
-        x = q[..., 0] - self.l * np.cos(q[..., 2])
-        return np.stack([x, np.zeros_like(x), q[..., 1] + self.l * np.sin(q[..., 2])], axis=-1)
-
-    def orientation(self, q: Array) -> Array:
-        return planar_orientation(q[..., 2])
-
-    def energy(self, q: Array, v: Array) -> Array:
-        x = v[..., 0] + self.l * np.sin(q[..., 2]) * v[..., 2]
-        z = v[..., 1] + self.l * np.cos(q[..., 2]) * v[..., 2]
-        height = q[..., 1] + self.l * np.sin(q[..., 2])
-        kinetic = 0.5 * (x**2 + z**2 + self.kappa * self.l**2 * v[..., 2] ** 2)
-        return self.m * (kinetic + self.gravity * height)
 
     def sliding_system(self, q: Array, v: Array) -> SlidingSystem:
         """Guide and wall at a state in which both slide, written without the time stepping's compiled mechanics."""
