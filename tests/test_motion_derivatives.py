@@ -11,7 +11,15 @@ import workbench as wb
 from cases import CASES
 from formulations import FORMULATIONS
 from workbench.cli.main import main
-from workbench.derivatives.motion import motion_derivatives, moved
+from workbench.derivatives.motion import (
+    Motion,
+    Parameter,
+    gradient_of,
+    motion_derivatives,
+    motion_gradient,
+    moved,
+    tangents_of,
+)  # fmt: skip
 from workbench.errors import DataError, UnknownNameError, WorkbenchError
 from workbench.escalation import default_solver
 from workbench.mechanics.case import Case, quantity
@@ -127,6 +135,84 @@ def test_the_command(capsys, tmp_path):
     assert (tmp_path / "out" / "derivatives.csv").exists()
     main(given)
     assert "dx/dmu" in capsys.readouterr().out
+
+
+COMPILED = [
+    ("block", "coulomb", {}), ("wheel", "mujoco", {}), ("rod", "sap", {}), ("sphere", "stewart-trinkle", {}),
+    ("wheel", "box", {}), ("gripper", "ccp", {}), ("cube", "ccp", {}),
+    ("table", "coulomb", dict(angle=25.0, rate=0.0, mu_s=0.3)),
+]  # fmt: skip
+"""Turning axes, compliance by the depth, lagged bounds, joints, relaxed rows, four feet that slide."""
+
+
+def parameters_of(case):
+    found = [
+        Parameter(case, name) for name in ("mu", "gravity", "speed", "height", "m", "angle") if hasattr(case, name)
+    ]
+    return [p for p in found if p.in_data_alone]
+
+
+@pytest.mark.share(4)
+@pytest.mark.parametrize(("name", "label", "data"), COMPILED)
+def test_compiled_steps_are_those_taken_one_by_one(name, label, data):
+    case = find_case(name, **data)
+    motion, parameters = Motion(case, find_formulation(label), 1e-3, 0.03), parameters_of(case)
+    assert motion.is_compiled
+    fast = tangents_of(motion, parameters)
+    assert fast.alone < motion.steps
+    motion.is_compiled = False
+    slow = tangents_of(motion, parameters)
+    assert slow.alone == motion.steps
+    assert slow.reasons == fast.reasons == ("",) * len(parameters)
+    for j, p in enumerate(parameters):
+        # What one parameter's share of the motion is, in the states' own sizes.
+        a, b = (np.concatenate([t.q[:, j], t.v[:, j]], axis=1) * p.unit for t in (fast, slow))
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-6 * max(np.abs(b).max(), 1e-3), err_msg=p.name)
+
+
+@pytest.mark.share(4)
+@pytest.mark.parametrize(("name", "label", "data"), COMPILED[:-1])
+def test_reverse_mode_is_the_transpose_of_forward_mode(name, label, data):
+    """A function of all states, with any gradient by them."""
+    case, rng = find_case(name, **data), np.random.default_rng(3)
+    motion, parameters = Motion(case, find_formulation(label), 1e-3, 0.03), parameters_of(case)
+    due = rng.normal(size=motion.states_q.shape), rng.normal(size=motion.states_v.shape)
+    by, steps = gradient_of(motion, *due, parameters)
+    assert steps > motion.steps // 3
+    tangents = tangents_of(motion, parameters)
+    expected = np.einsum("ki,kji->j", due[0], tangents.q) + np.einsum("ki,kji->j", due[1], tangents.v)
+    scale = np.einsum("ki,kji->j", abs(due[0]), abs(tangents.q)) + np.einsum("ki,kji->j", abs(due[1]), abs(tangents.v))
+    unit = np.array([p.unit for p in parameters])
+    np.testing.assert_allclose(by * unit, expected * unit, rtol=0, atol=1e-6 * (scale * unit).max())
+
+
+def test_four_feet_that_slide_have_the_derivative_of_one():
+    """v = (g sin a - mu g cos a) t, however the feet share the load; no step is taken one by one."""
+    case = find_case("table", angle=25.0, rate=0.0, mu_s=0.0)
+    motion = Motion(case, find_formulation("coulomb"), 1e-3, 0.02)
+    mu, gravity, height = (Parameter(case, name) for name in ("mu", "gravity", "height"))
+    found = tangents_of(motion, [mu, gravity, height])
+    a = np.radians(25.0)
+    expected = [-9.81 * np.cos(a), np.sin(a) - 0.3 * np.cos(a), 0.0]
+    np.testing.assert_allclose(found.v[-1, :, 0], 0.02 * np.array(expected), atol=1e-9)
+    assert found.alone == 0
+
+
+def test_the_gradient_of_an_output_in_reverse():
+    names = ["mu", "speed", "gravity", "height", "direction"]
+    for output in ("energy", "x", "v[1]"):
+        value, by = motion_gradient(find_case("block"), find_formulation("coulomb"), output, names, 1e-3, 0.1)
+        values, found = motion_derivatives(find_case("block"), find_formulation("coulomb"), [output], names, 1e-3, 0.1)
+        assert value == values[0]
+        assert [by[n] for n in names] == pytest.approx([found[n].derivative[0] for n in names], rel=1e-6, abs=1e-8)
+    # Fixed points have no compiled steps: forward mode all the way.
+    _, by = motion_gradient(find_case("block"), find_formulation("box:bounds=iterated"), "x", ["mu"], 1e-3, 0.01)
+    _, found = motion_derivatives(
+        find_case("block"), find_formulation("box:bounds=iterated"), ["x"], ["mu"], 1e-3, 0.01
+    )
+    assert by["mu"] == pytest.approx(found["mu"].derivative[0])
+    with pytest.raises(DataError, match="no derivative by width: step 0"):
+        motion_gradient(find_case("table"), find_formulation("stewart-trinkle"), "x", ["mu", "width"], 1e-3, 0.01)
 
 
 def test_what_cannot_be_asked_says_so():

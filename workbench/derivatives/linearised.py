@@ -24,19 +24,183 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
-from workbench.derivatives.modes import Mode, Place
+from workbench.derivatives.modes import (
+    AT_LOWER,
+    AT_UPPER,
+    EDGE,
+    FIXED,
+    LEAVES_LOWER,
+    LEAVES_UPPER,
+    LOOSE,
+    NO_PLACE,
+    NOTHING,
+    OPEN,
+    SLIDES,
+    STICKS,
+    TOUCHES,
+    Place,
+    find_modes,
+    places,
+)  # fmt: skip
+from workbench.derivatives.system import SYSTEM, System, empty_system, filled
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import set_all
+from workbench.engine.scratch import VECTOR, scratch
 from workbench.errors import DataError
 from workbench.problems.mixed import MixedNCP
-from workbench.problems.problem import Indices, Matrix, Problem, SetBySet
+from workbench.problems.problem import Matrix, Problem, SetBySet
 from workbench.problems.sets import ASSOCIATED, DISC, NO_CONE, Sets
 
 SINGULAR = 1e-12
 """Smallest singular value of the equilibrated S beside the largest from which on S is taken to be singular."""
 LARGEST = 3000
 """Unknowns up to which A is formed."""
+
+I64, F64 = types.int64, types.float64
+
+
+@kernel(I64(SYSTEM, I64, I64, I64, I64), linked=True)
+def begin_column(s, y, k, first, end):
+    """Column y of R and L over the rows first : end of the set that begins at k, zero so far; that of the next one."""
+    R, L = s.R, s.L
+    for a in range(s.x.shape[0]):
+        R[y, a] = L[y, a] = 0.0
+    s.begin[y], s.end[y], s.H[y], s.low[y], s.high[y] = first, end, 0.0, -np.inf, np.inf
+    s.law[y], s.mu_y[y], s.begins[y], s.loose[y] = NO_CONE, 0.0, 1, -1
+    return y + 1
+
+
+@kernel(I64(SYSTEM))
+def find_columns(s):
+    """R, L, H and the bounds of all y, after `find_modes`; how many there are."""
+    Y = 0
+    for k in range(s.x.shape[0]):
+        mode, i = s.mode[k], s.set_of[k]
+        if mode in (NO_PLACE, AT_LOWER, AT_UPPER, FIXED, OPEN):
+            continue
+        first, end, law, mu = s.first[i], s.first[i + 1], s.cone[i], s.mu[i]
+        if law == NO_CONE:
+            Y = begin_column(s, Y, k, k, k + 1)
+            s.R[Y - 1, k] = s.L[Y - 1, k] = 1.0
+            s.low[Y - 1] = 0.0 if mode == LEAVES_LOWER else -np.inf
+            s.high[Y - 1] = 0.0 if mode == LEAVES_UPPER else np.inf
+            s.loose[Y - 1] = k if mode == LOOSE else -1
+        elif mode in (STICKS, NOTHING):
+            for a in range(first, end):
+                Y = begin_column(s, Y, k, first, end)
+                s.R[Y - 1, a] = s.L[Y - 1, a] = 1.0
+                if mode == NOTHING:
+                    s.law[Y - 1], s.mu_y[Y - 1], s.begins[Y - 1] = law, mu, a == first
+        else:
+            Y = find_sliding(s, Y, k, first + (law != DISC), end)
+    return Y
+
+
+@kernel(I64(SYSTEM, I64, I64, I64, I64))
+def find_sliding(s, Y, k, t, end):
+    """`find_columns` of a contact that slides, sticks on the edge or touches; its tangents are the rows t : end."""
+    i, mode = s.set_of[k], s.mode[k]
+    law, mu = s.cone[i], s.mu[i]
+    first, force = s.first[i], mu if law == DISC else mu * s.x[s.first[i]]
+    if law != DISC:
+        Y = begin_column(s, Y, k, first, end)
+        s.R[Y - 1, first] = s.L[Y - 1, first] = 1.0
+        for a in range(t, end):
+            s.R[Y - 1, a], s.L[Y - 1, a] = -mu * s.e[a], -mu * s.e[a] if law == ASSOCIATED else 0.0
+        s.low[Y - 1] = 0.0 if mode == TOUCHES else -np.inf
+    if mode == TOUCHES or mu == 0.0:
+        return Y
+    if mode == EDGE:
+        Y = begin_column(s, Y, k, first, end)
+        s.low[Y - 1] = 0.0
+        for a in range(t, end):
+            s.R[Y - 1, a] = s.L[Y - 1, a] = s.e[a]
+    # Across e: what a reflection that takes e to the first axis does with the others.
+    sign = 1.0 if s.e[t] >= 0.0 else -1.0
+    for b in range(t + 1, end):
+        Y = begin_column(s, Y, k, first, end)
+        for a in range(t, end):
+            whole = s.e[a] + (sign if a == t else 0.0)
+            turned = (1.0 if a == b else 0.0) - whole * s.e[b] / (1.0 + abs(s.e[t]))
+            s.R[Y - 1, a] = s.L[Y - 1, a] = force * turned
+        s.H[Y - 1] = force * s.speed[k] if mode == SLIDES else 0.0
+    return Y
+
+
+@kernel(types.void(SYSTEM, I64))
+def find_matrix(s, Y):
+    """S = L^T A R + H (Y, Y), and the units E (Y,) in which its entries are of order one."""
+    X = s.x.shape[0]
+    moved, A, R, L, S, E, begin, end = scratch(X), s.A, s.R, s.L, s.S, s.E, s.begin, s.end
+    for y in range(Y):
+        E[y] = 0.0
+    for y in range(Y):
+        for k in range(X):
+            moved[k] = 0.0
+            for a in range(begin[y], end[y]):
+                moved[k] += A[k, a] * R[y, a]
+        for z in range(Y):
+            total = s.H[y] if z == y else 0.0
+            for a in range(begin[z], end[z]):
+                total += L[z, a] * moved[a]
+            S[z, y] = total
+            E[z], E[y] = max(E[z], abs(total)), max(E[y], abs(total))
+    for y in range(Y):
+        E[y] = 1.0 / np.sqrt(E[y]) if E[y] > 0.0 else 1.0
+
+
+@kernel(types.void(SYSTEM, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR))
+def find_sources(s, dmu, dlower, dupper, p, b):
+    """p (X,) and b (Y,) of a change of the coefficients (B,) and the bounds (X,), after `find_columns`."""
+    for k in range(s.x.shape[0]):
+        mode, i = s.mode[k], s.set_of[k]
+        if mode == NO_PLACE:
+            continue
+        p[k] = 0.0
+        if mode in (AT_LOWER, LEAVES_LOWER):
+            p[k] = dlower[k]
+        elif mode in (AT_UPPER, LEAVES_UPPER):
+            p[k] = dupper[k]
+        elif mode == FIXED:
+            p[k] = dlower[k] if s.F[k] > 0.0 else dupper[k]
+        elif s.cone[i] != NO_CONE:
+            slides, first = mode in (SLIDES, EDGE), s.first[i]
+            pressed = 1.0 if s.cone[i] == DISC else s.x[first]
+            for a in range(first + (s.cone[i] != DISC), s.first[i + 1]):
+                p[a] = -dmu[i] * pressed * s.e[a] if slides else 0.0
+    for y in range(b.shape[0]):
+        i = s.set_of[s.begin[y]]
+        k = s.first[i]
+        head = s.cone[i] == ASSOCIATED and (y == 0 or s.begin[y - 1] != s.begin[y])
+        b[y] = s.speed[k] * dmu[i] if head and s.mode[k] in (SLIDES, TOUCHES) else 0.0
+
+
+@kernel(types.void(SYSTEM, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR))
+def due_to_sources(s, a, left, mu, low, high):
+    """What is due to the coefficients (B,) and the bounds (X,): the transpose of `find_sources`."""
+    set_all(0.0, mu)
+    for k in range(s.x.shape[0]):
+        mode, i = s.mode[k], s.set_of[k]
+        low[k] = high[k] = 0.0
+        if mode == AT_LOWER or (mode == FIXED and s.F[k] > 0.0):
+            low[k] = left[k]
+        elif mode in (AT_UPPER, FIXED):
+            high[k] = left[k]
+        elif mode in (SLIDES, EDGE) and s.cone[i] != NO_CONE:
+            first = s.first[i]
+            pressed = 1.0 if s.cone[i] == DISC else s.x[first]
+            for j in range(first + (s.cone[i] != DISC), s.first[i + 1]):
+                mu[i] -= left[j] * pressed * s.e[j]
+    for y in range(a.shape[0]):
+        i = s.set_of[s.begin[y]]
+        k = s.first[i]
+        head = s.cone[i] == ASSOCIATED and (y == 0 or s.begin[y - 1] != s.begin[y])
+        if head and s.mode[k] in (SLIDES, TOUCHES):
+            mu[i] += a[y] * s.speed[k]
 
 
 class Change(NamedTuple):
@@ -100,36 +264,46 @@ def matrix_of(p: SetBySet) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Linearised:
-    """A problem set by set at a solution x (X,), with the places of its sets: R, L (X, Y), H (Y,), and A (X, X).
-
-    lower, upper (Y,) bound y, law (Y,) and mu (Y,) tell the cones that some y form together, `begins` (Y,) where a set
-    of y begins. loose (Y,) is the unknown of x that each y is where its own bounds move, else -1.
-    """
+    """A problem set by set at a solution, its law linearised there in Y unknowns y (`System`)."""
 
     problem: SetBySet
-    x: Array
-    places: tuple[Place, ...]
-    A: Array
-    R: Array
-    L: Array
-    H: Array
-    lower: Array
-    upper: Array
-    law: Indices
-    mu: Array
-    begins: NDArray[np.bool_]
-    loose: Indices
+    at: System
+    Y: int
 
-    @cached_property
+    @property
+    def x(self) -> Array:
+        return self.at.x
+
+    @property
+    def A(self) -> Array:
+        """(X, X)."""
+        return self.at.A
+
+    @property
+    def R(self) -> Array:
+        """(X, Y)."""
+        return self.at.R[: self.Y].T
+
+    @property
+    def L(self) -> Array:
+        """(X, Y)."""
+        return self.at.L[: self.Y].T
+
+    @property
     def S(self) -> Array:
         """(Y, Y)."""
-        return self.L.T @ self.A @ self.R + np.diag(self.H)
+        return self.at.S[: self.Y, : self.Y]
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        return tuple(places(self.at))
 
     @cached_property
     def free(self) -> NDArray[np.bool_]:
         """(Y,) which y have no bounds."""
-        unbounded = (self.lower == -np.inf) & (self.upper == np.inf)
-        return np.asarray((self.law == NO_CONE) & unbounded & (self.loose < 0), dtype=bool)
+        s, Y = self.at, self.Y
+        unbounded = (s.low[:Y] == -np.inf) & (s.high[:Y] == np.inf)
+        return np.asarray((s.law[:Y] == NO_CONE) & unbounded & (s.loose[:Y] < 0), dtype=bool)
 
     @property
     def between(self) -> list[Place]:
@@ -137,11 +311,10 @@ class Linearised:
         return [place for place in self.places if place.between]
 
     @cached_property
-    def spectrum(self) -> tuple[Array, Array, Array, Array]:
-        """U, the singular values, V^T of the equilibrated S = E S E, and E (Y,)."""
-        size = np.sqrt(np.maximum(np.abs(self.S).max(axis=1, initial=0.0), np.abs(self.S).max(axis=0, initial=0.0)))
-        E = 1.0 / np.where(size > 0, size, 1.0)
-        return (*np.linalg.svd(E[:, None] * self.S * E), E)
+    def spectrum(self) -> tuple[Array, Array, Array]:
+        """U, the singular values, V^T of the equilibrated S = E S E."""
+        E = self.at.E[: self.Y]
+        return np.linalg.svd(E[:, None] * self.S * E)
 
     @property
     def is_singular(self) -> bool:
@@ -157,75 +330,61 @@ class Linearised:
 
     def kernel(self) -> Array:
         """(Y, k) the directions y that S does not move."""
-        _, values, V, E = self.spectrum
-        return E[:, None] * V[values <= SINGULAR * values.max(initial=0.0)].T
+        _, values, V = self.spectrum
+        return self.at.E[: self.Y, None] * V[values <= SINGULAR * values.max(initial=0.0)].T
 
     def solved(self, right: Array, transposed: bool = False) -> Array:
         """S^-1 right, or S^-T right, of least norm where S is singular."""
-        U, values, V, E = self.spectrum
+        (U, values, V), E = self.spectrum, self.at.E[: self.Y]
         if transposed:
             U, V = V.T, U.T
         kept = values > SINGULAR * values.max(initial=0.0)
-        return E * (V[kept].T @ ((U[:, kept].T @ (E * right)) / values[kept]))
+        found: Array = E * (V[kept].T @ ((U[:, kept].T @ (E * right)) / values[kept]))
+        return found
 
     def sources(self, change: Change) -> tuple[Array, Array, Array]:
         """r, p (X,) and b (Y,) of a change."""
-        p, b, column = np.zeros(self.x.size), np.zeros(self.H.size), 0
-        set_of = self.problem.set_of
-        for place in self.places:
-            i, k = place.first, place.mode
-            dmu = change.mu[set_of[i]]
-            if k in (Mode.AT_LOWER, Mode.LEAVES_LOWER):
-                p[i] = change.lower[i]
-            elif k in (Mode.AT_UPPER, Mode.LEAVES_UPPER):
-                p[i] = change.upper[i]
-            elif k is Mode.FIXED:
-                p[i] = (change.lower if self.velocity[i] > 0 else change.upper)[i]
-            elif k in (Mode.SLIDES, Mode.EDGE) and place.law == DISC:
-                p[i : place.end] = -dmu * place.e
-            elif k in (Mode.SLIDES, Mode.EDGE) and place.e.size:
-                p[i + 1 : place.end] = -dmu * self.x[i] * place.e
-            if k in (Mode.SLIDES, Mode.TOUCHES) and place.law == ASSOCIATED:
-                b[column] = place.speed * dmu
-            column += _columns(place, self.problem.sets.mu[set_of[i]])
+        p, b = np.zeros(self.x.size), np.zeros(self.Y)
+        find_sources(self.at, change.mu, change.lower, change.upper, p, b)
         return change.A @ self.x + change.q, p, b
 
-    @cached_property
+    @property
     def velocity(self) -> Array:
         """F = A x + q (X,)."""
-        return self.problem.velocity(self.x)
+        return self.at.F
 
     def right(self, change: Change) -> Array:
         """b - L^T (r + A p) (Y,), what S y is to be."""
         r, p, b = self.sources(change)
         return b - self.L.T @ (r + self.A @ p)
 
+    def terms(self, change: Change) -> Array:
+        """(Y,) sizes of the terms that `right` is the sum of, of the largest row in the units of S."""
+        _, p, b = self.sources(change)
+        E = self.at.E[: self.Y]
+        r = np.abs(change.A) @ np.abs(self.x) + np.abs(change.q) + np.abs(self.A) @ np.abs(p)
+        found: Array = (E * (np.abs(b) + np.abs(self.L.T) @ r)).max(initial=0.0) / E
+        return found
+
     def one_sided(self, change: Change) -> MixedNCP:
         """The problem whose solutions y are the one-sided derivatives along a change."""
-        lower, upper, some = self.lower.copy(), self.upper.copy(), self.loose >= 0
-        lower[some], upper[some] = change.lower[self.loose[some]], change.upper[self.loose[some]]
+        s, Y = self.at, self.Y
+        lower, upper, loose = s.low[:Y].copy(), s.high[:Y].copy(), s.loose[:Y]
+        some = loose >= 0
+        lower[some], upper[some] = change.lower[loose[some]], change.upper[loose[some]]
         crossing = lower > upper
         if crossing.any() and float((lower - upper)[crossing].max()) <= 1e-9 * float(np.abs(change.q).max(initial=0.0)):
             upper[crossing] = lower[crossing]
         elif crossing.any():
             raise DataError("equal bounds move across one another: there is no solution beside this one")
-        start = np.flatnonzero(self.begins)
-        cone = self.law[start]
-        first = np.append(start, self.H.size)
-        radius = np.where(cone == DISC, np.maximum(self._radii(change)[start], 0.0), self.mu[start])
+        start = np.flatnonzero(s.begins[:Y])
+        cone = s.law[start]
+        # How the radius of the disc grows to which a y belongs.
+        grows = np.maximum(change.mu[s.set_of[s.begin[start]]], 0.0)
+        radius = np.where(cone == DISC, grows, s.mu_y[start])
         at = np.append(0, np.cumsum(cone != NO_CONE))
-        sets = Sets(cone, first, np.arange(self.H.size), at)
+        sets = Sets(cone, np.append(start, Y), np.arange(Y), at)
         return MixedNCP(self.S, -self.right(change), lower, upper, radius[cone != NO_CONE], sets)
-
-    def _radii(self, change: Change) -> Array:
-        """(Y,) how the radius of the disc grows to which a y belongs."""
-        set_of = self.problem.set_of
-        found, column = np.zeros(self.H.size), 0
-        for place in self.places:
-            count = _columns(place, self.problem.sets.mu[set_of[place.first]])
-            found[column : column + count] = change.mu[set_of[place.first]]
-            column += count
-        return found
 
     def derivative(self, y: Array, change: Change) -> tuple[Array, Array]:
         """dx and dF (X,) of y."""
@@ -233,79 +392,23 @@ class Linearised:
         dx = self.R @ y + p
         return dx, self.A @ dx + r
 
-
-def _columns(place: Place, mu: float) -> int:
-    """How many y a place has; mu the coefficient of its set."""
-    m, mode = place.end - place.first, place.mode
-    if mode in (Mode.AT_LOWER, Mode.AT_UPPER, Mode.FIXED, Mode.OPEN):
-        return 0
-    if place.law == NO_CONE or mode is Mode.TOUCHES:
-        return 1
-    if mode is Mode.SLIDES:
-        return (m - 1 if mu > 0 else 0) if place.law == DISC else (max(m - 1, 1) if mu > 0 else 1)
-    return m
+    def moved(self, x: Array) -> "Linearised":
+        """The same modes at another solution x (X,) that has the same velocities."""
+        s = empty_system(self.at.first, self.at.cone)
+        s.buffer[:] = self.at.buffer
+        s.x = x
+        return Linearised(self.problem, s, _linearise(s))
 
 
-def linearised(p: SetBySet, x: Array, places: list[Place]) -> Linearised:
-    """The system at a solution x (X,) whose sets have these places."""
-    set_of = p.set_of
-    columns: list[Array] = []
-    rows: list[Array] = []
-    table: list[tuple] = []
-    for place in places:
-        mu = float(p.sets.mu[set_of[place.first]])
-        for column, row, *rest in _of_place(place, mu, x[place.first : place.end]):
-            ahead, behind = np.zeros(x.size), np.zeros(x.size)
-            ahead[place.first : place.end], behind[place.first : place.end] = column, row
-            columns.append(ahead)
-            rows.append(behind)
-            table.append(tuple(rest))
-    none = np.zeros((x.size, 0))
-    H, lower, upper, law, mu_y, begins, loose = (
-        np.array([entry[k] for entry in table], dtype=kind)
-        for k, kind in enumerate((float, float, float, np.int64, float, bool, np.int64))
-    )
-    R, L = (np.stack(vectors, axis=1) if vectors else none for vectors in (columns, rows))
-    return Linearised(p, x, tuple(places), matrix_of(p), R, L, H, lower, upper, law, mu_y, begins, loose)
+def linearised(p: SetBySet, x: Array, least: float) -> Linearised:
+    """The law at a solution x (X,), where margins of at most `least` are none."""
+    sets = p.sets
+    s = filled(empty_system(sets.first, sets.cone), matrix_of(p), p.q, sets.mu, sets.lower, sets.upper, x)
+    find_modes(s, least)
+    return Linearised(p, s, _linearise(s))
 
 
-def _of_place(place: Place, mu: float, x: Array) -> list[tuple]:
-    """The columns of R and L over a set, with H, bounds, law and coefficient of each, where a set begins, `loose`."""
-    m, mode, law, inf = place.end - place.first, place.mode, place.law, np.inf
-
-    def entry(column: Array, row: Array, H: float = 0.0, low: float = -inf, high: float = inf) -> tuple:
-        return column, row, H, low, high, NO_CONE, 0.0, True, -1
-
-    if _columns(place, mu) == 0:
-        return []
-    if law == NO_CONE:
-        one = np.ones(1)
-        low, high = {Mode.LEAVES_LOWER: (0.0, inf), Mode.LEAVES_UPPER: (-inf, 0.0)}.get(mode, (-inf, inf))
-        return [(one, one, 0.0, low, high, NO_CONE, 0.0, True, place.first if mode is Mode.LOOSE else -1)]
-    if mode in (Mode.STICKS, Mode.NOTHING):
-        whole = np.eye(m)
-        apart = mode is Mode.STICKS
-        return [
-            (v, v, 0.0, -inf, inf, NO_CONE if apart else law, 0.0 if apart else mu, apart or k == 0, -1)
-            for k, v in enumerate(whole)
-        ]
-    e, force = place.e, mu if law == DISC else mu * x[0]
-    head = 0 if law == DISC else 1
-    across = _across(e) if e.size > 1 else np.zeros((0, e.size))
-    turning = [np.append(np.zeros(head), force * t) for t in across]
-    found = []
-    if law != DISC:
-        k = mu if law == ASSOCIATED else 0.0
-        low = 0.0 if mode is Mode.TOUCHES else -inf
-        found.append(entry(np.append(1.0, -mu * e), np.append(1.0, -k * e), low=low))
-    if mode is Mode.TOUCHES or mu == 0:
-        return found
-    if mode is Mode.SLIDES:
-        return found + [entry(t, t, H=force * place.speed) for t in turning]
-    inward = np.append(np.zeros(head), e)
-    return [*found, entry(inward, inward, low=0.0), *(entry(t, t) for t in turning)]
-
-
-def _across(e: Array) -> Array:
-    """(d - 1, d) unit vectors across e (d,)."""
-    return np.linalg.svd(e[None])[2][1:]
+def _linearise(s: System) -> int:
+    Y = int(find_columns(s))
+    find_matrix(s, Y)
+    return Y

@@ -10,10 +10,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
+from numba import types
 
 from workbench.arrays import Array
+from workbench.derivatives.system import SYSTEM, System
+from workbench.engine.compiling import kernel
+from workbench.engine.scratch import VECTOR, scratch, scratch_indices
 from workbench.errors import DataError
+from workbench.problems.islands import coupled_parts
 from workbench.problems.problem import Problem, SetBySet
+from workbench.problems.residual import block_units, length
 from workbench.problems.sets import APART, ASSOCIATED, DISC, NO_CONE
 
 
@@ -35,10 +41,22 @@ class Mode(StrEnum):
     NOTHING = "has neither force nor velocity"
 
 
-BETWEEN = frozenset({Mode.LEAVES_LOWER, Mode.LEAVES_UPPER, Mode.LOOSE, Mode.EDGE, Mode.TOUCHES, Mode.NOTHING})
-"""Modes in which no inequality holds strictly: the solution stands between two modes."""
+MODES = tuple(Mode)
+"""The modes by the numbers that follow."""
+INSIDE, AT_LOWER, AT_UPPER, FIXED, LEAVES_LOWER, LEAVES_UPPER, LOOSE = range(7)
+OPEN, STICKS, SLIDES, EDGE, TOUCHES, NOTHING = range(7, 13)
+NO_PLACE = -1
+"""Of unknowns behind the first of a cone or disc, which has one mode."""
 ROUNDING = 1e-13
 """Share of the largest free velocity or impulse of a part that is rounding in all of its sets."""
+
+I64, F64 = types.int64, types.float64
+
+
+@kernel(types.boolean(I64), linked=True)
+def is_between(mode):
+    """Whether no inequality holds strictly: the solution stands between two modes."""
+    return LEAVES_LOWER <= mode <= LOOSE or mode >= EDGE
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +78,7 @@ class Place:
     @property
     def between(self) -> bool:
         """Whether it stands between two modes."""
-        return self.mode in BETWEEN
+        return bool(is_between(MODES.index(self.mode)))
 
 
 def one_by_one(problem: Problem) -> SetBySet:
@@ -72,84 +90,110 @@ def one_by_one(problem: Problem) -> SetBySet:
     return problem.by_set
 
 
-def places(p: SetBySet, x: Array, least: float) -> list[Place]:
-    """The place of every row of intervals and of every cone and disc, at a solution x (X,).
-
-    A margin of at most `least` is none.
-    """
-    from workbench.problems.residual import block_units
-
-    first, cone, mu, lower, upper = p.sets
-    F, D = p.velocity(x), np.empty(x.size)
-    own = p.operator.own if (cone == NO_CONE).any() else np.zeros(0)
-    block_units(first, cone, np.require(p.operator.diagonal, requirements="W"), own, p.q, x, D)
-    y, w, loud = x / D, D * F, np.zeros(cone.size)
-    np.maximum.at(loud, p.part[p.set_of], np.maximum(np.abs(D * p.q), np.abs(y)))
+def places(s: System) -> list[Place]:
+    """The place of every row of intervals and of every cone and disc, after `find_modes`."""
     found = []
-    for i in range(cone.size):
-        a, b = int(first[i]), int(first[i + 1])
-        floor = ROUNDING * float(loud[p.part[i]])
-        if cone[i] == NO_CONE:
-            found += [_in_interval(k, y[k], w[k], lower[k] / D[k], upper[k] / D[k], least, floor) for k in range(a, b)]
-        elif cone[i] == DISC:
-            found.append(_in_disc(a, b, y[a:b], w[a:b], mu[i] / D[a], F[a:b], least, floor))
-        else:
-            found.append(_in_cone(a, b, int(cone[i]), y[a:b], w[a:b], mu[i], F[a:b], least, floor))
+    for k in np.flatnonzero(s.mode != NO_PLACE):
+        law = int(s.cone[s.set_of[k]])
+        end = int(k + 1 if law == NO_CONE else s.first[s.set_of[k] + 1])
+        e = s.e[k + (law != DISC) : end].copy() if law != NO_CONE else np.zeros(0)
+        place = Place(MODES[s.mode[k]], int(k), end, law, float(s.margin[k]), e, float(s.speed[k]))
+        found.append(place)
     return found
 
 
-NO_DIRECTION = np.zeros(0)
+@kernel(types.void(SYSTEM, F64))
+def find_modes(s, least):
+    """F, and mode, margin, direction and speed of every place, at the solution x. A margin up to `least` is none."""
+    X, B, at = s.x.shape[0], s.cone.shape[0], 0
+    D, y, w, loud, diagonal = scratch(X), scratch(X), scratch(X), scratch(B), scratch(X)
+    for i in range(B):
+        at += (s.first[i + 1] - s.first[i]) ** 2
+    own, part = scratch(at), scratch_indices(B)
+    at = 0
+    for i in range(B):
+        loud[i] = 0.0
+        for a in range(s.first[i], s.first[i + 1]):
+            diagonal[a] = s.A[a, a]
+            for b in range(s.first[i], s.first[i + 1]):
+                if s.cone[i] == NO_CONE:
+                    own[at] = s.A[a, b]
+                at += 1
+    block_units(s.first, s.cone, diagonal, own, s.q, s.x, D)
+    coupled_parts(s.A, s.set_of, part)
+    A, x, F = s.A, s.x, s.F
+    for k in range(X):
+        F[k] = s.q[k]
+        for j in range(X):
+            F[k] += A[k, j] * x[j]
+        y[k], w[k], s.mode[k] = s.x[k] / D[k], D[k] * s.F[k], NO_PLACE
+        p = part[s.set_of[k]]
+        loud[p] = max(loud[p], max(abs(D[k] * s.q[k]), abs(y[k])))
+        s.margin[k], s.e[k], s.speed[k] = np.inf, 0.0, 0.0
+    for i in range(B):
+        a, b, floor = s.first[i], s.first[i + 1], ROUNDING * loud[part[i]]
+        if s.cone[i] == NO_CONE:
+            for k in range(a, b):
+                s.mode[k], s.margin[k] = in_interval(y[k], w[k], s.lower[k] / D[k], s.upper[k] / D[k], least, floor)
+        elif s.cone[i] == DISC:
+            s.mode[a], s.margin[a] = in_disc(y, w, a, b, s.mu[i] / D[a], least, floor)
+            find_direction(s, a, a, b)
+        else:
+            s.mode[a], s.margin[a] = in_cone(y, w, a, b, s.cone[i] == ASSOCIATED, s.mu[i], least, floor)
+            find_direction(s, a, a + 1, b)
 
 
-def _in_interval(k: int, y: float, w: float, low: float, high: float, least: float, floor: float) -> Place:
+@kernel(types.void(SYSTEM, I64, I64, I64))
+def find_direction(s, place, first, end):
+    """The speed of the rows first : end, and their direction: of sliding, or on the edge opposite to the friction."""
+    s.speed[place] = length(s.F, first, end)
+    on_edge = s.mode[place] == EDGE or s.mode[place] == NOTHING
+    size = length(s.x, first, end) if on_edge else s.speed[place]
+    for k in range(first, end):
+        s.e[k] = 0.0 if size == 0.0 else -s.x[k] / size if on_edge else s.F[k] / size
+
+
+PLACE = types.Tuple((I64, F64))
+
+
+@kernel(PLACE(F64, F64, F64, F64, F64, F64))
+def in_interval(y, w, low, high, least, floor):
+    """Mode and margin of a row."""
     size = max(abs(y), abs(w))
     none = max(least * size, floor)
-
-    def place(mode: Mode, margin: float) -> Place:
-        return Place(mode, k, k + 1, NO_CONE, margin / size if size > 0 else 0.0, NO_DIRECTION)
-
     if low == high:
-        return place(Mode.FIXED, abs(w)) if abs(w) > none else place(Mode.LOOSE, 0.0)
-    sides = (low, Mode.AT_LOWER, Mode.LEAVES_LOWER, w), (high, Mode.AT_UPPER, Mode.LEAVES_UPPER, -w)
-    for bound, there, leaves, pushed in sides:
-        if np.isfinite(bound) and abs(y - bound) <= max(least * max(size, abs(bound)), floor):
-            return place(there, pushed) if pushed > none else place(leaves, 0.0)
-    return place(Mode.INSIDE, min(y - low, high - y))
+        return (FIXED, abs(w) / size) if abs(w) > none else (LOOSE, 0.0)
+    if np.isfinite(low) and abs(y - low) <= max(least * max(size, abs(low)), floor):
+        return (AT_LOWER, w / size) if w > none else (LEAVES_LOWER, 0.0)
+    if np.isfinite(high) and abs(y - high) <= max(least * max(size, abs(high)), floor):
+        return (AT_UPPER, -w / size) if -w > none else (LEAVES_UPPER, 0.0)
+    return INSIDE, min(y - low, high - y) / size if size > 0.0 else 0.0
 
 
-def _length(x: Array) -> float:
-    return float(np.linalg.norm(x))
-
-
-def _direction(x: Array) -> Array:
-    size = _length(x)
-    return x / size if size > 0 else np.zeros(x.size)
-
-
-def _in_disc(a: int, b: int, y: Array, w: Array, radius: float, F: Array, least: float, floor: float) -> Place:
-    size = max(_length(y), _length(w), radius)
-    none, speed, room = max(least * size, floor), _length(w), radius - _length(y)
+@kernel(PLACE(VECTOR, VECTOR, I64, I64, F64, F64, F64))
+def in_disc(y, w, a, b, radius, least, floor):
+    """Mode and margin of a disc of the rows a : b."""
+    bears, speed = length(y, a, b), length(w, a, b)
+    size = max(bears, max(speed, radius))
+    none, room = max(least * size, floor), radius - bears
     if speed > none:
-        return Place(Mode.SLIDES, a, b, DISC, speed / size, _direction(F), _length(F))
+        return SLIDES, speed / size
     if room > none:
-        return Place(Mode.STICKS, a, b, DISC, room / size, NO_DIRECTION)
-    return Place(Mode.EDGE if radius > none else Mode.NOTHING, a, b, DISC, 0.0, -_direction(y))
+        return STICKS, room / size
+    return EDGE if radius > none else NOTHING, 0.0
 
 
-def _in_cone(a: int, b: int, law: int, y: Array, w: Array, mu: float, F: Array, least: float, floor: float) -> Place:
-    size = max(_length(y), _length(w))
-    none, speed = max(least * size, floor), _length(w[1:])
-    ahead = float(w[0]) - (mu * speed if law == ASSOCIATED else 0.0)
-    if y[0] <= none:
+@kernel(PLACE(VECTOR, VECTOR, I64, I64, types.boolean, F64, F64, F64))
+def in_cone(y, w, a, b, associated, mu, least, floor):
+    """Mode and margin of a contact of the rows a : b."""
+    size = max(length(y, a, b), length(w, a, b))
+    none, speed, turns = max(least * size, floor), length(w, a + 1, b), mu > 0.0 and b - a > 1
+    ahead = w[a] - (mu * speed if associated else 0.0)
+    if y[a] <= none:
         if ahead > none:
-            return Place(Mode.OPEN, a, b, law, ahead / size, NO_DIRECTION)
-        turns = mu > 0 and b - a > 1
-        mode = Mode.NOTHING if turns and speed <= none else Mode.TOUCHES
-        return Place(mode, a, b, law, 0.0, _direction(F[1:]), _length(F[1:]))
-    room = mu * float(y[0]) - _length(y[1:])
-    if mu == 0 or b - a == 1 or speed > none:
-        margin = min(float(y[0]), speed) if mu > 0 and b - a > 1 else float(y[0])
-        return Place(Mode.SLIDES, a, b, law, margin / size, _direction(F[1:]), _length(F[1:]))
-    if room > none:
-        return Place(Mode.STICKS, a, b, law, room / size, NO_DIRECTION)
-    return Place(Mode.EDGE, a, b, law, 0.0, -_direction(y[1:]))
+            return OPEN, ahead / size
+        return NOTHING if turns and speed <= none else TOUCHES, 0.0
+    if not turns or speed > none:
+        return SLIDES, (min(y[a], speed) if turns else y[a]) / size
+    room = mu * y[a] - length(y, a + 1, b)
+    return (STICKS, room / size) if room > none else (EDGE, 0.0)

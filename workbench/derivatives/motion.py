@@ -1,59 +1,42 @@
-"""Derivatives of a motion by parameters of its case, step by step, under one formulation.
+"""Derivatives of a motion by parameters of its case, and in reverse, under one formulation.
 
 A step is a function of its state, coordinates, velocities and what the formulation remembers, and of the parameters: a
-problem is posed, solved, and carried back. Its derivative goes the same way. What the posed problem and the next state
-do with their arguments is smooth code, the case's own among it, of which differences of order four are taken; how the
-solution moves with its problem comes from `sensitivity`, never from differences of solutions, which know nothing of
-kinks. So tangents of the state are carried from step to step (Griewank & Walther 2008, forward mode), through the
-passes of a fixed point, too. Where a step has only one-sided derivatives the one along growing parameters is taken,
-and the step is counted.
+problem is posed, solved, and carried back. Its derivative goes the same way. The motion is run and recorded first. Then
+tangents of the state are carried from step to step, all parameters at once (forward mode), or what is due to the states
+is carried back from the end to the start (reverse mode, one sweep for any number of parameters; Griewank & Walther
+2008). The record takes as many numbers a step as the state, the last impulses and the solution have, and nothing is
+computed twice. Steps are compiled (`sweep`) where everything about them is regular, and taken one by one (`one_step`)
+where it is not, or where the formulation iterates or the case is written in Python.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
-from typing import NamedTuple
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.arrays import Array
-from workbench.assemble.assembly import carry_back
-from workbench.assemble.find import compiled
-from workbench.derivatives.modes import Mode
-from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
+from workbench.derivatives import sweep
+from workbench.derivatives.one_step import Direction, Solved, State, Step, after, carried, differences, solved
+from workbench.derivatives.sweep import SHIFT, Machine, Sweep
+from workbench.derivatives.system import empty_system
 from workbench.errors import DataError, UnknownNameError
-from workbench.escalation import default_solver, in_steps
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
-from workbench.mechanics.relaxation import is_rigid
+from workbench.problems.problem import Indices
+from workbench.problems.sets import APART, NO_CONE
 from workbench.problems.solution import Status
 from workbench.progress import ProgressCallback
-from workbench.step.stepper import Stepper, end_step
+from workbench.step.run import Course, Run
+from workbench.step.scheme import SYMPLECTIC
+from workbench.step.stepping import PASSES
+from workbench.step.whole import is_compiled, run_whole
 
-SHIFT = 1e-5
-"""Share of a parameter and of the state by which they are moved for differences of the posed data."""
-CLOSER = 1e-2
-"""What that is multiplied with where differences of two orders disagree."""
-ROUGH = 1e-5
-"""Relative disagreement of differences of order two and four from which on the data have a jump within reach."""
-SETTLED, UNSETTLED = 1e-11, 1e-7
-"""Relative change of a pass at which the tangent of a fixed point has settled, and from which on it has not."""
-DATA = {
-    "LCP": ("M", "q"), "MLCP": ("M", "q", "lower", "upper"), "conic QP": ("M", "q", "mu"),
-    "Coulomb NCP": ("M", "q", "mu"), "mixed NCP": ("M", "q", "lower", "upper", "mu"), "equations": (),
-}  # fmt: skip
-"""Kind of problem: its data that may move."""
-MOST_PASSES = 20
-"""Passes after which the tangent of a fixed point is looked for by its linear equations."""
-
-
-class State(NamedTuple):
-    """Coordinates, velocities, the formulation's memory, and the last step's [v, p_n, p_t]; or tangents of these."""
-
-    q: Array
-    v: Array
-    memory: Array
-    out: Array
+PIECE = 500
+"""Compiled steps between which interrupts have their turn."""
 
 
 @dataclass(frozen=True)
@@ -103,67 +86,6 @@ class MotionDerivative:
     reason: str = ""
 
 
-class _Step:
-    """One step of a formulation over a case as a function of state and parameter."""
-
-    def __init__(self, case: Case, formulation: Formulation, h: float) -> None:
-        c = compiled(formulation, *case.size)
-        self.case, self.solver = case, in_steps(default_solver(c.kind), c.kind)
-        self.beside, self.names = case, DATA[c.kind]
-        self.stepper = Stepper(c, h, case.normal, case.v_th)
-        self.stepper.follow(case, case.relaxation)
-        self.iterates = c.hooks.again is not None
-        # Where nothing asks for the impulses of a step, they need no derivative.
-        asks = self.iterates or c.hooks.estimate != "none" or c.hooks.remember is not None or c.hooks.given is not None
-        self.velocities_alone = not asks and bool(is_rigid(case.relaxation.data()))
-        t = self.stepper.track
-        self.state = State(t.q.copy(), t.v.copy(), t.memory.copy(), self.stepper.work.out.copy())
-
-    def begin(self, state: State, case: Case | None = None, data: Array | None = None) -> None:
-        """Begin a step at a state, with the parameters of another case or with other `data` of the same."""
-        s, t = self.stepper, self.stepper.track
-        self.beside = case = case or self.case
-        t.data[:] = case.data() if data is None else data
-        if case is not self.case:
-            t.relaxation[:], s.core.v_th = case.relaxation.data(), case.v_th
-        t.q[:], t.v[:], t.memory[:], s.work.out[:] = state
-        s.begin_case(case, 0)
-        if case is not self.case:
-            t.relaxation[:], s.core.v_th = self.case.relaxation.data(), self.case.v_th
-
-    def posed(self, own: Array) -> list[Array]:
-        """The data of the problem that stands after `begin`, of a fixed point with the formulation's own data `own`."""
-        s = self.stepper
-        if self.iterates:
-            s.own[:] = own
-        if s.pose() is not Status.SOLVED:
-            raise DataError("the problem cannot be posed beside the motion")
-        return [np.array(getattr(s.work, name)) for name in self.names]
-
-    def passed(self, z: Array) -> Array:
-        """The formulation's own data after the pass of which z is the solution, after `posed`."""
-        self.stepper.finish_pass(z)
-        return self.stepper.own.copy()
-
-    def ended(self, z: Array) -> State:
-        """The state after the step of which z is the solution, after `posed`."""
-        s, t = self.stepper, self.stepper.track
-        s.finish_pass(z)
-        end_step(0, s.core, s.work, t, s.functions(self.beside), s.settings(self.solver))
-        return State(t.q.copy(), t.v.copy(), t.memory.copy(), s.work.out.copy())
-
-    def outputs(self) -> Array:
-        """How [v, p_n, p_t] move with z, after `posed`; velocities alone where nothing asks for the impulses."""
-        w = self.stepper.work
-        rows = []
-        for z in (np.zeros(w.z.size), *np.eye(w.z.size)):
-            w.z[:] = z
-            carry_back(w)
-            rows.append(w.out.copy())
-        found: Array = (np.stack(rows)[1:] - rows[0]).T
-        return found[: self.stepper.c.size[0]] if self.velocities_alone else found
-
-
 def moved(case: Case, name: str) -> tuple[Callable[[float], Case], float]:
     """The case with a parameter moved by so much, and the size of the parameter, 1 where it is zero.
 
@@ -177,59 +99,252 @@ def moved(case: Case, name: str) -> tuple[Callable[[float], Case], float]:
     return lambda shift: case.with_parameters(**{own: at + shift}) if shift else case, abs(at) or 1.0
 
 
-class _Tangent:
-    """A parameter of the case, and the tangent of the state by it."""
+class Parameter:
+    """A parameter of a case as a direction: how data and start move with it, and all else, where more does."""
 
     def __init__(self, case: Case, name: str) -> None:
-        self.moved, self.unit = moved(case, name)
         self.name = name
+        self.moved, self.unit = moved(case, name)
         beside, data = self.moved(SHIFT * self.unit), case.data()
         # Whatever else may depend on a parameter, the case moved along says; building that takes longer than a step.
         same = np.array_equal(beside.relaxation.data(), case.relaxation.data()) and beside.v_th == case.v_th
-        self.data = data if case.is_compiled and same else None
+        self.in_data_alone = case.is_compiled and same
         self.along = (beside.data() - data) / (SHIFT * self.unit)
-        (q, v), _ = differences(lambda s: self.moved(s).start(), SHIFT * self.unit)
-        self.state = State(q, v, np.zeros(0), np.zeros(0))
-        self.kinks: list[int] = []
-        self.jumps: list[int] = []
-        self.reason = ""
+        (self.q, self.v), _ = differences(lambda s: self.moved(s).start(), SHIFT * self.unit)
 
-    def shift(self, state: State) -> float:
-        """By how much the parameter is moved so that neither it nor the state moves far."""
-        least = self.unit
-        for x, dx in zip(state, self.state, strict=True):
-            far = np.abs(dx) > 0
-            if far.any():
-                least = min(least, float(((1.0 + np.abs(x[far])) / np.abs(dx[far])).min()))
-        return SHIFT * least
+    def direction(self, tangent: State) -> Direction:
+        return Direction(tangent, self.along, self.unit, None if self.in_data_alone else self.moved)
 
 
-def _sum(state: State, tangent: State, s: float) -> State:
-    return State(*(x + s * dx for x, dx in zip(state, tangent, strict=True)))
+@dataclass(frozen=True, eq=False)
+class Tangents:
+    """How the states (steps + 1) of a motion move with K parameters: q (steps + 1, K, n_q), v (steps + 1, K, n), and
+    all inputs of steps (steps + 1, K, n_x), as `sweep` has them.
+
+    Of each parameter: kinks and jumps, the steps that have one-sided derivatives only, and those whose data jump within
+    reach of the differences; the reason why there is no derivative, "" where there is one; tangents are then nan from
+    that step on. switches: how often a set changed its mode, from step to step; alone: steps that were not
+    compiled.
+    """
+
+    inputs: Array
+    n_q: int
+    n: int
+    kinks: tuple[tuple[int, ...], ...]
+    jumps: tuple[tuple[int, ...], ...]
+    reasons: tuple[str, ...]
+    switches: int
+    alone: int
+
+    @property
+    def q(self) -> Array:
+        return self.inputs[..., : self.n_q]
+
+    @property
+    def v(self) -> Array:
+        return self.inputs[..., self.n_q : self.n_q + self.n]
 
 
-def differences(of: Callable[[float], Sequence[Array]], shift: float) -> tuple[list[Array], list[Array]]:
-    """Differences of order four of arrays at a shift, and of order two. What is not finite beside the motion, the
-    memory of a first step and bounds, does not move."""
-    fourth, second = [], []
-    for ahead, behind, twice, back in zip(*(of(k * shift) for k in (1.0, -1.0, 2.0, -2.0)), strict=True):
-        with np.errstate(invalid="ignore"):
-            near, wide = (ahead - behind) / (2 * shift), (twice - back) / (4 * shift)
-        still = ~np.isfinite(near)
-        if still.any():
-            near, wide = np.where(still, 0.0, near), np.where(still, 0.0, wide)
-        second.append(near)
-        fourth.append((4 * near - wide) / 3)
-    return fourth, second
+class Motion:
+    """A motion of a case by steps of h [s] over a duration [s], recorded so that its derivatives can be taken.
+
+    states_q (steps + 1, n_q), states_v (steps + 1, n). Raises DataError where it comes to no end.
+    """
+
+    def __init__(self, case: Case, formulation: Formulation, h: float, duration: float | None = None) -> None:
+        self.case = case
+        self.steps = round((case.duration if duration is None else duration) / h)
+        self.step = Step(case, formulation, h)
+        c, solver = self.step.stepper.c, self.step.solver
+        course = Course(h, self.steps, SYMPLECTIC, case.normal, case.relaxation, PASSES)
+        run = run_whole(case, formulation, solver, course)
+        if run.status is not Status.SOLVED:
+            raise DataError(run.reason or run.status.meaning)
+        self.states_q, self.states_v, self.rows = run.states_q, run.states_v, _rows(run)
+        # Compiled steps remember the last impulses, and nothing else.
+        remembers = c.hooks.again is not None or c.hooks.remember is not None or c.hooks.memory is not None
+        self.is_compiled = case.is_compiled and not remembers and self._layout is not None
+
+    @property
+    def end(self) -> State:
+        """Coordinates and velocities after the last step."""
+        return State(self.states_q[-1], self.states_v[-1], np.zeros(0), np.zeros(0))
+
+    @cached_property
+    def _layout(self) -> tuple[Indices, Indices, Indices, Indices] | None:
+        """first (B + 1,), cone (B,), order (X,) of the problem's sets, and which coefficients (B,) are theirs, -1 for
+        none; None where a set has several, or is of a kind that is not taken."""
+        c, problem = self.step.stepper.c, self.step.problem()
+        p, count = problem.by_set, np.diff(c.sets.at)
+        if (problem.laws == APART).any() or (c.kind == "mixed NCP" and (count > 1).any()):
+            return None
+        cone = np.ascontiguousarray(p.sets.cone)
+        numbers = c.sets.at[:-1] if c.kind == "mixed NCP" else np.arange(cone.size)
+        return p.sets.first, cone, p.order, np.where(cone == NO_CONE, -1, numbers)
+
+    def machine(self, count: int = 0, active: NDArray[np.bool_] | None = None) -> Machine:
+        """What compiled sweeps work with: ahead with `count` tangents, back to the inputs that are `active` (n_x,)."""
+        s, case = self.step.stepper, self.case
+        c, work, core, track = s.c, s.work, s.core, s.track
+        assert self._layout is not None
+        first, cone, order, coefficient = self._layout
+        n_q, n, n_o, n_d = track.q.size, core.v.size, work.out.size, track.data.size
+        rows, columns = work.A.shape
+        room = Sweep(
+            n_q=n_q, n=n, n_o=n_o, n_d=n_d, n_x=n_q + n + n_o + n_d, n_y=core.theta.size + core.frame.size,
+            n_f=work.X.shape[0], X=order.size, B=cone.size, rows=rows, columns=columns, nnz=work.at.size, K=count,
+        )  # fmt: skip
+        room.asks, room.order, room.coefficient = not self.step.velocities_alone, order, coefficient
+        room.row_of, room.column_of = np.divmod(work.at, columns)
+        data = case.data()
+        room.x[n_q + n + n_o :], room.unit[n_q + n + n_o :] = data, np.where(data != 0, np.abs(data), 1.0)
+        if active is not None:
+            room.active = active
+        solver: Any = self.step.solver
+        solve = solver.kernel if is_compiled(case, solver, c.kind) else lemke_kernel
+        return Machine(core, work, track, s.functions(case, solve), s.settings(solver), empty_system(first, cone), room)
+
+    def state(self, k: int) -> State:
+        """The state that step k of a compiled motion begins with."""
+        return self.tangent(self.rows[k])
+
+    def tangent(self, x: Array) -> State:
+        """The state, or a tangent of it, that compiled steps have as inputs x (n_x,), in which memory is the last
+        impulses."""
+        t, n_o = self.step.stepper.track, self.step.stepper.work.out.size
+        n_q, n = t.q.size, t.v.size
+        out = x[n_q + n : n_q + n + n_o]
+        return State(x[:n_q], x[n_q : n_q + n], out[n : n + t.memory.size], out)
+
+    def solved(self, k: int, state: State) -> Solved:
+        """Step k, begun at a state; raises DataError."""
+        try:
+            return solved(self.step, state)
+        except DataError as error:
+            raise DataError(f"step {k}: {error}") from None
 
 
-def _is_rough(fourth: Sequence[Array], second: Sequence[Array], at: Sequence[Array]) -> bool:
-    """Whether differences of two orders disagree, beside their own size and that of the arrays, `at`."""
-    for a, b, x in zip(fourth, second, at, strict=True):
-        size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(x[np.isfinite(x)]).max(initial=0.0)))
-        if np.abs(a - b).max(initial=0.0) > ROUGH * size:
-            return True
-    return False
+def _rows(run: Run) -> Array:
+    """(steps + 1, .) of every step [q, v, the last step's v+, p_n, p_t, p_b, its solution]; nan where there is none."""
+    r = run.record
+    last = np.concatenate([r.after, r.p], axis=1)
+    none, unsolved = np.full((1, last.shape[1]), np.nan), np.full((1, r.z.shape[1]), np.nan)
+    return np.concatenate([r.q, r.v, np.concatenate([none, last]), np.concatenate([r.z, unsolved])], axis=1)
+
+
+class _Notes:
+    """What is noted of the steps for each of K parameters."""
+
+    def __init__(self, K: int) -> None:
+        self.kinks: list[list[int]] = [[] for _ in range(K)]
+        self.jumps: list[list[int]] = [[] for _ in range(K)]
+        self.reasons = [""] * K
+        self.ends: dict[int, int] = {}
+        self.switches = self.alone = 0
+        self.last: Array | None = None
+
+    def modes(self, codes: Array) -> None:
+        """The modes (steps, X) of further steps."""
+        both = codes if self.last is None or self.last.shape != codes[:1].shape else np.concatenate([self.last, codes])
+        self.switches += int((both[1:] != both[:-1]).sum())
+        self.last = codes[-1:] if len(codes) else self.last
+
+    def carried(self, j: int, k: int, step: Step, x: Solved, direction: Direction) -> State | None:
+        """A direction carried through step k for parameter j; None where it has no derivative."""
+        try:
+            found = carried(step, x, direction)
+        except DataError as error:
+            self.reasons[j], self.ends[j] = f"step {k}: {error}", k
+            return None
+        for noted, steps in ((found.is_kink, self.kinks[j]), (found.is_rough, self.jumps[j])):
+            if noted:
+                steps.append(k)
+        return found.state
+
+
+def tangents_of(
+    motion: Motion, parameters: Sequence[Parameter], progress: ProgressCallback | None = None, steps: int | None = None
+) -> Tangents:
+    """Tangents of the states after 0 to `steps` steps, by default all, by all parameters at once."""
+    n_q, n = motion.states_q.shape[1], motion.states_v.shape[1]
+    K, start, step = len(parameters), motion.step.state, motion.step
+    steps = motion.steps if steps is None else steps
+    n_d, n_s = step.case.data().size, n_q + n + start.out.size
+    found, memory, notes = np.zeros((steps + 1, K, n_s + n_d)), np.zeros((K, start.memory.size)), _Notes(K)
+    for j, p in enumerate(parameters):
+        found[0, j, : n_q + n] = np.concatenate([p.q, p.v])
+        found[:, j, n_s:] = p.along
+    at_once = motion.is_compiled and all(p.in_data_alone for p in parameters)
+    machine, state, k = motion.machine(K) if at_once else None, start, 0
+    while k < steps and not all(notes.reasons):
+        if progress and k % PIECE == 0:
+            progress("following the derivatives", k, steps)
+        if machine is not None:
+            end = min(steps, k + PIECE - k % PIECE)
+            codes = np.empty((end - k, machine.system.x.size), dtype=np.int64)
+            left = int(sweep.ahead(k, end, motion.rows, found, codes, machine))
+            notes.modes(codes[: left - k])
+            k = left
+            if k == end:
+                continue
+            state = motion.state(k)
+        x = motion.solved(k, state)
+        notes.alone += 1
+        if x.sensitivity is not None:
+            notes.modes(x.sensitivity.system.at.mode[None])
+        for j, p in enumerate(parameters):
+            if notes.reasons[j]:
+                continue
+            tangent = motion.tangent(found[k, j])
+            tangent = tangent if machine is not None else tangent._replace(memory=memory[j])
+            after_it = notes.carried(j, k, step, x, p.direction(tangent))
+            if after_it is not None:
+                found[k + 1, j, :n_s] = np.concatenate([after_it.q, after_it.v, after_it.out])
+                memory[j] = after_it.memory
+        if machine is None:
+            state = after(step, x)
+        k += 1
+    for j, last in notes.ends.items():
+        found[last + 1 :, j] = np.nan
+    kinks, jumps = (tuple(map(tuple, x)) for x in (notes.kinks, notes.jumps))
+    return Tangents(found, n_q, n, kinks, jumps, tuple(notes.reasons), notes.switches, notes.alone)
+
+
+def gradient_of(
+    motion: Motion,
+    due_q: Array,
+    due_v: Array,
+    parameters: Sequence[Parameter],
+    progress: ProgressCallback | None = None,
+) -> tuple[Array, int]:
+    """The derivatives (K,) by parameters of a function of the states that has the gradients due_q (steps + 1, n_q),
+    due_v (steps + 1, n), and the steps that reverse mode took.
+
+    It goes back from the end to the first step that is not compiled, or has no derivative by one of its inputs, though
+    it may have one along the parameters; up to that forward mode goes. Raises DataError where a parameter has no
+    derivative there.
+    """
+    n_q, n, step, k = due_q.shape[1], due_v.shape[1], motion.step, motion.steps
+    n_d, n_s = step.case.data().size, n_q + n + step.state.out.size
+    due, given = np.zeros(n_s + n_d), np.concatenate([due_q, due_v], axis=1)
+    due[: n_q + n] = given[-1]
+    if motion.is_compiled and all(p.in_data_alone for p in parameters):
+        active = np.ones(n_s + n_d, dtype=bool)
+        active[n_q + n : n_s] = not step.velocities_alone
+        active[n_s:] = np.any([p.along != 0 for p in parameters], axis=0) if parameters else False
+        machine, end = motion.machine(active=active), k + 1
+        while 0 < k < end:
+            end, start = k, max(0, k - PIECE)
+            k = int(sweep.back(k, start, motion.rows, given, due, np.empty(due.size), machine))
+            if k > start:
+                break
+    tangents = tangents_of(motion, parameters, progress, k)
+    for p, reason in zip(parameters, tangents.reasons, strict=True):
+        if reason:
+            raise DataError(f"no derivative by {p.name}: {reason}")
+    # What is due to the states before the one that reverse mode has come to is theirs alone.
+    earlier = np.einsum("ki,kji->j", given[:k], tangents.inputs[:k, :, : n_q + n])
+    return tangents.inputs[k] @ due + earlier, motion.steps - k
 
 
 def motion_derivatives(
@@ -242,158 +357,50 @@ def motion_derivatives(
     comes to no end.
     """
     wanted = [output_of(case, name) for name in outputs]
-    tangents = [_Tangent(case, name) for name in parameters]
-    step = _Step(case, formulation, h)
-    for t in tangents:
-        t.state = _with_memory(t.state, step.state)
-    steps = round((case.duration if duration is None else duration) / h)
-    state, switches = step.state, 0
-    modes: tuple[Mode, ...] = ()
-    for k in range(steps):
-        step.begin(state)
-        solution, _, _ = step.stepper.solve(step.solver)
-        if solution.claimed is not Status.SOLVED:
-            raise DataError(f"step {k} (t = {k * h:.4g} s): {solution.why_not}")
-        own = step.stepper.own.copy()
-        sensitivity = sensitivity_of(step.stepper.problem(), solution.z) if solution.z.size else None
-        settled = own
-        if step.iterates:
-            # Begun anew: a formulation that counts its passes has one more.
-            step.begin(state)
-            step.posed(own)
-            settled = step.passed(solution.z)
-            step.begin(state)
-            step.posed(own)
-        if np.abs(settled - own).max(initial=0.0) > UNSETTLED * np.abs(own).max(initial=0.0):
-            for t in tangents:
-                t.reason = t.reason or f"step {k}: its passes end before what they iterate settles"
-        before, modes = modes, tuple(place.mode for place in sensitivity.places) if sensitivity else ()
-        switches += sum(x is not y for x, y in zip(before, modes, strict=False))
-        live = [t for t in tangents if not t.reason]
-        if live:
-            here = step.outputs()
-            for t in live:
-                _carry(step, t, _Solved(state, own, solution.z, sensitivity, here), k)
-        step.begin(state)
-        step.posed(own)
-        state = step.ended(solution.z)
-        if progress and k % 50 == 49:
-            progress("following the derivatives", k + 1, steps)
-    values = np.array([one.of(case, state) for one in wanted])
-    return values, {t.name: _at_end(t, wanted, state, switches) for t in tangents}
+    moving = [Parameter(case, name) for name in parameters]
+    motion = Motion(case, formulation, h, duration)
+    tangents, end = tangents_of(motion, moving, progress), motion.end
+    found = {}
+    for j, p in enumerate(moving):
+        last = State(tangents.q[-1, j], tangents.v[-1, j], np.zeros(0), np.zeros(0))
+        derivative = np.full(len(wanted), np.nan) if tangents.reasons[j] else _of_outputs(p, wanted, end, last)
+        found[p.name] = MotionDerivative(
+            derivative, tangents.kinks[j], tangents.jumps[j], tangents.switches, tangents.reasons[j]
+        )
+    return np.array([one.of(case, end) for one in wanted]), found
 
 
-def _with_memory(tangent: State, state: State) -> State:
-    """A tangent whose memory and last step do not move."""
-    return tangent._replace(memory=np.zeros(state.memory.size), out=np.zeros(state.out.size))
-
-
-def _at_end(t: _Tangent, wanted: Sequence[Output], state: State, switches: int) -> MotionDerivative:
-    if t.reason:
-        return MotionDerivative(np.full(len(wanted), np.nan), tuple(t.kinks), tuple(t.jumps), switches, t.reason)
+def _of_outputs(p: Parameter, wanted: Sequence[Output], end: State, tangent: State) -> Array:
+    """How outputs move with a parameter that moves the end of a motion along a tangent."""
 
     def of(s: float) -> list[Array]:
-        beside = _sum(state, t.state, s)
-        return [np.array([one.of(t.moved(s), beside) for one in wanted])]
+        beside = State(*(x + s * dx for x, dx in zip(end, tangent, strict=True)))
+        return [np.array([one.of(p.moved(s), beside) for one in wanted])]
 
-    (derivative,), _ = differences(of, t.shift(state))
-    return MotionDerivative(derivative, tuple(t.kinks), tuple(t.jumps), switches)
-
-
-class _Solved(NamedTuple):
-    """A step's state, the formulation's own data as they have settled, its solution, how that moves, and outputs."""
-
-    state: State
-    own: Array
-    z: Array
-    sensitivity: Sensitivity | None
-    outputs: Array
+    return differences(of, p.direction(tangent).shift(end))[0][0]
 
 
-def _carry(step: _Step, t: _Tangent, x: _Solved, k: int) -> None:
-    """The tangent of the state after step k into t."""
-    shift, noted = t.shift(x.state), [False, False]
+def motion_gradient(
+    case: Case, formulation: Formulation, output: str, parameters: Sequence[str], h: float,
+    duration: float | None = None,
+) -> tuple[float, dict[str, float]]:  # fmt: skip
+    """An output at the end of a motion and its derivatives by parameters, in reverse mode (`gradient_of`).
 
-    def posed(s: float, own: Array) -> list[Array]:
-        beside = _sum(x.state, t.state, s)
-        if t.data is None:
-            step.begin(beside, t.moved(s))
-        else:
-            step.begin(beside, data=t.data + s * t.along)
-        return step.posed(x.own + s * own)
-
-    def solution(own: Array) -> Array:
-        """dz that a tangent of the formulation's own data leads to; notes kinks, and data that jump."""
-        if x.sensitivity is None:
-            return np.zeros(0)
-        here = posed(0.0, own)
-        change, second = differences(partial(posed, own=own), shift)
-        if _is_rough(change, second, here):
-            change, second = differences(partial(posed, own=own), CLOSER * shift)
-        rough = _is_rough(change, second, here)
-        found, kink = _moved(x.sensitivity, x.outputs, dict(zip(step.names, change, strict=True)))
-        noted[:] = [kink, rough]
-        return found
-
-    def passed(own: Array) -> Array:
-        dz = solution(own)
-
-        def after(s: float) -> list[Array]:
-            posed(s, own)
-            return [step.passed(x.z + s * dz)]
-
-        return differences(after, shift)[0][0]
-
-    try:
-        own = np.zeros(x.own.size)
-        if step.iterates:
-            own = _fixed(passed, own)
-        dz = solution(own)
-    except DataError as error:
-        t.reason = f"step {k}: {error}"
-        return
-    for was, steps in zip(noted, (t.kinks, t.jumps), strict=True):
-        if was:
-            steps.append(k)
-
-    def ended(s: float) -> State:
-        posed(s, own)
-        return step.ended(x.z + s * dz)
-
-    found, _ = differences(ended, shift)
-    t.state = State(*found)
-
-
-def _fixed(passed: Callable[[Array], Array], x: Array) -> Array:
-    """The fixed point of the tangents of passes, by passes, and by its linear equations where these contract slowly.
-
-    Raises DataError where neither settles.
+    Raises as `motion_derivatives`, and DataError where a parameter has no derivative.
     """
-    for _ in range(MOST_PASSES):
-        before, x = x, passed(x)
-        if np.abs(x - before).max(initial=0.0) <= SETTLED * np.abs(x).max(initial=0.0):
-            return x
-    size = float(np.abs(x).max()) or 1.0
-    start = passed(np.zeros(x.size))
-    slope = np.stack([(passed(size * e) - start) / size for e in np.eye(x.size)], axis=1)
-    try:
-        found = np.asarray(np.linalg.solve(np.eye(x.size) - slope, start), dtype=float)
-    except np.linalg.LinAlgError:
-        raise DataError("its fixed point moves without bound") from None
-    if np.abs(passed(found) - found).max(initial=0.0) > UNSETTLED * np.abs(found).max(initial=0.0):
-        raise DataError("the derivative of its fixed point does not settle: passes have kinks there")
-    return found
+    wanted, moving = output_of(case, output), [Parameter(case, name) for name in parameters]
+    motion = Motion(case, formulation, h, duration)
+    end, due = motion.end, (np.zeros(motion.states_q.shape), np.zeros(motion.states_v.shape))
 
+    def of(part: int, i: int, s: float) -> list[Array]:
+        state = [x.copy() for x in end]
+        state[part][i] += s
+        return [np.array([wanted.of(case, State(*state))])]
 
-def _moved(s: Sensitivity, outputs: Array, change: dict[str, Array]) -> tuple[Array, bool]:
-    """dz along a change, and whether it is one-sided. Raises DataError where outputs have no derivative."""
-    right = s.along(outputs, **change)
-    if len(right) != 1:
-        raise DataError("no solution beside this one" if not right else f"{len(right)} solutions beside this one")
-    if not s.system.between:
-        return right[0].z, False
-    left = s.along(outputs, **{name: -value for name, value in change.items()})
-    both = len(left) == 1
-    a, b = outputs @ right[0].z, -(outputs @ left[0].z) if both else np.full(outputs.shape[0], np.inf)
-    size = (np.abs(outputs) @ np.abs(right[0].z)).max(initial=0.0)
-    return right[0].z, not (both and np.abs(a - b).max(initial=0.0) <= 1e-7 * max(size, np.abs(a).max(initial=0.0)))
+    for part in (0, 1):
+        for i, x in enumerate(end[part]):
+            due[part][-1, i] = differences(partial(of, part, i), SHIFT * (1.0 + abs(x)))[0][0][0]
+    by, _ = gradient_of(motion, *due, moving)
+    still = State(*(np.zeros(x.size) for x in end))
+    direct = [float(_of_outputs(p, [wanted], end, still)[0]) for p in moving]
+    return wanted.of(case, end), {p.name: float(by[j]) + direct[j] for j, p in enumerate(moving)}

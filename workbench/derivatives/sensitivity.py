@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from workbench.arrays import Array
-from workbench.derivatives.linearised import Change, Linearised, change_of, linearised
-from workbench.derivatives.modes import Mode, Place, one_by_one, places
+from workbench.derivatives.linearised import Change, Linearised, change_of, due_to_sources, linearised
+from workbench.derivatives.modes import Mode, Place, one_by_one
 from workbench.errors import DataError
 from workbench.matrices.p_property.verdict import p_verdict_of
 from workbench.problems.mixed import MixedNCP
@@ -170,14 +170,15 @@ class Sensitivity:
 
         if np.abs(C @ s.R @ Y).max(initial=0.0) > 1e-9 * np.abs(C).max(initial=0.0) * np.abs(s.R @ Y).max():
             return f"{name} are not determined: impulses that the law leaves open move them"
-        if np.abs(s.S @ y - right).max() > 1e-9 * max(np.abs(right).max(initial=0.0), 1e-300):
+        # Beside the terms that they are sums of, which may cancel.
+        if (np.abs(s.S @ y - right) > 1e-9 * s.terms(change)).any():
             return f"{name} have a kink: redundant contacts would have to move in ways that contradict one another"
-        here = of(s, y)
+        reach = np.abs([s.solved(e) for e in np.eye(s.Y)]).T @ s.terms(change)
+        here, size = of(s, y), np.abs(C) @ (np.abs(s.R) @ reach)
         for direction in (s.R @ Y).T:
             moved = self._moved(direction)
             other = of(moved, moved.solved(moved.right(change)))
-            size = max(np.abs(here).max(initial=0.0), np.abs(other).max(initial=0.0))
-            if np.abs(other - here).max(initial=0.0) > 1e-7 * size:
+            if np.abs(other - here).max(initial=0.0) > 1e-7 * size.max(initial=0.0):
                 return f"{name} have no derivative: it depends on how redundant contacts share the load"
         return ""
 
@@ -185,8 +186,7 @@ class Sensitivity:
         """The same modes at another of the solutions, a little along a direction (X,) of the kernel."""
         s = self.system
         size = float(np.abs(direction).max()) or 1.0
-        x = s.x + 1e-3 * float(np.abs(s.x).max(initial=0.0)) * direction / size
-        return linearised(s.problem, x, list(s.places))
+        return s.moved(s.x + 1e-3 * float(np.abs(s.x).max(initial=0.0)) * direction / size)
 
     def _plain(self, dx: Array, dF: Array) -> Derivative:
         p = self.system.problem
@@ -208,17 +208,7 @@ class Sensitivity:
         force = s.L @ a
         left = given - s.A.T @ force
         mu, lower, upper = np.zeros(p.sets.cone.size), np.zeros(given.size), np.zeros(given.size)
-        none = Change(np.zeros_like(s.A), np.zeros(given.size), mu, lower, upper)
-        for i in range(mu.size):
-            if p.sets.cone[i] != NO_CONE:
-                _, due, b = s.sources(none._replace(mu=np.eye(mu.size)[i]))
-                mu[i] = a @ b + left @ due
-        for place in self.places:
-            k = place.first
-            if place.mode is Mode.AT_LOWER or (place.mode is Mode.FIXED and s.velocity[k] > 0):
-                lower[k] = left[k]
-            elif place.mode in (Mode.AT_UPPER, Mode.FIXED):
-                upper[k] = left[k]
+        due_to_sources(s.at, a, left, mu, lower, upper)
         return Change(-np.outer(force, s.x), -force, mu, lower, upper)
 
 
@@ -270,7 +260,7 @@ def sensitivity_of(problem: Problem, z: Array) -> Sensitivity:
     z = _polished(problem, z)
     x, least = p.unknowns(z), LEAST
     for _ in range(3):
-        system = linearised(p, x, places(p, x, least))
+        system = linearised(p, x, least)
         known = max(float(problem.residual(z)), 1e-16) * min(system.condition, 1e8)
         if all(place.margin > TIMES * known for place in system.places if not place.between) or least >= TIMES * known:
             break

@@ -1,0 +1,191 @@
+"""What derivatives cost: of motions, in forward and reverse mode, against central differences and the run itself; of
+one cone complementarity problem, against diffcp (`pip install diffcp`), which is left out where it is missing.
+
+    python -m benchmarks.derivatives [--out FILE] [--quick]
+
+Whatever is compared takes turns in one process and one thread; the least time of several rounds counts. Ratios matter.
+"""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from workbench.algorithms import ROUND_OFF, find_solver
+from workbench.derivatives.motion import Motion, Parameter, gradient_of, tangents_of
+from workbench.derivatives.sensitivity import sensitivity_of
+from workbench.errors import WorkbenchError
+from workbench.problems.classes import ConicQP
+from workbench.verbs.find import find_case, find_formulation
+
+MOTIONS: tuple[tuple[str, str, dict[str, float]], ...] = (
+    ("block", "coulomb", {}), ("block", "ccp", {}), ("wheel", "coulomb", {}), ("sphere", "coulomb", {}),
+    ("gripper", "coulomb", {}), ("cube", "ccp", {}),
+)  # fmt: skip
+"""Case, formulation, data: one to four contacts, all of whose steps are compiled."""
+H, DURATION, MANY = 1e-3, 0.2, 20
+CONTACTS = 1, 2, 4, 8
+ROUNDS = 5
+
+
+class StartEntry(Parameter):
+    """An entry of the state at the start as a parameter."""
+
+    def __init__(self, case: Any, which: str, i: int) -> None:
+        q, v = case.start()
+        self.name, self.in_data_alone, self.along = f"{which}[{i}]", True, np.zeros(case.data().size)
+        self.unit = 1.0
+        self.q, self.v = np.zeros(q.size), np.zeros(v.size)
+        getattr(self, which)[i] = 1.0
+
+
+def parameters(case: Any) -> list[Parameter]:
+    """The case's own that act by its data and start, then entries of the start, up to MANY in all."""
+    own: list[Parameter] = []
+    for f in fields(case):
+        try:
+            one = Parameter(case, f.name)
+        except WorkbenchError:
+            continue
+        if one.in_data_alone:
+            own.append(one)
+    q, v = case.start()
+    rest = [StartEntry(case, which, i) for which, x in (("v", v), ("q", q)) for i in range(x.size)]
+    return [*own, *rest][:MANY]
+
+
+def least(*work: Callable[[], Any], rounds: int = ROUNDS) -> list[float]:
+    """Seconds of each, which take turns: the least of all rounds."""
+    found = [np.inf] * len(work)
+    for _ in range(rounds):
+        for k, one in enumerate(work):
+            start = perf_counter()
+            one()
+            found[k] = min(found[k], perf_counter() - start)
+    return found
+
+
+def of_motion(name: str, label: str, data: dict[str, float], duration: float) -> str:
+    """The row of a motion."""
+    case, formulation = find_case(name, **data), find_formulation(label)
+    motion, every = Motion(case, formulation, H, duration), parameters(case)
+    # Redundant contacts leave no derivative by some entries of the start.
+    moving = [p for p, why in zip(every, tangents_of(motion, every).reasons, strict=True) if not why]
+    due = np.zeros(motion.states_q.shape), np.zeros(motion.states_v.shape)
+    due[1][-1] = 1.0
+    _, reverse = gradient_of(motion, *due, moving)
+    run, ahead, back = least(
+        lambda: Motion(case, formulation, H, duration),
+        lambda: tangents_of(motion, moving),
+        lambda: gradient_of(motion, *due, moving),
+    )
+    K = len(moving)
+    return (
+        f"| {name} | {label} | {case.size[2]} | {K} | {1e6 * run / motion.steps:.0f} | {1 + ahead / run:.1f} "
+        f"| {1 + back / run:.1f} | {reverse} of {motion.steps} | {2 * K * run / (run + ahead):.1f} "
+        f"| {2 * K * run / (run + back):.1f} |"
+    )
+
+
+def sliding(r: int, seed: int) -> ConicQP:
+    """A CCP of r contacts in space with a well-conditioned W, most of which slide."""
+    rng = np.random.default_rng(seed)
+    J = rng.normal(size=(3 * r, 3 * r + 3))
+    q = rng.normal(size=3 * r)
+    q[:r] = -np.abs(q[:r]) - 1.0
+    return ConicQP(J @ J.T, q, rng.uniform(0.2, 0.8, size=r), 2)
+
+
+def as_cone_program(problem: ConicQP) -> tuple[Any, Any, Any, dict[str, Any]]:
+    """min t + q p, |F p|^2 <= 2 t, p in the friction cones, as diffcp has it: A, b, c, cones with A (p, t) + s = b."""
+    n, r = problem.size, problem.mu.size
+    F = np.linalg.cholesky(problem.M).T
+    rows = [np.zeros((n + 2, n + 1))]
+    rows[0][0, n] = rows[0][1, n] = -1.0
+    rows[0][1, n], rows[0][2:, :n] = -1.0, -np.sqrt(2.0) * F
+    b = [np.concatenate([[1.0, -1.0], np.zeros(n)])]
+    for i in range(r):
+        cone = np.zeros((3, n + 1))
+        cone[0, i] = -problem.mu[i]
+        cone[1, r + 2 * i] = cone[2, r + 2 * i + 1] = -1.0
+        rows.append(cone)
+        b.append(np.zeros(3))
+    # |F p|^2 <= 2 t as |(t - 1, sqrt(2) F p)| <= t + 1.
+    return sparse.csc_matrix(np.vstack(rows)), np.concatenate(b), np.append(problem.q, 1.0), {"q": [n + 2, *[3] * r]}
+
+
+def of_problem(diffcp: Any, r: int) -> str:
+    """The row of a problem of r contacts."""
+    problem, solver = sliding(r, 1), find_solver(ROUND_OFF[ConicQP.kind])
+    g = np.random.default_rng(2).normal(size=problem.size)
+    A, b, c, cones = as_cone_program(problem)
+
+    def its_own() -> Any:
+        _, y, s, _, back = diffcp.solve_and_derivative(A, b, c, cones, solve_method="CLARABEL", mode="dense")
+        return back, (np.append(g, 0.0), np.zeros(y.size), np.zeros(s.size))
+
+    known, (back, given) = sensitivity_of(problem, solver.solve(problem).z), its_own()
+    ours, theirs = known.gradient(g).q, back(*given)[2][: problem.size][problem.by_set.order]
+    both, alone, its_both, its_alone = least(
+        lambda: sensitivity_of(problem, solver.solve(problem).z).gradient(g),
+        lambda: known.gradient(g),
+        lambda: (lambda made: made[0](*made[1]))(its_own()),
+        lambda: back(*given),
+    )
+    return (
+        f"| {r} | {1e3 * both:.2f} | {its_both / both:.1f} | {1e3 * alone:.3f} | {its_alone / alone:.0f} "
+        f"| {np.abs(ours - theirs).max() / np.abs(ours).max():.0e} |"
+    )
+
+
+def of_problems(quick: bool) -> list[str]:
+    """A row for each size, if diffcp is there."""
+    try:
+        import diffcp
+    except ImportError:
+        return ["diffcp is missing: `pip install diffcp`."]
+    head = (
+        "contacts", "solution and gradient [ms]", "diffcp, times that", "gradient alone [ms]", "diffcp, times that",
+        "largest difference",
+    )  # fmt: skip
+    rows = [of_problem(diffcp, r) for r in (CONTACTS[:1] if quick else CONTACTS)]
+    return [f"| {' | '.join(head)} |", "|-|-|-|-|-|-|", *rows]
+
+
+def table(quick: bool) -> str:
+    """Both, as Markdown."""
+    motions, duration = (MOTIONS[:1], 0.01) if quick else (MOTIONS, DURATION)
+    rows = [of_motion(*given, duration) for given in motions]
+    return "\n".join([
+        "# What derivatives cost", "",
+        "## Of motions", "",
+        f"Steps of {1e3 * H:g} ms to {DURATION:g} s. Time in runs, the run itself included: 1 would be a gradient for "
+        "nothing. Central differences take two runs a parameter. `in reverse`: steps that reverse mode took; up to "
+        "those forward mode goes.", "",
+        "| case | formulation | contacts | parameters | run [us a step] | forward [runs] | reverse [runs] | in reverse "
+        "| central differences over forward | over reverse |",
+        "|-|-|-|-|-|-|-|-|-|-|", *rows, "",
+        "## Of one cone complementarity problem", "",
+        "The gradient of a function of the impulses by q, in double precision; diffcp with Clarabel, its dense mode.",
+        "", *of_problems(quick), "",
+    ])  # fmt: skip
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", default="benchmarks/measured/derivatives.md")
+    parser.add_argument("--quick", action="store_true")
+    o = parser.parse_args()
+    text = table(o.quick)
+    Path(o.out).write_text(text, "utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

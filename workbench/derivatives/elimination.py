@@ -1,0 +1,81 @@
+"""S factorised with complete pivoting, which tells its rank: one factorisation serves all changes of the data."""
+
+from numba import types
+
+from workbench.derivatives.system import SYSTEM
+from workbench.engine.compiling import kernel
+from workbench.engine.scratch import VECTOR, scratch
+
+KEPT, GONE = 1e-8, 1e-11
+"""A pivot is one above this share of the first, and none below that; between them the rank is not told."""
+I64, F64 = types.int64, types.float64
+
+
+@kernel(I64(SYSTEM, I64, types.boolean))
+def factorise(s, Y, transposed):
+    """The equilibrated S, or S^T, factorised into LU with rows and columns exchanged; its rank, -1 if not told."""
+    LU = s.LU
+    for i in range(Y):
+        s.row[i] = s.column[i] = i
+        for j in range(Y):
+            LU[i, j] = s.E[i] * (s.S[j, i] if transposed else s.S[i, j]) * s.E[j]
+    first = 0.0
+    for k in range(Y):
+        best, row, column = 0.0, k, k
+        for i in range(k, Y):
+            for j in range(k, Y):
+                if abs(LU[i, j]) > best:
+                    best, row, column = abs(LU[i, j]), i, j
+        if k == 0:
+            first = best
+        if not best > GONE * first:
+            return k
+        if not best > KEPT * first:
+            return -1
+        s.row[k], s.row[row] = s.row[row], s.row[k]
+        s.column[k], s.column[column] = s.column[column], s.column[k]
+        for j in range(Y):
+            LU[k, j], LU[row, j] = LU[row, j], LU[k, j]
+        for i in range(Y):
+            LU[i, k], LU[i, column] = LU[i, column], LU[i, k]
+        for i in range(k + 1, Y):
+            LU[i, k] /= LU[k, k]
+            for j in range(k + 1, Y):
+                LU[i, j] -= LU[i, k] * LU[k, j]
+    return Y
+
+
+@kernel(types.void(SYSTEM, I64, I64, VECTOR, VECTOR))
+def back_substitute(s, Y, rank, c, y):
+    """y of the pivoted, equilibrated unknowns c, of which those behind the rank are given; c is lost."""
+    LU = s.LU
+    for i in range(rank - 1, -1, -1):
+        for j in range(i + 1, Y):
+            c[i] -= LU[i, j] * c[j]
+        c[i] /= LU[i, i]
+    for i in range(Y):
+        y[s.column[i]] = s.E[s.column[i]] * c[i]
+
+
+@kernel(F64(SYSTEM, I64, I64, VECTOR, VECTOR))
+def solve_factorised(s, Y, rank, b, y):
+    """y (Y,) of S y = b with some unknowns zero where S is singular; what of E b lies outside the range of E S E."""
+    c, off, LU = scratch(Y), 0.0, s.LU
+    for i in range(Y):
+        c[i] = s.E[s.row[i]] * b[s.row[i]]
+    for i in range(Y):
+        for j in range(min(i, rank)):
+            c[i] -= LU[i, j] * c[j]
+        if i >= rank:
+            off, c[i] = max(off, abs(c[i])), 0.0
+    back_substitute(s, Y, rank, c, y)
+    return off
+
+
+@kernel(types.void(SYSTEM, I64, I64, VECTOR))
+def find_kernel(s, Y, rank, y):
+    """One y (Y,) that S does not move, a sum of all independent ones with unequal weights."""
+    c = scratch(Y)
+    for i in range(Y):
+        c[i] = 0.0 if i < rank else 1.0 + 0.7548776662466927 * (i - rank) % 1.0
+    back_substitute(s, Y, rank, c, y)

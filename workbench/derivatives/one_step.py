@@ -1,0 +1,299 @@
+"""One step of a motion and its derivative along a direction, of any formulation, whatever the step is like.
+
+What the posed problem and the next state do with their arguments is smooth code, the case's own among it, of which
+differences of order four are taken; how the solution moves with its problem comes from `sensitivity`, never from
+differences of solutions, which know nothing of kinks. Fixed points are followed until their tangent has settled. Where
+a step has only one-sided derivatives the one along the direction is taken, and the step is noted.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.arrays import Array
+from workbench.assemble.assembly import carry_back
+from workbench.assemble.find import compiled
+from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
+from workbench.derivatives.sweep import SHIFT
+from workbench.errors import DataError
+from workbench.escalation import default_solver, in_steps
+from workbench.language.formulation import Formulation
+from workbench.mechanics.case import Case
+from workbench.mechanics.relaxation import is_rigid
+from workbench.problems.classes import MatrixProblem
+from workbench.problems.solution import Status
+from workbench.step.stepper import Stepper, end_step
+
+CLOSER = 1e-2
+"""What that is multiplied with where differences of two orders disagree."""
+ROUGH = 1e-5
+"""Relative disagreement of differences of order two and four from which on the data have a jump within reach."""
+SETTLED, UNSETTLED = 1e-11, 1e-7
+"""Relative change of a pass at which the tangent of a fixed point has settled, and from which on it has not."""
+DATA = {
+    "LCP": ("M", "q"), "MLCP": ("M", "q", "lower", "upper"), "conic QP": ("M", "q", "mu"),
+    "Coulomb NCP": ("M", "q", "mu"), "mixed NCP": ("M", "q", "lower", "upper", "mu"), "equations": (),
+}  # fmt: skip
+"""Kind of problem: its data that may move."""
+MOST_PASSES = 20
+"""Passes after which the tangent of a fixed point is looked for by its linear equations."""
+
+
+class State(NamedTuple):
+    """Coordinates, velocities, the formulation's memory, and the last step's [v, p_n, p_t]; or tangents of these."""
+
+    q: Array
+    v: Array
+    memory: Array
+    out: Array
+
+
+class Step:
+    """One step of a formulation over a case as a function of state and parameter."""
+
+    def __init__(self, case: Case, formulation: Formulation, h: float) -> None:
+        c = compiled(formulation, *case.size)
+        self.case, self.solver = case, in_steps(default_solver(c.kind), c.kind)
+        self.beside, self.names = case, DATA[c.kind]
+        self.stepper = Stepper(c, h, case.normal, case.v_th)
+        self.stepper.follow(case, case.relaxation)
+        self.iterates = c.hooks.again is not None
+        # Where nothing asks for the impulses of a step, they need no derivative.
+        asks = self.iterates or c.hooks.estimate != "none" or c.hooks.remember is not None or c.hooks.given is not None
+        self.velocities_alone = not asks and bool(is_rigid(case.relaxation.data()))
+        t = self.stepper.track
+        self.state = State(t.q.copy(), t.v.copy(), t.memory.copy(), self.stepper.work.out.copy())
+
+    def begin(self, state: State, case: Case | None = None, data: Array | None = None) -> None:
+        """Begin a step at a state, with the parameters of another case or with other `data` of the same."""
+        s, t = self.stepper, self.stepper.track
+        self.beside = case = case or self.case
+        t.data[:] = case.data() if data is None else data
+        if case is not self.case:
+            t.relaxation[:], s.core.v_th = case.relaxation.data(), case.v_th
+        t.q[:], t.v[:], t.memory[:], s.work.out[:] = state
+        s.begin_case(case, 0)
+        if case is not self.case:
+            t.relaxation[:], s.core.v_th = self.case.relaxation.data(), self.case.v_th
+
+    def problem(self) -> MatrixProblem:
+        """The problem of the first step."""
+        self.begin(self.state)
+        return self.stepper.problem()
+
+    def posed(self, own: Array) -> list[Array]:
+        """The data of the problem that stands after `begin`, of a fixed point with the formulation's own data `own`."""
+        s = self.stepper
+        if self.iterates:
+            s.own[:] = own
+        if s.pose() is not Status.SOLVED:
+            raise DataError("the problem cannot be posed beside the motion")
+        return [np.array(getattr(s.work, name)) for name in self.names]
+
+    def passed(self, z: Array) -> Array:
+        """The formulation's own data after the pass of which z is the solution, after `posed`."""
+        self.stepper.finish_pass(z)
+        return self.stepper.own.copy()
+
+    def ended(self, z: Array) -> State:
+        """The state after the step of which z is the solution, after `posed`."""
+        s, t = self.stepper, self.stepper.track
+        s.finish_pass(z)
+        end_step(0, s.core, s.work, t, s.functions(self.beside), s.settings(self.solver))
+        return State(t.q.copy(), t.v.copy(), t.memory.copy(), s.work.out.copy())
+
+    def outputs(self) -> Array:
+        """How [v, p_n, p_t] move with z, after `posed`; velocities alone where nothing asks for the impulses."""
+        w = self.stepper.work
+        rows = []
+        for z in (np.zeros(w.z.size), *np.eye(w.z.size)):
+            w.z[:] = z
+            carry_back(w)
+            rows.append(w.out.copy())
+        found: Array = (np.stack(rows)[1:] - rows[0]).T
+        return found[: self.stepper.c.size[0]] if self.velocities_alone else found
+
+
+def _sum(state: State, tangent: State, s: float) -> State:
+    return State(*(x + s * dx for x, dx in zip(state, tangent, strict=True)))
+
+
+def differences(of: Callable[[float], Sequence[Array]], shift: float) -> tuple[list[Array], list[Array]]:
+    """Differences of order four of arrays at a shift, and of order two. What is not finite beside the motion, the
+    memory of a first step and bounds, does not move."""
+    fourth, second = [], []
+    for ahead, behind, twice, back in zip(*(of(k * shift) for k in (1.0, -1.0, 2.0, -2.0)), strict=True):
+        with np.errstate(invalid="ignore"):
+            near, wide = (ahead - behind) / (2 * shift), (twice - back) / (4 * shift)
+        still = ~np.isfinite(near)
+        if still.any():
+            near, wide = np.where(still, 0.0, near), np.where(still, 0.0, wide)
+        second.append(near)
+        fourth.append((4 * near - wide) / 3)
+    return fourth, second
+
+
+def _is_rough(fourth: Sequence[Array], second: Sequence[Array], at: Sequence[Array]) -> bool:
+    """Whether differences of two orders disagree, beside their own size and that of the arrays, `at`."""
+    for a, b, x in zip(fourth, second, at, strict=True):
+        size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(x[np.isfinite(x)]).max(initial=0.0)))
+        if np.abs(a - b).max(initial=0.0) > ROUGH * size:
+            return True
+    return False
+
+
+class Solved(NamedTuple):
+    """A step's state, the formulation's own data as they have settled, its solution, how that moves, and outputs."""
+
+    state: State
+    own: Array
+    z: Array
+    sensitivity: Sensitivity | None
+    outputs: Array
+    unsettled: str
+
+
+def solved(step: Step, state: State) -> Solved:
+    """The step that begins at a state; raises DataError where it has no solution."""
+    step.begin(state)
+    solution, _, _ = step.stepper.solve(step.solver)
+    if solution.claimed is not Status.SOLVED:
+        raise DataError(solution.why_not)
+    own = step.stepper.own.copy()
+    sensitivity = sensitivity_of(step.stepper.problem(), solution.z) if solution.z.size else None
+    unsettled = ""
+    if step.iterates:
+        # Begun anew: a formulation that counts its passes has one more.
+        step.begin(state)
+        step.posed(own)
+        settled = step.passed(solution.z)
+        step.begin(state)
+        step.posed(own)
+        if np.abs(settled - own).max(initial=0.0) > UNSETTLED * np.abs(own).max(initial=0.0):
+            unsettled = "its passes end before what they iterate settles"
+    return Solved(state, own, solution.z, sensitivity, step.outputs(), unsettled)
+
+
+def after(step: Step, x: Solved) -> State:
+    """The state after a step."""
+    step.begin(x.state)
+    step.posed(x.own)
+    return step.ended(x.z)
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """A direction in which a step is left: a tangent of its state, and one of the case's data (n_d,).
+
+    unit: how far the data may be followed, over which they are moved by a small share. moved: the case moved so far
+    along, where more of it moves than its data.
+    """
+
+    state: State
+    along: Array
+    unit: float = 1.0
+    moved: Callable[[float], Case] | None = None
+
+    def shift(self, state: State) -> float:
+        """By how much it is followed so that neither the data nor the state move far."""
+        least = self.unit
+        for x, dx in zip(state, self.state, strict=True):
+            far = np.abs(dx) > 0
+            if far.any():
+                least = min(least, float(((1.0 + np.abs(x[far])) / np.abs(dx[far])).min()))
+        return SHIFT * least
+
+
+class Carried(NamedTuple):
+    """The tangent of the state after a step, whether it is one-sided, and whether data jump within reach."""
+
+    state: State
+    is_kink: bool
+    is_rough: bool
+
+
+def carried(step: Step, x: Solved, t: Direction) -> Carried:
+    """A direction carried through a step. Raises DataError where it has no derivative along it."""
+    if x.unsettled:
+        raise DataError(x.unsettled)
+    shift, noted = t.shift(x.state), [False, False]
+
+    def posed(s: float, own: Array) -> list[Array]:
+        beside = _sum(x.state, t.state, s)
+        if t.moved is not None:
+            step.begin(beside, t.moved(s))
+        else:
+            step.begin(beside, data=step.case.data() + s * t.along)
+        return step.posed(x.own + s * own)
+
+    def solution(own: Array) -> Array:
+        """dz that a tangent of the formulation's own data leads to; notes kinks, and data that jump."""
+        if x.sensitivity is None:
+            return np.zeros(0)
+        here = posed(0.0, own)
+        change, second = differences(partial(posed, own=own), shift)
+        if _is_rough(change, second, here):
+            change, second = differences(partial(posed, own=own), CLOSER * shift)
+        rough = _is_rough(change, second, here)
+        found, kink = _moved(x.sensitivity, x.outputs, dict(zip(step.names, change, strict=True)))
+        noted[:] = [kink, rough]
+        return found
+
+    def passed(own: Array) -> Array:
+        dz = solution(own)
+
+        def after_pass(s: float) -> list[Array]:
+            posed(s, own)
+            return [step.passed(x.z + s * dz)]
+
+        return differences(after_pass, shift)[0][0]
+
+    own = np.zeros(x.own.size)
+    if step.iterates:
+        own = _fixed(passed, own)
+    dz = solution(own)
+
+    def ended(s: float) -> State:
+        posed(s, own)
+        return step.ended(x.z + s * dz)
+
+    found, _ = differences(ended, shift)
+    return Carried(State(*found), *noted)
+
+
+def _fixed(passed: Callable[[Array], Array], x: Array) -> Array:
+    """The fixed point of the tangents of passes, by passes, and by its linear equations where these contract slowly.
+
+    Raises DataError where neither settles.
+    """
+    for _ in range(MOST_PASSES):
+        before, x = x, passed(x)
+        if np.abs(x - before).max(initial=0.0) <= SETTLED * np.abs(x).max(initial=0.0):
+            return x
+    size = float(np.abs(x).max()) or 1.0
+    start = passed(np.zeros(x.size))
+    slope = np.stack([(passed(size * e) - start) / size for e in np.eye(x.size)], axis=1)
+    try:
+        found = np.asarray(np.linalg.solve(np.eye(x.size) - slope, start), dtype=float)
+    except np.linalg.LinAlgError:
+        raise DataError("its fixed point moves without bound") from None
+    if np.abs(passed(found) - found).max(initial=0.0) > UNSETTLED * np.abs(found).max(initial=0.0):
+        raise DataError("the derivative of its fixed point does not settle: passes have kinks there")
+    return found
+
+
+def _moved(s: Sensitivity, outputs: Array, change: dict[str, Array]) -> tuple[Array, bool]:
+    """dz along a change, and whether it is one-sided. Raises DataError where outputs have no derivative."""
+    right = s.along(outputs, **change)
+    if len(right) != 1:
+        raise DataError("no solution beside this one" if not right else f"{len(right)} solutions beside this one")
+    if not s.system.between:
+        return right[0].z, False
+    left = s.along(outputs, **{name: -value for name, value in change.items()})
+    both = len(left) == 1
+    a, b = outputs @ right[0].z, -(outputs @ left[0].z) if both else np.full(outputs.shape[0], np.inf)
+    size = (np.abs(outputs) @ np.abs(right[0].z)).max(initial=0.0)
+    return right[0].z, not (both and np.abs(a - b).max(initial=0.0) <= 1e-7 * max(size, np.abs(a).max(initial=0.0)))
