@@ -43,6 +43,7 @@ CASES = Registry("case", "workbench.builtin.cases", {
     "tippe-top": "tippe_top.TippeTop",
     "v-groove": "v_groove.VGroove",
     "wedged-box": "wedged_box.WedgedBox",
+    "woodpecker": "woodpecker.Woodpecker",
 }, _is_case, lambda case: case.description, "workbench.cases")  # fmt: skip
 """Name of the case: module and class below this package. In this order they are listed."""
 

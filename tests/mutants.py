@@ -43,6 +43,9 @@ TESTS = {
     ],
     "workbench/diagnostics/contact_uniqueness.py": ["test_coulomb_solutions.py"],
     "workbench/matrices/solutions/coulomb_solutions.py": ["test_coulomb_solutions.py"],
+    "workbench/step/scheme.py": ["test_schemes.py"],
+    "workbench/studies/convergence.py": ["test_convergence.py"],
+    "workbench/studies/refinement.py": ["test_orders.py"],
 }  # fmt: skip
 """The rooms, and the tests that hold each, the quickest first."""
 SMALL = 1e-2

@@ -14,6 +14,7 @@ def test_values_are_lists_grids_and_ranges():
     assert varied("mu", "0.1:0.9") == Range("mu", 0.1, 0.9)
     assert varied("mu", (0.1, 0.9)) == Range("mu", 0.1, 0.9)
     assert varied("axes", "fixed,sliding").values == (("fixed",), ("sliding",))
+    assert varied("scheme", "moreau-jean:theta=0.7,midpoint").values == (("moreau-jean:theta=0.7",), ("midpoint",))
     assert varied("mu", np.linspace(0, 1, 3)).values == ((0.0,), (0.5,), (1.0,))
 
 

@@ -1,6 +1,7 @@
 """`workbench convergence`: orders against the event-driven motion, limits of formulations, bounds through impacts."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,9 +14,10 @@ from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metrics.position import position_error
 from workbench.errors import DataError, UnknownNameError, WorkbenchError
 from workbench.escalation import default_solver
+from workbench.step.scheme import SYMPLECTIC
 from workbench.step.simulation import simulate
 from workbench.studies.convergence import bound
-from workbench.studies.refinement import motions, orders, phases
+from workbench.studies.refinement import motions, orders, phases, refined
 from workbench.verbs.find import find_case, find_formulation
 
 STEPS = (2e-3, 1e-3, 5e-4, 2.5e-4)
@@ -116,6 +118,54 @@ def test_phases_part_the_motion_at_its_events():
     # Whole steps within a phase, and no more than there are.
     assert smooth.steps(1e-3, 300).tolist() == list(range(38))
     assert stick.steps(1e-3, 50).tolist() == list(range(43, 50))
+
+
+def test_impacts_begin_with_the_first_and_steps_go_down():
+    case, coulomb = find_case("bouncing-ball"), find_formulation("coulomb")
+    known = motions(case, coulomb, 2.0)
+    (smooth, impacts) = phases(known.first, 2e-3)
+    assert (smooth.name, impacts.name) == ("smooth", "impacts")
+    assert impacts.start == known.first.events[0].t
+    said = []
+    rows = refined(case, [coulomb], [SYMPLECTIC], (1e-3, 2e-3), known, lambda *x: said.append(x[1:]))
+    assert rows["step"].tolist() == [2e-3, 2e-3, 1e-3, 1e-3]
+    assert said == [(0, 2), (1, 2)]
+    # The largest step decides which phases there are.
+    with pytest.raises(DataError, match=r"no phase of the motion lasts 4 steps of 0\.6 s"):
+        refined(case, [coulomb], [SYMPLECTIC], (1e-3, 0.6), known)
+
+
+def test_runs_without_a_verified_end_are_rows_with_a_reason(monkeypatch):
+    """One that raises, one that ends before its phase does, one whose worst residual is beyond its tolerance."""
+    case, coulomb = find_case("rod"), find_formulation("coulomb")
+    known = motions(case, coulomb, 0.1)
+
+    def rows_of(**given):
+        def run(*_, **__):
+            if not given:
+                raise DataError("no such step")
+            whole = {"h": 1e-3, "steps": 100, "steps_wanted": 100, "solver": "x", "solve_time": 0.0, "reason": ""}
+            return SimpleNamespace(**whole | {"residuals": np.zeros(100), "tolerance": 1e-8} | given)
+
+        monkeypatch.setattr("workbench.studies.refinement.simulate", run)
+        (row,) = refined(case, [coulomb], [SYMPLECTIC], (1e-3,), known).to_dict("records")
+        assert not row["verified"]
+        return row["reason"]
+
+    assert rows_of() == "no such step"
+    # Its phase ends with step 99, which is the hundredth.
+    assert rows_of(steps=99, reason="it jams", residuals=np.zeros(99)) == "it jams"
+    assert rows_of(residuals=np.eye(100)[5] * 2e-8) == "residual 2.0e-08 above 1e-08"
+
+
+def test_the_worst_uncertainty_of_all_steps_counts(rod):
+    rows = rod.rows.assign(position_reference=[1e-9 * k for k in range(len(rod.rows))])
+    one = rows[(rows["label"] == "coulomb") & (rows["scheme"] == "midpoint")]
+    found = orders(one)
+    assert found[found["error"] == "position_error"]["uncertainty"].tolist() == [one["position_reference"].max()]
+    # Errors that some steps do not have are left out, not all of them.
+    gap = one.assign(velocity_error=[np.nan, *one["velocity_error"].iloc[1:]])
+    assert set(orders(gap)["error"]) == {"position_error", "velocity_error"}
 
 
 def test_a_bound_holds_where_errors_are_at_most_proportional():

@@ -15,13 +15,15 @@ from workbench.assemble.find import compiled
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.errors import DataError, UnknownNameError
 from workbench.escalation import default_solver
+from workbench.events.modes import Mode
 from workbench.events.phase import Integrator
 from workbench.events.simulation import simulate_events
 from workbench.mechanics.case import Case, quantity
+from workbench.mechanics.core import Core
 from workbench.problems.solution import Status
 from workbench.step.local_steps import local_steps
 from workbench.step.onward import onward
-from workbench.step.scheme import KINDS, Scheme, find_scheme
+from workbench.step.scheme import HELD, KINDS, Scheme, at_start, find_scheme
 from workbench.step.simulation import simulate
 from workbench.verbs.find import find_case, find_formulation
 
@@ -255,6 +257,20 @@ def test_what_is_no_scheme_is_refused_in_a_line():
     assert "leave one of them out" in refusal(find_scheme, "midpoint", True, error=DataError)
     assert [str(find_scheme(x)) for x in (*KINDS, "moreau-jean:theta=0.7")] == [*KINDS, "moreau-jean:theta=0.7"]
     assert find_scheme(None, True) == Scheme("explicit")
+    assert "'0.1'; known: symplectic" in refusal(find_scheme, 0.1, error=UnknownNameError)
+    assert "theta = 0.7 of the scheme midpoint; 0.5 is needed" in refusal(Scheme, "midpoint", 0.7, error=DataError)
+
+
+def test_contacts_are_held_at_the_start_that_are_closed_and_stay():
+    for name, held in (("particle", False), ("block", True), ("bouncing-ball", False)):
+        case = find_case(name)
+        assert at_start(case, Core(case.size, 1e-3, 0.0, case.v_th))[0, HELD] == held
+    leaves = find_case("rod", spin=1.0)
+    core = Core(leaves.size, 1e-3, 0.0, leaves.v_th)
+    assert at_start(leaves, core)[0, HELD]
+    # Closed, and not to stay.
+    rising = type("Rising", (Bar,), {"start": lambda self: (Bar.start(self)[0], np.array([0.0, 1.0, 0.0]))})()
+    assert not at_start(rising, Core(rising.size, 1e-3, 0.0, rising.v_th))[0, HELD]
 
 
 @dataclass(frozen=True)
@@ -317,6 +333,39 @@ def test_rows_that_turn_with_a_body(case):
         q_off, v_off = map(slopes, np.transpose(off))
         np.testing.assert_allclose(v_off, order, atol=0.1, err_msg=scheme)
         assert (q_off > order - 0.1).all()
+
+
+@dataclass(frozen=True)
+class StuckBar(Bar):
+    """The bar turns about its tip, which friction holds."""
+
+    name: ClassVar = "stuck-bar"
+    mu: float = quantity(5.0, "-", "friction coefficient")
+
+    def start(self):
+        return np.array([0.0, np.sin(1.0), 1.0]), -2.0 * np.array([-np.sin(1.0), np.cos(1.0), 1.0])
+
+
+@pytest.mark.parametrize("normal", ["gap", "moreau"])
+def test_a_bar_turns_about_its_stuck_tip(normal):
+    """Once a contact sticks its steps are those of order two again, and it stays closed under Moreau's law."""
+    case, coulomb = StuckBar(), find_formulation("coulomb")
+    motion, off = simulate_events(case, 0.1), []
+    assert [x.modes for x in motion.stretches] == [(Mode.STICK,)]
+    for h in H:
+        found = simulate(case, coulomb, solver_of(case, coulomb), h, 0.1, scheme="midpoint", normal=normal)
+        assert (found.p_n > 0).all()
+        off.append((np.abs(found.states_q[-1] - motion.end.q).max(), np.abs(found.states_v[-1] - motion.end.v).max()))
+    # The first steps are made with the laws on v+, and 4 ms are long.
+    np.testing.assert_allclose([slopes(x[1:]) for x in np.transpose(off)], 2, atol=0.1)
+
+
+def test_friction_does_not_drive_a_block_back():
+    """The step in which a block comes to rest would end with v+ = 2 v - v- beyond it."""
+    case = find_case("block")
+    for h in (1e-3, 1.3e-3, 1.7e-3):
+        v = run(case, h, 0.8, "midpoint").states_v[:, :2]
+        assert (v @ v[0] >= -1e-12).all()
 
 
 @pytest.mark.thorough

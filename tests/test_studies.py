@@ -14,9 +14,11 @@ import workbench as wb
 from workbench.cli.main import main
 from workbench.comparison.columns import CASE, TIMES
 from workbench.comparison.jobs import Settings
+from workbench.comparison.metrics.position import position_error
 from workbench.comparison.result import chosen_metrics
 from workbench.errors import DataError, UnknownNameError, WorkbenchError
 from workbench.studies.executors import pool_of
+from workbench.studies.tables import by_scheme, orders
 
 HERE = ThreadPoolExecutor(1)
 SHORT = {"duration": 0.01, "reference_step": 5e-4}
@@ -51,6 +53,23 @@ def test_what_is_varied_are_columns_with_units(whole):
     assert list(whole.rows)[:2] == ["point", "mu"]
     assert said["mu"]["meaning"] == "friction coefficient"
     assert set(whole.rows) <= set(said)
+
+
+def test_schemes_are_varied_and_have_orders_of_their_own(tmp_path):
+    """Rows are those of comparisons under each scheme; what is fitted over the steps is not pooled over schemes."""
+    schemes, steps = ["symplectic", "moreau-jean:theta=0.7", "midpoint"], [2e-3, 1e-3, 5e-4]
+    words = ["--vary", f"scheme={','.join(schemes)}", f"step={','.join(map(str, steps))}", "-f", "coulomb"]
+    main(["study", "block", *words, "--duration", "0.2", "--workers", "1", "--out", str(tmp_path / "x"), "--quiet"])
+    rows = pd.read_csv(tmp_path / "x" / "rows.csv")
+    rows = rows[rows["window"] == "all"]
+    assert rows["scheme"].unique().tolist() == schemes
+    for scheme in schemes:
+        runs = wb.compare("block", "coulomb", steps=1e-3, duration=0.2, scheme=scheme).runs
+        own = rows.query("scheme == @scheme and step == 1e-3")["position_error"]
+        assert own.tolist() == pytest.approx(runs.query("window == 'all' and not sampled")["position_error"], abs=1e-15)
+    fitted = {label: x.p for _, label, x in orders(by_scheme(rows), position_error.column)}
+    assert fitted == pytest.approx({f"coulomb, {x}": p for x, p in zip(schemes, (1, 1, 2), strict=True)}, abs=0.02)
+    assert "coulomb, midpoint" in (tmp_path / "x" / "report.html").read_text("utf-8")
 
 
 def test_a_study_goes_on_where_it_was(whole, tmp_path, monkeypatch):

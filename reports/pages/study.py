@@ -11,7 +11,7 @@ from workbench.builtin.reports.pages.page import environment, script, scripts
 from workbench.builtin.reports.text.study import in_words, sentences, shown
 from workbench.comparison.columns import SHOWN, Column
 from workbench.comparison.metric import Metric
-from workbench.studies.tables import by_variant, errors_of, first_window, orders
+from workbench.studies.tables import by_scheme, by_variant, errors_of, first_window, orders
 
 
 def render(
@@ -19,7 +19,7 @@ def render(
     general: bool = True,
 ) -> str:  # fmt: skip
     """The whole page as text, with what is said of all rows together where that is `general`."""
-    about = rows.attrs["columns"]
+    about, rows = rows.attrs["columns"], by_scheme(rows)
     given = list(rows.columns[1 : list(rows.columns).index("case")])
     varied = [name for name in given if pd.api.types.is_numeric_dtype(rows[name])]
     window = first_window(rows)

@@ -6,10 +6,12 @@ from workbench.comparison.columns import DIAGNOSTICS, ONWARD, RUNS, TRAJECTORIES
 from workbench.comparison.metrics import METRICS
 from workbench.comparison.scenes.bodies import BODIES
 from workbench.comparison.timeline import EVENTS, TIMELINE
+from workbench.studies.refinement import COLUMNS, ROWS
 
 INTRODUCTION = """# Columns
 
-What the frames of a comparison hold; definitions are in the [formulary](formulary.md), section 7. Column by column,
+What the frames of a comparison hold, and at the end those of `workbench convergence`; definitions are in the
+[formulary](formulary.md), section 7. Column by column,
 `frame.attrs["columns"]` has the same, and so has a Parquet file. This page is written by
 `python -m workbench.builtin.reports.text.columns > docs/columns.md`.
 
@@ -34,6 +36,8 @@ def markdown() -> str:
             TIMELINE,
         ),
         ("`events`: a row per event of the reference, and per run and event missed or in excess, of cases", EVENTS),
+        ("`orders` of `convergence`: a row per formulation, scheme, phase of the motion and error", COLUMNS),
+        ("`rows` of `convergence`: a row per formulation, scheme, step size and phase of the motion", ROWS),
     )
     return "\n".join([INTRODUCTION, *(f"## {title}\n\n{_table(columns)}" for title, columns in parts)])
 

@@ -31,10 +31,11 @@ def _known(run: EventRun, off: Uncertainty) -> list[str]:
         return []
     if not off.same_events:
         return [f"A second integration comes to other events: the motion is not known beyond {_time(off.until)}."]
-    return [
+    found = [
         f"A second integration, Radau's at 1e-10, differs by {max(off.q, off.v):.0e} in coordinates and velocities, by "
         f"{off.t:.0e} s in the times of events."
     ]
+    return [*found, f"It ends at {_time(off.until)}: {off.reason}."] if off.reason else found
 
 
 def _end(run: EventRun) -> list[str]:

@@ -28,6 +28,8 @@ RANK = 1e-10
 """Singular values of balanced rows, relative to the largest, below which rows count as dependent."""
 REGULAR = 1e-4
 """Pivots of balanced rows, relative to the largest, above which no row can count as dependent."""
+AGREE = 1e-8
+"""Share of the terms of an acceleration up to which dependent rows agree, and free forces move nothing."""
 
 
 class Mode(IntEnum):
@@ -243,7 +245,10 @@ def rates(x: Dynamics, modes: Modes, e: Array) -> Rates:
             change = right[:rank].T @ ((left[:, :rank].T @ off) / values[:rank]) / size
             lam, a = lam + change, a + X[:, 1:] @ change
         if not unique:
-            _must_agree(X[:, 1:], W, right[rank:] / size, wanted, lam * size)
+            terms = (np.abs(rows.A) @ np.abs(X[:, 0]) + np.abs(rows.c)) / size
+            if np.abs(W @ (lam * size) - wanted).max() > AGREE * terms.max():
+                raise EventError("dependent constraints contradict each other: no acceleration keeps all of them")
+            _must_not_move(np.sqrt(np.diag(x.M))[:, None] * X[:, 1:], right[rank:] / size)
     lambda_n, lambda_t = np.zeros(r), np.zeros((r, d))
     on = closed(modes)
     lambda_n[on] = lam[m : m + len(on)]
@@ -256,12 +261,10 @@ def rates(x: Dynamics, modes: Modes, e: Array) -> Rates:
     return Rates(a, lambda_n, lambda_t, unique)
 
 
-def _must_agree(X: Array, W: Array, free: Array, wanted: Array, lam: Array) -> None:
-    """Raise EventError where dependent rows contradict each other, or free forces (k', k) move the bodies."""
-    if np.abs(W @ lam - wanted).max() > 1e-8 * max(1.0, float(np.abs(wanted).max())):
-        raise EventError("dependent constraints contradict each other: no acceleration keeps all of them")
-    moves = np.abs(X @ free.T).max() / np.abs(X).max() / np.abs(free).max()
-    if moves > 1e-8:
+def _must_not_move(X: Array, free: Array) -> None:
+    """Raise EventError where free forces (k', k) move the bodies, X (n, k) the accelerations that each force makes, in
+    units that are the same for all of them: beside what the terms would be that cancel."""
+    if np.abs(X @ free.T).max() > AGREE * (np.abs(X) @ np.abs(free.T)).max():
         raise EventError(
             "the motion is not unique: contacts are redundant, and how they share the load decides the friction"
         )

@@ -60,6 +60,11 @@ class SmoothMotion:
         n, _, r, d = self.mechanics.case.size
         return self.mechanics.coordinates + n + 1 + r + d * r
 
+    @property
+    def impulses(self) -> slice:
+        """Where y has the impulses p."""
+        return slice(self.mechanics.coordinates + self.mechanics.case.size[0] + 1, self.width)
+
     def packed(self, state: MotionState) -> Array:
         """y of a state."""
         return np.concatenate([state.q, state.v, [state.w], state.p])
@@ -67,7 +72,7 @@ class SmoothMotion:
     def state(self, s: float, y: Array) -> MotionState:
         """The state that y is at s."""
         n, n_q, y = self.mechanics.case.size[0], self.mechanics.coordinates, np.ascontiguousarray(y)
-        return MotionState(s, y[:n_q], y[n_q : n_q + n], float(y[n_q + n]), y[n_q + n + 1 : self.width])
+        return MotionState(s, y[:n_q], y[n_q : n_q + n], float(y[n_q + n]), y[self.impulses])
 
     def moved(self, s: float, y: Array) -> tuple[Array, Array]:
         """dy/dt of q, v, w, p, and the tangential accelerations J_t a + c_t (r, d)."""

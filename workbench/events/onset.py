@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from workbench.events.modes import EventError, Modes
 from workbench.events.motions import MotionState, Prescribed, angle_directions
-from workbench.events.phase import Integrator, Phase
+from workbench.events.phase import Integrator, Phase, jacobian
 from workbench.mechanics.case import Array
 from workbench.mechanics.second_order import SecondOrder
 
@@ -22,9 +22,12 @@ SHORTEST = 1e-6
 RESOLVED = 1e-7
 """Last coefficient [rad] up to which the polynomial resolves the direction; later ones are smaller, and what they leave
 is an error across the sliding direction, which friction takes away."""
-SETTLED = 2e-15
-"""Velocity across the direction [m/s], of speeds up to 1 m/s, at which Newton's method has arrived: round-off."""
+SETTLED = 2e-13
+"""Velocity across the direction, beside the largest sliding speed, at which Newton's method has arrived; it has, too,
+at twice the integrator's own absolute error."""
 MOST = 8
+NUDGE = 1e-4
+"""Increment [rad] by which the Jacobian is taken."""
 
 
 def begin_slip(
@@ -77,7 +80,7 @@ def _collocated(
         round-off along the way. Unlike angles they are almost linear in the polynomials."""
         motion = Prescribed(mechanics, modes, e, which, coefficients(angles), state.t, span)
         phase, found = Phase(motion, method, [state.t], [motion.packed(state)]), np.empty((k, DEGREE))
-        settled = True
+        ahead, off, fastest = True, 0.0, 0.0
         for column, moment in enumerate(moments):
             y = phase.after(-1, moment - phase.s[-1])
             phase.s.append(moment)
@@ -87,11 +90,11 @@ def _collocated(
             t = angle_directions(first + angles.reshape(k, DEGREE)[:, column])
             across = t[:, 0] * u[:, 1] - t[:, 1] * u[:, 0]
             found[:, column] = across * (DEGREE / (column + 1)) ** 2
-            settled &= bool(np.abs(across).max() <= SETTLED * max(1.0, float(np.abs(at.v).max())))
-            settled &= bool((np.sum(t * u, axis=1) > 0).all())
-        return found.ravel(), settled
+            off, fastest = max(off, float(np.abs(across).max())), max(fastest, float(np.abs(u).max()))
+            ahead &= bool((np.sum(t * u, axis=1) > 0).all())
+        return found.ravel(), ahead and off <= max(SETTLED * fastest, 2 * method.atol)
 
-    angles, nudge = np.zeros(k * DEGREE), 1e-4
+    angles = np.zeros(k * DEGREE)
     now, settled = misfit(angles)
     slope = np.empty((angles.size, angles.size))
     for _ in range(MOST):
@@ -100,10 +103,7 @@ def _collocated(
         if not np.isfinite(now).all():
             return None
         if not angles.any():
-            for j in range(angles.size):
-                moved = angles.copy()
-                moved[j] += nudge
-                slope[:, j] = (misfit(moved)[0] - now) / nudge
+            slope = jacobian(lambda x: misfit(x)[0], angles, np.full(angles.size, NUDGE))
         angles = angles - np.linalg.solve(slope, now)
         now, settled = misfit(angles)
     return None

@@ -28,24 +28,40 @@ SLOWER = float(np.log(4.0))
 """ln of how much slower another contact must slide before the phase goes on in its time."""
 SLOW = float(np.log(1e-2))
 """ln of the sliding speed [m/s] above which a state between two steps is found in time, not in tau."""
-MOST_STEPS = 20_000
 MOST_ANEW = 200
 """Steps of an integration anew, which is over one step or a small multiple of it."""
 MOST_SECANTS = 120
+NUDGE = float(np.sqrt(np.finfo(float).eps))
+"""Increment of a state, relative or absolute, by which the Jacobian of an implicit integrator is taken."""
 
 
 class Integrator(NamedTuple):
-    """An integrator of SciPy, by name, its tolerances, and whether the interpolant of every step is kept."""
+    """An integrator of SciPy, by name, its tolerances, whether the interpolant of every step is kept, and how many
+    steps a phase may have."""
 
     name: str = "DOP853"
     rtol: float = 3e-14
     atol: float = 1e-15
     dense: bool = False
+    steps: int = 20_000
 
     def solver(self, motion: SmoothMotion, s: float, y: Array, end: float, whole: bool = False) -> Any:
         """The stepper of a motion from (s, y) towards `end`, which first tries the `whole` of it."""
-        first = 0.999 * (end - s) if whole else None
-        return getattr(integrate, self.name)(motion.slope, s, y, end, rtol=self.rtol, atol=self.atol, first_step=first)
+        first, kind = 0.999 * (end - s) if whole else None, getattr(integrate, self.name)
+        # SciPy's own Jacobian takes increments of the size of atol, in which there is nothing but round-off.
+        implicit = {"jac": lambda s, y: jacobian(lambda x: motion.slope(s, x), y, NUDGE * np.maximum(1.0, np.abs(y)))}
+        given = implicit if issubclass(kind, integrate.Radau | integrate.BDF) else {}
+        atol = np.full(y.size, self.atol)
+        if not motion.force(s, y).rates.unique:
+            # How redundant contacts share the load is not determined, and rounding moves it by more than rtol.
+            atol[motion.impulses] = np.inf
+        return kind(motion.slope, s, y, end, rtol=self.rtol, atol=atol, first_step=first, **given)
+
+
+def jacobian(g: Callable[[Array], Array], x: Array, nudges: Array) -> Array:
+    """dg/dx (m, n) at x (n,) by forward differences with increments `nudges` (n,)."""
+    now = g(x)
+    return np.column_stack([(g(x + step) - now) / size for step, size in zip(np.diag(nudges), nudges, strict=True)])
 
 
 class Guard(NamedTuple):
@@ -216,7 +232,7 @@ def _follow(phase: Phase, end: float, sticks: Array) -> None:
     armed: set[tuple[str, int]] = set()
     before = _values(motion, phase, sticks, armed)
     solver = phase.method.solver(motion, phase.s[0], y, np.inf if turning else end)
-    for _ in range(MOST_STEPS):
+    for _ in range(phase.method.steps):
         phase.go_on(solver)
         y = phase.y[-1]
         now = _values(motion, phase, sticks, armed)
@@ -242,7 +258,7 @@ def _follow(phase: Phase, end: float, sticks: Array) -> None:
             phase.end = OVER
             break
     else:
-        raise EventError(f"{MOST_STEPS} steps after {t:.9g} s and no event: the motion is too fast to follow")
+        raise EventError(f"{phase.method.steps} steps after {t:.9g} s and no event: the motion is too fast to follow")
     if phase.last.t > end:
         phase.ends, phase.end = [], OVER
 

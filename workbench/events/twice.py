@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.events.phase import Integrator
-from workbench.events.simulation import EventRun, simulate_events
+from workbench.events.simulation import CROWDED, EventRun, simulate_events
 from workbench.mechanics.case import Case
 
-SECOND = Integrator("Radau", 1e-10, 1e-13)
-"""An implicit method of order five, which shares nothing with DOP853."""
+SECOND = Integrator("Radau", 1e-10, 1e-13, steps=100_000)
+"""An implicit method of order five, which shares nothing with DOP853, and takes more steps."""
 MOMENTS = 8
 """Times at which the motions are compared, besides the end."""
 
@@ -19,7 +19,8 @@ class Uncertainty:
     """Largest differences of two runs: coordinates q, velocities v (in axes that do not turn), times of events [s].
 
     `same_events` tells whether the contacts did the same things in the same order; the times are those of the events
-    that both have. `until` [s] is how far both runs came.
+    that both have. `until` [s] is how far both runs came; `reason` is why the second one ended before the first, ""
+    where it did not.
     """
 
     q: float
@@ -27,6 +28,7 @@ class Uncertainty:
     t: float
     same_events: bool
     until: float
+    reason: str = ""
 
 
 def simulate_twice(
@@ -35,7 +37,7 @@ def simulate_twice(
     """The motion by `first` and its differences from that by `second`. Raises DataError as `simulate_events`."""
     run, other = (simulate_events(case, duration, method) for method in (first, second))
     if not (run.stretches and other.stretches):
-        return run, Uncertainty(np.nan, np.nan, np.nan, run.reason == other.reason, 0.0)
+        return run, Uncertainty(np.nan, np.nan, np.nan, run.reason == other.reason, 0.0, _otherwise(run, other))
     until = min(run.end.t, other.end.t)
     off_q = off_v = 0.0
     for t in np.linspace(0.0, until, MOMENTS + 1):
@@ -45,4 +47,10 @@ def simulate_twice(
     pairs = list(zip(run.events, other.events, strict=False))
     same = len(run.events) == len(other.events) and all((x.contact, x.what) == (y.contact, y.what) for x, y in pairs)
     off_t = max((abs(x.t - y.t) for x, y in pairs), default=0.0)
-    return run, Uncertainty(off_q, off_v, off_t, same, until)
+    return run, Uncertainty(off_q, off_v, off_t, same, until, _otherwise(run, other))
+
+
+def _otherwise(run: EventRun, other: EventRun) -> str:
+    """Why the other run ended, where it did not come as far as `run`."""
+    reached = [r.end.t if r.stretches else 0.0 for r in (run, other)]
+    return other.reason if reached[1] < reached[0] - CROWDED else ""

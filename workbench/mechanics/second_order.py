@@ -5,7 +5,9 @@ coordinates' rates Gamma(q) v. Both are derivatives along the motion q(s) = adva
 takes as exactly as its arithmetic is. They come from central differences of order ten, ten states a derivative: with
 the rate omega of what turns and omega s = 1/32 the truncation error is (omega s)^10/2772, below 1e-17 relative, and
 round-off is some 32 units of the last place of J v, 1e-14 relative. The difference from order eight over the same
-states tells whether the rows bend faster than that; the step is then halved for good.
+states tells whether the rows bend faster than that; the step is then halved for good. How far that is in metres depends
+on the unit of length. So at the first state that moves the step is doubled while the difference is mere round-off, but
+for cases with quaternions or other coordinates than their velocities have.
 """
 
 from functools import lru_cache
@@ -31,6 +33,8 @@ BENDS = 1e-11
 (omega s)^2/4 at least."""
 NARROWEST = 2.0**-24
 """Share of `ARC` below which rows count as not smooth."""
+WIDEST = 2.0**24
+"""Multiple of `ARC` up to which the spacing grows where rows do not bend at all."""
 TENTH = (5 / 6, -5 / 21, 5 / 84, -5 / 504, 1 / 1260)
 EIGHTH = (4 / 5, -1 / 5, 4 / 105, -1 / 280, 0.0)
 """Weights of f(k s) - f(-k s), k = 1 ... 5, over the spacing s (Fornberg 1988, Math. Comp. 51)."""
@@ -123,7 +127,7 @@ class SecondOrder:
 
     def __init__(self, case: Case) -> None:
         _, m, r, d = case.size
-        self.case, self.data, self.arc, self.differences = case, case.data(), ARC, 0.0
+        self.case, self.data, self.arc, self.differences, self._grown = case, case.data(), ARC, 0.0, False
         self._core = Core(case.size, 1.0, GAP, case.v_th)
         self.coordinates = len(case.start()[0])
         self._rows = m + r + d * r
@@ -173,15 +177,24 @@ class SecondOrder:
         """Rates (n_q,) of the coordinates, and of J v + r (m + r + d r,) at fixed v."""
         speed = max(float(np.abs(v).max(initial=0.0)), SLOWEST)
         core, rates, along = self._core, np.empty(q.size), np.empty(self._rows)
-        while True:
-            apart, size = self._differentiate(q, v, self.data, self.arc / speed, core, rates, along)
+
+        def bend(arc: float) -> float:
+            """How much rows bend over an arc, beside the sizes of what rates are sums of, since these may cancel."""
+            apart, size = self._differentiate(q, v, self.data, arc / speed, core, rates, along)
             if not np.isfinite(apart):
                 raise DataError(f"{self.case.name}: the rows of this state are not finite; give smaller q and v")
-            # Beside the sizes of what the rates are sums of, since these may cancel.
-            bend = apart / (speed * size) if size else 0.0
+            return apart / (speed * size) if size else 0.0
+
+        # Quaternions bend where no row does, and nothing tells how far.
+        if not self._grown and speed > SLOWEST and q.size == v.size:
+            self._grown = True
+            while self.arc < WIDEST * ARC and bend(2 * self.arc) <= 16 * np.finfo(float).eps / self.arc:
+                self.arc *= 2
+        while True:
+            found = bend(self.arc)
             # What rounding alone makes of the difference is no bend.
-            if bend <= BENDS + 32 * np.finfo(float).eps / self.arc:
-                self.differences = max(self.differences, bend)
+            if found <= BENDS + 32 * np.finfo(float).eps / self.arc:
+                self.differences = max(self.differences, found)
                 return rates, along
             self.arc *= 0.5
             if self.arc < NARROWEST * ARC:

@@ -75,6 +75,8 @@ def find_scheme(given: "Scheme | str | None", explicit: bool = False) -> Scheme:
         return given
     if given is None:
         return Scheme("explicit" if explicit else "symplectic")
+    if not isinstance(given, str):
+        raise UnknownNameError("scheme", str(given), list(KINDS))
     if explicit and given != "explicit":
         raise DataError(f"explicit is a scheme of its own, and '{given}' is asked for; leave one of them out")
     name, colon, option = given.partition(":")

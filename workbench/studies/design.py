@@ -52,7 +52,8 @@ def varied(name: str, values: Any) -> DesignAxis | Range:
     """An axis or range of one quantity.
 
     `values` are a sequence, or text: "0.1,0.3,0.5", "0.1:0.9:9" (nine values), "1e-3:1:4:log", and of a range to be
-    sampled "0.1:0.9" or "1e-3:1:log"; a pair `(low, high)` of a tuple is a range too. Raises DataError.
+    sampled "0.1:0.9" or "1e-3:1:log"; a pair `(low, high)` of a tuple is a range too. Words go as "symplectic,midpoint"
+    or "moreau-jean:theta=0.7". Raises DataError.
     """
     if isinstance(values, str):
         return _parsed(name, values)
@@ -126,7 +127,8 @@ def _sampled(ranges: Sequence[Range], sample: Sample) -> list[dict[str, float]]:
 
 
 def _parsed(name: str, text: str) -> DesignAxis | Range:
-    if ":" not in text:
+    # A word with an option of its own, "moreau-jean:theta=0.7", is no range.
+    if ":" not in text or "=" in text:
         return DesignAxis((name,), tuple((_value(name, part.strip()),) for part in text.split(",")))
     parts = text.split(":")
     log = parts[-1] == "log"

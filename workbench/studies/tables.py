@@ -34,6 +34,12 @@ def first_window(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["window"] == rows.groupby("case")["window"].transform("first")]
 
 
+def by_scheme(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows, their labels with the scheme of the time step where there are several: each has orders of its own."""
+    several = "scheme" in rows and rows["scheme"].nunique() > 1
+    return rows.assign(label=rows["label"] + ", " + rows["scheme"]) if several else rows
+
+
 def by_variant(rows: pd.DataFrame, errors: list[Column]) -> pd.DataFrame:
     """A row for each case, formulation, solver and step: shares, medians and largest values over the points."""
     whole = rows.assign(missing=(~rows["verified"]).astype(float))

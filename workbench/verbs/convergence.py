@@ -60,11 +60,8 @@ class Convergence(Result):
         from workbench.builtin.reports.pages.study import render
         from workbench.studies.refinement import ERRORS, IMPACTS
 
-        rows, one = self.rows, self.rows["scheme"].nunique() == 1
-        label = rows["label"] if one else rows["label"] + ", " + rows["scheme"]
-        drawn = rows.assign(
-            label=label, case=rows["case"] + ", " + rows["phase"], window="all", impacts=rows["phase"] == IMPACTS
-        )
+        rows = self.rows
+        drawn = rows.assign(case=rows["case"] + ", " + rows["phase"], window="all", impacts=rows["phase"] == IMPACTS)
         drawn.insert(0, "point", 0)
         return render(self.title, self.words, drawn, ERRORS, facts or self.facts, general=False)
 
