@@ -6,7 +6,7 @@
 
 The language: `formulation`, `free`, `nonneg`, `box`, `disc`, `friction_cone`, `equals`, `complements`, `declare`,
 over the symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data:
-`ContactSystem`, `SlidingSystem`, `read`; a case of one's own is a `Case` with a `quantity` for each parameter.
+`ContactSystem`, `SlidingSystem`, `read`, `interval`; a case of one's own is a `Case` with a `quantity` each parameter.
 Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `solutions`, `compare`, `follow`, `convergence`,
 `sensitivity`, `scene`, `flow`, `discharge`, `exam`, `reality`, `report`, `study`, `check`, `vary`, `trace`, `painleve`,
 `sweep`, `show`, `export`, `verdict`, `verify`.
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from workbench.mechanics.contact import ContactSystem
     from workbench.mechanics.law import Law
     from workbench.sliding.system import SlidingSystem
-    from workbench.verbs.check import check
+    from workbench.verbs.check import check, interval
     from workbench.verbs.compare import compare
     from workbench.verbs.convergence import convergence
     from workbench.verbs.discharge import discharge
@@ -97,10 +97,10 @@ _PLACES = {
     "mechanics.contact": ["ContactSystem"],
     "mechanics.law": ["Law"],
     "sliding.system": ["SlidingSystem"],
+    "verbs.check": ["check", "interval"],
     **{
         f"verbs.{verb}": [verb]
         for verb in (
-            "check",
             "compare",
             "convergence",
             "discharge",
@@ -136,9 +136,9 @@ __all__ = [
     "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "Law", "ModellingError", "SlidingSymbols",
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare",
     "complements", "convergence", "declare", "disc", "discharge", "distance", "equals", "exam", "export", "flow",
-    "follow", "formulation", "formulations", "free", "friction_cone", "kernel", "metric", "metrics", "nonneg",
-    "painleve", "polygon", "quantity", "read", "reality", "report", "scene", "sensitivity", "show", "solutions",
-    "solve", "solvers", "study", "sweep", "trace", "vary", "verdict", "verify",
+    "follow", "formulation", "formulations", "free", "friction_cone", "interval", "kernel", "metric", "metrics",
+    "nonneg", "painleve", "polygon", "quantity", "read", "reality", "report", "scene", "sensitivity", "show",
+    "solutions", "solve", "solvers", "study", "sweep", "trace", "vary", "verdict", "verify",
 ]  # fmt: skip
 
 

@@ -9,7 +9,7 @@ GROUPS = {
         "show", "read", "export", "follow", "convergence", "sensitivity", "scene", "flow", "discharge", "reality",
         "exam", "verdict",
     ],
-    "Data": ["ContactSystem", "SlidingSystem"],
+    "Data": ["ContactSystem", "SlidingSystem", "interval"],
     "Lists": ["formulations", "cases", "solvers", "metrics"],
     "The language of formulations": [
         "formulation", "ContactSymbols", "SlidingSymbols", "free", "nonneg", "box", "disc", "friction_cone",

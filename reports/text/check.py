@@ -27,7 +27,12 @@ def to_text(result: dict) -> str:
             value, WIDTH, initial_indent=f"{label:<18}", subsequent_indent=" " * 18, break_on_hyphens=False
         )
     ]
-    return "\n".join([*lines, "", *textwrap.wrap(result["in_words"], WIDTH, break_on_hyphens=False)]) + "\n"
+    return "\n".join([*lines, "", in_lines(result["in_words"])]) + "\n"
+
+
+def in_lines(sentences: str) -> str:
+    """Sentences as lines of a terminal's width."""
+    return "\n".join(textwrap.wrap(sentences, WIDTH, break_on_hyphens=False))
 
 
 def _rows(result: dict) -> Iterator[tuple[str, str]]:

@@ -25,7 +25,8 @@ def add_command(commands: Any) -> None:
         "check matrix.csv --certificate proof.json", "check matrix.npy --out page.html",
         "check matrix.csv --picture cones.svg", "check problem.hdf5",
         "check --case cube -f phantom-inertia:rho=1", "check --case rod --set tan_theta=2 --vary mu=0:3 --out rod.html",
-        "check M0.csv --rhs q0.csv --pencil M1.csv --vary t=0:3",
+        "check M0.csv --rhs q0.csv --pencil M1.csv --vary t=0:3", "check matrix.csv --rhs q.csv --uncertainty 1e-3",
+        "check '[2+-0.1 1; 1 2+-0.1]'",
     )  # fmt: skip
     check.add_argument(
         "file",
@@ -34,6 +35,15 @@ def add_command(commands: Any) -> None:
         "FILE.npz:NAME for one array of several, or the matrix itself in brackets",
     )
     check.add_argument("--rhs", metavar="FILE", help="q, as a row or a column; default: the file's own, if it has one")
+    check.add_argument(
+        "--uncertainty",
+        metavar="R",
+        help="all matrices whose entries differ by up to this part of them, and q's too: 1e-3",
+    )
+    check.add_argument("--plus-minus", metavar="FILE", help="all matrices within these radii, an array as large as M")
+    check.add_argument(
+        "--symmetric", action="store_true", help="with intervals: the symmetric matrices among them only"
+    )
     check.add_argument("--case", metavar="NAME", help="instead of a file: the first step of this case")
     check.add_argument(
         "-f", "--formulation", metavar="NAME[:OPTION=VALUE,...]", help="with --case: under this formulation"
@@ -81,6 +91,8 @@ def run_check(o: argparse.Namespace) -> None:
     if o.case is None:
         _check_file(o, seconds)
         return
+    if o.uncertainty or o.plus_minus or o.symmetric:
+        raise WorkbenchError("--case takes none of --uncertainty, --plus-minus and --symmetric, which are for matrices")
     if o.formulation is None or o.out or o.rhs or o.certificate or o.picture:
         raise WorkbenchError(
             "--case needs --formulation NAME, and takes none of --rhs, --out, --certificate and --picture"
@@ -109,9 +121,16 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
         ending = ending_of(o.picture)
     posed = None if o.rhs else other_problem(o.file)
     if posed is not None:
+        if o.uncertainty or o.plus_minus or o.symmetric:
+            raise WorkbenchError(
+                f"--uncertainty, --plus-minus and --symmetric are for LCPs; '{o.file}' poses another problem"
+            )
         _check_posed(o, posed, deadline)
         return
-    M, q = read_problem(o.file, o.rhs)
+    M, q = read_problem(o.file, o.rhs, intervals=True)
+    if o.uncertainty or o.plus_minus or o.symmetric or any(x is not None and x.upper is not None for x in (M, q)):
+        _check_box(o, M, q, deadline)
+        return
     if o.picture:
         require_drawable(M.values.shape[1])
     with (
@@ -132,6 +151,46 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
     paths = (("report", o.out), ("certificate", o.certificate), ("picture", o.picture))
     written = [f"\n{what}: {path}" for what, path in paths if path]
     print(json_text(found.data) if o.json else found.text + "".join(written))
+
+
+def _check_box(o: argparse.Namespace, M: Any, q: Any, deadline: float) -> None:
+    """All matrices within the intervals of M, of `--uncertainty` and of `--plus-minus`, and q likewise."""
+    from workbench.engine.timing import seconds_left
+    from workbench.output import provenance, replaced
+    from workbench.readers.problem import name_of
+    from workbench.verbs.check import check_intervals
+
+    if o.picture or o.certificate:
+        raise WorkbenchError("--picture and --certificate are for one matrix; a box of matrices has neither")
+    box, right = _widened(o, M, q)
+    with replaced(o.out) if o.out else nullcontext() as page:
+        found = check_intervals(name_of(o.file), box, right, seconds_left(deadline, 1.0))
+        if page:
+            facts = provenance(file=o.file, rhs=o.rhs or "", command=f"workbench {shlex.join(o.words)}")
+            page.write_bytes(found.html(facts).encode())
+    print(json_text(found.data) if o.json else found.text + (f"\nreport: {o.out}" if o.out else ""))
+
+
+def _widened(o: argparse.Namespace, M: Any, q: Any) -> tuple[Any, Any]:
+    """The boxes of M and q with the radii of the command line."""
+    from flint import fmpq
+
+    from workbench.readers.interval_matrix import IntervalMatrix
+    from workbench.readers.numbers import exact_number
+    from workbench.readers.problem import read_problem
+
+    relative = fmpq(0)
+    if o.uncertainty:
+        given = exact_number(o.uncertainty, "--uncertainty")
+        if given < 0:
+            raise WorkbenchError(f"--uncertainty {o.uncertainty}: a relative uncertainty is zero or positive, as 1e-3")
+        relative = fmpq(given.numerator, given.denominator)
+    spread, of_q = read_problem(o.plus_minus) if o.plus_minus else (None, None)
+    if of_q is not None and q is None:
+        raise WorkbenchError("--plus-minus has radii of q, and there is no q; give it by --rhs")
+    box = IntervalMatrix.of(M).widened(relative, None if spread is None else spread.exact)
+    right = q and IntervalMatrix.of(q).widened(relative, None if of_q is None else of_q.exact)
+    return IntervalMatrix(box.centre, box.radius, o.symmetric), right
 
 
 def _for_verdicts(o: argparse.Namespace, deadline: float, n: int) -> float:

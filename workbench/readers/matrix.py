@@ -31,12 +31,14 @@ class Matrix:
 
     `values` (m, n) are finite doubles, read-only; `written` holds, for a matrix that came as text, one string per row
     with the entries as typed, separated by blanks; `notes` say what of a text was taken for names rather than numbers.
+    `upper` are the upper ends of entries that are intervals, in the same shape; this matrix has the lower ones then.
     Raises DataError for another shape or an entry that is not finite.
     """
 
     values: NDArray[np.float64]
     written: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
+    upper: "Matrix | None" = None
 
     def __post_init__(self) -> None:
         values = np.array(self.values, dtype=float)

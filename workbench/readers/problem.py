@@ -10,10 +10,12 @@ import json
 import re
 import zipfile
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from workbench.errors import DataError
+from workbench.readers.intervals import ends
 from workbench.readers.matlab import read_variables
 from workbench.readers.matrix import Matrix, matrix_of, parse_npy
 from workbench.readers.matrix_market import parse_market
@@ -43,10 +45,13 @@ def _exists(path: str | Path) -> bool:
         return False
 
 
-def read_problem(path: str | Path, rhs: str | Path | None = None) -> tuple[Matrix, Matrix | None]:
+def read_problem(
+    path: str | Path, rhs: str | Path | None = None, intervals: bool = False
+) -> tuple[Matrix, Matrix | None]:
     """M (m, n) and q (n, 1), None where there is none; q from `rhs` takes the place of the file's own.
 
-    Raises DataError, in one line, for anything that cannot be used: also for a q whose length is not that of M.
+    Entries that are intervals are read where `intervals` says so (`Matrix.upper`), and refused elsewhere. Raises
+    DataError, in one line, for anything that cannot be used: also for a q whose length is not that of M.
     """
     if str(rhs) == str(path) == "-":
         raise DataError("standard input cannot be both the matrix and --rhs; give one of them as a file")
@@ -54,6 +59,10 @@ def read_problem(path: str | Path, rhs: str | Path | None = None) -> tuple[Matri
     if rhs is not None:
         vector, own = _read(rhs, vector=True)
         q = vector if own is None else own
+    uncertain = next((part for part in (M, q) if part is not None and part.upper is not None), None)
+    if uncertain is not None and not intervals:
+        what = "M" if uncertain is M else "q"
+        raise DataError(f"{what} has entries that are intervals, which check takes; give single numbers here")
     if q is None:
         return M, None
     m, n = M.values.shape
@@ -63,8 +72,13 @@ def read_problem(path: str | Path, rhs: str | Path | None = None) -> tuple[Matri
         raise DataError(f"the matrix is {m} x {n}; an LCP with q needs a square one")
     if q.values.size != n:
         raise DataError(f"q has {q.values.size} entries; the {n} x {n} matrix needs {n}")
+    return M, _column(q)
+
+
+def _column(q: Matrix) -> Matrix:
+    """The vector as a column, with its upper ends."""
     entries = None if q.written is None else tuple(" ".join(q.written).split())
-    return M, Matrix(q.values.reshape(-1, 1), entries, q.notes)
+    return Matrix(q.values.reshape(-1, 1), entries, q.notes, q.upper and _column(q.upper))
 
 
 def _read(path: str | Path, vector: bool = False) -> tuple[Matrix, Matrix | None]:
@@ -84,7 +98,7 @@ def _read(path: str | Path, vector: bool = False) -> tuple[Matrix, Matrix | None
         with opened(path) as (file, size, name):
             return parse_npy(file, size, name, vector), None
     text, name = read_text(path)
-    if suffix == ".json":
+    if suffix == ".json" and not ends(text, name):
         return _json(text, name, wanted)
     if suffix == ".mtx" or text.startswith("%%MatrixMarket"):
         return parse_market(text, name), None
@@ -94,6 +108,15 @@ def _read(path: str | Path, vector: bool = False) -> tuple[Matrix, Matrix | None
 
 
 def _of_text(text: str, name: str, wanted: str) -> tuple[Matrix, Matrix | None]:
+    both = ends(text, name)
+    if both is None:
+        return _of_numbers(text, name, wanted)
+    low, high = (_of_numbers(part, name, wanted) for part in both)
+    M, q = (part and replace(part, upper=upper) for part, upper in zip(low, high, strict=True))
+    return M, q  # type: ignore[return-value]
+
+
+def _of_numbers(text: str, name: str, wanted: str) -> tuple[Matrix, Matrix | None]:
     if text.lstrip().startswith("{"):
         return _json(text, name, wanted)
     found = parse_text(text, name)

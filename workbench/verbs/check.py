@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from flint import fmpq_mat
 
 from workbench.builtin.reports.text.check import to_text
 from workbench.diagnostics.check import check_matrix
@@ -22,6 +23,7 @@ from workbench.problems.classes import LCP, MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.progress import ProgressCallback
 from workbench.readers.files import ENDINGS, names_in, read_problem_file
+from workbench.readers.interval_matrix import IntervalMatrix
 from workbench.readers.matrix import Matrix, exact_doubles, matrix_of
 from workbench.readers.npz import FileProblem
 from workbench.readers.numbers import exact_decimal
@@ -187,17 +189,60 @@ class CheckedProblem(Answers):
         return text_rows(self.title, self.data)
 
 
+@dataclass(frozen=True, repr=False, eq=False)
+class CheckedBox(Answers):
+    """Verdicts on all matrices of a box, and bounds of the solutions of an LCP with uncertain data; `data` is ready for
+    JSON (`diagnostics.box_check.check_box`)."""
+
+    title: str
+    data: dict[str, Any] = field(repr=False)
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        from workbench.builtin.reports.text.box_check import text_rows
+
+        return text_rows(self.title, self.data)
+
+    @property
+    def text(self) -> str:
+        from workbench.builtin.reports.text.check import in_lines
+        from workbench.diagnostics.posed_problem import wrapped
+
+        return f"{wrapped(self.rows)}\n\n{in_lines(self.data['in_words'])}"
+
+    @property
+    def words(self) -> list[str]:
+        return [self.data["in_words"]]
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """The answers, the classes, and the intervals of M entry by entry."""
+        import pandas as pd
+
+        classes = [(name, found["verdict"], found["proof"]) for name, found in self.data["classes"].items()]
+        centre, radius = self.data["M"]["centre"], self.data["M"]["radius"]
+        n = range(self.data["n"])
+        entries = [(i, j, centre[i][j], radius[i][j]) for i in n for j in n]
+        return {
+            **super().frames,
+            "classes": pd.DataFrame(classes, columns=["class", "verdict", "proof"]),
+            "intervals": pd.DataFrame(entries, columns=["row", "column", "middle", "radius"]),
+        }
+
+
 def check(
     what: Any, formulation: str | Formulation | None = None, *, rhs: Any = None, step: float = 1e-3,
     at: float | None = None, q: Any = None, v: Any = None, seconds: float = 10.0,
-) -> Checked | CheckedFormulation | CheckedProblem:  # fmt: skip
+) -> Checked | CheckedBox | CheckedFormulation | CheckedProblem:  # fmt: skip
     """Verdicts with proofs or witnesses on a matrix, its LCP, or the lead matrix of a formulation on a case.
 
     `what` is a matrix (array, rows of numbers or of strings such as "4/3", `Matrix`, the path of a file, text such as
     "[1 2; 3 4]"), an LCP, or, with a `formulation`, a case or its name: its first step of `step` [s], from
     other coordinates `q` or velocities `v` than its own, or the step `at` [s] of its run under exact Coulomb friction.
-    `rhs` is q (n,), or a file with it. `seconds` bounds all verdicts together; `data["judged"]` says whether they are
-    about decimals as written or about doubles. Raises WorkbenchError for what cannot be read.
+    `rhs` is q (n,), or a file with it. Of a matrix with intervals (`interval`, or text such as "[2+-0.1 1; 1 2]") the
+    verdicts are about all matrices within, and `rhs` may be uncertain too. `seconds` bounds all verdicts together;
+    `data["judged"]` says whether they are about decimals as written or about doubles. Raises WorkbenchError for what
+    cannot be read.
 
     >>> import workbench as wb
     >>> found = wb.check([["2", "-1"], ["-1", "4/3"]], rhs=[-1, 1])
@@ -210,11 +255,58 @@ def check(
         return _of_case(find_case(what), find_formulation(formulation), step, at, State(q, v), seconds)
     if not (at is None and q is None and v is None):
         raise WorkbenchError("at, q and v are for a case and a formulation; the q of an LCP is given as rhs")
+    if isinstance(what, IntervalMatrix) or isinstance(rhs, IntervalMatrix):
+        return check_intervals("the matrix", _box_of(what, "the matrix"), _q_of(rhs), seconds)
     if rhs is None and (problem := other_problem(what)) is not None:
         name = name_of(what) if isinstance(what, str | Path) else f"the {problem.kind} problem"
         return check_posed_problem(name, problem, seconds)
     M, q, name = problem_of(what, rhs)
+    if M.upper is not None or (q is not None and q.upper is not None):
+        return check_intervals(name, IntervalMatrix.of(M), None if q is None else IntervalMatrix.of(q), seconds)
     return check_problem(name, M, q, seconds)
+
+
+def check_intervals(name: str, M: IntervalMatrix, q: IntervalMatrix | None, seconds: float) -> CheckedBox:
+    """The same for all matrices of a box, and all q of another one (n, 1) where it is given."""
+    from workbench.diagnostics.box_check import check_box
+
+    return CheckedBox(name, check_box(M, q, seconds))
+
+
+def interval(mid: Any, rad: Any = 0, symmetric: bool = False) -> IntervalMatrix:
+    """Return all matrices (m, n) within `rad` of `mid` entry by entry, for `check`; a vector (n,) is a column.
+
+    Both are arrays or rows of numbers, `rad` also one number for all entries, >= 0; floats are the doubles that they
+    are, strings such as "1/10" mean what they say. With `symmetric` only the symmetric matrices are meant. Raises
+    WorkbenchError for what is no number, for different shapes and for a negative radius.
+
+    >>> import workbench as wb
+    >>> wb.check(wb.interval([["2", "1"], ["1", "2"]], "1/10"), rhs=[-1, -1]).data["solutions"]["upper"]
+    ['2/5', '2/5']
+    """
+    centre = _box_of(mid, "the middle").centre
+    m, n = centre.nrows(), centre.ncols()
+    if np.ndim(np.asarray(rad, dtype=object)) == 0:
+        one = _matrix([[rad]], "the radius").exact[0, 0]
+        return IntervalMatrix(centre, fmpq_mat(m, n, [one] * (m * n)), symmetric)
+    return IntervalMatrix(centre, _box_of(rad, "the radius").centre, symmetric)
+
+
+def _box_of(given: Any, name: str) -> IntervalMatrix:
+    """A box from one, from numbers, or from what `problem_of` reads; a vector is a column."""
+    if isinstance(given, IntervalMatrix):
+        return given
+    if isinstance(given, str | Path | Matrix):
+        return IntervalMatrix.of(_matrix_of(given)[0])
+    rows = np.asarray(given, dtype=object)
+    return IntervalMatrix.of(_matrix(rows.reshape(-1, 1).tolist() if rows.ndim == 1 else given, name))
+
+
+def _q_of(rhs: Any) -> IntervalMatrix | None:
+    if rhs is None:
+        return None
+    q = _box_of(rhs, "rhs")
+    return q if q.centre.ncols() == 1 or q.order > 1 else q.transpose()
 
 
 def _of_case(
@@ -251,7 +343,7 @@ def problem_of(what: Any, rhs: Any = None) -> tuple[Matrix, Matrix | None, str]:
     if isinstance(rhs, str | Path):
         if not isinstance(what, str | Path):
             raise WorkbenchError("rhs is a file, and the matrix is none; read both, or give both as files")
-        M, q = read_problem(what, rhs)
+        M, q = read_problem(what, rhs, intervals=True)
     elif rhs is not None:
         q = _matrix([[x] for x in np.ravel(np.asarray(rhs, dtype=object))], "rhs")
     return M, q, name
@@ -309,7 +401,7 @@ def _matrix_of(what: Any) -> tuple[Matrix, Matrix | None, str]:
     if isinstance(what, Case):
         raise WorkbenchError(f"{what.name} is a case; give a formulation too, as in check('{what.name}', 'box')")
     if isinstance(what, str | Path):
-        return (*read_problem(what), name_of(what))
+        return (*read_problem(what, intervals=True), name_of(what))
     if isinstance(what, Matrix):
         return what, None, "the matrix"
     if isinstance(what, LCP) or (isinstance(what, MLCP) and what.kind == "LCP"):

@@ -9,12 +9,13 @@ the zero solution alone), S (M x > 0 for some x >= 0), Q (solvable for every q),
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, moment
+from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, moment, seconds_left
 from workbench.matrices.classes import q_matrix
 from workbench.matrices.classes.principal import scan
 from workbench.matrices.classes.structure import Explored, Finding, Structure, explored, strategies
@@ -182,6 +183,19 @@ def matrix_classes(
     _stages(M, known, reasons, deadline)
     known.refute()
     return known.complete(reasons, _GENERAL)
+
+
+def class_verdict(M: fmpq_mat, name: str, deadline: float) -> ClassVerdict:
+    """The verdict on one of `TESTED` alone for the rational matrix M (n, n), by about `deadline` (`clock()`)."""
+    known, reasons = _Verdicts(), dict[str, str]()
+    for test in TESTED[name]:
+        if name not in known:
+            try:
+                test(M, known, reasons, deadline)
+            except OutOfTimeError:
+                reasons[name] = f"{OUT_OF_TIME} before the test for {name} was complete"
+    known.refute()
+    return known.complete(reasons, _GENERAL)[name]
 
 
 def _stages(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: float) -> None:
@@ -387,3 +401,30 @@ def _solvable(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: 
         q, z = map(as_text, example)
         known.settle("Q0", NO, "LCP(q, M) is feasible at z, and has no solution", q=q, z=z)
         known.settle("Q", NO, "LCP(q, M) has no solution", q=q)
+
+
+Test = Callable[[fmpq_mat, _Verdicts, dict[str, str], float], None]
+
+
+def _signs_test(M: fmpq_mat, known: _Verdicts, _reasons: dict[str, str], deadline: float) -> None:
+    _signs(M, known, deadline)
+
+
+def _dominance_test(M: fmpq_mat, known: _Verdicts, _reasons: dict[str, str], deadline: float) -> None:
+    _dominance(M, known, deadline)
+
+
+TESTED: dict[str, tuple[Test, ...]] = {
+    "P": (lambda M, known, reasons, deadline: _principal(p_verdict(M, seconds_left(deadline, 1.0)), known, reasons),),
+    "PD": (_signs_test,),
+    "PSD": (_signs_test,),
+    "M": (_signs_test, _dominance_test),
+    "H_plus": (_dominance_test,),
+    "S": (_solvable_strictly,),
+    "copositive": (_signs_test, _form),
+    "strictly_copositive": (_signs_test, _form),
+    "nondegenerate": (_index_sets,),
+    "column_sufficient": (partial(_sufficiency, "column_sufficient"),),
+    "row_sufficient": (lambda M, *rest: _sufficiency("row_sufficient", M.transpose(), *rest),),
+}
+"""The tests that decide a class by themselves, in the order in which they are made."""

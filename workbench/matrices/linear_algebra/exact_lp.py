@@ -1,4 +1,4 @@
-"""Linear inequalities in exact arithmetic: a nonnegative solution, or the proof that there is none.
+"""Linear inequalities in exact arithmetic: a nonnegative solution, or the proof that there is none; bounds of unknowns.
 
 The dual simplex method with a zero objective: every basis is dual feasible, so that Bland's rule of least indices alone
 makes it finite (Bland, Math. Oper. Res. 2, 1977). No tolerance, no rounding, a certificate either way.
@@ -67,6 +67,31 @@ def made_feasible(d: Dictionary, deadline: float) -> tuple[Dictionary, int | Non
             return d, r
         d = d.exchanged(r, max(entering, key=lambda j: d.T[r, j] if by_size else -d.others[j]))
         count += 1
+
+
+def least(d: Dictionary, unknown: int, sign: int, deadline: float) -> tuple[Dictionary, fmpq | None]:
+    """The least value of sign (1 or -1) times an unknown over all points of a feasible dictionary, None where there is
+    none, and a dictionary at whose basic point it is taken. By Bland's rule. Raises OutOfTimeError."""
+    pace, zero = Pace(deadline), fmpq(0)
+    if unknown in d.others and sign > 0:
+        return d, zero
+    while True:
+        pace.step()
+        k = len(d.others)
+        if unknown in d.others:
+            if sign > 0:
+                return d, zero
+            entering = [d.others.index(unknown)]
+        else:
+            goal = d.basic.index(unknown)
+            entering = [j for j in range(k) if sign * d.T[goal, j] < 0]
+        if not entering:
+            return d, sign * d.value(unknown)
+        c = min(entering, key=lambda j: d.others[j])
+        limits = [(-d.T[i, k] / d.T[i, c], d.basic[i], i) for i in range(len(d.basic)) if d.T[i, c] < 0]
+        if not limits:
+            return d, None
+        d = d.exchanged(min(limits)[2], c)
 
 
 def solve_inequalities(

@@ -116,22 +116,22 @@ def form(B, w, tau, S):
 def proves(B, R, w, S, L):
     """Whether W B' + B'^T W is positive definite for every |B' - B| <= R entrywise, proved.
 
-    With u = 2^-53, forming S errs by 3u |S| entrywise and a Cholesky factorisation that runs to its end on S - c I
-    proves S - c I + E positive definite, |E|_2 <= (m + 2) u tr S; twice that and the largest row sum of the rest cover
-    every rounding made here.
+    A symmetric matrix with |E| <= W R + R^T W is at most the diagonal of the row sums of this bound, since what is left
+    is dominated by its diagonal. With u = 2^-53, forming S errs by 3u |S| entrywise and a Cholesky factorisation that
+    runs to its end on S - T, T diagonal, proves S - T + E positive definite, |E|_2 <= (m + 2) u tr S; twice that covers
+    every rounding made here, and 1e-12 of the row sums that of adding them up.
     """
     m = B.shape[0]
     form(B, w, 0.0, S)
-    trace, row_sum = 0.0, 0.0
+    trace = 0.0
     for i in range(m):
         trace += S[i, i]
-        s = 0.0
-        for j in range(m):
-            s += w[i] * R[i, j] + w[j] * R[j, i] + 1e-15 * (w[i] * abs(B[i, j]) + w[j] * abs(B[j, i]))
-        row_sum = max(row_sum, s)
-    shift = 2.0 * (row_sum + (m + 2) * 1.2e-16 * abs(trace)) + 1e-290
     for i in range(m):
-        S[i, i] -= shift
+        spread, rounding = 0.0, (m + 2) * 1.2e-16 * abs(trace)
+        for j in range(m):
+            spread += w[i] * R[i, j] + w[j] * R[j, i]
+            rounding += 1e-15 * (w[i] * abs(B[i, j]) + w[j] * abs(B[j, i]))
+        S[i, i] -= spread * (1.0 + 1e-12) + 2.0 * rounding + 1e-290
     return cholesky(S, L)
 
 

@@ -77,10 +77,13 @@ def by_walk_and_tree(M: fmpq_mat, deadline: float) -> PVerdict:
 
 
 class Walks:
-    """Walks of principal pivots (`walk`), one after the other."""
+    """Walks of principal pivots (`walk`), one after the other; `partner` (n) are indices that exclude each other."""
 
-    def __init__(self, M: fmpq_mat, A: NDArray[np.float64], deadline: float) -> None:
+    def __init__(
+        self, M: fmpq_mat, A: NDArray[np.float64], deadline: float, partner: NDArray[np.int64] | None = None
+    ) -> None:
         self.M, self.A, self.deadline, self.seed = M, A, deadline, 0
+        self.partner = np.full(len(A), -1) if partner is None else partner
         self.bits = bits(M)
 
     def confirmation(self, k: int) -> float:
@@ -93,7 +96,7 @@ class Walks:
         member, steps = np.zeros(n, dtype=np.int64), max(50, WORK // (2 * n * n))
         while clock() < until:
             self.seed += 1
-            if walk(self.A, member, self.seed, steps):
+            if walk(self.A, self.partner, member, self.seed, steps):
                 a = np.flatnonzero(member).tolist()
                 if a and clock() + self.confirmation(len(a)) < self.deadline and submatrix(self.M, a).det() <= 0:
                     return not_p(self.M, first_loss(self.M, a), minors_checked=0, exact_minors=1)
@@ -151,18 +154,22 @@ class Tree:
         for k in range(1, len(rest) + 1):
             for part in itertools.combinations(range(len(rest)), k):
                 check_clock(self.deadline)
-                if submatrix(N, part).det() <= 0:
+                if not self.excludes(part) and submatrix(N, part).det() <= 0:
                     return [*pivots, *(rest[i] for i in part)]
         note(self.log, self.state, MINORS, len(rest))
         self.state[0] -= 1
         return None
+
+    def excludes(self, part: Sequence[int]) -> bool:
+        """Whether a minor of these positions of the node on top is none of those that count."""
+        return False
 
     def proof(self) -> tuple | None:
         """The tree as `PVerdict` has it; None where it was too long to keep."""
         if self.state[1] < 0:
             return None
         lines = iter(self.log[: self.state[1]].reshape(-1, 2).tolist())
-        weights = iter(self.w.tolist())
+        weights = iter(self.w[: self.state[2]].tolist())
 
         def node(index: Sequence[int]) -> tuple:
             code, value = next(lines)

@@ -4,6 +4,8 @@ The principal pivot transform B of A on an index set a has det B_tt = det A_(a s
 diagonal and its 2 x 2 minors tell all minors at distance one and two from a. The walk goes downhill to small minors,
 with a memory that keeps it from turning back. What it finds is a candidate, for exact arithmetic to confirm.
 
+Some indices may exclude one another: then only sets without such a pair are visited and reported.
+
 Source: Tucker (Proc. Symp. Appl. Math. 10, 1960) for the transform; Tsatsomeros (Linear Algebra Appl. 307, 2000).
 """
 
@@ -35,11 +37,18 @@ def transform(B, i):
     B[i, i] = p
 
 
-@kernel(types.int64(MATRIX, INDICES, types.int64, types.int64))
-def walk(A, member, seed, steps):
+@kernel(types.boolean(INDICES, INDICES, types.int64))
+def excluded(member, partner, i):
+    """Whether taking index i would put it beside its partner."""
+    return member[i] == 0 and partner[i] >= 0 and member[partner[i]] == 1
+
+
+@kernel(types.int64(MATRIX, INDICES, INDICES, types.int64, types.int64))
+def walk(A, partner, member, seed, steps):
     """Walk `steps` pivots from the empty set; 1 with a suspect index set in `member` (0 or 1 each), else 0.
 
-    A (n, n) has ones on its diagonal, so that its minors are relative ones.
+    A (n, n) has ones on its diagonal, so that its minors are relative ones. partner (n) is the index that each index
+    excludes, -1 for none.
     """
     n = A.shape[0]
     B, free_at = A.copy(), np.zeros(n, dtype=np.int64)
@@ -57,18 +66,24 @@ def walk(A, member, seed, steps):
                     transform(B, i)
         best, chosen = np.inf, -1
         for i in range(n):
+            if excluded(member, partner, i):
+                continue
             if B[i, i] < SUSPECT:
                 member[i] = 1 - member[i]
                 return 1
             if free_at[i] <= step and B[i, i] < best:
                 best, chosen = B[i, i], i
             for j in range(i):
+                if j == partner[i] or excluded(member, partner, j):
+                    continue
                 if B[i, i] * B[j, j] - B[i, j] * B[j, i] < SUSPECT * B[i, i] * B[j, j]:
                     member[i], member[j] = 1 - member[i], 1 - member[j]
                     return 1
         if chosen < 0:
             seed = (1103515245 * seed + 12345) % 2147483648
             chosen = seed // 65536 % n
+            if excluded(member, partner, chosen):
+                chosen = partner[chosen]
         transform(B, chosen)
         member[chosen] = 1 - member[chosen]
         seed = (1103515245 * seed + 12345) % 2147483648

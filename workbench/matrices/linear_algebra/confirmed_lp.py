@@ -1,0 +1,117 @@
+"""Linear programmes by floating point, confirmed in exact arithmetic.
+
+HiGHS finds which inequalities and unknowns are active; from them follow both the optimum and the dual vector that
+proves it, exactly. What cannot be confirmed, degenerate programmes above all, goes to the exact simplex method.
+"""
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from workbench.arrays import Array
+from workbench.engine.lazy import optimize
+from workbench.engine.timing import OutOfTimeError, check_clock, clock
+from workbench.matrices.linear_algebra.exact_lp import Dictionary, least, made_feasible
+from workbench.matrices.linear_algebra.in_time import solution
+from workbench.matrices.linear_algebra.rationals import nearest_double
+
+ACTIVE = 1e-9
+"""Size, relative to the largest, above which unknowns and multipliers count as positive."""
+MOST_BASES = 30
+"""Bases of a degenerate optimum that are tried."""
+
+Vector = list[fmpq]
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """The least `value` and a point x (n) where it is taken, exact; value None where it has no bound."""
+
+    value: fmpq | None
+    point: Vector
+
+
+def least_unknown(A: fmpq_mat, b: Vector, k: int, sign: int, deadline: float) -> Optimum | None:
+    """The least sign * x_k over x >= 0 with A x >= b, A (m, n); None where there is none. Raises OutOfTimeError."""
+    m, n = A.nrows(), A.ncols()
+    check_clock(deadline)
+    cost = [fmpq(sign * (j == k)) for j in range(n)]
+    found = _solved(A, b, cost, deadline)
+    if found is not None:
+        return found
+    # A x + t >= b for some t: where t is positive at least there is no x.
+    wider = fmpq_mat(m, n + 1, [v for row in A.tolist() for v in (*row, fmpq(1))])
+    short = _solved(wider, b, [fmpq(j == n) for j in range(n + 1)], deadline)
+    if short is not None and short.value is not None and short.value > 0:
+        return None
+    table = [v for row, bound in zip(A.tolist(), b, strict=True) for v in (*row, -bound)]
+    start = Dictionary(fmpq_mat(m, n + 1, table), tuple(range(n, n + m)), tuple(range(n)))
+    d, infeasible = made_feasible(start, deadline)
+    if infeasible is not None:
+        return None
+    d, value = least(d, k, sign, deadline)
+    return Optimum(value, [d.value(j) for j in range(n)])
+
+
+def _solved(A: fmpq_mat, b: Vector, c: Vector, deadline: float) -> Optimum | None:
+    """The optimum of c . x over x >= 0 with A x >= b, where HiGHS finds one and it is confirmed."""
+    m, n = A.nrows(), A.ncols()
+    values = np.array([nearest_double(x) for x in A.entries()]).reshape(m, n)
+    right, cost = (np.array([nearest_double(x) for x in v]) for v in (b, c))
+    if not (np.isfinite(values).all() and np.isfinite(right).all()):
+        return None
+    found = optimize.linprog(
+        cost, -values, -right, bounds=(0, None), options={"time_limit": max(deadline - clock(), 0.01)}
+    )
+    if found.status != 0:
+        if found.status == 1:
+            raise OutOfTimeError
+        return None
+    return _confirmed(A, b, c, found.x, -found.ineqlin.marginals, found.ineqlin.residual, deadline)
+
+
+def _confirmed(A: fmpq_mat, b: Vector, c: Vector, x: Array, y: Array, slack: Array, deadline: float) -> Optimum | None:
+    """The optimum from its active unknowns x (n) and inequalities, multipliers y and slacks (m), checked exactly."""
+    rows, columns = _positive(y), _positive(x)
+    active = [i for i in range(len(slack)) if i not in rows and slack[i] <= ACTIVE * max(1.0, np.abs(slack).max())]
+    free = [j for j in range(len(x)) if j not in columns]
+    # Where more unknowns are positive than multipliers, or fewer, the basis has others that are zero.
+    missing = len(columns) - len(rows)
+    pool = active if missing > 0 else free
+    for extra in itertools.islice(itertools.combinations(pool, abs(missing)), MOST_BASES):
+        more = [*rows, *extra] if missing > 0 else rows
+        found = _at_basis(A, b, c, more, columns if missing >= 0 else [*columns, *extra], deadline)
+        if found is not None:
+            return found
+    return None
+
+
+def _at_basis(
+    A: fmpq_mat, b: Vector, c: Vector, rows: list[int], columns: list[int], deadline: float
+) -> Optimum | None:
+    """The point where these inequalities are equations and these unknowns alone are not zero, if it is an optimum."""
+    point, multipliers = [fmpq(0)] * A.ncols(), [fmpq(0)] * A.nrows()
+    if rows:
+        part = fmpq_mat(len(rows), len(rows), [A[i, j] for i in rows for j in columns])
+        try:
+            inside = solution(part, fmpq_mat(len(rows), 1, [b[i] for i in rows]), deadline).entries()
+            outside = solution(part.transpose(), fmpq_mat(len(rows), 1, [c[j] for j in columns]), deadline).entries()
+        except ZeroDivisionError:
+            return None
+        for j, value in zip(columns, inside, strict=True):
+            point[j] = value
+        for i, value in zip(rows, outside, strict=True):
+            multipliers[i] = value
+    reached = (A * fmpq_mat(A.ncols(), 1, point)).entries()
+    prices = (fmpq_mat(1, A.nrows(), multipliers) * A).entries()
+    feasible = min(point) >= 0 and all(v >= bound for v, bound in zip(reached, b, strict=True))
+    optimal = min(multipliers) >= 0 and all(price <= v for price, v in zip(prices, c, strict=True))
+    if not (feasible and optimal):
+        return None
+    return Optimum(sum((u * v for u, v in zip(c, point, strict=True)), fmpq(0)), point)
+
+
+def _positive(x: Array) -> list[int]:
+    return np.flatnonzero(x > ACTIVE * max(np.abs(x).max(initial=0.0), 1e-300)).tolist()
