@@ -42,4 +42,4 @@ def test_the_page_has_their_motion_and_the_checks(found):
     assert all(truth.holds for truth in found.comparison.truths)
     names = {truth.name for truth in found.comparison.truths}
     assert {"momentum balance", "energy balance", "weight carried"} <= names
-    assert f"{len(names)} of {len(names)} checks of the reference against theory hold." in found.words
+    assert f"{len(names)} of {len(names)} checks against theory hold." in found.words
