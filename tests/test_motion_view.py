@@ -179,7 +179,7 @@ def test_the_slider_moves_the_bodies_and_the_rule_of_every_figure_over_time(read
     assert page.locator("#motion canvas").is_visible()
     assert not page.locator("#motion .stills").is_visible()
     before, places = picture(page), rules(page)
-    assert len(places) == 5
+    assert len(places) == page.locator(".clock_marks").count() >= 5
     slider = page.locator("#motion").get_by_role("slider", name="time")
     slider.focus()
     page.keyboard.press("End")
