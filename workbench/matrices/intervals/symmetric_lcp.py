@@ -30,7 +30,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Enclosure:
+class EnclosedBasis:
     """z (m) and R (m, m) at the centre, and how far they move in the part."""
 
     z: list[fmpq]
@@ -92,7 +92,7 @@ def extreme(
             return bound, False
 
 
-def _enclosed(part: Part) -> Enclosure | None:
+def _enclosed(part: Part) -> EnclosedBasis | None:
     """None where |R| D is too large for a bound."""
     m, one = part.M.nrows(), fmpq(1)
     try:
@@ -111,7 +111,7 @@ def _enclosed(part: Part) -> Enclosure | None:
     z = R * part.q * fmpq(-1)
     moduli = fmpq_mat(m, 1, [abs(x) for x in z.entries()])
     dz = grown * size * (part.D * moduli + part.d)
-    return Enclosure(z.entries(), R, dz.entries(), grown * size * part.D * size)
+    return EnclosedBasis(z.entries(), R, dz.entries(), grown * size * part.D * size)
 
 
 def _uncertain(part: Part) -> list[tuple[int, int]]:
@@ -136,7 +136,7 @@ def _at(part: Part, i: int, j: int) -> Interval:
     return (part.q[i, 0], part.d[i, 0]) if j < 0 else (part.M[i, j], part.D[i, j])
 
 
-def _shrunk(part: Part, found: Enclosure, k: int, sign: int) -> Part | None:
+def _shrunk(part: Part, found: EnclosedBasis, k: int, sign: int) -> Part | None:
     """The part with every entry at the end that sign * z_k wants, where that is clear; None where none is."""
     smaller = None
     for i, j in _uncertain(part):
@@ -148,7 +148,7 @@ def _shrunk(part: Part, found: Enclosure, k: int, sign: int) -> Part | None:
     return smaller
 
 
-def _halves(part: Part, found: Enclosure, k: int) -> list[Part]:
+def _halves(part: Part, found: EnclosedBasis, k: int) -> list[Part]:
     """Two halves along the entry that matters most."""
 
     def weight(at: tuple[int, int]) -> fmpq:
