@@ -141,7 +141,7 @@ def test_a_run_that_stops_or_has_no_answer_is_not_recommended(wheel):
 def test_exact_friction_is_recommended_unless_another_is_told_to_be_cheaper(wheel):
     c = off(wheel, hybrid=0.004, phantom_inertia=0.004)
     words = recommendation(cost(c), decide(cost(c)))
-    assert words[0] == "Use exact Coulomb friction: 10 µs a step; nothing as accurate is cheaper."
+    assert words[0] == "Use exact Coulomb friction: 10 µs a step; nothing as accurate is much cheaper."
     assert words[1].startswith(
         "As accurate here: hybrid (MLCP), as long as contacts slide in slowly changing directions"
     )
@@ -155,7 +155,7 @@ def test_exact_friction_is_recommended_unless_another_is_told_to_be_cheaper(whee
     # Who is cheaper and nearly as accurate is named beside it.
     near = cost(off(wheel, hybrid=0.0061, phantom_inertia=0.004), hybrid=2e-6)
     assert recommendation(near, decide(near))[0].endswith(
-        "; nothing as accurate is cheaper. If an error of 6.1 mm is small enough, hybrid is 5 times cheaper."
+        "; nothing as accurate is much cheaper. If an error of 6.1 mm is small enough, hybrid is 5 times cheaper."
     )
     # Less than half as much again, or timings whose ranges meet, is no difference.
     assert decide(cost(c, hybrid=0.7e-5)).taken.exact

@@ -56,7 +56,9 @@ def _exact(c: Comparison, d: Decision, taken: Entry) -> list[str]:
         return [f"{words}{_near_miss(c, d, taken)}"]
     known = np.isfinite(taken.cost) and np.isfinite(cheapest.cost)
     much = (
-        ", less than anything else as accurate" if taken.cheaper(cheapest) > 1.0 else "; nothing as accurate is cheaper"
+        ", less than anything else as accurate"
+        if taken.cheaper(cheapest) > 1.0
+        else "; nothing as accurate is much cheaper"
     )
     cost = f": {_cost(c, taken)}{much}" if known else ""
     return [f"Use exact Coulomb friction{cost}.{_near_miss(c, d, taken)}", *_alternatives(d, taken)]
