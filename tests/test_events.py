@@ -12,10 +12,10 @@ from workbench.arrays import Array
 from workbench.errors import DataError
 from workbench.escalation import default_solver
 from workbench.events import answers, phase
-from workbench.events.answers import has_another, solved
+from workbench.events.answers import others, solved
 from workbench.events.modes import EventError, Mode
 from workbench.events.motions import project
-from workbench.events.simulation import EventRun, simulate_events
+from workbench.events.simulation import EventRun, simulate_branches, simulate_events
 from workbench.events.twice import simulate_twice
 from workbench.mechanics.case import Case, quantity
 from workbench.mechanics.second_order import SecondOrder
@@ -400,12 +400,60 @@ def test_a_motion_that_load_sharing_decides_is_refused():
 def test_an_impact_that_wedges_a_body_or_does_not_is_not_unique():
     """The box goes on along its walls, or both corners jam: impulses that bring it to rest are as right as others."""
     r = run("wedged-box")
-    assert r.reason == "the impact is not unique: two velocities solve the impulses' problem"
+    assert r.reason == "the impact is not unique: 2 velocities solve the impulses' problem"
     # Time stepping closes the gap within the step in which it vanishes, and presses in that or the next one.
     h, case = 1e-5, r.case
     stepped = simulate(case, find_formulation("coulomb"), default_solver("Coulomb NCP"), h, 0.04)
     assert abs(h * np.argmax(stepped.p_n[:, 2] > 0) - r.end.t) <= 2 * h
     assert r.events == []
+
+
+def test_a_rod_in_painleves_regime_slides_with_a_force_or_flies():
+    """W_s < 0 < b: lambda = -b / W_s and lambda = 0 both solve the LCP. Without contact the centre falls freely."""
+    case = CASES.find("rod")().with_parameters(mu=2.0, angle=60.0, spin=8.0)
+    slides, flies = simulate_branches(case, 0.3)
+    (fork,) = slides.forks
+    assert fork.ways == ("contact 0 slides backward", "contact 0 opens")
+    assert [r.choices for r in (slides, flies)] == [(0,), (1,)]
+    c, s = np.cos(np.radians(60.0)), np.sin(np.radians(60.0))
+    W_s = (1 + c * (c - case.mu * s) / case.kappa) / case.m
+    b = case.l * s * 8.0**2 - case.gravity
+    first = slides.stretches[0].phase
+    force = first.motion.force(0.0, first.y[0]).rates.lambda_n[0]
+    assert force == pytest.approx(-b / W_s, rel=FORMULA)
+    assert force > 0
+    for r in (slides, flies):
+        assert r.reason == ""
+        assert abs(r.energy_error()) < 1e-11 * case.m * (8.0 * case.l) ** 2
+    q, v = flies.state(0.0).q, flies.state(0.0).v
+    rise = v[1] + case.l * c * v[2]
+    end = flies.end
+    height = end.q[1] + case.l * np.sin(end.q[2])
+    assert height == pytest.approx(q[1] + case.l * s + 0.3 * rise - 0.5 * case.gravity * 0.09, rel=FORMULA)
+    assert end.q[2] == pytest.approx(q[2] + 0.3 * v[2], rel=FORMULA)
+    # The slip ends before the rod flies: it has lost energy by then.
+    assert told(slides) == [(0, "lifts off")]
+    assert slides.friction_work > 0.0 == flies.friction_work
+
+
+def test_every_way_of_an_impact_is_followed_up_to_a_number_of_motions():
+    case = CASES.find("wedged-box")()
+    late, second, first = simulate_branches(case, 0.05, most=3)
+    assert [r.choices for r in (late, second, first)] == [(0, 0), (0, 1), (1,)]
+    # The one whose fork is not taken ends there; those that jam stay where they are.
+    assert late.forks[-1].taken is None
+    assert late.end.t == late.forks[-1].t
+    for r in (second, first):
+        assert r.reason == ""
+        assert np.abs(r.end.v).max() < 1e-12
+        np.testing.assert_allclose(r.end.q, r.state(r.forks[-1].t).q, rtol=0, atol=1e-12)
+    assert [e.t for e in second.events[:2]] == [e.t for e in late.events[:2]]
+
+
+def test_a_unique_motion_has_no_branches():
+    (only,) = simulate_branches(CASES.find("block")(), 0.8)
+    assert (only.forks, only.choices) == ([], ())
+    assert told(only) == [(0, "sticks")]
 
 
 def test_durations_must_be_positive():
@@ -491,9 +539,9 @@ def test_a_second_answer_is_found_where_there_is_one(contacts):
     several, one = resting(contacts, 2.0), resting(contacts, 1.0)
     opens, sticks = np.zeros(2 * contacts), -np.linalg.solve(several.M, several.q)
     assert max(several.residual(opens), several.residual(sticks), one.residual(opens)) < 1e-12
-    assert has_another(several, opens, several.M, 1.0)
-    assert has_another(several, sticks, several.M, 1.0)
-    assert not has_another(one, opens, one.M, 1.0)
+    assert [*others(several, opens, several.M, 1.0)]
+    assert [*others(several, sticks, several.M, 1.0)]
+    assert not [*others(one, opens, one.M, 1.0)]
 
 
 @pytest.mark.parametrize("n", [4, 5])
@@ -506,7 +554,7 @@ def test_a_second_answer_is_found_among_all_modes_and_from_random_starts(n):
     problem = CoulombNCP(W, q, np.full(n, 2.0), 1)
     assert problem.residual(z) < 1e-12
     assert min(problem.residual(np.zeros(2 * n)), problem.residual(-np.linalg.solve(W, q))) > 0.1
-    assert has_another(problem, z, problem.M, 1.0)
+    assert [*others(problem, z, problem.M, 1.0)]
 
 
 def test_among_few_contacts_in_the_plane_no_luck_is_needed(monkeypatch):
@@ -516,7 +564,7 @@ def test_among_few_contacts_in_the_plane_no_luck_is_needed(monkeypatch):
     W, q, z = np.eye(2 * n), np.zeros(2 * n), np.zeros(2 * n)
     W[np.ix_(own, own)], q[own] = two.M, two.q
     q[2], q[3], z[2] = -1.0, 1.0, 1.0
-    assert has_another(CoulombNCP(W, q, np.full(n, 2.0), 1), z, W, 1.0)
+    assert [*others(CoulombNCP(W, q, np.full(n, 2.0), 1), z, W, 1.0)]
 
 
 def test_an_answer_that_is_not_verified_is_none():

@@ -25,7 +25,8 @@ def test_the_block_slides_until_friction_has_stopped_it():
 def test_what_cannot_be_followed_or_proved_says_why():
     wedged = wb.follow("wedged-box")
     assert wedged.words[-1] == (
-        f"It ends at {wedged.run.end.t:.12g} s: the impact is not unique: two velocities solve the impulses' problem."
+        f"It ends at {wedged.run.end.t:.12g} s: the impact is not unique: 2 velocities solve the impulses' problem. "
+        "Either contact 1 opens, contact 2 slides; or contact 1 sticks, contact 2 sticks; --branches follows each."
     )
     cube = wb.follow("cube", prove=True).words
     assert cube[0].startswith("It does not begin: the motion is not unique")
@@ -54,3 +55,24 @@ def test_frames_are_those_of_the_run():
     assert list(found.events["what"]) == ["touches down"]
     assert list(found.modes["mode"]) == ["open", "slip"]
     np.testing.assert_allclose(found.modes["start"].iloc[1], found.events["t"].iloc[0], rtol=0, atol=1e-15)
+
+
+def test_several_motions_are_told_apart(capsys):
+    painleve = ["--set", "mu=2", "--set", "angle=60", "--set", "spin=8", "--duration", "0.1"]
+    main(["follow", "rod", *painleve, "--branches", "--quiet"])
+    said = capsys.readouterr().out.splitlines()
+    assert said[1:] == [
+        "Coulomb's law leaves 2 motions.", "Motion 1: at 0 s contact 0 slides backward.",
+        "Motion 2: at 0 s contact 0 opens.",
+    ]  # fmt: skip
+    main(["follow", "rod", *painleve, "--branches", "--json", "--quiet"])
+    found = json.loads(capsys.readouterr().out)
+    assert [m["forks"][0]["taken"] for m in found["motions"]] == [0, 1]
+    assert all(m["uncertainty"]["same_events"] for m in found["motions"])
+    main(["follow", "rod", *painleve, "--quiet"])
+    assert "either contact 0 slides backward; or contact 0 opens" in capsys.readouterr().out.lower()
+    several = wb.follow(wb.cases.find("rod")().with_parameters(mu=2.0, angle=60.0, spin=8.0), branches=True)
+    assert set(several.modes["motion"]) == {1, 2}
+    assert wb.follow("block", branches=True).words == wb.follow("block").words
+    with pytest.raises(DataError, match="for prove or for branches"):
+        wb.follow("block", prove=True, branches=True)

@@ -1,5 +1,7 @@
 """What is said of a motion that was followed from event to event."""
 
+from collections.abc import Sequence
+
 from workbench.events.enclosure import Enclosure
 from workbench.events.simulation import EventRun
 from workbench.events.twice import Uncertainty
@@ -12,6 +14,24 @@ VERBS = {"open": "is open", "slip": "slides", "stick": "sticks"}
 def sentences(run: EventRun, off: Uncertainty, proved: Enclosure | None) -> list[str]:
     """What each contact does until when, how well that is known, why it ends, what is proved."""
     return [*_contacts(run), *_known(run, off), *_end(run), *_proof(run, proved)]
+
+
+def motions_in_words(motions: Sequence[tuple[EventRun, Uncertainty]]) -> list[str]:
+    """How several motions of a case differ, depth first over their forks."""
+    found = [f"Coulomb's law leaves {len(motions)} motions."]
+    before: tuple[int, ...] = ()
+    for k, (run, off) in enumerate(motions, start=1):
+        same = next((i for i, (a, b) in enumerate(zip(before, run.choices, strict=False)) if a != b), 0)
+        fork = run.forks[same]
+        begun = f"as motion {k - 1} until {_time(fork.t)}, then" if before and fork.t > 0 else f"at {_time(fork.t)}"
+        said = "undecided" if fork.taken is None else fork.ways[fork.taken]
+        more = len(run.choices) - same - 1
+        later = f", and the first way at {more} later moment{'s' if more > 1 else ''}" if more > 0 else ""
+        end = f"; it ends at {_time(run.end.t)}: {run.reason}" if run.reason and run.stretches else ""
+        sure = "" if off.same_events else f"; a second integration comes to other events from {_time(off.until)} on"
+        found.append(f"Motion {k}: {begun} {said}{later}{end}{sure}.")
+        before = run.choices
+    return found
 
 
 def _contacts(run: EventRun) -> list[str]:
@@ -42,7 +62,10 @@ def _end(run: EventRun) -> list[str]:
     if not run.reason:
         return []
     where = f"It ends at {_time(run.end.t)}" if run.stretches else "It does not begin"
-    return [f"{where}: {run.reason}."]
+    if not run.forks or run.forks[-1].taken is not None:
+        return [f"{where}: {run.reason}."]
+    ways = "; or ".join(run.forks[-1].ways)
+    return [f"{where}: {run.reason}. Either {ways}; --branches follows each."]
 
 
 def _proof(run: EventRun, proved: Enclosure | None) -> list[str]:

@@ -14,6 +14,7 @@ def add_command(commands: Any) -> None:
     p = command(
         commands, "follow", "follow the motion of a case under Coulomb's law from event to event, to twelve digits",
         "follow wheel", "follow rod --set speed=0.5 --duration 0.5", "follow particle --prove",
+        "follow wedged-box --branches",
     )  # fmt: skip
     p.add_argument("case", help="name of a case (see: workbench list cases)")
     p.add_argument("--set", action="append", metavar="NAME=VALUE", help="a parameter of the case; repeatable")
@@ -21,6 +22,10 @@ def add_command(commands: Any) -> None:
     p.add_argument(
         "--prove", action="store_true",
         help="enclose events and states in ball arithmetic: particles, rods, block, sphere, ball",
+    )  # fmt: skip
+    p.add_argument(
+        "--branches", action="store_true",
+        help="where the motion is not unique (Painlevé's paradox, impacts), follow each of its continuations",
     )  # fmt: skip
     p.add_argument("--out", metavar="FOLDER", help="write events, modes and a page there")
     p.add_argument("--json", action="store_true", help="for programs")
@@ -35,7 +40,7 @@ def run_follow(o: argparse.Namespace) -> None:
     duration = None if o.duration is None else number_option(o.duration, "--duration", "seconds")
     case = case_with_settings(o.case, o.set or [])
     with CommandProgress(o.quiet) as progress:
-        found = follow(case, duration=duration, prove=o.prove, progress=progress)
+        found = follow(case, duration=duration, prove=o.prove, branches=o.branches, progress=progress)
     if o.out:
         found.save(o.out)
     print(json_text(found.data) if o.json else "\n".join([found.title, *found.words]))

@@ -22,8 +22,8 @@ def solved(problem: CoulombNCP) -> Solution | None:
     return found if found.residual <= found.tolerance else None
 
 
-def has_another(problem: CoulombNCP, z: Array, X: Array, least: float) -> bool:
-    """Whether an answer is found whose X z differs (`differ`) from that of the answer z, by more than their residuals.
+def others(problem: CoulombNCP, z: Array, X: Array, least: float) -> Iterator[Array]:
+    """Answers whose X z differs (`differ`) from that of the answer z, by more than their residuals, as they are found.
 
     Of a few contacts in the plane all modes are tried: the answers of each are a polyhedron in the cones, which has a
     vertex, and that is the only answer of a mode on the cones' edges. Of others it is tried that all contacts open,
@@ -32,7 +32,7 @@ def has_another(problem: CoulombNCP, z: Array, X: Array, least: float) -> bool:
     """
     solver, residual = find_solver(ROUND_OFF[problem.kind]), float(problem.residual(z))
     if problem.d == 1 and problem.mu.size <= MOST_IN_PLANE:
-        others = _of_modes(problem)
+        tried = _of_modes(problem)
     else:
         rng = np.random.default_rng(0)
         stick = np.asarray(-np.linalg.lstsq(problem.M, problem.q)[0], dtype=float)
@@ -40,7 +40,7 @@ def has_another(problem: CoulombNCP, z: Array, X: Array, least: float) -> bool:
         scale = max(float(np.abs(z).max()), float(np.abs(stick).max()))
         starts = (scale * rng.normal(size=problem.size) for _ in range(STARTS))
         found = (solver.solve_from(problem, start).z for start in starts)  # type: ignore[attr-defined]
-        others = itertools.chain([np.zeros_like(z), stick], found)
+        tried = itertools.chain([np.zeros_like(z), stick], found)
 
     def is_another(other: Array) -> bool:
         if not differ(X @ z, X @ other, least):
@@ -51,7 +51,16 @@ def has_another(problem: CoulombNCP, z: Array, X: Array, least: float) -> bool:
         apart = float(np.abs(X @ (z - other)).max())
         return left <= solver.tolerance and apart > (left + residual) * terms
 
-    return any(is_another(other) for other in others)
+    return filter(is_another, tried)
+
+
+def distinct(answers: Iterator[Array], z: Array, X: Array, least: float) -> list[Array]:
+    """z, and of other answers one for each X z that differs."""
+    found = [z]
+    for other in answers:
+        if all(differ(X @ one, X @ other, least) for one in found):
+            found.append(other)
+    return found
 
 
 def _of_modes(problem: CoulombNCP) -> Iterator[Array]:

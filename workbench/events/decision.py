@@ -14,11 +14,20 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.diagnostics.contact_exact import exact_contacts
-from workbench.diagnostics.slip_modes import LARGEST, Motions, motions
+from workbench.diagnostics.slip_modes import LARGEST, SEPARATION, STICK, ContactMotion, Motions, motions
 from workbench.diagnostics.slip_modes_space import motions_in_space
 from workbench.errors import DataError
-from workbench.events.answers import STARTS, differ, has_another, solved
-from workbench.events.modes import EventError, Mode, Modes, eliminated, kept_rows, rates, sliding_matrix
+from workbench.events.answers import STARTS, differ, distinct, others, solved
+from workbench.events.modes import (
+    EventError,
+    Mode,
+    Modes,
+    NotUniqueError,
+    eliminated,
+    kept_rows,
+    rates,
+    sliding_matrix,
+)
 from workbench.matrices.p_property.verdict import p_verdict_of
 from workbench.mechanics.case import Array
 from workbench.mechanics.second_order import Dynamics
@@ -34,11 +43,13 @@ LEAST = 1.0
 
 
 class NextModes(NamedTuple):
-    """Modes (r,), sliding directions (r, d), zero where none, and how their uniqueness is known, in words."""
+    """Modes (r,), sliding directions (r, d), zero where none, how their uniqueness is known, in words, and of how many
+    answers they are one."""
 
     modes: Modes
     e: Array
     unique: str
+    among: int = 1
 
 
 class _Solution(NamedTuple):
@@ -51,8 +62,8 @@ def next_modes(x: Dynamics, on: list[int], resting: list[int], sticks: Array) ->
     """The modes of the closed contacts `on`, of which `resting` have u_t = 0; sticks (r,) friction coefficients of
     contacts at rest.
 
-    Raises EventError where no acceleration is found that solves the contact problem, verified by its residual, or more
-    than one.
+    Raises EventError where no acceleration is found that solves the contact problem, verified by its residual,
+    NotUniqueError where several are.
     """
     r, d = x.u_t.shape
     sliding = [i for i in on if i not in resting]
@@ -72,14 +83,35 @@ def next_modes(x: Dynamics, on: list[int], resting: list[int], sticks: Array) ->
             continue
         if solution is not None and all(differ(solution.a, other.a, LEAST) for other in found):
             found.append(solution)
-    if len(found) != 1:
-        if trouble:
-            raise EventError(trouble)
-        how_many = "no acceleration was found that solves" if not found else f"{len(found)} accelerations solve"
-        said = _painleve(x, sliding, e) if not resting else ""
-        raise EventError(f"the next mode is not determined: {how_many} the contact problem{said}")
+    if len(found) != 1 and trouble:
+        raise EventError(trouble)
+    said = _painleve(x, sliding, e) if len(found) != 1 and not resting else ""
+    if not found:
+        raise EventError(
+            f"the next mode is not determined: no acceleration was found that solves the contact problem{said}"
+        )
+    if len(found) > 1:
+        raise _several(
+            f"the next mode is not determined: {len(found)} accelerations solve the contact problem{said}", on,
+            [(s.modes, s.e) for s in found],
+        )  # fmt: skip
     (solution,) = found
     return NextModes(solution.modes, solution.e, _uniqueness(x, on, sliding, resting, solution, sticks))
+
+
+def _several(message: str, on: list[int], found: list[tuple[Modes, Array]]) -> NotUniqueError:
+    """Next modes of which each solves the contact problem of the contacts `on`."""
+    ways = [", ".join(f"contact {i} {_in_words(modes[i], e[i])}" for i in on) for modes, e in found]
+    answers = [NextModes(*one, f"chosen among {len(found)}", len(found)) for one in found]
+    return NotUniqueError(message, ways, answers)
+
+
+def _in_words(mode: Mode, e: Array) -> str:
+    if mode != Mode.SLIP or not e.any():
+        return {Mode.OPEN: "opens", Mode.SLIP: "slides", Mode.STICK: "sticks"}[mode]
+    if e.size == 1:
+        return "slides forward" if e[0] > 0 else "slides backward"
+    return f"slides at {np.degrees(np.arctan2(e[1], e[0])):.4g} degrees"
 
 
 def _subsets(sliding: list[int]) -> itertools.chain:
@@ -142,12 +174,15 @@ def _at_rest(
 
 
 def _solved(x: Dynamics, modes: Modes, e: Array, resting: list[int], mu: Array) -> dict[int, tuple[Mode, Array]] | None:
-    problem, starts = resting_problem(x, modes, e, resting, mu), len(resting)
+    problem = resting_problem(x, modes, e, resting, mu)
     solution = solved(problem)
-    if solution is None:
-        return None
-    d = problem.d
-    lam, a = solution.z, problem.M @ solution.z + problem.q
+    return None if solution is None else _read(problem, solution.z, resting)
+
+
+def _read(problem: CoulombNCP, lam: Array, resting: list[int]) -> dict[int, tuple[Mode, Array]]:
+    """Mode and direction of the contacts at rest under forces lam of theirs that solve the problem."""
+    d, starts = problem.d, len(resting)
+    a = problem.M @ lam + problem.q
     size, force = max(1.0, float(np.abs(problem.q).max())), float(np.abs(lam).max())
     found = {}
     for k, i in enumerate(resting):
@@ -179,7 +214,7 @@ def resting_problem(x: Dynamics, modes: Modes, e: Array, resting: list[int], mu:
 def _uniqueness(
     x: Dynamics, on: list[int], sliding: list[int], resting: list[int], solution: _Solution, sticks: Array
 ) -> str:
-    """How it is known that the acceleration is the only one; EventError where another one is found."""
+    """How it is known that the acceleration is the only one; NotUniqueError where others are found."""
     if not on:
         return "no contact is closed"
     if not resting:
@@ -194,15 +229,43 @@ def _uniqueness(
         if not any(differ(accelerations[0], other, LEAST) for other in accelerations[1:]):
             return "all motions of Coulomb's law were enumerated"
         words = " or ".join(", ".join(m.modes) for m in found.found)
-        raise EventError(f"the next mode is not unique: {words}")
+        every = [_of_motion(x, m, on, resting) for m in found.found]
+        raise _several(f"the next mode is not unique: {words}", on, every)
     modes = tuple(m if i in sliding else Mode.OPEN for i, m in enumerate(solution.modes))
     problem = resting_problem(x, modes, solution.e, resting, np.maximum(sticks, x.mu))
     first = solved(problem)
     if first is None:
         return "no second solution was looked for"
-    if has_another(problem, first.z, problem.M, LEAST):
-        raise EventError("the next mode is not unique: two accelerations solve the contact problem")
+    several = distinct(others(problem, first.z, problem.M, LEAST), first.z, problem.M, LEAST)
+    if len(several) > 1:
+        every = [_with_resting(solution, _read(problem, z, resting)) for z in several]
+        raise _several(
+            f"the next mode is not unique: {len(several)} accelerations solve the contact problem", on, every
+        )
     return f"no second solution from {STARTS} starts"
+
+
+def _with_resting(solution: _Solution, answer: dict[int, tuple[Mode, Array]]) -> tuple[Modes, Array]:
+    """The modes of a solution, with those of the contacts at rest in another answer."""
+    modes, e = list(solution.modes), solution.e.copy()
+    for i, (mode, direction) in answer.items():
+        modes[i], e[i] = mode, direction
+    return tuple(modes), e
+
+
+def _of_motion(x: Dynamics, motion: ContactMotion, on: list[int], resting: list[int]) -> tuple[Modes, Array]:
+    """Modes and directions of an enumerated motion of the contacts `on`."""
+    modes, e = [Mode.OPEN] * len(x.mu), np.zeros_like(x.u_t)
+    for i, mode, rates_i in zip(on, motion.modes, motion.rates, strict=True):
+        if mode == SEPARATION:
+            continue
+        along = np.array(rates_i[1:]) if i in resting else x.u_t[i]
+        size = float(np.linalg.norm(along))
+        slides = mode != STICK and size > 0
+        modes[i] = Mode.SLIP if slides else Mode.STICK
+        if slides:
+            e[i] = along / size
+    return tuple(modes), e
 
 
 def _enumerated(x: Dynamics, on: list[int], resting: list[int], sticks: Array) -> Motions | None:

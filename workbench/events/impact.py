@@ -8,12 +8,14 @@ over all closed contacts: Newton's law where e > 0, plastic where e = 0. It is t
 
 import numpy as np
 
-from workbench.events.answers import has_another, solved
-from workbench.events.modes import EventError
+from workbench.events.answers import distinct, others, solved
+from workbench.events.modes import EventError, NotUniqueError
 from workbench.mechanics.case import Array
 from workbench.mechanics.second_order import Dynamics
 from workbench.problems.classes import CoulombNCP
 
+AT_REST = 1e-10
+"""Velocity [m/s] after an impact, relative to the approach where that is more than 1 m/s, up to which there is none."""
 LEAST = 1e-3
 """Change of velocity [m/s, rad/s] below which differences count as those of so large a one."""
 
@@ -34,12 +36,25 @@ def impact_problem(x: Dynamics, on: list[int]) -> tuple[CoulombNCP, Array]:
 def impact(x: Dynamics, v: Array, on: list[int]) -> tuple[Array, Array, Array]:
     """Velocities after an impact and the impulses p_n (k,), p_t (k, d) [N s] of the contacts `on`.
 
-    Raises EventError where the problem is not solved to round-off, or a second velocity solves it.
+    Raises EventError where the problem is not solved to round-off, NotUniqueError where several velocities solve it.
     """
     problem, X = impact_problem(x, on)
     found = solved(problem)
     if found is None:
         raise EventError("the impulses of the impact are not found: no answer is verified")
-    if len(on) > 1 and has_another(problem, found.z, X, LEAST):
-        raise EventError("the impact is not unique: two velocities solve the impulses' problem")
-    return v + X @ found.z, found.z[: len(on)], found.z[len(on) :].reshape(len(on), -1)
+    several = distinct(others(problem, found.z, X, LEAST), found.z, X, LEAST) if len(on) > 1 else [found.z]
+    answers = [(v + X @ z, z[: len(on)], z[len(on) :].reshape(len(on), -1)) for z in several]
+    if len(answers) > 1:
+        raise NotUniqueError(
+            f"the impact is not unique: {len(answers)} velocities solve the impulses' problem",
+            [_in_words(x, on, after - v) for after, *_ in answers], answers,
+        )  # fmt: skip
+    return answers[0]
+
+
+def _in_words(x: Dynamics, on: list[int], change: Array) -> str:
+    """What the contacts `on` do after their velocities have changed."""
+    u_n, u_t = x.u_n + x.J_n @ change, np.linalg.norm(x.u_t + x.J_t @ change, axis=-1)
+    still = AT_REST * max(1.0, float(np.abs(x.u_n[on]).max()))
+    said = ("opens" if u_n[i] > still else "slides" if u_t[i] > still else "sticks" for i in on)
+    return ", ".join(f"contact {i} {what}" for i, what in zip(on, said, strict=True))

@@ -8,9 +8,10 @@
 A mode is continued smoothly beyond its end: nothing is clamped, so that events are simple roots.
 """
 
+from collections.abc import Sequence
 from enum import IntEnum
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -48,6 +49,14 @@ Modes = tuple[Mode, ...]
 
 class EventError(WorkbenchError):
     """A motion that cannot be continued beyond this moment: why, in one line."""
+
+
+class NotUniqueError(EventError):
+    """Several motions continue from this moment: `ways`, each in words, and `answers`, the data of each."""
+
+    def __init__(self, message: str, ways: Sequence[str], answers: Sequence[Any]) -> None:
+        super().__init__(message)
+        self.ways, self.answers = tuple(ways), tuple(answers)
 
 
 class Rates(NamedTuple):

@@ -86,7 +86,8 @@ class Phase:
 
     `between` are the interpolants of the steps, from each of s to the next, where they are kept; `ends` are the guards
     that vanish at the end, the first one the earliest, empty where it is over or interrupted.
-    `trouble` is why it cannot be followed any further, if it cannot.
+    `trouble` is why it cannot be followed any further, if it cannot. `lost_p` says that W_s is no P-matrix from the
+    beginning, of a motion that was chosen among several.
     """
 
     motion: SmoothMotion
@@ -97,6 +98,7 @@ class Phase:
     ends: list[tuple[str, int]] = field(default_factory=list)
     end: str = ""
     trouble: str = ""
+    lost_p: bool = False
     correction: float = 0.0
 
     @property
@@ -189,9 +191,9 @@ def _root(g: Callable[[float], float], length: float) -> float:
     return float(optimize.brentq(g, 0.0, length, xtol=4e-16 * max(length, 1e-3), rtol=4 * np.finfo(float).eps))
 
 
-def guards(motion: SmoothMotion, f: Force, sticks: Array) -> list[Guard]:
-    """All guards of a mode at one of its states."""
-    x, found = f.x, []
+def guards(phase: Phase, f: Force, sticks: Array) -> list[Guard]:
+    """All guards of a phase's mode at one of its states."""
+    motion, x, found = phase.motion, f.x, []
     force = float(np.abs(f.rates.lambda_n).max(initial=0.0)) or 1.0
     speed = max(1.0, float(np.abs(x.u_t).max(initial=0.0)))
     d = x.u_t.shape[1]
@@ -209,16 +211,30 @@ def guards(motion: SmoothMotion, f: Force, sticks: Array) -> list[Guard]:
     if not f.rates.unique:
         found.append(Guard(SHARE, -1, 1.0 if bears(x, motion.modes, f.e, f.rates, sticks) else -1.0, 1.0))
     elif Mode.SLIP in motion.modes:
-        W_s = sliding_matrix(x, motion.modes, f.e)
-        found.append(Guard(PAINLEVE, -1, float(smallest_minor(W_s)), 1.0))
+        least = float(smallest_minor(sliding_matrix(x, motion.modes, f.e)))
+        found.append(Guard(PAINLEVE, -1, -least if phase.lost_p else least, 1.0))
     return found
 
 
-def follow(motion: SmoothMotion, state: MotionState, end: float, method: Integrator, sticks: Array) -> Phase:
+def _least_minor(motion: SmoothMotion, phase: Phase) -> float:
+    """Of W_s at the beginning of a phase; 1 where nothing slides or forces are not unique."""
+    f = motion.force(phase.s[0], phase.y[0])
+    if Mode.SLIP not in motion.modes or not f.rates.unique:
+        return 1.0
+    return float(smallest_minor(sliding_matrix(f.x, motion.modes, f.e)))
+
+
+def follow(
+    motion: SmoothMotion, state: MotionState, end: float, method: Integrator, sticks: Array, chosen: bool = False
+) -> Phase:
     """Follow a motion from a state up to the time `end` [s], the first event, or trouble: an integrator that fails, a
-    guard that starts at zero and turns negative at once."""
+    guard that starts at zero and turns negative at once.
+
+    Of a motion that was `chosen` among several, W_s need not be a P-matrix: its least minor keeps the sign that it has.
+    """
     phase = Phase(motion, method, [0.0 if isinstance(motion, Turning) else state.t], [motion.packed(state)])
     try:
+        phase.lost_p = chosen and _least_minor(motion, phase) < 0
         _follow(phase, end, sticks)
     except (EventError, DataError) as error:
         phase.trouble, last = str(error), max(1, len(phase.s) - 1)
@@ -266,7 +282,7 @@ def _follow(phase: Phase, end: float, sticks: Array) -> None:
 def _values(
     motion: SmoothMotion, phase: Phase, sticks: Array, armed: set[tuple[str, int]]
 ) -> dict[tuple[str, int], Guard]:
-    found = guards(motion, motion.force(phase.s[-1], phase.y[-1]), sticks)
+    found = guards(phase, motion.force(phase.s[-1], phase.y[-1]), sticks)
     armed |= {(g.what, g.contact) for g in found if g.value > ARMED * g.scale}
     return {(g.what, g.contact): g for g in found}
 
@@ -303,7 +319,7 @@ def _cut_at_roots(
 
     def value(key: tuple[str, int], h: float) -> float:
         y = phase.after(-2, h)
-        found = guards(motion, motion.force(phase.s[-2] + h, y), sticks)
+        found = guards(phase, motion.force(phase.s[-2] + h, y), sticks)
         return next(g.value for g in found if (g.what, g.contact) == key)
 
     def root(key: tuple[str, int]) -> float:

@@ -3,16 +3,17 @@
 Theory, what is reached and what is not: docs/explanation/events.md.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from workbench.errors import DataError
 from workbench.events.decision import NextModes, next_modes
-from workbench.events.impact import impact
-from workbench.events.modes import EventError, Mode, Modes, closed, rates, sticking
+from workbench.events.impact import AT_REST, impact
+from workbench.events.modes import EventError, Mode, Modes, NotUniqueError, closed, rates, sticking
 from workbench.events.motions import MotionState, SmoothMotion, Turning, project
 from workbench.events.onset import begin_slip
 from workbench.events.phase import BREAK, HALT, LIFT, OVER, PAINLEVE, RECLOCK, SHARE, TOUCH, Integrator, Phase, follow
@@ -20,8 +21,8 @@ from workbench.mechanics.case import Array, Case
 from workbench.mechanics.second_order import Dynamics, SecondOrder
 from workbench.sliding.state import CLOSED
 
-AT_REST = 1e-10
-"""Sliding velocity [m/s] up to which a contact that ends its slip together with another one has ended it too."""
+T = TypeVar("T")
+
 CROWDED = 1e-12
 """Time [s] between events below which modes chatter."""
 MOST_CROWDED = 4
@@ -29,6 +30,10 @@ SOON = 1e-8
 """Time [s] between impacts at which they accumulate, however few."""
 MOMENT = 1e-6
 """Time [s] after an event at which forces that vanish there have their signs."""
+BEGINS = {Mode.OPEN: "lifts off", Mode.SLIP: "slips", Mode.STICK: "sticks"}
+"""What a contact does when a mode of it begins."""
+MOST_BRANCHES = 16
+"""Motions that are followed where Coulomb's law leaves several."""
 MOST_IMPACTS = 40
 """Impacts in a row, each sooner after the last than that one was, at which they accumulate (Zeno)."""
 
@@ -47,6 +52,15 @@ class ContactEvent:
     p_n: float = np.nan
 
 
+class Fork(NamedTuple):
+    """A moment t [s] at which the motion is not unique: the ways in which it may continue, and the number of the one
+    taken, None where it ends there."""
+
+    t: float
+    ways: tuple[str, ...]
+    taken: int | None
+
+
 class Stretch(NamedTuple):
     """A phase, the contacts' modes in it, and how their uniqueness is known."""
 
@@ -59,6 +73,7 @@ class Stretch(NamedTuple):
 class EventRun:
     """An event-driven motion: its phases and events, and why it ended before `duration` [s], if it did ("").
 
+    `forks` are the moments at which it is not unique.
     `friction_work` [J] and `impact_loss` [J] of all, `correction` the largest projection, `differences` the largest
     relative difference of two orders in the rows' derivatives.
     """
@@ -68,6 +83,7 @@ class EventRun:
     method: Integrator
     stretches: list[Stretch] = field(default_factory=list)
     events: list[ContactEvent] = field(default_factory=list)
+    forks: list[Fork] = field(default_factory=list)
     reason: str = ""
     impact_loss: float = 0.0
     differences: float = 0.0
@@ -80,6 +96,11 @@ class EventRun:
     @property
     def correction(self) -> float:
         return max(s.phase.correction for s in self.stretches)
+
+    @property
+    def choices(self) -> tuple[int, ...]:
+        """The ways taken at the forks."""
+        return tuple(fork.taken for fork in self.forks if fork.taken is not None)
 
     @property
     def friction_work(self) -> float:
@@ -138,18 +159,21 @@ class EventRun:
         return gained + self.friction_work + self.impact_loss
 
 
-def simulate_events(case: Case, duration: float | None = None, method: Integrator = Integrator()) -> EventRun:  # noqa: B008
+def simulate_events(
+    case: Case, duration: float | None = None, method: Integrator = Integrator(), choices: tuple[int, ...] = ()  # noqa: B008
+) -> EventRun:  # fmt: skip
     """The motion of a case under exact Coulomb friction, with rigid contacts, from its start for `duration` [s].
 
-    None is the case's own duration. A motion that cannot be continued ends early, with its `reason`. Raises DataError
-    for a duration that is not positive.
+    None is the case's own duration. Where the motion is not unique, `choices` says which of its ways it takes, fork by
+    fork. A motion that cannot be continued, or comes to a fork without a choice, ends early with its `reason`. Raises
+    DataError for a duration that is not positive.
     """
     duration = case.duration if duration is None else duration
     if not (np.isfinite(duration) and duration > 0):
         raise DataError(f"duration {duration:g} s; a positive number of seconds is needed")
     case.must_fit()
     q, v = (np.asarray(x, dtype=float) for x in case.start())
-    driver = _Driver(EventRun(case, duration, method), SecondOrder(case))
+    driver = _Driver(EventRun(case, duration, method), SecondOrder(case), choices)
     try:
         driver.go(MotionState(0.0, q, v, 0.0, np.zeros(case.size[2] * (1 + case.size[3]))))
     except (EventError, DataError) as error:
@@ -158,10 +182,31 @@ def simulate_events(case: Case, duration: float | None = None, method: Integrato
     return driver.run
 
 
+def simulate_branches(
+    case: Case, duration: float | None = None, method: Integrator = Integrator(), most: int = MOST_BRANCHES  # noqa: B008
+) -> list[EventRun]:  # fmt: skip
+    """Every motion that Coulomb's law leaves to a case, depth first over its forks; a single one where it is unique.
+
+    Of more than `most` motions the last ones end at a fork. Raises DataError as `simulate_events`.
+    """
+    found: list[EventRun] = []
+    waiting: list[tuple[int, ...]] = [()]
+    while waiting:
+        choices = waiting.pop()
+        run = simulate_events(case, duration, method, choices)
+        ways = len(run.forks[-1].ways) if len(run.forks) > len(choices) else 0
+        if ways and len(found) + len(waiting) + ways <= most:
+            waiting += [(*choices, k) for k in reversed(range(ways))]
+        else:
+            found.append(run)
+    return found
+
+
 @dataclass(eq=False)
 class _Driver:
     run: EventRun
     mechanics: SecondOrder
+    choices: tuple[int, ...]
     impacts: list[float] = field(default_factory=list)
 
     def go(self, state: MotionState) -> None:
@@ -196,10 +241,23 @@ class _Driver:
     def _sticks(self, x: Dynamics) -> Array:
         return np.maximum(x.mu, x.mu_s)
 
+    def _one(self, t: float, decide: Callable[[], T]) -> T:
+        """What is decided at t [s]; of several answers the one chosen. Raises NotUniqueError where none is."""
+        try:
+            return decide()
+        except NotUniqueError as several:
+            k = len(self.run.forks)
+            taken = self.choices[k] if k < len(self.choices) else None
+            self.run.forks.append(Fork(float(t), several.ways, taken))
+            if taken is None:
+                raise
+            answer: T = several.answers[taken]
+            return answer
+
     def _decide(self, state: MotionState, on: list[int], resting: list[int]) -> tuple[NextModes, list[int]]:
         """The next modes, and the contacts that begin to slide from rest."""
         x = self.mechanics.at(state.q, state.v)
-        decision = next_modes(x, on, resting, self._sticks(x))
+        decision = self._one(state.t, lambda: next_modes(x, on, resting, self._sticks(x)))
         return decision, [i for i in resting if decision.modes[i] == Mode.SLIP]
 
     def _follow(self, state: MotionState, decision: NextModes, fresh: list[int]) -> Phase:
@@ -216,7 +274,7 @@ class _Driver:
         if d == 2 and len(rub):
             speeds = np.linalg.norm(x.u_t[rub], axis=1)
             motion = Turning(self.mechanics, modes, decision.e, rub, int(speeds.argmin()))
-        return follow(motion, state, run.duration, run.method, self._sticks(x))
+        return follow(motion, state, run.duration, run.method, self._sticks(x), decision.among > 1)
 
     def _react(self, state: MotionState, decision: NextModes, phase: Phase) -> tuple[MotionState, NextModes, list[int]]:
         """The state after the events that end a phase, the next modes, and contacts that begin to slide."""
@@ -227,9 +285,8 @@ class _Driver:
         if PAINLEVE in kinds:
             sliding = [i for i, m in enumerate(decision.modes) if m == Mode.SLIP]
             b = f.x.J_n[sliding] @ np.linalg.solve(f.x.M, f.x.f) + f.x.c_n[sliding]
-            raise EventError(
-                f"at {state.t:.12g} s W_s loses the P-property (Painlevé); b = {', '.join(f'{y:.3g}' for y in b)} m/s2"
-            )
+            what = "becomes singular" if phase.lost_p else "loses the P-property"
+            raise EventError(f"at {state.t:.12g} s W_s {what} (Painlevé); b = {', '.join(f'{y:.3g}' for y in b)} m/s2")
         if kinds == {SHARE}:
             which = [int(i) for i in sticking(decision.modes) if f.x.mu_s[i] > f.x.mu[i]]
             if not which:
@@ -258,9 +315,8 @@ class _Driver:
         resting = [i for i in on if modes[i] == Mode.STICK or (f.x.mu[i] == 0 and speeds[i] <= AT_REST)]
         found, fresh = self._decide(after, on, resting)
         for i in halted:
-            turned = found.modes[i] == Mode.SLIP
-            reverses = turned and f.e[i] @ found.e[i] < 0
-            self._note(after, i, "reverses" if reverses else "slips" if turned else "sticks", found)
+            reverses = found.modes[i] == Mode.SLIP and f.e[i] @ found.e[i] < 0
+            self._note(after, i, "reverses" if reverses else BEGINS[found.modes[i]], found)
         self._note_changes(after, decision.modes, found, halted)
         return after, found, fresh
 
@@ -300,7 +356,7 @@ class _Driver:
             sticks = self._sticks(x)
             sticks[static] = 0.0
             resting = [i for i in on if decision.modes[i] == Mode.STICK]
-            found = next_modes(x, on, resting, sticks)
+            found = self._one(state.t, lambda: next_modes(x, on, resting, sticks))
             fresh = [i for i in resting if found.modes[i] == Mode.SLIP]
         else:
             modes, e = list(decision.modes), decision.e.copy()
@@ -335,7 +391,7 @@ class _Driver:
 
     def _impact(self, state: MotionState, x: Dynamics, on: list[int]) -> tuple[MotionState, list[int]]:
         """The state after an impact of the contacts `on`, and which of them stay closed."""
-        v, p_n, p_t = impact(x, state.v, on)
+        v, p_n, p_t = self._one(state.t, lambda: impact(x, state.v, on))
         impulse_n, impulse_t = np.zeros(len(x.mu)), np.zeros_like(x.u_t)
         impulse_n[on], impulse_t[on] = p_n, p_t
         here, there = (float(0.5 * y @ x.M @ y) for y in (state.v, v))
@@ -365,8 +421,7 @@ class _Driver:
         """Note the contacts whose modes have changed, but those noted already."""
         for i, (was, now) in enumerate(zip(before, found.modes, strict=True)):
             if was != now and i not in but:
-                taken = "sticks" if now == Mode.STICK else "slips"
-                self._note(state, i, "lifts off" if now == Mode.OPEN else taken, found)
+                self._note(state, i, BEGINS[now], found)
 
     def _note(self, state: MotionState, i: int, what: str, found: NextModes) -> None:
         x = self.mechanics.at(state.q, state.v)

@@ -36,8 +36,14 @@ def simulate_twice(
 ) -> tuple[EventRun, Uncertainty]:  # fmt: skip
     """The motion by `first` and its differences from that by `second`. Raises DataError as `simulate_events`."""
     run, other = (simulate_events(case, duration, method) for method in (first, second))
+    return run, differences(run, other)
+
+
+def differences(run: EventRun, other: EventRun) -> Uncertainty:
+    """The differences of a motion from the same one by another integrator."""
+    case = run.case
     if not (run.stretches and other.stretches):
-        return run, Uncertainty(np.nan, np.nan, np.nan, run.reason == other.reason, 0.0, _otherwise(run, other))
+        return Uncertainty(np.nan, np.nan, np.nan, run.reason == other.reason, 0.0, _otherwise(run, other))
     until = min(run.end.t, other.end.t)
     off_q = off_v = 0.0
     for t in np.linspace(0.0, until, MOMENTS + 1):
@@ -47,7 +53,7 @@ def simulate_twice(
     pairs = list(zip(run.events, other.events, strict=False))
     same = len(run.events) == len(other.events) and all((x.contact, x.what) == (y.contact, y.what) for x, y in pairs)
     off_t = max((abs(x.t - y.t) for x, y in pairs), default=0.0)
-    return run, Uncertainty(off_q, off_v, off_t, same, until, _otherwise(run, other))
+    return Uncertainty(off_q, off_v, off_t, same, until, _otherwise(run, other))
 
 
 def _otherwise(run: EventRun, other: EventRun) -> str:

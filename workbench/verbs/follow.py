@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from workbench.builtin.reports.text.follow import sentences
+from workbench.builtin.reports.text.follow import motions_in_words, sentences
+from workbench.errors import DataError
 from workbench.events.enclosure import Enclosure, enclose
-from workbench.events.simulation import EventRun
-from workbench.events.twice import Uncertainty, simulate_twice
+from workbench.events.simulation import EventRun, simulate_branches, simulate_events
+from workbench.events.twice import SECOND, Uncertainty, differences, simulate_twice
 from workbench.mechanics.case import Case
 from workbench.output import provenance
 from workbench.progress import ProgressCallback
@@ -22,11 +24,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, repr=False, eq=False)
 class Followed(Result):
     """`run`, the event-driven motion; `uncertainty`, its differences from a second integration; `proved`, the motion
-    enclosed in ball arithmetic, None where that was not asked for."""
+    enclosed in ball arithmetic, None where that was not asked for; `motions`, every motion that Coulomb's law leaves
+    with its uncertainty, empty where they were not asked for."""
 
     run: EventRun = field(repr=False)
     uncertainty: Uncertainty = field(repr=False)
     proved: Enclosure | None = field(repr=False)
+    motions: tuple[tuple[EventRun, Uncertainty], ...] = field(default=(), repr=False)
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -34,16 +38,27 @@ class Followed(Result):
 
     @property
     def events(self) -> pd.DataFrame:
-        """A row per event: t [s], contact, what, u_n, u_t [m/s] before it, lambda_n [N] after it, p_n [N s]."""
-        return self.run.table()
+        """A row per event: t [s], contact, what, u_n, u_t [m/s] before it, lambda_n [N] after it, p_n [N s]; of several
+        motions the number of each first, `motion`, from 1 on."""
+        return self._of_all(EventRun.table)
 
     @property
     def modes(self) -> pd.DataFrame:
-        """What every contact does from when to when: contact, start [s], end [s], mode."""
-        return self.run.modes()
+        """The modes of every contact: contact, start [s], end [s], mode; of several motions the number of each."""
+        return self._of_all(EventRun.modes)
+
+    def _of_all(self, rows: Callable[[EventRun], pd.DataFrame]) -> pd.DataFrame:
+        if len(self.motions) < 2:
+            return rows(self.run)
+        import pandas as pd
+
+        frames = {k: rows(run) for k, (run, _) in enumerate(self.motions, start=1)}
+        return pd.concat(frames, names=["motion"]).reset_index("motion").reset_index(drop=True)
 
     @property
     def words(self) -> list[str]:
+        if len(self.motions) > 1:
+            return motions_in_words(self.motions)
         return sentences(self.run, self.uncertainty, self.proved)
 
     @property
@@ -55,10 +70,8 @@ class Followed(Result):
         """Ready for JSON."""
         proved = self.proved
         return {
-            "case": self.run.case.name, "duration": self.run.duration,
-            "end": self.run.end.t if self.run.stretches else 0.0,
-            "reason": self.run.reason, "events": self.events.to_dict("records"), "modes": self.modes.to_dict("records"),
-            "uncertainty": vars(self.uncertainty),
+            "case": self.run.case.name, "duration": self.run.duration, **_data(self.run, self.uncertainty),
+            "motions": [_data(*motion) for motion in self.motions],
             "proved": None if proved is None else {
                 "reason": proved.reason,
                 "events": [
@@ -73,14 +86,15 @@ class Followed(Result):
 
 
 def follow(
-    what: str | Case | type[Case], *, duration: float | None = None, prove: bool = False,
+    what: str | Case | type[Case], *, duration: float | None = None, prove: bool = False, branches: bool = False,
     progress: ProgressCallback | None = None,
 ) -> Followed:  # fmt: skip
     """Follow the motion of a case under exact Coulomb friction, with rigid contacts, for `duration` [s], None for its
     own, by two integrators that share nothing; with `prove` enclose it in ball arithmetic too.
 
-    A motion that cannot be continued ends early and says why; so does a proof. Raises DataError for a duration that is
-    not positive.
+    Where several motions continue from a moment, `branches` follows each of them. A motion that cannot be continued
+    ends early and says why; so does a proof. Raises DataError for a duration that is not positive, or where both
+    `prove` and `branches` are asked for.
 
     >>> import workbench as wb
     >>> found = wb.follow("block")
@@ -90,9 +104,26 @@ def follow(
     True
     """
     case = find_case(what)
+    if prove and branches:
+        raise DataError("a proof is of one motion; ask for prove or for branches")
     if progress:
         progress("following the motion", 0, 2 + prove)
+    if branches:
+        motions = tuple(
+            (run, differences(run, simulate_events(case, duration, SECOND, run.choices)))
+            for run in simulate_branches(case, duration)
+        )
+        return Followed(*motions[0], None, motions)
     run, uncertainty = simulate_twice(case, duration)
     if prove and progress:
         progress("proving it", 2, 3)
     return Followed(run, uncertainty, enclose(case, duration) if prove else None)
+
+
+def _data(run: EventRun, uncertainty: Uncertainty) -> dict[str, Any]:
+    """A motion, ready for JSON."""
+    return {
+        "end": run.end.t if run.stretches else 0.0, "reason": run.reason,
+        "forks": [fork._asdict() for fork in run.forks], "events": run.table().to_dict("records"),
+        "modes": run.modes().to_dict("records"), "uncertainty": vars(uncertainty),
+    }  # fmt: skip
