@@ -9,7 +9,7 @@ over the symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data th
 `ContactSystem`, `SlidingSystem`, `read`, `interval`; a case of one's own is a `Case` with a `quantity` each parameter.
 Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `solutions`, `compare`, `follow`, `convergence`,
 `sensitivity`, `scene`, `flow`, `discharge`, `exam`, `reality`, `report`, `study`, `check`, `vary`, `trace`, `painleve`,
-`sweep`, `show`, `export`, `verdict`, `verify`.
+`sweep`, `show`, `export`, `verdict`, `verify`. A step as a layer: `wb.torch.ContactLayer`, `wb.jax.ContactLayer`.
 """
 
 from importlib import import_module
@@ -70,6 +70,9 @@ VERBS = (
     "check", "compare", "convergence", "discharge", "exam", "export", "flow", "follow", "painleve", "read", "reality",
     "scene", "sensitivity", "show", "solutions", "solve", "study", "sweep", "trace", "vary", "verdict", "verify",
 )  # fmt: skip
+
+LAYERS = "jax", "torch"
+"""Modules of layers, each with the package that it is for."""
 
 # Where each name comes from. They are imported when first asked for, so that `import workbench` takes no time.
 _PLACES = {
@@ -143,6 +146,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in LAYERS:
+        return import_module(f"workbench.verbs.{name}")
     if name not in _FOUND:
         raise AttributeError(f"module 'workbench' has no attribute '{name}'; it has {', '.join(__all__)}")
     module, attribute = _FOUND[name]

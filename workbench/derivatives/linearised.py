@@ -392,6 +392,14 @@ class Linearised:
         dx = self.R @ y + p
         return dx, self.A @ dx + r
 
+    def taken_for(self, sides: dict[int, int]) -> "Linearised":
+        """The law with some modes taken for others, those between two for one of them."""
+        s = empty_system(self.at.first, self.at.cone)
+        s.buffer[:] = self.at.buffer
+        for mode, side in sides.items():
+            s.mode[self.at.mode == mode] = side
+        return Linearised(self.problem, s, _linearise(s))
+
     def moved(self, x: Array) -> "Linearised":
         """The same modes at another solution x (X,) that has the same velocities."""
         s = empty_system(self.at.first, self.at.cone)

@@ -45,6 +45,12 @@ MODES = tuple(Mode)
 """The modes by the numbers that follow."""
 INSIDE, AT_LOWER, AT_UPPER, FIXED, LEAVES_LOWER, LEAVES_UPPER, LOOSE = range(7)
 OPEN, STICKS, SLIDES, EDGE, TOUCHES, NOTHING = range(7, 13)
+SIDE = {
+    LEAVES_LOWER: AT_LOWER, LEAVES_UPPER: AT_UPPER, LOOSE: FIXED, EDGE: STICKS, TOUCHES: OPEN, NOTHING: OPEN
+}  # fmt: skip
+"""Of each place between two modes the one of them that a limiting Jacobian takes: nothing begins to move or to bear."""
+BEARING = SIDE | {LEAVES_LOWER: INSIDE, LEAVES_UPPER: INSIDE, TOUCHES: SLIDES, NOTHING: STICKS}
+"""The same, on the side on which all of them may bear."""
 NO_PLACE = -1
 """Of unknowns behind the first of a cone or disc, which has one mode."""
 ROUNDING = 1e-13

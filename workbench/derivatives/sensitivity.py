@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.arrays import Array
 from workbench.derivatives.linearised import Change, Linearised, change_of, due_to_sources, linearised
-from workbench.derivatives.modes import Mode, Place, one_by_one
+from workbench.derivatives.modes import BEARING, SIDE, Mode, Place, one_by_one
 from workbench.errors import DataError
 from workbench.matrices.p_property.verdict import p_verdict_of
 from workbench.problems.mixed import MixedNCP
@@ -32,6 +32,9 @@ MOST_ROWS = 12
 """Bounded unknowns up to which all one-sided derivatives are enumerated."""
 NEAR = 1e-4
 """Relative distance up to which an answer to round-off is the solution that was given."""
+CONSISTENT = 1e-9
+"""Share of its terms up to which a gradient of redundant contacts is one that their impulses do not move."""
+UNDETERMINED = "no gradient: contacts are redundant, and how they share the load is not determined"
 SAME = 1e-9
 """Relative difference up to which two derivatives are one."""
 
@@ -194,22 +197,62 @@ class Sensitivity:
         F[p.order] = np.divide(dF, p.unit, out=np.zeros(dF.size), where=p.unit > 0)
         return Derivative(p.plain(dx), F)
 
-    def gradient(self, g: Array) -> Change:
+    def gradient(self, g: Array, limiting: bool = False) -> Change:
         """Of a function of z with gradient g (n,), the gradient by all data, set by set, by one transposed solve.
 
-        Its A (X, X) is the outer product of what is due to q and of x. Raises DataError where the point is not smooth.
+        Its A (X, X) is the outer product of what is due to q and of x. Between two modes `limiting` takes the Jacobian
+        of one side (`modes.SIDE`). Of redundant contacts there is a gradient of what the share of the load does not
+        move. Raises DataError where there is none.
         """
-        kind, reason = self.verdict
-        if kind is not Kind.SMOOTH:
-            raise DataError(f"no gradient: {reason}")
-        s, p = self.system, self.system.problem
+        p = self.system.problem
         given = p.unit * np.asarray(g, dtype=float)[p.order]
-        a = s.solved(s.R.T @ given, transposed=True)
+        s = self._one_side(given, limiting)
+        wanted = s.R.T @ given
+        a = s.solved(wanted, transposed=True)
+        if s.is_singular:
+            E = s.at.E[: s.Y]
+            left, size = np.abs(s.S.T @ a - wanted), np.abs(s.S.T) @ np.abs(a) + np.abs(s.R.T) @ np.abs(given)
+            if (E * left).max() > CONSISTENT * (E * size).max():
+                raise DataError(UNDETERMINED)
         force = s.L @ a
         left = given - s.A.T @ force
         mu, lower, upper = np.zeros(p.sets.cone.size), np.zeros(given.size), np.zeros(given.size)
         due_to_sources(s.at, a, left, mu, lower, upper)
         return Change(-np.outer(force, s.x), -force, mu, lower, upper)
+
+    def _one_side(self, given: Array, limiting: bool) -> Linearised:
+        """The law from which the gradient of a function with gradient `given` (X,) by x is formed; DataError where it
+        is none of a single solution."""
+        s = self.system
+        if not s.between:
+            return s
+        kind, reason = self.verdict
+        if not limiting:
+            raise DataError(f"no gradient: {reason}")
+        if kind in (Kind.SEVERAL, Kind.SINGULAR):
+            # Redundant contacts: a vertex of their impulses has some at zero, which may bear as well.
+            bearing = s.taken_for(BEARING)
+            if kind is Kind.SEVERAL and not bearing.is_singular:
+                raise DataError(f"no gradient: {reason}")
+            moved = bearing.R @ bearing.kernel()
+            if (np.abs(given @ moved) > CONSISTENT * (np.abs(given) @ np.abs(moved))).any():
+                raise DataError(UNDETERMINED)
+        return s.taken_for(SIDE)
+
+    def plain_gradient(self, g: Array, limiting: bool = False) -> dict[str, Array]:
+        """`gradient` by the problem's own q, lower, upper (n,) and mu (.,), in their order."""
+        due, p = self.gradient(g, limiting), self.system.problem
+        found = {"q": p.plain(due.q)}
+        for name in ("lower", "upper"):
+            found[name] = np.empty(due.q.size)
+            found[name][p.order] = getattr(due, name)
+        found["mu"] = due.mu
+        if isinstance(self.problem, MixedNCP):
+            at = self.problem.sets.at
+            if (np.diff(at) > 1).any():
+                raise DataError("a set has a coefficient for every direction, by which no gradient is formed")
+            found["mu"] = due.mu[np.diff(at) == 1]
+        return found
 
 
 def _count(between: list[Place]) -> str:

@@ -1,0 +1,208 @@
+"""A step as a layer: gradients against differences, closed forms, kinks and redundant contacts; JAX and PyTorch."""
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.thorough import quickly
+from workbench.builtin.formulations import FORMULATIONS
+from workbench.derivatives.layer import ContactLayer, StepOutputs
+from workbench.errors import DataError, ModellingError
+
+ITERATING = {"mujoco-noslip", "gauss-seidel", "hunt-crossley", "ipc", "staggered"}
+QUICK = {"coulomb", "ccp", "box", "hybrid", "stewart-trinkle"}
+SIZE = 6, 1, 3, 2
+
+
+def data(seed: int, size: tuple[int, int, int, int] = SIZE) -> dict[str, np.ndarray]:
+    n, m, r, d = size
+    rng = np.random.default_rng(seed)
+    B = rng.normal(size=(n, n))
+    return {
+        "M": B @ B.T + n * np.eye(n), "v": rng.normal(size=n), "f": rng.normal(size=n), "J_n": rng.normal(size=(r, n)),
+        "J_t": rng.normal(size=(d * r, n)), "mu": rng.uniform(0.2, 0.8, r), "phi": rng.uniform(0, 0.01, r),
+        "e": rng.uniform(0, 0.5, r), "r_n": 0.1 * rng.normal(size=r), "r_t": 0.1 * rng.normal(size=d * r),
+        "eps_n": rng.uniform(1e-3, 1e-2, r), "eps_t": np.repeat(rng.uniform(1e-3, 1e-2, r), d),
+        "J_b": rng.normal(size=(m, n)), "g": 0.01 * rng.normal(size=m), "r_b": 0.1 * rng.normal(size=m),
+        "eps_b": rng.uniform(1e-3, 1e-2, m),
+    }  # fmt: skip
+
+
+def value(layer: ContactLayer, given: dict[str, np.ndarray], due: StepOutputs) -> float:
+    return float(sum(a @ b for a, b in zip(layer.step(given).outputs, due, strict=True)))
+
+
+def slopes(layer, given, due, name, along):
+    """Differences of order two and of order four along a change of one datum."""
+    ends = [value(layer, {**given, name: given[name] + s * 1e-5 * along}, due) for s in (1, -1, 2, -2)]
+    return (ends[0] - ends[1]) / 2e-5, (8 * (ends[0] - ends[1]) - (ends[2] - ends[3])) / 12e-5
+
+
+@pytest.mark.parametrize("d", [1, 2])
+@pytest.mark.parametrize("name", quickly(sorted({*FORMULATIONS.bundled} - ITERATING), QUICK.__contains__))
+def test_gradients_by_all_data_are_those_of_differences(name, d):
+    """Where differences of two orders agree: elsewhere there is a kink within their reach."""
+    layer, compared = ContactLayer(FORMULATIONS.find(name), (*SIZE[:3], d), 0.01), 0
+    for seed in range(4):
+        given, rng = data(seed, (*SIZE[:3], d)), np.random.default_rng(seed)
+        due = StepOutputs(*(rng.normal(size=x.size) for x in layer.step(given).outputs))
+        try:
+            found = layer.gradient(layer.step(given), due)
+        except DataError as error:
+            # Faces of a polygon that bear nothing are redundant.
+            assert "share the load" in str(error)  # noqa: PT017
+            continue
+        for key in found:
+            along = rng.normal(size=given[key].shape)
+            along = along + along.T if key == "M" else along
+            second, fourth = slopes(layer, given, due, key, along)
+            if abs(second - fourth) <= 1e-5 * max(1.0, abs(fourth)):
+                assert (found[key] * along).sum() == pytest.approx(fourth, rel=2e-6, abs=1e-5), (seed, key)
+                compared += 1
+    assert compared >= 30
+
+
+@pytest.mark.parametrize("normal", ["velocity", "moreau"])
+def test_gradients_are_those_of_the_normal_law(normal):
+    """Under Moreau's law the first contact is open, and the others rebound; at velocity level gaps have no effect."""
+    layer, given = ContactLayer(FORMULATIONS.find("coulomb"), SIZE, 0.01, normal=normal), data(2)
+    given |= {"phi": np.array([0.01, 0.0, -0.01]), "r_n": np.array([-5.0, -5.0, -5.0])}
+    step = layer.step(given)
+    rng = np.random.default_rng(0)
+    due = StepOutputs(*(rng.normal(size=x.size) for x in step.outputs))
+    found = layer.gradient(step, due)
+    for key in found:
+        along = rng.normal(size=given[key].shape)
+        along = along + along.T if key == "M" else along
+        # A gap of zero is where Moreau's law changes.
+        along = along * np.sign(np.abs(given["phi"])) if key == "phi" else along
+        _, fourth = slopes(layer, given, due, key, along)
+        assert (found[key] * along).sum() == pytest.approx(fourth, rel=2e-6, abs=1e-5), key
+    assert (step.outputs.p_n[0] == 0) == (normal == "moreau")
+
+
+def sliding(**options) -> tuple[ContactLayer, dict[str, np.ndarray]]:
+    """A particle of 2 kg that slides at (3, 4) m/s, and falls at 1 m/s onto a plane that is there."""
+    layer = ContactLayer(FORMULATIONS.find("coulomb"), (3, 0, 1, 2), 0.01, **options)
+    J = np.eye(3)
+    return layer, {"M": 2 * J, "v": np.array([3.0, 4.0, -1.0]), "J_n": J[2:], "J_t": J[:2], "mu": np.array([0.5])}
+
+
+def test_a_sliding_particle_has_the_gradients_of_its_formula():
+    """u+ = u (1 - mu w / |u|) with the approach w = 1: by mu -w u/|u|, by w -mu u/|u|."""
+    layer, given = sliding()
+    step = layer.step(given)
+    np.testing.assert_allclose(step.outputs.v, [3 - 0.3, 4 - 0.4, 0], rtol=1e-12)
+    due = StepOutputs(np.array([1.0, 2.0, 0.0]), np.zeros(1), np.zeros(2), np.zeros(0))
+    found = layer.gradient(step, due)
+    assert found["mu"][0] == pytest.approx(-(0.6 + 2 * 0.8), rel=1e-12)
+    # u (1 - 0.1) + ...: d/du of u - mu w u/|u| is 1 - mu w (1 - e e^T) / 5.
+    e = np.array([0.6, 0.8])
+    by_u = (np.eye(2) - 0.1 * (np.eye(2) - np.outer(e, e))) @ [1.0, 2.0]
+    np.testing.assert_allclose(found["v"], [*by_u, 0.5 * (0.6 + 2 * 0.8)], rtol=1e-12)
+
+
+def test_a_kink_is_refused_or_has_the_gradient_of_one_side():
+    """The particle touches without force: v_n+ = max(0, v_n-) has the slopes 0 and 1."""
+    at_rest = {"v": np.array([3.0, 4.0, 0.0])}
+    due = StepOutputs(np.array([0.0, 0.0, 1.0]), np.zeros(1), np.zeros(2), np.zeros(0))
+    layer, given = sliding()
+    found = layer.gradient(layer.step({**given, **at_rest}), due)
+    np.testing.assert_allclose(found["v"], [0, 0, 1], atol=1e-12)
+    layer, given = sliding(at_kinks="refuse")
+    with pytest.raises(DataError, match="touches without force"):
+        layer.gradient(layer.step({**given, **at_rest}), due)
+
+
+def test_redundant_contacts_have_gradients_of_velocities_alone():
+    """Two feet of one particle: the motion is that of one foot, the share of the load is open."""
+    one = ContactLayer(FORMULATIONS.find("frictionless"), (3, 0, 1, 2), 0.01)
+    two = ContactLayer(FORMULATIONS.find("frictionless"), (3, 0, 2, 2), 0.01)
+    _, given = sliding()
+    twice = {**given, **{name: np.concatenate([given[name]] * 2) for name in ("J_n", "J_t", "mu")}}
+    by_v = np.array([1.0, 2.0, 3.0])
+    due = [StepOutputs(by_v, np.zeros(k), np.zeros(2 * k), np.zeros(0)) for k in (1, 2)]
+    a, b = (layer.gradient(layer.step(x), g) for layer, x, g in zip((one, two), (given, twice), due, strict=True))
+    np.testing.assert_allclose(a["v"], b["v"], atol=1e-12)
+    np.testing.assert_allclose(a["M"], b["M"], atol=1e-12)
+    with pytest.raises(DataError, match="how they share the load is not determined"):
+        two.gradient(two.step(twice), due[1]._replace(p_n=np.array([1.0, 0.0])))
+    whole = two.gradient(two.step(twice), due[1]._replace(v=0 * by_v, p_n=np.ones(2)))
+    assert whole["v"][2] == pytest.approx(-2.0, rel=1e-12)
+
+
+def test_a_batch_is_its_steps_and_what_it_shares_collects_their_sum():
+    layer, given = sliding()
+    speeds = np.array([[3.0, 4.0, -1.0], [1.0, 0.0, -2.0], [0.1, 0.0, -1.0]])
+    outputs, steps = layer.steps({**given, "v": speeds})
+    assert outputs.v.shape == (3, 3)
+    due = StepOutputs(np.ones((3, 3)), np.zeros((3, 1)), np.zeros((3, 2)), np.zeros((3, 0)))
+    found = layer.gradients(steps, due, {**given, "v": speeds})
+    single = [layer.gradient(s, StepOutputs(np.ones(3), np.zeros(1), np.zeros(2), np.zeros(0))) for s in steps]
+    np.testing.assert_array_equal(found["v"], [x["v"] for x in single])
+    np.testing.assert_allclose(found["mu"], sum(x["mu"] for x in single), rtol=1e-14)
+    assert {name: x.shape for name, x in found.items()} == {
+        name: np.shape(x) for name, x in {**given, "v": speeds}.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"mu": None}, "mu is missing"),
+        ({"nu": np.ones(1)}, "a step has no 'nu'"),
+        ({"mu": np.array([-0.1])}, r"mu = -0\.1 is negative"),
+        ({"v": np.array([np.nan, 0, 0])}, "v has an entry that is not finite"),
+        ({"v": np.ones(4)}, r"v has shape \(4,\); \(3,\) is needed"),
+        ({"v": np.ones((2, 3)), "mu": np.ones((3, 1))}, "axes of a batch do not fit"),
+    ],
+)
+def test_data_that_do_not_fit_are_named(change, words):
+    layer, given = sliding()
+    with pytest.raises(DataError, match=words):
+        layer.steps({name: x for name, x in {**given, **change}.items() if x is not None})
+
+
+def test_options_that_do_not_fit_are_named():
+    for options, words in [({"h": 0.0}, "h = 0 s"), ({"h": 0.01, "at_kinks": "guess"}, "at_kinks = 'guess'")]:
+        with pytest.raises(DataError, match=words):
+            ContactLayer(FORMULATIONS.find("coulomb"), SIZE, **options)
+    with pytest.raises(ModellingError, match="iterates its data"):
+        ContactLayer(FORMULATIONS.find("ipc"), SIZE, 0.01)
+
+
+def test_jax_differentiates_within_its_transformations():
+    jax = pytest.importorskip("jax")
+    from jax.test_util import check_grads
+
+    with jax.enable_x64(True):
+        given = data(1, (6, 0, 2, 2))
+        layer = wb.jax.ContactLayer("coulomb", (6, 0, 2, 2), 0.01)
+
+        def of(v, mu):
+            return layer(**{**given, "v": v, "mu": mu}).v
+
+        check_grads(of, (given["v"], given["mu"]), order=1, modes=("rev",))
+        by_mu = jax.grad(lambda mu, v: (of(v, mu) ** 2).sum())
+        speeds = np.random.default_rng(2).normal(size=(3, 6))
+        single = np.stack([by_mu(given["mu"], v) for v in speeds])
+        np.testing.assert_allclose(jax.vmap(by_mu, (None, 0))(given["mu"], speeds), single, rtol=1e-12)
+        np.testing.assert_allclose(jax.jit(by_mu)(given["mu"], speeds), single.sum(0), rtol=1e-12)
+        with pytest.raises(DataError, match="M is missing"):
+            layer(v=given["v"])
+
+
+def test_pytorch_differentiates():
+    torch = pytest.importorskip("torch")
+    given = {name: torch.tensor(x) for name, x in data(1, (6, 0, 2, 2)).items()}
+    layer = wb.torch.ContactLayer("coulomb", (6, 0, 2, 2), 0.01)
+
+    def of(v, mu, J_n):
+        return layer(**{**given, "v": v, "mu": mu, "J_n": J_n})
+
+    moved = [given[name].clone().requires_grad_() for name in ("v", "mu", "J_n")]
+    assert torch.autograd.gradcheck(of, moved)
+    speeds = torch.tensor(np.random.default_rng(2).normal(size=(3, 6)), requires_grad=True)
+    assert torch.autograd.gradcheck(of, [speeds, *moved[1:]])
+    with pytest.raises(DataError, match="M is missing"):
+        layer(v=given["v"])
