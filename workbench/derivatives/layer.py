@@ -29,7 +29,7 @@ from workbench.errors import DataError, ModellingError
 from workbench.escalation import default_solver, in_steps
 from workbench.language.estimate import normal_estimate
 from workbench.language.formulation import Formulation
-from workbench.mechanics.core import CORE, GAP, MOREAU
+from workbench.mechanics.core import CORE, GAP
 from workbench.problems.solution import Status
 from workbench.step import stepping
 from workbench.step.stepper import Stepper
@@ -272,7 +272,8 @@ class ContactLayer:
                 found[row + 2 * n_c :, last] = data["mu"]
         push: Array = np.zeros(n_f)
         if n_f:
-            push = -np.linalg.solve(equations[:, :n_f].T, partners[:, :n_f].T @ pull + outputs[:, :n_f].T @ g)
+            pulled: Array = partners[:, :n_f].T @ pull + outputs[:, :n_f].T @ g
+            push = np.asarray(-np.linalg.solve(equations[:, :n_f].T, pulled), dtype=float)
         found[: last + n_o] = np.outer(np.concatenate([push, pull, g]), step.w)
         return found
 
@@ -296,11 +297,8 @@ class ContactLayer:
         found["f"] += h * due["b"]
         approach = np.minimum(0.0, data["J_n"] @ v + data["r_n"])
         restored = np.where(approach < 0, data["e"] * b_n, 0.0)
-        opened = (data["phi"] > 0) & (core.law == MOREAU)
-        found["phi"] += np.where(opened | (core.law == GAP), b_n / h, 0.0)
-        for name in ("J_n", "mu", "e"):
-            found[name][opened] = 0.0
-        restored, b_n = np.where(opened, 0.0, restored), np.where(opened, 0.0, b_n)
+        # What Moreau's law opens has no impulse, so that nothing is due to its rows.
+        found["phi"] += b_n / h if core.law == GAP else 0.0
         found["e"] += b_n * approach
         found["r_n"] += b_n + restored
         found["J_n"] += np.outer(restored, v)
