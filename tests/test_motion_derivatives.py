@@ -10,6 +10,7 @@ import pytest
 import workbench as wb
 from cases import CASES
 from formulations import FORMULATIONS
+from workbench.builtin.reports.text.sensitivity import sampled_in_words
 from workbench.cli.main import main
 from workbench.derivatives.motion import (
     Motion,
@@ -127,12 +128,36 @@ def test_the_verb_holds_formulations_against_the_motion():
     assert "stewart-trinkle" not in words.split("Within 5 %:")[1].split(".")[0]
 
 
+def test_samples_of_a_parameter_have_the_derivatives_of_their_own_runs():
+    """A block slides by u = u0 - mu g t e under exact friction, along x under a polygon, at every mu."""
+    found = wb.sensitivity("block", ["stewart-trinkle"], of="v[0]", to="mu", duration=0.1)
+    samples, case = found.samples, wb.cases.find("block")()
+    assert samples["at"].nunique() == 21
+    assert (samples["at"].min(), samples["at"].max()) == pytest.approx((0.8 * case.mu, 1.2 * case.mu))
+    c = np.cos(np.radians(case.direction))
+    for label, cosine in [("the motion", c), ("coulomb", c), ("stewart-trinkle", 1.0)]:
+        own = samples[samples["formulation"] == label]
+        np.testing.assert_allclose(own["value"], case.speed * c - own["at"] * case.gravity * 0.1 * cosine, rtol=1e-9)
+        if label != "the motion":
+            np.testing.assert_allclose(own["derivative"], -case.gravity * 0.1 * cosine, rtol=1e-8)
+    assert sampled_in_words(samples) == [
+        "Of 21 values of mu within 20 % of the one in use, every formulation has dv[0]/dmu at all, with the sign "
+        "of the motion's slope."
+    ]
+    turned = samples.assign(derivative=np.where(samples["formulation"] == "coulomb", 1.0, samples["derivative"]))
+    turned.loc[turned["formulation"] == "stewart-trinkle", "kinks"] = 1
+    assert sampled_in_words(turned)[0].endswith(
+        "coulomb has a derivative at 21, the wrong sign at 21; stewart-trinkle has a derivative at 0."
+    )
+
+
 def test_the_command(capsys, tmp_path):
     given = ["sensitivity", "block", "--of", "x", "--to", "mu", "--duration", "0.01", "-f", "box", "--quiet"]
     main([*given, "--json", "--out", str(tmp_path / "out")])
     data = json.loads(capsys.readouterr().out)
     assert [row["formulation"] for row in data["derivatives"]] == ["the motion", "coulomb", "box"]
     assert (tmp_path / "out" / "derivatives.csv").exists()
+    assert 'id="figure-objective-0"' in (tmp_path / "out" / "report.html").read_text("utf-8")
     main(given)
     assert "dx/dmu" in capsys.readouterr().out
 

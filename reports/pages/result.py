@@ -1,18 +1,24 @@
 """The page of a result that is words and tables."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from workbench.builtin.reports.pages.page import environment
+from workbench.builtin.reports.pages.page import environment, scripts
+
+if TYPE_CHECKING:
+    from workbench.builtin.reports.figures.charts import Figure
 
 MOST_ROWS = 1000
 """Rows of a table that the page shows; the saved files have them all."""
 
 
-def render(title: str, words: Sequence[str], frames: Mapping[str, pd.DataFrame], provenance: dict[str, Any]) -> str:
-    """The whole page as text; every table with the units and meanings of its columns."""
+def render(
+    title: str, words: Sequence[str], frames: Mapping[str, pd.DataFrame], provenance: dict[str, Any],
+    figures: Sequence["Figure"] = (),
+) -> str:  # fmt: skip
+    """The whole page as text: sentences, figures, and every table with the units and meanings of its columns."""
     tables = [
         {
             "name": name,
@@ -28,7 +34,8 @@ def render(title: str, words: Sequence[str], frames: Mapping[str, pd.DataFrame],
         for name, frame in frames.items()
     ]
     return environment().get_template("result.html.j2").render(
-        title=title, words=words, tables=tables, provenance=provenance
+        title=title, words=words, tables=tables, provenance=provenance, figures=figures,
+        **(scripts(figures) if figures else {}),
     )  # fmt: skip
 
 

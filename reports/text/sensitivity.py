@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.comparison.derivatives import THE_MOTION
+from workbench.comparison.derivatives import REACH, THE_MOTION
 
 KNOWN = 1e-6
 """Relative difference of quotients of two orders up to which a quotient is known."""
 GOOD = 0.05
 """Relative error up to which a derivative is called right."""
+FLAT = 1e-3
+"""Share of the steepest slope of the motion below which its sign says nothing."""
 MOST = 10
 
 
@@ -39,6 +41,28 @@ def sentences(table: pd.DataFrame, settings: dict[str, Any]) -> list[str]:
         f"Steps of {1e3 * settings['step']:g} ms to {settings['duration']:g} s. Quotients of whole runs are the check: "
         f"{_agreement(table)}"
     )
+    return found
+
+
+def sampled_in_words(samples: pd.DataFrame) -> list[str]:
+    """For each output and parameter, the number of sampled values at which a formulation has a derivative, and at which
+    its sign differs from that of the motion's slope."""
+    found = []
+    for (parameter, output), rows in samples.groupby(["parameter", "output"], sort=False):
+        true = rows[rows["formulation"] == THE_MOTION].set_index("at")["value"]
+        count = len(true)
+        slope = pd.Series(np.gradient(true, true.index) if count > 1 else np.nan, true.index)
+        slope = slope.where(slope.abs() > FLAT * slope.abs().max())
+        parts = []
+        for label, own in rows[rows["formulation"] != THE_MOTION].groupby("formulation", sort=False):
+            smooth = own[np.isfinite(own["derivative"]) & (own["kinks"] == 0) & (own["jumps"] == 0)]
+            turned = int((np.sign(own["derivative"]) * np.sign(slope.loc[own["at"]].to_numpy()) < 0).sum())
+            if len(smooth) < count or turned:
+                wrong = f", the wrong sign at {turned}" if turned else ""
+                parts.append(f"{label} has a derivative at {len(smooth)}{wrong}")
+        near = f"Of {count} values of {parameter} within {100 * REACH:g} % of the one in use"
+        every = f"every formulation has d{output}/d{parameter} at all, with the sign of the motion's slope"
+        found.append(f"{near}, {'; '.join(parts) or every}.")
     return found
 
 

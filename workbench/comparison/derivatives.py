@@ -42,6 +42,61 @@ COLUMNS = (
 """Columns of the derivatives: a row per parameter, output and formulation."""
 
 
+SAMPLES, REACH = 21, 0.2
+"""Values of a parameter at which outputs are sampled, and how far from its own value, as a share of it."""
+SAMPLED = (
+    Column("parameter", "", "parameter of the case", of=CASE),
+    Column("at", "", "its value, in its unit", of=CASE),
+    *(c for c in COLUMNS if c.name in ("output", "formulation", "value", "derivative", "kinks", "jumps", "reason")),
+)
+"""Columns of the samples: a row per parameter, its value, output and formulation."""
+
+
+def samples_of(
+    case: Case, formulations: Sequence[Formulation], outputs: Sequence[str], parameters: Sequence[str], h: float,
+    duration: float, progress: ProgressCallback | None = None,
+) -> pd.DataFrame:  # fmt: skip
+    """Outputs and their derivatives at values around each parameter's own (`SAMPLED`), first those of the motion, which
+    has no derivatives here. Values that the case refuses are left out; a run that ends early has its reason."""
+    shares, rows = np.linspace(-REACH, REACH, SAMPLES), []
+    for name in parameters:
+        at, unit = moved(case, name)
+        for k, share in enumerate(shares):
+            if progress:
+                progress(f"outputs over {name}", k, len(shares))
+            try:
+                beside = at(share * unit)
+            except DataError:
+                continue
+            of = {"parameter": name, "at": float(getattr(case, case.aliases.get(name, name))) + share * unit}
+            run = simulate_events(beside, duration)
+            values = _at(beside, outputs, run.end.q, run.end.v) if not run.reason else np.full(len(outputs), np.nan)
+            rows += [
+                of | {"output": output, "formulation": THE_MOTION, "value": value, "derivative": np.nan, "kinks": 0,
+                      "jumps": 0, "reason": run.reason} for output, value in zip(outputs, values, strict=True)
+            ]  # fmt: skip
+            for f in formulations:
+                rows += [of | row for row in _sample(beside, f, outputs, name, h, duration)]
+    return framed(rows, SAMPLED, CASE)
+
+
+def _sample(
+    case: Case, formulation: Formulation, outputs: Sequence[str], name: str, h: float, duration: float
+) -> list[dict[str, Any]]:
+    try:
+        values, by = motion_derivatives(case, formulation, outputs, [name], h, duration)
+        one = by[name]
+        derivatives, why = one.derivative, one.reason
+        steps = {"kinks": len(one.kinks), "jumps": len(one.jumps)}
+    except DataError as reason:
+        values = derivatives = np.full(len(outputs), np.nan)
+        why, steps = str(reason), {"kinks": 0, "jumps": 0}
+    return [
+        {"output": output, "formulation": formulation.label, "value": values[i], "derivative": derivatives[i],
+         "reason": why, **steps} for i, output in enumerate(outputs)
+    ]  # fmt: skip
+
+
 def derivatives_of(
     case: Case, formulations: Sequence[Formulation], outputs: Sequence[str], parameters: Sequence[str], h: float,
     duration: float, progress: ProgressCallback | None = None,

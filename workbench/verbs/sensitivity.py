@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.builtin.reports.text.sensitivity import sentences
+from workbench.builtin.reports.text.sensitivity import sampled_in_words, sentences
 from workbench.errors import DataError, WorkbenchError
+from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.output import provenance
 from workbench.progress import ProgressCallback
@@ -34,6 +37,7 @@ class Sensitivities(Result):
     case: Case
     settings: dict[str, Any]
     table: pd.DataFrame = field(repr=False)
+    formulations: tuple[Formulation, ...] = field(repr=False)
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -42,6 +46,28 @@ class Sensitivities(Result):
     @property
     def words(self) -> list[str]:
         return sentences(self.table, self.settings)
+
+    @cached_property
+    def samples(self) -> pd.DataFrame:
+        """Outputs and derivatives at values of each parameter around its own, which takes some runs for each."""
+        from workbench.comparison.derivatives import samples_of
+
+        s = self.settings
+        return samples_of(self.case, self.formulations, s["of"], s["to"], s["step"], s["duration"])
+
+    def html(self, facts: dict[str, Any] | None = None) -> str:
+        """The page, with outputs drawn over the parameters."""
+        from workbench.builtin.reports.figures.sensitivity import figures
+        from workbench.builtin.reports.pages.result import render
+
+        frames = {**self.frames, "samples": self.samples}
+        words = [*self.words, *sampled_in_words(self.samples)]
+        return render(self.title, words, frames, facts or self.facts, figures(self.samples))
+
+    def write(self, folder: Path) -> None:
+        """As every result, and samples.csv."""
+        super().write(folder)
+        self.samples.to_csv(folder / "samples.csv", index=False)
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
@@ -91,4 +117,4 @@ def sensitivity(
     others = [f for f in chosen if f.label != exact.label]
     table = derivatives_of(case, [exact, *others], outputs, parameters, step, duration, progress)
     settings = {"of": outputs, "to": parameters, "step": step, "duration": duration}
-    return Sensitivities(case, settings, table)
+    return Sensitivities(case, settings, table, (exact, *others))
