@@ -8,8 +8,9 @@ The language: `formulation`, `free`, `nonneg`, `box`, `disc`, `friction_cone`, `
 over the symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data:
 `ContactSystem`, `SlidingSystem`, `read`, `interval`; a case of one's own is a `Case` with a `quantity` each parameter.
 Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `solutions`, `compare`, `follow`, `convergence`,
-`sensitivity`, `scene`, `flow`, `discharge`, `exam`, `reality`, `report`, `study`, `check`, `vary`, `trace`, `painleve`,
-`sweep`, `show`, `export`, `verdict`, `verify`. A step as a layer: `wb.torch.ContactLayer`, `wb.jax.ContactLayer`.
+`sensitivity`, `fit`, `scene`, `flow`, `discharge`, `exam`, `reality`, `report`, `study`, `check`, `vary`, `trace`,
+`painleve`, `sweep`, `show`, `export`, `verdict`, `verify`. A step as a layer:
+`wb.torch.ContactLayer`, `wb.jax.ContactLayer`.
 """
 
 from importlib import import_module
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from workbench.verbs.discharge import discharge
     from workbench.verbs.exam import exam
     from workbench.verbs.export import export
+    from workbench.verbs.fit import fit
     from workbench.verbs.flow import flow
     from workbench.verbs.follow import follow
     from workbench.verbs.painleve import painleve
@@ -67,8 +69,9 @@ if TYPE_CHECKING:
     from workbench.verbs.verify import verify
 
 VERBS = (
-    "check", "compare", "convergence", "discharge", "exam", "export", "flow", "follow", "painleve", "read", "reality",
-    "scene", "sensitivity", "show", "solutions", "solve", "study", "sweep", "trace", "vary", "verdict", "verify",
+    "check", "compare", "convergence", "discharge", "exam", "export", "fit", "flow", "follow", "painleve", "read",
+    "reality", "scene", "sensitivity", "show", "solutions", "solve", "study", "sweep", "trace", "vary", "verdict",
+    "verify",
 )  # fmt: skip
 
 LAYERS = "jax", "torch"
@@ -109,6 +112,7 @@ _PLACES = {
             "discharge",
             "exam",
             "export",
+            "fit",
             "flow",
             "follow",
             "painleve",
@@ -138,7 +142,7 @@ _FOUND = {
 __all__ = [
     "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "Law", "ModellingError", "SlidingSymbols",
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare",
-    "complements", "convergence", "declare", "disc", "discharge", "distance", "equals", "exam", "export", "flow",
+    "complements", "convergence", "declare", "disc", "discharge", "distance", "equals", "exam", "export", "fit", "flow",
     "follow", "formulation", "formulations", "free", "friction_cone", "interval", "kernel", "metric", "metrics",
     "nonneg", "painleve", "polygon", "quantity", "read", "reality", "report", "scene", "sensitivity", "show",
     "solutions", "solve", "solvers", "study", "sweep", "trace", "vary", "verdict", "verify",

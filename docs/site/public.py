@@ -6,8 +6,8 @@ from workbench.registry import Registry
 GROUPS = {
     "Verbs": [
         "solve", "solutions", "sweep", "compare", "report", "study", "check", "vary", "trace", "painleve", "verify",
-        "show", "read", "export", "follow", "convergence", "sensitivity", "scene", "flow", "discharge", "reality",
-        "exam", "verdict",
+        "show", "read", "export", "follow", "convergence", "sensitivity", "fit", "scene", "flow", "discharge",
+        "reality", "exam", "verdict",
     ],
     "Data": ["ContactSystem", "SlidingSystem", "interval"],
     "Lists": ["formulations", "cases", "solvers", "metrics"],
@@ -25,7 +25,8 @@ RESULTS = {
     "solve": "Solved", "solutions": "AllSolutions", "sweep": "Swept", "compare": "Compared", "report": "Reported",
     "study": "Studied", "check": "Checked", "vary": "Varying", "trace": "Traced", "painleve": "Regimes",
     "verify": "Verified", "show": "Shown", "export": "Exported", "follow": "Followed", "convergence": "Convergence",
-    "sensitivity": "Sensitivities", "flow": "FlowResult", "discharge": "DischargeResult", "reality": "RealityResult",
+    "sensitivity": "Sensitivities", "fit": "Fits", "flow": "FlowResult", "discharge": "DischargeResult",
+    "reality": "RealityResult",
     "exam": "ExamResult", "verdict": "Judged",
 }  # fmt: skip
 """What a verb hands back: a class of its module."""

@@ -18,6 +18,7 @@ from workbench.cli import (
     exam,
     export,
     files,
+    fit,
     flow,
     follow,
     index,
@@ -39,7 +40,7 @@ from workbench.errors import WorkbenchError
 from workbench.signals import ENDING, EndedBySignal
 
 COMMANDS = (
-    compare, follow, convergence, sensitivity, study, flow, reality, exam, report, index, slides, reproduce, show,
+    compare, follow, convergence, sensitivity, fit, study, flow, reality, exam, report, index, slides, reproduce, show,
     check, judge, trace, verify, files, export, painleve, listing,
 )  # fmt: skip
 """In the order in which the help lists them."""

@@ -1,0 +1,135 @@
+"""Fitted parameters: those of a motion's own data, standard errors against repetitions, and what is not determined."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import minimize
+
+import workbench as wb
+from workbench.cli.main import main
+from workbench.derivatives.fitting import Measurements, fit, measurements
+from workbench.derivatives.motion import Motion
+from workbench.errors import DataError, UnknownNameError
+from workbench.mechanics.case import Case
+from workbench.verbs.find import find_case, find_formulation
+
+H = 1e-3
+
+
+def own(case: Case, name: str, outputs: dict[str, int], duration: float = 0.3) -> pd.DataFrame:
+    """Coordinates of a motion by steps under a formulation, at times between and at the steps."""
+    motion = Motion(case, find_formulation(name), H, duration)
+    t = np.linspace(0, duration, 24)
+    steps = H * np.arange(motion.steps + 1)
+    return pd.DataFrame({"t": t, **{key: np.interp(t, steps, motion.states_q[:, i]) for key, i in outputs.items()}})
+
+
+@pytest.mark.parametrize("name", ["coulomb", "ccp", "box", "stewart-trinkle"])
+def test_a_formulation_finds_the_parameters_of_its_own_motion(name):
+    true = find_case("block").with_parameters(mu=0.27, speed=1.8)
+    seen = own(true, name, {"q[0]": 0, "q[1]": 1})
+    found = fit(find_case("block"), find_formulation(name), measurements(seen), ["mu", "speed"], H)
+    np.testing.assert_allclose(found.values, [0.27, 1.8], rtol=1e-7)
+    assert found.reason == ""
+    assert found.residual < 1e-8
+
+
+def test_restitution_is_found_through_impacts():
+    true = find_case("bouncing-ball").with_parameters(e=0.7)
+    seen = own(true, "coulomb", {"q[2]": 2}, 0.7)
+    start = find_case("bouncing-ball").with_parameters(e=0.6)
+    found = fit(start, find_formulation("coulomb"), measurements(seen), ["e"], H)
+    assert found.values[0] == pytest.approx(0.7, rel=1e-7)
+
+
+def noisy(rng: np.random.Generator) -> Measurements:
+    t = np.linspace(0, 0.4, 21)
+    s = 2 * t - 0.5 * 0.3 * 9.81 * t**2
+    x, y = (s * c + rng.normal(0, 1e-3, t.size) for c in (np.cos(np.pi / 6), np.sin(np.pi / 6)))
+    return Measurements(t, ("x", "y"), np.stack([x, y], axis=1), np.ones(2))
+
+
+@pytest.mark.thorough
+def test_standard_errors_are_the_spread_of_repetitions():
+    """200 data sets with other noise of 1 mm; the correlation of speed and friction is theirs, too."""
+    rng, coulomb, case = np.random.default_rng(0), find_formulation("coulomb"), find_case("block")
+    fits = [fit(case, coulomb, noisy(rng), ["mu", "speed"], H) for _ in range(200)]
+    values = np.array([x.values for x in fits])
+    np.testing.assert_allclose(np.mean([x.errors for x in fits], axis=0), values.std(axis=0), rtol=0.15)
+    assert np.mean([x.correlation[0, 1] for x in fits]) == pytest.approx(np.corrcoef(values.T)[0, 1], abs=0.03)
+    # Two standard errors hold the truth in 95 of 100; the step moves the speed by h mu g / 2.
+    inside = [abs(x.values[0] - 0.3) < 2 * x.errors[0] for x in fits]
+    assert 0.9 < np.mean(inside) < 0.99
+
+
+def test_derivatives_take_a_tenth_of_the_runs_of_a_search():
+    case, coulomb, given = find_case("block"), find_formulation("coulomb"), noisy(np.random.default_rng(1))
+    found = fit(case.with_parameters(mu=0.2, speed=1.5), coulomb, given, ["mu", "speed"], H)
+    steps = H * np.arange(401)
+
+    def misfit(theta: np.ndarray) -> float:
+        q = Motion(case.with_parameters(mu=theta[0], speed=theta[1]), coulomb, H, 0.4).states_q
+        return float(sum(((np.interp(given.t, steps, q[:, i]) - given.values[:, i]) ** 2).sum() for i in (0, 1)))
+
+    search = minimize(misfit, [0.2, 1.5], method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-14})
+    np.testing.assert_allclose(found.values, search.x, rtol=1e-6)
+    assert found.runs * 10 < search.nfev
+
+
+def test_a_rough_objective_has_no_standard_error():
+    """A soft contact bounces under the block: derivatives are those of the bounces, 1e3 times those of the friction."""
+    found = wb.fit("block", own(find_case("block"), "coulomb", {"x": 0, "y": 1}, 0.4), ["coulomb", "mujoco"], to="mu")
+    table = found.table.set_index("formulation")
+    assert np.isfinite(table.loc["coulomb", "standard_error"])
+    assert np.isnan(table.loc["mujoco", "standard_error"])
+    assert any("No standard error" in sentence and "mujoco" in sentence for sentence in found.words)
+
+
+def test_what_is_not_determined_is_refused():
+    case, coulomb = find_case("block"), find_formulation("coulomb")
+    seen = measurements(own(case, "coulomb", {"q[0]": 0}))
+    with pytest.raises(DataError, match="do not depend on height"):
+        fit(case, coulomb, seen, ["height"], H)
+    with pytest.raises(DataError, match="do not tell mu, gravity apart"):
+        fit(case, coulomb, seen, ["mu", "gravity"], H)
+    with pytest.raises(DataError, match="2 measurements; 3 parameters"):
+        fit(case, coulomb, Measurements(seen.t[:2], seen.names, seen.values[:2], seen.sigma), ["mu", "speed", "m"], H)
+    with pytest.raises(UnknownNameError):
+        fit(case, coulomb, seen, ["weight"], H)
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"x": [1.0]}, "t and one output at least"),
+        ({"t": [0.0, 1.0], "x": ["a", "b"]}, "is no number"),
+        ({"t": [0.1, 0.1], "x": [1.0, 2.0]}, "times t are needed that rise"),
+        ({"t": [0.0, 0.1], "x": [np.nan, np.nan]}, "infinite, or all missing"),
+    ],
+)
+def test_measurements_that_are_none_are_named(columns, words):
+    with pytest.raises(DataError, match=words):
+        measurements(pd.DataFrame(columns))
+
+
+def test_the_command_reads_a_file_and_prints_words_or_json(capsys, tmp_path):
+    path = tmp_path / "seen.csv"
+    seen = own(find_case("block").with_parameters(mu=0.25), "coulomb", {"x": 0, "y": 1})
+    seen.loc[3, "x"] = np.nan
+    seen.to_csv(path, index=False)
+    given = ["fit", "block", str(path), "--to", "mu", "-f", "coulomb", "-f", "stewart-trinkle", "--quiet"]
+    main([*given, "--json", "--out", str(tmp_path / "out")])
+    found = json.loads(capsys.readouterr().out)
+    assert found["measurements"] == 2 * len(seen) - 1
+    first = found["fits"][0]
+    assert (first["formulation"], first["parameter"]) == ("coulomb", "mu")
+    assert first["value"] == pytest.approx(0.25, rel=1e-6)
+    assert (tmp_path / "out" / "report.html").exists()
+    main(given)
+    said = capsys.readouterr().out
+    assert "Smallest residual: coulomb" in said
+    assert "stewart-trinkle  mu" in said
+    assert main(["fit", "block", str(tmp_path / "none.csv"), "--to", "mu", "--quiet"]) == 2
+    assert "not a CSV file" in capsys.readouterr().err
