@@ -57,7 +57,7 @@ def test_standard_errors_are_the_spread_of_repetitions():
     rng, coulomb, case = np.random.default_rng(0), find_formulation("coulomb"), find_case("block")
     fits = [fit(case, coulomb, noisy(rng), ["mu", "speed"], H) for _ in range(200)]
     values = np.array([x.values for x in fits])
-    np.testing.assert_allclose(np.mean([x.errors for x in fits], axis=0), values.std(axis=0), rtol=0.15)
+    np.testing.assert_allclose(np.mean([x.errors for x in fits], axis=0), values.std(axis=0, ddof=1), rtol=0.1)
     assert np.mean([x.correlation[0, 1] for x in fits]) == pytest.approx(np.corrcoef(values.T)[0, 1], abs=0.03)
     # Two standard errors hold the truth in 95 of 100; the step moves the speed by h mu g / 2.
     inside = [abs(x.values[0] - 0.3) < 2 * x.errors[0] for x in fits]
