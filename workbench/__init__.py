@@ -4,12 +4,12 @@
     >>> wb.formulations.names[:3]
     ['frictionless', 'stewart-trinkle', 'anitescu-potra']
 
-The language: `formulation`, `free`, `nonneg`, `box`, `disc`, `friction_cone`, `equals`, `complements`, `declare`,
-over the symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data:
-`ContactSystem`, `SlidingSystem`, `read`, `interval`; a case of one's own is a `Case` with a `quantity` each parameter.
-Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `solutions`, `compare`, `follow`, `convergence`,
-`sensitivity`, `fit`, `scene`, `flow`, `discharge`, `exam`, `reality`, `report`, `study`, `check`, `vary`, `trace`,
-`painleve`, `sweep`, `show`, `export`, `verdict`, `verify`. A step as a layer:
+The language: `formulation`, `free`, `nonneg`, `box`, `disc`, `friction_cone`, `equals`, `complements`, `declare`, over
+the symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data:
+`ContactSystem`, `SlidingSystem`, `read`, `interval`; a user-defined case is a `Case` with a `quantity` for each
+parameter. Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `solutions`, `compare`, `follow`,
+`convergence`, `sensitivity`, `fit`, `scene`, `flow`, `discharge`, `exam`, `reality`, `report`, `study`, `check`,
+`vary`, `trace`, `painleve`, `sweep`, `show`, `export`, `verdict`, `verify`. A step as a differentiable layer:
 `wb.torch.ContactLayer`, `wb.jax.ContactLayer`.
 """
 
@@ -75,9 +75,9 @@ VERBS = (
 )  # fmt: skip
 
 LAYERS = "jax", "torch"
-"""Modules of layers, each with the package that it is for."""
+"""Modules of layers, named as the package that each is for."""
 
-# Where each name comes from. They are imported when first asked for, so that `import workbench` takes no time.
+# Origin of each name. They are imported on first use, so that `import workbench` takes no time.
 _PLACES = {
     "algorithms": {"SOLVERS": "solvers"},
     "builtin.cases": {"CASES": "cases"},

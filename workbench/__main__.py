@@ -1,4 +1,4 @@
-"""`python -m workbench` is the command `workbench`."""
+"""Run the command `workbench` by `python -m workbench`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The array of doubles that signatures speak of, samples of steps, and arrays as text."""
+"""The array type of signatures, samples of steps, and arrays as text."""
 
 import base64
 from collections.abc import Mapping
@@ -11,18 +11,18 @@ Array = NDArray[np.float64]
 
 
 def evenly(steps: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """At most so many of the steps (k,), evenly spread, the first and the last among them."""
+    """Return at most `most` of the steps (k,), evenly spread, including the first and the last."""
     return steps[np.unique(np.linspace(0, len(steps) - 1, min(most, len(steps))).round().astype(np.int64))]
 
 
 def as_text(arrays: Mapping[str, Array]) -> str:
-    """Arrays by their names as one text, to the last bit."""
+    """Write arrays, by name, as one text that preserves every bit."""
     content = BytesIO()
     np.savez_compressed(content, allow_pickle=False, **arrays)
     return base64.b64encode(content.getvalue()).decode()
 
 
 def from_text(text: str) -> dict[str, Array]:
-    """The arrays that `as_text` made text."""
+    """Read the arrays that `as_text` has written."""
     with np.load(BytesIO(base64.b64decode(text)), allow_pickle=False) as found:
         return {name: found[name] for name in found.files}

@@ -1,14 +1,14 @@
-"""The errors a person may see. Each message is one line: what was wrong, its value, what would be right."""
+"""Errors shown to users. Each message is one line: what was wrong, its value, what is expected."""
 
 import difflib
 from collections.abc import Iterable
 
 NEAR = 0.55
-"""Likeness from which a name is taken for a mistyped one: 'boks' and 'box' have 0.57."""
+"""Similarity at which a name is suggested for a mistyped one: 'boks' and 'box' have 0.57."""
 
 
 def meant(name: str, known: Iterable[str]) -> str:
-    """The known name nearest to a mistyped one as a question with a blank behind it; empty where none is near."""
+    """Return the known name closest to a mistyped one as a question with a trailing blank; empty if none is close."""
     near = difflib.get_close_matches(name, known, 1, NEAR)
     return f"did you mean '{near[0]}'? " if near else ""
 
@@ -16,7 +16,7 @@ def meant(name: str, known: Iterable[str]) -> str:
 class WorkbenchError(Exception):
     """Base of every error that the command line prints as one line with exit code 2.
 
-    Names out of files may hold anything: what cannot be printed, line ends among them, is escaped.
+    Names read from files may contain anything: unprintable characters, including line ends, are escaped.
     """
 
     def __init__(self, message: str) -> None:
@@ -32,7 +32,7 @@ class ModellingError(WorkbenchError):
 
 
 class UnknownNameError(WorkbenchError):
-    """A case, formulation, solver or option that does not exist; the message lists those that do."""
+    """A case, formulation, solver or option that does not exist; the message lists the existing ones."""
 
     def __init__(self, kind: str, name: str, known: list[str]) -> None:
         super().__init__(f"unknown {kind} '{name}'; {meant(name, known)}known: {', '.join(known)}")

@@ -1,15 +1,15 @@
-"""What takes over where a method's answer is not verified: one chain of methods for each class of problem.
+"""Chains of methods: for each class of problem, the methods to try in turn until a solution is verified.
 
-An answer is judged by the problem's own residual, whatever its method claims. Where it does not pass, the next method
-of the chain is asked, and in the end a proof that there is no solution is looked for. The chain of an LCP or MLCP ends
-in rationals, its doubles for exact numbers: a vector y >= 0 with M^T y <= 0 and q . y < 0 shows that no z >= 0 has
-M z + q >= 0; failing that, the tree over the complementary cones ends in a solution, or each of its branches in such
-a proof. That takes time exponential in the number of unknowns at worst, so it has a limit. A problem with friction
-cones may be proved to have no solution by a self-stress (`solutions.existence`).
+A solution is judged by the problem's own residual, whatever its method claims. If it fails, the next method of the
+chain is tried, and finally a proof that there is no solution is searched for. The chain of an LCP or MLCP ends in
+rational arithmetic, with the doubles as exact numbers: a vector y >= 0 with M^T y <= 0 and q . y < 0 shows that no
+z >= 0 has M z + q >= 0; failing that, the tree over the complementary cones ends in a solution, or each of its branches
+in such a proof. That takes exponential time in the number of unknowns at worst, so it has a limit. A problem with
+friction cones may be proved to have no solution by a self-stress (`solutions.existence`).
 
-Doubles have been rounded: redundant contacts ask for velocities that fit together but for the last digits. A problem
-that has no solution as it stands is therefore tried once more with q raised by some `ROUNDED` of its largest entry; if
-the answer passes the residual of the given problem, it is one, and the reason says what was done.
+Doubles are rounded: redundant contacts may require velocities that agree only up to the last digits. A problem that has
+no solution exactly as given is therefore tried again with q raised by a share of its largest entry (`ROUNDED`); if the
+result passes the residual of the given problem, it is a solution, and the reason mentions this.
 """
 
 from collections.abc import Iterator
@@ -41,30 +41,30 @@ THEN = {
     "conic QP": ("apgd",),
     "Coulomb NCP": ("nsgs",),
 }
-"""Class of problem: what takes over after the method that takes it to round-off (`algorithms.ROUND_OFF`), in turn.
-Lemke's method takes an MLCP after these, as the LCP that it is."""
+"""For each class of problem, the methods to try in turn after its method to round-off (`algorithms.ROUND_OFF`). For an
+MLCP, Lemke's method follows on the equivalent LCP."""
 SECONDS, STEP_SECONDS = 10.0, 1.0
-"""Limits of exact arithmetic [s], for a problem by itself and for one step of many."""
+"""Time limits of exact arithmetic [s], for a single problem and for a step of a run."""
 HOPELESS = 10
-"""Steps one after the other that no method of a chain has solved, after which a run asks its first method alone."""
+"""Consecutive steps unsolved by all methods of a chain after which a run uses its first method only."""
 BESIDE = 1e8
-"""Velocities that impulses make one by one, over those without impulses, from which an answer is doubtful."""
+"""Ratio of the velocities due to single impulses to those without impulses above which a solution is doubtful."""
 LARGEST, LARGEST_STEP = 500, 20
-"""Unknowns beyond which exact arithmetic is not begun, likewise: to write a matrix of order 500 down would take a tenth
-of that time, and index sets of 20 unknowns are gone through in it."""
+"""Largest numbers of unknowns for exact arithmetic, for a single problem and for a step: within the time limits,
+writing a matrix of order 500 takes a tenth, and index sets of 20 unknowns can be enumerated."""
 ROUNDED = 1e-15, 1e-14, 1e-13, 1e-12
-"""Shares of its largest entry by which q is raised, in turn, where rounding may have taken the solution away."""
+"""Shares of its largest entry by which q is raised, in turn, if the problem may be infeasible by round-off."""
 RATIONALS = "rationals"
-"""The last stage, as a solver's name."""
+"""Name of the last stage, as a solver."""
 
 
 @dataclass(frozen=True)
 class Chain:
-    """The method that takes a class of problem to round-off, and whatever takes over where it does not.
+    """The method that solves a class of problems to round-off, and the methods that follow if it fails.
 
-    As a solver it has the name and the claims of `first`; `Solution.solver` is the method whose answer it is, `reason`
-    names those that failed. Exact arithmetic has so many `seconds`, for at most so many unknowns. Answers are graded by
-    the tolerance `asked` for, if any, else by that of `first`.
+    As a solver it has the name and the guarantee of `first`; `Solution.solver` is the method that found the solution,
+    `reason` names those that failed. Exact arithmetic is limited to `seconds` and to `most` unknowns. Solutions are
+    judged by the tolerance `asked` for, if any, else by that of `first`.
     """
 
     first: Solver
@@ -91,16 +91,16 @@ class Chain:
 
     @property
     def kernel(self) -> Any:
-        """The compiled method that goes first; AttributeError where it is not compiled."""
+        """The compiled kernel of the first method; raises AttributeError if it is not compiled."""
         return self.first.kernel  # type: ignore[attr-defined]
 
     def why_not(self, problem: Any) -> str | None:
         return self.first.why_not(problem)
 
     def adjusted(self, tolerance: float | None, max_iterations: int | None) -> "Chain":
-        """Another tolerance, in which answers are graded and at which the first method stops where it can.
+        """Return the chain with another tolerance, for judging solutions and for the first method if it is adjustable.
 
-        Raises WorkbenchError where the first method has no number of iterations.
+        Raises WorkbenchError if the first method has no iteration limit.
         """
         own = getattr(self.first, "adjusted", None)
         if own is None and max_iterations is not None:
@@ -111,23 +111,23 @@ class Chain:
     # Data near the largest double overflow in most methods, which then fail.
     @np.errstate(over="ignore", invalid="ignore")
     def solve(self, problem: Any, *guess: Array) -> Solution:
-        """A verified Solution; one with status NO_SOLUTION and its `proof`; or the best attempt, `reason` saying so."""
+        """Return a verified Solution, one with status NO_SOLUTION and a `proof`, or the best attempt with a reason."""
         return self.take_over(problem, self.first.solve(problem, *guess))
 
     @np.errstate(over="ignore", invalid="ignore")
     def solve_from(self, problem: Any, start: Array) -> Solution:
-        """The same from a start (n,), where the first method takes one."""
+        """Solve from a start (n,), if the first method has warm start; see `solve`."""
         return self.take_over(problem, begun(self.first, problem, start))
 
     def take_over(self, problem: Any, found: Solution) -> Solution:
-        """What the chain makes of a problem of which the first method has `found` this."""
+        """Return the chain's solution of a problem for which the first method has `found` the given result."""
         if self.asked is not None:
             found = replace(found, tolerance=self.asked)
         if found.claimed is Status.REFUSED or (found.verified and not _is_doubtful(problem, found)):
             return found
         attempts = [found]
         for attempt in self._attempts(problem, found):
-            # Whoever takes over is held to what the first method is.
+            # All methods are judged by the tolerance of the first.
             attempts.append(replace(attempt, tolerance=self.tolerance))
             if attempts[-1].verified:
                 break
@@ -155,7 +155,7 @@ class Chain:
             yield from self._as_dense(problem)
 
     def _as_dense(self, problem: ContactBlocks) -> Iterator[Solution]:
-        """By the chain of the dense problem that contact blocks of one kind are."""
+        """Solve by the chain of the equivalent dense problem, if contact blocks are of one kind."""
         try:
             image = of_one_kind(problem)
         except DataError:
@@ -168,28 +168,32 @@ class Chain:
 
 @dataclass(frozen=True)
 class Auto:
-    """The default: the chain for the kind that a problem is of. `Solution.solver` is the method that came to an answer.
+    """The default solver: the chain for the kind of a problem. `Solution.solver` is the method that found the solution.
 
-    Within a kind its first method chooses: contact blocks go by what moves, how many there are, and what nothing
-    couples (`algorithms.contact_blocks`), friction cones by their number (`algorithms.coulomb_exact`).
+    Within a kind, its first method selects the algorithm: for contact blocks by the moving bodies, their number and
+    their uncoupled parts (`algorithms.contact_blocks`), for friction cones by their number
+    (`algorithms.coulomb_exact`).
     """
 
     asked: float | None = None
     name: str = "auto"
     solves: frozenset[str] = frozenset(ROUND_OFF)
-    guaranteed_for: str = "whatever the chosen method is guaranteed for; small LCPs and MLCPs by exact arithmetic"
+    guaranteed_for: str = "the problems of the chosen method; small LCPs and MLCPs by exact arithmetic"
 
     @property
     def tolerance(self) -> float:
         return EXACT if self.asked is None else self.asked
 
     def of(self, kind: str) -> Chain:
-        """The chain for problems of a kind."""
+        """Return the chain for a kind of problem."""
         chain = default_solver(kind)
         return chain if self.asked is None else chain.adjusted(self.asked, None)
 
     def adjusted(self, tolerance: float | None, max_iterations: int | None) -> "Auto":
-        """Another tolerance. Raises WorkbenchError for a number of iterations, which mean something else everywhere."""
+        """Return `auto` with another tolerance; raises WorkbenchError for an iteration limit.
+
+        An iteration means something else in each method.
+        """
         if max_iterations is not None:
             raise WorkbenchError("auto takes no number of iterations: name the solver that is to have it")
         return replace(self, asked=tolerance or self.asked)
@@ -198,11 +202,11 @@ class Auto:
         return self.of(problem.kind).why_not(problem)
 
     def solve(self, problem: Any, *guess: Array) -> Solution:
-        """As `Chain.solve`."""
+        """Solve one problem; see `Chain.solve`."""
         return self.of(problem.kind).solve(problem, *guess)
 
     def solve_from(self, problem: Any, start: Array) -> Solution:
-        """As `Chain.solve_from`."""
+        """Solve from a start (n,); see `Chain.solve_from`."""
         return self.of(problem.kind).solve_from(problem, start)
 
 
@@ -210,31 +214,31 @@ AUTO = Auto()
 
 
 def of_kind(solver: Solver, kind: str) -> Solver:
-    """The solver for problems of one kind: what `auto` chooses, or any other as it is."""
+    """Return the solver for problems of one kind: the choice of `auto`, or any other solver unchanged."""
     return solver.of(kind) if isinstance(solver, Auto) and kind in solver.solves else solver
 
 
 @cache
 def default_solver(kind: str) -> Chain:
-    """The solver that takes a problem of this kind to round-off, with what takes over where it fails."""
+    """Return the chain that solves this kind of problem to round-off."""
     return Chain(find_solver(ROUND_OFF[kind]), THEN.get(kind, ()))
 
 
 def in_steps(solver: Solver, kind: str) -> Solver:
-    """The solver for one step of many, problems of a kind."""
+    """Return the solver for a step of a run, for problems of one kind."""
     solver = of_kind(solver, kind)
     return replace(solver, seconds=STEP_SECONDS, most=LARGEST_STEP) if isinstance(solver, Chain) else solver
 
 
 def _is_doubtful(problem: Any, found: Solution) -> bool:
-    """Whether impulses are so large that q is rounding beside them: a residual relative to these says little."""
+    """Return whether impulses are so large that q is within their round-off: a residual relative to them is weak."""
     if not isinstance(problem, ConeProblem) or is_sparse(problem.M) or not problem.size:
         return False
     return bool(np.abs(problem.M).max() * np.abs(found.z).max() > BESIDE * np.abs(problem.q).max())
 
 
 def refutation(problem: ConeProblem, seconds: float) -> Solution | None:
-    """The proof that a friction-cone problem has no solution, if a self-stress gives one."""
+    """Return the proof that a friction-cone problem has no solution, if a self-stress gives one."""
     start = clock()
     friction = rational_friction(problem.M, problem.q, problem.mu, problem.d)
     answer = existence(friction, not problem.associated, start + seconds)
@@ -270,7 +274,7 @@ def _nowhere(problem: MLCP | ConeProblem) -> Solution:
 
 
 def _by_lemke(problem: MLCP, lcp: EquivalentLCP) -> Iterator[Solution]:
-    """Lemke's method on the equivalent LCP, if doubles hold that and its squares, judged by the problem's residual."""
+    """Solve the equivalent LCP by Lemke's method, if its entries and their squares are doubles."""
     M, q, T = _doubles(lcp.M.tolist()), _doubles([lcp.q])[0], _doubles(lcp.T.tolist())
     sizes = np.abs(np.concatenate([M.ravel(), q, T.ravel()]))
     if sizes.max() < 1e150 and sizes[sizes > 0].min(initial=1.0) > 1e-150:
@@ -284,14 +288,14 @@ def _doubles(rows: list[list[fmpq]]) -> Array:
 
 
 def _exactly(problem: MLCP, lcp: EquivalentLCP, deadline: float) -> Solution:
-    """A solution, or the proof that there is none. Raises OutOfTimeError."""
+    """Return a solution, or the proof that there is none. Raises OutOfTimeError."""
     k = len(lcp.q)
     x, proof = _decided(lcp.M, lcp.q, deadline, "" if problem.kind == LCP.kind else f"as an LCP of {k} unknowns, ")
     if x is not None:
         near = _as_doubles(problem, lcp, x)
         missed = "a solution exists in rationals, and its nearest doubles miss the tolerance"
         return near if near.verified else replace(near, reason=missed)
-    # The proof stands where the time is over before all of these are tried.
+    # The proof stands even if time runs out before all of these are tried.
     with suppress(OutOfTimeError):
         for share in ROUNDED:
             x, _ = _decided(lcp.M, _raised(lcp, share), deadline, "")
@@ -301,7 +305,7 @@ def _exactly(problem: MLCP, lcp: EquivalentLCP, deadline: float) -> Solution:
 
 
 def _decided(M: fmpq_mat, q: list[fmpq], deadline: float, form: str) -> tuple[list[fmpq] | None, str]:
-    """A solution, or None and the proof that there is none."""
+    """Return a solution, or None and the proof that there is none."""
     k = len(q)
     y = infeasibility(M, q, deadline) if k else None
     if y is not None and refutes(y, M, q):
@@ -312,7 +316,7 @@ def _decided(M: fmpq_mat, q: list[fmpq], deadline: float, form: str) -> tuple[li
 
 
 def _raised(lcp: EquivalentLCP, share: float) -> list[fmpq]:
-    """q raised by a share of the largest entry, in units in which rows can be compared."""
+    """Return q raised by a share of the largest entry, in units in which rows are comparable."""
     D = equilibration(_doubles(lcp.M.tolist()))
     with np.errstate(over="ignore", invalid="ignore"):
         by = share * np.max(D * np.abs(_doubles([lcp.q])[0]), initial=0.0) / D
@@ -320,12 +324,12 @@ def _raised(lcp: EquivalentLCP, share: float) -> list[fmpq]:
 
 
 def _as_doubles(problem: MLCP, lcp: EquivalentLCP, x: list[fmpq]) -> Solution:
-    """The nearest doubles of an exact solution, SOLVED where they pass the residual."""
+    """Return the nearest doubles of an exact solution, SOLVED if they pass the residual."""
     z = _doubles([lcp.point(x)])[0]
     return replace(_nowhere(problem), z=z, claimed=Status.INACCURATE, residual=float(problem.residual(z)))
 
 
 def refutes(y: list[fmpq], M: fmpq_mat, q: list[fmpq]) -> bool:
-    """Whether y >= 0, M^T y <= 0 and y . q < 0, so that M z + q >= 0 has no solution z >= 0 (Farkas)."""
+    """Return whether y >= 0, M^T y <= 0 and y . q < 0, so that M z + q >= 0 has no solution z >= 0 (Farkas)."""
     products = (fmpq_mat(1, len(y), y) * M).entries()
     return min(y) >= 0 and max(products) <= 0 and sum((a * b for a, b in zip(y, q, strict=True)), fmpq(0)) < 0

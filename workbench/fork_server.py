@@ -1,5 +1,7 @@
-"""What the server that forks workers imports before all else: from then on it ends with the process that it serves,
-and every worker that it forks ends with it, whatever either is importing or compiling."""
+"""First import of the server that forks workers: it ties the lifetimes of processes together.
+
+The server ends with the process that it serves, and every forked worker ends with the server, even while importing or
+compiling."""
 
 import os
 import signal
@@ -10,7 +12,7 @@ _server = os.getpid()
 
 
 def _forked() -> None:
-    """In a new worker; what a worker itself forks is no concern of the server's."""
+    """Set up a new worker; processes forked by a worker itself are not affected."""
     global _server
     if _server:
         end_with(_server)

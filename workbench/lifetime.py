@@ -1,7 +1,7 @@
-"""Processes that end with the process that started them, in whatever way that one ends.
+"""Processes that end with their parent process, however that ends.
 
-On Linux the kernel kills them (prctl(2), PR_SET_PDEATHSIG), also while compiled code holds Python's interpreter. On
-every system a thread of a worker waits for the parent's end; it acts as soon as it gets the interpreter.
+On Linux the kernel kills them (prctl(2), PR_SET_PDEATHSIG), even while compiled code holds the Python interpreter. On
+every system a thread of a worker waits for the end of the parent; it acts as soon as it gets the interpreter.
 """
 
 import ctypes
@@ -13,29 +13,29 @@ from multiprocessing import parent_process
 from threading import Event, Thread
 
 PARENT = "WORKBENCH_FORKS_FOR"
-"""Entry of the environment that tells a server of forks the number of the process that it works for, and behind a blank
-the PYTHONPATH of that process."""
+"""Environment variable with the process number that a fork server works for, followed by a blank and the PYTHONPATH of
+that process."""
 SAFE_PATH, OURS = "PYTHONSAFEPATH", "for the server of forks"
-"""Entry of the environment, and its value, that keeps Python from looking in the current folder first, where somebody's
-own package `workbench` may lie."""
+"""Environment variable, and its value, that keeps Python from searching the current folder first, which may contain a
+user's package named `workbench`."""
 PR_SET_PDEATHSIG = 1
 
 
 def end_with(parent: int) -> None:
-    """This process, a child of the process with this number, is killed when its parent ends. Only Linux does that.
+    """Have the kernel kill this process when its parent, the process with this number, ends (Linux only).
 
-    The kernel takes the end of the thread that started this process for the parent's.
+    The kernel takes the end of the thread that started this process as the parent's end.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
-            # It ended before.
+            # The parent has already ended.
             os._exit(1)
 
 
 def worker() -> None:
-    """The first thing that a worker does."""
-    # Ctrl-C reaches all processes of a terminal; the one that started this one ends it.
+    """Set up a worker; call this first."""
+    # Ctrl-C reaches all processes of a terminal; the parent process ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_wait_for_parent, daemon=True).start()
 
@@ -49,9 +49,10 @@ def _wait_for_parent() -> None:
 
 @cache
 def serve_forks() -> None:
-    """Start the server that forks this process' workers (`workbench.fork_server`), once.
+    """Start the server that forks this process's workers (`workbench.fork_server`), once.
 
-    A thread that lasts starts it, since the server ends with the thread: another one may be a notebook's, or a pool's.
+    It is started from a permanent thread, since the server ends with the thread; others may belong to a notebook or a
+    pool.
     """
     from multiprocessing.forkserver import ensure_running
 
@@ -60,7 +61,7 @@ def serve_forks() -> None:
     def start() -> None:
         before = os.environ.get("PYTHONPATH", "")
         os.environ[PARENT] = f"{os.getpid()} {before}"
-        # It finds modules where this process does.
+        # The server must find modules where this process does.
         os.environ["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
         os.environ.setdefault(SAFE_PATH, OURS)
         try:
@@ -76,7 +77,7 @@ def serve_forks() -> None:
 
 
 def restore_path(before: str) -> None:
-    """Give the environment this PYTHONPATH, none where it is empty, and what else `serve_forks` has put there."""
+    """Restore PYTHONPATH in the environment (unset if empty), and remove the other variables of `serve_forks`."""
     del os.environ["PYTHONPATH"]
     if os.environ.get(SAFE_PATH) == OURS:
         del os.environ[SAFE_PATH]

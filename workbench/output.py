@@ -1,4 +1,4 @@
-"""Writing results so that an interruption loses nothing: everything into a temporary folder first, then renamed."""
+"""Safe writing of results: everything goes into a temporary folder first, which is then renamed."""
 
 import errno
 import json
@@ -27,16 +27,16 @@ PACKAGES = (
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 BROKEN = (errno.EIO, errno.EROFS)
-"""What a disk says that has no room, and one that fails."""
+"""Error numbers of a full disk (FULL) and of a failing one."""
 
 
 @contextmanager
 def staged(out: Path) -> Iterator[Path]:
-    """A temporary folder whose files replace those of `out` when the block ends without an error.
+    """Return a temporary folder whose files replace those of `out` when the block ends without an error.
 
-    It lies in `out`, which may be a disk of its own, or beside it where there is no such folder yet. Raises
-    WorkbenchError at once when `out` cannot be written, before any work is done; folders made on the way are taken back
-    when nothing comes of it.
+    It is inside `out`, which may be a separate disk, or next to it if that folder does not exist yet. Raises
+    WorkbenchError immediately if `out` cannot be written, before any work is done; folders created on the way are
+    removed again if the block fails.
     """
     out = out.absolute()
     if out.exists() and not out.is_dir():
@@ -45,7 +45,7 @@ def staged(out: Path) -> Iterator[Path]:
     for folder in (out.parent, out):
         _clear(folder, out.name)
     stage = _stage(out if out.exists() else out.parent, out.name)
-    # The folder is made within the block that removes it: a signal may come right after.
+    # The folder is created within the block that removes it: a signal may arrive right after.
     try:
         try:
             out.parent.mkdir(parents=True, exist_ok=True)
@@ -62,15 +62,15 @@ def staged(out: Path) -> Iterator[Path]:
             shutil.rmtree(stage, ignore_errors=True)
             for folder in missing:
                 with suppress(OSError):
-                    # Only an empty folder can be removed, hence only where nothing was written.
+                    # Only an empty folder can be removed, that is one in which nothing was written.
                     folder.rmdir()
 
 
 @contextmanager
 def replaced(path: str | Path) -> Iterator[Path]:
-    """A temporary file that takes the place of `path` when the block ends without an error.
+    """Return a temporary file that replaces `path` when the block ends without an error.
 
-    Raises WorkbenchError at once when `path` cannot be written.
+    Raises WorkbenchError immediately if `path` cannot be written.
     """
     path = Path(path).absolute()
     if path.is_dir():
@@ -85,31 +85,31 @@ def replaced(path: str | Path) -> Iterator[Path]:
             raise WorkbenchError(words) from error
         with room_for(path):
             yield stage
-            # Temporary files are private; a result may be read by whoever may read the folder's other files.
+            # Temporary files are private; a result gets the permissions of other files in the folder.
             umask = os.umask(0)
             os.umask(umask)
             stage.chmod(0o666 & ~umask)
             stage.replace(path)
     finally:
-        # Where it could not be made there may be no such folder.
+        # If the file could not be created, there may be no such folder.
         with uninterrupted(), suppress(OSError):
             stage.unlink()
 
 
 def page_path(path: str | Path) -> Path:
-    """The path of a page that is to be written; raises WorkbenchError where its name is not that of one."""
+    """Return the path of a page to be written; raises WorkbenchError if its name is not that of a page."""
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise WorkbenchError(f"{path}: a page is HTML; give a name that ends in .html")
     return Path(path)
 
 
 def _stage(folder: Path, name: str) -> Path:
-    """A new hidden place in a folder for what is to have this name."""
+    """Return a new hidden path in a folder for the result with this name."""
     return folder / f"{_mine(name)}{os.getpid()}-{token_hex(4)}"
 
 
 def _clear(folder: Path, name: str) -> None:
-    """Remove what killed processes of this machine have left in such places."""
+    """Remove temporary files left by killed processes of this machine."""
     with suppress(OSError):
         for left in [path for path in folder.iterdir() if path.name.startswith(_mine(name))]:
             if not _lives(left.name.removeprefix(_mine(name)).partition("-")[0]):
@@ -121,7 +121,7 @@ def _mine(name: str) -> str:
 
 
 def _lives(process: str) -> bool:
-    """Whether there may be a process of this number."""
+    """Return whether a process with this number may exist."""
     if os.name != "posix" or not process.isdecimal():
         return True
     try:
@@ -135,8 +135,7 @@ def _lives(process: str) -> bool:
 
 @contextmanager
 def room_for(out: Path) -> Iterator[None]:
-    """Raises WorkbenchError in one line where the disk is full, a quota or a limit is reached, or the disk fails,
-    within the block."""
+    """Raise WorkbenchError if the disk is full or fails, or a quota or limit is reached, within the block."""
     try:
         yield
     except OSError as error:
@@ -147,7 +146,7 @@ def room_for(out: Path) -> Iterator[None]:
 
 
 def _move(stage: Path, out: Path) -> None:
-    """Rename every file of `stage` to its place in `out`, having seen first that each place can take it."""
+    """Rename every file of `stage` to its place in `out`, after checking that all can be replaced."""
     moves = [(path, out / path.relative_to(stage)) for path in sorted(stage.rglob("*")) if path.is_file()]
     for _, target in moves:
         inside = [p for p in target.parents if out in (p, *p.parents)]
@@ -165,7 +164,7 @@ def _move(stage: Path, out: Path) -> None:
 
 
 def _processor() -> str:
-    """The processor's name, where the system tells."""
+    """Return the processor's name, if the system reports it."""
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text("utf-8", "replace").split("\n"):
             if line.startswith("model name"):
@@ -191,23 +190,23 @@ def provenance(**settings: Any) -> dict[str, Any]:
 
 
 def write_json(path: Path, data: Any) -> None:
-    """JSON for people: indented, with a line end."""
+    """Write JSON for human readers: indented, with a final line end."""
     path.write_text(json_text(data) + "\n", "utf-8")
 
 
 def json_rows(frame: "pd.DataFrame") -> str:
-    """The rows of a frame as JSON; what is not defined becomes null."""
+    """Return the rows of a frame as JSON; undefined values become null."""
     return json_text(frame.astype(object).where(frame.notna(), None).to_dict("records"))
 
 
 def json_text(data: Any) -> str:
-    """Data as JSON, arrays as lists; JSON has no numbers that are not finite, which become null."""
+    """Return data as JSON, arrays as lists; numbers that are not finite become null, since JSON has none."""
     return json.dumps(_plain(data), indent=2, default=str, allow_nan=False)
 
 
 def _plain(data: Any) -> Any:
     if hasattr(data, "tolist"):
-        # Arrays and scalars of NumPy.
+        # NumPy arrays and scalars.
         data = data.tolist()
     if isinstance(data, dict):
         return {key: _plain(value) for key, value in data.items()}

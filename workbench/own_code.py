@@ -1,4 +1,4 @@
-"""Somebody's own Python file as a module: formulations, cases, solvers and metrics that live beside their work."""
+"""Load a user's Python file as a module: user-defined formulations, cases, solvers and metrics."""
 
 import hashlib
 import importlib.util
@@ -11,18 +11,18 @@ from workbench.errors import WorkbenchError
 from workbench.signals import EndedBySignal
 
 PREFIX = "workbench_own_"
-"""Modules of this prefix come from files that no import finds: what they define travels to other processes by value."""
+"""Modules with this prefix come from files that no import finds: their objects are pickled by value."""
 
 
 def is_python_file(place: str) -> bool:
-    """Whether a place is written as a Python file, be it there or not."""
+    """Return whether a place is written as a Python file, whether or not it exists."""
     return place.endswith(".py")
 
 
 def load_file(place: str) -> ModuleType:
-    """The module that a file holds, run once for each content; it may import what lies beside it.
+    """Return the module of a file, run once for each content; it may import modules from its own folder.
 
-    Raises WorkbenchError in one line where there is no such file, or where running it fails.
+    Raises WorkbenchError in one line if there is no such file, or if running it fails.
     """
     path = Path(place).expanduser().resolve()
     try:
@@ -37,7 +37,7 @@ def load_file(place: str) -> ModuleType:
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
-    # Behind everything that is installed: a file beside it must not take the place of a library.
+    # After all installed packages: a file in the same folder must not replace a library.
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
     sys.modules[name] = module
@@ -52,7 +52,7 @@ def load_file(place: str) -> ModuleType:
 
 
 def reason_of(error: BaseException, file: str = "") -> str:
-    """An exception in one line, with the line of `file` where it came from."""
+    """Return an exception in one line, with the line of `file` that raised it."""
     if isinstance(error, WorkbenchError):
         return str(error)
     if isinstance(error, SyntaxError) and error.filename == file:

@@ -1,15 +1,15 @@
-"""How computations that take long report their progress."""
+"""Progress reports of long computations."""
 
 from collections.abc import Callable
 from typing import Any
 
 ProgressCallback = Callable[[str, int, int], None]
-"""progress(label, done, total): what is done, how many steps of it are, and of how many. What shows the progress may
-have a method `say` too, for results that are there before all else is (`say`)."""
+"""progress(label, done, total): the label, finished steps, and all steps. A callback may also have a method `say`, for
+results that are available before the end (`say`)."""
 
 
 def say(progress: Any, line: str) -> None:
-    """A result to whoever follows the progress and shows results; other callbacks hear nothing of it."""
+    """Report a result to a progress callback that shows results; others ignore it."""
     shown = getattr(progress, "say", None)
     if shown is not None:
         shown(line)

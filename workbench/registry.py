@@ -1,7 +1,7 @@
-"""Lists of things by name, each imported when it is first asked for: importing one compiles its kernels.
+"""Registries of named objects, each imported on first use, since importing one compiles its kernels.
 
-A registry finds the things that come with the workbench, those that an installed package announces by an entry point
-(`workbench.formulations`, `.cases`, `.solvers`, `.metrics`), and those in somebody's own code:
+A registry finds the objects that come with the workbench, those that an installed package announces by an entry point
+(`workbench.formulations`, `.cases`, `.solvers`, `.metrics`), and those in user code:
 
     FORMULATIONS.find("box")                    # comes with the workbench
     FORMULATIONS.find("./mine.py:elliptic")     # in a file
@@ -22,10 +22,10 @@ from workbench.signals import EndedBySignal, imported
 
 
 class Registry(Sequence):
-    """The things of one kind in order; `places` maps a name to "module.object" below the package.
+    """The objects of one kind in order; `places` maps a name to "module.object" below the package.
 
-    `is_one` tells whether an object is a thing of this kind; `line` says what it is in a line, for lists; `group` is
-    the group of entry points under which packages announce such things.
+    `is_one` tells whether an object is of this kind; `line` describes it in one line, for lists; `group` is the group
+    of entry points under which packages announce such objects.
     """
 
     def __init__(
@@ -37,17 +37,20 @@ class Registry(Sequence):
 
     @cached_property
     def announced(self) -> dict[str, EntryPoint]:
-        """What installed packages announce, by name; a name of the workbench's own stays the workbench's."""
+        """Entry points of installed packages by name; names of the workbench take precedence."""
         found = entry_points(group=self.group) if self.group else ()
         return {point.name: point for point in found if point.name not in self.bundled}
 
     @property
     def names(self) -> list[str]:
-        """The names that `find` takes, the workbench's own first."""
+        """The names that `find` accepts, the workbench's own first."""
         return [*self.bundled, *self.announced]
 
     def find(self, name: str) -> Any:
-        """The thing of this name or place. Raises UnknownNameError, which lists the known names, or WorkbenchError."""
+        """Return the object with this name or place.
+
+        Raises UnknownNameError, which lists the known names, or WorkbenchError.
+        """
         if name in self.bundled:
             module, _, attribute = self.bundled[name].rpartition(".")
             return getattr(imported(f"{self.package}.{module}"), attribute)
@@ -74,7 +77,7 @@ class Registry(Sequence):
         return thing
 
     def _member(self, module: Any, place: str, attribute: str) -> Any:
-        """The named thing of a module; its only one where no name is given."""
+        """Return the named object of a module, or its only one if no name is given."""
         here = {key: thing for key, thing in vars(module).items() if not key.startswith("_") and self.is_one(thing)}
         own = {
             key: thing for key, thing in here.items() if getattr(thing, "__module__", None) in (module.__name__, None)
@@ -101,7 +104,7 @@ class Registry(Sequence):
         return name in self.names
 
     def __getitem__(self, i: Any) -> Any:
-        """The thing of a name, of a position, or those of a slice."""
+        """Return the object with a name, at a position, or those of a slice."""
         if isinstance(i, str):
             return self.find(i)
         names = self.names[i]
@@ -114,7 +117,7 @@ class Registry(Sequence):
         return f"{len(self)} {self.kind}s: {', '.join(self.names)}"
 
     def lines(self) -> dict[str, str]:
-        """Every name with what it is, in a line; of a thing that cannot be loaded the reason."""
+        """Descriptions of all names in one line each; for an object that cannot be loaded, the reason."""
         return {name: self._line(name) for name in self.names}
 
     def _line(self, name: str) -> str:
@@ -131,7 +134,7 @@ class Registry(Sequence):
 
 
 def _module(name: str) -> Any:
-    """A module by its dotted name; WorkbenchError where it cannot be imported."""
+    """Return a module by its dotted name; raises WorkbenchError if it cannot be imported."""
     try:
         return imported(name)
     except ModuleNotFoundError as error:

@@ -1,10 +1,10 @@
-"""Signals that wait for the end of what must not stop half-way.
+"""Deferral of signals until the end of a block that must not be interrupted.
 
     with uninterrupted():
         ...
 
-A handler that raises an exception while numba compiles leaves numba confused for the rest of the process, or crashes
-it, since LLVM is compiled code that knows no exceptions; within an import it leaves half of a package.
+A handler that raises an exception while numba compiles leaves numba in an inconsistent state for the rest of the
+process, or crashes it, since LLVM is compiled code without exceptions; within an import it leaves half a package.
 """
 
 import ctypes
@@ -18,7 +18,7 @@ from importlib import import_module
 from types import ModuleType
 
 ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM") if hasattr(signal, name)]
-"""Signals of users, shells and timers that by default end the process."""
+"""Signals of users, shells and timers that end the process by default."""
 
 ALL = sorted(signal.valid_signals())
 _system = ctypes.CDLL(None) if os.name == "posix" else None
@@ -26,16 +26,16 @@ _waiting = False
 
 
 class EndedBySignal(SystemExit):
-    """What a signal that is to end the process raises: no exit that somebody's own code has asked for."""
+    """Raised by a signal that is to end the process, as opposed to an exit requested by user code."""
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Signals with a handler in Python, and those of `ENDING`, act when the block has ended, each once.
+    """Defer signals with a Python handler, and those of `ENDING`, to the end of the block, each once.
 
-    They then act as if they had just arrived: the handler of before is called, what it raises is raised by the block,
-    or the process ends. Python calls handlers in the main thread only, so in other threads nothing has to wait.
-    Handlers of C that Python does not know of wait too, where they replace the default of `ENDING`.
+    They then act as if they had just arrived: the previous handler is called, its exception is raised by the block, or
+    the process ends. Python calls handlers in the main thread only, so in other threads nothing is deferred. C handlers
+    unknown to Python are deferred too, if they replace the default of `ENDING`.
     """
     global _waiting
     if _waiting or threading.current_thread() is not threading.main_thread():
@@ -50,7 +50,7 @@ def uninterrupted() -> Iterator[None]:
             if callable(before) or (number in ENDING and before is signal.SIG_DFL):
                 restorations.append(_restoration(number))
                 signal.signal(number, lambda number, _: came.setdefault(number))
-        # What a loop of events hears of a signal by its file it hears when the signal acts, not now as well.
+        # An event loop that is notified of signals through a file hears of them when they act, not already now.
         restorations.append(_deaf())
         yield
     finally:
@@ -60,14 +60,14 @@ def uninterrupted() -> Iterator[None]:
 
 
 def _restoration(number: int) -> Callable[[], object]:
-    """A function that gives the signal its present handler, as Python and as the system know it."""
+    """Return a function that restores the signal's present handler, both Python's and the system's."""
     handler, action = signal.getsignal(number), ctypes.create_string_buffer(256)
     if _system:
         _system.sigaction(number, None, action)
 
     def restore() -> None:
         signal.signal(number, handler)
-        # Python does not know of a C library's handler, nor whether system calls go on afterwards.
+        # Python knows neither the handler of a C library nor whether system calls are restarted afterwards.
         if _system:
             _system.sigaction(number, action, None)
 
@@ -75,11 +75,11 @@ def _restoration(number: int) -> Callable[[], object]:
 
 
 def _deaf() -> Callable[[], object]:
-    """Signals write to no file until the returned function is called."""
+    """Keep signals from writing to any file until the returned function is called."""
     file = signal.set_wakeup_fd(-1)
 
     def restore() -> None:
-        # It may have been closed meanwhile.
+        # It may have been closed in the meantime.
         with suppress(ValueError, OSError):
             signal.set_wakeup_fd(file, warn_on_full_buffer=False)
 
@@ -87,7 +87,7 @@ def _deaf() -> Callable[[], object]:
 
 
 def _run_all(restorations: list[Callable[[], object]]) -> None:
-    """All of them, although a handler that is back already may raise an exception at any moment."""
+    """Call all of them, although a restored handler may raise an exception at any moment."""
     try:
         while restorations:
             restorations[-1]()
@@ -98,7 +98,7 @@ def _run_all(restorations: list[Callable[[], object]]) -> None:
 
 
 def _raise_all(numbers: dict[int, None]) -> None:
-    """All of these signals, although the handler of one may raise an exception."""
+    """Raise all of these signals, although the handler of one may raise an exception."""
     try:
         while numbers:
             signal.raise_signal(numbers.popitem()[0])
@@ -108,6 +108,6 @@ def _raise_all(numbers: dict[int, None]) -> None:
 
 
 def imported(name: str) -> ModuleType:
-    """The module of this name, which no signal leaves half imported."""
+    """Import the module of this name, without leaving it half imported on a signal."""
     with nullcontext() if name in sys.modules else uninterrupted():
         return import_module(name)

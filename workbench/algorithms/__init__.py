@@ -1,6 +1,6 @@
-"""The bundled solvers, one algorithm a file. Adding one is a file and a line in `METHODS`.
+"""The bundled solvers, one algorithm per file. To add one, add a file and a line in `METHODS`.
 
-Modules are imported when first asked for: importing one compiles its kernels where no cached ones are found.
+Modules are imported on first use, since importing one compiles its kernels if none are cached.
 """
 
 from typing import Any
@@ -44,7 +44,7 @@ METHODS = {
     "interior-point": "sphere_interior.SOLVER",
     "mixed-exact": "mixed_exact.SOLVER",
 }
-"""Name of the solver: module and object below this package."""
+"""Solvers by name: module and object within this package."""
 SOLVERS = Registry(
     "solver",
     "workbench",
@@ -53,31 +53,31 @@ SOLVERS = Registry(
     _line,
     "workbench.solvers",
 )
-"""What chooses a solver, and the solvers themselves. `cvxpy:NAME` stands for any installed CVXPY solver."""
+"""The automatic choice of a solver, and the solvers themselves. `cvxpy:NAME` is any installed CVXPY solver."""
 
 ROUND_OFF = {
     "LCP": "lemke", "MLCP": "proximal", "conic QP": "ccp-exact", "global conic QP": "ccp-exact",
     "Coulomb NCP": "coulomb-exact", "global Coulomb NCP": "coulomb-exact", "equations": "elimination",
     "contact blocks": "blocks-exact", "mixed NCP": "mixed-exact",
 }  # fmt: skip
-"""Kind of problem: the solver that takes it to round-off."""
+"""For each kind of problem, the solver that solves it to round-off."""
 
 OF_LCPS = "lemke", "murty", "judice-pires", "proximal", "keller", "pgs", "enumerate", "clarabel"
-"""The methods that take LCPs, by which those who want them import no others."""
+"""Solvers of LCPs, so that these can be found without importing others."""
 
 
 RENAMED = {
     "spheres": "nsgs", "spheres-gradient": "apgd", "spheres-newton": "blocks-exact",
     "spheres-interior": "interior-point",
 }  # fmt: skip
-"""Names of former solvers for contacts of spheres: which solver takes these by that method."""
+"""Names of former solvers for sphere contacts, with the solver that now covers their method."""
 
 
 def find_solver(name: str | Solver) -> Solver:
-    """The solver of this name, at this place in somebody's own code, or cvxpy:NAME; a solver is found as it is.
+    """Return the solver of this name, from a path to user code, or cvxpy:NAME; a solver object is returned unchanged.
 
-    A class is called for one. Raises UnknownNameError, which lists the known names, or WorkbenchError, which says
-    what an object lacks to be a solver.
+    A class is instantiated. Raises UnknownNameError, which lists the known names, or WorkbenchError, which says what an
+    object lacks to be a solver.
     """
     if not isinstance(name, str):
         found = name() if isinstance(name, type) else name
@@ -101,5 +101,5 @@ def find_solver(name: str | Solver) -> Solver:
 
 
 def is_quadratic_program(problem: MatrixProblem) -> bool:
-    """Whether the problem is also a convex (conic) quadratic program, so that optimisation codes can take it."""
+    """Return whether the problem is also a convex (conic) quadratic program, so that optimisation codes accept it."""
     return problem.size > 0 and isinstance(problem, LCP | MLCP | ConicQP) and is_psd(problem.M)

@@ -1,6 +1,6 @@
-"""Accelerated projected gradients over W however it is held: one kernel for every way.
+"""Accelerated projected gradients for any storage of W, in one kernel.
 
-Nesterov's method with the backtracking and the adaptive restart of `apgd`, which has the sources.
+Nesterov's method with the backtracking and the adaptive restart of `apgd`, which lists the sources.
 """
 
 from typing import Any, NamedTuple
@@ -13,15 +13,16 @@ from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import VECTOR
 
 DOUBLINGS = 60
-"""Of L in one iteration, at most."""
+"""Maximum number of doublings of L in one iteration."""
 LONGER = 0.9
-"""What L is multiplied by after every iteration: lengths may grow again."""
+"""Factor of L after every iteration, so that step lengths may grow again."""
 
 
 @kernel(types.float64(types.float64, VECTOR))
 def momentum(uphill, pace):
-    """The share of the last step that the next extrapolation adds; pace = [theta, L] goes on, and starts anew where the
-    momentum points uphill."""
+    """Return the momentum: the share of the last step that the next extrapolation adds.
+
+    pace = [theta, L] is updated, and restarted if the momentum points uphill."""
     theta = pace[0]
     pace[0] = 0.5 * (theta * np.sqrt(theta**2 + 4.0) - theta**2)
     pace[1] *= LONGER
@@ -32,8 +33,10 @@ def momentum(uphill, pace):
 
 
 class Iterates(NamedTuple):
-    """x, y (X,) with u_x = W x + q, u_y = W y + q; pace = [theta, L], L being in the metric `weight` (X,); new, u (X,),
-    which are lost."""
+    """State of the iteration.
+
+    x, y (X,) with u_x = W x + q, u_y = W y + q; pace = [theta, L], L being in the metric `weight` (X,); new, u (X,) are
+    work arrays."""
 
     x: Array
     u_x: Array
@@ -49,14 +52,14 @@ ITERATES = argument_type(Iterates, *(VECTOR,) * 8)
 
 
 def beginning(x: Array, u: Array, weight: Array) -> Iterates:
-    """Without momentum, from x (X,), where W x + q = u."""
+    """Start without momentum from x (X,), where W x + q = u."""
     return Iterates(x, u, x.copy(), u.copy(), np.ones(2), weight, np.empty_like(x), np.empty_like(x))
 
 
 def accelerated_over(operator: Any, project: Any, velocity: Any) -> Any:
-    """The kernel accelerated(W, count, on) for W of one type: `count` iterations of the iterates `on`.
+    """Return the kernel accelerated(W, count, on) for one type of W: `count` iterations on the iterates `on`.
 
-    project(W, x): x (X,) becomes the nearest point of the sets; velocity(W, x, u): u = W x + q.
+    project(W, x) replaces x (X,) by the nearest point of the sets; velocity(W, x, u) computes u = W x + q.
     """
 
     @kernel(types.void(operator, types.int64, ITERATES))

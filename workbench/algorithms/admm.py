@@ -5,13 +5,12 @@ For min 1/2 x.W x + (q + s).x over the sets: with a copy z of x that is held in 
     (W + (rho + eta) I) x = rho z + eta x_before - q - s - g
     z = P(x + g / rho),   g <- g + rho (x - z)
 
-with x over-relaxed in the second line. At the end -g is u + s. Coulomb's law is the same with De Saxce's shift
-s = mu |g_t| n, taken anew in every iteration. rho falls or rises where the dual or the primal residual is the larger
-one; only then a matrix is factored, that of the velocities, rho + eta + V^T J, since W may be large and dense.
+with x over-relaxed in the second line. On convergence -g is u + s. Coulomb's law uses De Saxce's shift s = mu |g_t| n,
+updated in every iteration. rho decreases if the dual residual dominates and increases if the primal one does; only then
+is a matrix factored, that of the velocities, rho + eta + V^T J, since W may be large and dense.
 
-Source: Carpentier, Montaut & Le Lidec 2024, algorithm 3 (Boyd et al. 2011). Guarantee: for associated flow with W
-symmetric PSD and a problem that has an answer ADMM converges for every rho, linearly at best; with the shift there is
-no proof.
+Source: Carpentier, Montaut & Le Lidec 2024, algorithm 3 (Boyd et al. 2011). Guarantee: for associated flow, W symmetric
+PSD and a solvable problem, ADMM converges for every rho, linearly at best; with the shift there is no proof.
 """
 
 from typing import Any
@@ -28,18 +27,18 @@ from workbench.problems.sets import ASSOCIATED, COULOMB, DISC
 
 AT_ONCE, MOST = 10, 5000
 NEAR = 1e-6
-"""eta, in units in which W has about ones on its diagonal: it makes W + eta I regular."""
+"""eta, in units in which W has about ones on its diagonal: it makes W + eta I nonsingular."""
 RELAXED = 1.6
-"""How far beyond the last copy the next one is sought, in steps from it to x: over-relaxation."""
+"""Over-relaxation factor of the step from the last copy to x."""
 APART, FACTOR, PATIENCE = 2.0, 10.0, 20
-"""Ratio of the two residuals, each beside what it is the change of, from which rho changes; by how much at most; and
-iterations between two changes."""
+"""Ratio of the two relative residuals at which rho changes; the largest factor of a change; and iterations between two
+changes."""
 RANGE = (1e-9, 1e9)
-"""Of rho, where W has about ones on its diagonal."""
+"""Range of rho, if W has about ones on its diagonal."""
 
 
 class Alternating:
-    """The method on its way; x is the copy that is held in the sets."""
+    """State of the method; x is the copy in the sets."""
 
     def __init__(self, blocks: ScaledBlocks, x: Array):
         self.blocks, self.x, self.free = blocks, x, x.copy()
@@ -58,7 +57,7 @@ class Alternating:
         self.factor()
 
     def factor(self) -> None:
-        """The factors for rho as it is."""
+        """Factor the matrix for the current rho."""
         one = sparse.eye_array(self.v.size, format="csc")
         matrix = sparse.csc_array(self.coupled + (self.rho + NEAR) * one)
         self.factors: Any = splu(
@@ -66,7 +65,7 @@ class Alternating:
         )
 
     def shift(self) -> Array:
-        """mu |g_t| of every cone under Coulomb's law."""
+        """De Saxce's shift mu |g_t| for every cone under Coulomb's law."""
         square = self.g**2
         square[self.normals] = 0.0
         return (self.mu * np.sqrt(np.bincount(self.block, square, self.mu.size)))[self.shifted]

@@ -1,11 +1,11 @@
 """Accelerated projected gradient descent (APGD) for the CCP, over bodies: Nesterov's method with adaptive restart.
 
-The CCP is the convex problem min 1/2 x.W x + q.x over the cones. A step goes from the extrapolated point y against the
-gradient there, of a length 1 / L that is shortened until the quadratic model with L bounds the energy, and is
-projected; the momentum is dropped where it points uphill. Source: Mazhar, Heyn, Negrut & Tasora 2015, algorithm 2
-(Nesterov 1983; O'Donoghue & Candes 2015 for the restart). Guarantee: for W symmetric PSD and a problem that has an
-answer the energy converges like 1 / k^2 between restarts. Cost of an iteration: one product with W. It is written once
-(`accelerated`), for W however it is held; contacts of spheres have a form of their own (`sphere_gradient`).
+The CCP is the convex problem min 1/2 x.W x + q.x over the cones. A step goes from the extrapolated point y along the
+negative gradient and is projected; its length 1 / L is reduced until the quadratic model with L bounds the energy. The
+momentum is reset if it points uphill. Source: Mazhar, Heyn, Negrut & Tasora 2015, algorithm 2 (Nesterov 1983;
+O'Donoghue & Candes 2015 for the restart). Guarantee: for W symmetric PSD and a solvable problem the energy converges
+like 1 / k^2 between restarts. Cost of an iteration: one product with W. The iteration is in `accelerated`, for any
+storage of W; sphere contacts have their own form (`sphere_gradient`).
 """
 
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ AT_ONCE, MOST = 10, 20_000
 
 
 class OverBodies(NamedTuple):
-    """J, V, q and sets as in `first_order.ScaledBlocks`; v (n,), which is lost."""
+    """J, V, q and sets as in `first_order.ScaledBlocks`; v (n,) is a work array."""
 
     J: Stored
     V: Stored
@@ -41,13 +41,13 @@ OVER_BODIES = argument_type(OverBodies, STORED, STORED, VECTOR, BLOCK_SETS, VECT
 
 @kernel(types.void(OVER_BODIES, VECTOR))
 def project_on_sets(W, x):
-    """`project` of blocks."""
+    """Project onto the sets of blocks."""
     project_blocks(W.sets, x)
 
 
 @kernel(types.void(OVER_BODIES, VECTOR, VECTOR))
 def velocity_over_bodies(W, x, u):
-    """`velocity` of blocks."""
+    """Compute the velocity u = W x + q of blocks."""
     scatter(W.V, x, W.v)
     gather(W.J, W.v, W.q, u)
 
@@ -56,7 +56,7 @@ accelerated_blocks = accelerated_over(OVER_BODIES, project_on_sets, velocity_ove
 
 
 class Accelerated:
-    """The method on its way."""
+    """State of the method."""
 
     def __init__(self, blocks: ScaledBlocks, x: Array):
         self.x, u = x, np.empty(blocks.size)

@@ -1,4 +1,4 @@
-"""What a solver makes of a problem of any kind: by a path of bridges where it does not take that as it is."""
+"""Solve a problem of any kind with a given solver, with bridges if the solver does not accept it directly."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,13 +10,14 @@ from workbench.problems.solution import Solution, Status
 
 
 def solved_by(solver: Solver, problem: MatrixProblem, *guess: Array, like: Sequence[str] = ()) -> Solution:
-    """What a solver makes of a problem, from a guess if it has one; over bridges `like` those of another, if they lead
-    there (`paths.path_to`)."""
+    """Return a solver's solution of a problem, from a guess if there is one.
+
+    Bridges are chosen `like` those used for another problem, if they apply (`paths.path_to`)."""
     return _asked(solver, problem, lambda: solver.solve(problem, *guess), like=like)
 
 
 def solved_from(solver: Any, problem: Any, start: Array) -> Solution:
-    """The same from a start (n,). Solvers that take none begin from nothing."""
+    """Return a solver's solution of a problem from a start (n,), which solvers without warm start ignore."""
     return _asked(solver, problem, lambda: begun(solver, problem, start), start)
 
 
@@ -28,7 +29,7 @@ def _asked(
         found = with_residual(solver, problem, solve())
         if found.claimed is not Status.REFUSED:
             return found
-    # Lazy: what is taken as it is needs no bridges.
+    # Lazy import: directly accepted problems need no bridges.
     from workbench.algorithms.crossing import solved_by_path
 
     return solved_by_path(solver, problem, start, like)

@@ -1,4 +1,4 @@
-"""What a solver is: a name, the problems it takes, what theory promises, and a `solve`."""
+"""The interface of a solver: a name, the problems it accepts, theoretical guarantees, and `solve`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -12,13 +12,13 @@ from workbench.problems.classes import Array, MatrixProblem, is_sparse
 from workbench.problems.solution import Solution, Status
 
 EXACT = 1e-9
-"""Residual of the problem up to which the answer of a method to round-off counts as verified."""
+"""Largest residual of a verified solution, for methods that solve to round-off."""
 GENERIC = 1e-6
-"""The same for an interior-point or first-order method with its default options."""
+"""The same for interior-point and first-order methods with their default options."""
 
 
 class Solver(Protocol):
-    """`solves` names problem kinds (`Problem.kind`); `guaranteed_for` the matrix classes with a promised answer."""
+    """A solver: `solves` names problem kinds (`Problem.kind`), `guaranteed_for` the problems it is sure to solve."""
 
     @property
     def name(self) -> str: ...
@@ -33,7 +33,7 @@ class Solver(Protocol):
     def tolerance(self) -> float: ...
 
     def why_not(self, problem: MatrixProblem) -> str | None:
-        """The reason, in words, why this solver cannot take the problem; None when it can."""
+        """Return the reason, in words, why this solver cannot take the problem, or None if it can."""
         ...
 
     def solve(self, problem: MatrixProblem) -> Solution:
@@ -42,10 +42,11 @@ class Solver(Protocol):
 
 
 def with_residual(solver: Solver, problem: MatrixProblem, found: Any) -> Solution:
-    """What a solver made of a problem, with the problem's residual, whatever it says itself.
+    """Return a solver's result with the problem's own residual.
 
-    Bundled solvers ask the problem for it. From somebody else's, a residual and a proof are claims: the one is
-    measured here, the other has nobody who checks it. Raises DataError for what is no answer to the problem.
+    Bundled solvers take it from the problem. For user-defined solvers, a reported residual and proof are only claims:
+    the residual is measured here, and a proof cannot be checked. Raises DataError for results that are no answer to the
+    problem.
     """
     if type(solver).__module__.startswith("workbench."):
         return found
@@ -64,7 +65,7 @@ def nothing_against(problem: MatrixProblem) -> str | None:
 
 @dataclass(frozen=True)
 class KernelSolver:
-    """A compiled method of signature `kernels.SOLVE`, dressed as a Solver."""
+    """A compiled method of signature `kernels.SOLVE` as a Solver."""
 
     name: str
     kernel: Callable
@@ -80,9 +81,9 @@ class KernelSolver:
         return self.objection(problem)
 
     def solve(self, problem: MatrixProblem, guess: Array | None = None) -> Solution:
-        """Solve one problem; `guess` (n,) is handed to the kernel, of which some start from it (`lemke`).
+        """Solve one problem; `guess` (n,) is passed to the kernel, and some methods start from it (`lemke`).
 
-        Raises DataError where the guess has another shape.
+        Raises DataError if the guess has another shape.
         """
         z, info = np.zeros(problem.size), np.zeros(1, dtype=np.int64)
         if guess is not None:
@@ -92,7 +93,7 @@ class KernelSolver:
         reason = self.why_not(problem)
         if reason:
             return refusal(self, problem, reason)
-        # Lazy: who only lists solvers needs no compiled code.
+        # Lazy import: listing solvers needs no compiled code.
         from workbench.algorithms.components import apart
 
         start = clock()
@@ -103,33 +104,33 @@ class KernelSolver:
 
 
 class Starting(KernelSolver):
-    """One whose kernel begins from the guess."""
+    """A kernel solver that starts from the guess."""
 
     def solve_from(self, problem: MatrixProblem, start: Array) -> Solution:
-        """As `solve`, from a start (n,)."""
+        """Solve from a start (n,); see `solve`."""
         return self.solve(problem, start)
 
 
 def kernel_arguments(problem: MatrixProblem) -> tuple:
-    """(M, q, lower, upper, mu, d) as `kernels.SOLVE` takes them."""
+    """Return (M, q, lower, upper, mu, d) as arguments of `kernels.SOLVE`."""
     none = np.zeros(0)
     lower, upper = getattr(problem, "lower", none), getattr(problem, "upper", none)
     mu: Array = getattr(problem, "mu", none)
     M: Any = problem.M
     M = M.toarray() if is_sparse(M) else M
-    # Problems keep their arrays read-only; compiled signatures ask for writable ones.
+    # Arrays of problems are read-only, while compiled signatures require writable ones.
     copies = tuple(np.array(a) for a in (M, problem.q, lower, upper, mu))
     return (*copies, getattr(problem, "d", 2))
 
 
 def begun(solver: Any, problem: Any, start: Array | None) -> Solution:
-    """What a solver makes of a problem from a start (n,), where it takes one; else from nothing."""
+    """Return a solver's solution from a start (n,), ignored by solvers without warm start."""
     if start is None or not hasattr(solver, "solve_from"):
         return solver.solve(problem)
     return solver.solve_from(problem, start)
 
 
 def refusal(solver: Solver, problem: MatrixProblem, reason: str) -> Solution:
-    """The Solution that says no: z = nan, status REFUSED, and why."""
+    """Return a Solution with z = nan, status REFUSED and the reason."""
     z = np.full(problem.size, np.nan)
     return Solution(z, Status.REFUSED, np.inf, solver.tolerance, 0, 0.0, solver.name, reason)

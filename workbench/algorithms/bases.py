@@ -1,6 +1,6 @@
-"""What the pivoting methods share: bases of an MLCP with bounds, their infeasibilities, and the error that is left.
+"""Common parts of pivoting methods: bases of an MLCP with bounds, their infeasibilities, and the remaining error.
 
-In a basis every unknown is basic (its row holds as an equation) or sits at one of its bounds.
+In a basis every unknown is basic (its row holds as an equation) or at one of its bounds.
 """
 
 import numpy as np
@@ -11,14 +11,14 @@ from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, is_finite
 from workbench.problems.residual import FAR_SCALED
 
 SIGN_TOLERANCE = 1e-12
-"""Share of a row's activity |q_i| + sum_j |M_ij z_j| up to which a wrong sign is taken for rounding."""
+"""Share of a row's activity |q_i| + sum_j |M_ij z_j| up to which a wrong sign counts as round-off."""
 ROUNDING = 1e-15
-"""Share of a row's largest conceivable activity, |M_i|_1 |z|_inf, below which nothing has a meaning."""
+"""Share of a row's largest possible activity, |M_i|_1 |z|_inf, below which values are meaningless."""
 
 
 @kernel(types.boolean(MATRIX, VECTOR, VECTOR, VECTOR))
 def usable(M, q, lower, upper):
-    """Whether M (n, n) and q (n,) are finite and the bounds (n,) leave every unknown a finite value."""
+    """Return whether M (n, n) and q (n,) are finite and the bounds (n,) allow every unknown a finite value."""
     n = M.shape[0]
     for i in range(n):
         if not (lower[i] < np.inf and upper[i] > -np.inf and is_finite(M[i])):
@@ -28,7 +28,7 @@ def usable(M, q, lower, upper):
 
 @kernel(types.void(VECTOR, VECTOR, VECTOR, INDICES))
 def basis_of(lower, upper, z, active):
-    """The basis of a point z (n,): what is between its bounds is basic, the rest at the bound it reaches."""
+    """Find the basis of a point z (n,): unknowns between their bounds are basic, the others at the bound they reach."""
     for i in range(z.shape[0]):
         active[i] = 1 if lower[i] < z[i] < upper[i] else 0
         if active[i] == 0:
@@ -37,7 +37,7 @@ def basis_of(lower, upper, z, active):
 
 @kernel(types.void(VECTOR, VECTOR, VECTOR, INDICES))
 def first_basis(lower, upper, z, active):
-    """Every unknown at its lower bound, failing that at its upper one, failing that basic."""
+    """Start with every unknown at its lower bound, or else at its upper bound, or else basic."""
     for i in range(z.shape[0]):
         active[i] = 0
         if lower[i] > -np.inf:
@@ -52,8 +52,8 @@ def first_basis(lower, upper, z, active):
 def infeasibilities(M, q, lower, upper, tolerance, z, active, side):
     """Count the infeasible unknowns of a basis and mark them in side (n,): -1 below, 1 above its range, 0 feasible.
 
-    An unknown at a bound is marked with the direction in which it wants to leave it. Tolerances follow the rows'
-    activities, so that the verdict does not depend on the units of z and w.
+    An unknown at a bound is marked with the direction in which it should leave. Tolerances are relative to the rows'
+    activities, so that the result does not depend on the units of z and w.
     """
     n = M.shape[0]
     z_max = 0.0
@@ -70,7 +70,7 @@ def infeasibilities(M, q, lower, upper, tolerance, z, active, side):
         small = max(tolerance * activity, ROUNDING * row * z_max)
         side[i] = 0
         if active[i] != 0:
-            # In units of z the activity counts as what would balance it on the diagonal.
+            # Activity in units of z: the value that would balance it on the diagonal.
             near = tolerance * z_max
             if abs(M[i, i]) * near > small:
                 near = small / abs(M[i, i])
@@ -89,7 +89,7 @@ def infeasibilities(M, q, lower, upper, tolerance, z, active, side):
 
 @kernel(types.void(VECTOR, VECTOR, VECTOR, INDICES, INDICES, types.int64))
 def exchange(lower, upper, z, active, side, i):
-    """Move the infeasible unknown i: from the basis to the bound it crossed, or from its bound into the basis."""
+    """Exchange the infeasible unknown i: from the basis to the bound it crossed, or from its bound into the basis."""
     if active[i] == 0:
         active[i] = 1
     else:
@@ -99,16 +99,16 @@ def exchange(lower, upper, z, active, side, i):
 
 @kernel(types.void(VECTOR, VECTOR, VECTOR))
 def clip(lower, upper, z):
-    """Put z (n,) into its box."""
+    """Clip z (n,) to its bounds."""
     for i in range(z.shape[0]):
         z[i] = min(max(z[i], lower[i]), upper[i])
 
 
 @kernel(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR), **FAST)
 def backward_error(M, q, lower, upper, z):
-    """The relative change of M and q, entry by entry, for which z (n,), inside its box, solves the MLCP exactly.
+    """Return the relative change of M and q, entry by entry, for which z (n,), within its bounds, is an exact solution.
 
-    After Oettli and Prager (1964). Violations that are rounding of the largest entries of z count as nothing.
+    After Oettli and Prager (1964). Violations within the round-off of the largest entries of z are ignored.
     """
     n = M.shape[0]
     z_max = 0.0
@@ -136,9 +136,9 @@ def backward_error(M, q, lower, upper, z):
 
 @kernel(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), **FAST)
 def natural_residual(M, q, lower, upper, D, z):
-    """The natural map in rows scaled by D (n,), over one normaliser for all of them: by it methods compare points.
+    """Return the natural map in rows scaled by D (n,), over one normaliser for all: a measure for comparing points.
 
-    The problem's own residual (`problems.residual`) judges every row by itself.
+    The problem's own residual (`problems.residual`) measures every row by itself.
     """
     gap, size_Mz, size_q, size_y, size = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(M.shape[0]):

@@ -1,11 +1,11 @@
-"""Many LCPs or MLCPs of one size at once: no Python between them, and no room allocated anew for small ones.
+"""Batches of LCPs or MLCPs of one size, solved without Python in between and, if small, without new allocations.
 
     answer = solve_batch(M, q)              # LCPs, M (B, n, n) or one (n, n) for all, q (B, n)
     answer = solve_batch(M, q, lower, upper, solver="proximal", threads=2)
 
-Every problem is solved by itself, from nothing, by the same compiled code as a single one, or by the same operations in
-vector lanes (`lemke.eight_lanes`), so that z is the same to the bit. What is wrong with one problem is its status;
-only shapes and bounds that make no problem raise an error. Threads share the batch in equal parts.
+Every problem is solved independently and without warm start, by the same compiled code as a single one, or by the same
+operations in vector lanes (`lemke.eight_lanes`), so that z is identical bit for bit. A failure of one problem is its
+status; only inconsistent shapes and bounds raise an error. Threads share the batch in equal parts.
 """
 
 from collections.abc import Callable
@@ -36,21 +36,21 @@ SOLVED, OPEN = int(Status.SOLVED), -1
 
 
 class Claims:
-    """What answers to many problems share: status (B,), `Status` numbers that the solver claims."""
+    """Common results for a batch: status (B,), `Status` numbers claimed by the solver."""
 
     status: np.ndarray
 
     @property
     def solved(self) -> np.ndarray:
-        """Where the solver claims a solution (B,)."""
+        """Mask of the problems for which the solver claims a solution (B,)."""
         return self.status == SOLVED
 
 
 @dataclass(frozen=True, eq=False)
 class BatchSolution(Claims):
-    """z (B, n) of M (B or 1, n, n), q, lower, upper (B or 1, n); status (B,), `Status` numbers that the solver claims.
+    """z (B, n) of M (B or 1, n, n), q, lower, upper (B or 1, n); status (B,), `Status` numbers claimed by the solver.
 
-    iterations (B,) are the solver's too; `seconds` is wall time, the solves alone.
+    iterations (B,) are the solver's too; `seconds` is the wall time of the solves alone.
     """
 
     M: Array
@@ -65,10 +65,7 @@ class BatchSolution(Claims):
 
     @cached_property
     def residuals(self) -> Array:
-        """The problem's own residual (`MLCP.residual`) of every z (B,), worked out when first asked for.
-
-        It is inf where the data are not finite.
-        """
+        """The problem's own residual (`MLCP.residual`) of every z (B,), computed on first use; inf for NaN or inf."""
         found = np.empty(len(self.z))
         bounded_residuals(self.M, self.q, self.lower, self.upper, self.z, found)
         return found
@@ -108,7 +105,7 @@ def solve_part(solve, tolerance, data, first, last, answers):
                 z[k, i] = 0.0
             status[k] = solve_apart(solve, M[M_k], q[k], lower[lower_k], upper[upper_k], none, 2, z[k], info)
             iterations[k] = info[0]
-            # What passes the problem's residual is solved, whatever else the solver claims.
+            # A point that passes the problem's residual is a solution, whatever the solver claims.
             if status[k] != SOLVED and is_finite(z[k]):
                 found = bounded_residual(M[M_k], q[k], lower[lower_k], upper[upper_k], z[k])
                 status[k] = SOLVED if found <= tolerance else status[k]
@@ -126,7 +123,8 @@ def solve_batch(
     """Solve B problems z in [lower, upper], w = M z + q complementary to it; without bounds LCPs, 0 <= z.
 
     M (B, n, n) or (n, n), q (B, n), bounds (B, n), (n,) or numbers; `solver` a compiled one (default: lemke for LCPs,
-    proximal for MLCPs). Raises DataError for shapes that do not fit, lower > upper, or a solver that takes no such.
+    proximal for MLCPs). Raises DataError for inconsistent shapes, lower > upper, or a solver that does not accept these
+    problems.
     """
     M_, q_ = _array("M", M), _array("q", q)
     if q_.ndim != 2:
@@ -156,7 +154,7 @@ def solve_batch(
 
 
 def compiled_solver(name: str | None, kind: str) -> KernelSolver:
-    """The solver of this name (None: the usual one) for problems of this kind; DataError where no loop can call it."""
+    """Return the solver of this name (None: the default) for this kind; raises DataError if it is not compiled."""
     solver = find_solver(ROUND_OFF[kind] if name is None else name)
     if not isinstance(solver, KernelSolver):
         raise DataError(f"{solver.name} is not compiled; a batch needs a compiled solver")
@@ -166,7 +164,7 @@ def compiled_solver(name: str | None, kind: str) -> KernelSolver:
 
 
 def in_parts(part: Callable[[int, int], None], B: int, threads: int) -> float:
-    """Call part(first, last) for equal shares of B problems, a share a thread; the seconds that took."""
+    """Call part(first, last) for equal shares of B problems, one share per thread; returns the seconds taken."""
     if threads < 1:
         raise DataError(f"threads = {threads}; at least 1 is needed")
     start = clock()
@@ -184,12 +182,12 @@ def _array(name: str, value: ArrayLike) -> Array:
         array = np.asarray(value, dtype=float, order="C")
     except (TypeError, ValueError) as error:
         raise DataError(f"{name} is not an array of real numbers: {error}") from None
-    # Compiled signatures ask for writable arrays.
+    # Compiled signatures require writable arrays.
     return array if array.flags.writeable else array.copy()
 
 
 def _bound(name: str, value: ArrayLike | None, default: float, B: int, n: int) -> Array:
-    """A bound as (1, n) or (B, n)."""
+    """Return a bound as (1, n) or (B, n)."""
     bound = _array(name, default if value is None else value)
     if bound.shape not in ((), (n,), (B, n)):
         raise DataError(f"{name} has shape {bound.shape}; {(B, n)}, {(n,)} or a number is needed")

@@ -1,8 +1,8 @@
-"""The best iterate so far, in memory where another process can have it when a solver's time is over.
+"""The best iterate so far, in memory that another process can read when a solver runs out of time.
 
-A solver that has iterates offers them as it goes (`offer`). They are kept where somebody has asked to watch a problem
-of their size (`watch`), and cost nothing elsewhere. Pivoting methods have no iterates: until the last pivot their
-points are vertices that violate something, none better than the one before.
+Iterative solvers offer their iterates (`offer`). These are stored if a problem of their size is watched (`watch`), and
+otherwise cost nothing. Pivoting methods have no iterates: until the last pivot their points are vertices that violate
+some condition, and none is better than the one before.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,21 +13,21 @@ import numpy as np
 from workbench.arrays import Array
 
 HEAD = 2
-"""Numbers before the iterate: the size of the problem that is watched, and how many iterates have come."""
+"""Numbers before the iterate: the size of the watched problem, and the number of iterates stored."""
 _place: Array = np.zeros(HEAD)
 _image: tuple[int, Callable[[Array], Array]] | None = None
-"""Size of the image that is solved in place of the problem that is watched, and the way back from its unknowns."""
+"""Size of the image that is solved instead of the watched problem, and the map back to its unknowns."""
 
 
 def show(place: Array) -> None:
-    """Keep iterates from now on in `place` (HEAD + n at most,), where another process may read them."""
+    """Store iterates from now on in `place` (HEAD + n at most,), where another process may read them."""
     global _place
     _place = place
 
 
 @contextmanager
 def watch(size: int) -> Iterator[None]:
-    """Keep what is offered of problems of this size."""
+    """Context in which iterates of problems of this size are stored."""
     _place[:HEAD] = size, 0.0
     try:
         yield
@@ -37,7 +37,7 @@ def watch(size: int) -> Iterator[None]:
 
 @contextmanager
 def carried_back(size: int, back: Callable[[Array], Array]) -> Iterator[None]:
-    """Keep what is offered of an image of this size, carried `back` to the problem that is watched."""
+    """Context in which iterates of an image of this size are mapped `back` to the watched problem and stored."""
     global _image
     before, _image = _image, (size, back)
     try:
@@ -47,7 +47,7 @@ def carried_back(size: int, back: Callable[[Array], Array]) -> Iterator[None]:
 
 
 def watched(size: int) -> bool:
-    """Whether iterates of this size are kept."""
+    """Return whether iterates of this size are stored."""
     if _image is not None and size != _image[0]:
         return False
     n = _place[0] if _image is not None else size
@@ -55,7 +55,7 @@ def watched(size: int) -> bool:
 
 
 def offer(z: Array) -> None:
-    """An iterate z (n,), the best so far."""
+    """Offer an iterate z (n,), the best so far."""
     if watched(z.size):
         given = z if _image is None else _image[1](z)
         _place[HEAD : HEAD + given.size] = given
@@ -63,7 +63,9 @@ def offer(z: Array) -> None:
 
 
 def last_iterate(place: Array) -> Array | None:
-    """The last iterate in a place, None where none has come. A solver that was ended while it wrote leaves a mixture of
-    two, which the problem's own residual judges like any other point."""
+    """Return the last stored iterate, or None.
+
+    A solver that was ended while writing leaves a mixture of two, which the problem's own residual judges like any
+    point."""
     size = int(place[0])
     return place[HEAD : HEAD + size].copy() if place.size >= HEAD + size > HEAD and place[1] else None

@@ -1,9 +1,9 @@
-"""Islands of nothing but equalities, as flexes and closed chains are: one linear system, redundant rows among it.
+"""Islands with equalities only, such as flexes and closed chains: one linear system, possibly with redundant rows.
 
     M v = b + J^T (R x + s),     L u + N x + c = 0,     u = J v
 
-The second line gets DAMPING w x more, w the mobilities of its rows as if velocities were not coupled, so that redundant
-rows have factors; refinement on the system without it takes that back, as far as rounding lets it.
+DAMPING w x is added to the second line, w being the mobilities of the rows without coupling of velocities, so that
+redundant rows can be factored; refinement on the undamped system removes its effect up to round-off.
 """
 
 from typing import Any
@@ -17,13 +17,13 @@ from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.sets import NO_CONE
 
 DAMPING = 1e-13
-"""Share of the mobilities, well above the rounding of a double."""
+"""Share of the mobilities, well above the round-off of a double."""
 REFINEMENTS = 4
-"""Solutions of the damped system in turn; the one with the least residual is the answer."""
+"""Number of solutions of the damped system in turn; the one with the least residual is returned."""
 
 
 def solve_equalities(p: ContactBlocks) -> Array | None:
-    """The best x (X,) by the blocks' residuals; None where an unknown is bounded, or there are no factors."""
+    """Return the best x (X,) by the blocks' residuals; None if an unknown is bounded or the system is singular."""
     if (p.cone != NO_CONE).any() or np.isfinite(p.lower).any() or np.isfinite(p.upper).any():
         return None
     n, (L, N, R) = p.b.size, p.whole

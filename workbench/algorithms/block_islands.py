@@ -1,5 +1,7 @@
-"""Islands of contact blocks, told apart; small ones go to the dense methods of `few_blocks`, as sparse matrices give
-their A = L W R + N."""
+"""Islands of contact blocks; small ones are solved by the dense methods of `few_blocks`.
+
+Their matrices A = L W R + N come from sparse products.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +26,7 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Island:
-    """Blocks in ascending order, their unknowns, and the method that takes the island (`few_blocks`)."""
+    """An island: its blocks in ascending order, their unknowns, and the method that solves it (`few_blocks`)."""
 
     blocks: Indices
     unknowns: Indices
@@ -32,13 +34,13 @@ class Island:
 
 
 def ranges(starts: Indices, some: Indices) -> Indices:
-    """starts[i] : starts[i + 1] of some i, one after another."""
+    """Return starts[i] : starts[i + 1] for the given i, concatenated."""
     length = np.diff(starts)[some]
     return np.repeat(starts[some] - np.append(0, np.cumsum(length))[:-1], length) + np.arange(length.sum())
 
 
 def islands(p: ContactBlocks) -> Iterator[Island]:
-    """All islands of a problem."""
+    """Iterate over all islands of a problem."""
     order = np.argsort(p.part, kind="stable")
     first = np.flatnonzero(np.diff(p.part[order], prepend=-1))
     k = np.diff(p.unknown)
@@ -50,7 +52,7 @@ def islands(p: ContactBlocks) -> Iterator[Island]:
 
 
 def _matrix(p: ContactBlocks, some: list[Island]) -> Any:
-    """L W R + N of all these islands, sparse; None where the problem has the matrix of all blocks."""
+    """Return L W R + N of all these islands, sparse; None if the problem has the matrix of all blocks."""
     if p.small:
         return None
     unknowns = np.concatenate([island.unknowns for island in some])
@@ -61,13 +63,13 @@ def _matrix(p: ContactBlocks, some: list[Island]) -> Any:
 
 
 def dense_matrix(p: ContactBlocks) -> Array:
-    """L W R + N (X, X) of a small island."""
+    """Return L W R + N (X, X) of a small island."""
     A = _matrix(p, list(islands(p)))
     return p.small.few.A if A is None else A.toarray()
 
 
 def solve_islands(p: ContactBlocks, some: list[Island], x: Array) -> int:
-    """The answers of islands with a method into x (X,), guesses at first; returns the iterations."""
+    """Solve islands with a method into x (X,), initially guesses; returns the iterations."""
     A = _matrix(p, some)
     q, info, iterations, first = p.free[1], np.zeros(1, dtype=np.int64), 0, 0
     for island in some:
@@ -83,7 +85,7 @@ def solve_islands(p: ContactBlocks, some: list[Island], x: Array) -> int:
 
 
 def solve_single(p: ContactBlocks, blocks: Indices, x: Array) -> None:
-    """The answers of blocks that are islands by themselves into x (X,): a sweep solves them exactly."""
+    """Solve blocks that are islands by themselves into x (X,): a sweep solves them exactly."""
     blocks = np.sort(blocks)
     part = BlockNewton(p.among(blocks))
     unknowns = ranges(p.unknown, blocks)

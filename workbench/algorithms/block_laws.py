@@ -1,13 +1,13 @@
-"""Kernels for the laws of contact blocks: the block's answer where its own velocities answer its impulses alone.
+"""Kernels for the laws of contact blocks: a block's solution when only its own impulses change its velocities.
 
 In scaled rows, of unit mobility, let P = R x be a block's impulses and u its velocities. With a metric A = L Z R + N,
 
     T(y): the impulses R x of the x for which F = L y + A x + c and x are complementary in the block's set.
 
-With Z = 1 the equation P = T(u - P) is the block's law; with Z = W_ii, T(u - W_ii P) is what the block makes of itself
-while the others are held. For intervals T is piecewise linear and found by clipping or by Lemke's method, free unknowns
-eliminated and two-sided bounds with a slack; of friction polygons P is unique where x is not. Cones have Alart and
-Curnier's equation (Coulomb's law), which is this with Z = 1, or the natural map (associated flow), as discs have.
+With Z = 1 the equation P = T(u - P) is the block's law; with Z = W_ii, T(u - W_ii P) is the block's solution with all
+others held fixed. For intervals T is piecewise linear and computed by clipping or by Lemke's method, with free unknowns
+eliminated and a slack for two-sided bounds; for friction polygons P is unique even if x is not. Cones use Alart and
+Curnier's equation (Coulomb's law), which is this with Z = 1, or the natural map (associated flow), as do discs.
 """
 
 from typing import NamedTuple
@@ -25,7 +25,7 @@ from workbench.engine.scratch import scratch
 
 I64, F64 = types.int64, types.float64
 FROM_LOWER, FROM_UPPER, TWO_SIDED, FREE = 0, 1, 2, 3
-"""How an unknown becomes one that is not negative: x - lower, upper - x, the first with a slack, or not at all."""
+"""Substitution that makes an unknown nonnegative: x - lower, upper - x, the first with a slack, or none (free)."""
 TIKHONOV = 1e-10
 """Share of the largest diagonal entry that regularises a singular block."""
 
@@ -35,9 +35,9 @@ Indices = NDArray[np.int64]
 class Laws(NamedTuple):
     """B blocks in scaled rows: P^ = sqrt(w) P, u^ = u / sqrt(w) with the mobility w of a row, or of a whole cone.
 
-    Block i has the rows row[i] : row[i + 1], unknowns unknown[i] : unknown[i + 1], and in flat arrays numbers from at_L
-    (L and R), at_A (k k) and at_W (m m) on. role (X,) is how an unknown is bounded; place (B + 1,) where those of the
-    block's LCP begin, at_M where its matrix does.
+    Block i has the rows row[i] : row[i + 1], unknowns unknown[i] : unknown[i + 1], and numbers in flat arrays from at_L
+    (L and R), at_A (k k) and at_W (m m) on. role (X,) is how an unknown is bounded; place (B + 1,) is the start of the
+    block's LCP, at_M that of its matrix.
     """
 
     row: Indices
@@ -61,7 +61,7 @@ class Laws(NamedTuple):
 
 
 class BlockMetric(NamedTuple):
-    """A of every block, flat; inverses of free parts; matrices of LCPs; whether A is diagonal; the last answers."""
+    """A of every block, flat; inverses of free parts; matrices of LCPs; whether A is diagonal; the last solutions."""
 
     A: Array
     inverse: Array
@@ -76,7 +76,7 @@ BLOCK_METRIC = argument_type(BlockMetric, *[VECTOR] * 3, INDICES, VECTOR)
 
 @kernel(types.void(LAWS, I64, VECTOR, MATRIX))
 def free_inverse(laws, i, A, inverse):
-    """The inverse (f, f) of the free part of block i's A, which begins at laws.at_A[i]."""
+    """Compute the inverse (f, f) of the free part of block i's A, which begins at laws.at_A[i]."""
     first, k, at, f = laws.unknown[i], laws.unknown[i + 1] - laws.unknown[i], laws.at_A[i], inverse.shape[0]
     LU, pivots, x, b = np.empty((f, f)), np.empty(f, dtype=np.int64), np.empty(f), np.zeros(f)
     for attempt in range(2):
@@ -103,7 +103,7 @@ def free_inverse(laws, i, A, inverse):
 
 @kernel(types.void(LAWS, BLOCK_METRIC))
 def lay(laws, metric):
-    """From A of every block: what solving it takes."""
+    """Prepare the solution of all blocks from their matrices A."""
     for i in range(laws.cone.shape[0]):
         if laws.cone[i] != 0:
             continue
@@ -126,7 +126,7 @@ def lay(laws, metric):
 
 @kernel(types.void(LAWS, I64, VECTOR, MATRIX, MATRIX))
 def schur_complement(laws, i, A, inverse, M):
-    """M (K, K) of block i's LCP: its bounded unknowns, then the slacks of two-sided ones."""
+    """Fill M (K, K) of block i's LCP: its bounded unknowns, then the slacks of two-sided ones."""
     first, k, at, f = laws.unknown[i], laws.unknown[i + 1] - laws.unknown[i], laws.at_A[i], inverse.shape[0]
     bounded, free, g, h = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64), 0, 0
     for p in range(k):
@@ -157,7 +157,7 @@ def schur_complement(laws, i, A, inverse, M):
 
 @kernel(types.void(LAWS, BLOCK_METRIC, I64, VECTOR, VECTOR))
 def answer(laws, metric, i, q, x):
-    """x (X,) at block i of intervals, where F = A x + q; q (k,)."""
+    """Solve block i of intervals for x (X,), where F = A x + q; q (k,)."""
     first, k, at = laws.unknown[i], q.shape[0], laws.at_A[i]
     if metric.diagonal[i] != 0:
         for p in range(k):
@@ -215,7 +215,7 @@ def answer(laws, metric, i, q, x):
 
 @kernel(types.void(LAWS, BLOCK_METRIC, I64, MATRIX, VECTOR, VECTOR))
 def free_unknowns(laws, metric, i, inverse, moved, x):
-    """The free ones of x (k,) that bring their rows to zero, `moved` (k,) being what the others make of these."""
+    """Compute the free entries of x (k,) from their rows; `moved` (k,) are the contributions of the others."""
     first, a = laws.unknown[i], 0
     for p in range(x.shape[0]):
         if laws.role[first + p] == FREE:
@@ -229,7 +229,7 @@ def free_unknowns(laws, metric, i, inverse, moved, x):
 
 @kernel(types.void(LAWS, BLOCK_METRIC, I64, VECTOR, MATRIX))
 def slope(laws, metric, i, x, T):
-    """T (m, m) = dP/dy of block i of intervals at the answer x that the metric has last given."""
+    """Compute T (m, m) = dP/dy of block i of intervals at the last solution x of the metric."""
     first, k, at, m = laws.unknown[i], laws.unknown[i + 1] - laws.unknown[i], laws.at_A[i], T.shape[0]
     at_L, count, g = laws.at_L[i], 0, 0
     basic, slack = np.empty(k, dtype=np.int64), laws.place[i]
@@ -278,7 +278,10 @@ def slope(laws, metric, i, x, T):
 
 @kernel(types.void(LAWS, BLOCK_METRIC, I64, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX))
 def interval_law(laws, metric, i, P, u, x, gap, C, B):
-    """Block i of intervals: gap (m,) = P - T(u - P) and C, B (m, m) with d gap = C dP + B du; x (X,) is the answer."""
+    """Evaluate block i of intervals at its solution x (X,): gap (m,) = P - T(u - P), and C, B (m, m).
+
+    d gap = C dP + B du.
+    """
     k, m, at_L, first = laws.unknown[i + 1] - laws.unknown[i], P.shape[0], laws.at_L[i], laws.unknown[i]
     q = np.empty(k)
     for p in range(k):
@@ -298,7 +301,7 @@ def interval_law(laws, metric, i, P, u, x, gap, C, B):
 
 @kernel(types.void(LAWS, I64, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX))
 def cone_law(laws, i, P, u, x, gap, C, B):
-    """The same of a cone or disc, whose unknowns are its impulses."""
+    """Evaluate a cone or disc like `interval_law`; its unknowns are its impulses."""
     m, at, at_L, first = P.shape[0], laws.at_A[i], laws.at_L[i], laws.unknown[i]
     F, D, part = np.empty(m), np.empty((m, m)), np.empty((m, m))
     for a in range(m):
@@ -317,7 +320,7 @@ def cone_law(laws, i, P, u, x, gap, C, B):
 
 @kernel(F64(LAWS, BLOCK_METRIC, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR))
 def all_laws(laws, metric, P, u, x, gap, C, B):
-    """Every block's answer x, gap, C and B, flat; returns |gap|_2."""
+    """Evaluate every block's solution x, gap, C and B, flat; returns |gap|_2."""
     total = 0.0
     for i in range(laws.cone.shape[0]):
         a, b, m = laws.row[i], laws.row[i + 1], laws.row[i + 1] - laws.row[i]

@@ -1,10 +1,10 @@
-"""Small islands whose contacts ask for velocities that do not fit together: what does not fit is magnified first.
+"""Small islands whose contacts require slightly inconsistent velocities: the inconsistency is magnified first.
 
-Redundant contacts that carry ask for more velocities than there are: rows of A x + q = 0 that A makes dependent. Where
-q does not fit, by 1e-8 of it, as after a step that rounding or a model's own overlaps have left aslant, some of these
-contacts have to open or to slide, if ever so slowly, and which ones is decided by that 1e-8 alone. All methods stop
-short of finding out. Contacts that open or slide do so in proportion to what does not fit, and the impulses hardly
-depend on it, so that the answer with that magnified is a start from which the given problem is solved.
+Redundant load-carrying contacts prescribe more velocities than are independent: A makes the rows A x + q = 0 dependent.
+If q is inconsistent by 1e-8 (after round-off in a step, or overlaps in a model), some of these contacts must open or
+slide very slowly, and which ones depends on that 1e-8 alone. No method resolves this by itself. The velocities of
+opening or sliding are proportional to the inconsistency, and the impulses hardly depend on it, so that the solution
+with a magnified inconsistency is a good start for the given problem.
 """
 
 from dataclasses import replace
@@ -19,20 +19,20 @@ from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.sets import NO_CONE
 
 MAGNIFIED = 1e-4
-"""Residual that the misfit is magnified to."""
+"""Residual to which the inconsistency is magnified."""
 CARRYING = 1e-9
-"""Share of the largest impulse from which on a contact carries."""
+"""Share of the largest impulse above which a contact carries load."""
 STILL = 1e3
-"""Velocities up to so many times what the residual stands for count as none."""
+"""Velocities up to so many times the size given by the residual count as none."""
 SHARE = 0.1
-"""Share of the error of the rows that hold still from which on a misfit is taken for its cause."""
+"""Smallest share of the error of the rows at rest for which an inconsistency counts as its cause."""
 
 
 def misfit(p: ContactBlocks, x: Array) -> Array:
-    """(X,) what does not fit together of the velocities that an almost-answer x (X,) of one small island holds.
+    """Return the inconsistent part (X,) of the velocities prescribed at an almost-solution x (X,) of one small island.
 
-    By least squares over the rows of contacts that carry and of intervals between their bounds, as far as these rest;
-    zero elsewhere, and everywhere where it is not the cause of the answer's error.
+    By least squares over the rows at rest of load-carrying contacts and of intervals between their bounds. It is zero
+    elsewhere, and zero everywhere if it is not the cause of the solution's error.
     """
     A, q, residual = dense_matrix(p), p.free[1], p.residual(x)
     F, found, block = A @ x + q, np.zeros(p.size), p.block_of_unknown
@@ -48,8 +48,10 @@ def misfit(p: ContactBlocks, x: Array) -> Array:
 
 
 def solve_magnified(p: ContactBlocks, x: Array) -> tuple[Array, int] | None:
-    """x (X,) of one small island with cones (`block_islands`) from an almost-answer, with the iterations; None of
-    others, and where nothing is to be magnified."""
+    """Solve one small island with cones (`block_islands`) by magnifying the inconsistency of an almost-solution x (X,).
+
+    Returns x and the iterations; None for other islands, and if there is nothing to magnify.
+    """
     (island,) = islands(p)
     apart: Any = misfit(p, x) if island.method == CONES else np.zeros(1)
     if not apart.any():

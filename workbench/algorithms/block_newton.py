@@ -1,13 +1,13 @@
-"""Newton's method over contact blocks of any sets: what `stages` asks of them, in the blocks' scaled impulses.
+"""Newton's method over contact blocks of any sets, in scaled impulses; it implements the methods of `stages`.
 
 Every block's law is an equation between its impulses P = R x and velocities u (`block_laws`), with C dP + B du = - gap,
-and the bodies' is M dv = J^T dP. Blocks are eliminated, and what is factored is
+and the dynamics are M dv = J^T dP. The blocks are eliminated, and the factored matrix is
 
     M + J^T D J,   D = (C + eps B)^-1 B,
 
-with a block for every two bodies in contact, where W has one for every two contacts of a body. A contact that holds
-enters it like a penalty 1 / eps, which costs digits; refinement on the equations before, in which eps stands as it is,
-gives them back.
+with a block for every two bodies in contact, whereas W has one for every two contacts of a body. A sticking contact
+enters like a penalty 1 / eps, which costs digits; refinement on the equations before elimination, with the same eps,
+recovers them.
 """
 
 from functools import cached_property
@@ -32,15 +32,15 @@ from workbench.problems.contact_blocks import ContactBlocks, block_diagonal
 from workbench.problems.sets import DISC, NO_CONE
 
 REFINEMENTS = 2
-"""Of every Newton step."""
+"""Refinements of every Newton step."""
 FLOORS = (1e-10, 1e-8, 1e-6)
-"""As in `stages`, but no eps is smaller than the first: round-off counts 1 / eps times here."""
+"""As in `stages`, but no eps is below the first: round-off is amplified by 1 / eps here."""
 STILL = 1e-12
-"""Share of the largest mobility of a row below which it counts as none."""
+"""Share of the largest mobility below which a row's mobility counts as zero."""
 RAY = 1e6
-"""Impulses in units of the free velocities beyond which they are on a ray, along which nothing moves."""
+"""Impulses, in units of the free velocities, above which they are on a ray along which nothing moves."""
 FEW = 40
-"""Newton steps without which nothing is given up."""
+"""Newton steps to make before giving up."""
 
 Indices = NDArray[np.int64]
 
@@ -50,14 +50,14 @@ def offsets(sizes: Indices) -> Indices:
 
 
 def mobilities(p: ContactBlocks) -> Array:
-    """(R,) `own_mobilities`; the mean of all where nothing moves."""
+    """(R,) `own_mobilities`; the mean of all for rows that do not move."""
     w = own_mobilities(p.own[0], p.row, p.cone)
     moving = w > STILL * w.max(initial=0.0)
     return np.where(moving, w, w[moving].mean() if moving.any() else 1.0)
 
 
 def scaled_laws(p: ContactBlocks, w: Array) -> tuple[Laws, Array]:
-    """The laws of all blocks in rows scaled by the mobilities w (R,), and x (X,) per unknown of these."""
+    """Return the laws of all blocks in rows scaled by the mobilities w (R,), and the units of the unknowns (X,)."""
     m, k = np.diff(p.row), np.diff(p.unknown)
     root, cones = np.sqrt(w), p.cone != NO_CONE
     # A cone's unknowns are scaled with its rows.
@@ -74,7 +74,7 @@ def scaled_laws(p: ContactBlocks, w: Array) -> tuple[Laws, Array]:
     own = np.choose(role, [1, 1, 2, 0])
     K = np.bincount(p.block_of_unknown, own, minlength=p.blocks).astype(np.int64)
     most = int(K.max(initial=0))
-    # The radius of a disc is an impulse, which a friction coefficient is not.
+    # The radius of a disc is an impulse, unlike a friction coefficient.
     discs, mu = p.cone == DISC, p.mu.copy()
     mu[discs] *= root[p.row[:-1][discs]]
     return Laws(
@@ -84,7 +84,7 @@ def scaled_laws(p: ContactBlocks, w: Array) -> tuple[Laws, Array]:
 
 
 def scaled_blocks(p: ContactBlocks, w: Array) -> Array:
-    """The diagonal blocks of W in scaled rows, flat."""
+    """Diagonal blocks of W in scaled rows, flat."""
     m = np.diff(p.row)
     row, width = np.repeat(p.row[:-1], m * m), np.repeat(m, m * m)
     within = np.arange(row.size) - np.repeat(offsets(m * m)[:-1], m * m)
@@ -92,7 +92,7 @@ def scaled_blocks(p: ContactBlocks, w: Array) -> Array:
 
 
 def metric(laws: Laws, Z: Array) -> BlockMetric:
-    """Of mobilities Z, flat."""
+    """The metric of mobilities Z, flat."""
     A = np.empty(laws.N.size)
     own_matrices(laws.row, laws.unknown, laws.L, laws.N, laws.R, Z, A)
     B = laws.cone.size
@@ -104,7 +104,7 @@ def metric(laws: Laws, Z: Array) -> BlockMetric:
 
 
 class BlockNewton(Stages):
-    """Contact blocks in scaled rows: impulses z (R,) of these, velocities u (R,); `x` (X,) is the best answer.
+    """Contact blocks in scaled rows: their impulses z (R,) and velocities u (R,); `x` (X,) is the best solution.
 
     `last` are the factors of the last step's matrix.
     """
@@ -132,13 +132,13 @@ class BlockNewton(Stages):
 
     @property
     def enough(self) -> float:
-        """As of all stages; any residual after as many steps as are allowed, or on a ray."""
+        """The target of `Stages`; any residual suffices after the allowed number of steps, or on a ray."""
         over = self.factors >= self.most or (self.on_ray and self.factors >= FEW)
         return np.inf if over else super().enough
 
     @cached_property
     def responses(self) -> Any:
-        """V (R, n) and the metric of sweeps; None where the responses to impulses are too many numbers."""
+        """V (R, n) and the metric of sweeps; None if the responses to impulses need too much memory."""
         V = self.problem.responses
         if V is None:
             return None
@@ -148,7 +148,7 @@ class BlockNewton(Stages):
 
     @cached_property
     def matrix(self) -> Any:
-        """Newton's matrix, a `NewtonMatrix` unless derived classes have another; its pattern is worked out once."""
+        """Newton's matrix, a `NewtonMatrix` unless a subclass has another; its pattern is computed once."""
         return NewtonMatrix(self.problem, self.J)
 
     def begin(self, start: Array | None) -> Array:
@@ -163,12 +163,12 @@ class BlockNewton(Stages):
         return all_laws(self.laws, self.metric, z, u, self.now, self.gap, self.C, self.B)
 
     def residual(self, z: Array) -> float:
-        """The problem's own, of the answer x to z."""
+        """Return the problem's own residual at the solution x for z."""
         self.start(z, z, 0.0)
         return self.judged()
 
     def judged(self) -> float:
-        """The residual of the answer x now, which is kept if it is the best."""
+        """Return the residual of the current x, and keep x if it is the best."""
         x = self.now * self.unit_of_x
         residual = self.problem.residual(x)
         if residual < self.least:
@@ -176,7 +176,7 @@ class BlockNewton(Stages):
         return residual
 
     def show(self, z: Array) -> None:
-        # Where residuals fall because impulses grow without limit, no solution is at hand.
+        # If residuals fall because impulses grow without limit, no solution is near.
         self.on_ray = bool(np.linalg.norm(z) > RAY * np.linalg.norm(self.free))
         if best.watched(self.problem.size):
             best.offer(self.x)
@@ -196,7 +196,7 @@ class BlockNewton(Stages):
         eps = max(eps, FLOORS[0])
         if self.factors >= self.most or not block_inverses(self.laws, self.C, self.B, eps, self.inverse, self.D):
             return None
-        # Those of the step before make room first.
+        # Free the factors of the step before first.
         self.last = None
         self.last = factors = self.matrix.factored(self.laws, self.D)
         if factors is None:
@@ -214,18 +214,18 @@ class BlockNewton(Stages):
         return z if np.isfinite(z).all() else None
 
     def each(self, blocks: Array, z: Array) -> Array:
-        """blocks[i] z[i] for every block i."""
+        """Return blocks[i] z[i] for every block i."""
         found = np.empty_like(z)
         times(self.laws, blocks, z, found)
         return found
 
 
 def solve_island(p: ContactBlocks, guess: Array, enough: float, most: int) -> tuple[Array, int, tuple[str, ...]]:
-    """The best x (X,) of all stages from a guess, and from zero where that is no solution; iterations, stages."""
+    """Return the best x (X,) of all stages from a guess, and then from zero if that fails; iterations, stages."""
     found, least, iterations = guess, np.inf, 0
     stages: tuple[str, ...] = ()
     for start in [guess, None] if guess.any() else [None]:
-        # A start that helps does so soon.
+        # A good start converges soon.
         blocks = BlockNewton(p, enough, most if start is None else -(-most // 4))
         search = solve_in_stages(blocks, start)
         iterations, stages = iterations + blocks.swept + blocks.factors, (*stages, *search.report)
@@ -237,7 +237,7 @@ def solve_island(p: ContactBlocks, guess: Array, enough: float, most: int) -> tu
 
 
 def pairs(first: Indices, row: Indices) -> tuple[Indices, Indices]:
-    """Row and column of every entry of H_i D_i H_i^T, contact by contact, row by row."""
+    """Return row and column of every entry of H_i D_i H_i^T, contact by contact, row by row."""
     counts = np.diff(first)
     of_entry = np.repeat(np.arange(counts.size), counts**2)
     within = np.arange(of_entry.size) - np.repeat(np.cumsum(counts**2) - counts**2, counts**2)
@@ -246,7 +246,7 @@ def pairs(first: Indices, row: Indices) -> tuple[Indices, Indices]:
 
 
 def with_pairs(K: sparse.csc_array, i: Indices, j: Indices) -> tuple[sparse.csc_array, Indices]:
-    """K with zeros stored at the (i, j) it has no entries at, and the places of all (i, j) among its values."""
+    """Return K with zeros stored at missing entries (i, j), and the positions of all (i, j) among its values."""
     size, entries = K.shape[0], K.tocoo()
     keys = np.concatenate([entries.col.astype(np.int64), j]) * size + np.concatenate([entries.row, i])
     key, place = np.unique(keys, return_inverse=True)
@@ -257,7 +257,7 @@ def with_pairs(K: sparse.csc_array, i: Indices, j: Indices) -> tuple[sparse.csc_
 
 
 class NewtonMatrix:
-    """M + J^T D J over velocities in an order of minimum degree; K, J, J_T are M, J and J^T in that order."""
+    """M + J^T D J over velocities in a minimum-degree order; K, J, J_T are M, J and J^T in that order."""
 
     def __init__(self, problem: ContactBlocks, J: Any):
         p, n, m = problem, problem.b.size, np.diff(problem.row)
@@ -282,7 +282,7 @@ class NewtonMatrix:
         self.base = self.values.data.copy()
 
     def factored(self, laws: Laws, D: Array) -> Any:
-        """Factors with the blocks D; None where the matrix is singular."""
+        """Return factors with the blocks D; None if the matrix is singular."""
         np.copyto(self.values.data, self.base)
         add_blocks(laws, self.first, self.start, self.H, D, self.place, self.values.data)
         return factors_in_order(self.values)

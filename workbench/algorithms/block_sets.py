@@ -1,4 +1,4 @@
-"""Sets of blocks whose rows are their own unknowns: projection, compiled.
+"""Compiled projection on the sets of blocks whose rows are their own unknowns.
 
 Block i has the unknowns first[i] : first[i + 1], within a friction cone, normal first, a disc or [lower, upper].
 """
@@ -17,7 +17,7 @@ NUMBER = types.float64
 
 
 def own_diagonal(own: Array, first: NDArray[np.int64]) -> Array:
-    """(R,) the diagonal of W, of its diagonal blocks, flat, block after block, each row by row; first (B + 1,)."""
+    """(R,) diagonal of W, from its diagonal blocks, flat, block after block, each row by row; first (B + 1,)."""
     m = np.diff(first)
     block = np.repeat(np.arange(m.size), m)
     within, at = np.arange(block.size) - first[block], np.cumsum(m * m) - m * m
@@ -26,7 +26,7 @@ def own_diagonal(own: Array, first: NDArray[np.int64]) -> Array:
 
 
 def own_mobilities(own: Array, first: NDArray[np.int64], cone: NDArray[np.int64]) -> Array:
-    """(R,) what a row does to itself, its mean over the rows of a cone; own, first as of `own_diagonal`, cone (B,)."""
+    """(R,) diagonal of W, averaged over the rows of a cone; own, first as in `own_diagonal`, cone (B,)."""
     m, w = np.diff(first), own_diagonal(own, first)
     block = np.repeat(np.arange(cone.size), m)
     mean = np.bincount(block, w, cone.size)[block] / m[block]
@@ -35,7 +35,7 @@ def own_mobilities(own: Array, first: NDArray[np.int64], cone: NDArray[np.int64]
 
 @kernel(types.void(types.int64, types.int64, NUMBER, VECTOR))
 def project_disc(first, end, limit, y):
-    """y[first : end] becomes the nearest point of the disc of radius `limit`."""
+    """Project y[first : end] onto the disc of radius `limit`."""
     radius = length(y, first, end)
     for k in range(first, end):
         y[k] *= limit / radius if radius > limit else 1.0
@@ -43,7 +43,7 @@ def project_disc(first, end, limit, y):
 
 @kernel(types.void(BLOCK_SETS, VECTOR))
 def project_blocks(sets, y):
-    """y (X,) becomes the nearest point of the sets; in cones of several discs, of the discs for its own y_n >= 0."""
+    """Project y (X,) onto the sets; in cones of several discs, onto the discs for its own y_n >= 0."""
     first, cone, mu, lower, upper = sets
     for i in range(cone.shape[0]):
         n, end = first[i], first[i + 1]

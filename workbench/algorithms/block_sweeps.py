@@ -1,6 +1,6 @@
 """Kernels over contact blocks and bodies: Gauss-Seidel sweeps, and the matrix of Newton's method.
 
-Blocks are of any sizes and laws (`block_laws`), vectors flat, and W = J V^T is not formed.
+Blocks may have any size and law (`block_laws`); vectors are flat, and W = J V^T is not formed.
 """
 
 from typing import NamedTuple
@@ -21,8 +21,9 @@ I64, F64 = types.int64, types.float64
 
 
 class LawBlocks(NamedTuple):
-    """The laws of blocks as the sets that sweeps go over: first (B + 1,) their rows; x (X,) takes the answers, which
-    F = A x + q and q (X,) have asked for."""
+    """The laws of blocks as sets for sweeps.
+
+    first (B + 1,) are their rows; x (X,) receives the solutions of F = A x + q; q (X,) is a work array."""
 
     first: NDArray[np.int64]
     laws: Laws
@@ -36,7 +37,7 @@ LAW_BLOCKS = argument_type(LawBlocks, INDICES, LAWS, BLOCK_METRIC, VECTOR, VECTO
 
 @kernel(types.void(LAW_BLOCKS, I64, VECTOR, VECTOR, VECTOR), **WITHIN)
 def law_answer(blocks, i, W, u, P):
-    """`answer` of laws: P (m,) and x (X,) of block i, u (m,) being its velocities without them; the metric has W."""
+    """Solve block i: P (m,) and x (X,), u (m,) being its velocities without its own impulses; the metric is of W."""
     laws, metric, x = blocks.laws, blocks.metric, blocks.x
     m, first, at_L = laws.row[i + 1] - laws.row[i], laws.unknown[i], laws.at_L[i]
     k = laws.unknown[i + 1] - first
@@ -61,7 +62,7 @@ sweeps_of_laws = sweeps_over(BODIES, LAW_BLOCKS, read_bodies, law_answer, take_b
 
 @kernel(types.boolean(MATRIX, MATRIX, F64, MATRIX, MATRIX))
 def inverse_block(C, B, eps, R, D):
-    """R = (C + eps B)^-1 and D = R B of one contact, all (m, m); False where there is none."""
+    """Compute R = (C + eps B)^-1 and D = R B of one contact, all (m, m); False if the matrix is singular."""
     m = C.shape[0]
     A, rhs, x, pivots = scratch_matrix(m, m), scratch(m), scratch(m), scratch_indices(m)
     for a in range(m):
@@ -84,7 +85,7 @@ def inverse_block(C, B, eps, R, D):
 
 @kernel(types.boolean(LAWS, VECTOR, VECTOR, F64, VECTOR, VECTOR))
 def block_inverses(laws, C, B, eps, inverse, D):
-    """inverse = (C + eps B)^-1 and D = inverse B of every block, flat; False where there is none."""
+    """Compute inverse = (C + eps B)^-1 and D = inverse B of every block, flat; False if a block is singular."""
     for i in range(laws.cone.shape[0]):
         m, a, b = laws.row[i + 1] - laws.row[i], laws.at_W[i], laws.at_W[i + 1]
         C_i, B_i = C[a:b].reshape(m, m), B[a:b].reshape(m, m)
@@ -95,7 +96,7 @@ def block_inverses(laws, C, B, eps, inverse, D):
 
 @kernel(types.void(LAWS, VECTOR, VECTOR, VECTOR))
 def times(laws, blocks, P, found):
-    """found (R,) = blocks P, block by block."""
+    """Compute found (R,) = blocks P, block by block."""
     for i in range(laws.cone.shape[0]):
         first, m, at = laws.row[i], laws.row[i + 1] - laws.row[i], laws.at_W[i]
         for a in range(m):
@@ -106,9 +107,9 @@ def times(laws, blocks, P, found):
 
 @kernel(types.void(LAWS, INDICES, INDICES, VECTOR, VECTOR, INDICES, VECTOR))
 def add_blocks(laws, first, start, H, D, place, values):
-    """values += the entries of H_i D_i H_i^T, block by block, row by row, in the order of their places.
+    """Add the entries of H_i D_i H_i^T to values, block by block, row by row, at the positions `place`.
 
-    The velocities that block i moves are first[i] : first[i + 1]; H_i has m numbers for each, from start[i] on.
+    Block i moves the velocities first[i] : first[i + 1]; H_i has m numbers for each, from start[i] on.
     """
     at = 0
     for i in range(laws.cone.shape[0]):

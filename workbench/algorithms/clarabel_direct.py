@@ -1,6 +1,6 @@
 """Clarabel (Goulart & Chen 2024), an interior-point method for conic QPs, called through its own interface.
 
-One contact costs about 0.2 ms, a fifth of the way through CVXPY, so it can run at every step of a simulation.
+One contact costs about 0.2 ms, a fifth of the time through CVXPY, so it can run at every step of a simulation.
 """
 
 from dataclasses import dataclass, replace
@@ -15,15 +15,15 @@ from workbench.problems.classes import Array, MatrixProblem
 from workbench.problems.solution import Solution, Status
 
 GAP_TOLERANCE = 1e-13
-"""Duality gap asked for, in the scaled problem. Where strict complementarity fails (a contact about to slip or to open)
-the natural map falls only with the square root of the gap: 1e-13 gives 4e-7, the default 1e-8 gives 6e-5."""
+"""Requested duality gap in the scaled problem. Without strict complementarity (a contact about to slip or to open) the
+natural map decreases only with the square root of the gap: 1e-13 gives 4e-7, the default 1e-8 gives 6e-5."""
 
 FEASIBILITY_TOLERANCE = 1e-9
-"""Relative primal and dual infeasibility asked for; smaller ones are often out of reach when W is rank deficient."""
+"""Requested relative primal and dual infeasibility; smaller values are often out of reach if W is rank deficient."""
 
 ACCEPTED = 1e-8
-"""Clarabel's own default for all three. Where round-off ends the iteration before the tighter ones hold, meeting this
-one still counts as solved ("AlmostSolved")."""
+"""Clarabel's own default for all three. If round-off ends the iteration before the tighter ones hold, meeting this one
+still counts as solved ("AlmostSolved")."""
 
 _STATUS = {
     "Solved": (Status.SOLVED, ""),
@@ -33,12 +33,12 @@ _STATUS = {
     "MaxIterations": (Status.ITERATION_LIMIT, Status.ITERATION_LIMIT.meaning),
     "MaxTime": (Status.ITERATION_LIMIT, "Clarabel reached its time limit"),
 }
-"""All other words of Clarabel mean that it stopped short of its tolerance."""
+"""All other outcomes of Clarabel mean that it stopped short of its tolerance."""
 
 
 @lru_cache(maxsize=256)
 def _structure(unbounded_below: bytes, unbounded_above: bytes, r: int, d: int) -> tuple:
-    """What does not change with the numbers: (row and column of P's upper triangle, its index pointer, A, cones).
+    """Return the parts without numbers: (row and column of P's upper triangle, its index pointer, A, cones).
 
     The constraints are A y + s = b with s in the cones, rows ordered as: lower bounds, upper bounds, contacts.
     """
@@ -55,7 +55,7 @@ def _structure(unbounded_below: bytes, unbounded_above: bytes, r: int, d: int) -
         cones.append(clarabel.NonnegativeConeT(bounded))
     for i in range(r):
         y_n, y_t = eye[i], eye[r + d * i : r + d * (i + 1)]
-        # In the plane the cone is a pair of half-planes, which takes fewer iterations than a Lorentz cone.
+        # In the plane the cone is a pair of half-planes, which needs fewer iterations than a Lorentz cone.
         blocks.append(np.vstack([-(y_n + y_t), -(y_n - y_t)]) if d == 1 else -np.vstack([y_n, y_t]))
         cones.append(clarabel.NonnegativeConeT(2) if d == 1 else clarabel.SecondOrderConeT(1 + d))
     return row, column, pointer, sparse.csc_matrix(np.vstack(blocks)), cones
@@ -103,7 +103,7 @@ class ClarabelDirect:
     most: int | None = None
 
     def adjusted(self, tolerance: float | None, max_iterations: int | None) -> "ClarabelDirect":
-        """Another duality gap at which it stops, and another number of iterations at most."""
+        """Return the solver with another duality gap for termination, and another iteration limit."""
         return replace(self, gap=tolerance or self.gap, most=max_iterations or self.most)
 
     def why_not(self, problem: MatrixProblem) -> str | None:

@@ -1,9 +1,9 @@
-"""Problems that fall into parts which nothing couples, solved part by part: the cost is then that of the parts.
+"""Problems that consist of uncoupled parts, solved part by part, so that the cost is that of the parts.
 
-Unknowns i and j are coupled where M_ij or M_ji is not zero, and the unknowns of one contact always; a part is a
-connected component of this graph. Rows of a part hold no unknowns of another, so that the answers of the parts, put
-together, are one of the whole, and the whole has none where a part has none. Every part is solved as if it were alone:
-its scales, tolerances, iteration limits and ties are its own.
+Unknowns i and j are coupled if M_ij or M_ji is not zero, and the unknowns of one contact always; a part is a connected
+component of this graph. Rows of a part contain no unknowns of another, so that the combined solutions of the parts
+solve the whole problem, and the whole has no solution if a part has none. Every part is solved independently, with its
+own scales, tolerances, iteration limits and ties.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ from workbench.problems.islands import READ, coupled_parts
 from workbench.problems.solution import Status
 
 FEW = 32
-"""Unknowns up to which a problem is solved as it stands: small LCPs take forty times as long as to look for parts."""
+"""Largest number of unknowns for which no parts are searched: the search takes a fortieth of solving a small LCP."""
 
 Indices = NDArray[np.int64]
 I64 = types.int64
@@ -28,9 +28,9 @@ SOLVED, INACCURATE, INFEASIBLE = int(Status.SOLVED), int(Status.INACCURATE), int
 
 @kernel(I64(READ, I64, I64, INDICES))
 def find_parts(M, r, d, part):
-    """Number of parts of M (n, n), and in part (n,) which one an unknown belongs to, in the order of their first ones.
+    """Return the number of parts of M (n, n), and fill part (n,) with those of the unknowns, by first members.
 
-    Unknowns are [n (r), t (d r), others]; r = 0 where none belong to contacts.
+    Unknowns are [n (r), t (d r), others]; r = 0 if none belong to contacts.
     """
     n, count = M.shape[0], 0
     owner, least = np.empty(n, dtype=np.int64), np.empty(n - d * r, dtype=np.int64)
@@ -38,7 +38,7 @@ def find_parts(M, r, d, part):
         owner[i] = i if i < r else (i - r) // d if i < r + d * r else i - d * r
     coupled_parts(M, owner, least)
     for k in range(least.shape[0]):
-        # Least members come before all others.
+        # The least member of a part comes before all its others.
         if least[k] == k:
             part[k], count = count, count + 1
         else:
@@ -50,7 +50,7 @@ def find_parts(M, r, d, part):
 
 @kernel(I64(I64, I64))
 def worse(one, other):
-    """Of two parts' statuses the whole's: the first that is not SOLVED or INACCURATE, but rather a proof."""
+    """Combine the statuses of two parts: the first that is not SOLVED or INACCURATE, with precedence for a proof."""
     if other == SOLVED or (other == INACCURATE and one != SOLVED):
         return one
     return other if one in (SOLVED, INACCURATE) or other == INFEASIBLE else one
@@ -58,10 +58,10 @@ def worse(one, other):
 
 @kernel(types.void(INDICES, I64, INDICES, INDICES))
 def members_of_parts(part, count, first, members):
-    """The members of part k, members[first[k] : first[k + 1]], in ascending order; first (count + 1,) of zeros."""
+    """Fill the members of part k, members[first[k] : first[k + 1]], in ascending order; first (count + 1,) of zeros."""
     for i in range(members.shape[0]):
         first[part[i]] += 1
-    # The ends of the parts, which go down to their beginnings as they are filled from behind.
+    # first holds the ends of the parts and is reduced to their beginnings, since they are filled backwards.
     for k in range(count):
         first[k + 1] += first[k]
     for i in range(members.shape[0] - 1, -1, -1):
@@ -71,7 +71,7 @@ def members_of_parts(part, count, first, members):
 
 @kernel(I64(SOLVE_T, MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, I64, INDICES, VECTOR, INDICES))
 def solve_parts(solve, M, q, lower, upper, mu, d, part, z, info):
-    """What a kernel is for, part by part (`find_parts`); z is split as a guess too, info[0] the sum of all."""
+    """Apply a kernel part by part (`find_parts`); a guess z is split too, and info[0] is the sum over all parts."""
     n, r, bounded, count = q.shape[0], mu.shape[0], lower.shape[0] > 0, 0
     for i in range(n):
         count = max(count, part[i] + 1)
@@ -103,7 +103,7 @@ def solve_parts(solve, M, q, lower, upper, mu, d, part, z, info):
 
 @kernel(I64(SOLVE_T, MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, I64, VECTOR, INDICES))
 def solve_apart(solve, M, q, lower, upper, mu, d, z, info):
-    """The kernel `solve` on the parts of a problem where it falls apart, else on all of it; a Status."""
+    """Apply the kernel `solve` to the parts of a problem, or to all of it if it has one part; returns a Status."""
     if M.shape[0] > FEW:
         part = np.empty(q.shape[0], dtype=np.int64)
         count = find_parts(M, mu.shape[0], d, part)
@@ -113,9 +113,9 @@ def solve_apart(solve, M, q, lower, upper, mu, d, z, info):
 
 
 def apart(kernel: Any, arguments: tuple, z: Array, info: Indices) -> int:
-    """`solve_apart` from Python, arguments (M, q, lower, upper, mu, d).
+    """Call `solve_apart` from Python, arguments (M, q, lower, upper, mu, d).
 
-    A kernel is handed to compiled code, which costs 0.1 ms, only where there are parts.
+    A kernel is passed to compiled code, which costs 0.1 ms, only if there are several parts.
     """
     M, q, lower, upper, mu, d = arguments
     if len(M) > FEW:

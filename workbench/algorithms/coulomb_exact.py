@@ -1,12 +1,12 @@
 """Friction-cone problems to round-off: the Coulomb NCP and the CCP over r contacts, planar or spatial.
 
-What nothing couples is solved apart (`coulomb_parts`). A single contact is solved in closed form (`one_contact`), up to
-some dozens of them in one go (`small_cones`), and more, and those that it leaves unsolved, by the same method with
-sparse factors (`coulomb_newton`). Contacts over bodies are solved as the contact blocks that they are.
+Uncoupled parts are solved separately (`coulomb_parts`). A single contact is solved in closed form (`one_contact`), some
+dozens of them with dense matrices (`small_cones`); larger problems, and those that fail there, by the same method with
+sparse factors (`coulomb_newton`). Contacts over bodies are solved as contact blocks.
 
-Guarantees: the CCP with W symmetric PSD is convex, and has an answer if it is strictly feasible. Coulomb's problem
-has one under the criterion of Acary, Cadoux, Lemarechal & Malick (2011), not always unique, and no method is proven to
-find it: hence the grade, the problem's own residual.
+Guarantees: the CCP with W symmetric PSD is convex, and has a solution if it is strictly feasible. Coulomb's problem has
+one under the criterion of Acary, Cadoux, Lemarechal & Malick (2011), not always unique, and no method is proven to find
+it; solutions are therefore judged by the problem's own residual.
 """
 
 from dataclasses import dataclass
@@ -31,10 +31,10 @@ from workbench.problems.sets import BlockSets
 from workbench.problems.solution import Solution, Status
 
 LARGEST_DENSE = 200
-"""Unknowns up to which a problem is solved in one go with dense factors."""
+"""Largest number of unknowns for dense factors."""
 
 Answer = tuple[Array, int, tuple[str, ...]]
-"""z, the iterations, and what every stage came to."""
+"""z, the iterations, and the outcome of every stage."""
 
 NUMBER, COUNT = types.float64, types.int64
 SOLVED, INACCURATE, NOT_FINITE = int(Status.SOLVED), int(Status.INACCURATE), int(Status.NOT_FINITE)
@@ -42,8 +42,9 @@ SOLVED, INACCURATE, NOT_FINITE = int(Status.SOLVED), int(Status.INACCURATE), int
 
 @kernel(NUMBER(MATRIX, VECTOR, VECTOR, COUNT, COUNT, VECTOR, INDICES))
 def contacts_in_one_go(W, q, mu, d, law, z, info):
-    """Cones of one law from z (r (1 + d),), which takes the best iterate. Returns the residual, inf where the data are
-    not finite."""
+    """Solve cones of one law with dense matrices from z (r (1 + d),), which receives the best iterate.
+
+    Returns the residual, inf if the data are not finite."""
     n, r = q.shape[0], mu.shape[0]
     info[0] = 0
     if not is_finite(mu):
@@ -73,7 +74,7 @@ def contacts_in_one_go(W, q, mu, d, law, z, info):
 
 @kernel(COUNT(NUMBER))
 def _grade(residual):
-    """The status that a residual earns."""
+    """Return the status for a residual."""
     if residual == np.inf:
         return NOT_FINITE
     return SOLVED if residual <= EXACT else INACCURATE
@@ -95,14 +96,14 @@ def ccp_kernel(M, q, lower, upper, mu, d, z, info):
 
 @dataclass(frozen=True)
 class ExactSolver(KernelSolver):
-    """The compiled method where W is small; with sparse factors where it is not, or where that stops short."""
+    """The compiled dense method if W is small; sparse factors if it is not, or if the dense method fails."""
 
     def solve(self, problem: MatrixProblem, guess: Array | None = None) -> Solution:
-        """As `KernelSolver.solve`, over (M, H) too, without use of the guess; `stages` says how far each one came."""
+        """Solve one problem, also over (M, H), ignoring the guess; `stages` reports the outcome of each stage."""
         return self._solved(problem, None)
 
     def solve_from(self, problem: MatrixProblem, start: Array) -> Solution:
-        """From a start (n,), and from zero where that ends in no solution."""
+        """Solve from a start (n,), and from zero if that fails."""
         return self._solved(problem, start)
 
     def _solved(self, problem: MatrixProblem, first: Array | None) -> Solution:
@@ -118,8 +119,8 @@ class ExactSolver(KernelSolver):
         return Solution(z, claimed, residual, self.tolerance, iterations, elapsed, self.name, reason, stages)
 
     def _over_bodies(self, problem: GlobalConeProblem, first: Array | None) -> Answer:
-        """As contact blocks, or over W where M alone is singular."""
-        # Lazy: what is needed for bodies takes longer to import than small problems to solve.
+        """Solve as contact blocks, or over W if M alone is singular."""
+        # Lazy import: the modules for bodies take longer to import than small problems to solve.
         from workbench.algorithms.contact_blocks import SOLVER
         from workbench.problems.bridges.bodies import BRIDGE
 
@@ -140,13 +141,13 @@ class ExactSolver(KernelSolver):
         return z, iterations, stages
 
     def _from(self, problem: ConeProblem, first: Array) -> Staged:
-        """The first stage alone, from a start (n,): few contacts in one go, many with sparse factors."""
+        """Run the first stage alone from a start (n,): dense matrices for few contacts, sparse factors for many."""
         return _in_one_go(problem, first) if problem.size <= LARGEST_DENSE else _searched(problem, first)
 
     def in_stages(self, problem: ConeProblem) -> Staged:
-        """The best iterate, its residual, the iterations, and what every stage came to.
+        """Return the best iterate, its residual, the iterations, and the outcome of every stage.
 
-        A problem that falls into parts is solved part by part, and as a whole where one of them comes to no end.
+        A problem with several parts is solved part by part, and as a whole if one of them fails.
         """
         if problem.size > FEW and not isinstance(problem, Part):
             found = solve_by_parts(problem, self.in_stages)
@@ -164,7 +165,7 @@ class ExactSolver(KernelSolver):
 
 
 def _in_one_go(problem: ConeProblem, start: Array | None = None) -> Staged:
-    """What the dense method comes to, from zero or from a start (n,)."""
+    """Run the dense method from zero or from a start (n,)."""
     W, q, _, _, mu, d = kernel_arguments(problem)
     z, info = np.zeros(q.size) if start is None else np.array(start, dtype=float), np.zeros(1, dtype=np.int64)
     residual = contacts_in_one_go(W, q, mu, d, sets.ASSOCIATED if problem.associated else sets.COULOMB, z, info)
@@ -172,8 +173,8 @@ def _in_one_go(problem: ConeProblem, start: Array | None = None) -> Staged:
 
 
 def _searched(problem: ConeProblem, start: Array | None = None) -> Staged:
-    """What the stages with sparse factors come to, from zero or from a start (n,)."""
-    # Lazy, since SciPy takes longer to import than small problems to solve.
+    """Run the stages with sparse factors from zero or from a start (n,)."""
+    # Lazy import: SciPy takes longer to import than small problems to solve.
     from workbench.algorithms.coulomb_newton import BlockProblem
     from workbench.algorithms.stages import solve_in_stages
 

@@ -1,6 +1,6 @@
-"""Newton's method with sparse factors for friction cones of one law over W: what `stages` asks of such a problem.
+"""Newton's method with sparse factors for friction cones of one law over W; it implements the methods of `stages`.
 
-A contact is measured in units of its own, rho_i = m / tr W_ii. The matrix of a step has the blocks of W, contacts in
+A contact is measured in its own units, rho_i = m / tr W_ii. The matrix of a step has the blocks of W, contacts in
 minimum degree order; cost: one sparse LU. Sources: Alart & Curnier 1991; Acary, Bremond & Huber 2018.
 """
 
@@ -29,8 +29,9 @@ PLACES = types.Array(types.int64, 3, "C")
 
 
 class BlockRows(NamedTuple):
-    """W of r contacts, (m, m) blocks (p, m, m), one for every two that share a body: those of contact i are
-    first[i] : first[i + 1], in the columns column[...]."""
+    """W of r contacts in (m, m) blocks (p, m, m), one for every two contacts that share a body.
+
+    The blocks of contact i are first[i] : first[i + 1], in the columns column[...]."""
 
     first: Indices
     column: Indices
@@ -42,7 +43,7 @@ BLOCK_ROWS = argument_type(BlockRows, INDICES, INDICES, BLOCKS)
 
 @kernel(types.void(BLOCK_ROWS, MATRIX, MATRIX, MATRIX))
 def contact_velocity(W, q, z, u):
-    """u = W z + q, all (r, m)."""
+    """Compute u = W z + q, all (r, m)."""
     r, m = q.shape
     for i in range(r):
         for a in range(m):
@@ -56,7 +57,7 @@ def contact_velocity(W, q, z, u):
 
 @kernel(types.void(BLOCK_ROWS, PLACES, BLOCKS, BLOCKS, types.float64, VECTOR))
 def newton_matrix(W, place, C, B, eps, values):
-    """The entries of C + B (W + eps I): that of block p, row a, column b goes to values[place[p, a, b]]."""
+    """Fill the entries of C + B (W + eps I): that of block p, row a, column b goes to values[place[p, a, b]]."""
     r, m = C.shape[0], C.shape[1]
     for i in range(r):
         for p in range(W.first[i], W.first[i + 1]):
@@ -69,19 +70,19 @@ def newton_matrix(W, place, C, B, eps, values):
 
 
 def contact_order(W: sparse.csr_array, r: int, d: int) -> Indices:
-    """The contacts in an order that keeps factors of matrices with the blocks of W sparse."""
+    """Return the contacts in an order that keeps the factors of matrices with the blocks of W sparse."""
     contact = contact_of_row(r, d)
     entries = W.tocoo()
     return minimum_degree(contact[entries.row], contact[entries.col], r)
 
 
 def block_rows(W: sparse.csr_array, rows: Indices) -> sparse.bsr_array:
-    """W with its rows and columns in the order `rows` (r, m), as m x m blocks, all diagonal ones stored."""
+    """Return W with its rows and columns in the order `rows` (r, m), as m x m blocks, all diagonal ones stored."""
     r, m = rows.shape
     new = np.empty(r * m, dtype=np.int64)
     new[rows.ravel()] = np.arange(r * m)
     entries = W.tocoo()
-    # Zeros that are stored complete the diagonal blocks, which Newton's matrix fills.
+    # Stored zeros complete the diagonal blocks, which Newton's matrix fills.
     contact, a, b = np.indices((r, m, m)).reshape(3, -1)
     i, j = np.r_[new[entries.row], m * contact + a], np.r_[new[entries.col], m * contact + b]
     full = sparse.coo_array((np.r_[entries.data, np.zeros(r * m * m)], (i, j)), shape=W.shape)
@@ -91,7 +92,7 @@ def block_rows(W: sparse.csr_array, rows: Indices) -> sparse.bsr_array:
 
 
 def by_columns(blocks: sparse.bsr_array) -> tuple[sparse.csc_array, Indices]:
-    """A matrix of the same pattern stored by columns, and the place of every block's entries among its values."""
+    """Return a matrix of the same pattern stored by columns, and the positions of the blocks' entries in its values."""
     numbers = np.arange(1.0, blocks.data.size + 1).reshape(blocks.data.shape)
     matrix = sparse.bsr_array((numbers, blocks.indices, blocks.indptr), shape=blocks.shape).tocsc()
     matrix.sort_indices()
@@ -101,17 +102,17 @@ def by_columns(blocks: sparse.bsr_array) -> tuple[sparse.csc_array, Indices]:
 
 
 def units(traces: Array, m: int) -> Array:
-    """sqrt(rho_i) of every contact, of the traces of W_ii (r,); of the mean one where nothing moves."""
+    """Return sqrt(rho_i) of every contact from the traces of W_ii (r,); the mean one is used for immobile contacts."""
     moving = traces > 0
     mean = traces[moving].mean() if moving.any() else float(m)
     return np.sqrt(m / np.where(moving, traces, mean))
 
 
 class ContactStages(Stages):
-    """Contact by contact, in their units: z, u, q (r, m), normal first; how W is held is up to those derived from this.
+    """Contacts one by one in their units: z, u, q (r, m), normal first; subclasses decide how W is stored.
 
-    rows (r, m): where the unknowns of every contact stand in the problem's vectors, D (r, 1) their units; diagonal
-    (r, m) that of W.
+    rows (r, m): positions of the unknowns of every contact in the problem's vectors; D (r, 1) their units; diagonal (r,
+    m) that of W.
     """
 
     def __init__(self, rows: Indices, diagonal: Array, D: Array, q: Array, mu: Array, associated: bool):
@@ -126,18 +127,18 @@ class ContactStages(Stages):
         self.C, self.B = np.empty((r, m, m)), np.empty((r, m, m))
 
     def velocity(self, z: Array) -> Array:
-        """u = W z + q."""
+        """Return u = W z + q."""
         raise NotImplementedError
 
     def terms(self, z: Array) -> Array:
-        """|W| |z|"""
+        """Return |W| |z|."""
         raise NotImplementedError
 
     def begin(self, start: Array | None) -> Array:
         return np.zeros(self.q.shape) if start is None else start[self.rows] / self.D
 
     def plain(self, z: Array) -> Array:
-        """z (r, m) as (n,), as the problem has it."""
+        """Return z (r, m) as (n,), in the problem's order."""
         x = np.empty(z.size)
         x[self.rows] = self.D * z
         return x
@@ -146,13 +147,13 @@ class ContactStages(Stages):
         return max(float(np.linalg.norm(z)), float(np.linalg.norm(self.q)))
 
     def residual(self, z: Array) -> float:
-        """The worst contact's, all contacts one part."""
+        """Return the residual of the worst contact, all contacts being one part."""
         q = self.q.ravel()
         rows = Iterate(z.ravel(), self.velocity(z).ravel(), q, q, self.terms(z).ravel(), self.diagonal)
         return measure(self.sets, self.part, self.part, rows, np.empty(self.part.size))
 
     def tidy(self, z: Array) -> None:
-        """Contacts without friction have no tangential impulses."""
+        """Set tangential impulses of contacts without friction to zero."""
         z[self.mu == 0, 1:] = 0.0
 
     def show(self, z: Array) -> None:
@@ -168,7 +169,7 @@ class ContactStages(Stages):
 
 
 class BlockProblem(ContactStages):
-    """Over W (n, n) dense or sparse, in blocks; the pattern of Newton's matrix is worked out once."""
+    """Contacts over W (n, n), dense or sparse, in blocks; the pattern of Newton's matrix is computed once."""
 
     def __init__(self, W: Array | sparse.sparray, q: Array, mu: Array, d: int, associated: bool):
         r = mu.size

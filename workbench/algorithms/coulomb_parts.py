@@ -1,6 +1,6 @@
-"""Friction-cone problems over W that fall into parts (`components`), each solved in stages of its own.
+"""Friction-cone problems over W with uncoupled parts (`components`), each solved in stages of its own.
 
-W comes dense, or sparse where it is large; what splitting costs is a pass over its entries.
+W is dense, or sparse if it is large; splitting costs a pass over its entries.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,19 +17,19 @@ from workbench.problems.islands import members, parts_of_matrix
 from workbench.problems.sets import contact_of_row
 
 HALVED = 100
-"""Unknowns above which no part may have more than half of them: sparse factors of the whole cost little more than its,
-and how many Newton steps a hard problem takes is a matter of chance."""
+"""Unknowns above which no part may have more than half of them: sparse factors of the whole cost little more than those
+of such a part, and the number of Newton steps of a hard problem is a matter of chance."""
 LARGEST_DENSE = 200
-"""Unknowns up to which a part of a sparse W becomes a dense matrix."""
+"""Largest number of unknowns for which a part of a sparse W becomes a dense matrix."""
 
 Indices = NDArray[np.int64]
 Staged = tuple[Array, float, int, tuple[str, ...]]
-"""z, its residual, the iterations, and what every stage came to."""
+"""z, its residual, the iterations, and the outcome of every stage."""
 
 
 @dataclass(frozen=True, eq=False)
 class Part(ConeProblem):
-    """A part, or all, of a problem whose data have been checked with the whole."""
+    """A part, or all, of a problem whose data have already been checked."""
 
     associated: bool = True
 
@@ -38,12 +38,12 @@ class Part(ConeProblem):
 
     @classmethod
     def all_of(cls, problem: ConeProblem) -> "Part":
-        """The whole, not to be taken apart."""
+        """Return the whole problem as one part."""
         return cls(problem.M, problem.q, problem.mu, problem.d, problem.associated)
 
 
 def solve_by_parts(problem: ConeProblem, solve: Callable[[ConeProblem], Staged]) -> Staged | None:
-    """The parts' answers put together; None where there is one part only, or one that is most of the whole."""
+    """Return the combined solutions of the parts; None if there is only one part, or one that dominates."""
     r, d = problem.mu.size, problem.d
     part = parts_of_matrix(problem.M, contact_of_row(r, d), r)
     if not part.any():
@@ -69,7 +69,7 @@ def solve_by_parts(problem: ConeProblem, solve: Callable[[ConeProblem], Staged])
 
 
 def diagonal_blocks(W: Any, split: list[Indices]) -> Iterator[Any]:
-    """The block of W of every part; of a sparse W those of many unknowns stay sparse."""
+    """Iterate over the blocks of W of every part; large blocks of a sparse W stay sparse."""
     if not is_sparse(W):
         for rows in split:
             yield W[np.ix_(rows, rows)]

@@ -1,9 +1,9 @@
-"""Problems solved over bridges: the answer to the end of a path, carried back.
+"""Problems solved over bridges: the image at the end of a path is solved, and the solution mapped back.
 
-An answer is graded by the residual of the problem that was given, with the tolerance of the solver; a proof that there
-is no solution comes back over bridges that round nothing. Where Coulomb's law is taken as a sequence of CCPs, each has
-the shift mu |u_t| of the one before, until the residual of Coulomb's problem is met or falls no further (Cadoux 2009;
-Acary, Cadoux, Lemarechal & Malick 2011). Guarantee of the sequence: none.
+A solution is judged by the residual of the given problem, with the tolerance of the solver; a proof that there is no
+solution is valid if all bridges are free of round-off. If Coulomb's law is treated as a sequence of CCPs, each uses the
+shift mu |u_t| of the one before, until the residual of Coulomb's problem meets the tolerance or no longer decreases
+(Cadoux 2009; Acary, Cadoux, Lemarechal & Malick 2011). Guarantee of the sequence: none.
 """
 
 from collections.abc import Sequence
@@ -22,15 +22,15 @@ from workbench.problems.bridges import de_saxce
 from workbench.problems.solution import Solution, Status
 
 MOST, PATIENCE = 200, 10
-"""CCPs in a sequence at most, and those in a row that may bring no smaller residual."""
+"""Maximum number of CCPs in a sequence, and of consecutive ones without a smaller residual."""
 
 
 def solved_by_path(
     solver: Solver, problem: Any, start: Array | None = None, like: Sequence[str] = ()
 ) -> Solution:  # fmt: skip
-    """A problem solved as the image that a path leads to, one `like` another's if it may be; else a refusal.
+    """Solve a problem as the image at the end of a path, `like` another's if possible; otherwise return a refusal.
 
-    Solvers that take no start begin from nothing.
+    Solvers without warm start begin from zero.
     """
     if not problem.size:
         return Solution(np.zeros(0), Status.SOLVED, 0.0, solver.tolerance, 0, 0.0, solver.name)
@@ -43,7 +43,7 @@ def solved_by_path(
 
 
 def _crossed(solver: Any, problem: Any, path: BridgePath, start: Array | None) -> Solution:
-    """The answer to the end of a path, carried back and graded."""
+    """Solve the image at the end of a path, map the solution back and judge it."""
     with best.carried_back(path.end.size, path.back):
         found = begun(solver, path.end, None if start is None else path.there(start))
     found = with_residual(solver, path.end, found)
@@ -60,7 +60,7 @@ def _crossed(solver: Any, problem: Any, path: BridgePath, start: Array | None) -
 
 
 def _sequence(solver: Solver, problem: Any, path: BridgePath, start: Array | None) -> Solution:
-    """The best of the answers to CCPs, each with the shift of the one before it."""
+    """Return the best solution in a sequence of CCPs, each with the shift of the one before it."""
     z = np.zeros(problem.size) if start is None else start
     iterations, vain, least = 0, 0, None
     for k in range(MOST):

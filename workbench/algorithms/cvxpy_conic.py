@@ -1,8 +1,8 @@
-"""Any solver that CVXPY finds installed, as "cvxpy:NAME", on the scaled QP of `quadratic`.
+"""Any installed CVXPY solver, as "cvxpy:NAME", on the scaled QP of `quadratic`.
 
 The objective is stated with a factor, |F^T y|^2 / 2 + c^T y, never with `quad_form`: the rounded eigenvalues of a
-rank-deficient matrix make CVXPY deny its convexity. Each structure (bounded unknowns, contacts, directions) is
-canonicalised once, with F, c and the bounds as parameters, and re-solved with new numbers (Agrawal et al. 2019,
+rank-deficient matrix would make CVXPY reject it as nonconvex. Each structure (bounded unknowns, contacts, directions)
+is canonicalised once, with F, c and the bounds as parameters, and solved again with new numbers (Agrawal et al. 2019,
 Differentiable convex optimization layers, on disciplined parametrised programming).
 """
 
@@ -35,8 +35,8 @@ _STOPS = {
     "ECOS": ("abstol", "reltol"),
 }  # fmt: skip
 _MOST = {"CLARABEL": "max_iter", "SCS": "max_iters", "OSQP": "max_iter", "ECOS": "max_iters"}
-"""Names of the options at which a solver stops."""
-"""Where the defaults leave natural-map residuals above `base.GENERIC`. A solver not named here runs as it comes."""
+"""Names of the solvers' options for the iteration limit."""
+"""Options for solvers whose defaults leave natural-map residuals above `base.GENERIC`; others keep theirs."""
 
 _STATUS = {
     "optimal": (Status.SOLVED, ""),
@@ -45,7 +45,7 @@ _STATUS = {
     "infeasible_or_unbounded": (Status.INFEASIBLE, quadratic.NO_POINT),
     "user_limit": (Status.ITERATION_LIMIT, Status.ITERATION_LIMIT.meaning),
 }
-"""All other words of CVXPY mean that the solver stopped short of its tolerance."""
+"""All other outcomes of CVXPY mean that the solver stopped short of its tolerance."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def _programme(name: str, unbounded_below: bytes, unbounded_above: bytes, r: int
     if above.size:
         constraints.append(y[above] <= upper)
     if d == 1:
-        # In the plane the cone is a pair of half-planes, so that plain QP solvers can take it.
+        # In the plane the cone is a pair of half-planes, which plain QP solvers accept.
         constraints += [y[:r] + y[r:] >= 0, y[:r] - y[r:] >= 0]
     elif r:
         constraints.append(cp.SOC(y[:r], cp.reshape(y[r:], (d, r), order="F")))
@@ -88,15 +88,15 @@ def _minimise(name: str, qp: ScaledQP, options: dict[str, Any]) -> SolverOutcome
     below, above = np.isinf(qp.lower), np.isinf(qp.upper)
     programme = _programme(name, below.tobytes(), above.tobytes(), qp.r, qp.d)
     programme.F_T.value, programme.c.value = qp.factor().T, qp.c
-    # Setting a parameter costs CVXPY 20 us, even an empty one.
+    # Setting a parameter takes CVXPY 20 us, even for an empty one.
     if not below.all():
         programme.lower.value = qp.lower[~below]
     if not above.all():
         programme.upper.value = qp.upper[~above]
     with warnings.catch_warnings():
-        # CVXPY warns of inaccurate answers; the status says it already.
+        # CVXPY warns of inaccurate solutions; the status reports them already.
         warnings.simplefilter("ignore")
-        # A warm start would let an answer depend on the problems solved before it.
+        # With a warm start, a solution could depend on the problems solved before it.
         programme.problem.solve(solver=name, warm_start=False, enforce_dpp=True, **options)
     word, y = programme.problem.status, programme.y.value
     status, reason = _STATUS.get(word, (Status.INACCURATE, f"{name} ended with {word}"))
@@ -105,9 +105,9 @@ def _minimise(name: str, qp: ScaledQP, options: dict[str, Any]) -> SolverOutcome
 
 @dataclass(frozen=True)
 class CvxpySolver:
-    """A solver reached through CVXPY; make one with `cvxpy_solver`.
+    """A solver called through CVXPY; make one with `cvxpy_solver`.
 
-    `quadratic_objective` and `second_order_cones` are CVXPY's own record of what the solver can do.
+    `quadratic_objective` and `second_order_cones` are the capabilities of the solver according to CVXPY.
     """
 
     name: str
@@ -130,7 +130,10 @@ class CvxpySolver:
         return quadratic.why_not_convex(problem)
 
     def adjusted(self, tolerance: float | None, max_iterations: int | None) -> "CvxpySolver":
-        """Its own gap or error at which it stops, and number of iterations. Raises WorkbenchError for other solvers."""
+        """Return the solver with other termination options; raises WorkbenchError if it has none.
+
+        The options are a gap or error, and an iteration limit.
+        """
         key = self.name.removeprefix(PREFIX)
         if key not in _OPTIONS:
             raise WorkbenchError(
@@ -151,7 +154,7 @@ class CvxpySolver:
 
 
 def cvxpy_solver(name: str) -> CvxpySolver:
-    """The Solver "cvxpy:NAME"; `name` in any case, with or without the prefix.
+    """Return the Solver "cvxpy:NAME"; `name` in any case, with or without the prefix.
 
     Raises UnknownNameError, with the installed ones, for a solver that CVXPY does not know or find.
     """

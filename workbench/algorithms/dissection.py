@@ -1,11 +1,11 @@
-"""Nested dissection of a packing: an order in which its bodies are eliminated and the factors stay small.
+"""Nested dissection of a packing: an elimination order of its bodies that keeps the factors small.
 
-A set of bodies is cut in two halves across its longest side. The fewest bodies that cover all contacts between the
-halves (Koenig's theorem, from a matching of as many contacts as possible) are eliminated last, the halves before them,
-each in the same way. George 1973; a cube of N bodies has factors of N^(4/3) numbers that take N^2 operations.
+A set of bodies is bisected across its longest side. The smallest set of bodies that covers all contacts between the
+halves (Koenig's theorem, from a maximum matching) is eliminated last, and the halves before it, recursively in the same
+way. George 1973; a cube of N bodies has factors of N^(4/3) numbers and takes N^2 operations.
 
-Where the bodies are is read from the contacts: the normal of two spheres is the line through their centres, and the
-arms add up to the distance.
+Positions are computed from the contacts: the normal of two spheres is the line through their centres, and the arms add
+up to the distance.
 """
 
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ from workbench.arrays import Array
 from workbench.problems.contact_blocks import Indices
 
 FEW = 24
-"""Bodies that are eliminated together without another cut."""
+"""Largest set of bodies that is not cut further."""
 
 
 @dataclass(frozen=True)
 class Front:
-    """Bodies that are eliminated together, those later ones that this couples, and the fronts right before this one."""
+    """Bodies eliminated together, the later bodies coupled to them, and the fronts directly before this one."""
 
     pivots: Indices
     rest: Indices
@@ -32,7 +32,7 @@ class Front:
 
 
 def neighbours(pair: Indices, N: int) -> tuple[Any, Indices]:
-    """Which of N bodies touch (N, N), sparse; of `pair` (B, 2), one contact for every two that do."""
+    """Return the contact graph of N bodies (N, N), sparse, and one contact for every edge, from `pair` (B, 2)."""
     inner = np.flatnonzero((pair < N).all(axis=1))
     ends = np.sort(pair[inner], axis=1)
     _, first = np.unique(ends[:, 0] * N + ends[:, 1], return_index=True)
@@ -43,9 +43,9 @@ def neighbours(pair: Indices, N: int) -> tuple[Any, Indices]:
 
 
 def places(pair: Indices, step: Array, graph: Any) -> Array:
-    """Centres (N, 3), from one body of every island on; step (B, 3) goes from pair[:, 1] to pair[:, 0]."""
+    """Return centres (N, 3) relative to one body of every island; step (B, 3) goes from pair[:, 1] to pair[:, 0]."""
     N = graph.shape[0]
-    # A body that touches one of every island makes all of them one.
+    # An extra body connected to one of every island joins all of them.
     _, island = csgraph.connected_components(graph, directed=False)
     roots = np.unique(island, return_index=True)[1]
     a, b = np.r_[pair[:, 0], np.full(roots.size, N)], np.r_[pair[:, 1], roots]
@@ -62,7 +62,7 @@ def places(pair: Indices, step: Array, graph: Any) -> Array:
 
 
 def cover(cut: Any) -> tuple[Any, Any]:
-    """The fewest rows and columns (bool each) that together hold all entries of `cut`, sparse."""
+    """Return the smallest set of rows and columns (bool each) that covers all entries of `cut`, sparse."""
     match = csgraph.maximum_bipartite_matching(cut, perm_type="column")
     partner = np.full(cut.shape[1], -1)
     partner[match[match >= 0]] = np.flatnonzero(match >= 0)
@@ -80,7 +80,7 @@ def cover(cut: Any) -> tuple[Any, Any]:
 
 
 def dissected(x: Array, graph: Any) -> list[Front]:
-    """The fronts of all bodies at x (N, 3), in the order of elimination."""
+    """Return the fronts of all bodies at x (N, 3), in the order of elimination."""
     cuts: list[tuple[Indices, tuple[int, ...]]] = []
     _cut(x, graph, np.arange(x.shape[0]), cuts)
     rank = np.empty(x.shape[0], dtype=np.int64)
@@ -93,7 +93,7 @@ def dissected(x: Array, graph: Any) -> list[Front]:
 
 
 def _cut(x: Array, graph: Any, bodies: Indices, cuts: list[tuple[Indices, tuple[int, ...]]]) -> tuple[int, ...]:
-    """Append what `bodies` are cut into; which cuts are the last ones, that nothing among them comes after."""
+    """Append the cuts of `bodies`, and return the indices of the last ones, which no other cut follows."""
     if not bodies.size:
         return ()
     if bodies.size <= FEW:

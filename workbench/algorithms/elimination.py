@@ -1,4 +1,4 @@
-"""Equations without complementarity: posing a step has solved them for all unknowns, so that nothing is left to do."""
+"""Equations without complementarity: stating the step already solves them, so that no unknowns remain."""
 
 from workbench.algorithms.base import KernelSolver
 from workbench.engine.compiling import kernel
@@ -10,7 +10,7 @@ SOLVED = int(Status.SOLVED)
 
 @kernel(SOLVE)
 def nothing_left(M, q, lower, upper, mu, d, z, info):
-    """No unknowns, no iterations."""
+    """Return with no unknowns and no iterations."""
     info[0] = 0
     return SOLVED
 
@@ -19,6 +19,6 @@ SOLVER = KernelSolver(
     name="elimination",
     kernel=nothing_left,
     solves=frozenset({"equations"}),
-    guaranteed_for="equations that determine their unknowns; others are refused before, with the dependent rows",
+    guaranteed_for="equations with a unique solution; others are refused earlier, with the dependent rows",
     source="Gauss elimination with scaled partial pivoting, of every step",
 )

@@ -1,14 +1,14 @@
-"""Enumeration of the complementary bases: the oracle that the other methods are compared with.
+"""Enumeration of the complementary bases: a reference for testing the other methods.
 
 Every unknown is tried basic and at each of its finite bounds, 2^n bases for an LCP and up to 3^n for an MLCP with
-bounds. A basis whose matrix is singular is passed over, so that a solution on no regular basis is not found; for
-matrix classes in which Lemke's method succeeds there always is one on a regular basis. Where rounding leaves none, as
-redundant contacts do that ask for velocities that fit together but for the last digits, the point of the basis with the
-least residual is the answer if the problem's residual lets it pass.
+bounds. A basis with a singular matrix is skipped, so that a solution on no regular basis is not found; for matrix
+classes in which Lemke's method succeeds there is always one on a regular basis. If round-off excludes every basis, as
+with redundant contacts whose velocities agree only up to the last digits, the point of the basis with the least
+residual is returned if the problem's residual accepts it.
 
 Source: R. W. Cottle, J.-S. Pang, R. E. Stone, The Linear Complementarity Problem (1992), section 1.3 (complementary
-cones). Guarantee: finds a solution where one exists on a regular basis, whatever M; INFEASIBLE says that no regular
-basis has one. Cost: an LU factorisation per basis, hence at most `LARGEST` unknowns.
+cones). Guarantee: finds a solution if one exists on a regular basis, for any M; INFEASIBLE means that no regular basis
+has one. Cost: an LU factorisation per basis, hence at most `LARGEST` unknowns.
 """
 
 import numpy as np
@@ -29,13 +29,13 @@ NOT_FINITE = int(Status.NOT_FINITE)
 REFUSED = int(Status.REFUSED)
 
 LARGEST = 12
-"""The largest number of unknowns: 4 096 bases of an LCP, 531 441 of a box MLCP."""
+"""Largest number of unknowns: 4 096 bases of an LCP, 531 441 of a box MLCP."""
 AT_LOWER, AT_UPPER, BASIC, NONE_LEFT = 0, 1, 2, 3
 
 
 @kernel(types.int64(types.float64, types.float64, types.int64))
 def next_place(lower, upper, place):
-    """The next of an unknown's places after `place` (-1: the first) that its bounds admit."""
+    """Return the next state of an unknown after `place` (-1: the first) that its bounds admit."""
     if place < AT_LOWER and lower > -np.inf:
         return AT_LOWER
     if place < AT_UPPER and lower < upper < np.inf:
@@ -47,7 +47,7 @@ def next_place(lower, upper, place):
 
 @kernel(types.boolean(VECTOR, VECTOR, INDICES))
 def next_basis(lower, upper, places):
-    """Advance places (n,) to the next basis as an odometer turns; False once every basis has been shown."""
+    """Advance places (n,) to the next basis in odometer order; False after the last one."""
     for i in range(places.shape[0]):
         places[i] = next_place(lower[i], upper[i], places[i])
         if places[i] != NONE_LEFT:
@@ -58,7 +58,7 @@ def next_basis(lower, upper, places):
 
 @kernel(types.boolean(MATRIX, VECTOR, VECTOR, VECTOR, types.float64, INDICES, VECTOR))
 def basis_solves(M, q, lower, upper, tolerance, places, z):
-    """Compute the point z (n,) of a basis; whether the basis is regular and the point a solution."""
+    """Compute the point z (n,) of a basis; returns whether the basis is regular and the point a solution."""
     n = M.shape[0]
     active, side = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     for i in range(n):
@@ -72,7 +72,7 @@ def basis_solves(M, q, lower, upper, tolerance, places, z):
 
 @kernel(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, INDICES, VECTOR))
 def basis_residual(M, q, lower, upper, places, z):
-    """The residual of the point z (n,) of a basis, clipped to its bounds; inf of a singular one."""
+    """Return the residual of the point z (n,) of a basis, clipped to its bounds; inf for a singular basis."""
     n = M.shape[0]
     active = np.empty(n, dtype=np.int64)
     for i in range(n):
@@ -86,7 +86,7 @@ def basis_residual(M, q, lower, upper, places, z):
 
 @kernel(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR))
 def least_residual(M, q, lower, upper, best):
-    """The least residual among the points of all bases, which `best` (n,) becomes."""
+    """Return the least residual among the points of all bases, and store that point in `best` (n,)."""
     n = M.shape[0]
     places, z, least, more = np.empty(n, dtype=np.int64), np.empty(n), np.inf, True
     for i in range(n):
@@ -102,7 +102,7 @@ def least_residual(M, q, lower, upper, best):
 
 @kernel(SOLVE)
 def enumerate_kernel(M, q, lower, upper, mu, d, z, info):
-    """See the module; info[0] counts the bases looked at. z is nan unless a solution is found."""
+    """Enumerate bases (see the module); info[0] counts them. z is nan unless a solution is found."""
     n = M.shape[0]
     info[0] = 0
     set_all(np.nan, z)
@@ -132,11 +132,11 @@ def _objection(problem: MatrixProblem) -> str | None:
 
 
 def all_solutions(problem: MLCP, tolerance: float = 1e-9) -> list[Array]:
-    """Every distinct solution z (n,) of an LCP or MLCP on a regular basis, in the order of the bases.
+    """Return all distinct solutions z (n,) of an LCP or MLCP on regular bases, in the order of the bases.
 
     Isolated solutions on regular bases are complete; of a solution set with a positive dimension only corners are
-    listed. `tolerance` is the relative sign error that a solution may have, and the distance relative to |z|_2 within
-    which two solutions are one. Raises DataError for more than `LARGEST` unknowns.
+    listed. `tolerance` is the allowed relative sign error of a solution, and the distance relative to |z|_2 within
+    which two solutions count as one. Raises DataError for more than `LARGEST` unknowns.
     """
     reason = _objection(problem)
     if reason:

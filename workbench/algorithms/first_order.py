@@ -1,13 +1,13 @@
-"""What first-order methods share: blocks of cones and intervals over bodies, W never formed, and the loop around them.
+"""Common parts of first-order methods: blocks of cones and intervals over bodies, W never formed, and the outer loop.
 
     v = V^T x,   u = J v + q,   u complementary to x in its set, block by block
 
 with the rows of J (X, n) and of V = J M^-1 stored; a compliance is a velocity of its own. A problem over W has J = W
-and V = 1. Blocks are friction cones, normal first, discs or intervals. Every block has units of its own, those of the
+and V = 1. Blocks are friction cones, normal first, discs or intervals. Every block has its own units, those of the
 residual: rho_i = m_i / tr W_ii for a cone or disc, 1 / W_ii for an interval; methods see D W D with D = sqrt(rho).
 
-A method has x (X,), the last iterate, and `advance(count)`. After every few iterations the iterate is measured, the
-best one kept and shown to who watches, until it is as small as asked for.
+A method has x (X,), the last iterate, and `advance(count)`. After every few iterations the residual is measured and the
+best iterate stored and offered to watchers, until the residual meets the tolerance.
 """
 
 from collections.abc import Callable
@@ -34,20 +34,20 @@ from workbench.problems.sets import APART, COULOMB, DISC, BlockSets
 from workbench.problems.solution import Solution, Status
 
 STOP = 1e-7
-"""Residual at which a method stops if nothing else is asked for."""
+"""Default residual at which a method stops."""
 
 NOT_TAKEN = {
     COULOMB: "a cone under Coulomb's law has no energy that it minimises; associated flow has",
     APART: "torsion and rolling apart are a law of their own, whose answer is no projection on one cone",
 }
-"""Law: why a method does not take it, if it does not."""
+"""Laws that a method may not accept, with the reason."""
 
 Indices = NDArray[np.int64]
 
 
 @kernel(types.void(STORED, VECTOR, VECTOR))
 def scatter(V, x, v):
-    """v = V^T x."""
+    """Compute v = V^T x."""
     for j in range(v.shape[0]):
         v[j] = 0.0
     for i in range(x.shape[0]):
@@ -58,7 +58,7 @@ def scatter(V, x, v):
 
 @kernel(types.void(STORED, VECTOR, VECTOR, VECTOR))
 def gather(J, v, q, u):
-    """u = J v + q."""
+    """Compute u = J v + q."""
     for i in range(q.shape[0]):
         moved = 0.0
         for p in range(J.pointer[i], J.pointer[i + 1]):
@@ -68,9 +68,9 @@ def gather(J, v, q, u):
 
 @dataclass(frozen=True, eq=False)
 class ScaledBlocks:
-    """A problem as the methods take it, in units; `order` (X,) says where its unknowns stand in those of the problem.
+    """A problem in the methods' units; `order` (X,) are the positions of its unknowns in the original problem.
 
-    J, V: sparse rows over `velocities` of them; own: the diagonal blocks of W, k_i k_i numbers for block i; part (B,)
+    J, V: sparse rows over that many `velocities`; own: the diagonal blocks of W, k_i k_i numbers for block i; part (B,)
     the islands.
     """
 
@@ -89,12 +89,12 @@ class ScaledBlocks:
         return self.q.size
 
     def velocity(self, x: Array, v: Array, u: Array) -> None:
-        """v = V^T x and u = J v + q."""
+        """Compute v = V^T x and u = J v + q."""
         scatter(self.V, x, v)
         gather(self.J, v, self.q, u)
 
     def measure(self, x: Array) -> float:
-        """The residual of x (X,)."""
+        """Return the residual of x (X,)."""
         v, u, terms = np.empty(self.velocities), np.empty(self.size), np.empty(self.size)
         self.velocity(x, v, u)
         gather(self.J._replace(data=abs(self.J.data)), abs(v), np.zeros(self.size), terms)
@@ -102,38 +102,38 @@ class ScaledBlocks:
         return measure(self.sets, self.part, self.part, rows, np.empty(self.part.size))
 
     def plain(self, x: Array) -> Array:
-        """x (X,) as unknowns of the problem."""
+        """Convert x (X,) to unknowns of the problem."""
         z = np.empty(self.size)
         z[self.order] = self.D * x
         return z
 
     def scaled(self, z: Array) -> Array:
-        """The inverse of `plain`."""
+        """Convert unknowns of the problem to x; the inverse of `plain`."""
         return z[self.order] / self.D
 
 
 def in_units(J: Any, V: Any, own: Array, q: Array, sets: tuple, part: Indices, order: Indices) -> ScaledBlocks:
-    """`ScaledBlocks` of data without units."""
+    """Return `ScaledBlocks` for unscaled data."""
     first, cone, mu, lower, upper = sets
     mobility = own_mobilities(own, first, cone)
     D = 1.0 / np.sqrt(np.where(mobility > 0, mobility, 1.0))
     scale = sparse.diags_array(D)
     J, V = sparse.csr_array(scale @ J), sparse.csr_array(scale @ V)
     row, column = block_places(first)
-    # The radius of a disc is an impulse, which a friction coefficient is not.
+    # The radius of a disc is an impulse, unlike a friction coefficient.
     sets = BlockSets(first, cone, np.where(cone == DISC, mu / D[first[:-1]], mu), lower / D, upper / D)
     return ScaledBlocks(as_stored(J), as_stored(V), J.shape[1], own * D[row] * D[column], D * q, sets, part, order, D)
 
 
 def blocks_of(problem: Problem) -> ScaledBlocks:
-    """The blocks of a problem that `why_not_taken` has nothing against."""
+    """Return the blocks of a problem that `why_not_taken` accepts."""
     p = problem.by_set
     J, V = p.operator.factors()
     return in_units(J, V, p.operator.own, p.q, p.sets, p.part, p.order)
 
 
 def why_not_taken(problem: Problem, laws: frozenset[int]) -> str | None:
-    """Why a problem cannot be taken by a method for these laws; None where it can."""
+    """Return why a problem does not suit a method for these laws, or None if it does."""
     if problem.is_batch:
         return "one problem at a time is needed, not a batch"
     for law, reason in NOT_TAKEN.items():
@@ -143,18 +143,18 @@ def why_not_taken(problem: Problem, laws: frozenset[int]) -> str | None:
 
 
 class Method(Protocol):
-    """A first-order method on its way."""
+    """State of a first-order method."""
 
     x: Array
 
     def advance(self, count: int) -> None:
-        """That many iterations."""
+        """Make `count` iterations."""
         ...
 
 
 @dataclass(frozen=True)
 class FirstOrder:
-    """A first-order method, dressed as a Solver. `stop` is the residual at which it stops, `most` its iterations."""
+    """A first-order method as a Solver. `stop` is the residual at which it stops, `most` the iteration limit."""
 
     name: str
     solves: frozenset[str]
@@ -167,25 +167,25 @@ class FirstOrder:
     stop: float = STOP
     tolerance: float = GENERIC
     of_spheres: Callable[[], Any] | None = None
-    """Gives the same method for contact blocks that are a packing of spheres (`spheres.OfSpheres`), if there is one."""
+    """Returns the same method for contact blocks of a packing of spheres (`spheres.OfSpheres`), if there is one."""
 
     def adjusted(self, tolerance: float | None, max_iterations: int | None) -> "FirstOrder":
-        """Another residual at which it stops, and another number of iterations at most."""
+        """Return the solver with another residual for termination, and another iteration limit."""
         return replace(self, stop=tolerance or self.stop, most=max_iterations or self.most)
 
     def why_not(self, problem: Any) -> str | None:
-        """The reason, in words, why it cannot take the problem; None when it can."""
+        """Return the reason, in words, why it cannot take the problem, or None if it can."""
         if problem.kind not in self.solves:
             return f"{self.name} solves {', '.join(sorted(self.solves))}, not {problem.kind}"
         found = why_not_taken(problem, self.laws)
         return found and f"{self.name}: {found}"
 
     def solve(self, problem: Any) -> Solution:
-        """From zero."""
+        """Solve from zero."""
         return self.solve_from(problem, np.zeros(problem.size))
 
     def solve_from(self, problem: Any, start: Array) -> Solution:
-        """From a start (n,); a solution that stops at the limit is the best iterate."""
+        """Solve from a start (n,); at the iteration limit, the best iterate is returned."""
         if reason := self.why_not(problem):
             return refusal(self, problem, reason)
         if self.of_spheres and problem.kind == ContactBlocks.kind:
@@ -202,7 +202,7 @@ class FirstOrder:
             try:
                 method.advance(count)
             except RuntimeError:
-                # SciPy's word for a matrix that is singular: "Factor is exactly singular".
+                # SciPy's message for a singular matrix is "Factor is exactly singular".
                 ending = Status.SINGULAR
                 break
             iterations += count

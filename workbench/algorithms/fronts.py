@@ -1,13 +1,12 @@
-"""Newton's matrix M + J^T D J of a packing of spheres, factored front by front with dense matrices.
+"""Multifrontal factorisation of Newton's matrix M + J^T D J for a packing of spheres, with dense fronts.
 
-Bodies go in the order of `dissection`. The bodies of a front, and those that they are coupled to, form one dense matrix
+Bodies are eliminated in the order of `dissection`. The bodies of a front and those coupled to them form a dense matrix
 
     F = [[F_11, F_12], [F_21, F_22]],   F_22 - F_21 F_11^-1 F_12
 
-of which the second is added to the front after it. Almost all operations are products of dense matrices, which a
-processor does ten times as fast as those of a sparse factorisation column by column. Pivots are chosen inside F_11
-alone. Where the matrix is symmetric and positive definite, F_11 = L L^T and F_21 L^-T are kept instead, with half the
-operations. Source: Duff & Reid 1983.
+whose Schur complement is added to the front after it. Almost all operations are products of dense matrices, ten times
+as fast as a sparse factorisation column by column. Pivots are chosen within F_11 only. For a symmetric positive
+definite matrix F_11 = L L^T and F_21 L^-T are stored instead, with half the operations. Source: Duff & Reid 1983.
 """
 
 from dataclasses import dataclass
@@ -31,7 +30,7 @@ from workbench.problems.contact_blocks import ContactBlocks, Indices
 
 @kernel(types.void(INDICES, INDICES, INDICES, BLOCKS, MATRIX))
 def add_contacts(contact, a, b, K, F):
-    """K[contact[k]] (12, 12) added to F at the bodies a[k] and b[k], of six rows each; -1 is none. F is transposed."""
+    """Add K[contact[k]] (12, 12) to F at the bodies a[k] and b[k], of six rows each; -1 is no body. F is transposed."""
     for k in range(contact.size):
         i = contact[k]
         for s in range(2):
@@ -47,7 +46,7 @@ def add_contacts(contact, a, b, K, F):
 
 @kernel(types.void(INDICES, MATRIX, MATRIX))
 def add_front(place, S, F):
-    """S added to F at the bodies `place`, of six rows each."""
+    """Add S to F at the bodies `place`, of six rows each."""
     for j in range(place.size):
         for q in range(6):
             for i in range(place.size):
@@ -57,7 +56,7 @@ def add_front(place, S, F):
 
 @kernel(types.void(INDICES, MATRIX, MATRIX))
 def add_lower(place, S, F):
-    """The lower triangle of S added to that of F, as `add_front` adds all; both are transposed."""
+    """Add the lower triangle of S to that of F, like `add_front`; both are transposed."""
     for j in range(place.size):
         for i in range(j, place.size):
             a, b = place[i], place[j]
@@ -71,8 +70,10 @@ def add_lower(place, S, F):
 
 @dataclass(frozen=True)
 class SymbolicFront:
-    """What is known of a front before there are numbers: the velocities of its pivots and of the rest, its contacts and
-    where their bodies stand in it, and the same of what the fronts before it leave.
+    """The symbolic part of a front.
+
+    The velocities of its pivots and of the rest, its contacts and the positions of their bodies in it, and the
+    positions of the Schur complements of earlier fronts.
     """
 
     pivots: Indices
@@ -84,7 +85,7 @@ class SymbolicFront:
 
 
 class FrontalMatrix:
-    """As `block_newton.NewtonMatrix`, in the order of the velocities."""
+    """Newton's matrix like `block_newton.NewtonMatrix`, in the order of the velocities."""
 
     def __init__(self, problem: ContactBlocks, J: Any, packed: SpherePacking):
         self.K, self.J, self.J_T = problem.inertia.K, J, sparse.csr_array(J.T)
@@ -100,7 +101,7 @@ class FrontalMatrix:
         self.plans = plans(fronts, pair, N)
 
     def factored(self, laws: Laws, D: Array, positive: bool = False) -> Any:
-        """Factors with the blocks D; None where the matrix is singular. It is `positive` for D positive definite."""
+        """Return factors with the blocks D, or None if the matrix is singular. `positive`: D is positive definite."""
         blocks, start, rough = np.zeros((self.rows.size, 3, 3)), laws.at_W[:-1], self.rows == 3
         blocks[rough] = D[start[rough, None] + np.arange(9)].reshape(-1, 3, 3)
         blocks[~rough, 0, 0] = D[start[~rough]]
@@ -128,7 +129,7 @@ class FrontalMatrix:
 
 @dataclass(frozen=True)
 class LU:
-    """Of one front the factors of F_11, then F_21 and F_11^-1 F_12."""
+    """Factors of one front: those of F_11, then F_21 and F_11^-1 F_12."""
 
     factors: Array
     swaps: Array
@@ -137,7 +138,7 @@ class LU:
 
     @classmethod
     def eliminated(cls, F: Array, p: int) -> "tuple[LU, Array] | None":
-        """The first p rows of F eliminated, and what is left; None where F_11 is singular."""
+        """Eliminate the first p rows of F; returns factors and Schur complement, or None if F_11 is singular."""
         factors, swaps, failed = dgetrf(F[:p, :p])
         if failed:
             return None
@@ -158,14 +159,14 @@ class LU:
 
 @dataclass(frozen=True)
 class Cholesky:
-    """Of one front L, with F_11 = L L^T, and F_21 L^-T. Of symmetric matrices only the lower triangles are right."""
+    """Factors of one front: L, with F_11 = L L^T, and F_21 L^-T. Only lower triangles of symmetric matrices are set."""
 
     L: Array
     low: Array
 
     @classmethod
     def eliminated(cls, F: Array, p: int) -> "tuple[Cholesky, Array] | None":
-        """The first p rows of F eliminated, and what is left; None where F_11 is not positive definite."""
+        """Eliminate the first p rows of F; returns factors and Schur complement, or None unless F_11 is SPD."""
         L, failed = dpotrf(F[:p, :p], lower=1)
         if failed:
             return None
@@ -185,13 +186,13 @@ class Cholesky:
 
 @dataclass(frozen=True)
 class Factors:
-    """Of every front what its pivots were eliminated with."""
+    """Factors of all fronts."""
 
     plans: list[SymbolicFront]
     fronts: list[LU | Cholesky]
 
     def solve(self, b: Array) -> Array:
-        """The x of which the matrix makes b, (n,) or (n, k)."""
+        """Solve the matrix for a right-hand side b, (n,) or (n, k)."""
         x = b.copy(order="F")
         for plan, front in zip(self.plans, self.fronts, strict=True):
             if x[plan.pivots].any():
@@ -202,8 +203,8 @@ class Factors:
 
 
 def plans(fronts: list[Front], pair: Indices, N: int) -> list[SymbolicFront]:
-    """Of every front, what does not change with the numbers. A contact belongs to the front of its first body."""
-    # No body, which is number N, comes after all.
+    """Return the symbolic part of every front. A contact belongs to the front of its first eliminated body."""
+    # The missing body, number N, comes after all others.
     front = np.full(N + 1, len(fronts))
     for k, some in enumerate(fronts):
         front[some.pivots] = k
@@ -223,5 +224,5 @@ def plans(fronts: list[Front], pair: Indices, N: int) -> list[SymbolicFront]:
 
 
 def velocities(bodies: Indices) -> Indices:
-    """Six of every body."""
+    """Return the six velocities of each body."""
     return (6 * bodies[:, None] + np.arange(6)).ravel()

@@ -1,13 +1,13 @@
-"""Block Gauss-Seidel: what one block answers while all others are held, and sweeps of that over W however it is held.
+"""Block Gauss-Seidel: the solution of one block with all others held fixed, and sweeps over any storage of W.
 
-An interval's unknown brings its own row to zero, as far as its bounds let it; a friction cone, or disc, solves its own
-problem, exactly where that is known how (`one_contact`), else by Newton steps (`one_block`). A sweep asks block after
-block. It is written once: `sweeps_over` makes of it the kernel for an operator, which `read` and `take` look into, and
-for the sets, which `answer`. Over bodies W is not formed:
+An interval's unknown sets its own row to zero within its bounds; a friction cone or disc solves its own problem,
+exactly if a closed form is known (`one_contact`), otherwise by Newton steps (`one_block`). A sweep solves block after
+block. It is written once: `sweeps_over` makes its kernel for an operator, accessed by `read` and `take`, and for the
+sets, solved by `answer`. Over bodies W is not formed:
 
     v = V^T x,   u = J v + q,   W = J V^T
 
-with the rows of J and V sparse. A problem over a sparse W has J = W and v = x itself, which nothing else need follow.
+with the rows of J and V sparse. A problem over a sparse W has J = W and v = x, with nothing else to update.
 
 Sources: Jourdan, Alart & Jean 1998; Acary, Bremond & Huber 2018.
 """
@@ -32,8 +32,10 @@ Indices = NDArray[np.int64]
 
 
 class FactoredDelassus(NamedTuple):
-    """W over bodies: first, column, values of the rows of J (X, n), of V (X, n) and of the diagonal blocks of W, which
-    are known by their place in these; v (n,) = V^T x follows x."""
+    """W over bodies, in sparse rows.
+
+    first, column, values of the rows of J (X, n), of V (X, n) and of the diagonal blocks of W; `own` are the starts of
+    the latter; v (n,) = V^T x is kept up to date with x."""
 
     J_first: Indices
     J_column: Indices
@@ -50,8 +52,7 @@ BODIES = argument_type(FactoredDelassus, INDICES, INDICES, VECTOR, INDICES, INDI
 
 
 def own_rows(first: Indices) -> Indices:
-    """(X,) where the numbers of every row begin in the diagonal blocks first[i] : first[i + 1], which are stored flat,
-    block after block, each row by row."""
+    """(X,) start of every row in the diagonal blocks first[i] : first[i + 1], stored flat, block by block, by row."""
     m = np.diff(first)
     width = np.repeat(m, m)
     return np.cumsum(width) - width
@@ -59,10 +60,10 @@ def own_rows(first: Indices) -> Indices:
 
 @kernel(NUMBER(NUMBER, NUMBER, NUMBER, NUMBER, NUMBER), **WITHIN)
 def interval_answer(diagonal, u, x, lower, upper):
-    """The unknown of an interval whose row has the velocity u at x.
+    """Return the unknown of an interval whose row has the velocity u at x.
 
-    Where x does not move its own row, or the wrong way, the row keeps its sign at the bound that this asks for; where
-    that bound is infinite there is no answer, and x stays.
+    Without a positive diagonal the unknown goes to the bound at which the row's sign is right; if that bound is
+    infinite there is no solution, and x is kept.
     """
     if diagonal > 0.0:
         return min(max(x - u / diagonal, lower), upper)
@@ -72,7 +73,7 @@ def interval_answer(diagonal, u, x, lower, upper):
 
 @kernel(types.void(COUNT, MATRIX, VECTOR, NUMBER, VECTOR), **WITHIN)
 def cone_answer(cone, A, q, mu, x):
-    """x (m,) of a cone or disc, F = A x + q; Newton steps begin at the x that is there."""
+    """Solve a cone or disc for x (m,), F = A x + q; Newton steps begin at the given x."""
     if cone > ASSOCIATED:
         one_block(A, q, mu, cone, x)
     else:
@@ -81,7 +82,7 @@ def cone_answer(cone, A, q, mu, x):
 
 @kernel(types.void(BLOCK_SETS, COUNT, VECTOR, VECTOR, VECTOR), **WITHIN, **FAST)
 def set_answer(sets, i, A, q, x):
-    """`answer` of such sets: a cone or disc at once, intervals row by row."""
+    """The default `answer`: a cone or disc as a block, intervals row by row."""
     first, m = sets.first[i], sets.first[i + 1] - sets.first[i]
     if sets.cone[i] != NO_CONE:
         cone_answer(sets.cone[i], A[: m * m].reshape(m, m), q[:m], sets.mu[i], x[:m])
@@ -94,11 +95,12 @@ def set_answer(sets, i, A, q, x):
 
 
 def sweeps_over(operator: Any, kind: Any, read: Any, answer: Any, take: Any) -> Any:
-    """The kernel sweeps(W, q, sets, count, x) for W of one type and sets of another: `count` sweeps over x (X,).
+    """Return the kernel sweeps(W, q, sets, count, x) for one type of W and of sets: `count` sweeps over x (X,).
 
     read(W, q, top, m, x, A, u): A = W_ii, row by row, and u = q_i + sum of W_ij x_j over all j but i, for the block
-    whose m rows begin at `top`; answer(sets, i, A, u, now): its answer, in place of what x is now; take(W, k, value,
-    x): x_k becomes a value. A, u and now have room for more. sets.first (B + 1,) says where the rows of blocks begin.
+    whose m rows begin at `top`; answer(sets, i, A, u, now): replaces the current x in `now` by the block's solution;
+    take(W, k, value, x): sets x_k. A, u and now may be larger than needed. sets.first (B + 1,) are the starts of the
+    blocks' rows.
     """
 
     @kernel(types.void(operator, VECTOR, kind, COUNT, VECTOR))
@@ -122,7 +124,7 @@ def sweeps_over(operator: Any, kind: Any, read: Any, answer: Any, take: Any) -> 
 
 @kernel(types.void(MATRIX, VECTOR, COUNT, COUNT, VECTOR, VECTOR, VECTOR), **WITHIN, **FAST)
 def read_dense(W, q, top, m, x, A, u):
-    """`read` of W (X, X)."""
+    """`read` for a dense W (X, X)."""
     now = x[top : top + m]
     for a in range(m):
         row, moved = W[top + a], q[top + a]
@@ -137,13 +139,13 @@ def read_dense(W, q, top, m, x, A, u):
 
 @kernel(types.void(MATRIX, COUNT, NUMBER, VECTOR), **WITHIN)
 def take_dense(W, k, value, x):
-    """`take` over W (X, X)."""
+    """`take` for a dense W (X, X)."""
     x[k] = value
 
 
 @kernel(types.void(BODIES, VECTOR, COUNT, COUNT, VECTOR, VECTOR, VECTOR), **WITHIN)
 def read_bodies(W, q, top, m, x, A, u):
-    """`read` over bodies."""
+    """`read` for W over bodies."""
     for a in range(m):
         moved, own = q[top + a], W.own_first[top + a]
         for b in range(m):
@@ -156,7 +158,7 @@ def read_bodies(W, q, top, m, x, A, u):
 
 @kernel(types.void(BODIES, COUNT, NUMBER, VECTOR), **WITHIN)
 def take_bodies(W, k, value, x):
-    """`take` over bodies: v follows."""
+    """`take` for W over bodies, updating v."""
     change = value - x[k]
     x[k] = value
     if change != 0.0:

@@ -1,4 +1,4 @@
-"""Solvers in turn: the quick one first, the next from where it stopped, until the residual is as asked for."""
+"""Solvers in sequence: each starts from the result of the one before, until the residual meets the tolerance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from workbench.problems.solution import Solution, Status
 
 @dataclass(frozen=True)
 class InTurn:
-    """`solvers` that take a start, at least one; where none comes to `tolerance` it is the best of their answers."""
+    """A sequence of `solvers` with warm start, at least one; if none meets `tolerance`, the best result is returned."""
 
     solvers: Sequence[Any]
     tolerance: float
@@ -31,16 +31,16 @@ class InTurn:
         return "; ".join(f"{s.name}: {s.guaranteed_for}" for s in self.solvers)
 
     def why_not(self, problem: Any) -> str | None:
-        """Why none of them can take a problem; None where one can."""
+        """Return why none of them accepts a problem, or None if one does."""
         reasons = [s.why_not(problem) for s in self.solvers]
         return None if None in reasons else "; ".join(filter(None, reasons))
 
     def solve(self, problem: Any) -> Solution:
-        """From zero."""
+        """Solve from zero."""
         return self.solve_from(problem, np.zeros(problem.size))
 
     def solve_from(self, problem: Any, start: Array) -> Solution:
-        """From a start (X,); the iterations are those of all of them."""
+        """Solve from a start (X,); the iterations are the total over all solvers."""
         begun, best, iterations = clock(), None, 0
         for solver in self.solvers:
             found = solver.solve_from(problem, start if best is None else np.nan_to_num(best.z))
@@ -53,7 +53,7 @@ class InTurn:
         if best.residual <= self.tolerance:
             claimed, reason = Status.SOLVED, ""
         else:
-            # A solver may be content with less.
+            # A solver may have stopped at its own, larger tolerance.
             claimed = Status.INACCURATE if best.claimed is Status.SOLVED else best.claimed
             reason = best.reason or claimed.meaning
         return replace(

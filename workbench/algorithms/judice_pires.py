@@ -1,14 +1,14 @@
 """Block principal pivoting for LCPs and MLCPs with bounds.
 
-All infeasible unknowns change place at once, as long as this lowers the number of infeasibilities; after `PATIENCE`
+All infeasible unknowns are exchanged at once, as long as this lowers the number of infeasibilities; after `PATIENCE`
 block exchanges without a new minimum the method takes Murty's single exchanges of least index until there is one.
 Bounds may be infinite; free unknowns are basic throughout, unknowns with equal bounds never.
 
 Source: J. J. Júdice and F. M. Pires, Basic-set algorithm for a generalized linear complementarity problem, JOTA 74
 (1992), and A block principal pivoting algorithm for large-scale strictly monotone linear complementarity problems,
 Computers & Operations Research 21 (1994). Guarantee: finite for every q when M is a P-matrix. Outside that class a
-block exchange into a singular basis is taken back and single exchanges are tried instead.
-Cost: one LU factorisation of the basic block per exchange, typically five to twenty whatever n.
+block exchange into a singular basis is undone and single exchanges are tried instead. Cost: one LU factorisation of the
+basic block per exchange, typically five to twenty whatever n.
 """
 
 import numpy as np
@@ -32,9 +32,9 @@ PATIENCE = 10
 
 @kernel(types.int64(MATRIX, VECTOR, VECTOR, VECTOR, types.float64, types.int64, types.boolean, VECTOR, INDICES))
 def by_pivots(M, q, lower, upper, tolerance, most, warm, z, info):
-    """See the module; a Status. info[0] grows by the exchanges, block or single, at most `most` of them.
+    """Solve by exchanges, block or single (see the module), at most `most`; returns a Status. info[0] counts them.
 
-    `tolerance` is the share of a row's activity up to which a wrong sign is taken for rounding; `warm` starts from the
+    `tolerance` is the share of a row's activity up to which a wrong sign counts as round-off; `warm` starts from the
     basis of z (n,). The data must be `usable`.
     """
     n = M.shape[0]
@@ -68,7 +68,7 @@ def by_pivots(M, q, lower, upper, tolerance, most, warm, z, info):
         if solve_on_basis(M, q, z, active, True):
             if not block:
                 return SINGULAR
-            # Without patience the next pass is a single exchange from the last regular basis.
+            # With no patience left, the next pass is a single exchange from the last regular basis.
             for i in range(n):
                 z[i], active[i] = last_z[i], last_active[i]
             patience = 0
@@ -80,7 +80,7 @@ def by_pivots(M, q, lower, upper, tolerance, most, warm, z, info):
 
 @kernel(SOLVE)
 def judice_pires_kernel(M, q, lower, upper, mu, d, z, info):
-    """`by_pivots` with the usual tolerance, at most 1000 + 20 n exchanges."""
+    """Call `by_pivots` with the default tolerance, at most 1000 + 20 n exchanges."""
     info[0] = 0
     set_all(np.nan, z)
     if not usable(M, q, lower, upper):

@@ -1,24 +1,24 @@
 """Keller's principal pivoting for symmetric positive semidefinite LCPs and MLCPs with bounds.
 
-Each major step picks one infeasible unknown and drives it in the direction in which its w falls to zero, the basic
-unknowns keeping their own rows at zero. The drive ends when w vanishes (the unknown becomes basic) or the unknown meets
-its other bound; a basic unknown that meets a bound on the way leaves the basis and the drive goes on. Along every drive
-1/2 z^T M z + q^T z falls strictly and it ends on the minimum of a face of the box, hence on no face twice. Of the
-infeasible unknowns the one with the largest promised fall w^2 / M_ii is driven.
+Each major step picks one infeasible unknown and drives it in the direction in which its w decreases to zero, while the
+basic unknowns keep their own rows at zero. The drive ends when w vanishes (the unknown becomes basic) or the unknown
+reaches its other bound; a basic unknown that reaches a bound on the way leaves the basis and the drive continues. Along
+every drive 1/2 z^T M z + q^T z decreases strictly and ends at its minimum over a face of the box, hence on no face
+twice. The driving variable is the infeasible unknown with the largest predicted decrease w^2 / M_ii.
 
-It starts from a few projected Gauss-Seidel sweeps from zero, which let the same function fall: of what they leave
-between its bounds a largest set of independent unknowns becomes basic, and settles in its rows before the first drive.
-That saves four pivots of five. Unknowns that depend on the basic ones stay where the sweeps have left them, so that
-redundant contacts share their load (towers of 100: impulses up to 24 % larger in norm than the proximal).
+It starts with a few projected Gauss-Seidel sweeps from zero, which decrease the same function: a maximal set of
+independent unknowns that they leave between bounds becomes basic, and is solved for before the first drive. That saves
+four pivots out of five. Unknowns that depend on the basic ones keep their values from the sweeps, so that redundant
+contacts share their load (towers of 100: impulses up to 24 % larger in norm than with proximal).
 
-The basic block stays positive definite whatever the rank of M: an unknown whose Schur complement vanishes cannot enter.
-If nothing blocks its drive either, the direction p has M p = 0 and q^T p < 0, an infeasibility certificate (Farkas);
-it is checked: INFEASIBLE where it holds, RAY where it does not (M was not positive semidefinite).
+The basic block stays positive definite whatever the rank of M: an unknown with a vanishing Schur complement cannot
+enter. If nothing blocks its drive either, the direction p has M p = 0 and q^T p < 0, an infeasibility certificate
+(Farkas). It is checked: INFEASIBLE if it holds, RAY if it does not (M was not positive semidefinite).
 
-Source: E. L. Keller, The general quadratic optimization problem, Mathematical Programming 5 (1973); with bounds:
-C. Lacoursière, Ghosts and machines, thesis, Umeå (2007). Guarantee: finite for symmetric positive semidefinite M, with
-a solution or a proof that there is none. Cost: one Cholesky factorisation, then an update of it, n^2, per pivot;
-commonly n / 4 pivots.
+Source: E. L. Keller, The general quadratic optimization problem, Mathematical Programming 5 (1973); with bounds: C.
+Lacoursière, Ghosts and machines, thesis, Umeå (2007). Guarantee: finite for symmetric positive semidefinite M, with a
+solution or a proof that there is none. Cost: one Cholesky factorisation, then an update of it, n^2, per pivot; commonly
+n / 4 pivots.
 """
 
 from typing import NamedTuple
@@ -43,17 +43,17 @@ NOT_FINITE = int(Status.NOT_FINITE)
 INACCURATE = int(Status.INACCURATE)
 
 SWEEPS = 20
-"""Gauss-Seidel sweeps before the first pivot, each as dear as the choice of one: more save few pivots more."""
+"""Gauss-Seidel sweeps before the first pivot, each as costly as choosing one: further sweeps save few pivots."""
 INDEPENDENT = 1e-10
-"""Share of its diagonal that the Schur complement of an unknown must keep to be basic from the start."""
+"""Share of its diagonal that the Schur complement of an unknown must keep for it to be basic from the start."""
 PROMISING = 1e-16
-"""Share of the fall promised at first below which activities decide whether a sign is wrong or rounding."""
+"""Share of the initially predicted decrease below which a row's activity decides whether a wrong sign is round-off."""
 DEPENDENT = 1e-14
-"""Share of the terms of p^T M p up to which it is zero: the driven unknown's row depends on the basic ones."""
+"""Share of the terms of p^T M p below which it counts as zero: the driven unknown's row depends on the basic ones."""
 NEGLIGIBLE = 1e-12
-"""Share of |p| up to which a component is rounding of the others and must not block a ray."""
+"""Share of |p| below which a component counts as round-off and must not block a ray."""
 ACCEPTED = 1e-11
-"""Componentwise backward error up to which the final point is called a solution."""
+"""Largest componentwise backward error of a solution."""
 
 I64, F64 = types.int64, types.float64
 
@@ -68,8 +68,9 @@ class Bounded(NamedTuple):
 
 
 class Pivots(NamedTuple):
-    """The method on its way: z, w (n,) and the basic unknowns, the first m of `basis` (n,), U^T U being their block of
-    M, U (n, n); y, x (n,) have room for what `direction` finds."""
+    """State of the method: z, w (n,) and the basic unknowns, the first m of `basis` (n,).
+
+    U^T U is their block of M, U (n, n); y, x (n,) are work arrays of `direction`."""
 
     U: Array
     basis: NDArray[np.int64]
@@ -85,7 +86,7 @@ PIVOTS = argument_type(Pivots, MATRIX, INDICES, *(VECTOR,) * 4)
 
 @kernel(types.void(MATRIX, VECTOR, VECTOR, VECTOR, I64, VECTOR), **FAST)
 def projected_sweeps(M, q, lower, upper, sweeps, z):
-    """Projected Gauss-Seidel sweeps of z (n,), there and back."""
+    """Make projected Gauss-Seidel sweeps of z (n,), forwards and backwards."""
     n = M.shape[0]
     for k in range(sweeps):
         for j in range(n):
@@ -99,7 +100,7 @@ def projected_sweeps(M, q, lower, upper, sweeps, z):
 
 @kernel(types.void(MATRIX, I64, VECTOR), **FAST)
 def forward(U, m, y):
-    """y (m) becomes U^-T y. Four rows at a time, along which the loops run, so that y is fetched a fourth as often."""
+    """Replace y (m) by U^-T y. The loops run along four rows at a time, so that y is loaded a fourth as often."""
     k = 0
     while k + 4 <= m:
         a = y[k] / U[k, k]
@@ -119,7 +120,7 @@ def forward(U, m, y):
 
 @kernel(types.void(MATRIX, I64, VECTOR, VECTOR), **FAST)
 def back(U, m, y, x):
-    """x (m) = -U^-1 y, four rows at a time too."""
+    """Compute x (m) = -U^-1 y, also four rows at a time."""
     k = m - 1
     while k >= 3:
         a, b, c, d = -y[k], -y[k - 1], -y[k - 2], -y[k - 3]
@@ -144,9 +145,9 @@ def back(U, m, y, x):
 
 @kernel(F64(MATRIX, MATRIX, INDICES, I64, I64, VECTOR), **FAST)
 def column(M, U, basis, m, i, y):
-    """y (m) = U^-T M_ai, the column of the factor should unknown i enter; its Schur complement.
+    """Compute y (m) = U^-T M_ai, the new column of the factor if unknown i enters; returns its Schur complement.
 
-    U^T U = M_aa, a the first m entries of basis.
+    U^T U = M_aa, a being the first m entries of basis.
     """
     for k in range(m):
         y[k] = M[i, basis[k]]
@@ -159,7 +160,7 @@ def column(M, U, basis, m, i, y):
 
 @kernel(types.UniTuple(F64, 2)(MATRIX, MATRIX, INDICES, I64, I64, VECTOR, VECTOR), **FAST)
 def direction(M, U, basis, m, i, y, x):
-    """Change x (m) of the basic unknowns per unit of z_i: together with z_i's own the direction p of the drive.
+    """Compute the change x (m) of the basic unknowns per unit of z_i: with z_i's own, the direction p of the drive.
 
     y (m) is `column`'s. Returns row i's Schur complement p^T M p and the size sum_j sqrt(M_jj) |p_j|, whose square
     bounds the terms of p^T M p.
@@ -174,7 +175,7 @@ def direction(M, U, basis, m, i, y, x):
 
 @kernel(I64(MATRIX, INDICES, I64, I64, VECTOR, F64))
 def enter(U, basis, m, i, y, schur):
-    """Unknown i, of `column` y (m), becomes the last basic one; how many there are then."""
+    """Append unknown i, of `column` y (m), to the basis; returns the new number of basic unknowns."""
     for k in range(m):
         U[k, m] = y[k]
     U[m, m] = np.sqrt(schur)
@@ -184,14 +185,14 @@ def enter(U, basis, m, i, y, schur):
 
 @kernel(I64(MATRIX, INDICES, I64, I64), **FAST)
 def leave(U, basis, m, k):
-    """Remove the k-th of m basic unknowns: its column of U goes, Givens rotations restore the triangle; m - 1."""
+    """Remove the k-th of m basic unknowns: delete its column of U, restore the triangle by Givens rotations; m - 1."""
     for i in range(k, m - 1):
         basis[i] = basis[i + 1]
     for i in range(m):
         for j in range(max(k, i - 1), m - 1):
             U[i, j] = U[i, j + 1]
     for i in range(k, m - 1):
-        # Row i + 1 has moved one place to the left; rotate that entry into row i.
+        # Row i + 1 has moved one position to the left; rotate that entry into row i.
         a, b = U[i, i], U[i + 1, i]
         h = np.sqrt(a * a + b * b)
         cos, sin = a / h, b / h
@@ -204,7 +205,7 @@ def leave(U, basis, m, k):
 
 @kernel(I64(MATRIX, VECTOR, VECTOR, VECTOR, MATRIX, INDICES, VECTOR))
 def first_factor(M, lower, upper, z, U, basis, y):
-    """Factor the block of a largest set of independent unknowns between their bounds; how many these are."""
+    """Factor the block of a maximal set of independent unknowns between their bounds; returns their number."""
     m = 0
     for i in range(z.shape[0]):
         if lower[i] < z[i] < upper[i]:
@@ -216,7 +217,7 @@ def first_factor(M, lower, upper, z, U, basis, y):
 
 @kernel(types.void(MATRIX, INDICES, I64, VECTOR, VECTOR, VECTOR), **FAST)
 def newton(U, basis, m, w, y, x):
-    """Change x (m) of the basic unknowns that brings their rows of w (n,) to zero."""
+    """Compute the change x (m) of the basic unknowns that sets their rows of w (n,) to zero."""
     for k in range(m):
         y[k] = w[basis[k]]
     forward(U, m, y)
@@ -225,7 +226,7 @@ def newton(U, basis, m, w, y, x):
 
 @kernel(I64(BOUNDED, PIVOTS, I64, INDICES))
 def settle(problem, on, m, info):
-    """Bring the rows of the m basic unknowns to zero; those that meet a bound leave. How many stay."""
+    """Set the rows of the m basic unknowns to zero; those that reach a bound leave. Returns the number that remain."""
     M, q, lower, upper = problem
     U, basis, z, w, y, x = on
     affine(M, q, z, w)
@@ -251,7 +252,7 @@ def settle(problem, on, m, info):
 
 @kernel(types.Tuple((I64, F64))(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, INDICES), **FAST)
 def most_promising(M, w, lower, upper, z, active):
-    """The nonbasic unknown with the largest promised fall w^2 / M_ii, -1 when there is none; and that fall."""
+    """Return the nonbasic unknown with the largest predicted decrease w^2 / M_ii (-1: none), and the decrease."""
     best, fall = -1, 0.0
     for i in range(w.shape[0]):
         if active[i] == 0 and ((w[i] < 0.0 and z[i] < upper[i]) or (w[i] > 0.0 and z[i] > lower[i])):
@@ -263,7 +264,7 @@ def most_promising(M, w, lower, upper, z, active):
 
 @kernel(types.boolean(MATRIX, INDICES, I64, I64, VECTOR, F64))
 def is_null_direction(M, basis, m, i, x, size):
-    """Whether M p = 0 up to rounding, p the direction of z_i with the changes x (m) and the size from `direction`."""
+    """Return whether M p = 0 up to round-off, p being the direction of z_i with x (m) and size from `direction`."""
     for k in range(M.shape[0]):
         s = M[k, i]
         for j in range(m):
@@ -276,7 +277,7 @@ def is_null_direction(M, basis, m, i, x, size):
 
 @kernel(I64(BOUNDED, PIVOTS, I64, I64, INDICES))
 def drive(problem, on, m, i, info):
-    """Drive z_i until its row holds, it meets its other bound, or nothing blocks; w is left as it was.
+    """Drive z_i until its row holds, it reaches its other bound, or nothing blocks; w is not updated.
 
     Returns the new number of basic unknowns, or -Status.
     """
@@ -317,7 +318,7 @@ def drive(problem, on, m, i, info):
 
 @kernel(I64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, INDICES))
 def by_drives(M, q, lower, upper, z, info):
-    """See the module; the data must be `usable`, M symmetric. A Status.
+    """Solve by drives (see the module); the data must be `usable`, M symmetric. Returns a Status.
 
     info[0] counts pivots, at most 50 (n + 10).
     """
@@ -344,7 +345,7 @@ def by_drives(M, q, lower, upper, z, info):
         if fall <= PROMISING * first:
             infeasibilities(M, q, lower, upper, SIGN_TOLERANCE, z, active, side)
             for k in range(n):
-                # Basic unknowns are within their bounds; a row that is right needs no drive.
+                # Basic unknowns are within their bounds; a row of the right sign needs no drive.
                 if active[k] == 0 and side[k] == 0:
                     active[k] = 2
             i, fall = most_promising(M, w, lower, upper, z, active)
@@ -355,7 +356,7 @@ def by_drives(M, q, lower, upper, z, info):
         m = drive(problem, on, m, i, info)
         if m < 0:
             return -m
-    # Drives leave rounding behind.
+    # Drives leave round-off behind.
     affine(M, q, z, w)
     newton(U, basis, m, w, y, x)
     for k in range(m):
@@ -366,7 +367,7 @@ def by_drives(M, q, lower, upper, z, info):
 
 @kernel(SOLVE)
 def keller_kernel(M, q, lower, upper, mu, d, z, info):
-    """`by_drives`, where the data are usable."""
+    """Call `by_drives` if the data are usable."""
     info[0] = 0
     set_all(np.nan, z)
     if not usable(M, q, lower, upper):

@@ -1,16 +1,16 @@
-"""The equations of every set's law that Newton's method solves, and such steps on one block alone.
+"""Equations of every set's law for Newton's method, and Newton steps on a single block.
 
 Unknowns z and velocities u are in units in which mobilities are about 1. With y = z - u the equations are
 
     interval     z = the nearest point to y in [lower, upper]
     Coulomb      z_n = max(y_n, 0),   z_t = the projection of y_t on the disc of radius mu max(y_n, 0)
-    apart        the same, sliding, torsion and rolling each with a disc of its own
+    apart        the same, with separate discs for sliding, torsion and rolling
     disc         z = the projection of y on the disc of its radius
     associated   z = P_K(y)
 
 Alart and Curnier's equations have no De Saxce term, so that fewer of their derivatives are singular; they have the same
-solutions. Sources: Alart & Curnier 1991; Tasora & Anitescu 2013, Meccanica 48 (rolling and spinning friction, each with
-a limit of its own).
+solutions. Sources: Alart & Curnier 1991; Tasora & Anitescu 2013, Meccanica 48 (rolling and spinning friction with
+separate limits).
 """
 
 import numpy as np
@@ -25,12 +25,12 @@ from workbench.problems.sets import APART, ASSOCIATED, DISC, NO_CONE
 
 I64, F64 = types.int64, types.float64
 LOCAL_STEPS = 15
-"""Newton steps on a block that is not solved in closed form."""
+"""Newton steps on a block without a closed-form solution."""
 
 
 @kernel(types.void(BLOCK_SETS, I64, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX), **WITHIN)
 def interval_equations(sets, i, z, u, gap, C, B):
-    """Block i of intervals: its gap (m,) and C, B (m, m) with d gap = C dz + B du."""
+    """Evaluate block i of intervals: its gap (m,) and C, B (m, m) with d gap = C dz + B du."""
     first = sets.first[i]
     for a in range(gap.shape[0]):
         y = z[a] - u[a]
@@ -44,7 +44,7 @@ def interval_equations(sets, i, z, u, gap, C, B):
 
 @kernel(types.void(VECTOR, VECTOR, F64, VECTOR, MATRIX, MATRIX), **WITHIN)
 def cone_equations(z, u, mu, gap, C, B):
-    """One contact with associated flow: the same of the natural map."""
+    """Evaluate one contact with associated flow (the natural map): gap, C and B as for intervals."""
     m = z.shape[0]
     for a in range(m):
         gap[a] = z[a] - u[a]
@@ -57,7 +57,7 @@ def cone_equations(z, u, mu, gap, C, B):
 
 @kernel(types.void(I64, I64, F64, F64, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX), **WITHIN)
 def disc_equations(first, end, limit, slope, z, u, gap, C, B):
-    """The rows first : end in a disc of radius `limit`, which grows by `slope` with y_0; C, B hold zeros so far."""
+    """Evaluate rows first : end in a disc of radius `limit`, which grows by `slope` with y_0; C, B enter as zero."""
     radius = 0.0
     for a in range(first, end):
         radius += (z[a] - u[a]) ** 2
@@ -81,7 +81,7 @@ def disc_equations(first, end, limit, slope, z, u, gap, C, B):
 
 @kernel(types.void(I64, VECTOR, VECTOR, F64, VECTOR, MATRIX, MATRIX), **WITHIN)
 def law_equations(cone, z, u, mu, gap, C, B):
-    """One block with a cone or disc: its gap (m,) and C, B (m, m) with d gap = C dz + B du."""
+    """Evaluate one block with a cone or disc: its gap (m,) and C, B (m, m) with d gap = C dz + B du."""
     if cone == ASSOCIATED:
         cone_equations(z, u, mu, gap, C, B)
         return
@@ -104,7 +104,7 @@ def law_equations(cone, z, u, mu, gap, C, B):
 
 @kernel(F64(BLOCK_SETS, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX))
 def set_equations(sets, z, u, gap, C, B):
-    """gap (n,) of all blocks at z, u (n,), and its norm; row i of C and B has block i's derivatives, row by row."""
+    """Fill gap (n,) of all blocks at z, u (n,), and C and B block by block, row by row; returns the norm of gap."""
     total = 0.0
     for i in range(sets.mu.shape[0]):
         a, b = sets.first[i], sets.first[i + 1]
@@ -121,7 +121,7 @@ def set_equations(sets, z, u, gap, C, B):
 
 @kernel(types.void(MATRIX, VECTOR, F64, I64, VECTOR))
 def one_block(A, q, mu, cone, x):
-    """Newton steps on one block with a cone or disc, F = A x + q, from x (m,); the best of them stays in x."""
+    """Make Newton steps on one block with a cone or disc, F = A x + q, from x (m,), which receives the best iterate."""
     m = q.shape[0]
     trace, best = 0.0, np.inf
     F, gap, step, trial = scratch(m), scratch(m), scratch(m), scratch(m)

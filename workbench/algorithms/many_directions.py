@@ -1,20 +1,20 @@
-"""One sliding contact with any number d of friction directions, torsion and rolling among them, by a secular equation.
+"""One sliding contact with any number d of friction directions, including torsion and rolling, by a secular equation.
 
-Rows are scaled so that the cone is mu p_n >= |p_t|. A contact that slides has u_t = -lambda p_t with lambda > 0, and
+Rows are scaled so that the cone is mu p_n >= |p_t|. A sliding contact has u_t = -lambda p_t with lambda > 0, and
 u_n = kappa mu |u_t|, kappa = 0 for Coulomb's law and 1 for associated flow (`one_contact`). For a given lambda this is
 linear,
 
     (W_tt + lambda I) p_t = -(q_t + W_tn p_n),   W_nn p_n + W_nt p_t + q_n = kappa mu^2 lambda p_n.
 
-With x = (W_tt + lambda I)^-1 q_t and y = (W_tt + lambda I)^-1 W_tn it says
+With x = (W_tt + lambda I)^-1 q_t and y = (W_tt + lambda I)^-1 W_tn it becomes
 
     p_n = -N / D,   p_t = -(x + y p_n),   N = q_n - W_nt x,   D = W_nn - W_nt y - kappa mu^2 lambda,
 
 and lambda follows from |p_t| = mu p_n, one equation in one unknown, as in trust region methods (Moré & Sorensen 1983).
 It is solved as |D x - N y| = mu |N|, which has no poles. For Coulomb's law with q_n < 0 it has a root with p_n > 0
 between 0 and infinity. For associated flow with a symmetric W, D is concave in lambda and has one zero; D and N differ
-in sign where p_n > 0, which is before that zero or after it, as N at the zero says. A singular W may have answers
-under associated flow that no multiplier leads to; the natural map, by which `one_contact` grades them, says so.
+in sign where p_n > 0, which is below or above that zero depending on the sign of N there. A singular W may have
+solutions under associated flow that correspond to no multiplier; `one_contact` detects this by the natural map.
 """
 
 import numpy as np
@@ -25,13 +25,13 @@ from workbench.engine.kernels import MATRIX, VECTOR, lu_factor, lu_solve
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 
 EVALUATIONS = 200
-"""Of the secular equation at most; some ten are usual."""
+"""Maximum number of evaluations of the secular equation; about ten are usual."""
 LEAST = 1e-12
-"""The smallest multiplier beside tr W. It regularises a singular W."""
+"""Smallest multiplier relative to tr W. It regularises a singular W."""
 WIDER = 16.0
-"""Factor by which a bracket without end grows."""
+"""Growth factor of an unbounded bracket."""
 ROUND_OFF = 4e-16
-"""Change of the multiplier, beside it, at which there is only round-off to gain."""
+"""Relative change of the multiplier at which only round-off remains."""
 POLISHES = 2
 
 
@@ -40,7 +40,7 @@ NUMBER, FLAG = types.float64, types.boolean
 
 @kernel(types.UniTuple(NUMBER, 3)(MATRIX, VECTOR, NUMBER, NUMBER, VECTOR, VECTOR))
 def at_multiplier(W, q, kappa_mu, multiplier, x, y):
-    """(N, D, |D x - N y|) at a multiplier lambda, with x, y (d,); kappa_mu = kappa mu. All nan where there are none."""
+    """Return (N, D, |D x - N y|) at a multiplier lambda, with x, y (d,); kappa_mu = kappa mu. All nan if singular."""
     d = x.shape[0]
     A, rhs, pivots = scratch_matrix(d, d), scratch(d), scratch_indices(d)
     for a in range(d):
@@ -65,8 +65,7 @@ def at_multiplier(W, q, kappa_mu, multiplier, x, y):
 
 @kernel(NUMBER(MATRIX, VECTOR, NUMBER, VECTOR, VECTOR))
 def pole(W, q, mu, x, y):
-    """The multiplier at which D becomes zero for associated flow: Newton's method from beyond, monotone since D is
-    concave."""
+    """Return the zero of D for associated flow, by Newton's method from above, which is monotone since D is concave."""
     multiplier = W[0, 0] / mu**2
     for _ in range(EVALUATIONS):
         _, D, _ = at_multiplier(W, q, mu, multiplier, x, y)
@@ -82,14 +81,14 @@ def pole(W, q, mu, x, y):
 
 @kernel(NUMBER(MATRIX, VECTOR, NUMBER, NUMBER, NUMBER, NUMBER, VECTOR, VECTOR))
 def short(W, q, mu, kappa_mu, sign, multiplier, x, y):
-    """What a multiplier lacks: positive below the root, negative above; sign is that of D at the root."""
+    """Return the residual of a multiplier: positive below the root, negative above; sign is that of D at the root."""
     N, _, size = at_multiplier(W, q, kappa_mu, multiplier, x, y)
     return sign * size + mu * N
 
 
 @kernel(types.void(MATRIX, VECTOR, NUMBER, NUMBER, NUMBER, VECTOR))
 def polish(W, q, mu, kappa_mu, multiplier, z):
-    """Newton steps on the law's equations in z and lambda together, without the cancellation near D = 0."""
+    """Make Newton steps on the law's equations in z and lambda together, without the cancellation near D = 0."""
     n = q.shape[0]
     A, rhs, step, pivots = scratch_matrix(n + 1, n + 1), scratch(n + 1), scratch(n + 1), scratch_indices(n + 1)
     for _ in range(POLISHES):
@@ -114,14 +113,17 @@ def polish(W, q, mu, kappa_mu, multiplier, z):
 
 @kernel(FLAG(MATRIX, VECTOR, NUMBER, FLAG, VECTOR))
 def slide_by_multiplier(W, q, mu, associated, z):
-    """z (1 + d,) of a slide, mu > 0, where neither take-off nor stick holds; False where no multiplier is found."""
+    """Compute z (1 + d,) of a sliding contact, mu > 0; returns False if no multiplier is found.
+
+    Neither take-off nor stick may hold.
+    """
     n = q.shape[0]
     x, y = scratch(n - 1), scratch(n - 1)
     trace = 0.0
     for a in range(n):
         trace += W[a, a]
     kappa_mu, sign, low, high = mu if associated else 0.0, 1.0, LEAST * trace, 0.0
-    # Where even the least multiplier is too large the contact sticks, under either law.
+    # If even the least multiplier is too large, the contact sticks under either law.
     if associated and short(W, q, mu, 0.0, 1.0, low, x, y) <= 0.0:
         kappa_mu = 0.0
     elif associated:
@@ -141,7 +143,7 @@ def slide_by_multiplier(W, q, mu, associated, z):
     for k in range(EVALUATIONS):
         if not (f_low > 0.0 and f_high <= 0.0):
             break
-        # The Illinois method, and bisection now and then.
+        # The Illinois method, with an occasional bisection.
         middle = low + (high - low) * f_low / (f_low - f_high)
         if not low < middle < high or k % 8 == 7:
             middle = 0.5 * (low + high)

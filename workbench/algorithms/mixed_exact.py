@@ -1,9 +1,9 @@
-"""Mixed problems to round-off: all sets in one go, by the method for some contacts (`small_cones`).
+"""Mixed problems to round-off: all sets together, by the dense method for few contacts (`small_cones`).
 
-That is Gauss-Seidel sweeps, Newton's method on the equations of every set's law, and proximal points where rows are
-redundant; it begins anew from where it ended until rounding lets it come no further. No method is proven to solve
-Coulomb's law; the problem's own residual grades the answer. Where there is neither cone nor disc, and where friction
-cones alone are left, other solvers have more to say.
+It consists of Gauss-Seidel sweeps, Newton's method on the equations of every set's law, and proximal points for
+redundant rows, and restarts from its result until round-off prevents progress. No method is proven to solve Coulomb's
+law; the problem's own residual judges the solution. For problems without cones and discs, and for those with friction
+cones only, other solvers give stronger guarantees.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from workbench.problems.solution import Solution, Status
 
 @dataclass(frozen=True)
 class MixedSolver:
-    """See the module."""
+    """Solver of mixed problems (see the module)."""
 
     name: str = "mixed-exact"
     solves: frozenset[str] = frozenset({MixedNCP.kind})
@@ -28,7 +28,7 @@ class MixedSolver:
     tolerance: float = EXACT
 
     def why_not(self, problem: Any) -> str | None:
-        """Mixed problems are taken, one at a time, whatever their sets."""
+        """Return why a problem is not accepted: only single mixed problems are, with any sets."""
         if problem.kind not in self.solves:
             return f"{self.name} solves {MixedNCP.kind}, not {problem.kind}"
         return None if np.ndim(problem.q) == 1 else "one problem at a time is needed, not a batch"
@@ -40,7 +40,7 @@ class MixedSolver:
         return self.solve_from(problem, np.zeros(problem.size))
 
     def solve_from(self, problem: Any, start: Array) -> Solution:
-        """As `solve`, from a start (n,)."""
+        """Solve from a start (n,); see `solve`."""
         from workbench.algorithms.small_cones import solve_anew
 
         begun, p, info = clock(), problem.by_set, np.zeros(1, dtype=np.int64)

@@ -1,13 +1,13 @@
 """Single principal pivoting by least index (Murty; Bard-type), for LCPs and their version with bounds.
 
-Every unknown is basic (its row holds as an equation) or sits at one of its bounds. While some unknown is infeasible,
-the one of least index changes place: a basic one outside its bounds goes to the bound it crossed, one at a bound with
-w of the wrong sign becomes basic; free unknowns are basic throughout.
+Every unknown is basic (its row holds as an equation) or at one of its bounds. While some unknown is infeasible, the one
+of least index is exchanged: a basic one outside its bounds goes to the bound it crossed, one at a bound with w of the
+wrong sign becomes basic; free unknowns are always basic.
 
-Source: K. G. Murty, Note on a Bard-type scheme for solving the complementarity problem, Opsearch 11 (1974);
-bounds: J. J. Júdice and F. M. Pires, Basic-set algorithm for a generalized linear complementarity problem, JOTA 74
-(1992). Guarantee: finite for every q when M is a P-matrix; the number of pivots can reach 2^n - 1 (Murty 1978).
-Cost: one LU factorisation of the basic block per pivot, so that no error is carried from basis to basis.
+Source: K. G. Murty, Note on a Bard-type scheme for solving the complementarity problem, Opsearch 11 (1974); bounds: J.
+J. Júdice and F. M. Pires, Basic-set algorithm for a generalized linear complementarity problem, JOTA 74 (1992).
+Guarantee: finite for every q when M is a P-matrix; the number of pivots can reach 2^n - 1 (Murty 1978). Cost: one LU
+factorisation of the basic block per pivot, so that no error is carried from basis to basis.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ NOT_FINITE = int(Status.NOT_FINITE)
 
 @kernel(SOLVE)
 def murty_kernel(M, q, lower, upper, mu, d, z, info):
-    """See the module; info[0] counts pivots, at most 1000 + 20 n."""
+    """Solve an LCP or MLCP (see the module); info[0] counts pivots, at most 1000 + 20 n."""
     n = M.shape[0]
     info[0] = 0
     set_all(np.nan, z)

@@ -1,11 +1,11 @@
 """Nonsmooth block Gauss-Seidel (NSGS) for friction cones, discs and intervals, over bodies.
 
-Each block in turn is solved with the others held (`gauss_seidel`): a cone exactly, a disc or a cone
-with torsion and rolling apart by Newton steps, an interval row by row. Contacts of spheres have sweeps of their own
-(`spheres`). Source:
-Jourdan, Alart & Jean 1998; Acary, Bremond & Huber 2018. Guarantee: sweeps converge for associated flow with a symmetric
-positive definite W, as a block coordinate descent of a strictly convex energy does; linearly, at a rate that falls with
-the number of contacts that stand on one another. For Coulomb's law there is no proof, and sweeps may stall.
+Each block in turn is solved with the others held fixed (`gauss_seidel`): a cone exactly, a disc or a cone with separate
+torsion and rolling by Newton steps, an interval row by row. Sphere contacts have their own sweeps (`spheres`).
+
+Sources: Jourdan, Alart & Jean 1998; Acary, Bremond & Huber 2018. Guarantee: sweeps converge for associated flow with a
+symmetric positive definite W, as block coordinate descent of a strictly convex energy; linearly, at a rate that falls
+with the number of contacts stacked on one another. For Coulomb's law there is no proof, and sweeps may stall.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ AT_ONCE, MOST = 5, 10_000
 
 
 class Sweeps:
-    """The method on its way."""
+    """State of the method."""
 
     def __init__(self, blocks: ScaledBlocks, x: Array):
         v = np.empty(blocks.velocities)

@@ -1,4 +1,4 @@
-"""One contact with friction, solved exactly, and the natural map by which its candidates are told apart.
+"""One contact with friction, solved exactly, and the natural map that selects among its candidates.
 
 Both flow rules are one problem with a switch kappa: K contains z perp u + (1 - kappa) mu |u_t| n in K*, u = W z + q.
 
@@ -10,10 +10,10 @@ s >= 0, and u_n + kappa mu e.u_t = 0 gives p_n = -c/a with
 
     a = W_nn + mu W_nt.e + kappa mu e.b,     b = W_tn + mu W_tt e,     c = q_n + kappa mu e.q_t.
 
-What is left, u_t parallel to e, is the slide equation f(theta) = a (e x q_t) - c (e x b) = 0, a trigonometric
-polynomial of degree 2 (Coulomb) or 3 (CCP). With t = tan(theta/2) it is a real polynomial of degree 4 or 6, whose
-real roots are separated by those of its derivative. Every root is a candidate; the natural map decides. Where the
-answer is known to be the only one (`has_one_answer`), the root that Newton's method finds first is enough.
+The remaining condition, u_t parallel to e, is the slide equation f(theta) = a (e x q_t) - c (e x b) = 0, a
+trigonometric polynomial of degree 2 (Coulomb) or 3 (CCP). With t = tan(theta/2) it is a real polynomial of degree 4 or
+6, whose real roots are separated by those of its derivative. Every root is a candidate; the natural map decides. If the
+solution is known to be unique (`has_one_answer`), the first root found by Newton's method suffices.
 """
 
 import numpy as np
@@ -28,13 +28,15 @@ from workbench.problems.residual import FAR
 ROUND_OFF = 1e-13
 """Natural-map residual below which two candidates are equally good; the one of smaller impulse is then preferred."""
 NEWTON_STEPS = 20
-"""At most, from a first guess of the sliding direction."""
+"""Maximum number of Newton steps from a first guess of the sliding direction."""
 TIKHONOV = 1e-8
-"""Share of tr W that regularises a singular W: the square root of round-off, so that errors of both kinds are small."""
+"""Share of tr W that regularises a singular W: the square root of round-off, which balances both kinds of error."""
 
 
 def _tangent_half_angle(degree: int) -> np.ndarray:
-    """Matrix from samples of f at -pi + 2 pi j / N, N = 2 degree + 1, to the coefficients of f(t) (1 + t^2)^degree.
+    """Return the matrix from samples of f to the coefficients of f(t) (1 + t^2)^degree.
+
+    The samples are at -pi + 2 pi j / N, N = 2 degree + 1.
 
     Column m of its inverse holds sin^m cos^(2 degree - m) of the half angle, that is t^m / (1 + t^2)^degree.
     """
@@ -49,11 +51,13 @@ QUARTIC, SEXTIC = _tangent_half_angle(2), _tangent_half_angle(3)
 
 @kernel(types.float64(MATRIX, VECTOR, types.float64, types.boolean, VECTOR, VECTOR))
 def natural_map(W, q, mu, associated, z, gap):
-    """gap (n,) = z - P_K(z - rho (u + (1 - kappa) mu |u_t| n)), u = W z + q, rho = n / tr W; returns its relative size.
+    """Compute the natural map gap (n,) = z - P_K(z - rho (u + (1 - kappa) mu |u_t| n)); returns its relative size.
 
-    |gap|_2 / max(c |z|_2, rho |q|_2), dimensionless, inf if not finite, c < 1 only where |z| is FAR times the motion it
-    makes. Beyond mu = 1 the size under Coulomb's law is that of Alart and Curnier's equations: De Saxce's shift
-    multiplies the rounding of u_t by mu, and the flat cone shows a falling body by 1/mu only.
+    u = W z + q, rho = n / tr W.
+
+    |gap|_2 / max(c |z|_2, rho |q|_2), dimensionless, inf if not finite, c < 1 only if |z| is FAR times the motion it
+    makes. Beyond mu = 1 the size under Coulomb's law is that of Alart and Curnier's equations, since De Saxce's shift
+    multiplies the round-off of u_t by mu, and the flat cone shows only 1/mu of a falling body's error.
     """
     n, trace = q.shape[0], 0.0
     affine(W, q, z, gap)
@@ -87,9 +91,9 @@ def natural_map(W, q, mu, associated, z, gap):
             error += (rho * gap[j] if radius <= limit else z[j] - limit * (y / radius)) ** 2
     shifted = gap[0] if associated else gap[0] + mu * slip
     y_n = z[0] - rho * shifted
-    # The polar cone first: with mu = 0 and y_t = 0 a negative y_n would pass for inside.
+    # Check the polar cone first: with mu = 0 and y_t = 0 a negative y_n would count as inside.
     opens = mu * radius <= -y_n
-    # z - P(y) as rho u + (y - P(y)): z - y would lose the motion beside an impulse far out on a ray.
+    # z - P(y) as rho u + (y - P(y)): z - y would lose the motion next to a large impulse along a ray.
     outside = max(0.0, radius - mu * y_n) / (1.0 + mu**2)
     gap[0] = z[0] if opens else rho * shifted - mu * outside
     for j in range(1, n):
@@ -105,7 +109,7 @@ def natural_map(W, q, mu, associated, z, gap):
 
 @kernel(types.void(VECTOR, types.float64, MATRIX))
 def project(y, mu, P):
-    """One contact: y (1 + d,) becomes its projection on the friction cone, P (1 + d, 1 + d) that map's derivative."""
+    """Project y (1 + d,) of one contact on the friction cone, with the derivative in P (1 + d, 1 + d)."""
     m = y.shape[0]
     radius = 0.0
     for a in range(1, m):
@@ -138,7 +142,7 @@ def project(y, mu, P):
 
 @kernel(types.float64(VECTOR, types.int64, types.int64, types.float64))
 def _derivative(c, degree, order, t):
-    """The order-th derivative over order! of sum c[m] t^m at t: a polynomial with binomially weighted coefficients."""
+    """Return the order-th derivative over order! of sum c[m] t^m at t: a polynomial with binomial weights."""
     value = 0.0
     for m in range(degree, order - 1, -1):
         weight = 1.0
@@ -150,11 +154,11 @@ def _derivative(c, degree, order, t):
 
 @kernel(types.int64(VECTOR, types.int64, VECTOR))
 def real_roots(c, degree, roots):
-    """All real roots of sum c[m] t^m, c[degree] != 0, ascending in roots (2 degree,); returns their number.
+    """Find all real roots of sum c[m] t^m, c[degree] != 0, ascending in roots (2 degree,); returns their number.
 
     The roots of each derivative separate those of the one before, from the linear one up; between two of them a sign
-    change is closed in on by Newton's method inside a bracket. A turning point at which the polynomial vanishes to
-    round-off is a (nearly) double root and is returned as well, so near-double roots are never lost.
+    change is located by Newton's method within a bracket. A turning point at which the polynomial vanishes to round-off
+    is a (nearly) double root and is returned as well, so near-double roots are never lost.
     """
     largest = 0.0
     for m in range(degree):
@@ -180,7 +184,7 @@ def real_roots(c, degree, roots):
                         high = t
                     slope = (order + 1) * _derivative(c, degree, order + 1, t)
                     step = -f / slope if slope != 0.0 else np.inf
-                    # Newton's step is taken where it stays inside and at least halves: it cannot cycle.
+                    # Newton's step is used if it stays inside and at least halves the last one: it cannot cycle.
                     if not (low < t + step < high and abs(step) <= 0.5 * before):
                         step = 0.5 * (low + high) - t
                     t, before = t + step, abs(step)
@@ -208,7 +212,7 @@ def real_roots(c, degree, roots):
 
 @kernel(types.UniTuple(types.float64, 3)(MATRIX, VECTOR, types.float64, types.boolean, types.float64))
 def slide(W, q, mu, associated, theta):
-    """(p_n, f, df/dtheta) of a slide with friction towards theta, spatial contact; p_n = nan where a = 0."""
+    """Return (p_n, f, df/dtheta) of a slide with friction towards theta, spatial contact; p_n = nan if a = 0."""
     x, y = np.cos(theta), np.sin(theta)
     kappa = mu if associated else 0.0
     b_x, b_y = W[1, 0] + mu * (W[1, 1] * x + W[1, 2] * y), W[2, 0] + mu * (W[2, 1] * x + W[2, 2] * y)
@@ -224,9 +228,9 @@ def slide(W, q, mu, associated, theta):
 
 @kernel(types.int64(MATRIX, VECTOR, types.float64, types.boolean, VECTOR))
 def slide_angles(W, q, mu, associated, angles):
-    """The zeros of the slide equation, polished, in angles (12,); returns their number, 0 if it vanishes throughout.
+    """Find the zeros of the slide equation in angles (12,); returns their number, 0 if it vanishes identically.
 
-    The samples are turned so that the largest stands at t = infinity: the leading coefficient is then never small.
+    The samples are rotated so that the largest is at t = infinity: the leading coefficient is then never small.
     """
     degree = 3 if associated else 2
     N = 2 * degree + 1
@@ -261,7 +265,7 @@ def slide_angles(W, q, mu, associated, angles):
 
 @kernel(types.float64(MATRIX, VECTOR, types.float64, types.boolean, VECTOR, VECTOR, types.float64, VECTOR))
 def _better(W, q, mu, associated, candidate, gap, best, z):
-    """Keep the candidate in z if it beats the residual `best`; returns the better residual."""
+    """Keep the candidate in z if its residual is better than `best`; returns the better residual."""
     residual = natural_map(W, q, mu, associated, candidate, gap)
     tied = max(residual, best) <= ROUND_OFF
     if not (abs(candidate[0]) < abs(z[0]) if tied else residual < best):
@@ -273,9 +277,9 @@ def _better(W, q, mu, associated, candidate, gap, best, z):
 
 @kernel(types.void(MATRIX, VECTOR, VECTOR))
 def _stick(W, q, z):
-    """z = -W^-1 q, refined; where W is singular, iterated Tikhonov regularisation towards the smallest such z.
+    """Compute z = -W^-1 q, refined; for a singular W, iterated Tikhonov regularisation towards the smallest such z.
 
-    A direction in which the bodies cannot move (W_tt singular) then carries no friction, rather than an arbitrary one.
+    A direction in which the bodies cannot move (W_tt singular) then has zero rather than arbitrary friction.
     """
     n = q.shape[0]
     LU, pivots, u, step = scratch_matrix(n, n), scratch_indices(n), scratch(n), scratch(n)
@@ -303,11 +307,11 @@ def _stick(W, q, z):
 
 @kernel(types.boolean(MATRIX, types.float64, types.boolean))
 def has_one_answer(W, mu, associated):
-    """Whether a spatial contact is known to have one answer whatever q is; a slide that is found is then the one.
+    """Return whether a spatial contact is known to have a unique solution for any q: a slide found is then it.
 
-    The CCP is convex. Coulomb's law is the CCP of q + s n with s = mu |u_t|, and what comes of s is a contraction
-    where mu^2 lambda_max(W_tt) (W^-1)_nn < 1: for a change of s,  dz.W dz <= -ds dz_n <= |ds| ((W^-1)_nn dz.W dz)^1/2
-    and |du_t|^2 <= lambda_max(W_tt) dz.W dz. W must be symmetric, up to rounding, which the margin allows for.
+    The CCP is convex. Coulomb's law is the CCP of q + s n with s = mu |u_t|, and the map of s to mu |u_t| is a
+    contraction if mu^2 lambda_max(W_tt) (W^-1)_nn < 1: for a change of s, dz.W dz <= -ds dz_n <= |ds| ((W^-1)_nn dz.W
+    dz)^1/2 and |du_t|^2 <= lambda_max(W_tt) dz.W dz. W must be symmetric, up to round-off, which the margin covers.
     """
     if associated:
         return True
@@ -326,7 +330,7 @@ def has_one_answer(W, mu, associated):
 
 @kernel(types.float64(MATRIX, VECTOR, types.float64, types.boolean, types.float64))
 def nearby_slide(W, q, mu, associated, theta):
-    """Where Newton's method for the slide equation, from theta on, comes no closer."""
+    """Return the angle, from theta on, at which Newton's method for the slide equation no longer improves."""
     _, f, slope = slide(W, q, mu, associated, theta)
     for _ in range(NEWTON_STEPS):
         closer = theta - f / slope
@@ -339,7 +343,7 @@ def nearby_slide(W, q, mu, associated, theta):
 
 @kernel(types.void(VECTOR, types.float64, types.float64, types.float64))
 def fill_sliding(z, p_n, mu, theta):
-    """z (3) = [p_n, mu p_n e(theta)]."""
+    """Fill z (3) = [p_n, mu p_n e(theta)]."""
     z[0], z[1], z[2] = p_n, mu * p_n * np.cos(theta), mu * p_n * np.sin(theta)
 
 
@@ -347,8 +351,8 @@ def fill_sliding(z, p_n, mu, theta):
 def one_contact(W, q, mu, associated, z):
     """Solve one contact: W (1+d, 1+d), q (1+d,), any d; z (1+d,) = [p_n, p_t]. Returns the residual.
 
-    The first of take-off, stick and slide that holds to round-off is the answer; among slides of d <= 2 that of least
-    impulse. A residual above round-off says that none holds; for W with positive definite symmetric part one does.
+    The first of take-off, stick and slide that holds to round-off is returned; among slides of d <= 2 that of least
+    impulse. A residual above round-off means that none holds; if W has a positive definite symmetric part, one does.
     """
     n = q.shape[0]
     candidate, gap = scratch(n), scratch(n)

@@ -1,10 +1,10 @@
-"""The path from a problem to a solver: the cheapest chain of bridges that ends in a problem that the solver takes.
+"""The path from a problem to a solver: the cheapest chain of bridges to a problem that the solver accepts.
 
-A search over actual problems: whether a bridge applies depends on the numbers, and images are formed where the search
-comes by. It goes first where the whole way is cheapest if every bridge applies (A*: Hart, Nilsson & Raphael 1968), so
-that what leads elsewhere is not formed. From each kind of problem a bridge is crossed once at most. Where no chain
-leads from Coulomb's law to a solver, one from the CCP does for a sequence of CCPs (`crossing`). A problem without
-unknowns is solved by any solver.
+The search uses the actual problem, since the conditions of a bridge depend on the numbers; images are formed when the
+search reaches them. It is A* with the cost of the remaining way if every bridge applies as lower bound (Hart, Nilsson &
+Raphael 1968), so that images off the way are not formed. A bridge is crossed at most once from each kind of problem. If
+no chain leads from Coulomb's law to a solver, one from the CCP is used for a sequence of CCPs (`crossing`). A problem
+without unknowns is accepted by any solver.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ from workbench.problems.contact_blocks import ContactBlocks
 class BridgePath:
     """Bridges in the order in which they are crossed from `start`, and their images.
 
-    `is_sequence` where the start is the CCP that takes the place of Coulomb's law.
+    `is_sequence`: the start is the CCP that replaces Coulomb's law.
     """
 
     start: Any
@@ -36,11 +36,11 @@ class BridgePath:
     images: tuple[Image, ...] = ()
     is_sequence: bool = False
     further: dict[Bridge, "BridgePath | DataError"] = field(default_factory=dict, compare=False, repr=False)
-    """What comes of one bridge more, as far as it was asked for."""
+    """Cached results of crossing one more bridge."""
 
     @property
     def end(self) -> Any:
-        """The problem that the solver takes."""
+        """The problem that the solver receives."""
         return self.images[-1].problem if self.images else self.start
 
     @property
@@ -50,18 +50,18 @@ class BridgePath:
 
     @property
     def is_exact(self) -> bool:
-        """Whether a proof about the image is one about the problem."""
+        """Whether a proof for the image is valid for the problem."""
         return all(bridge.exact for bridge in self.bridges)
 
     @property
     def leads_back(self) -> bool:
-        """Whether the last two bridges lead to where they began; blocks come back with other rows, their unknowns."""
+        """Whether the last two bridges undo each other; blocks come back with other rows, their unknowns."""
         kinds = [self.start.kind, *(image.problem.kind for image in self.images)]
         *_, first, between, last = ["", "", *kinds]
         return first == last != between and last != ContactBlocks.kind
 
     def over(self, bridge: Bridge) -> "BridgePath":
-        """This path and one bridge more. Raises DataError where that does not apply."""
+        """Return this path with one more bridge. Raises DataError if that bridge does not apply."""
         found = self.further.get(bridge)
         if found is None:
             try:
@@ -90,11 +90,11 @@ class BridgePath:
 def path_to(
     solver: Solver, problem: Any, like: Sequence[str] = (), begun: BridgePath | None = None
 ) -> BridgePath | str:
-    """The path from a problem to a solver, or the reason why there is none.
+    """Return the path from a problem to a solver, or the reason why there is none.
 
-    `begun` is the path without bridges that searches for other solvers from the same problem have begun at: images are
-    formed once. Problems that differ by little, as those of the steps of a run, mostly have the same path: what is
-    `like` a path with these names is taken for it if it leads there, without a search for a cheaper one.
+    `begun` is the empty path at which searches for other solvers of the same problem began: images are formed once.
+    Similar problems, such as those of the steps of a run, usually have the same path: the path with the names `like` is
+    used if it leads to the solver, without a search for a cheaper one.
     """
     if not problem.size:
         return BridgePath(problem)
@@ -111,7 +111,7 @@ def path_to(
 
 
 def objection(solver: Solver, problem: Any) -> str | None:
-    """Why a solver takes a problem neither as it is nor by a path; None where it does."""
+    """Return why a solver accepts a problem neither directly nor by a path, or None if it does."""
     if problem.kind in solver.solves and solver.why_not(problem) is None:
         return None
     path = path_to(solver, problem)
@@ -119,7 +119,7 @@ def objection(solver: Solver, problem: Any) -> str | None:
 
 
 def _along(names: Sequence[str], solver: Solver, problem: Any) -> BridgePath | None:
-    """The path of these names, if it leads from a problem to a solver."""
+    """Return the path with these names, if it leads from a problem to a solver."""
     rest = [name for name in names if name != de_saxce.NAME]
     is_sequence = len(rest) < len(names)
     if is_sequence and not de_saxce.is_shifted(problem):
@@ -140,9 +140,9 @@ def _along(names: Sequence[str], solver: Solver, problem: Any) -> BridgePath | N
 
 
 def _chain(solver: Solver, start: BridgePath, kind: str) -> BridgePath | str:
-    """The cheapest chain from where a path begins; else the solver's reason, or that of a bridge to what it takes.
+    """Return the cheapest chain from the end of a path, or the reason of the solver or of a bridge against it.
 
-    `kind` is what the problem is called in that reason.
+    `kind` is the name of the problem in that reason.
     """
     refusals: list[str] = []
     obstacles: dict[str, str] = {}
@@ -161,7 +161,8 @@ def _chain(solver: Solver, start: BridgePath, kind: str) -> BridgePath | str:
             except DataError as error:
                 after = f" (after: {', '.join(path.names)})" if path.bridges else ""
                 if bridge.leads[path.end.kind] & solver.solves:
-                    # In the order in which they are met last, each as it is met first, after the fewest bridges.
+                    # Ordered by last occurrence, each with the message of its first occurrence, after the fewest
+                    # bridges.
                     obstacles[str(error)] = obstacles.pop(str(error), f"{error}{after}")
                 else:
                     others.append(f"{error}{after}")
@@ -182,14 +183,14 @@ def _chain(solver: Solver, start: BridgePath, kind: str) -> BridgePath | str:
     nowhere = f"{solver.name} solves {', '.join(sorted(solver.solves))}; no bridge leads there from {kind}"
     if refusals:
         return refusals[0]
-    # The last obstacle before the solver is met where nothing else was in the way.
+    # The last obstacle before the solver is the one that nothing else precedes.
     reason = [*obstacles.values()][-1] if obstacles else next(iter(others), "")
     return f"{nowhere}: {reason}" if reason else nowhere
 
 
 @cache
 def _left(solves: frozenset[str]) -> Mapping[str, float]:
-    """What the way from each kind of problem to one of these costs, if every bridge applies; others lead nowhere."""
+    """Lower bound of the cost from each kind of problem to one of these; other kinds have none."""
     found = dict.fromkeys(solves, 0.0)
     for _ in BRIDGES:
         for bridge in BRIDGES:

@@ -1,9 +1,9 @@
 """Projected Gauss-Seidel for LCPs and MLCPs with bounds.
 
 Each unknown in turn takes the value that satisfies its own row, projected onto its bounds. The method stops when one
-sweep moves z by less than `TOLERANCE`, and claims a solution only where the natural map, each row divided by its
-diagonal, is that small too. Both are measured in the norm sqrt(sum M_ii z_i^2) relative to the larger of z and
-diag(M)^-1 q, a measure free of the units of z and w.
+sweep moves z by less than `TOLERANCE`, and claims a solution only if the natural map, each row divided by its diagonal,
+is as small. Both are measured in the norm sqrt(sum M_ii z_i^2) relative to the larger of z and diag(M)^-1 q, a measure
+free of the units of z and w.
 
 Source: C. W. Cryer, The solution of a quadratic programming problem using systematic overrelaxation, SIAM J. Control 9
 (1971); O. L. Mangasarian, Solution of symmetric linear complementarity problems by iterative methods, JOTA 22 (1977);
@@ -37,12 +37,12 @@ TOLERANCE = 1e-13
 """Relative change of a sweep, and relative natural map, at which the method stops."""
 SWEEPS = 10_000
 AT_ONCE = 20
-"""Sweeps after which who watches is shown the iterate."""
+"""Sweeps between iterates offered to watchers."""
 
 
 @kernel(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, types.boolean))
 def relative_step(M, q, lower, upper, z, move):
-    """How far one sweep moves z (Gauss-Seidel, `move`), or would move it row by row (Jacobi: the natural map)."""
+    """Return how far one sweep moves z (Gauss-Seidel, `move`), or would move each row (Jacobi: the natural map)."""
     n = M.shape[0]
     step = size_z = size_q = 0.0
     for i in range(n):
@@ -63,7 +63,7 @@ def relative_step(M, q, lower, upper, z, move):
 
 @kernel(types.int64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, types.float64, types.int64, INDICES))
 def sweeps_from(M, q, lower, upper, z, tolerance, most, info):
-    """At most so many sweeps from z, in place; info[0] counts on."""
+    """Make at most `most` sweeps from z, in place; info[0] is incremented."""
     for _ in range(most):
         step = relative_step(M, q, lower, upper, z, True)
         info[0] += 1
@@ -80,7 +80,7 @@ def sweeps_from(M, q, lower, upper, z, tolerance, most, info):
 
 @kernel(SOLVE)
 def pgs_kernel(M, q, lower, upper, mu, d, z, info):
-    """See the module; info[0] counts sweeps. SINGULAR where a diagonal entry is not positive, z nan if it diverges."""
+    """Solve by sweeps (see the module); info[0] counts them. SINGULAR if some M_ii <= 0; z nan on divergence."""
     n = M.shape[0]
     info[0] = 0
     set_all(np.nan, z)
@@ -103,24 +103,24 @@ def _objection(problem: MatrixProblem) -> str | None:
 
 @dataclass(frozen=True)
 class GaussSeidel(KernelSolver):
-    """The method with a tolerance, a number of sweeps and a start of one's own."""
+    """The method with an adjustable tolerance, sweep limit and start."""
 
     stop: float = TOLERANCE
     most: int = SWEEPS
 
     def adjusted(self, tolerance: float | None, max_iterations: int | None) -> "GaussSeidel":
-        """Another relative change of a sweep at which it stops, and another number of sweeps at most."""
+        """Return the solver with another relative change of a sweep for termination, and another limit of sweeps."""
         return replace(self, stop=tolerance or self.stop, most=max_iterations or self.most)
 
     def solve(self, problem: MatrixProblem, guess: Array | None = None) -> Solution:
-        """As `KernelSolver.solve`; sweep by sweep, where these are adjusted or somebody watches."""
+        """Solve one problem like `KernelSolver.solve`; sweep by sweep if limits are adjusted or it is watched."""
         if (self.stop, self.most) == (TOLERANCE, SWEEPS) and not best.watched(problem.size):
             return super().solve(problem, guess)
         reason = self.why_not(problem)
         return refusal(self, problem, reason) if reason else self.solve_from(problem, np.zeros(problem.size))
 
     def solve_from(self, problem: MatrixProblem, start: Array) -> Solution:
-        """From the point of the bounds that is nearest to `start` (n,)."""
+        """Solve from the point within the bounds that is nearest to `start` (n,)."""
         M, q, lower, upper, _, _ = kernel_arguments(problem)
         begun, info = clock(), np.zeros(1, dtype=np.int64)
         z, status = np.clip(start, lower, upper), ITERATION_LIMIT

@@ -1,11 +1,11 @@
-"""The default for MLCPs: three ways, each where the one before does not apply, or ends short of round-off.
+"""The default for MLCPs: three methods, each used if the one before does not apply or fails to reach round-off.
 
-1. Symmetric problems of order above `SMALL`: the drives of `keller`, the fastest way, redundant rows or not.
+1. Symmetric problems of order above `SMALL`: the drives of `keller`, the fastest, with or without redundant rows.
 2. Block principal pivoting (`judice_pires`).
-3. Where that ends singular or inaccurate, as redundant rows make it, the proximal point method around it: from zero,
-   and with D M D of unit diagonal, the next z solves the MLCP of M + eps D^-2, q - eps D^-2 z, positive definite
-   however redundant the rows, by pivoting too. Of the many answers of a hyperstatic system one without needless
-   self-stress is approached. The best iterate is kept.
+3. If that ends singular or inaccurate, as with redundant rows, the proximal point method around it: from zero,
+   and with D M D of unit diagonal, the next z solves the MLCP of M + eps D^-2, q - eps D^-2 z, positive definite even
+   with redundant rows, by pivoting too. Among the many solutions of a hyperstatic system it approaches one without
+   needless self-stress. The best iterate is kept.
 
 Source: R. T. Rockafellar, Monotone operators and the proximal point algorithm, SIAM J. Control Optim. 14 (1976).
 Guarantee: P-matrices, by pivoting; M positive semidefinite with a solution, by the convergence of the proximal points.
@@ -30,23 +30,23 @@ ITERATION_LIMIT = int(Status.ITERATION_LIMIT)
 NOT_FINITE = int(Status.NOT_FINITE)
 
 GOOD, CLAIM = 1e-14, 1e-9
-"""Scaled natural-map residuals below which there is nothing to gain, and up to which the end counts as a solution."""
+"""Scaled natural-map residuals below which no gain is possible, and up to which the result is a solution."""
 ENOUGH = 1e-12
-"""Residual up to which drives need no pivots after them."""
+"""Residual up to which the drives' result needs no further pivots."""
 SMALL = 12
 """Order up to which block exchanges are as fast as drives."""
 SYMMETRIC = 1e-10
 """Largest |M_ij - M_ji| / sqrt(M_ii M_jj) of a symmetric matrix."""
 FINE_TOLERANCE = 1e-15
-"""`SIGN_TOLERANCE` in the proximal steps, whose bases are regular: a sign lost in cancellation counts there."""
+"""`SIGN_TOLERANCE` for the proximal steps, whose bases are regular: signs lost to cancellation matter there."""
 FEW = 25
-"""Exchanges after which the proximal points have their turn: where block exchanges work, a dozen does."""
+"""Exchanges before the proximal points are tried: if block exchanges work, a dozen suffice."""
 FIRST_EPS, LAST_EPS, SHRINK, PROXIMAL_STEPS = 1e-3, 1e-9, 0.1, 40
 
 
 @kernel(types.boolean(MATRIX), **FAST)
 def is_symmetric(M):
-    """Whether M (n, n) is symmetric up to rounding, in units that make its diagonal one."""
+    """Return whether M (n, n) is symmetric up to round-off, in units with unit diagonal."""
     n = M.shape[0]
     worst = 0.0
     for i in range(n):
@@ -58,7 +58,7 @@ def is_symmetric(M):
 
 @kernel(SOLVE)
 def proximal_kernel(M, q, lower, upper, mu, d, z, info):
-    """See the module; info[0] counts pivots and exchanges, block or single, at most 1000 + 20 n a problem solved."""
+    """Solve an MLCP (see the module); info[0] counts pivots and exchanges, at most 1000 + 20 n a problem solved."""
     n = M.shape[0]
     info[0] = 0
     set_all(np.nan, z)
@@ -75,7 +75,7 @@ def proximal_kernel(M, q, lower, upper, mu, d, z, info):
     best = natural_residual(M, q, lower, upper, D, z) if status == SOLVED else np.inf
     if best <= GOOD:
         return SOLVED
-    # From zero, so that of the many solutions of redundant contacts one without needless self-stress is approached.
+    # From zero, which among the many solutions of redundant contacts approaches one without needless self-stress.
     centre, trial, M_eps, q_eps, eps, worse = np.zeros(n), np.empty(n), M.copy(), np.empty(n), FIRST_EPS, 0
     clip(lower, upper, centre)
     many, warm = 1000 + 20 * n, False
@@ -113,6 +113,6 @@ SOLVER = KernelSolver(
     name="proximal",
     kernel=proximal_kernel,
     solves=frozenset({"LCP", "MLCP"}),
-    guaranteed_for="P-matrices; positive semidefinite ones where there is a solution",
+    guaranteed_for="P-matrices; positive semidefinite matrices if a solution exists",
     source="Keller 1973; Júdice & Pires 1992, 1994; Rockafellar 1976",
 )

@@ -1,14 +1,14 @@
 """Symmetric complementarity problems as convex quadratic programmes, scaled so that units do not matter.
 
-With M symmetric positive semidefinite, each of these has exactly the solutions of the other (they are its KKT
-conditions; Cottle, Pang & Stone 1992, section 1.2, and for cones Anitescu & Tasora 2010):
+With M symmetric positive semidefinite, both have the same solutions (the first are the KKT conditions of the second;
+Cottle, Pang & Stone 1992, section 1.2, and for cones Anitescu & Tasora 2010):
 
     LCP, MLCP     l <= z <= u perp M z + q        min 1/2 z^T M z + q^T z  over  l <= z <= u
     conic QP      K contains z perp W z + q in K*     the same           over  mu z_n >= |z_t|, contact by contact
 
-A solver sees neither M nor mu but y, with z = z_0 + S y, S diagonal, in which P = S M S has a diagonal near one, the
-gradient at y = 0 is of order one and every cone is the Lorentz cone y_n >= |y_t|. S_t = mu S_n absorbs the friction
-coefficient: with mu = 0 the tangential impulse vanishes by itself and the cone keeps an interior.
+The solver works on y, with z = z_0 + S y, S diagonal, in which P = S M S has a diagonal near one, the gradient at y = 0
+is of order one and every cone is the Lorentz cone y_n >= |y_t|. S_t = mu S_n absorbs the friction coefficient: with
+mu = 0 the tangential impulse vanishes by itself and the cone keeps an interior.
 """
 
 from collections.abc import Callable
@@ -30,15 +30,15 @@ CONVEX_KINDS = frozenset({"LCP", "MLCP", "conic QP"})
 PROMISE = "symmetric positive semidefinite matrices, whenever a solution exists"
 
 EIGENVALUE_TOLERANCE = SYMMETRY_TOLERANCE
-"""An eigenvalue above minus this share of the largest counts as non-negative: a matrix known to be symmetric only up to
-SYMMETRY_TOLERANCE, such as a Delassus operator of redundant contacts, has eigenvalues known no better."""
+"""An eigenvalue above minus this share of the largest counts as nonnegative: for a matrix symmetric only up to
+SYMMETRY_TOLERANCE, such as a Delassus operator of redundant contacts, eigenvalues are not more accurate."""
 
 NEGLIGIBLE_DIAGONAL = float(np.sqrt(np.finfo(float).eps))
 """Diagonal entries below this share of the largest do not set a scale: they are zeros of rank-deficient matrices."""
 
 FAR = 1e6
-"""A bound this many times further away than the gradient alone would move y is left out at first: it is rarely met
-(1e20 in place of infinity, say), and its size would swamp every stopping test. It returns if it turns out to matter."""
+"""A bound this many times farther away than the gradient alone would move y is left out at first: it is rarely active
+(1e20 for infinity, say), and its size would dominate every stopping test. It is restored if it turns out to matter."""
 
 NO_POINT = "the quadratic programme is unbounded below: no z in the set has M z + q in its dual"
 
@@ -61,21 +61,21 @@ class ScaledQP:
     r: int
     d: int
     complete: bool
-    """Whether all bounds of the problem are there."""
+    """Whether all bounds of the problem are included."""
 
     def factor(self) -> Array:
-        """F (n, n) with F F^T = P, whose negative eigenvalues, round-off by `why_not_convex`, are dropped."""
+        """Return F (n, n) with F F^T = P; negative eigenvalues, round-off by `why_not_convex`, are dropped."""
         w, V = np.linalg.eigh(self.P)
         return V * np.sqrt(np.maximum(w, 0.0))
 
     def original(self, y: Array) -> Array:
-        """z (n,) in the problem's units, y first clipped to its bounds, which solvers miss by their tolerance."""
+        """Return z (n,) in the problem's units; y is first clipped to its bounds, which solvers slightly violate."""
         return self.origin + self.scale * np.clip(y, self.lower, self.upper)
 
 
 @dataclass(frozen=True)
 class SolverOutcome:
-    """What a foreign solver said: y (n,) or None where it gave no point, and its status in our terms."""
+    """Result of an external solver: y (n,), or None if it gave no point, and its outcome as a Status."""
 
     y: Array | None
     status: Status
@@ -84,7 +84,7 @@ class SolverOutcome:
 
 
 def why_not_convex(problem: MatrixProblem) -> str | None:
-    """Why the problem is not a convex QP, with the number that says so; None when it is one."""
+    """Return why the problem is not a convex QP, with the number that shows it, or None if it is one."""
     if problem.kind not in CONVEX_KINDS:
         return f"a convex QP is a problem of kind {', '.join(sorted(CONVEX_KINDS))}, not {problem.kind}"
     M = problem.M
@@ -102,9 +102,9 @@ def why_not_convex(problem: MatrixProblem) -> str | None:
 
 
 def scaled(problem: MatrixProblem, leave_out_far: bool = True, guess: Array | None = None) -> ScaledQP:
-    """The scaled QP of a problem that `why_not_convex` lets pass, without its far bounds or, if asked, with all.
+    """Return the scaled QP of a problem that passes `why_not_convex`, without its far bounds or, if asked, with all.
 
-    The gradient is of order one at y = 0 or, with a guess z (n,), what z makes of it is.
+    The gradient at y = 0 is of order one; with a guess z (n,), the contributions of z are instead.
     """
     n = problem.size
     if isinstance(problem, ConeProblem):
@@ -120,7 +120,7 @@ def scaled(problem: MatrixProblem, leave_out_far: bool = True, guess: Array | No
     fixed = D == 0.0
     gradient = D * (problem.M @ origin + problem.q)
     P = D[:, None] * problem.M * D
-    # Only the symmetric part defines the objective; solvers that read one triangle would see another one.
+    # Only the symmetric part defines the objective; solvers that read one triangle would see a different one.
     P = 0.5 * (P + P.T)
     P[fixed, fixed] = 1.0
     stretch = np.where(fixed, 1.0, D)
@@ -138,7 +138,7 @@ def scaled(problem: MatrixProblem, leave_out_far: bool = True, guess: Array | No
 
 
 def _inverse_root(diagonal: Array) -> Array:
-    """1 / sqrt(diagonal), negligible entries taking the largest one's place."""
+    """Return 1 / sqrt(diagonal), with the largest entry in place of negligible ones."""
     largest = diagonal.max(initial=0.0)
     if not largest > 0.0:
         return np.ones_like(diagonal)
@@ -146,10 +146,10 @@ def _inverse_root(diagonal: Array) -> Array:
 
 
 def _at_rest(problem: ConeProblem) -> NDArray[np.bool_]:
-    """(n,) which impulses are zero: those of parts that nothing couples to others, all of whose contacts open by q.
+    """(n,) mask of zero impulses: those of uncoupled parts in which all contacts open by q.
 
-    Their q sets no scale for the others, and nothing of the others' rounding is left on them: the law judges such a
-    part by its own q alone, which has no lower bound where a gap is about to close.
+    Their q must not set the scale for the others, and they get no round-off from the others: the residual measures such
+    a part relative to its own q, which can be arbitrarily small if a gap is about to close.
     """
     r, d = problem.mu.shape[0], problem.d
     contact, part = contact_of_row(r, d), np.empty(r, dtype=np.int64)
@@ -160,7 +160,7 @@ def _at_rest(problem: ConeProblem) -> NDArray[np.bool_]:
 
 
 def _cone_scale(diagonal: Array, mu: Array, d: int) -> Array:
-    """D = [D_n, mu D_n (d times)]; the largest diagonal entry of each contact's block of D W D is 1."""
+    """Return D = [D_n, mu D_n (d times)]; the largest diagonal entry of each contact's block of D W D is 1."""
     r = mu.shape[0]
     tangential = diagonal[r:].reshape(r, d).max(axis=1, initial=0.0)
     D_n = _inverse_root(np.maximum(diagonal[:r], mu**2 * tangential))
@@ -172,8 +172,8 @@ def solve_scaled(
 ) -> Solution:
     """Refuse, or scale the problem, let `minimise` solve it, and judge its point by the problem's own residual.
 
-    An answer above the solver's tolerance is solved `again` in its own units, unless somebody asked for less. Whatever
-    `minimise` raises becomes a Solution with status INACCURATE. The time is that of scaling and solving.
+    A result above the solver's tolerance is solved `again` in its own units, unless a looser tolerance was requested.
+    An exception in `minimise` becomes a Solution with status INACCURATE. The time is that of scaling and solving.
     """
     reason = solver.why_not(problem)
     if reason:
@@ -185,7 +185,7 @@ def solve_scaled(
         outcome, z = _attempt(solver, scaled(problem, leave_out_far=False), minimise)
     residual, iterations = float(problem.residual(z)), outcome.iterations
     if again and outcome.status in (Status.SOLVED, Status.INACCURATE) and solver.tolerance < residual < np.inf:
-        # A gradient that nothing has to answer, such as a large gap makes, was the measure of all else.
+        # A gradient that needs no response, such as that of a large gap, had set the scale.
         second, other = _attempt(solver, scaled(problem, leave_out_far=qp.complete, guess=z), minimise)
         iterations += second.iterations
         if (found := float(problem.residual(other))) < residual:
@@ -197,9 +197,9 @@ def solve_scaled(
 def _attempt(
     solver: Solver, qp: ScaledQP, minimise: Callable[[ScaledQP], SolverOutcome]
 ) -> tuple[SolverOutcome, Array]:
-    """What `minimise` says of the scaled QP, and its point in the problem's units (nan where it has none)."""
+    """Return the outcome of `minimise` on the scaled QP, and its point in the problem's units (nan if it has none)."""
     try:
-        # Without a gradient at y = 0 that point is optimal, and a relative stopping test has nothing to refer to.
+        # With zero gradient y = 0 is optimal, and a relative stopping test has nothing to refer to.
         outcome = minimise(qp) if qp.c.any() else SolverOutcome(np.zeros_like(qp.c), Status.SOLVED)
     except Exception as error:  # foreign code: its exceptions are its own, and none may stop a comparison
         message = " ".join(str(error).split())

@@ -1,14 +1,15 @@
-"""Some contacts in one go: friction cones of any number of directions, discs and intervals, over a small dense W.
+"""Dense method for friction cones of any number of directions, discs and intervals, over a small W.
 
 Vectors go block by block, contacts with their normals first; block i has the rows first[i] : first[i + 1]. A contact is
-measured in units of its own, rho_i = m_i / tr W_ii, a row of an interval in 1 / W_kk, and the whole in units of the
+measured in its own units, rho_i = m_i / tr W_ii, a row of an interval in 1 / W_kk, and the whole in units of the
 largest free velocity. Stages, each from the best iterate so far: Gauss-Seidel sweeps, each contact solved exactly;
-Newton steps on the blocks' `law_equations`, which few contacts take before the sweeps, too; and proximal points
-(`proximal_points`), each by such steps. Where problems in a row are not solved all the same, damped steps on the
-problem itself begin elsewhere, after more sweeps.
+Newton steps on the blocks' `law_equations`, for few contacts before the sweeps, too; and proximal points
+(`proximal_points`), each by such steps. If consecutive subproblems fail nevertheless, damped steps on the problem
+itself start from another point, after more sweeps.
 
-No method is proven to find a solution of Coulomb's problem; the residual says how far this one came. Cost: O(n^2) a
-sweep, O(n^3) a Newton step. Sources: Jourdan, Alart & Jean 1998; Alart & Curnier 1991; Acary, Bremond & Huber 2018.
+No method is proven to find a solution of Coulomb's problem; the residual shows how accurate the result is. Cost:
+O(n^2) a sweep, O(n^3) a Newton step. Sources: Jourdan, Alart & Jean 1998; Alart & Curnier 1991; Acary, Bremond & Huber
+2018.
 """
 
 from typing import NamedTuple
@@ -39,27 +40,27 @@ from workbench.problems.residual import BLOCK_SETS, Iterate, length, measure, ro
 from workbench.problems.sets import DISC, NO_CONE, BlockSets
 
 ENOUGH, VERIFIED, LAST = 1e-12, 1e-10, 1e-13
-"""Residual at which no other method begins; at which only what still gains goes on, a digit in a Newton step, a factor
-of two in a proximal one; and at which Newton steps end."""
+"""Residual below which no other method starts; below which only methods that still gain continue (a digit per Newton
+step, a factor of two per proximal one); and at which Newton steps end."""
 SWEEPS, UNDAMPED, ROUNDS = 5, 8, 60
-"""Sweeps at the start, Newton steps before the proximal method, proximal points at most."""
+"""Sweeps at the start, Newton steps before the proximal method, and the maximum number of proximal points."""
 STARTS = 3
-"""Times that the stages begin, each time from where they ended, until they come to `VERIFIED`."""
+"""Number of restarts of the stages, each from the previous result, until the residual is below `VERIFIED`."""
 NEWTON_FIRST = 60
-"""Unknowns up to which there are no sweeps before the Newton steps: a dozen unknowns then take a tenth of the time."""
+"""Largest number of unknowns for which Newton steps precede the sweeps: a dozen then take a tenth of the time."""
 FLOOR, SINGULAR = 1e-9, 1e-10
-"""Added to the diagonal of the scaled W, about 1, where Newton's matrix is singular, a pivot being less than such a
-share of another."""
+"""Term added to the diagonal of the scaled W, about 1, if Newton's matrix is singular, and the ratio of two pivots
+below which it is."""
 LAST_EPS = 1e-4
-"""eps at the very end."""
+"""eps of the last step."""
 HALVINGS, SLIGHT = 8, 1e-3
-"""Of a damped step; the share of its length by which the error falls at least."""
+"""Halvings of a damped step; the error must fall by at least this share of the step length."""
 
 FLAG, NUMBER, COUNT = types.boolean, types.float64, types.int64
 
 
 class Dense(NamedTuple):
-    """Blocks over a dense W (n, n): q (n,), their sets, `part` (B,) as of `coupled_parts`, the most rows of a block."""
+    """Blocks over a dense W (n, n): q (n,), their sets, `part` (B,) as in `coupled_parts`, the most rows of a block."""
 
     W: Array
     q: Array
@@ -73,7 +74,7 @@ DENSE = argument_type(Dense, MATRIX, VECTOR, BLOCK_SETS, INDICES, COUNT)
 
 @kernel(NUMBER(MATRIX, VECTOR, INDICES, INDICES, VECTOR, MATRIX, VECTOR))
 def in_units(W, q, first, cone, D, W_D, q_D):
-    """D (n,) = sqrt(rho) of every row, W_D = D W D, q_D = D q over its largest entry; returns that entry, or 1."""
+    """Compute D (n,) = sqrt(rho), W_D = D W D, q_D = D q over its largest entry; returns that entry, or 1."""
     n, largest = q.shape[0], 0.0
     for i in range(cone.shape[0]):
         trace = 0.0
@@ -93,7 +94,7 @@ def in_units(W, q, first, cone, D, W_D, q_D):
 
 @kernel(FLAG(MATRIX))
 def is_nearly_singular(LU):
-    """Whether a pivot is rounding beside another one."""
+    """Return whether a pivot is round-off relative to another one."""
     least, largest = np.inf, 0.0
     for i in range(LU.shape[0]):
         least, largest = min(least, abs(LU[i, i])), max(largest, abs(LU[i, i]))
@@ -102,10 +103,10 @@ def is_nearly_singular(LU):
 
 @kernel(FLAG(MATRIX, INDICES, VECTOR, MATRIX, MATRIX, NUMBER, VECTOR, VECTOR), **FAST)
 def newton_step(W, first, gap, C, B, eps, space, step):
-    """step = -(C + B (W + eps I))^-1 gap, with room for n^2 numbers in space; False where there is none, or where with
-    eps = 0 rounding would decide about it.
+    """Compute step = -(C + B (W + eps I))^-1 gap; returns False if the matrix is singular, or nearly so with eps = 0.
 
-    Impulses that the law gives outright, such as those of open contacts, are eliminated first.
+    space has room for n^2 numbers. Impulses that the law gives directly, such as those of open contacts, are eliminated
+    first.
     """
     n = gap.shape[0]
     kept, rhs, x, pivots = scratch_indices(n), scratch(n), scratch(n), scratch_indices(n)
@@ -156,7 +157,7 @@ def newton_step(W, first, gap, C, B, eps, space, step):
 
 @kernel(NUMBER(DENSE, VECTOR, VECTOR, NUMBER, VECTOR))
 def keep_better(p, trial, u, best, z):
-    """The residual of a trial (n,), of which z becomes a copy where that is below `best`; u = W trial + q."""
+    """Return the residual of a trial (n,), and copy it to z if it is below `best`; u = W trial + q."""
     n = p.q.shape[0]
     terms, diagonal = scratch(n), scratch(n)
     for k in range(n):
@@ -170,7 +171,7 @@ def keep_better(p, trial, u, best, z):
 
 @kernel(NUMBER(DENSE, NUMBER, VECTOR, INDICES))
 def active_set(p, best, z, info):
-    """Newton steps of full length from z, of residual `best`; z takes the best iterate, whose residual is returned."""
+    """Make full Newton steps from z, of residual `best`; z receives the best iterate; returns its residual."""
     n, B = p.q.shape[0], p.sets.mu.shape[0]
     C_i, B_i, space = scratch_matrix(B, p.widest * p.widest), scratch_matrix(B, p.widest * p.widest), scratch(n * n)
     trial, u, gap, step = scratch(n), scratch(n), scratch(n), scratch(n)
@@ -197,8 +198,9 @@ def active_set(p, best, z, info):
 
 @kernel(FLAG(DENSE, VECTOR, NUMBER, NUMBER, NUMBER, NUMBER, VECTOR, INDICES))
 def irregular_steps(p, centre, eps, floor, share, size, z, info):
-    """Newton steps on the proximal problem from z, which becomes the best iterate; whether its error is a small enough
-    `share` of the first one. `floor` is added to eps in the matrix alone."""
+    """Make Newton steps on the proximal problem from z, which becomes the best iterate.
+
+    Returns whether its error is at most the `share` of the first one. `floor` is added to eps in the matrix only."""
     n, B = p.q.shape[0], p.sets.mu.shape[0]
     C_i, B_i, space = scratch_matrix(B, p.widest * p.widest), scratch_matrix(B, p.widest * p.widest), scratch(n * n)
     trial, u, gap, step = scratch(n), scratch(n), scratch(n), scratch(n)
@@ -227,7 +229,7 @@ def irregular_steps(p, centre, eps, floor, share, size, z, info):
 
 @kernel(types.void(DENSE, VECTOR, INDICES))
 def damped_steps(p, z, info):
-    """Newton steps from z, in place, each halved until the error of the equations falls, while it does."""
+    """Make Newton steps from z, in place, each halved until the equations' error decreases, as long as it does."""
     n, B = p.q.shape[0], p.sets.mu.shape[0]
     C_i, B_i, space = scratch_matrix(B, p.widest * p.widest), scratch_matrix(B, p.widest * p.widest), scratch(n * n)
     u, gap, step = scratch(n), scratch(n), scratch(n)
@@ -254,7 +256,7 @@ def damped_steps(p, z, info):
 
 @kernel(NUMBER(DENSE, NUMBER, VECTOR, INDICES))
 def proximal(p, best, z, info):
-    """The proximal point method from z, of residual `best`; z takes the best iterate, whose residual is returned."""
+    """Run the proximal point method from z, of residual `best`; z receives the best iterate; returns its residual."""
     n, size = p.q.shape[0], max(length(z, 0, z.shape[0]), length(p.q, 0, z.shape[0]))
     trial, u, centre, swept = scratch(n), scratch(n), scratch(n), scratch(n)
     copy(z, centre)
@@ -290,10 +292,10 @@ def proximal(p, best, z, info):
 
 @kernel(NUMBER(MATRIX, VECTOR, BLOCK_SETS, VECTOR, VECTOR, INDICES))
 def solve_small(W, q, sets, start, z, info):
-    """Blocks of friction cones and intervals over W (n, n), q (n,); z (n,) takes the best iterate.
+    """Solve blocks of friction cones and intervals over W (n, n), q (n,); z (n,) receives the best iterate.
 
-    A cone has the normal first[i] and the friction directions after it, a disc the latter alone. `start` (n,) may be
-    zero, or z. Returns the residual, inf where the data are not finite; `info[0]` becomes the number of sweeps and
+    A cone has the normal first[i] followed by the friction directions, a disc only the latter. `start` (n,) may be
+    zero, or z. Returns the residual, inf if the data are not finite; `info[0]` is set to the number of sweeps and
     Newton steps.
     """
     first, cone, mu, lower, upper = sets
@@ -305,7 +307,7 @@ def solve_small(W, q, sets, start, z, info):
     owner, part = scratch_indices(n), scratch_indices(B)
     unit = in_units(W, q, first, cone, D, W_D, q_D)
     for i in range(B):
-        # The radius of a disc is an impulse, which a friction coefficient is not.
+        # The radius of a disc is an impulse, unlike a friction coefficient.
         limit[i] = mu[i] / D[first[i]] / unit if cone[i] == DISC else mu[i]
         for k in range(first[i], first[i + 1]):
             owner[k] = i
@@ -315,7 +317,7 @@ def solve_small(W, q, sets, start, z, info):
     info[0] = 0
     copy(trial, best_z)
     best, enough = keep_better(p, trial, u, np.inf, best_z), ENOUGH
-    # A block by itself is solved by a sweep.
+    # A single block is solved by a sweep.
     if B > 1 and n <= NEWTON_FIRST and ENOUGH < best < np.inf:
         best, enough = active_set(p, best, best_z, info), VERIFIED
     for _ in range(SWEEPS):
@@ -329,7 +331,7 @@ def solve_small(W, q, sets, start, z, info):
     if ENOUGH < best < np.inf:
         best = proximal(p, best, best_z, info)
     if LAST < best <= VERIFIED:
-        # Of redundant contacts many impulses would do: the nearest ones that leave less rounding.
+        # Redundant contacts admit many impulses: choose the nearest ones with less round-off.
         copy(best_z, trial)
         copy(best_z, centre)
         irregular_steps(p, centre, LAST_EPS, 0.0, 0.0, length(best_z, 0, n), trial, info)
@@ -341,7 +343,7 @@ def solve_small(W, q, sets, start, z, info):
 
 @kernel(NUMBER(MATRIX, VECTOR, BLOCK_SETS, VECTOR, INDICES))
 def solve_anew(W, q, sets, z, info):
-    """`solve_small` from z (n,), begun anew from where it ends until that is verified; info[0] counts all steps."""
+    """Call `solve_small` from z (n,), again from its result until that is verified; info[0] counts all steps."""
     residual, steps = np.inf, 0
     for _ in range(STARTS):
         residual = solve_small(W, q, sets, z, z, info)

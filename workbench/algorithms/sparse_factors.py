@@ -1,4 +1,4 @@
-"""Factors of the sparse matrices of Newton's steps, in an order of elimination that is found once for their pattern."""
+"""Sparse factors of Newton's matrices, in an elimination order computed once for their pattern."""
 
 from typing import Any
 
@@ -8,19 +8,19 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 PIVOTING = 1e-6
-"""Share of the largest entry of a column that a diagonal pivot must have: small, since pivoting fills the factors."""
+"""Smallest diagonal pivot as a share of the largest entry of its column: low, since pivoting causes fill-in."""
 SYMMETRIC = {"SymmetricMode": True}
 
 
 def minimum_degree(row: NDArray[np.integer], column: NDArray[np.integer], size: int) -> NDArray[np.int64]:
-    """An order of elimination (minimum degree) for matrices of this size with entries at (row, column)."""
+    """Return a minimum-degree elimination order for matrices of this size with entries at (row, column)."""
     graph = sparse.csr_array((np.ones(row.size), (row, column)), shape=(size, size))
     dominant = sparse.csc_array(graph + graph.T + (1 + 2 * row.size) * sparse.eye_array(size))
     return np.argsort(splu(dominant, permc_spec="MMD_AT_PLUS_A", options=SYMMETRIC).perm_c)
 
 
 def factors_in_order(matrix: sparse.csc_array) -> Any:
-    """Factors of a matrix that stands in its order of elimination; None where it is singular."""
+    """Return factors of a matrix that is already in its elimination order, or None if it is singular."""
     try:
         return splu(matrix, permc_spec="NATURAL", diag_pivot_thresh=PIVOTING, options=SYMMETRIC)
     except RuntimeError:

@@ -1,18 +1,18 @@
-"""Nonlinear elimination: where a Newton step fails, a few contacts are solved as they are, the others by linear laws.
+"""Nonlinear elimination: if a Newton step fails, a few contacts are solved nonlinearly, the others by linear laws.
 
-A Newton step makes every contact's law linear. Where it fails, a few contacts open, slide or turn as their linear laws
-did not foresee, and drag the others along: nine tenths of what is wrong after a step are often in three to ten contacts
-of thousands. Those are taken out. What all others do is then linear in what is added to the impulses of the contacts S
-that are out, so that impulses z and velocities u of S, beside those z_1, u_1 of any state in which the others obey
-their linear laws, are tied by
+A Newton step linearises every contact's law. If it fails, a few contacts open, slide or change direction in a way that
+their linear laws did not predict, and drag the others along: nine tenths of the error after a step are often in three
+to ten contacts of thousands. Those are taken out. All others then respond linearly to changes of the impulses of the
+contacts S that are out, so that impulses z and velocities u of S, relative to z_1, u_1 of any state in which the others
+obey their linear laws, satisfy
 
     u = u_1 + W_S (z - z_1),   W_S = U Z^-1 + eps,   U = J_S K^-1 J_S^T,   Z = 1 - D_S U,   K = M + J^T D J
 
 with the blocks D = (C + eps B)^-1 B of the step. That is a friction problem of |S| contacts, dense and not symmetric,
-with the stages of `coulomb_newton`. Then the contacts that are worst now come out too, and so on, a few at a time: each
-time the answer before is a good start. K is factored once; a contact that comes out costs three solves with it.
+solved by the stages of `coulomb_newton`. Then the contacts with the largest errors are taken out too, a few at a time,
+with the previous solution as a good start. K is factored once; each contact taken out costs three solves.
 
-Sources: Lanzkron, Rose & Wilkes 1996; Cai & Li 2011 (elimination of the unknowns that are most nonlinear).
+Sources: Lanzkron, Rose & Wilkes 1996; Cai & Li 2011 (elimination of the most nonlinear unknowns).
 """
 
 from typing import Any
@@ -30,20 +30,21 @@ from workbench.problems.contact_blocks import ContactBlocks, Indices
 from workbench.problems.sets import ASSOCIATED, COULOMB
 
 AT_ONCE, MOST = 10, 200
-"""Contacts that come out together, and all in all."""
+"""Contacts taken out at a time, and in total."""
 WORST = 0.99
-"""Share of the squared error that the contacts have of which the worst come out."""
+"""Contacts are taken out among the worst ones that together have this share of the squared error."""
 ENOUGH, FALL = 0.1, 0.5
-"""Shares of the error before the step: at the first nothing more comes out, and below the second not where the error
-falls by less than FALL."""
+"""Shares of the error before the step: below the first no more contacts are taken out, nor below the second if the
+error falls by less than FALL."""
 SOLVED, EXACT = 1e-9, 1e-15
-"""Residual up to which the contacts that are out count as solved, and the share of their size where steps end."""
+"""Residual at which the contacts that are out count as solved, and the share of their size at which steps end."""
 ROUNDS, LARGEST, FIRST_EPS, LEAST_EPS = 12, 150, 0.1, 1e-6
-"""Of the contacts that are out: proximal points, contacts up to which these are tried, and their eps at first."""
+"""For the contacts that are out: maximum number of proximal points, of contacts for which these are tried, and the
+range of initial eps."""
 CORRECTIONS, OFF = 3, 0.1
-"""Times that the contacts that are out are solved, where rounding leaves more than a share OFF of the worst error."""
+"""Times that the contacts that are out are solved if round-off leaves more than a share OFF of the worst error."""
 VAIN = 3
-"""Times in a row that they may be left unsolved."""
+"""Consecutive times that they may be left unsolved."""
 
 
 class DenseContacts(ContactStages):
@@ -64,7 +65,7 @@ class DenseContacts(ContactStages):
         return (abs(self.W) @ abs(z).ravel()).reshape(z.shape)
 
     def show(self, z: Array) -> None:
-        """Nobody watches a part."""
+        """A part is never watched."""
 
     def sweep(self, count: int, z: Array) -> bool:
         sweeps_of_dense(self.W, self.q.ravel(), self.sets, count, z.reshape(-1))
@@ -80,7 +81,10 @@ class DenseContacts(ContactStages):
 
 
 def solved(p: DenseContacts, begin: Array) -> tuple[Array, float]:
-    """The best impulses (3 r,) and their residual: Newton steps from a start, then proximal points from there and 0."""
+    """Return the best impulses (3 r,) and their residual, by Newton steps and then proximal points.
+
+    Newton steps begin at the given start, proximal points from there and from zero.
+    """
     z = p.begin(begin)
     search, size, stepped = BestIterate(p, z, p.residual(z)), p.size(z), z.copy()
     irregular_steps(p, stepped, z.copy(), 0.0, EXACT * size, size)
@@ -98,10 +102,10 @@ def solved(p: DenseContacts, begin: Array) -> tuple[Array, float]:
 
 
 class Elimination:
-    """From the Newton step that `newton` has just made, at z (R,) with eps, towards z where the contacts' laws hold.
+    """Iteration from the last Newton step of `newton`, at z (R,) with eps, towards the solution of the contacts' laws.
 
-    `z` (R,) is where it is, `gaps` (B,) are the sizes of the gaps there, `best` (R,) has the `least` error so far, and
-    `unsolved` is how often in a row the contacts that are out were not solved.
+    `z` (R,) is the current iterate, `gaps` (B,) are the sizes of its gaps, `best` (R,) has the `least` error so far,
+    and `unsolved` counts consecutive failures to solve the contacts that are out.
     """
 
     def __init__(self, newton: BlockNewton, z: Array, eps: float, step: Array):
@@ -115,12 +119,12 @@ class Elimination:
         self.best, self.least, self.unsolved = self.z, self.error, 0
 
     def take(self, z: Array) -> None:
-        """z is where it is now."""
+        """Set the current iterate."""
         self.z, self.error = z, self.newton.start(z, self.centre, self.eps)
         self.gaps = np.sqrt(np.add.reduceat(self.newton.gap**2, self.newton.laws.row[:-1]))
 
     def worst(self) -> Indices:
-        """The contacts that come out next."""
+        """Return the contacts to be taken out next."""
         order = np.argsort(-self.gaps)
         share = np.cumsum(self.gaps[order] ** 2)
         many = np.searchsorted(share, WORST * share[-1]) + 1
@@ -128,7 +132,7 @@ class Elimination:
         return found[self.able[found] & ~np.isin(found, self.out)][:AT_ONCE]
 
     def advance(self, error: float) -> bool:
-        """A few contacts more come out; False where that is of no more use, `error` being that before the step."""
+        """Take a few more contacts out; returns False if that is no longer useful. `error` is that before the step."""
         new = self.worst()
         if not new.size or self.out.size + new.size > MOST or self.unsolved == VAIN:
             return False
@@ -139,7 +143,7 @@ class Elimination:
         return self.error > ENOUGH * error and not (FALL * before < self.error < FALL * error)
 
     def eliminate(self, new: Indices) -> None:
-        """The contacts `new` come out, and all that are out are solved, as far as they can be (`unsolved`)."""
+        """Take the contacts `new` out, and solve all that are out as far as possible (`unsolved`)."""
         matrix, laws = self.newton.matrix, self.newton.laws
         self.out = np.append(self.out, new)
         self.responses = np.hstack([self.responses, self.factors.solve(matrix.J_T[:, of(laws.row, new)].toarray())])
@@ -150,7 +154,7 @@ class Elimination:
         try:
             inverse = np.linalg.inv(Z)
         except np.linalg.LinAlgError:
-            # Without these contacts' linear laws the others' have no one answer.
+            # Without these contacts' linear laws the others' response is not unique.
             self.unsolved = VAIN
             return
         W = U @ inverse + self.eps * np.eye(3 * r)
@@ -170,11 +174,11 @@ class Elimination:
 
 
 def able(p: ContactBlocks) -> tuple[Any, bool]:
-    """Which contacts (B,) can come out, all of one flow rule, and whether that is the associated one."""
+    """Return the contacts (B,) that can be taken out, all of one flow rule, and whether that is the associated one."""
     associated = not (p.cone == COULOMB).any()
     return p.cone == (ASSOCIATED if associated else COULOMB), associated
 
 
 def of(row: Indices, contacts: Indices) -> Indices:
-    """The three rows of each of some contacts."""
+    """Return the three rows of each of some contacts."""
     return (row[contacts, None] + np.arange(3)).ravel()

@@ -1,9 +1,9 @@
-"""Contacts of spheres with associated flow: accelerated projected gradients (APGD), over bodies and in world axes.
+"""Sphere contacts with associated flow: accelerated projected gradients (APGD), over bodies and in world axes.
 
-The method of `apgd` for what `spheres` takes: eleven numbers a contact in place of the rows of J, and an iteration is
-two passes over the contacts that take the step and move the bodies, and one that reads these. Impulses of a contact are
-measured in units of its own mobility, 3 / tr W_cc, in which all are about as stiff; the cones stay round. Source:
-Mazhar, Heyn, Negrut & Tasora 2015, algorithm 2; adaptive restart: O'Donoghue & Candes 2015. Guarantee: as that of
+The method of `apgd` for the problems of `spheres`: eleven numbers a contact instead of the rows of J. An iteration is
+two passes over the contacts that make the step and move the bodies, and one that reads the velocities. Impulses of a
+contact are in units of its own mobility, 3 / tr W_cc, in which all are about equally stiff; the cones stay round.
+Source: Mazhar, Heyn, Negrut & Tasora 2015, algorithm 2; adaptive restart: O'Donoghue & Candes 2015. Guarantee: that of
 `apgd`.
 """
 
@@ -31,11 +31,11 @@ from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import FAST, MATRIX, VECTOR
 
 STOP, MOST = 1e-7, 20_000
-"""Residual at which it stops, and iterations at most, if nothing else is asked for."""
+"""Default residual at which it stops, and iteration limit."""
 
 
 class MovedSpheres(NamedTuple):
-    """W of a packing in world axes; body (N + 1, BODY), which is lost."""
+    """W of a packing in world axes; body (N + 1, BODY) is a work array."""
 
     packing: Packing
     body: Array
@@ -46,7 +46,7 @@ MOVED_SPHERES = argument_type(MovedSpheres, PACKING, MATRIX)
 
 @kernel(types.void(MOVED_SPHERES, VECTOR), **FAST)
 def project_on_cones(W, x):
-    """`project` of impulses x (3 B,) in world axes."""
+    """Project impulses x (3 B,) in world axes on the cones."""
     contact = W.packing.contact
     for i in range(contact.shape[0]):
         P, mu, n = x[3 * i : 3 * i + 3], contact[i, FRICTION], 0.0
@@ -66,7 +66,7 @@ def project_on_cones(W, x):
 
 @kernel(types.void(MOVED_SPHERES, VECTOR, VECTOR))
 def velocity_of_contacts(W, x, u):
-    """`velocity` of impulses x (3 B,) in world axes."""
+    """Compute contact velocities for impulses x (3 B,) in world axes."""
     B = W.packing.contact.shape[0]
     for i in range(W.body.shape[0]):
         for c in range(W.body.shape[1]):
@@ -79,7 +79,7 @@ accelerated_spheres = accelerated_over(MOVED_SPHERES, project_on_cones, velocity
 
 
 class SphereGradient(InLooks):
-    """See the module."""
+    """Solver of sphere contacts under associated flow (see the module)."""
 
     def begin(self, packed: SpherePacking, z: Array) -> Callable[[int], Array]:
         W, x, u = MovedSpheres(packed.arrays, np.empty_like(packed.body)), z.ravel(), np.empty(z.size)
@@ -94,7 +94,7 @@ class SphereGradient(InLooks):
 
 
 def mobility(packed: SpherePacking) -> Array:
-    """tr W_cc / 3 of every contact (B,); its normal's alone where it has no friction."""
+    """Return tr W_cc / 3 of every contact (B,); that of its normal alone if it has no friction."""
     light, easy = packed.body[packed.pair, MASS].sum(axis=1), packed.body[packed.pair, INERTIA]
     arms = packed.contact[:, [ARM_A, ARM_B]]
     found: Array = light + 2.0 / 3.0 * (arms**2 * easy).sum(axis=1)

@@ -1,13 +1,13 @@
-"""Interior points for packings under associated flow: large ones too, where sweeps are slow.
+"""Interior-point method for packings under associated flow, including large ones for which sweeps are slow.
 
 The CCP is a convex problem over second-order cones, in units in which every cone has the slope 1:
 
     M v = b + A^T p,   s = A v + c,   p, s in K,   p . s = 0
 
-Predictor and corrector with Nesterov and Todd's scaling of every cone, p and s from inside, one step for both. What is
-factored is M + A^T D A, D positive definite, front by front (`fronts`), and serves both. Sources: Nesterov & Todd 1998;
-Mehrotra 1992; Vandenberghe 2010, "The CVXOPT linear and quadratic cone program solvers", section 4. Cost of an
-iteration: one factorisation; there are 15 to 30, however many contacts. A start that somebody gives is of no use.
+Predictor and corrector with the Nesterov-Todd scaling of every cone, p and s in the interior, one step length for both.
+The matrix M + A^T D A, D positive definite, is factored front by front (`fronts`) and serves both. Sources: Nesterov &
+Todd 1998; Mehrotra 1992; Vandenberghe 2010, "The CVXOPT linear and quadratic cone program solvers", section 4. Cost of
+an iteration: one factorisation; there are 15 to 30, for any number of contacts. A start is ignored.
 """
 
 import numpy as np
@@ -22,27 +22,27 @@ from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.sets import NO_CONE
 
 STOP, MOST = 1e-6, 60
-"""Residual at which it stops, and iterations at most, if nothing else is asked for. Rounding ends at some 1e-7."""
+"""Default residual at which it stops, and iteration limit. Round-off limits the residual to some 1e-7."""
 NEARLY, SHORT = 0.99, 1e-8
-"""Share of the way to the boundary of the cones that a step goes, and the length of one from which nothing comes."""
+"""Share of the way to the boundary of the cones that a step takes, and the step length at which it gives up."""
 NEAR, PATIENCE = 1e-3, 3
-"""The residual near a solution, from where on rounding is at work after so many iterations in a row in vain."""
+"""Residual near a solution, from which it stops after so many consecutive iterations without progress."""
 LAST_SWEEPS = 100
-"""Sweeps at most over what rounding leaves."""
+"""Maximum number of final sweeps, which reduce the round-off."""
 ROOM = 30.0
-"""Of the first p and s, in units of the velocities without impulses: from less, first steps are short."""
+"""Size of the first p and s, in units of the velocities without impulses: with less, first steps are short."""
 FLIP = np.array([1.0, -1.0, -1.0])
 
 
 def product(x: Array, y: Array) -> Array:
-    """Jordan's product of x and y (B, 3): for it p . s = 0 is p o s = 0."""
+    """Jordan product of x and y (B, 3): p . s = 0 in the cones is p o s = 0."""
     found = x[:, :1] * y + y[:, :1] * x
     found[:, 0] = (x * y).sum(axis=1)
     return found
 
 
 def quotient(x: Array, y: Array) -> Array:
-    """The z of which x o z = y, x inside the cone."""
+    """Return the z with x o z = y, x inside the cone."""
     z = np.empty_like(y)
     z[:, 0] = (x * FLIP * y).sum(axis=1) / depth(x)
     z[:, 1:] = (y[:, 1:] - z[:, :1] * x[:, 1:]) / x[:, :1]
@@ -50,28 +50,28 @@ def quotient(x: Array, y: Array) -> Array:
 
 
 def depth(x: Array) -> Array:
-    """x_0^2 - |x_t|^2 (B,), without cancellation."""
+    """Return x_0^2 - |x_t|^2 (B,), without cancellation."""
     radius = np.hypot(x[:, 1], x[:, 2])
     return (x[:, 0] - radius) * (x[:, 0] + radius)
 
 
 def longest(x: Array, step: Array) -> float:
-    """The largest length up to 1 / NEARLY with which x + length step stays in all cones, x inside."""
-    # The least root of a + 2 b t + c t^2, the depth on the way, is what is left of all ways.
+    """Return the largest length up to 1 / NEARLY for which x + length step stays in all cones, x inside."""
+    # The least positive root of a + 2 b t + c t^2, the depth along the step.
     a, b, c = depth(x), (x * FLIP * step).sum(axis=1), depth(step)
     root = np.sqrt(np.maximum(b * b - a * c, 0.0))
-    # With b >= 0 and c >= 0 there is none ahead; the other form cancels nothing.
+    # With b >= 0 and c >= 0 there is no positive root; the other form has no cancellation.
     with np.errstate(divide="ignore", invalid="ignore"):
         length = np.where(b < 0, a / (root - b), np.where(c < 0, -(b + root) / c, np.inf))
     ahead = (b < 0) & (b * b >= a * c) | (c < 0)
-    # A way through the apex has a double root, which rounding may hide.
+    # A step through the apex has a double root, which round-off may hide.
     with np.errstate(divide="ignore", invalid="ignore"):
         apex = np.where(step[:, 0] < 0, -x[:, 0] / step[:, 0], np.inf)
     return float(np.minimum(apex, np.where(ahead, length, np.inf)).min(initial=1.0 / NEARLY))
 
 
 class Scaling:
-    """Nesterov and Todd's W of every cone, W p = W^-1 s = `point` (B, 3)."""
+    """Nesterov-Todd scaling W of every cone, W p = W^-1 s = `point` (B, 3)."""
 
     def __init__(self, p: Array, s: Array):
         deep_p, deep_s = depth(p), depth(s)
@@ -92,25 +92,25 @@ class Scaling:
 
     @property
     def inverse_square(self) -> Array:
-        """W^-2 (B, 3, 3)."""
+        """Return W^-2 (B, 3, 3)."""
         w = FLIP * self.w
         return (2.0 * w[:, :, None] * w[:, None, :] - np.diag(FLIP)) / self.size[:, :, None] ** 2
 
 
 def _each(blocks: Array, x: Array) -> Array:
-    """blocks[i] x[i] for every cone i."""
+    """Return blocks[i] x[i] for every cone i."""
     found: Array = np.einsum("iab,ib->ia", blocks, x)
     return found
 
 
 class Interior:
-    """The method on its way: v (n,) in scaled velocities, p and s (B, 3) inside the cones of slope 1."""
+    """State of the method: v (n,) in scaled velocities, p and s (B, 3) inside the cones of slope 1."""
 
     def __init__(self, problem: ContactBlocks, packed: SpherePacking):
         self.newton = newton = PackedNewton(problem, packed)
         rough = (problem.mu > 0) & (problem.cone != NO_CONE)
         slope = np.where(rough, problem.mu, 1.0)
-        # Tangents of contacts without friction stand still.
+        # Tangents of contacts without friction do not move.
         self.unit = np.where(rough[:, None], 1.0, [1.0, 0.0, 0.0])
         self.unit[:, 0] /= slope
         row = newton.J.tocoo()
@@ -137,13 +137,13 @@ class Interior:
         return found
 
     def _moved(self, v: Array) -> Array:
-        """A v (B, 3)."""
+        """Return A v (B, 3)."""
         found: Array = (self.A @ v).reshape(-1, 3)
         return found
 
     @np.errstate(all="ignore")
     def advance(self) -> bool:
-        """One predictor and corrector; False where rounding leaves none."""
+        """Make one predictor and corrector step; returns False if round-off prevents it."""
         scaling = Scaling(self.p, self.s)
         D2 = scaling.inverse_square
         D = self.unit[:, :, None] * D2 * self.unit[:, None, :]
@@ -157,7 +157,7 @@ class Interior:
         gap = float((self.p * self.s).sum())
 
         def step(right: Array) -> tuple[Array, Array, Array]:
-            """The step of which W dp + W^-1 ds = right, and which sets force and off to zero."""
+            """Return the step with W dp + W^-1 ds = right that removes the residuals `force` and `off`."""
             given = force + self.A_T @ (scaling.divided(right) - _each(D2, off)).ravel()
             dv = factors.solve(given)
             dv += factors.solve(given - self.K @ dv - self.A_T @ _each(D2, self._moved(dv)).ravel())
@@ -181,7 +181,7 @@ class Interior:
 
 
 class SphereInterior(OfSpheres):
-    """See the module; the iterations are factorisations."""
+    """Solver of sphere packings (see the module); its iterations are factorisations."""
 
     def search(self, problem: ContactBlocks, packed: SpherePacking, x: Array) -> tuple[Array, float, int]:
         found, iterations, vain = problem.residual(x), 0, 0
@@ -197,7 +197,7 @@ class SphereInterior(OfSpheres):
                 best.offer(x)
         if found <= self.stop or found > NEAR:
             return x, found, iterations
-        # What is left is the rounding of the whole at light spheres, which sweeps mend contact by contact.
+        # The remaining error is round-off of the whole at light spheres, which sweeps reduce contact by contact.
         swept, residual, sweeps = SWEEPS.adjusted(self.stop, LAST_SWEEPS).search(problem, packed, x)
         return (swept, residual, iterations + sweeps) if residual < found else (x, found, iterations)
 

@@ -1,8 +1,8 @@
-"""Kernels for contacts of spheres: what touches read from J, and Gauss-Seidel sweeps over bodies in world axes.
+"""Kernels for sphere contacts: the contact data from J, and Gauss-Seidel sweeps over bodies in world axes.
 
-A contact of two spheres is pushed at one point on the line through both centres: with the arms a and b along its
-normal n, its velocity is v_a - v_b + (a omega_a + b omega_b) x n, and an impulse P turns both bodies along n x P. That
-is eleven numbers a contact and one cache line a body; the frame of the tangents is not needed while sweeping.
+The impulse of a contact of two spheres acts at one point on the line through both centres: with the arms a and b along
+its normal n, its velocity is v_a - v_b + (a omega_a + b omega_b) x n, and an impulse P rotates both bodies along n x P.
+That is eleven numbers a contact and one cache line a body; the tangent frame is not needed in sweeps.
 """
 
 from typing import NamedTuple
@@ -23,18 +23,21 @@ NORMAL, ARM_A, ARM_B, FRICTION, SHARE_N, SHARE_T, RATIO, OFFSET = 0, 3, 4, 5, 6,
 """Columns of a contact: n (3), a, b, mu, 1 / w_n, 1 / w_t (0 without tangents), w_t / w_n, the velocity of c (3)."""
 CONTACT = 12
 MASS, INERTIA, BODY = 6, 7, 8
-"""Columns of a body after its six velocities, 1 / m and 1 / I, and how many there are."""
+"""Columns of a body after its six velocities, 1 / m and 1 / I, and their total number."""
 PARTS = 8
-"""Of the list of contacts, which a sweep takes from by turns: 4 to 16 are as quick, 1 takes 1.4 times as long."""
+"""Parts of the list of contacts that a sweep alternates between: 4 to 16 are equally fast, 1 is 1.4 times slower."""
 INNER, MEMORY = 4, 10
-"""Sweeps between accelerations, and differences that an acceleration takes into account."""
+"""Sweeps between accelerations, and differences used by an acceleration."""
 SMALL = 1e-12
-"""Added to the normal equations of an acceleration, beside their trace."""
+"""Term added to the normal equations of an acceleration, relative to their trace."""
 
 
 class Packing(NamedTuple):
-    """B contacts of N spheres: pair (B, 2) of bodies, contact (B, CONTACT), which ones have associated flow, and free
-    (N + 1, BODY), the bodies without impulses."""
+    """B contacts of N spheres.
+
+    pair (B, 2) of bodies, contact (B, CONTACT), the mask of associated flow, and free (N + 1, BODY), the bodies without
+    impulses.
+    """
 
     pair: NDArray[np.int32]
     contact: Array
@@ -43,9 +46,10 @@ class Packing(NamedTuple):
 
 
 class Differences(NamedTuple):
-    """Anderson's acceleration of z+ = G(z) on its way: the last answer (B, 3) = G(z) and its change (3 B,), in units of
-    `weight` (B,); differences of both, answers and changes (MEMORY, 3 B), and the products of the latter, gram; kept =
-    [how many there are, where the next one goes]."""
+    """State of Anderson's acceleration of z+ = G(z).
+
+    The last result (B, 3) = G(z) and its change (3 B,), in units of `weight` (B,); differences of both, answers and
+    changes (MEMORY, 3 B), and the products of the latter, gram; kept = [their number, the position of the next one]."""
 
     weight: Array
     answer: Array
@@ -62,9 +66,9 @@ DIFFERENCES = argument_type(Differences, VECTOR, MATRIX, VECTOR, *(MATRIX,) * 3,
 
 @kernel(FLAG(INDICES, INDICES, INDICES, VECTOR, COUNT, PAIRS, BLOCKS))
 def read_pairs(row, first, column, J, bodies, pair, found):
-    """The rows of every block by body: pair (B, 2), `bodies` where there is one only, found (B, 6, 6).
+    """Read the rows of every block by body: pair (B, 2), `bodies` if there is only one, found (B, 6, 6).
 
-    found[i, 3 s + a] are the six numbers of row a and body s. False where there are more than three rows or two bodies.
+    found[i, 3 s + a] are the six numbers of row a and body s. False if there are more than three rows or two bodies.
     """
     for i in range(row.shape[0] - 1):
         pair[i, 0] = pair[i, 1] = bodies
@@ -87,7 +91,7 @@ def read_pairs(row, first, column, J, bodies, pair, found):
 
 @kernel(types.void(PACKING, MATRIX, MATRIX))
 def add_impulses(packing, P, body):
-    """The velocities of body (N + 1, BODY) after impulses P (B, 3)."""
+    """Add the velocities of impulses P (B, 3) to body (N + 1, BODY)."""
     pair, contact = packing.pair, packing.contact
     for i in range(pair.shape[0]):
         a, b = pair[i, 0], pair[i, 1]
@@ -102,7 +106,7 @@ def add_impulses(packing, P, body):
 
 @kernel(types.void(PACKING, MATRIX, MATRIX), **FAST)
 def contact_velocities(packing, body, u):
-    """u (B, 3) of the contacts in world axes, from the velocities of body (N + 1, BODY)."""
+    """Compute u (B, 3) of the contacts in world axes, from the velocities of body (N + 1, BODY)."""
     pair, contact = packing.pair, packing.contact
     for i in range(pair.shape[0]):
         a, b, arm_a, arm_b = pair[i, 0], pair[i, 1], contact[i, ARM_A], contact[i, ARM_B]
@@ -115,10 +119,11 @@ def contact_velocities(packing, body, u):
 
 @kernel(types.void(PACKING, NUMBER, COUNT, MATRIX, MATRIX), **FAST)
 def sphere_sweeps(packing, over, count, body, P):
-    """`count` sweeps over P (B, 3), world axes; body (N + 1, BODY) follows it. `over` is for Coulomb's law alone.
+    """Make `count` sweeps over P (B, 3), world axes; body (N + 1, BODY) is updated. `over` is for Coulomb's law only.
 
-    Without branches but for the law: where contacts slide, stick or open by turns, each would be guessed wrongly. From
-    `PARTS` parts of the list by turns: neighbours in it share a body mostly, and the second would wait for the first.
+    No branches except for the law: with contacts sliding, sticking and opening at random, branch prediction would fail.
+    Contacts are taken from `PARTS` parts of the list in turn: neighbours in it usually share a body, and the second
+    would wait for the first.
     """
     pair, contact, associated = packing.pair, packing.contact, packing.associated
     apart = -(-pair.shape[0] // PARTS)
@@ -145,7 +150,7 @@ def sphere_sweeps(packing, over, count, body, P):
             t_z = z - step_t * u_z - off * n_z
             radius = np.sqrt(t_x * t_x + t_y * t_y + t_z * t_z)
             if associated[i]:
-                # In units in which W is 1 the cone has the slope mu (w_t / w_n)^1/2.
+                # In units in which W is 1, the cone has the slope mu (w_t / w_n)^1/2.
                 ratio = contact[i, RATIO]
                 n = max(n, (n + mu * ratio * radius) / (1.0 + mu * mu * ratio))
             n = max(n, 0.0)
@@ -171,7 +176,7 @@ def sphere_sweeps(packing, over, count, body, P):
 
 @kernel(types.void(PACKING, VECTOR, MATRIX, MATRIX, VECTOR), **FAST)
 def inner_sweeps(packing, weight, z, answer, change):
-    """answer (B, 3) = G(z), `INNER` sweeps, and change (3 B,) = weight (G(z) - z)."""
+    """Compute answer (B, 3) = G(z), `INNER` sweeps, and change (3 B,) = weight (G(z) - z)."""
     for i in range(z.shape[0]):
         for c in range(3):
             answer[i, c] = z[i, c]
@@ -185,7 +190,7 @@ def inner_sweeps(packing, weight, z, answer, change):
 
 @kernel(NUMBER(VECTOR, VECTOR), **FAST)
 def product(x, y):
-    """x . y"""
+    """Return x . y."""
     found = 0.0
     for i in range(x.shape[0]):
         found += x[i] * y[i]
@@ -194,7 +199,7 @@ def product(x, y):
 
 @kernel(types.void(MATRIX, VECTOR, MATRIX, MATRIX, MATRIX, COUNT, MATRIX), **FAST)
 def guess(answer, change, answers, changes, gram, known, z):
-    """z (B, 3): where the changes would vanish if they were linear, by least squares over `known` differences."""
+    """Compute z (B, 3) at which linear changes would vanish, by least squares over `known` differences."""
     A, along, share = np.empty((known, known)), np.empty(known), np.zeros(known)
     pivots, trace = np.empty(known, dtype=np.int64), 0.0
     for j in range(known):
@@ -217,9 +222,9 @@ def guess(answer, change, answers, changes, gram, known, z):
 
 @kernel(types.void(PACKING, COUNT, DIFFERENCES), **FAST)
 def accelerated_sweeps(packing, count, on):
-    """`count` steps of Anderson's acceleration of z+ = G(z).
+    """Make `count` steps of Anderson's acceleration of z+ = G(z).
 
-    A step after which the change is larger is not taken, but plain sweeps, and the differences are forgotten.
+    A step that increases the change is rejected in favour of plain sweeps, and the differences are discarded.
     """
     weight, answer, change, answers, changes, gram, kept = on
     z, new, new_change = np.empty_like(answer), np.empty_like(answer), np.empty_like(change)

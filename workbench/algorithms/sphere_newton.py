@@ -1,15 +1,14 @@
-"""Newton steps between sweeps, for packings of spheres: where sweeps alone are slow, or never come to rest.
+"""Newton steps between sweeps, for packings of spheres for which sweeps alone are slow or do not converge.
 
-Sweeps soon set right who opens, slides and sticks among a few grains, and are slow where many move together. Under
-Coulomb's law they may go round in circles for ever: a sweep is a small step of a flow whose rest, which is a solution,
-need not attract it. A Newton step knows neither. In each round one step of `block_newton`, about the iterate with
-mobilities W + eps, is tried as it is, and where it does not halve the error, the few contacts that are in its way are
-solved as they are, the others by the laws of the step (`sphere_elimination`); a few sweeps follow. eps falls with steps
-that help and rises with others. The iterate goes on where a step has led it, even if the error is larger there: another
-neighbourhood may have a better step.
+Sweeps quickly find which of a few grains open, slide and stick, and are slow if many move together. Under Coulomb's law
+they may cycle forever: a sweep is a small step of a flow whose rest point, a solution, need not be attracting. A Newton
+step has neither problem. Each round tries one step of `block_newton` about the iterate with mobilities W + eps; if it
+does not halve the error, the few contacts that prevent this are solved nonlinearly, the others by the laws of the step
+(`sphere_elimination`); a few sweeps follow. eps decreases after successful steps and increases after others. The
+iterate follows the steps even if the error increases: another neighbourhood may have a better step.
 
-The best iterate is the answer. Cost of a round: one LU over the bodies' velocities (`fronts`), and three solves with it
-for every contact that is eliminated.
+The best iterate is returned. Cost of a round: one LU over the bodies' velocities (`fronts`), and three solves for every
+eliminated contact.
 """
 
 from dataclasses import replace
@@ -27,22 +26,22 @@ from workbench.arrays import Array
 from workbench.problems.contact_blocks import ContactBlocks
 
 FIRST, SWEEPS = 8000, 100
-"""Sweeps at first at most, which leave fewer contacts to be eliminated, and after a Newton step."""
+"""Maximum number of initial sweeps, which leave fewer contacts to be eliminated, and of sweeps after a Newton step."""
 FALL, RISE = 0.5, 3.0
-"""Shares of the error before a step: at the first it has helped, at the second it has done harm."""
+"""Error as a share of that before the step: below the first the step is a success, above the second a failure."""
 FIRST_EPS, LEAST_EPS, MOST_EPS = 1e-4, 1e-10, 3e-3
-"""Of eps, in units of mobility."""
+"""Initial value and range of eps, in units of mobility."""
 EASES, EASES_LESS, RISES = 0.1, 0.5, 3.0
-"""Factors of eps after a full step that helps, after another that does, and where steps do harm or contacts that are
-eliminated stay unsolved."""
+"""Factors of eps after a successful full step, after another successful one, and after failed steps or with eliminated
+contacts unsolved."""
 STOP, MOST = 1e-10, 100
-"""Residual at which it stops, and Newton steps at most, if nothing else is asked for."""
+"""Default residual at which it stops, and limit of Newton steps."""
 LARGEST = 40_000
-"""Velocities up to which a factorisation takes a few seconds, and half a gigabyte."""
+"""Number of velocities up to which a factorisation takes a few seconds and half a gigabyte."""
 
 
 class SphereNewton(OfSpheres):
-    """See the module; the iterations are Newton steps."""
+    """Solver of sphere packings (see the module); its iterations are Newton steps."""
 
     def search(self, problem: ContactBlocks, packed: SpherePacking, x: Array) -> tuple[Array, float, int]:
         x, *_ = replace(SWEEPS_ALONE, stop=self.stop, most=FIRST).search(problem, packed, x)
@@ -53,7 +52,7 @@ class SphereNewton(OfSpheres):
 
 
 class PackedNewton(BlockNewton):
-    """Newton's method over the blocks of a packing, with a matrix that is factored front by front."""
+    """Newton's method over the blocks of a packing, with a matrix factored front by front."""
 
     def __init__(self, problem: ContactBlocks, packed: SpherePacking):
         super().__init__(problem, most=np.iinfo(int).max)
@@ -65,7 +64,7 @@ class PackedNewton(BlockNewton):
 
 
 class NewtonIteration:
-    """The method on its way: the iterate z (R,), in the scaled rows of `newton`, its error, and eps."""
+    """State of the method: the iterate z (R,), in the scaled rows of `newton`, its error, and eps."""
 
     def __init__(self, problem: ContactBlocks, packed: SpherePacking, x: Array):
         self.packed, self.newton = packed, PackedNewton(problem, packed)
@@ -74,25 +73,25 @@ class NewtonIteration:
         self.error = self.error_of(self.z)
 
     def error_of(self, z: Array) -> float:
-        """Of the equations that Newton's method solves; the answer to z is kept if it is the best."""
+        """Return the error of Newton's equations at z; the solution for z is kept if it is the best."""
         error = self.newton.start(z, z, 0.0)
         self.newton.judged()
         self.newton.show(z)
         return error
 
     def sweep(self, count: int) -> None:
-        """z after so many sweeps, if the error is smaller there."""
+        """Make sweeps from z, and keep the result if its error is smaller."""
         P = self.packed.spread(self.z * self.newton.unit_of_x)
         self.offer(self.packed.gathered(self.packed.swept(P, count)) / self.newton.unit_of_x)
 
     def offer(self, z: Array) -> None:
-        """z is the iterate if its error is smaller."""
+        """Set the iterate to z if its error is smaller."""
         error = self.error_of(z)
         if error < self.error:
             self.z, self.error = z, error
 
     def advance(self) -> bool:
-        """One round; False where there is no Newton step."""
+        """Make one round; returns False if there is no Newton step."""
         newton = self.newton
         before = newton.start(self.z, self.z, self.eps)
         step = newton.newton_step(self.eps)

@@ -1,15 +1,15 @@
-"""Contacts of spheres by the thousand: Gauss-Seidel sweeps, over-relaxed for Coulomb, accelerated for the CCP.
+"""Thousands of sphere contacts: Gauss-Seidel sweeps, over-relaxed for Coulomb, accelerated for the CCP.
 
-A contact of two spheres has its normal through both centres: its own block of W is diagonal, with one number for the
-tangents, and one contact with the others held is solved in closed form, exactly, in world axes (`sphere_kernels`).
+The normal of a contact of two spheres passes through both centres: its own block of W is diagonal, with one number for
+the tangents, and one contact with the others fixed is solved exactly in world axes (`sphere_kernels`).
 
     Coulomb  p_n+ = (p_n - omega u_n / w_n)_+,  p_t+ = p_t - omega u_t / w_t back to the disc of radius mu p_n+;
              omega = 1.3
-    CCP      omega = 1, the projection on the cone in the metric of (w_n, w_t); around every few sweeps z+ = G(z)
-             Anderson's acceleration, whose answer is taken while |G(z) - z| falls (Walker & Ni 2011)
+    CCP      omega = 1, the projection on the cone in the metric of (w_n, w_t); with Anderson's acceleration of
+             z+ = G(z), G a few sweeps, accepted while |G(z) - z| falls (Walker & Ni 2011)
 
 Sweeps: Jourdan, Alart & Jean 1998. Guarantee: for associated flow the energy falls with every sweep, and a step of the
-acceleration that does not make the sweeps' changes smaller is taken back. For Coulomb's law there is no proof.
+acceleration that does not reduce the sweeps' changes is rejected. For Coulomb's law there is no proof.
 """
 
 from collections.abc import Callable
@@ -51,20 +51,20 @@ from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE
 from workbench.problems.solution import Solution, Status
 
 OVER = 1.3
-"""Over-relaxation under Coulomb's law: 1 takes several times as many sweeps, from 1.5 on packings at rest stall."""
+"""Over-relaxation under Coulomb's law: 1 takes several times as many sweeps; from 1.5 on, packings at rest stall."""
 FIRST_LOOK, LAST_LOOK = 20, 400
-"""Iterations between measurements, at first and later: one takes as long as some twenty of them."""
+"""Iterations between measurements, at first and later: one measurement takes as long as some twenty iterations."""
 STOP, MOST = 1e-7, 20_000
-"""Residual at which it stops, and sweeps at most, if nothing else is asked for."""
+"""Default residual at which it stops, and limit of sweeps."""
 ALIKE = 1e-10
-"""Share by which the rows of J may be off those of spheres."""
+"""Relative deviation allowed between the rows of J and those of spheres."""
 
 
 class SpherePacking:
-    """Contact blocks of spheres as the sweeps take them. Raises ValueError, with a reason, for other problems.
+    """Contact blocks of spheres as data for sweeps. Raises ValueError, with a reason, for other problems.
 
-    pair (B, 2), contact (B, CONTACT) and body (N + 1, BODY) as in `sphere_kernels`, the bodies with the velocities that
-    they have without impulses; frame (B, 3, 3) takes impulses in world axes to the unknowns, z = frame P.
+    pair (B, 2), contact (B, CONTACT) and body (N + 1, BODY) as in `sphere_kernels`, the bodies with their velocities
+    without impulses; frame (B, 3, 3) maps impulses in world axes to the unknowns, z = frame P.
     """
 
     def __init__(self, p: ContactBlocks):
@@ -95,13 +95,13 @@ class SpherePacking:
         self.arrays = Packing(self.pair, self.contact, self.associated, self.body)
 
     def spread(self, x: Array) -> Array:
-        """Unknowns (X,) as impulses in world axes (B, 3)."""
+        """Convert unknowns (X,) to impulses in world axes (B, 3)."""
         z = np.zeros(self.there.shape)
         z[self.there] = x
         return np.einsum("iab,ia->ib", self.frame, z)
 
     def gathered(self, P: Array) -> Array:
-        """The inverse of `spread`."""
+        """Convert impulses in world axes to unknowns; the inverse of `spread`."""
         z: Array = np.einsum("iab,ib->ia", self.frame, P)[self.there]
         return z
 
@@ -113,13 +113,13 @@ class SpherePacking:
         return found
 
     def velocity(self, P: Array) -> Array:
-        """body (N + 1, BODY) after impulses P."""
+        """Return body (N + 1, BODY) after impulses P."""
         body = self.body.copy()
         add_impulses(self.arrays, P, body)
         return body
 
     def swept(self, P: Array, count: int) -> Array:
-        """P after `count` sweeps."""
+        """Return P after `count` sweeps."""
         P = P.copy()
         over = 1.0 if self.associated.any() else OVER
         sphere_sweeps(self.arrays, over, count, self.velocity(P), P)
@@ -127,7 +127,7 @@ class SpherePacking:
 
 
 def _contacts(p: ContactBlocks, k: Indices) -> NDArray[np.bool_]:
-    """Which of three unknowns a contact has (B, 3); k (B,) is how many."""
+    """Mask of the unknowns, out of three, that a contact has (B, 3); k (B,) is their number."""
     alone = (p.cone == NO_CONE) & (k == 1)
     cones = (p.cone == COULOMB) | (p.cone == ASSOCIATED)
     if not ((cones & (k == 3)) | alone).all() or (np.diff(p.row) != k).any():
@@ -154,7 +154,7 @@ def _bodies(p: ContactBlocks) -> Array:
 
 
 def _frames(rows: Array, rough: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Frames (B, 3, 3) and arms (B, 2) of the rows (B, 2, 3, 6) of contacts, with tangents where they are `rough`."""
+    """Frames (B, 3, 3) and arms (B, 2) of the rows (B, 2, 3, 6) of contacts, with tangents if they are `rough`."""
     frame = np.ascontiguousarray(rows[:, 0, :, :3])
     turns = np.cross(frame[:, :1], frame)
     arms = np.einsum("isk,ik->is", rows[:, :, 1, 3:], turns[:, 1])
@@ -171,7 +171,7 @@ def _frames(rows: Array, rough: NDArray[np.bool_]) -> tuple[Array, Array]:
 
 
 class Acceleration:
-    """Anderson's acceleration of z+ = G(z), G some sweeps, on its way; `answer` is the last G(z) that was taken."""
+    """State of Anderson's acceleration of z+ = G(z), G some sweeps; `answer` is the last accepted G(z)."""
 
     def __init__(self, packed: SpherePacking, z: Array):
         weight, change = 1.0 / np.sqrt(packed.contact[:, SHARE_N]), np.empty(z.size)
@@ -181,16 +181,16 @@ class Acceleration:
         self.on = Differences(weight, self.answer, change, answers, changes, gram, np.zeros(2, dtype=np.int64))
 
     def advance(self, count: int) -> None:
-        """So many accelerations, or plain sweeps where one makes nothing smaller."""
+        """Make `count` accelerations, or plain sweeps if one is not accepted."""
         accelerated_sweeps(self.packing, count, self.on)
 
 
 @dataclass(frozen=True)
 class OfSpheres:
-    """What solvers of contacts of spheres share. `stop` is the residual at which one stops, `most` its iterations.
+    """Base of solvers for sphere contacts. `stop` is the residual at which one stops, `most` its iteration limit.
 
-    A method is `search(problem, packed, x)`: from the start x (X,), the best answer, its residual, and how many
-    iterations that took.
+    A method is `search(problem, packed, x)`: from the start x (X,) it returns the best solution, its residual, and the
+    number of iterations.
     """
 
     stop: float
@@ -201,25 +201,25 @@ class OfSpheres:
     tolerance: float = GENERIC
     solves: frozenset[str] = frozenset({ContactBlocks.kind})
     largest: int | None = None
-    """Velocities up to which a problem is taken, if there is a limit."""
+    """Largest number of velocities of an accepted problem, if there is a limit."""
     associated: bool = False
-    """Whether associated flow alone is taken."""
+    """Whether only associated flow is accepted."""
 
     def search(self, problem: ContactBlocks, packed: SpherePacking, x: Array) -> tuple[Array, float, int]:
         raise NotImplementedError
 
     def adjusted(self, tolerance: float | None, max_iterations: int | None) -> Self:
-        """Another residual at which it stops and up to which it counts as solved, and other iterations at most."""
+        """Return the solver with another residual for termination and as tolerance, and another iteration limit."""
         given = self if tolerance is None else replace(self, stop=tolerance, tolerance=max(tolerance, self.tolerance))
         return replace(given, most=max_iterations or self.most)
 
     def why_not(self, problem: Any) -> str | None:
-        """Contact blocks of spheres are taken."""
+        """Return why a problem is not accepted: only contact blocks of spheres are."""
         found = self._packed(problem)
         return found if isinstance(found, str) else None
 
     def _packed(self, problem: Any) -> SpherePacking | str:
-        """The problem as the sweeps take it, or why they do not."""
+        """Return the problem as data for sweeps, or the reason why it has none."""
         if problem.kind not in self.solves:
             return f"{self.name} solves contact blocks, not {problem.kind}"
         if self.largest is not None and problem.b.size > self.largest:
@@ -232,11 +232,11 @@ class OfSpheres:
             return f"{self.name}: these are not contacts of spheres: {error}"
 
     def solve(self, problem: Any) -> Solution:
-        """From zero."""
+        """Solve from zero."""
         return self.solve_from(problem, np.zeros(problem.size))
 
     def solve_from(self, problem: Any, start: Array) -> Solution:
-        """From a start (X,); what stops at the limit is the best iterate."""
+        """Solve from a start (X,); at the iteration limit, the best iterate is returned."""
         begun = clock()
         packed = self._packed(problem)
         if isinstance(packed, str):
@@ -248,10 +248,10 @@ class OfSpheres:
 
 
 class InLooks(OfSpheres):
-    """A method that iterates cheaply: its answer is measured now and then, and the best one is kept and offered."""
+    """A method with cheap iterations: the residual is measured occasionally, and the best iterate kept and offered."""
 
     def begin(self, packed: SpherePacking, z: Array) -> Callable[[int], Array]:
-        """From z (B, 3), which may be written over: what does so many iterations more and returns the iterate."""
+        """Return a function of a number of iterations from z (B, 3), which it may overwrite, to the iterate."""
         raise NotImplementedError
 
     def search(self, problem: ContactBlocks, packed: SpherePacking, x: Array) -> tuple[Array, float, int]:
@@ -269,7 +269,7 @@ class InLooks(OfSpheres):
 
 
 class SphereSweeps(InLooks):
-    """See the module; the iterations are sweeps."""
+    """Solver by sweeps (see the module); its iterations are sweeps."""
 
     def begin(self, packed: SpherePacking, z: Array) -> Callable[[int], Array]:
         if packed.associated.all():

@@ -1,8 +1,8 @@
-"""From afar to a solution of many contacts, however their matrices are held.
+"""Solution of many contacts in stages, for any storage of their matrices.
 
 The stages are those of `small_cones`: Gauss-Seidel sweeps, and Newton steps on proximal points (`proximal_points`).
-What they ask of a problem, in units in which mobilities are about 1, is `Stages`. Where many contacts are left that do
-not agree after some steps, these end: few of them go round in circles.
+They use a problem, in units in which mobilities are about 1, through `Stages`. Steps that still leave many contacts
+with errors are stopped early: cycling usually involves few contacts.
 
 Source: Acary, Bremond & Huber 2018 (around Newton's method).
 """
@@ -28,20 +28,21 @@ from workbench.algorithms.small_cones import LAST, SWEEPS
 from workbench.arrays import Array
 
 ROUNDS = 300
-"""Proximal points at most: a tower of 38 boxes took 115."""
+"""Maximum number of proximal points: a tower of 38 boxes took 115."""
 ENOUGH, MANY = 1e-11, 100
-"""Residual at which the stages end, once it does not fall by half any more, if nothing else is asked for; Newton steps
-after which ten times that is enough."""
+"""Default residual at which the stages end, once it no longer halves; and Newton steps after which ten times that is
+enough."""
 FLOORS = (1e-13, 1e-9, 1e-6)
-"""Added to eps in the matrices of bursts, in turn: redundant contacts make W singular."""
+"""Terms added to eps in the matrices of bursts, in turn: redundant contacts make W singular."""
 LEAST_FIRST = 1e-6
-"""eps at least at first where a start is nearly a solution."""
+"""Smallest initial eps for a start that is nearly a solution."""
 TRIED, FEW_ROWS, ERRING = 12, 12, 1e-3
-"""Steps after which only few rows may be left; how many, and the share of the largest gap from which one counts."""
+"""Steps after which only few rows may have errors; their number, and the share of the largest gap that counts as an
+error."""
 
 
 class Stages:
-    """What the stages ask of a problem, whose unknowns z are impulses; `gap` is what `start` has found."""
+    """Interface of a problem solved in stages, whose unknowns z are impulses; `gap` is computed by `start`."""
 
     floors = FLOORS
     gap: Array
@@ -51,44 +52,44 @@ class Stages:
 
     @property
     def enough(self) -> float:
-        """The residual at which the stages end: that asked for, less of it after many steps."""
+        """Residual at which the stages end: the requested one, relaxed after many steps."""
         return self.asked * 10.0 ** min(self.factors // MANY, 2)
 
     def begin(self, start: Array | None) -> Array:
-        """The z of a start that somebody gives, or zero."""
+        """Return the z of a given start, or zero."""
         raise NotImplementedError
 
     def size(self, z: Array) -> float:
-        """The unit of errors: a norm of z, or of the impulses that free velocities ask for."""
+        """Return the unit of errors: a norm of z, or of the impulses required by the free velocities."""
         raise NotImplementedError
 
     def residual(self, z: Array) -> float:
-        """What the stages bring down."""
+        """Return the residual that the stages reduce."""
         raise NotImplementedError
 
     def tidy(self, z: Array) -> None:
-        """What z cannot be in any solution is set right before it is judged."""
+        """Correct entries of z that cannot occur in any solution, before the residual is measured."""
 
     def show(self, z: Array) -> None:
-        """To whoever watches: z is the best iterate."""
+        """Offer z, the best iterate, to watchers."""
         raise NotImplementedError
 
     def sweep(self, count: int, z: Array) -> bool:
-        """Block Gauss-Seidel sweeps over z, in place; False where the problem is held in a way that forbids them."""
+        """Make block Gauss-Seidel sweeps over z, in place; returns False if the problem's storage forbids them."""
         raise NotImplementedError
 
     def newton_step(self, eps: float) -> Array | None:
-        """- (C + B (W + eps I))^-1 gap; None where there is none."""
+        """Return - (C + B (W + eps I))^-1 gap, or None if the matrix is singular."""
         raise NotImplementedError
 
     def start(self, z: Array, centre: Array, eps: float) -> float:
-        """The error at z of the proximal problem, u = W z + q + eps (z - centre); the gap and its slopes follow z."""
+        """Return the error at z of the proximal problem, u = W z + q + eps (z - centre); updates gap and slopes."""
         raise NotImplementedError
 
 
 @dataclass
 class BestIterate:
-    """The best iterate z and its residual, as the stages go; `report` has a line for every stage."""
+    """The best iterate z and its residual; `report` has a line for every stage."""
 
     problem: Stages
     z: Array
@@ -96,7 +97,7 @@ class BestIterate:
     report: list[str] = field(default_factory=list)
 
     def offer(self, z: Array) -> float:
-        """The residual of z, which is kept if it is the best."""
+        """Return the residual of z, which is kept if it is the best."""
         self.problem.tidy(z)
         residual = self.problem.residual(z)
         if residual < self.residual:
@@ -106,7 +107,7 @@ class BestIterate:
 
 
 def solve_in_stages(p: Stages, start: Array | None = None) -> BestIterate:
-    """All stages, from zero or from a start; the residual says how far they came."""
+    """Run all stages, from zero or from a start; the residual shows how accurate the result is."""
     z = p.begin(start)
     search = BestIterate(p, z.copy(), p.residual(z))
     swept = p.sweep(SWEEPS, z)
@@ -122,7 +123,7 @@ def solve_in_stages(p: Stages, start: Array | None = None) -> BestIterate:
 
 
 def approach(search: BestIterate, size: float, eps: float, most: int = ROUNDS) -> int:
-    """Proximal points from the best iterate on, `most` of them, in place; how many."""
+    """Compute proximal points from the best iterate, at most `most`, in place; returns their number."""
     p, centre, at_centre, failed, bursts = search.problem, search.z.copy(), search.residual, 0, 0
     last = np.inf
     for k in range(most):
@@ -143,7 +144,7 @@ def approach(search: BestIterate, size: float, eps: float, most: int = ROUNDS) -
         if failed % BURSTS == 0:
             ahead, best, bursts = search.z.copy(), search.residual, bursts + 1
             irregular_steps(p, ahead, ahead.copy(), 0.0, 0.1 * LEAST * size, size, p.floors[bursts % len(p.floors)])
-            # A burst that gains nothing ends where it began, which may lie behind the centre.
+            # A burst without gain ends where it began, which may lie behind the centre.
             if search.offer(ahead) < best:
                 z, residual = ahead, search.residual
                 eps = max(LEAST_EPS, min(eps, residual))
@@ -155,9 +156,9 @@ def approach(search: BestIterate, size: float, eps: float, most: int = ROUNDS) -
 def irregular_steps(
     p: Stages, z: Array, centre: Array, eps: float, goal: float, size: float, floor: float = 0.0
 ) -> float:
-    """Newton steps on the proximal problem from z, which becomes the best iterate; returns its error.
+    """Make Newton steps on the proximal problem from z, which becomes the best iterate; returns its error.
 
-    `floor` is added to eps in the matrix alone.
+    `floor` is added to eps in the matrix only.
     """
     before, error = np.inf, p.start(z, centre, eps)
     least, best, length = error, z.copy(), 1.0

@@ -1,4 +1,4 @@
-"""Which solver takes which kind of problem, by which path, with what guarantee: a cell for each solver and example."""
+"""Table of solvers and kinds of problems: the path and the guarantee for each solver and example."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,8 +11,8 @@ from workbench.problems.examples import examples
 class Cell(NamedTuple):
     """A solver and a problem: the bridges on the path between them, or the reason why there is none.
 
-    `guaranteed_for` says of which problems at the end of the path, of kind `solved_as`, the solver is sure of an
-    answer; it is empty for a sequence of CCPs and where there is no path.
+    `guaranteed_for` names the problems at the end of the path, of kind `solved_as`, for which a solution is guaranteed;
+    it is empty for a sequence of CCPs and without a path.
     """
 
     solver: str
@@ -24,7 +24,7 @@ class Cell(NamedTuple):
 
 
 def cells(solvers: Sequence[Solver], problems: Mapping[str, Any] | None = None) -> Iterator[Cell]:
-    """The table, solver by solver, over `problems` by name, or over the examples."""
+    """Iterate over the table, solver by solver, for `problems` by name, or for the examples."""
     begun = {name: BridgePath(problem) for name, problem in (problems or examples()).items()}
     for solver in solvers:
         for name, start in begun.items():

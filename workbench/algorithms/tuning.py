@@ -1,8 +1,8 @@
-"""What a person may ask of a single solve: a tolerance, a start, a number of iterations; the last two of some solvers.
+"""Options of a single solve: a tolerance, a start and an iteration limit; the last two only for some solvers.
 
-The tolerance asked for is the one by which an answer is graded, whether or not a solver stops there. One that can stop
-earlier or later has a method `adjusted(tolerance, max_iterations)`, which returns it so, and stops at less where its
-own measure has let pass what the problem's residual does not; one that can begin somewhere has
+A solution is judged by the requested tolerance, whether or not the solver stops there. A solver with adjustable
+termination has a method `adjusted(tolerance, max_iterations)`, which returns the adjusted solver; it is made to stop at
+a smaller tolerance if its own measure accepts what the problem's residual does not. A solver with warm start has
 `solve_from(problem, start)`.
 """
 
@@ -20,12 +20,12 @@ from workbench.problems.classes import MatrixProblem
 from workbench.problems.solution import Solution, Status
 
 CLOSER = 1e-2, 1e-4, 1e-6
-"""Shares of the tolerance at which a solver stops, in turn, where its answer misses the grade."""
+"""Shares of the tolerance at which a solver stops, in turn, if its result misses the requested tolerance."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """start (n,) as unknowns of the problem that is solved; the tolerance of the grade; iterations at most."""
+    """start (n,) in the unknowns of the problem; the tolerance for the result; the iteration limit."""
 
     start: Array | None = None
     tolerance: float | None = None
@@ -39,11 +39,11 @@ class Tuning:
 
     @property
     def asked(self) -> bool:
-        """Whether anything is asked for."""
+        """Whether any option is set."""
         return not (self.start is self.tolerance is self.max_iterations is None)
 
     def of(self, solver: Any) -> Solver:
-        """The solver that stops there, if it can. Raises WorkbenchError where it has no number of iterations."""
+        """Return the solver with these limits, if it has any. Raises WorkbenchError if it has no iteration limit."""
         if hasattr(solver, "adjusted"):
             asked = self.tolerance, self.max_iterations
             return solver if asked == (None, None) else solver.adjusted(*asked)
@@ -55,7 +55,7 @@ class Tuning:
         return solver
 
     def graded(self, found: Solution) -> Solution:
-        """An answer by the tolerance asked for, whatever its solver is content with."""
+        """Return a solution judged by the requested tolerance instead of the solver's own."""
         if self.tolerance is None or found.proof:
             return found
         held = replace(found, tolerance=self.tolerance)
@@ -64,7 +64,10 @@ class Tuning:
         return replace(held, claimed=Status.INACCURATE, reason=held.reason or Status.INACCURATE.meaning)
 
     def solved(self, solver: Any, problem: MatrixProblem) -> Solution:
-        """The problem solved so. Raises WorkbenchError where the solver cannot, DataError for a start that is none."""
+        """Return the solution with these options.
+
+        Raises WorkbenchError if the solver does not support them, DataError for an invalid start.
+        """
         found = self.graded(self._solved(self.of(solver), problem))
         for share in CLOSER:
             if found.claimed is not Status.INACCURATE or self.tolerance is None or not hasattr(solver, "adjusted"):

@@ -1,1 +1,1 @@
-"""From a declaration to numbers: compiled once per size, stamped at every step, kept on disk."""
+"""Compilation of declarations to numbers: once per size, evaluated at every step, stored on disk."""

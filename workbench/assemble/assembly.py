@@ -1,4 +1,4 @@
-"""A declaration as numbers, a sparse tensor T with (A, a) = T theta, and what a step does with it.
+"""A declaration as numbers: a sparse tensor T with (A, a) = T theta, and the operations of a step on it.
 
 theta holds the values of all parameters: the core parameters in the order of `Symbols.shapes`, the formulation's own,
 and a final 1. The rows of (A, a) are
@@ -6,8 +6,10 @@ and a final 1. The rows of (A, a) are
     [ equations | partners' rows | answer | lower bounds | upper bounds | friction coefficients ]
 
 over the columns [ free unknowns | partners | constant ]; the answer, for a time step v+, p_n, p_t, p_b, is
-`Symbols.answer`. Compiling (`workbench.assemble.tensor`) happens once per size; a step only stamps.
-Free unknowns x_f leave by Schur complement, M = A_cc - A_cf A_ff^-1 A_fc, and come back with the solution.
+`Symbols.answer`. Compilation (`workbench.assemble.tensor`) happens once per size; a step only evaluates T theta
+("stamps").
+
+Free unknowns x_f are eliminated by the Schur complement M = A_cc - A_cf A_ff^-1 A_fc and recovered from the solution.
 """
 
 import numpy as np
@@ -20,7 +22,7 @@ from workbench.engine.kernels import SINGULAR_PIVOT, VECTOR
 
 @kernel(types.void(VECTOR, WORK))
 def stamp(theta, work):
-    """A = T theta, and the bounds."""
+    """Compute A = T theta, and the bounds."""
     A, at, par, val = work.A, work.at, work.par, work.val
     flat = A.reshape(-1)
     for k in range(work.first):
@@ -38,7 +40,7 @@ def stamp(theta, work):
 
 @kernel(types.int64(WORK), linked=True)
 def factor(work):
-    """LU and X from A: Gauss elimination of the free unknowns, all right-hand sides at once, row by row.
+    """Compute LU and X from A: Gauss elimination of the free unknowns, all right-hand sides at once, row by row.
 
     Scaled partial pivoting. Returns 0, or 1 + the first dependent column of A_ff.
     """
@@ -77,7 +79,7 @@ def factor(work):
 
 @kernel(types.int64(WORK))
 def eliminate(work):
-    """Schur complement on the free unknowns; 0, or 1 + the first dependent column of A_ff."""
+    """Form the Schur complement on the free unknowns; returns 0, or 1 + the first dependent column of A_ff."""
     A, LU, X, M = work.A, work.LU, work.X, work.M
     missing = factor(work)
     if missing:
@@ -108,7 +110,7 @@ def eliminate(work):
 
 @kernel(types.void(WORK))
 def carry_back(work):
-    """The answer that belongs to the reduced solution z, into work.out."""
+    """Write the answer for the reduced solution z into work.out."""
     A, X, z, x, out = work.A, work.X, work.z, work.x, work.out
     n_f, n_c = X.shape[0], X.shape[1] - 1
     for i in range(n_f):

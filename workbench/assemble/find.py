@@ -1,4 +1,4 @@
-"""The compiled declaration of a formulation: from this process, from the disk, or compiled now."""
+"""Find the compiled declaration of a formulation: in this process, on disk, or by compiling it now."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -20,7 +20,7 @@ def compiled(formulation: Formulation, *size: int) -> Compiled:
             from workbench.assemble.tensor import compile_declaration
 
             with made_alone(formulation, size):
-                # Another process may have been at it.
+                # Another process may have compiled it in the meantime.
                 c = load_declaration(formulation, size)
                 if c is None:
                     c = compile_declaration(formulation, size)

@@ -1,17 +1,17 @@
-"""A formulation compiled once: the block of one contact, from which any number of contacts is posed.
+"""The block of one contact: a formulation compiled once, from which problems with any number of contacts are built.
 
-A declaration is a sum over contacts and holds relations contact by contact. It is compiled for one contact with
-n = 1 + d velocities and without bilateral rows; where the Jacobian's rows are those of the identity, its velocity is
-the contact's own u = (u_n, u_t), and what remains are the numbers of `problems.contact_blocks`,
+A declaration is a sum over contacts with relations contact by contact. It is compiled for one contact with n = 1 + d
+velocities and no bilateral rows; with the identity as Jacobian, the velocity is the contact's own u = (u_n, u_t), and
+the compiled numbers are those of `problems.contact_blocks`,
 
     P = R x + s,     F = L u + N x + c,     F complementary to x,
 
-x being all unknowns but the velocity. Each is linear in data of the contact alone, theta = [b_n, b_t, eps_n, eps_t,
-mu, the formulation's own parameters, constants, 1], as the declaration at one contact has them. That the block says
-at any number of contacts what the declaration says is compared at random data (`locality`).
+where x are all unknowns but the velocity. Each is linear in data of the contact alone, theta = [b_n, b_t, eps_n, eps_t,
+mu, the formulation's own parameters, constants, 1], as in the declaration at one contact. `locality` checks at random
+data that for more contacts the blocks agree with the declaration.
 
-A formulation with several velocities, such as staggered projections, is posed over as many copies of the system: the
-rows of a contact are then those in one copy after those in the other.
+A formulation with several velocities, such as staggered projections, uses as many copies of the system: the rows of a
+contact are those of one copy after those of the other.
 """
 
 from dataclasses import dataclass
@@ -36,9 +36,9 @@ from workbench.problems.sets import DISC, NO_CONE
 class LocalBlock:
     """The block of one contact with d friction directions: m = copies (1 + d) rows and k unknowns.
 
-    What it holds lies in one matrix B with the rows [F (k) | P (m) | lower (k) | upper (k) | mu (1)] and the columns
-    [u (m) | x (k) | 1]: B is `constant` plus val theta[par] at the places `at` (`stamp_blocks`). `main` is the copy of
-    the system whose velocity is v+.
+    Its numbers form one matrix B with the rows [F (k) | P (m) | lower (k) | upper (k) | mu (1)] and the columns [u (m)
+    | x (k) | 1]: B is `constant` plus val theta[par] at the positions `at` (`stamp_blocks`). `main` is the copy of the
+    system whose velocity is v+.
     """
 
     formulation: Formulation
@@ -62,11 +62,11 @@ class LocalBlock:
 
     @property
     def rest(self) -> int:
-        """How many constants follow the own parameters in theta."""
+        """Number of constants after the own parameters in theta."""
         return self.theta.size - self.own.stop
 
     def at_data(self, theta: np.ndarray) -> np.ndarray:
-        """B (3 k + m + 1, m + k + 1) of one contact with its data theta."""
+        """Return B (3 k + m + 1, m + k + 1) of one contact with the data theta."""
         B = np.empty((1, self.constant.size))
         stamp_blocks(theta[None, :], self.constant, self.at, self.par, self.val, B)
         return B.reshape(self.constant.shape)
@@ -74,7 +74,7 @@ class LocalBlock:
 
 @kernel(types.void(MATRIX, MATRIX, INDICES, INDICES, VECTOR, MATRIX))
 def stamp_blocks(theta, constant, at, par, val, B):
-    """B (r, rows columns) of r contacts, whose data are the rows of theta."""
+    """Fill B (r, rows columns) of r contacts, whose data are the rows of theta."""
     flat = constant.reshape(-1)
     for i in range(theta.shape[0]):
         for j in range(flat.shape[0]):
@@ -85,7 +85,7 @@ def stamp_blocks(theta, constant, at, par, val, B):
 
 @lru_cache(maxsize=256)
 def local_block(formulation: Formulation, d: int) -> LocalBlock:
-    """The block of one contact with d = 1 to 5 friction directions; raises ModellingError where there is none."""
+    """Return the block of one contact with d = 1 to 5 friction directions; raises ModellingError if there is none."""
     if formulation.symbols is not ContactSymbols:
         raise ModellingError(f"{formulation.name} is about {formulation.symbols.about}; a time step is needed")
     c = compiled(formulation, 1 + d, 0, 1, d)
@@ -99,7 +99,7 @@ def local_block(formulation: Formulation, d: int) -> LocalBlock:
 
 
 def _must_be_plain(block: LocalBlock) -> None:
-    """Raises ModellingError where what lies in a cone or disc is not the contact's own impulses and velocities."""
+    """Raise ModellingError if a cone or disc holds anything but the contact's own impulses and velocities."""
     k, m = block.k, block.m
     L, R = block.constant[:k, :m], block.constant[k : k + m, m : m + k]
     if not (block.copies == 1 and np.array_equal(L, np.eye(k)) and np.array_equal(R, np.eye(k))):
@@ -115,7 +115,7 @@ def _must_be_plain(block: LocalBlock) -> None:
 
 
 def _couples(block: LocalBlock) -> bool:
-    """Whether N, with all its data, has entries between the normal row and those of friction."""
+    """Return whether N, for generic data, couples the normal row with those of friction."""
     width = block.constant.shape[1]
     row, column = np.divmod(block.at, width)
     own = (row < block.k) & (block.m <= column) & (column < block.m + block.k)
@@ -125,7 +125,7 @@ def _couples(block: LocalBlock) -> bool:
 
 
 def must_have_one_law(c: Compiled) -> None:
-    """Raises ModellingError for sets that a scene's contact does not take: more than one cone, or p_n and one disc."""
+    """Raise ModellingError for sets that a scene's contact does not support: several cones, or p_n and one disc."""
     cones = c.sets.cone[c.sets.cone != NO_CONE]
     if c.sets.at[-1] > cones.size:
         raise not_local(
@@ -138,7 +138,7 @@ def must_have_one_law(c: Compiled) -> None:
 
 
 class Reader:
-    """The rows of a declaration at one contact, as linear functions of its data."""
+    """Read the rows of a declaration at one contact as linear functions of its data."""
 
     def __init__(self, c: Compiled) -> None:
         self.c, self.work = c, c.workspace()
@@ -151,13 +151,13 @@ class Reader:
         return self.work.A.copy()
 
     def of(self, name: str, *place: int) -> np.ndarray:
-        """What one datum is multiplied by."""
+        """The coefficients of one datum."""
         theta = np.zeros(self.c.theta.size)
         self.c.views(theta)[name][place] = 1.0
         return self.rows(theta) - self.still
 
     def velocities(self) -> list[Velocity]:
-        """Those that M multiplies."""
+        """The velocities, which are the unknowns multiplied by M."""
         M = self.of("M", 0, 0)
         found = [Velocity(int(i), int(j), float(M[i, j])) for i, j in np.argwhere(M)]
         if not found:
@@ -168,7 +168,7 @@ class Reader:
         return found
 
     def answer(self, velocities: list[Velocity]) -> int:
-        """Which of the velocities is v+."""
+        """Index of v+ among the velocities."""
         rows = self.still[self.unknowns : self.unknowns + self.n]
         for i, (_, first, _) in enumerate(velocities):
             if np.array_equal(rows, np.eye(self.n, rows.shape[1], first)):
@@ -187,7 +187,7 @@ def _block(reader: Reader, velocities: list[Velocity]) -> LocalBlock:
     columns, k, bounds = np.concatenate([speeds, ours, [X]]), ours.size, X + 2 * n
 
     def block(A: np.ndarray) -> np.ndarray:
-        """Bounds stand beside the partners, which follow the free unknowns."""
+        """Bounds have rows for the partners only, which follow the free unknowns."""
         free = np.zeros((k - n_c, X + 1))
         sides = [np.concatenate([free, A[first : first + n_c]]) for first in (bounds, bounds + n_c)]
         mu = A[bounds + 2 * n_c :][:1] if c.plan.n_cone else np.zeros((1, X + 1))

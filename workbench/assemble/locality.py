@@ -1,7 +1,7 @@
-"""Whether a formulation is local to its contacts: what its block says at any number of contacts, the declaration says.
+"""Check that a formulation is local to its contacts: blocks and declaration agree for any number of contacts.
 
-Compared are values at random data, with two and three contacts on a system of more velocities and a bilateral row: the
-declaration is evaluated as it stands, in plain numbers (`language.values`), beside the sum over its contacts' blocks.
+Values are compared at random data, with two and three contacts on a system of more velocities and a bilateral row: the
+declaration itself, evaluated in plain numbers (`language.values`), and the sum over its contacts' blocks.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from workbench.language.values import by_values
 leaves: Any = Lazy("workbench.language.leaves")
 
 CONTACT = "b_n", "b_t", "eps_n", "eps_t", "mu"
-"""What is a contact's own among the data that declarations share, in the order in which it lies in theta."""
+"""Data of single contacts among those that declarations share, in their order in theta."""
 AGREEMENT = 1e-9
 """Largest relative difference allowed between the blocks and the declaration."""
 
@@ -35,7 +35,7 @@ class Velocity(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """What a formulation's block says (`local.LocalBlock`); `at_data` gives its matrix B for a contact's theta."""
+    """The block to be checked (`local.LocalBlock`); `at_data` returns its matrix B for a contact's theta."""
 
     formulation: Formulation
     d: int
@@ -47,12 +47,12 @@ class Claim:
 
 
 def not_local(formulation: Formulation, why: str) -> ModellingError:
-    """The error that says why a formulation cannot be posed contact by contact."""
+    """Return the error that says why a formulation cannot be stated contact by contact."""
     return ModellingError(f"{formulation.label} is not local to its contacts: {why}")
 
 
 def must_be_local(claim: Claim) -> None:
-    """Raises ModellingError where two or three contacts differ from the sum of their blocks."""
+    """Raise ModellingError if two or three contacts differ from the sum of their blocks."""
     for r in (2, 3):
         try:
             with by_values():
@@ -60,12 +60,12 @@ def must_be_local(claim: Claim) -> None:
         except Exception as error:
             if isinstance(error, ModellingError) and error.__cause__ is None:
                 raise
-            # It uses more of CVXPY than plain numbers can do.
+            # It uses more of CVXPY than `values` covers.
             LocalityTest(claim, r).run()
 
 
 class LocalityTest:
-    """A declaration at r contacts, with random values for its data and unknowns, beside its blocks."""
+    """A declaration at r contacts, with random values for its data and unknowns, and its blocks."""
 
     def __init__(self, claim: Claim, r: int) -> None:
         d = claim.d
@@ -75,10 +75,10 @@ class LocalityTest:
         starts = np.cumsum([0, *(u.size for u in self.one.declaration.free)])
         names = dict(zip(starts.tolist(), (u.name() for u in self.one.declaration.free), strict=False))
         self.speeds = [names[v.column] for v in claim.velocities]
-        """The names of the velocities."""
+        """Names of the velocities."""
 
     def run(self) -> None:
-        """Raises ModellingError where they differ."""
+        """Raise ModellingError if declaration and blocks differ."""
         data = {name: self.rng.uniform(0.5, 1.5, shape) for name, shape in self.all.symbols.shapes.items()}
         thetas, x = self._thetas(data), self._unknowns()
         v: dict[str, Any] = {u.name(): u.value for u in self.all.declaration.free if u.name() in self.speeds}
@@ -95,14 +95,14 @@ class LocalityTest:
         self._bounds(found[:, k + len(self.speeds) * (1 + d) :])
 
     def _thetas(self, data: dict[str, Array]) -> Array:
-        """theta of every contact, and the declaration's parameters set to the same values."""
+        """Return theta of every contact, and set the declaration's parameters to the same values."""
         thetas = np.tile(self.claim.theta, (self.r, 1))
         parts = [data[name].reshape(self.r, -1) for name in CONTACT]
         thetas[:, : self.claim.own.start] = np.hstack(parts)
         start = self.claim.own.start
         for p, one in zip(self.all.declaration.hooks.own, self.one.declaration.hooks.own, strict=True):
             value = p.project(self.rng.uniform(0.5, 1.5, p.shape))
-            # One for each contact, or the same for all.
+            # One value for each contact, or the same for all.
             p.value = value
             flat = np.ravel(value, order="F")
             self._must_be_shared_out(p, one, flat.size not in (one.size, self.r * one.size))
@@ -115,7 +115,7 @@ class LocalityTest:
         return thetas
 
     def _unknowns(self) -> Array:
-        """Random values for the unknowns; those of every contact (r, k) that are its block's."""
+        """Set random values of the unknowns; returns those of every contact's block (r, k)."""
         sizes = {u.name(): u for u in self.one.declaration.unknowns}
         x = [np.zeros((self.r, 0))]
         for u in self.all.declaration.unknowns:
@@ -131,7 +131,7 @@ class LocalityTest:
             raise not_local(self.claim.formulation, f"'{name}' has {sizes}")
 
     def _relations(self, data: dict[str, Array], v: dict[str, Array], found: Array, impulse: Array) -> None:
-        """Balances, bilateral rows and the relations of contacts."""
+        """Check balances, bilateral rows and the relations of contacts."""
         balances = iter(sorted(range(len(self.speeds)), key=lambda i: self.claim.velocities[i].row))
         used, ones = 0, iter(self.one.declaration.expressions)
         multipliers = self._multipliers()
@@ -157,7 +157,7 @@ class LocalityTest:
             )
 
     def _multipliers(self) -> dict[str, Array]:
-        """The bilateral impulses that belong to every velocity."""
+        """The bilateral impulses of every velocity."""
         mine = {u.name() for u in self.one.declaration.unknowns}
         found = {}
         for F in self.all.declaration.equations:
@@ -171,7 +171,7 @@ class LocalityTest:
         return found
 
     def _answer(self, P: Array) -> None:
-        """Recovered are the velocity and the impulses of the same balance."""
+        """Check that the recovered velocity and impulses belong to the same balance."""
         recover = self.all.declaration.recover
         parts = {"p_n": P[:, 0], "p_t": P[:, 1:].ravel()}
         for name, expected in parts.items():
@@ -179,7 +179,7 @@ class LocalityTest:
             self._must_agree(value, expected, f"the {name} that it recovers is not the impulse of its balance")
 
     def _bounds(self, found: Array) -> None:
-        """Bounds, and friction coefficients or radii."""
+        """Check bounds, and friction coefficients or radii."""
         k = (found.shape[1] - 1) // 2
         n_c = self.one.lower.size
         rows = self.all.rows[len(self.all.declaration.expressions) + len(self.all.symbols.answer) :]

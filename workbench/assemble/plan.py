@@ -1,4 +1,4 @@
-"""A compiled declaration: what is stamped, where it stands, and the arrays that a step works in (see `assembly`)."""
+"""A compiled declaration: the entries to stamp, their positions, and the work arrays of a step (see `assembly`)."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,13 +16,13 @@ from workbench.problems.sets import Sets
 class Plan(NamedTuple):
     """A compiled declaration as plain arrays: A[at] = val theta[par] for the first entries, += for the others.
 
-    Entries that are the same at every step are not among them: they stand in `Compiled.constant`.
+    Entries that are the same at every step are not included; they are in `Compiled.constant`.
     """
 
     at: np.ndarray  # (nnz,) position in A, row by row
     par: np.ndarray  # (nnz,) position in theta
     val: np.ndarray  # (nnz,)
-    lower: np.ndarray  # (n_partner,) constant bounds; nan where the bound is stamped
+    lower: np.ndarray  # (n_partner,) constant bounds; nan if the bound is stamped
     upper: np.ndarray  # (n_partner,)
     first: int
     n_free: int
@@ -31,7 +31,7 @@ class Plan(NamedTuple):
 
 
 class Work(Packed):
-    """The plan and room for one step: the mixed system, its elimination, the reduced problem and the solution."""
+    """The plan and the work arrays of one step: mixed system, elimination, reduced problem and solution."""
 
     sizes = ("n_f", "n_c", "n_o", "n_k", "rows", "columns", "right", "nnz")
     integers = ("first", "at", "par")
@@ -67,7 +67,7 @@ WORK = Work.compiled
 
 @dataclass(frozen=True)
 class Compiled:
-    """A declaration compiled for one size, (n, m, r, d) for a time step; `seconds` is what that took."""
+    """A declaration compiled for one size, (n, m, r, d) for a time step; `seconds` is the compilation time."""
 
     formulation: Formulation
     size: tuple[int, ...]
@@ -83,7 +83,7 @@ class Compiled:
 
     @cached_property
     def declaration(self) -> Declaration:
-        """What was compiled; declared anew where the numbers came from the disk, since solving does without it."""
+        """The compiled declaration; declared again if the numbers came from disk, since solving does not need it."""
         return self.declared or self.formulation.declaration(*self.size)
 
     @cached_property
@@ -91,7 +91,7 @@ class Compiled:
         return self.formulation.symbols(*self.size)
 
     def workspace(self) -> Work:
-        """Fresh arrays for stepping, with all that stays the same in them."""
+        """Return new work arrays for stepping, filled with all constants."""
         n_f, n_c, n_k = self.plan.n_free, self.plan.lower.size, self.plan.n_cone
         rows, columns = self.constant.shape
         outputs = sum(self.symbols.answer.values())
@@ -111,7 +111,7 @@ class Compiled:
         return views
 
     def core(self, h: float, law: float, v_th: float) -> Core:
-        """Contact data of a time step, whose theta is stamped."""
+        """Return contact data of a time step, from whose theta declarations are stamped."""
         n_own, n_rest = self.own.stop - self.own.start, self.theta.size - self.own.stop
         core = Core(self.size, h, law, v_th, n_own, n_rest)
         core.theta = self.theta

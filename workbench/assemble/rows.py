@@ -1,6 +1,6 @@
-"""What a declaration says, row by row: all of a compiled one but the tensor, which only CVXPY can read off.
+"""The rows of a declaration: all of a compiled one except the tensor, which needs CVXPY's canonicalisation.
 
-Declaring takes CVXPY, or within `language.values.by_values` plain numbers: this module works with either.
+Declarations use CVXPY, or plain numbers within `language.values.by_values`: this module works with either.
 """
 
 from dataclasses import dataclass, replace
@@ -24,17 +24,17 @@ leaves: Any = Lazy("workbench.language.leaves")
 
 @dataclass(frozen=True)
 class DeclaredRows:
-    """The rows of a declaration of one size, in the order of `assembly`, and what they are about."""
+    """The rows of a declaration of one size, in the order of `assembly`, and their metadata."""
 
     formulation: Formulation
     size: tuple[int, ...]
     declaration: Declaration
     symbols: Symbols
     rows: list
-    """Expressions, or a number of empty rows."""
+    """Each is an expression, or a number of empty rows."""
     theta: np.ndarray
     position: dict[int, np.ndarray]
-    """Places in theta of every parameter, in Fortran order, CVXPY's."""
+    """Positions in theta of every parameter, in Fortran order as in CVXPY."""
     own: slice
     lower: np.ndarray
     upper: np.ndarray
@@ -47,12 +47,12 @@ class DeclaredRows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Of A with its constant column."""
+        """Shape of A with its constant column."""
         n_free = sum(u.size for u in self.declaration.free)
         return sum(F if isinstance(F, int) else F.size for F in self.rows), n_free + self.lower.size + 1
 
     def compiled(self, constant: np.ndarray, at: np.ndarray, par: np.ndarray, val: np.ndarray, first: int) -> Compiled:
-        """With a tensor, `Plan`'s entries."""
+        """Combine the rows with a tensor, given as `Plan`'s entries."""
         n_cone = int(self.sets.at[-1])
         n_free = self.shape[1] - self.lower.size - 1
         plan = Plan(at, par, val, self.lower, self.upper, first, n_free, n_cone, getattr(self.symbols, "d", 0))
@@ -60,14 +60,16 @@ class DeclaredRows:
         return Compiled(self.formulation, self.size, self.kind, plan, constant, self.theta, self.own, hooks, self.sets)
 
     def difference(self, c: Compiled, rng: np.random.Generator) -> float:
-        """The largest difference of a stamped row from its own value at random data, relative to 1 and the row's terms.
+        """Return the largest difference of a stamped row from its value at random data.
 
-        It gives the declaration's unknowns values, and leaves its parameters as they were.
+        The difference is relative to 1 and the row's terms.
+
+        It sets the declaration's unknowns, and leaves its parameters unchanged.
         """
         work, theta = c.workspace(), self.theta.copy()
         parameters = {p.id: p for F in self.expressions for p in F.parameters()}
         kept = [(p, p.value) for p in parameters.values()]
-        # Away from zero, where no entry of a column would show.
+        # Away from zero, where entries of a column would not show.
         x = rng.choice([-1.0, 1.0], work.A.shape[1]) * rng.uniform(0.5, 1.5, work.A.shape[1])
         x[-1] = 1.0
         start = 0
@@ -77,7 +79,7 @@ class DeclaredRows:
         for key, p in parameters.items():
             p.value = p.project(rng.uniform(0.5, 1.5, p.shape))
             theta[self.position[key]] = np.ravel(p.value, order="F")
-        # A step leaves nothing behind for the next one.
+        # Stamp NaN first: a step must not leave anything behind for the next one.
         stamp(np.full(theta.size, np.nan), work)
         stamp(theta, work)
         direct = [np.zeros(F) if isinstance(F, int) else np.atleast_1d(np.asarray(F.value)) for F in self.rows]
@@ -88,7 +90,7 @@ class DeclaredRows:
 
 
 def read_rows(formulation: Formulation, size: tuple[int, ...]) -> DeclaredRows:
-    """Declare, and read off all that needs no tensor; raises ModellingError."""
+    """Declare, and read everything that needs no tensor; raises ModellingError."""
     declaration, symbols = formulation.declaration(*size), formulation.symbols(*size)
     rows = _rows(declaration, symbols)
     theta, position, own = _parameters(declaration, [F for F in rows if not isinstance(F, int)], symbols)
@@ -110,7 +112,7 @@ def _kind(declaration: Declaration) -> str:
 
 
 def _sets(declaration: Declaration) -> Sets:
-    """The sets of the partners: every entry of a bounded one, every contact of a cone or disc."""
+    """The sets of the partners: every bounded entry, every contact of a cone or disc."""
     cone: list[int] = []
     count: list[int] = []
     order, place = [np.zeros((0, 1), dtype=np.int64)], 0
@@ -142,7 +144,7 @@ def _sets(declaration: Declaration) -> Sets:
 
 
 def _rows(declaration: Declaration, symbols: Symbols) -> list:
-    """Expressions, or a number of empty rows, in the order of `assembly`."""
+    """Expressions, or numbers of empty rows, in the order of `assembly`."""
     rows: list = list(declaration.expressions)
     p_b = next((u for u in declaration.free if u.name() == "p_b"), None)
     recover = {"p_b": p_b} | declaration.recover
@@ -180,7 +182,7 @@ def _constant_bounds(declaration: Declaration) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _parameters(declaration, expressions, symbols) -> tuple[np.ndarray, dict[int, np.ndarray], slice]:
-    """theta with its constants, the positions in it of every parameter (in Fortran order, CVXPY's), the own part."""
+    """theta with its constants, the position in it of every parameter (Fortran order, as in CVXPY), the own part."""
     used = {p.id: p for F in expressions for p in F.parameters()}
     values, position, start = [], {}, 0
     core = {p.name(): p for p in used.values() if isinstance(p, leaves.CoreSymbol)}

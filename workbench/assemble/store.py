@@ -1,13 +1,13 @@
 """Compiled declarations on disk, so that a later process needs no CVXPY.
 
-A file (`engine.disk`) holds the tensor of a declaration as arrays, no pickles and no names. All else, bounds, hooks,
-what stands where, comes from the declaration at hand, which is declared anew in plain numbers (`language.values`); the
-tensor is compared with its values at random data, others in every process, before it is used. So a file that is
-wrong, whatever its digest says, counts as missing (docs/decisions/0021).
+A file (`engine.disk`) holds the tensor of a declaration as arrays, without pickles or names. Everything else (bounds,
+hooks, layout) comes from the current declaration, which is declared again in plain numbers (`language.values`). Before
+it is used, the tensor is compared with the declaration's values at random data, different in every process. So a wrong
+file counts as missing, whatever its digest says (docs/decisions/0021).
 
-The name of a file is the hash of all that the tensor depends on to the last bit: the sources of the workbench and of
+The name of a file is the hash of everything on which the bits of the tensor depend: the sources of the workbench and of
 the modules that the declaring function imports, its options, the size, the versions of CVXPY and NumPy. Formulations
-that cannot be found again by name, in a notebook say, are not stored.
+that cannot be found again by name, such as those of a notebook, are not stored.
 """
 
 import ast
@@ -30,18 +30,18 @@ from workbench.language.formulation import Formulation
 from workbench.language.values import by_values
 
 VERSIONED = "numpy", "cvxpy", "numba"
-"""Packages that a declaration may use beside the workbench, known by their versions."""
+"""Packages that a declaration may use in addition to the workbench, identified by their versions."""
 ROOMS = "engine", "mechanics", "language", "assemble"
-"""Parts of the workbench that the numbers of a declaration depend on."""
+"""Packages of the workbench on which the numbers of a declaration depend."""
 ROUND_OFF = 1e-12
-"""Largest relative difference of a stored tensor from the declaration at hand."""
+"""Largest relative difference allowed between a stored tensor and the current declaration."""
 WHOLE, REAL = np.dtype(np.int64), np.dtype(np.float64)
 ARRAYS = {"at": WHOLE, "par": WHOLE, "val": REAL, "first": WHOLE, "place": WHOLE, "constant": REAL}
-"""What is stored: the entries of `Plan`, and those of the constant A that are not zero, with their places."""
+"""Stored arrays: the entries of `Plan`, and the nonzero entries of the constant A with their positions."""
 
 
 def load_declaration(formulation: Formulation, size: tuple[int, ...]) -> Compiled | None:
-    """The stored declaration; None where there is none that says the same as the declaration at hand."""
+    """Load a stored declaration; None if there is none that agrees with the current declaration."""
     name = _name(formulation, size)
     content = None if name is None else read(name)
     if content is None:
@@ -53,17 +53,17 @@ def load_declaration(formulation: Formulation, size: tuple[int, ...]) -> Compile
         with by_values():
             return _agreeing(read_rows(formulation, size), **arrays)
     except Exception:
-        # It uses more of CVXPY than plain numbers can do, or cannot be declared at all.
+        # It uses more of CVXPY than `values` covers, or cannot be declared at all.
         return _agreeing(read_rows(formulation, size), **arrays)
 
 
 def _arrays(content: bytes) -> dict[str, np.ndarray] | None:
-    """What a file holds, if it is the arrays that are stored."""
+    """The arrays in a file's content, or None if it holds anything else."""
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in ARRAYS}
     except Exception:
-        # What is no archive of arrays raises whatever comes first.
+        # Content that is not an archive of arrays raises various exceptions.
         return None
     fine = all(arrays[name].ndim == 1 and arrays[name].dtype == kind for name, kind in ARRAYS.items())
     return arrays if fine else None
@@ -72,9 +72,9 @@ def _arrays(content: bytes) -> dict[str, np.ndarray] | None:
 def _agreeing(
     rows: DeclaredRows, at: Any, par: Any, val: Any, first: Any, place: Any, constant: Any
 ) -> Compiled | None:
-    """The declaration with a stored tensor, if that is its own."""
+    """The declaration with a stored tensor, if the tensor agrees with it."""
     A = np.zeros(rows.shape)
-    # Compiled code looks at no bounds.
+    # Compiled code does not check bounds.
     ends = [(at, A.size), (par, rows.theta.size), (place, A.size), (first, at.size + 1)]
     if not (at.size == par.size == val.size and place.size == constant.size and first.size == 1) or any(
         x.size and not 0 <= x.min() <= x.max() < end for x, end in ends
@@ -86,13 +86,13 @@ def _agreeing(
 
 
 def made_alone(formulation: Formulation, size: tuple[int, ...]) -> AbstractContextManager[None]:
-    """A block in which no other process compiles the same."""
+    """Context in which no other process compiles the same declaration."""
     name = _name(formulation, size)
     return nullcontext() if name is None else alone(name)
 
 
 def save_declaration(c: Compiled) -> None:
-    """Store what has been compiled, where it can be found again; a folder that cannot be written to is no error."""
+    """Store a compiled declaration that can be found again; a folder that is not writable is no error."""
     name = _name(c.formulation, c.size)
     if name is None:
         return
@@ -103,7 +103,7 @@ def save_declaration(c: Compiled) -> None:
 
 
 def _name(formulation: Formulation, size: tuple[int, ...]) -> str | None:
-    """The name of the file of a formulation and size; None where what it depends on cannot be determined."""
+    """Name of the file for a formulation and size; None if its dependencies cannot be determined."""
     module, name = formulation.build.__module__, formulation.build.__name__
     known = getattr(sys.modules.get(module), name, None)
     if getattr(known, "build", None) is not formulation.build:
@@ -121,7 +121,7 @@ def _versions() -> tuple[str, ...]:
 
 
 def _sources(module: str) -> str | None:
-    """Hash of the sources of the workbench and of a module with all that it imports; None where there is a gap."""
+    """Hash of the sources of the workbench and of a module with all its imports; None if a source is missing."""
     try:
         here = Path(__file__).parent.parent
         found = {str(path): _digest(path) for room in ROOMS for path in (here / room).glob("*.py")}
@@ -153,7 +153,7 @@ def _imported(source: bytes, package: str | None) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def _import_statements(source: bytes, package: str | None) -> tuple[list[str], list[str]]:
-    """Names that a source imports as modules, and those that it imports from modules and that may be modules too."""
+    """Names that a source imports as modules, and names imported from modules that may be modules too."""
     sure, perhaps = [], []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""From a declaration to numbers: CVXPY's own canonicalisation gives the sparse tensor T of `assembly`."""
+"""Compile a declaration: CVXPY's own canonicalisation gives the sparse tensor T of `assembly`."""
 
 from dataclasses import replace
 
@@ -15,10 +15,10 @@ AGREEMENT = 1e-9
 
 
 def compile_declaration(formulation: Formulation, size: tuple[int, ...]) -> Compiled:
-    """Declare, and read the numbers off; raises ModellingError."""
+    """Declare, and read off the numbers; raises ModellingError."""
     r = read_rows(formulation, size)
     result = replace(r.compiled(*_entries(_tensor(r), r.shape, r.theta.size)), declared=r.declaration)
-    # The tensor rests on CVXPY's internals, hence one comparison per compilation with its public `.value`.
+    # The tensor relies on CVXPY's internals, hence one comparison per compilation with its public `.value`.
     worst = r.difference(result, np.random.default_rng(1))
     if not worst <= AGREEMENT:
         raise ModellingError(f"the compiled declaration differs from direct evaluation by {worst:.1e} (relative)")
@@ -56,7 +56,7 @@ def _tensor(r: DeclaredRows) -> tuple:
     T = program.A.tocoo()
     flat, par = T.coords if hasattr(T, "coords") else (T.row, T.col)
     n_rows = row_of.size
-    # CVXPY states F == 0 as -A x = a in its cone program: both blocks come with the sign turned.
+    # In CVXPY's cone program F == 0 becomes -A x = a: both blocks have the opposite sign.
     row, col, val = row_of[flat % n_rows], column[flat // n_rows], -T.data
     order = np.lexsort((col, row))
     keep = order[val[order] != 0.0]
@@ -64,14 +64,14 @@ def _tensor(r: DeclaredRows) -> tuple:
 
 
 def _entries(tensor: tuple, shape: tuple[int, int], n_theta: int) -> tuple:
-    """The tensor as `Plan` wants it: the constant A, then at, par, val, and how many entries come first at their place.
+    """The tensor in `Plan`'s form: the constant A, then at, par, val, and the number of first entries at a position.
 
-    Entries are sorted by row and column; the order of several at one place, and so their sum, stays as it is.
+    Entries are sorted by row and column; the order of several at one position, and so their sum, is unchanged.
     """
     row, col, par, val = tensor
     constant = np.zeros(shape)
     at = row * shape[1] + col
-    # A place holds a constant alone, or is stamped anew at every step, constants and all.
+    # A position holds only a constant, or is stamped at every step, constants included.
     stamped = np.isin(at, at[par != n_theta - 1])
     np.add.at(constant.reshape(-1), at[~stamped], val[~stamped])
     at, par, val = at[stamped], par[stamped], val[stamped]

@@ -1,1 +1,1 @@
-"""What makes Python fast here: compiled kernels, their arrays, their cache."""
+"""The compiled core: kernels, their arrays and their cache."""

@@ -1,20 +1,20 @@
-"""Compiled functions that find each other by name, each compiled when it is first called.
+"""Compiled functions that are linked by name and compiled at their first call.
 
-Numba links the code of every function into all of its callers, to be optimised and turned into machine code once more
-in each of them: a chain of helpers, methods and drivers was compiled over and over, and so was what is never called.
-A `kernel` is compiled, or taken from the disk, once and when it is first called, from Python or from compiled
-code. Its callers hold a place for its address, which is empty until then:
+Numba links the code of every function into all of its callers, where it is optimised and turned into machine code
+again: a chain of helpers, methods and drivers would be compiled repeatedly, including functions that are never called.
+A `kernel` is compiled, or loaded from disk, once and at its first call, from Python or from compiled code. Its callers
+hold a slot for its address, which is empty until then:
 
     @kernel(types.float64(MATRIX, VECTOR), **FAST)
     def largest(M, q): ...
 
-A call through the place costs a nanosecond or two and is never inlined; helpers of a few lines within inner loops are
-better off `linked=True`, as numba does it.
+A call through the slot costs a nanosecond or two and is never inlined; helpers of a few lines within inner loops are
+better `linked=True`, as in plain numba.
 
-What the cached code of a kernel was made from makes it stale: the code and the file of the function, of all that was
-linked into it and of what teaches numba their types, options, constants, and signatures of what is called by name.
-Functions of plain numba may call kernels too, but numba's cache does not see what they are made from:
-`njit(cache=True)` is not for them.
+The cached code of a kernel is stale if any of its sources changes: the code and the file of the function, of everything
+linked into it and of the modules that define its types in numba, options, constants, and signatures of kernels that it
+calls by name. Functions of plain numba may call kernels too, but numba's cache does not see these sources: do not use
+`njit(cache=True)` for them.
 """
 
 import ctypes
@@ -32,7 +32,7 @@ from typing import Any
 
 import numba
 import numpy as np
-import numpy.ma  # Numba asks for it when it first meets an array, while clocks run.
+import numpy.ma  # Numba imports it when it first meets an array, while clocks run.
 from numba import types
 
 from workbench.engine import disk
@@ -66,22 +66,22 @@ ALWAYS: dict[str, Any] = {
     "nopython": True, "error_model": "numpy", "boundscheck": bool(config.BOUNDSCHECK),
     "no_cpython_wrapper": True, "no_cfunc_wrapper": True,
 }  # fmt: skip
-"""Options of every kernel. Where NUMBA_BOUNDSCHECK=1 numba checks bounds without being asked, but does not say so.
-
-Wrappers take a fifth of the time of compiling. The one for Python is made when Python calls (`_make_for_python`). The
-one for C is called where a first-class function has no address by numba's own convention, which kernels have.
+"""Options of every kernel. With NUMBA_BOUNDSCHECK=1 numba checks bounds by default, but does not report the option.
+Wrappers take a fifth of the compilation time. The one for Python is made at the first call from Python
+(`_make_for_python`). The one for C is called only if a first-class function has no address by numba's own convention,
+which kernels have.
 """
 
 
 class Kernel(CPUDispatcher):
-    """What `kernel` returns: called from Python and handed to compiled code like any function of numba's."""
+    """Result of `kernel`: callable from Python, and usable in compiled code like any numba function."""
 
     def __init__(self, function: Callable, signature: Any, linked: bool, options: dict[str, Any]) -> None:
         super().__init__(function, locals={}, targetoptions={**ALWAYS, **options}, pipeline_class=Pipeline)
         self.declared, self.linked = signature, linked
-        # Now: by the time of the first call their files may have changed.
+        # Computed now: by the time of the first call the files may have changed.
         self.of_types = list(_of_types(signature))
-        # Functions made in a loop differ in what they close over.
+        # Functions made in a loop differ in their closures.
         self.closed = _digest(_closed(function, set())) if function.__closure__ else ""
         self.symbol = f"{function.__module__}.{function.__qualname__}{signature}{self.closed}"
         # Another function of the same name, as in the other branch of an `if`, keeps its own callers.
@@ -103,12 +103,12 @@ class Kernel(CPUDispatcher):
         return arrived, (Travelling(self.py_func), self.declared, self.linked, options)
 
     def ready(self) -> None:
-        """Compile it or take it from the disk where that has not been done."""
+        """Compile it or load it from disk, unless that has been done."""
         if not self.place:
             self._make(compiling=True)
 
     def is_ready(self) -> bool:
-        """Whether it need not be compiled: what is on the disk is taken from there. That is looked for once."""
+        """Return whether it need not be compiled, loading it from disk if it is there. The disk is searched once."""
         if not self.place and not self.sought:
             self.sought = True
             with suppress(_NotOnDiskError):
@@ -116,39 +116,40 @@ class Kernel(CPUDispatcher):
         return bool(self.place)
 
     def _make(self, compiling: bool) -> None:
-        """Take it from the disk, or compile it; else raise _NotOnDiskError."""
+        """Load it from disk, or compile it if allowed; otherwise raise _NotOnDiskError."""
         with standing_still(), global_compiler_lock, no_collection():
             if not self.overloads:
                 with ExitStack() as held:
                     self._cache = _Cache(self, held if compiling else None)
                     super().compile(self.declared)
-                # Python calls no machine code that takes addresses: numba asks for what it is to call every time.
+                # Python cannot call machine code that takes addresses: numba asks for the target at every call.
                 if not self.takes_addresses:
                     self.disable_compile()
             made: Any = self.overloads[self.declared.args]
             self.made = made
-            # Numba asks for an address whenever Python hands the kernel over, which takes it 20 microseconds.
+            # Numba asks for an address whenever Python passes the kernel, which takes 20 microseconds.
             made.library.get_pointer_to_function = cache(made.library.get_pointer_to_function)
             address = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
-            # Compiled code that hands it over as a first-class function, which is not kept on disk, refers to that.
+            # Compiled code that passes it as a first-class function, which is not stored on disk, refers to this
+            # symbol.
             add_symbol(made.fndesc.llvm_cfunc_wrapper_name, address)
             self.place.value = address
 
     def add_overload(self, made: Any) -> None:
-        """As numba's, but Python cannot call it yet."""
+        """Like numba's, but without the wrapper for calls from Python."""
         self.overloads[self.declared.args] = made
 
     def _search_new_conversions(self, *args: Any, **kws: Any) -> bool:
-        """As numba's, which is asked where there is nothing for Python to call, as there is not the first time."""
+        """Like numba's, which is called if there is no wrapper for Python yet, as at the first call."""
         first = self.for_python is None
         if first:
             self._make_for_python()
         return super()._search_new_conversions(*args, **kws) or first  # type: ignore[misc]
 
     def _make_for_python(self) -> None:
-        """Make or load what Python calls: it unpacks arguments, calls the kernel and packs the answer.
+        """Make or load the wrapper for Python: it unpacks arguments, calls the kernel and packs the result.
 
-        Two kernels of three are called by kernels only and have none.
+        Two kernels out of three are called by kernels only and have none.
         """
         with standing_still(), global_compiler_lock, no_collection(), ExitStack() as held:
             if self.for_python is None:
@@ -159,34 +160,34 @@ class Kernel(CPUDispatcher):
                     kept.save_overload(self.declared, wrapped)
                 codes = [kind._code for kind in self.declared.args]
                 self._insert(codes, wrapped.entry_point)  # type: ignore[attr-defined]
-                # What is inserted is not counted as referred to.
+                # Inserted code does not count as referenced.
                 self.for_python = wrapped
 
     def __wrapper_address__(self) -> int:
-        """As numba has it for first-class functions: not zero, and never called."""
+        """As numba requires for first-class functions: nonzero, and never called."""
         self.ready()
         return self.place.value or 0
 
     def get_compile_result(self, signature: Any) -> Any:
-        """As numba's, of first-class functions."""
+        """Like numba's, for first-class functions."""
         self.ready()
-        # Numba's own looks through its overloads, which takes most of the time in which a short run begins.
+        # Numba's own searches its overloads, which takes most of the startup time of a short run.
         return self.made if signature == self.declared else super().get_compile_result(signature)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """As numba's, of what is linked."""
+        """Like numba's, for linked functions."""
         self.ready()
         return super().get_call_template(args, kws)
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
-        # The first call from Python asks for what it is to call.
+        # The first call from Python asks for the target.
         if self.takes_addresses or is_interpreted(self.is_ready):
             return in_python(self.py_func)
         self.ready()
         return self
 
     def called(self, context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        """A call of what the place holds, by numba's convention: an error is passed on."""
+        """Generate a call of the address in the slot, by numba's convention: an error is passed on."""
         convention, anything = context.call_conv, cgutils.voidptr_t
         place = builder.module.globals.get(self.symbol) or ir.GlobalVariable(builder.module, anything, self.symbol)
         with cgutils.if_unlikely(builder, cgutils.is_null(builder, builder.load(place))):
@@ -202,27 +203,27 @@ class Kernel(CPUDispatcher):
 
 
 def kernel(signature: Any, *, linked: bool = False, **options: Any) -> Callable[[Callable], Any]:
-    """A decorator: compiled for one signature, kept on disk; `options` are those of `numba.njit`."""
+    """Decorator for a function compiled for one signature and stored on disk; `options` are those of `numba.njit`."""
     return interpreted if OFF else lambda function: Kernel(function, signature, linked, options)
 
 
 def arrived(function: Callable, signature: Any, linked: bool, options: dict[str, Any]) -> Kernel:
-    """The kernel of a function that came from another process, one only however often it comes."""
+    """Return the kernel of a function from another process, the same one however often it arrives."""
     known = next((k for k in PLACES.values() if k.py_func is function), None)
     return known or Kernel(function, signature, linked, options)
 
 
 @typeof_impl.register(Kernel)
 def _type(value: Kernel, c: Any) -> Any:
-    """Handed over as an argument it is a first-class function; in the code of another one, a name."""
+    """As an argument it is a first-class function; in the code of another function, a name."""
     return types.Dispatcher(value) if value.linked or c.purpose is Purpose.argument else value.kind
 
 
 def argument_type(group: type, *fields: types.Type) -> types.BaseTuple:
-    """The type of arguments that are handed over together: a class of named tuples, with the types of its fields.
+    """Return the type of arguments that are passed together: a named tuple class with the types of its fields.
 
-    Values of other types are refused, as numba refuses such arguments. By itself it would not see functions as
-    first-class ones in a tuple.
+    Values of other types are rejected, as numba rejects such arguments. By default numba would not recognise functions
+    in a tuple as first-class ones.
     """
     kind = types.BaseTuple.from_types(fields, group)
 
@@ -241,15 +242,15 @@ def _is_callable(wanted: types.Type, value: Any) -> bool:
 
 
 PLACES: dict[int, Kernel] = {}
-"""The kernel that belongs to a place. It lives as long as the process: code that calls it may."""
+"""The kernel of each slot. It lives as long as the process, since code that calls it may."""
 SYMBOLS: dict[str, CodeType] = {}
-"""What the first kernel of a symbol does."""
+"""Code of the first kernel with each symbol."""
 FILL = "workbench.engine.compiling.fill"
-"""What compiled code knows `_fill` by."""
+"""Symbol of `_fill` in compiled code."""
 
 
 def _fill(place: int) -> None:
-    """Called by compiled code that finds a place empty."""
+    """Fill a slot that compiled code has found empty."""
     PLACES[place].ready()
 
 
@@ -257,9 +258,9 @@ add_symbol(FILL, id(_fill))
 
 
 def _filler(context: Any, module: Any) -> Any:
-    """The function of a module that calls `_fill` for a place: whether that raised an exception, which is then set.
+    """Return a module's function that calls `_fill` for a slot and returns whether an exception is set.
 
-    Not through ctypes, which prints exceptions and forgets them: a handler of signals may raise one, too.
+    Not through ctypes, which prints exceptions and discards them: a signal handler may raise one, too.
     """
     kind = ir.FunctionType(ir.IntType(1), [cgutils.voidptr_t.as_pointer()])
     function = cgutils.get_or_insert_function(module, kind, f"{FILL}.call")
@@ -278,7 +279,7 @@ def _filler(context: Any, module: Any) -> Any:
 
 
 def _holds_addresses(kind: types.Type) -> bool:
-    """Whether values of a type are or hold addresses, which Python has none of."""
+    """Return whether values of a type are or contain addresses, which Python cannot represent."""
     return isinstance(kind, types.CPointer) or any(map(_holds_addresses, getattr(kind, "types", ())))
 
 
@@ -287,40 +288,40 @@ class _NotOnDiskError(Exception):
 
 
 class _Cache:
-    """The machine code of one kernel on disk: a file (`disk`) in the folder in which numba would keep it.
+    """Machine code of one kernel on disk: a file (`disk`) in the folder in which numba would store it.
 
-    What is missing there is compiled while its lock is `held`; without, loading it raises _NotOnDiskError.
-
-    Numba's own cache goes by the function's file and bytecode alone, and unpickles what it finds.
+    If it is missing there, it is compiled while its lock is `held`; without a lock, loading raises _NotOnDiskError.
+    Numba's own cache depends on the function's file and bytecode alone, and unpickles what it finds.
     """
 
     def __init__(self, kernel: Kernel, held: ExitStack | None) -> None:
         self._held = held
         self.cache_path = None
         with suppress(RuntimeError, OSError):
-            # Else no folder can be written to, or the function comes from no file: compiled in every process.
+            # Otherwise no folder is writable, or the function comes from no file: it is compiled in every process.
             self._impl = _Place(kernel.py_func)
             self.cache_path = self._impl.locator.get_cache_path()
-        # The file is about all this; another processor, another closure and checked bounds have a file of their own.
+        # The content of the file depends on all this; another processor, another closure or checked bounds have their
+        # own file.
         self._made_from = f"{numba.__version__} {_digest(_made_from(kernel))}".encode()
         self._which = f"{kernel.declared} {kernel.closed} {kernel.targetoptions['boundscheck']}"
 
     def of_wrapper(self, made: Any, held: ExitStack) -> "_Cache":
-        """The same for what Python calls: it knows the kernel by a name that is new whenever that is compiled."""
+        """The same for the wrapper for Python, which names the kernel by a symbol that changes at every compilation."""
         other = copy(self)
         other._held, other._which = held, f"{self._which} called by Python"
         other._made_from = self._made_from + made.fndesc.llvm_func_name.encode()
         return other
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """As numba's, which first imports all that compiling might need: that takes ten times as long as the rest."""
+        """Like numba's, which first imports all that compilation might need, at ten times the cost of the rest."""
         rtsys.initialize(context)
         found = self._loaded(context)
         if found is None:
             if self._held is None:
                 raise _NotOnDiskError
             if self.cache_path is not None:
-                # Held until it is saved. Another process may be compiling it: we wait, and take what it has made.
+                # Held until it is saved. If another process is compiling it, wait and load its result.
                 self._held.enter_context(disk.alone(self._name(context.codegen()), Path(self.cache_path)))
                 found = self._loaded(context)
         return found
@@ -329,13 +330,13 @@ class _Cache:
         if self.cache_path is None:
             return None
         content = disk.read(self._name(context.codegen()), self._made_from, Path(self.cache_path))
-        # What is whole but cannot be loaded, for want of memory say, is compiled anew.
+        # If it is intact but cannot be loaded, for lack of memory say, it is compiled again.
         with suppress(Exception):
             return None if content is None else self._impl.rebuild(context, pickle.loads(content))
         return None
 
     def save_overload(self, signature: Any, made: Any) -> None:
-        """Keep the code, where that is possible."""
+        """Store the code, if possible."""
         if self.cache_path is not None and self._impl.check_cachable(made):
             content = dumps(self._impl.reduce(made))
             disk.write(self._name(made.codegen), content, self._made_from, Path(self.cache_path))
@@ -345,7 +346,7 @@ class _Cache:
 
 
 class _OwnTree(InTreeCacheLocator):
-    """Beside the source; where others may write to that, numba goes on to the user's folder."""
+    """The folder of the source; if others may write to it, numba falls back to the user's folder."""
 
     @classmethod
     def from_function(cls, function: Any, file: Any) -> Any:
@@ -354,7 +355,7 @@ class _OwnTree(InTreeCacheLocator):
 
 
 class _Place(CompileResultCacheImpl):
-    """Which folder, and what is kept: numba's, but for the folders of others."""
+    """The folder, and the stored data: numba's, except for folders of others."""
 
     _locator_classes = [  # noqa: RUF012
         _OwnTree if kind is InTreeCacheLocator else kind for kind in CompileResultCacheImpl._locator_classes
@@ -371,7 +372,7 @@ def _digest(words: Iterable[str | bytes]) -> str:
 
 @cache
 def _content(file: str) -> bytes:
-    """What a file holds, in short; nothing where functions come from no file."""
+    """Digest of a file's content; empty if functions come from no file."""
     try:
         return hashlib.sha256(Path(file).read_bytes()).digest()
     except OSError:
@@ -379,20 +380,20 @@ def _content(file: str) -> bytes:
 
 
 def _made_from(kernel: Kernel) -> Iterator[str | bytes]:
-    """What the code of a kernel is made from, as words; what it closes over apart."""
+    """Sources of a kernel's code, as words; its closure separately."""
     yield from kernel.of_types
     yield _options(kernel)
     yield from _function(kernel.py_func, set())
 
 
 def _of_types(signature: Any) -> Iterator[str | bytes]:
-    """What teaches numba the types of a signature, and how they are called."""
+    """Modules that define the types of a signature in numba, and the names of the types."""
     yield _content(__file__)
     kinds = [signature.return_type, *signature.args]
     for kind in kinds:
         yield _content(sys.modules[type(kind).__module__].__file__ or "")
         yield str(getattr(kind, "fields", ()))
-        # Of groups within groups, too.
+        # Also for nested groups.
         kinds += getattr(kind, "types", ())
 
 
@@ -402,7 +403,7 @@ def _options(dispatcher: Dispatcher) -> str:
 
 
 def _function(function: Callable, met: set) -> Iterator[str | bytes]:
-    """What the code of a function is made from: as it was imported, since its file may have changed since."""
+    """Sources of a function's code as imported, since its file may have changed since."""
     if function in met:
         return
     met.add(function)
@@ -417,7 +418,7 @@ def _function(function: Callable, met: set) -> Iterator[str | bytes]:
 
 
 def _code(code: CodeType) -> Iterator[str | bytes]:
-    """Not by `marshal`, whose bytes depend on who else holds a constant, or which does not know slices."""
+    """Not by `marshal`, whose bytes depend on other holders of a constant, and which does not know slices."""
     yield code.co_code
     yield f"{code.co_names} {code.co_varnames} {code.co_freevars} {code.co_firstlineno}"
     for constant in code.co_consts:
@@ -441,7 +442,7 @@ def _closed(function: Callable, met: set) -> Iterator[str | bytes]:
 
 
 def _thing(thing: Any, names: list[str], met: set) -> Iterator[str | bytes]:
-    """What a function takes from a thing by using these names."""
+    """Sources that a function takes from an object by using these names."""
     if isinstance(thing, Kernel) and not thing.linked:
         yield thing.symbol
     elif isinstance(thing, Dispatcher):
@@ -470,10 +471,10 @@ def _thing(thing: Any, names: list[str], met: set) -> Iterator[str | bytes]:
     elif isinstance(thing, EnumMeta):
         yield repr(list(thing))
     else:
-        # Where it is an address the code is never taken from the disk.
+        # Code with an address in place of a name is never loaded from disk.
         yield getattr(thing, "__qualname__", None) or repr(thing)
 
 
 def _of_library(module: str) -> bool:
-    """Whether it changes with numba's version, or not at all."""
+    """Whether it changes only with numba's version, or not at all."""
     return module.partition(".")[0] in {"llvmlite", "math", "numba", "numpy"}

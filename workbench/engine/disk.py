@@ -1,10 +1,10 @@
-"""Files that only save time: compiled declarations and such in a folder of the user's, machine code where numba has it.
+"""Cache files: compiled declarations and the like in a folder of the user, machine code in numba's folders.
 
-Each is a SHA-256 and then the content. The digest covers the name of the file, what its content is about and the
-content itself, and is compared before anything is made of the content: a file that is damaged, renamed or about
-something else counts as missing, and so does a folder that cannot be read or written.
+Each file is a SHA-256 digest followed by the content. The digest covers the name of the file, a description of its
+content and the content itself, and is checked before the content is used: a file that is damaged, renamed or of another
+description counts as missing, and so does a folder that cannot be read or written.
 
-A digest says nothing of who wrote a file, so folders that others may write to are refused with a `CacheWarning`
+A digest does not show who wrote a file, so folders that others may write to are rejected with a `CacheWarning`
 (`why_unsafe`). The user's folder is `CONTACT_WORKBENCH_CACHE`, else `contact-workbench` below `XDG_CACHE_HOME` or
 `~/.cache`.
 """
@@ -24,17 +24,17 @@ LOCKS = "locks"
 
 
 class CacheWarning(UserWarning):
-    """Saved work is not used, and everything is computed anew, since others may write to its folder."""
+    """A cache is ignored, and everything is computed again, since others may write to its folder."""
 
 
 def folder() -> Path:
-    """The user's folder."""
+    """Return the user's cache folder."""
     own = os.environ.get("CONTACT_WORKBENCH_CACHE")
     return Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "contact-workbench"
 
 
 def read(name: str, about: bytes = b"", where: Path | None = None) -> bytes | None:
-    """The content of a file in the user's folder, or `where`; None where there is none that is whole."""
+    """Return the content of a file in the user's folder, or `where`; None if there is no intact one."""
     place = trusted(where or folder())
     if place is None:
         return None
@@ -47,12 +47,12 @@ def read(name: str, about: bytes = b"", where: Path | None = None) -> bytes | No
 
 
 def write(name: str, content: bytes, about: bytes = b"", where: Path | None = None) -> None:
-    """Write a file, where that is possible."""
+    """Write a file, if possible."""
     with suppress(OSError):
         trusted_place = _made(where or folder())
         if trusted_place is None:
             return
-        # Another process may be writing the same: each writes a file of its own, and the last one stays.
+        # Another process may be writing the same: each writes its own file, and the last one remains.
         handle, temporary = tempfile.mkstemp(dir=trusted_place)
         try:
             with os.fdopen(handle, "wb") as out:
@@ -65,10 +65,10 @@ def write(name: str, content: bytes, about: bytes = b"", where: Path | None = No
 
 @contextmanager
 def alone(name: str, where: Path | None = None) -> Iterator[None]:
-    """Of the processes that are about to make the same file, one at a time is in this block: the others find it made.
+    """Let one process at a time into this block for the same file, so that the others find it made.
 
-    Who has made nothing wait until the first one has, and look again. The lock goes with the process. Where there are
-    no locks, or the folder cannot be written to, nobody waits.
+    The others wait until the first has finished, and look again. The lock ends with the process. Without support for
+    locks, or if the folder is not writable, nobody waits.
     """
     file, at = None, int.from_bytes(_digest(name)[:3], "big")
     with suppress(OSError, ImportError):
@@ -88,12 +88,12 @@ def alone(name: str, where: Path | None = None) -> Iterator[None]:
 
 @cache
 def _locks(path: Path) -> int:
-    """A file of which each byte stands for some files; kept open, since closing it would give up all of its locks."""
+    """Open a file of which each byte locks some files; it stays open, since closing it would release all its locks."""
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
 def _made(place: Path) -> Path | None:
-    """The folder, made where it was missing; None where others may write to it. Raises OSError."""
+    """Return the folder, created if missing; None if others may write to it. Raises OSError."""
     place.parent.mkdir(parents=True, exist_ok=True)
     place.mkdir(mode=0o700, exist_ok=True)
     return trusted(place)
@@ -109,7 +109,7 @@ def _digest(*parts: str | bytes) -> bytes:
 
 
 def trusted(place: Path) -> Path | None:
-    """A folder without links on the way to it; None, with a `CacheWarning`, where others may write to it."""
+    """Return a folder with links resolved; None, with a `CacheWarning`, if others may write to it."""
     try:
         real = place.resolve(strict=True)
     except OSError:
@@ -122,16 +122,16 @@ def trusted(place: Path) -> Path | None:
 
 @cache
 def _warn(message: str) -> None:
-    """Once for each folder, whatever the filters of warnings are."""
+    """Warn once for each folder, whatever the warning filters."""
     warnings.warn(message, CacheWarning, stacklevel=3)
 
 
 def why_unsafe(place: Path) -> str | None:
-    """Why the files in a folder, its path without links, may be somebody else's; None where they are not.
+    """Return why the files in a folder, its path without links, may be another user's; None if they cannot be.
 
-    The folder and all above it must belong to the user or to root, and nobody else may write to them. Above it, a
-    sticky folder such as /tmp does: what belongs to the user stays in its place there. Where there are no owners, as
-    on Windows, nothing is refused.
+    The folder and all above it must belong to the user or to root and be writable by nobody else. Above it, a sticky
+    folder such as /tmp is allowed: others cannot replace the user's entries there. On systems without owners, such as
+    Windows, nothing is rejected.
     """
     if not hasattr(os, "getuid"):
         return None
@@ -150,7 +150,7 @@ def why_unsafe(place: Path) -> str | None:
 
 
 def _own_group(number: int) -> bool:
-    """Whether a group has the user, or root, as its only member: by custom it then bears the user's name."""
+    """Return whether a group has the user, or root, as its only member: by convention it then has the user's name."""
     import grp
     import pwd
 

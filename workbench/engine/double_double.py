@@ -11,12 +11,12 @@ from workbench.engine.compiling import kernel
 F64 = types.float64
 TWICE = types.UniTuple(F64, 2)
 SPLITTER = 2.0**27 + 1.0
-"""Times this, a double of 53 bits falls into two halves whose products are exact."""
+"""Multiplying by this splits a double of 53 bits into two halves whose products are exact."""
 
 
 @kernel(TWICE(F64, F64), linked=True)
 def two_sum(a, b):
-    """a + b exactly, as (the rounded sum, its error)."""
+    """Return a + b exactly, as (the rounded sum, its error)."""
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
@@ -24,7 +24,7 @@ def two_sum(a, b):
 
 @kernel(TWICE(F64, F64), linked=True)
 def two_product(a, b):
-    """a b exactly, as (the rounded product, its error), short of overflow and underflow."""
+    """Return a b exactly, as (the rounded product, its error), without overflow and underflow."""
     p = a * b
     t = SPLITTER * a
     a_high = t - (t - a)
@@ -37,7 +37,7 @@ def two_product(a, b):
 
 @kernel(TWICE(F64, F64, F64, F64, F64, F64), linked=True)
 def less_product(x, x_low, a, a_low, b, b_low):
-    """x - a b of three such numbers."""
+    """Return x - a b for three such numbers."""
     p, e = two_product(a, b)
     s, t = two_sum(x, -p)
     return two_sum(s, t + (x_low - (e + (a * b_low + a_low * b))))
@@ -45,7 +45,7 @@ def less_product(x, x_low, a, a_low, b, b_low):
 
 @kernel(TWICE(F64, F64, F64, F64), linked=True)
 def quotient(a, a_low, b, b_low):
-    """a / b of two such numbers."""
+    """Return a / b for two such numbers."""
     first = a / b
     rest, _ = less_product(a, a_low, first, 0.0, b, b_low)
     return two_sum(first, rest / b)
@@ -53,6 +53,6 @@ def quotient(a, a_low, b, b_low):
 
 @kernel(TWICE(F64, F64, F64), linked=True)
 def product(a, b, c):
-    """a b c of three doubles."""
+    """Return a b c for three doubles."""
     p, e = two_product(a, b)
     return less_product(0.0, 0.0, -p, -e, c, 0.0)

@@ -1,17 +1,17 @@
-"""Kernels as the Python functions that they are made from, a hundred times slower and at once.
+"""Kernels interpreted as the Python functions they are made from: a hundred times slower, but without compilation.
 
-Where NUMBA_DISABLE_JIT=1 nothing is compiled: everything is open to debuggers, `print` and tracebacks. Elsewhere small
-work may ask for it, since compiling a kernel takes a quarter of a second and interpreting it on two unknowns none:
+With NUMBA_DISABLE_JIT=1 nothing is compiled: debuggers, `print` and tracebacks work everywhere. Otherwise small tasks
+can request it, since compiling a kernel takes a quarter of a second and interpreting it on two unknowns almost none:
 
     with interpreting(problem.size):
         find_solver("lemke").solve(problem)
 
-There a kernel that Python calls is interpreted, and so are the kernels that it calls in turn, while this process has
-interpreted for less than `UNSOUGHT`; from then on those whose machine code is not on the disk, up to `SECONDS`. All
-others run compiled, also in the midst of an interpreted one. Loops over the steps of a run are outside of such blocks.
+There a kernel called from Python is interpreted, and so are the kernels that it calls in turn, until this process has
+interpreted for `UNSOUGHT`; from then on only those whose machine code is not on disk, up to `SECONDS`. All others run
+compiled, even when called from an interpreted one. Loops over the steps of a run are outside such blocks.
 
-What only compiled code has, NumPy does in interpreted kernels: an address is the row of numbers from that place on,
-vector lanes are arrays of eight.
+Constructs that exist only in compiled code are replaced by NumPy in interpreted kernels: an address is the row of
+numbers from that position on, vector lanes are arrays of eight.
 """
 
 import threading
@@ -25,24 +25,24 @@ import numpy as np
 from workbench.engine.numba_internals import callable_intrinsic, config
 
 OFF = bool(config.DISABLE_JIT)
-"""Whether nothing is compiled."""
+"""Whether compilation is disabled."""
 SMALL = 8
-"""Unknowns up to which work is small: of methods for LCPs half the solves take a millisecond then, and none 0.6 s."""
+"""Largest number of unknowns of a small task: half of the LCP solves then take a millisecond, and none 0.6 s."""
 UNSOUGHT = 0.1
-"""Seconds for which a process interprets kernels before it looks for machine code: loading it would take as long."""
+"""Seconds for which a process interprets kernels before it searches for machine code: loading it would take as long."""
 SECONDS = 1.0
 """Seconds for which a process interprets kernels before it compiles them, which would take several times as long."""
 
 
 class _Thread(threading.local):
-    """What a thread interprets: whether it may, and since when it does, by `time.perf_counter`; 0 while it does not."""
+    """State of a thread: whether it may interpret, and since when it does by `time.perf_counter`, 0 if it does not."""
 
     allowed = False
     since = 0.0
 
 
 class _Process:
-    """Seconds that all threads have spent on interpreting."""
+    """Seconds that all threads have spent interpreting."""
 
     spent = 0.0
 
@@ -52,7 +52,7 @@ _thread = _Thread()
 
 @contextmanager
 def interpreting(unknowns: int) -> Iterator[None]:
-    """A block whose kernels are interpreted where they are not compiled yet, if so many unknowns are few."""
+    """Context in which kernels that are not compiled yet are interpreted, if there are few unknowns."""
     before = _thread.allowed
     _thread.allowed = unknowns <= SMALL
     try:
@@ -62,12 +62,12 @@ def interpreting(unknowns: int) -> Iterator[None]:
 
 
 def seconds_interpreted() -> float:
-    """Seconds that this process has spent on interpreting kernels."""
+    """Return the seconds that this process has spent interpreting kernels."""
     return _Process.spent + (time.perf_counter() - _thread.since if _thread.since else 0.0)
 
 
 def is_interpreted(is_ready: Callable[[], bool]) -> bool:
-    """Whether a kernel that Python calls now is interpreted; `is_ready` looks for its machine code."""
+    """Return whether a kernel called from Python now is interpreted; `is_ready` searches for its machine code."""
     if not _thread.allowed:
         return False
     seconds = seconds_interpreted()
@@ -75,7 +75,7 @@ def is_interpreted(is_ready: Callable[[], bool]) -> bool:
 
 
 def in_python(function: Callable) -> Callable:
-    """The function, and around the outermost one a clock and NumPy's arithmetic without warnings."""
+    """Return the function, with a clock and NumPy's arithmetic without warnings around the outermost one."""
     if _thread.since:
         return function
 
@@ -92,17 +92,17 @@ def in_python(function: Callable) -> Callable:
 
 
 def interpreted(function: Callable) -> Any:
-    """A kernel that is never compiled; like compiled ones it divides as NumPy does, without warnings."""
+    """Return a kernel that is never compiled; like compiled ones it divides as NumPy does, without warnings."""
     kernel: Any = np.errstate(all="ignore")(function)
     kernel.py_func = function
     return kernel
 
 
 def python_of(function: Any) -> Callable:
-    """The Python function that numba's decorators were given; where nothing is compiled they return it."""
+    """Return the Python function given to numba's decorators, which return it unchanged if compilation is disabled."""
     return getattr(function, "py_func", function)
 
 
 def building_block(compiled: Callable, python: Callable) -> Any:
-    """An intrinsic of numba's, and what does the same in Python."""
+    """Return a numba intrinsic with an equivalent in Python."""
     return python if OFF else callable_intrinsic(compiled, python)

@@ -5,8 +5,8 @@ Every pivoting or per-contact method is one compiled function of one signature, 
     solve(M, q, lower, upper, mu, d, z, info) -> status
 
 M (n, n), q, lower, upper (n,), mu (r,) friction coefficients of a cone problem (empty otherwise), d its number of
-tangential directions; z (n,) receives the answer, info (1,) the number of iterations; status is a `solution.Status`.
-Because a first-class function type hides which method stands behind it, the time stepper is compiled only once.
+tangential directions; z (n,) receives the solution, info (1,) the number of iterations; status is a `solution.Status`.
+Because a first-class function type is independent of the method, the time stepper is compiled only once.
 """
 
 from typing import Any
@@ -25,24 +25,24 @@ SOLVE_T = types.FunctionType(SOLVE)
 FAST: Any = {"fastmath": {"reassoc", "contract", "nsz"}}
 """Options of inner loops: sums in any order, so that they vectorise."""
 FASTER: Any = {"fastmath": {"reassoc", "contract", "nsz", "nnan"}}
-"""The same for minima and maxima of what cannot be nan."""
+"""The same for minima and maxima of values that cannot be nan."""
 
 WITHIN: Any = {"linked": True, "forceinline": True, "_nrt": False}
-"""Options of what a loop asks of groups of arrays (`argument_type`) at every item: its code stands within the loop, and
-it counts no references to all those arrays, which would take longer than its work. It must make no array of its own,
-and hold on to none."""
+"""Options of functions that a loop calls for every item of a group of arrays (`argument_type`): they are inlined and do
+no reference counting for all those arrays, which would take longer than their work. They must not create an array or
+keep a reference to one."""
 
 FLOATS, INTEGERS = types.CPointer(types.float64), types.CPointer(types.int64)
-"""Where a row of numbers begins: functions called every microsecond take it in place of an array, whose seven words
-and two reference counts cost more than the work. Whoever calls holds the array itself. Nobody knows where such a row
-ends: where bounds are checked (NUMBA_BOUNDSCHECK=1), those of arrays are, and what lies behind an address is not."""
+"""Start of a row of numbers: functions called every microsecond take it instead of an array, whose seven words and two
+reference counts cost more than the work. The caller holds the array itself. The length of such a row is unknown: with
+bounds checks (NUMBA_BOUNDSCHECK=1), arrays are checked and addresses are not."""
 
 SINGULAR_PIVOT = 1e-13
 """A pivot below this share of its row's largest original entry counts as zero."""
 
 
 def _address(context, x):
-    """Where the numbers of the array x begin."""
+    """Address of the numbers of the array x."""
 
     def generate(context, builder, signature, args):
         return make_array(signature.args[0])(context, builder, args[0]).data
@@ -51,7 +51,7 @@ def _address(context, x):
 
 
 def _after(context, p, k):
-    """Where the k-th number after p begins."""
+    """Address of the k-th number after p."""
 
     def generate(context, builder, signature, args):
         return builder.gep(args[0], [args[1]])
@@ -65,7 +65,7 @@ after: Any = building_block(_after, lambda p, k: p[k:])
 
 @kernel(types.int64(MATRIX, INDICES), **FAST)
 def lu_factor(A, pivots):
-    """Factorise A (n, n) in place with scaled partial pivoting; 0, or 1 + the first column without a pivot."""
+    """Factorise A (n, n) in place with scaled partial pivoting; returns 0, or 1 + the first column without a pivot."""
     n = A.shape[0]
     scale = scratch(n)
     for i in range(n):
@@ -114,9 +114,9 @@ def lu_solve(LU, pivots, b, x):
 
 @kernel(types.int64(MATRIX, VECTOR, VECTOR, INDICES, types.boolean), **FAST)
 def solve_on_basis(M, q, z, active, refine):
-    """Solve M_aa z_a = -(q + M z_b)_a, a the indices with active != 0, b the others; z (n,) is updated on a.
+    """Solve M_aa z_a = -(q + M z_b)_a, a being the indices with active != 0, b the others; z (n,) is updated on a.
 
-    One step of iterative refinement when `refine`. Returns 0, or 1 + the position in a of a missing pivot.
+    One step of iterative refinement if `refine`. Returns 0, or 1 + the position in a of a missing pivot.
     """
     n = M.shape[0]
     a = scratch_indices(n)
@@ -158,14 +158,17 @@ def solve_on_basis(M, q, z, active, refine):
 
 @kernel(types.float64(MATRIX), **FAST)
 def largest_eigenvalue(S):
-    """Of a symmetric S (n, n), which is lost: Jacobi's rotations, row by row (Golub & Van Loan 2013, section 8.5)."""
+    """Return the largest eigenvalue of a symmetric S (n, n), which is overwritten.
+
+    Jacobi rotations by row (Golub & Van Loan 2013, section 8.5).
+    """
     n = S.shape[0]
     turned = True
     while turned:
         turned = False
         for i in range(n):
             for j in range(i):
-                # Beside such a diagonal the entry changes nothing; nor does it where it is nan, which then comes out.
+                # An entry negligible relative to the diagonal is skipped; so is nan, which then appears in the result.
                 if abs(S[i, j]) > 1e-16 * np.sqrt(abs(S[i, i] * S[j, j])) and abs(S[i, j]) > 1e-300:
                     turned = True
                     ratio = (S[i, i] - S[j, j]) / (2.0 * S[i, j])
@@ -187,28 +190,28 @@ def largest_eigenvalue(S):
 
 @kernel(types.void(VECTOR, VECTOR), linked=True)
 def copy(x, y):
-    """y = x. Numba compiles a loop ten times faster than a slice assignment with its shape checks."""
+    """Copy x to y. Numba compiles a loop ten times faster than a slice assignment with its shape checks."""
     for i in range(y.shape[0]):
         y[i] = x[i]
 
 
 @kernel(types.void(VECTOR, VECTOR, types.int64), linked=True)
 def copy_at(x, y, first):
-    """The entries of x into y from position `first` on."""
+    """Copy the entries of x into y from position `first` on."""
     for i in range(x.shape[0]):
         y[first + i] = x[i]
 
 
 @kernel(types.void(types.float64, VECTOR), linked=True)
 def set_all(value, y):
-    """Every entry of y = value."""
+    """Set every entry of y to value."""
     for i in range(y.shape[0]):
         y[i] = value
 
 
 @kernel(types.boolean(VECTOR), linked=True)
 def is_finite(x):
-    """Whether no entry of x is nan or infinite."""
+    """Return whether no entry of x is nan or infinite."""
     strange = 0
     for i in range(x.shape[0]):
         # An entry minus itself is zero unless it is not finite.
@@ -218,9 +221,9 @@ def is_finite(x):
 
 @kernel(types.void(types.int64, types.int64, INDICES), linked=True)
 def unite(a, b, part):
-    """The parts of a and b become one. Start with part[i] = i; when all pairs are united, `least_members`.
+    """Unite the parts of a and b. Start with part[i] = i; after uniting all pairs, call `least_members`.
 
-    Ways up are shortened as they are gone: in long chains they would be gone again for every pair.
+    Paths are compressed on the way up: in long chains they would be followed again for every pair.
     """
     while part[a] != a:
         part[a] = part[part[a]]
@@ -234,15 +237,15 @@ def unite(a, b, part):
 
 @kernel(types.void(INDICES), linked=True)
 def least_members(part):
-    """part[i] becomes the least member of the part of i, for every i, after `unite`."""
+    """Set part[i] to the least member of the part of i, for every i, after `unite`."""
     for i in range(part.shape[0]):
-        # What part[i] names comes before i, and names its least member by now.
+        # part[i] precedes i, and already refers to its least member.
         part[i] = part[part[i]]
 
 
 @kernel(types.boolean(types.Array(types.float64, 2, "C", readonly=True), INDICES, INDICES))
 def reaches_all(M, reached, left):
-    """Whether unknown 0 leads to all others along the rows of M, the one reached last first; room for two times n."""
+    """Return whether unknown 0 leads to all others along the rows of M, depth first; room for two times n."""
     n = M.shape[0]
     top, remaining = 1, n - 1
     reached[0] = 0
@@ -265,7 +268,7 @@ def reaches_all(M, reached, left):
 
 @kernel(types.void(MATRIX, VECTOR, VECTOR, VECTOR), **FAST)
 def affine(M, q, z, w):
-    """w = M z + q, all (n,)."""
+    """Compute w = M z + q, all (n,)."""
     n = M.shape[0]
     for i in range(n):
         s = q[i]

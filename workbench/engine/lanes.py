@@ -1,7 +1,7 @@
-"""Eight numbers in vector lanes, one of each of eight problems, which compiled code treats like one number.
+"""Vector lanes: eight numbers, one for each of eight problems, that compiled code treats like one number.
 
-`Eight` values are LLVM vectors: +, -, *, / and comparisons work lane by lane, rounded as those of numbers are; a
-comparison gives a `Mask`, with & and |. What takes the place of a branch is `where`.
+`Eight` values are LLVM vectors: +, -, *, / and comparisons work lane by lane, rounded like those of numbers; a
+comparison gives a `Mask`, with & and |. `where` replaces a branch.
 
     x, y = load(p, 0), load(p, 1)       # p points to numbers, eight to a value
     store(p, 2, where(x < y, x / y, splat(1.0)))
@@ -82,7 +82,7 @@ def _bits(builder: Any, mask: Any) -> Any:
 
 
 def _load(context, p, k):
-    """The k-th eight numbers after p."""
+    """Load the k-th eight numbers after p."""
 
     def generate(context, builder, sig, args):
         at = builder.gep(args[0], [builder.mul(args[1], ir.Constant(I64, LANES))])
@@ -92,7 +92,7 @@ def _load(context, p, k):
 
 
 def _store(context, p, k, x):
-    """Put x where `load` finds it."""
+    """Store x where `load` reads it."""
 
     def generate(context, builder, sig, args):
         at = builder.gep(args[0], [builder.mul(args[1], ir.Constant(I64, LANES))])
@@ -103,7 +103,7 @@ def _store(context, p, k, x):
 
 
 def _gather(context, p, stride):
-    """Eight numbers from p on, `stride` apart."""
+    """Load eight numbers from p on, `stride` apart."""
 
     def generate(context, builder, sig, args):
         x, at = ir.Constant(VALUES, ir.Undefined), args[0]
@@ -116,7 +116,7 @@ def _gather(context, p, stride):
 
 
 def _scatter(context, p, stride, x):
-    """Put x where `gather` finds it."""
+    """Store x where `gather` reads it."""
 
     def generate(context, builder, sig, args):
         at = args[0]
@@ -129,7 +129,7 @@ def _scatter(context, p, stride, x):
 
 
 def _splat(context, x):
-    """The number x in all lanes."""
+    """Return the number x in all lanes."""
 
     def generate(context, builder, sig, args):
         one = builder.insert_element(ir.Constant(VALUES, ir.Undefined), args[0], ir.Constant(ir.IntType(32), 0))
@@ -141,7 +141,7 @@ def _splat(context, x):
 
 
 def _where(context, mask, x, y):
-    """x in the lanes of the mask, y in the others."""
+    """Return x in the lanes of the mask, y in the others."""
 
     def generate(context, builder, sig, args):
         return builder.select(_bits(builder, args[0]), args[1], args[2])
@@ -150,7 +150,7 @@ def _where(context, mask, x, y):
 
 
 def _some(context, mask):
-    """Whether the mask has any lane."""
+    """Return whether any lane of the mask is set."""
 
     def generate(context, builder, sig, args):
         word = builder.bitcast(_bits(builder, args[0]), ir.IntType(LANES))
@@ -160,7 +160,7 @@ def _some(context, mask):
 
 
 def _call(name):
-    """A function of LLVM's."""
+    """Return an intrinsic that calls an LLVM function."""
 
     def function(context, x):
         def generate(context, builder, sig, args):
@@ -173,7 +173,7 @@ def _call(name):
 
 
 def _two(context, x):
-    """The least power of two above x > 0 that is a normal number: its exponent without its digits, doubled."""
+    """Return the least power of two above x > 0 that is a normal number: x with a zero mantissa, doubled."""
 
     def generate(context, builder, sig, args):
         exponent = ir.Constant(WHOLE, [0x7FF0000000000000] * LANES)

@@ -1,19 +1,19 @@
-"""Named arrays that lie one after the other in one buffer, and that compiled code receives as one pointer.
+"""Named arrays that are consecutive in one buffer and are passed to compiled code as one pointer.
 
-A compiled function that is handed twenty arrays copies twenty descriptors at every call, and numba spends seconds on
-each such signature. A `Packed` object is handed over as an address and its sizes; `x.M` is then the view of its buffer
-that starts where the sizes say:
+A compiled function with twenty array arguments copies twenty descriptors at every call, and numba spends seconds on
+each such signature. A `Packed` object is passed as an address and its sizes; `x.M` is then a view of its buffer at the
+offset given by the sizes:
 
     class Core(Packed):
         sizes = ("n", "r")
         fields = {"h": (), "M": ("n", "n"), "phi": ("r",)}
 
 `x.h` is a number, `x.M` an (n, n) array, in compiled code as in Python, where the arrays are ordinary NumPy views.
-Fields named in `integers` hold whole numbers. Neighbours that are wanted as one vector are listed in `spans`: name,
-first and last field. Arrays taken from a packed object must not outlive it: compiled code does not count references to
-them.
+Fields named in `integers` hold whole numbers. Adjacent fields that are needed as one vector are listed in `spans`:
+name, first and last field. Arrays taken from a packed object must not outlive it: compiled code does not count
+references to them.
 
-Compiled code that has numbers of its own gives them names by `over`, and asks `length` for how many there must be.
+Compiled code that has its own buffer names its parts by `over`, and gets the required length from `length`.
 """
 
 import math
@@ -40,11 +40,11 @@ from workbench.engine.numba_internals import (
 )
 
 Monomials = dict[tuple[str, ...], int]
-"""A length as a polynomial in the sizes: products of names, and how often each occurs."""
+"""A length as a polynomial in the sizes: products of names, with their coefficients."""
 
 
 class PackedType(types.Type):
-    """The type of a `Packed` class in compiled code: names, shapes and places of its fields."""
+    """Type of a `Packed` class in compiled code: names, shapes and positions of its fields."""
 
     def __init__(self, name: str, sizes: tuple, fields: dict[str, tuple], spans: dict[str, tuple], integers: tuple):
         self.sizes, self.shapes, self.integers = sizes, fields, integers
@@ -62,16 +62,16 @@ class PackedType(types.Type):
         super().__init__(name=name)
 
     def __repr__(self) -> str:
-        # What code is made from: numba's is the name alone.
+        # Used in the digest of sources: numba's own is the name alone.
         return str(self._key)
 
     @property
     def key(self) -> tuple:
-        """Of numba's cache: code compiled for another layout must not be taken for this one's."""
+        """Key for numba's cache, which distinguishes code compiled for other layouts."""
         return self._key
 
     def of(self, name: str) -> types.Type:
-        """The type of a field or span."""
+        """Return the type of a field or span."""
         rank, kind = len(self.shapes.get(name, ("span",))), types.int64 if name in self.integers else types.float64
         return types.Array(kind, rank, "C") if rank else kind
 
@@ -79,7 +79,7 @@ class PackedType(types.Type):
 class Packed:
     """Base of the classes described in the module's docstring; the sizes are given by name.
 
-    The numbers are new ones, zero at first, or those that stand at the beginning of `buffer`.
+    The buffer is new and zero, or the beginning of `buffer`.
     """
 
     sizes: ClassVar[tuple[str, ...]]
@@ -100,7 +100,7 @@ class Packed:
         self._places = places | {
             name: slice(places[first].start, places[last].stop) for name, (first, last) in self.spans.items()
         }
-        # The pages of what is never written to are never fetched.
+        # Memory pages that are never written are never allocated.
         self.buffer = np.zeros(ends[-1]) if buffer is None else buffer[: ends[-1]]
         self._address = self.buffer.ctypes.data
         for name in self._places:
@@ -127,7 +127,7 @@ class Packed:
         raise TypeError(f"{type(self).__name__} holds an address; copy its arrays")
 
     def place(self, name: str) -> slice:
-        """Where a field or span lies in the buffer."""
+        """Return the position of a field or span in the buffer."""
         return self._places[name]
 
     def _numbers(self, name: str) -> np.ndarray:
@@ -135,8 +135,9 @@ class Packed:
 
 
 def over(packed: type[Packed]) -> Any:
-    """An intrinsic place(numbers, size), or place(numbers) of one without sizes: a packed object over the numbers that
-    begin at an address."""
+    """Return an intrinsic place(numbers, size), or place(numbers) without sizes.
+
+    It returns a packed object over the numbers that begin at an address."""
     kind = packed.compiled
 
     def generate(context, builder, signature, args):
@@ -158,7 +159,7 @@ def over(packed: type[Packed]) -> Any:
 
 
 def length(packed: type[Packed]) -> Any:
-    """An intrinsic count(size): how many numbers a packed object of one size holds."""
+    """Return an intrinsic count(size): the numbers held by a packed object of one size."""
     kind = packed.compiled
     last = list(kind.shapes)[-1]
 
@@ -172,7 +173,7 @@ def length(packed: type[Packed]) -> Any:
 
 
 def _length(builder: Any, x: Monomials, size: Any) -> Any:
-    """The value of a polynomial; size(name) is that of a size."""
+    """Return the value of a polynomial; size(name) returns that of a size."""
     total = ir.Constant(ir.IntType(64), 0)
     for names, count in x.items():
         total = builder.add(total, reduce(builder.mul, map(size, names), ir.Constant(ir.IntType(64), count)))
@@ -188,7 +189,7 @@ class _Model(models.StructModel):
 
 @unbox(PackedType)
 def _take(kind: PackedType, thing: Any, c: Any) -> NativeValue:
-    """From Python: the address and the sizes."""
+    """Convert from Python: the address and the sizes."""
     taken = cgutils.create_struct_proxy(kind)(c.context, c.builder)
     address = c.pyapi.object_getattr_string(thing, "_address")
     taken.address = c.builder.inttoptr(c.pyapi.long_as_longlong(address), ir.DoubleType().as_pointer())
@@ -210,7 +211,7 @@ class _Attributes(AttributeTemplate):
 
 @lower_getattr_generic(PackedType)
 def _view(context: Any, builder: Any, kind: PackedType, value: Any, name: str) -> Any:
-    """A field as a number or as an array without an owner."""
+    """Return a field as a number or as an array without an owner."""
     taken = cgutils.create_struct_proxy(kind)(context, builder, value=value)
 
     def size(s: str | int) -> Any:

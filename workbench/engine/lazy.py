@@ -1,6 +1,6 @@
-"""Heavy modules, imported when they are first used; clocks stand still meanwhile.
+"""Lazy imports of heavy modules; clocks are stopped during the import.
 
-A declaration that has been compiled before does without CVXPY, a small dense problem without SciPy:
+A declaration that has been compiled before does not need CVXPY, nor a small dense problem SciPy:
 
     from workbench.engine.lazy import cvxpy as cp
     from workbench.engine.lazy import sparse
@@ -19,7 +19,7 @@ _STAND_INS: ContextVar[dict[str, Any]] = ContextVar("stand-ins", default={})  # 
 
 
 class Lazy:
-    """Stands for a module until one of its attributes is asked for."""
+    """A stand-in for a module until one of its attributes is accessed."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -39,7 +39,7 @@ class Lazy:
 
 @contextmanager
 def standing_in(modules: dict[str, Any]) -> Iterator[None]:
-    """In this thread, lazy modules of these names are the given ones."""
+    """Context in which lazy modules of these names are replaced by the given ones, in this thread."""
     token = _STAND_INS.set(modules)
     try:
         yield

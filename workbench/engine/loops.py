@@ -1,7 +1,7 @@
-"""What must not be called within a loop: a kernel that does so is refused when it is compiled.
+"""Functions that must not be called within a loop: a kernel that does so is rejected at compilation.
 
-A loop counts as the code that is compiled has it: with the loops of every function that numba puts in place of a call
-(`inline="always"`), but without those around calls of other functions, which give back what they took of the stack.
+Loops are those of the compiled code: including the loops of every function that numba inlines (`inline="always"`), but
+not those around calls of other functions, which release their stack memory on return.
 """
 
 from typing import Any
@@ -17,12 +17,12 @@ from workbench.engine.numba_internals import (
 from workbench.errors import WorkbenchError
 
 ONCE: dict[Any, str] = {}
-"""Intrinsics for use outside of loops, and their names."""
+"""Intrinsics for use outside loops, and their names."""
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class _Once(AnalysisPass):
-    """Raises WorkbenchError for a call of one of `ONCE` within a loop."""
+    """Compiler pass that raises WorkbenchError for a call of one of `ONCE` within a loop."""
 
     _name = "once"
 
@@ -30,7 +30,7 @@ class _Once(AnalysisPass):
         super().__init__()
 
     def run_pass(self, state: Any) -> bool:
-        """Nothing is changed."""
+        """Check the function; nothing is changed."""
         blocks = state.func_ir.blocks
         for loop in compute_cfg_from_blocks(blocks).loops().values():
             for call in (call for label in loop.body for call in blocks[label].find_exprs("call")):
@@ -44,10 +44,10 @@ class _Once(AnalysisPass):
 
 
 class Pipeline(CompilerBase):
-    """Numba's own, and the refusals."""
+    """Numba's pipeline with this check."""
 
     def define_pipelines(self) -> list:
-        """One for compiled code."""
+        """Return the pipeline for compiled code."""
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
         manager.add_pass_after(_Once, IRLegalization)
         manager.finalize()

@@ -1,24 +1,24 @@
-"""What the engine takes from inside numba and llvmlite, none of which their authors promise to keep.
+"""Internals of numba and llvmlite used by the engine, without a promise of stability.
 
-All else in the workbench uses `numba.njit` and `numba.types` only. When a new version of numba breaks something here,
-`tests/test_numba_internals.py` names it: mend it in this module, by a function of the old name where need be, and then
-raise the cap in `pyproject.toml`.
+All other code of the workbench uses `numba.njit` and `numba.types` only. If a new version of numba breaks something
+here, `tests/test_numba_internals.py` names it: fix it in this module, if necessary by a function of the old name, and
+then raise the cap in `pyproject.toml`.
 
-What they are for:
+Their purposes:
 
 - `CPUDispatcher`, `Dispatcher`, `cpu_target`, `make_concrete_template`, `fix_returning_optional`, `cgutils`, `ir`,
-  `add_symbol`: kernels that are called by name through a place that is filled later. Numba only links.
-- `CompileResultCacheImpl`, `InTreeCacheLocator`, `dumps`, `rtsys`: numba's cache goes by the function's file alone, and
-  unpickles what it finds in folders that others may write to.
-- `with_wrapper`: numba makes what Python calls with every function or never.
-- `global_compiler_lock`, `Listener`, `register_listener`: signals and the garbage collector wait while numba compiles.
+  `add_symbol`: kernels that are called by name through a slot that is filled later. Numba only links.
+- `CompileResultCacheImpl`, `InTreeCacheLocator`, `dumps`, `rtsys`: numba's cache depends on the function's file alone,
+  and unpickles files in folders that others may write to.
+- `with_wrapper`: numba makes the wrapper for Python with every function or never.
+- `global_compiler_lock`, `Listener`, `register_listener`: signals and the garbage collector wait during compilation.
 - `CompilerBase`, `DefaultPassBuilder`, `AnalysisPass`, `register_pass`, `IRLegalization`, `compute_cfg_from_blocks`: a
-  kernel that takes from the stack within a loop is refused.
+  kernel that takes stack memory within a loop is rejected.
 - `typeof_impl`, `Purpose`, `AttributeTemplate`, `AbstractTemplate`, `infer_getattr`, `infer_global`, `signature`,
   `models`, `register_model`, `lower_builtin`, `lower_getattr_generic`, `unbox`, `NativeValue`, `make_array`,
   `populate_array`: packed arrays and vector lanes as types. `numba.extending` documents half of them.
-- `register_jitable`: parts of compiled loops that Python calls as the functions they are.
-- `intrinsic`, `_Intrinsic`: building blocks in LLVM, which Python can call too.
+- `register_jitable`: parts of compiled loops that Python calls as plain functions.
+- `intrinsic`, `_Intrinsic`: building blocks in LLVM that Python can call too.
 - `config`: whether numba compiles and checks bounds.
 """
 
@@ -65,14 +65,14 @@ from numba.extending import (
 )
 from numba.np.arrayobj import make_array, populate_array
 
-# Its names are made from the environment.
+# Its names are created from the environment.
 config: Any = _config
 # Numba 0.61 has it under another name.
 InTreeCacheLocator: Any = vars(caching).get("InTreeCacheLocator") or vars(caching)["_InTreeCacheLocator"]
 
 
 class _Callable(_Intrinsic):  # type: ignore[misc]
-    """Numba's own raises NotImplementedError where Python calls it."""
+    """Numba's own raises NotImplementedError when called from Python."""
 
     python: Callable
 
@@ -81,7 +81,7 @@ class _Callable(_Intrinsic):  # type: ignore[misc]
 
 
 def callable_intrinsic(compiled: Callable, python: Callable) -> Any:
-    """An intrinsic for compiled code, and the function that Python calls in its place."""
+    """Return an intrinsic for compiled code, with a function for calls from Python."""
     made: Any = intrinsic(compiled)
     made.__class__ = _Callable
     made.python = python
@@ -89,11 +89,11 @@ def callable_intrinsic(compiled: Callable, python: Callable) -> Any:
 
 
 def with_wrapper(made: Any, without_gil: bool) -> Any:
-    """A compiled function with a wrapper by which Python calls it, where it was compiled without one."""
-    # That of a function from the disk counts no references.
+    """Return a compiled function with a wrapper for calls from Python, if it was compiled without one."""
+    # The context of a function from disk does not count references.
     context = made.target_context.subtarget(enable_nrt=True)
     context.refresh()
-    # It packs arrays by constants of its own, and an environment comes from the disk once for each name.
+    # The wrapper packs arrays by constants of its own, and an environment is loaded from disk once for each name.
     described = copy(made.fndesc)
     described.env_name += ".wrapper"
     environment = type(made.environment).from_fndesc(described)

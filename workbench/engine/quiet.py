@@ -1,4 +1,4 @@
-"""What must not disturb numba while it compiles: signals wait, and no garbage is collected."""
+"""Protection of numba's compilation: signals are deferred, and garbage collection is disabled."""
 
 import gc
 import threading
@@ -12,9 +12,11 @@ from workbench.signals import uninterrupted
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Compiling makes millions of objects, and the garbage collector would go through them for a fifth of the time.
+    """Disable the garbage collector during compilation, which makes millions of objects.
 
-    It goes through them once, before this ends: else whatever makes the next object would pay for that.
+    Traversing them would take a fifth of the time.
+
+    One collection is made before this ends, since otherwise the next allocation elsewhere would trigger it.
     """
     was = gc.isenabled()
     gc.disable()
@@ -28,20 +30,20 @@ def no_collection() -> Iterator[None]:
 
 
 class _Uninterrupted(Listener):
-    """Signals wait while the main thread holds numba's lock: for kernels, and for all else that numba compiles."""
+    """Deferral of signals while the main thread holds numba's lock, for kernels and all else that numba compiles."""
 
     def __init__(self) -> None:
         self.held: list[Any] = []
 
     def on_start(self, event: Any) -> None:
-        """The lock is about to be taken, maybe once more."""
+        """Called before the lock is acquired, possibly once more."""
         if threading.current_thread() is threading.main_thread():
             waiting = uninterrupted()
             waiting.__enter__()
             self.held.append(waiting)
 
     def on_end(self, event: Any) -> None:
-        """It has been given back."""
+        """Called after the lock is released."""
         if threading.current_thread() is threading.main_thread():
             self.held.pop().__exit__(None, None, None)
 

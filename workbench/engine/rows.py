@@ -1,8 +1,8 @@
-"""Rows of `WIDTH` numbers as vectors of the processor.
+"""Rows of `WIDTH` numbers as processor vectors.
 
-LLVM unrolls short loops of constant length before it looks for vectors, and then does not dare to form them, since one
-row might overlap another. Here rows are loaded, changed and stored whole: a pivot takes a third of the time. Each
-number is rounded as in a loop.
+LLVM unrolls short loops of constant length before it looks for vectors, and then does not form them, since rows might
+overlap. Here rows are loaded, changed and stored whole: a pivot takes a third of the time. Each number is rounded as in
+a loop.
 """
 
 import numpy as np
@@ -27,21 +27,21 @@ def _store(builder, row, p):
 
 
 def _spread(builder, x):
-    """The number x in every place."""
+    """Return the number x in every position."""
     zeros = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
     first = builder.insert_element(ir.Constant(ir.VectorType(x.type, WIDTH), ir.Undefined), x, zeros.type.element(0))
     return builder.shuffle_vector(first, first, zeros)
 
 
 def _put(builder, value, c, row):
-    """The row with `value` at place c."""
+    """Return the row with `value` at position c."""
     return builder.select(
         builder.icmp_signed("==", PLACES, _spread(builder, c)), ir.Constant(ROW, [value] * WIDTH), row
     )
 
 
 def _pivot_row(context, x, c, f, y):
-    """y = f x, at place c f."""
+    """Compute y = f x, at position c f."""
 
     def generate(context, builder, signature, args):
         x, c, f, y = args
@@ -52,7 +52,7 @@ def _pivot_row(context, x, c, f, y):
 
 
 def _less_row(context, x, c, f, y):
-    """x -= f y, at place c as if x were zero."""
+    """Compute x -= f y, at position c as if x were zero."""
 
     def generate(context, builder, signature, args):
         x, c, f, y = args
@@ -64,7 +64,7 @@ def _less_row(context, x, c, f, y):
 
 
 def _copy_row(context, x, y):
-    """y = x."""
+    """Copy x to y."""
 
     def generate(context, builder, signature, args):
         _store(builder, _load(builder, args[0]), args[1])
@@ -74,7 +74,7 @@ def _copy_row(context, x, y):
 
 
 def _with(x, value, c):
-    """The row x with `value` at place c, in Python."""
+    """Return the row x with `value` at position c, in Python."""
     return np.where(np.arange(WIDTH) == c, value, x[:WIDTH])
 
 

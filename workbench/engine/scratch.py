@@ -1,10 +1,11 @@
-"""Space for a compiled function's own numbers, on the stack where it is little: an array of numba's costs 0.1
-microseconds, more than most of what small problems do with it.
+"""Work arrays of compiled functions, on the stack if small.
+
+A numba array costs 0.1 microseconds, more than most operations on small problems.
 
     x, rows, A = scratch(n), scratch_indices(n), scratch_matrix(n, n)
 
-They hold anything at first, as `np.empty` does, and last until the function returns: they must not be returned. A
-kernel that asks for them within a loop, which would take more of the stack in every pass, is refused.
+They are uninitialised, like `np.empty`, and valid until the function returns: they must not be returned. A kernel that
+requests them within a loop, which would take more of the stack in every iteration, is rejected.
 """
 
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from workbench.engine.loops import ONCE
 from workbench.engine.numba_internals import cgutils, ir, make_array, populate_array
 
 LITTLE = 256
-"""Numbers up to which an array lies on the stack."""
+"""Largest number of entries of an array on the stack."""
 
 VECTOR, MATRIX = (types.Array(types.float64, rank, "C") for rank in (1, 2))
 INDICES = types.Array(types.int64, 1, "C")
@@ -27,24 +28,24 @@ INDICES = types.Array(types.int64, 1, "C")
 
 @kernel(VECTOR(types.intp))
 def many(n):
-    """An array of numba's, asked for by name: its making is much code, for something rare."""
+    """Return a numba array, in a separate function: allocation is much code for a rare case."""
     return np.empty(n)
 
 
 @kernel(INDICES(types.intp))
 def many_indices(n):
-    """As `many`."""
+    """Return a numba array of indices; see `many`."""
     return np.empty(n, dtype=np.int64)
 
 
 @kernel(MATRIX(types.intp, types.intp))
 def many_rows(n, m):
-    """As `many`."""
+    """Return a numba matrix; see `many`."""
     return np.empty((n, m))
 
 
 def _scratch(kind: types.Array, many: Any) -> Callable:
-    """The definition of an intrinsic that makes arrays of this kind; `many` makes large ones."""
+    """Return the definition of an intrinsic for arrays of this kind; `many` makes large ones."""
 
     def generate(context: Any, builder: Any, signature: Any, shape: Any) -> Any:
         count = shape[0] if len(shape) == 1 else builder.mul(*shape)
@@ -55,7 +56,7 @@ def _scratch(kind: types.Array, many: Any) -> Callable:
             with little:
                 array = make_array(kind)(context, builder)
                 strides = [size] if len(shape) == 1 else [builder.mul(shape[1], size), size]
-                # No owner: nothing is counted, nothing is freed.
+                # No owner: no reference counting, no freeing.
                 populate_array(array, builder.alloca(word, size=count), shape, strides, size, None)
                 builder.store(array._getvalue(), made)
             with much:

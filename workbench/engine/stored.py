@@ -1,4 +1,4 @@
-"""Sparse matrices of numbers that kernels have written: SciPy's checks take longer than a contact to solve."""
+"""Sparse matrices from arrays written by kernels, without SciPy's checks, which take longer than solving a contact."""
 
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -19,8 +19,8 @@ def _of_shape(shape: tuple[int, int]) -> Any:
 
 
 def stored(pointer: NDArray[np.int64], index: NDArray[np.int64], data: Array, shape: tuple[int, int]) -> Any:
-    """The matrix with the columns index[pointer[i] : pointer[i + 1]] in row i; nothing is checked, nor copied."""
-    # As `copy` does it, in a fifth of the time.
+    """Return the matrix with the columns index[pointer[i] : pointer[i + 1]] in row i; no checks, no copies."""
+    # Like `copy`, in a fifth of the time.
     empty = _of_shape(shape)
     found = object.__new__(type(empty))
     found.__dict__.update(empty.__dict__)
@@ -29,7 +29,7 @@ def stored(pointer: NDArray[np.int64], index: NDArray[np.int64], data: Array, sh
 
 
 class Stored(NamedTuple):
-    """A sparse matrix as kernels take it: row i has the columns column[pointer[i] : pointer[i + 1]], and data there."""
+    """A sparse matrix as kernel argument: row i has the columns column[pointer[i] : pointer[i + 1]], and data there."""
 
     pointer: NDArray[np.int64]
     column: NDArray[np.int64]
@@ -40,7 +40,7 @@ STORED = argument_type(Stored, INDICES, INDICES, VECTOR)
 
 
 def as_stored(X: Any) -> Stored:
-    """The numbers of a sparse matrix, of which none is copied that need not be."""
+    """Return the arrays of a sparse matrix, copied only if necessary."""
     pointer, column, data = X.indptr, X.indices, X.data
     if not (pointer.dtype == column.dtype == np.int64 and data.dtype == float and data.flags.carray):
         pointer, column = (np.asarray(x, dtype=np.int64) for x in (pointer, column))
@@ -50,7 +50,7 @@ def as_stored(X: Any) -> Stored:
 
 @kernel(types.void(STORED, INDICES, STORED))
 def take_rows(X, rows, found):
-    """Rows of X one after another; the pointer of `found` is known."""
+    """Copy rows of X one after another; the pointer of `found` is given."""
     for i in range(rows.shape[0]):
         a = X.pointer[rows[i]]
         for p in range(found.pointer[i], found.pointer[i + 1]):
@@ -58,7 +58,7 @@ def take_rows(X, rows, found):
 
 
 def some_rows(X: Any, rows: NDArray[np.int64]) -> Any:
-    """Rows (k,) of a sparse matrix, in their order."""
+    """Return rows (k,) of a sparse matrix, in this order."""
     given, pointer = as_stored(X), np.zeros(rows.size + 1, dtype=np.int64)
     np.cumsum(np.diff(given.pointer)[rows], out=pointer[1:])
     found = Stored(pointer, np.empty(pointer[-1], dtype=np.int64), np.empty(pointer[-1]))

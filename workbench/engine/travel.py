@@ -1,8 +1,9 @@
-"""Functions and classes of a script, a notebook or a file loaded by its path travel to other processes by value.
+"""Pickling by value of functions and classes from a script, a notebook or a file loaded by its path.
 
-Pickle sends a function or a class by its name, under which the other process imports it. What cannot be imported there
-is sent as cloudpickle's bytes instead, with a name of its own: sent twice it arrives once, and what comes back is what
-was sent. Things that hold such functions (kernels, formulations, cases) reduce to `Travelling` ones.
+Pickle stores a function or a class by its name, under which the other process imports it. Objects that cannot be
+imported there are sent as cloudpickle's bytes with a name of their own instead: sent twice they arrive once, and an
+object that comes back is the original. Objects that hold such functions (kernels, formulations, cases) reduce to
+`Travelling` ones.
 """
 
 import pickle
@@ -16,11 +17,11 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 NAMES: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 THINGS: WeakValueDictionary[str, Any] = WeakValueDictionary()
-"""What has been sent or has arrived, by its name."""
+"""Objects that have been sent or have arrived, by name."""
 
 
 def found_elsewhere(thing: Any) -> Any:
-    """What another process finds under a function's or class's module and name; None where it finds nothing."""
+    """Return the object that another process finds by a function's or class's module and name, or None."""
     module = sys.modules.get(thing.__module__)
     if module is None or thing.__module__ == "__main__" or not _is_importable(thing.__module__):
         return None
@@ -31,7 +32,7 @@ def found_elsewhere(thing: Any) -> Any:
 
 
 def _is_importable(name: str) -> bool:
-    """Whether the import system leads from the name of a module to the file that the module came from."""
+    """Return whether importing this name leads to the file from which the module was loaded."""
     file, parent = getattr(sys.modules[name], "__file__", None), name.rpartition(".")[0]
     path = getattr(sys.modules.get(parent), "__path__", None) if parent else None
     specs = (finder.find_spec(name, path) for finder in sys.meta_path)
@@ -40,7 +41,7 @@ def _is_importable(name: str) -> bool:
 
 
 class Travelling:
-    """A function or class on its way: pickled by value, unpickled as itself."""
+    """Wrapper of a function or class: pickled by value, unpickled as the object itself."""
 
     def __init__(self, thing: Any) -> None:
         self.thing = thing
@@ -51,14 +52,14 @@ class Travelling:
         import cloudpickle
 
         class Pickler(cloudpickle.Pickler):
-            """cloudpickle's; what travels within a thing is a part of the same bytes, which may be circular."""
+            """cloudpickle's pickler; nested objects are a part of the same bytes, which may be circular."""
 
             def reducer_override(self, one: Any) -> Any:
                 return (arrive, (one.name, one.thing)) if isinstance(one, Travelling) else super().reducer_override(one)
 
         module = sys.modules.get(self.thing.__module__)
         if module is not None and module.__name__ != "__main__":
-            # Whatever else of the same file the thing refers to cannot be imported either.
+            # Other objects of the same file cannot be imported either.
             cloudpickle.register_pickle_by_value(module)
         content = BytesIO()
         Pickler(content).dump(self.thing)
@@ -66,7 +67,7 @@ class Travelling:
 
 
 class Parcel:
-    """A thing on its way whose class may be one that the other process cannot import; it is unpickled as itself."""
+    """Wrapper of an object whose class may not be importable elsewhere; it is unpickled as the object itself."""
 
     def __init__(self, thing: Any) -> None:
         self.thing = thing
@@ -81,12 +82,12 @@ class Parcel:
 
 
 def arrive(name: str, thing: Any) -> Any:
-    """What is known by this name, from now on this thing."""
+    """Return the object known by this name, which is set to `thing` if there is none."""
     NAMES.setdefault(thing, name)
     return THINGS.setdefault(name, thing)
 
 
 def unpacked(name: str, content: bytes) -> Any:
-    """The thing of this name, made of its bytes where it has not been here before."""
+    """Return the object of this name, made from its bytes if it has not arrived before."""
     known = THINGS.get(name)
     return arrive(name, pickle.loads(content)) if known is None else known

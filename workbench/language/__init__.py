@@ -1,1 +1,1 @@
-"""How a formulation is written and printed: sets, `equals`, `complements`, CVXPY expressions."""
+"""The modelling language and its notation: sets, `equals`, `complements`, CVXPY expressions."""

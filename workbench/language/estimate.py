@@ -1,4 +1,4 @@
-"""What the normal impulses of a step will be, for formulations whose friction is bounded by an estimate of them."""
+"""Estimates of a step's normal impulses, for formulations that bound friction by an estimate."""
 
 import numpy as np
 from numba import types
@@ -11,14 +11,14 @@ from workbench.problems.solution import Status
 SINGULAR, SOLVED = int(Status.SINGULAR), int(Status.SOLVED)
 
 NEGLIGIBLE = 1e-12
-"""An impulse below this share of the momentum M v + h f is an open contact's rounding."""
+"""A contact whose impulse is below this share of the momentum M v + h f counts as open."""
 UNIT_ROUND_OFF = 2.0**-52
-"""Relative distance of one double from the next."""
+"""Unit round-off of double precision."""
 
 
 @kernel(types.int64(CORE, SOLVE_T, VECTOR))
 def frictionless_impulses(core, lcp, p_n):
-    """p_n (r,) [N s] of the step without friction: the estimate for a contact without a past; a Status."""
+    """Compute p_n (r,) [N s] of the step without friction, the estimate for new contacts; returns a Status."""
     n, m, r = core.v.shape[0], core.g.shape[0], p_n.shape[0]
     K, pivots = np.zeros((n + m, n + m)), np.empty(n + m, dtype=np.int64)
     for i in range(n):
@@ -51,7 +51,7 @@ def frictionless_impulses(core, lcp, p_n):
 
 @kernel(types.float64(CORE))
 def momentum(core):
-    """Largest entry of M v + h f [N s, N m s]."""
+    """Return the largest entry of M v + h f [N s, N m s]."""
     largest = core.b_beyond
     for j in range(core.b.shape[0]):
         largest = max(largest, abs(core.b[j]))
@@ -60,10 +60,11 @@ def momentum(core):
 
 @kernel(types.boolean(CORE, VECTOR, types.boolean, types.float64, types.int64))
 def is_new(core, memory, start, nothing, i):
-    """Whether contact i has no last step, or was open in it and now closes at more than the stick threshold.
+    """Return whether contact i has no previous step, or was open in it and now closes faster than the stick threshold.
 
-    A contact that merely lies idle, bearing nothing beside others, is not new: it has its zero impulse to go by. Where
-    an iteration only starts from it, `start`, it counts as new: one that begins without its friction may stay there.
+    A closed contact that carries no load is not new: its estimate is its zero impulse. If the estimate only starts an
+    iteration (`start`), such a contact counts as new, because an iteration that starts without its friction may stay
+    there.
     """
     if memory[i] > nothing:
         return False
@@ -77,7 +78,7 @@ def is_new(core, memory, start, nothing, i):
 
 @kernel(types.void(CORE, VECTOR, types.boolean, SOLVE_T))
 def normal_estimate(core, memory, start, lcp):
-    """core.p_bar (r,) [N s]: the last step's p_n, and the frictionless one for contacts that are new (`is_new`)."""
+    """Fill core.p_bar (r,) [N s]: the last step's p_n, or the frictionless p_n where a contact is new (`is_new`)."""
     p_bar = core.p_bar
     r = p_bar.shape[0]
     nothing = NEGLIGIBLE * momentum(core)
@@ -87,7 +88,7 @@ def normal_estimate(core, memory, start, lcp):
         fresh = fresh or is_new(core, memory, start, nothing, i)
     if fresh:
         estimate = np.zeros(r)
-        # A body pinched between two others may have no frictionless step at all; nothing is then known of new contacts.
+        # A body pinched between two others may have no frictionless step; new contacts then start from zero.
         if frictionless_impulses(core, lcp, estimate) != SOLVED:
             set_all(0.0, estimate)
         for i in range(r):
@@ -97,13 +98,13 @@ def normal_estimate(core, memory, start, lcp):
 
 @kernel(types.boolean(CORE, types.float64, types.float64, types.float64))
 def has_settled(core, change, size, settled):
-    """Whether impulses of which the largest is `size` [N s] and that change by `change` from one pass to the next stay.
+    """Return whether the impulses, at most `size` [N s], have settled: they change by `change` between passes.
 
-    Where the contacts are some of many, the largest impulse is that of all (`Core.p_beyond`).
+    If these contacts are a part of a larger system, the largest impulse of the whole system counts (`Core.p_beyond`).
 
-    They do within the share `settled` of the largest, or within what rounding makes of them. Redundant contacts with a
-    compliance share a load by W + eps, in which eps keeps eps_ii / W_ii of its digits; W = J_n M^-1 J_n^T is taken with
-    the diagonal of M.
+    The change is allowed to be the share `settled` of the largest impulse, or the effect of round-off. Redundant
+    contacts with a compliance share a load by W + eps, in which eps keeps eps_ii / W_ii of its digits; W = J_n M^-1
+    J_n^T is computed with the diagonal of M.
     """
     lost = 0.0
     for i in range(core.eps_n.shape[0]):

@@ -24,34 +24,34 @@ from workbench.own_code import reason_of
 
 
 class Symbols(ABC):
-    """What a formulation is written over: sizes (the fields), data as CVXPY parameters, the names of an answer."""
+    """Symbols of a formulation: sizes (the fields), data as CVXPY parameters, and the names of the results."""
 
     about: ClassVar[str]
     needed: ClassVar[frozenset[str]] = frozenset()
-    """What every declaration recovers; the rest of `answer` it may."""
+    """Names that every declaration must recover; the rest of `answer` is optional."""
 
     @property
     @abstractmethod
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of the parameters, in the order in which they lie in the parameter vector."""
+        """Names and shapes of the parameters, in their order in the parameter vector."""
 
     @property
     @abstractmethod
     def answer(self) -> dict[str, int]:
-        """Names and lengths of what a declaration recovers, in the order in which they lie in `Work.out`."""
+        """Names and lengths of the recovered quantities, in their order in `Work.out`."""
 
     @abstractmethod
     def make(self, name: str) -> Any:
-        """The symbol of this name, or what stands for one without entries; raises KeyError where there is none."""
+        """Return the symbol of this name, or its replacement if it has no entries; raises KeyError if unknown."""
 
     def __reduce__(self) -> tuple:
-        # CVXPY's objects stay; they are made anew.
+        # CVXPY objects are not pickled but created again.
         return type(self), tuple(getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
 
     def __getattr__(self, name: str) -> Any:
-        # Symbols are CVXPY's, so they are made when asked for: names and shapes alone must not import it.
+        # Created on demand: names and shapes alone must not import CVXPY.
         if not vars(self):
-            # Being copied or unpickled, it has no sizes yet.
+            # While it is being copied or unpickled it has no sizes yet.
             raise AttributeError(name)
         try:
             symbol = self.make(name)
@@ -65,7 +65,7 @@ class Symbols(ABC):
 
     @classmethod
     def sizes(cls) -> str:
-        """The names of the sizes, as in (n, m, r, d)."""
+        """Names of the sizes, such as (n, m, r, d)."""
         return f"({', '.join(f.name for f in fields(cls))})"  # type: ignore[arg-type]
 
 
@@ -73,10 +73,11 @@ class Symbols(ABC):
 class ContactSymbols(Symbols):
     """The symbols of formulary section 1 for n velocities, m bilateral rows, r contacts, d friction directions.
 
-    d is 1 in the plane, 2 in space, 3 with torsion about the normal, 5 with rolling too; less where some do not rub.
+    d is 1 in the plane, 2 in space, 3 with torsion about the normal, 5 with rolling as well, and less if some of these
+    directions have no friction.
 
     b = M v + h f; b_n, b_t, b_b are the constants of the constraint rows (prescribed rates, and the gap term or
-    restitution where the run's normal law has them); eps_* are constraint relaxations, zero for rigid contact.
+    restitution if the run's normal law has them); eps_* are constraint relaxations, zero for rigid contact.
     """
 
     n: int
@@ -110,7 +111,7 @@ class ContactSymbols(Symbols):
         return {"v": self.n, "p_n": self.r, "p_t": self.d * self.r, "p_b": self.m}
 
     def balance(self, v: Any, p_n: Any, p_t: Any = None, p_b: Any = None) -> Any:
-        """M v+ - (M v + h f) - J_n^T p_n - J_t^T p_t - J_b^T p_b: zero by the dynamics (D).
+        """M v+ - (M v + h f) - J_n^T p_n - J_t^T p_t - J_b^T p_b, which is zero by the dynamics (D).
 
         p_b is the step's own unless another is given, for a second velocity of the same step.
         """
@@ -120,7 +121,7 @@ class ContactSymbols(Symbols):
         return F - self.J_b.T @ (self.p_b if p_b is None else p_b) if self.m else F
 
     def bilateral(self, v: Any, p_b: Any = None) -> tuple[Equals, ...]:
-        """J_b v+ + b_b + eps_b p_b = 0, p_b as in `balance`; no rows where there are no bilateral constraints."""
+        """J_b v+ + b_b + eps_b p_b = 0, with p_b as in `balance`; no rows if there are no bilateral constraints."""
         if not self.m:
             return ()
         return (equals(self.J_b @ v + self.b_b + cp.multiply(self.eps_b, self.p_b if p_b is None else p_b)),)
@@ -135,7 +136,7 @@ class ContactSymbols(Symbols):
 
 
 def core_shapes(n: int, m: int, r: int, d: int) -> dict[str, tuple[int, ...]]:
-    """Names and shapes of the core parameters, in the order in which they lie in the parameter vector."""
+    """Names and shapes of the core parameters, in their order in the parameter vector."""
     sizes = dict(n=n, m=m, r=r, t=d * r)
     return {name: tuple(sizes[s] for s in shape) for name, shape in SHARED.items()}
 
@@ -144,8 +145,8 @@ def core_shapes(n: int, m: int, r: int, d: int) -> dict[str, tuple[int, ...]]:
 class SlidingSymbols(Symbols):
     """The blocks of formulary section 5 for m_b bilateral and m_u unilateral contacts, all of them sliding.
 
-    `lambda_plus`, `lambda_minus` are the parts of the bilateral multipliers, `lambda_nu` the unilateral ones. Where a
-    size is zero, blocks and unknowns are empty arrays, which drop out of every sum.
+    `lambda_plus`, `lambda_minus` are the parts of the bilateral multipliers, `lambda_nu` the unilateral ones. If a size
+    is zero, its blocks and unknowns are empty arrays, which drop out of every sum.
     """
 
     m_b: int
@@ -183,7 +184,7 @@ class SlidingSymbols(Symbols):
 
 
 SPRINGS = "timeconst", "stiffness"
-"""Options that give contacts springs of their own."""
+"""Options that give contacts their own compliance."""
 
 
 ASKING = {
@@ -193,12 +194,12 @@ ASKING = {
     },
     "bounds": {"last": "normal forces change little from step to step"},
 }  # fmt: skip
-"""Options, and what their values ask of a motion that is to be that of Coulomb's law."""
+"""Options whose values restrict the motions on which the formulation agrees with Coulomb's law."""
 
 
 @dataclass(frozen=True)
 class Formulation:
-    """A named declaration with its options; calling `declaration` builds it for one size."""
+    """A named declaration with its options; `declaration` builds it for one size."""
 
     name: str
     build: Callable[..., Declaration]
@@ -215,7 +216,7 @@ class Formulation:
         return hash(self.label)
 
     def __reduce__(self) -> tuple:
-        # The module attribute of the function's name is the Formulation that the decorator left there.
+        # The module attribute with the function's name is the Formulation that the decorator put there.
         known = getattr(found_elsewhere(self.build), "build", None) is self.build
         where = (self.build.__module__, self.build.__qualname__) if known else (None, Travelling(self.build))
         others = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "build"}
@@ -227,17 +228,17 @@ class Formulation:
 
     @property
     def axes(self) -> str | None:
-        """The tangent axes in use, the value of the option `axes`; None where there is none, as in isotropic friction.
+        """Return the tangent axes in use (the option `axes`), or None without this option, as in isotropic friction.
 
-        `with_options(axes="sliding")` is the same formulation along other axes.
+        `with_options(axes="sliding")` returns the same formulation with other axes.
         """
         return self.options.get("axes")
 
     def condition(self, d: int) -> str:
-        """As long as what it moves as Coulomb's law does in d tangents, in words that follow "as long as".
+        """Return the condition for motions as under Coulomb's law with d tangents, in words that follow "as long as".
 
-        Its own words, and what its options ask for (`ASKING`); in the plane axes ask for nothing. Empty where nothing
-        is known.
+        It joins the declared condition and those of the options (`ASKING`); in the plane, axes impose none. Empty if
+        nothing is known.
         """
         asking = [name for name in ASKING if d > 1 or name != "axes"]
         by_options = [ASKING[name].get(self.options.get(name, "")) for name in asking]
@@ -245,32 +246,32 @@ class Formulation:
 
     @property
     def soft(self) -> bool:
-        """Whether its contacts answer how far they have gone in: it has a time constant or a stiffness of its own."""
+        """Whether its contacts respond to penetration: it has a time constant or a stiffness of its own."""
         return any(name in self.options for name in SPRINGS)
 
     @property
     def label(self) -> str:
-        """The name with the options that differ from their defaults, as the command line takes it."""
+        """The name with the options that differ from their defaults, in command-line syntax."""
         chosen = _listed({k: v for k, v in self.chosen.items() if v != self.defaults[k]})
         return f"{self.name}:{chosen}" if chosen else self.name
 
     @property
     def listed_options(self) -> str:
-        """All options, defaults too, as the command line takes them."""
+        """All options, including defaults, in command-line syntax."""
         return _listed(self.options)
 
     @property
     def option_rows(self) -> list[tuple[str, str, str, str]]:
-        """Every option's name, its value, the values that it takes, and what it means, in words."""
+        """For every option: its name, its value, the allowed values, and its meaning in words."""
         return [(k, _plain(x), _values(self.kinds[k]), self.meanings.get(k, "")) for k, x in self.options.items()]
 
     @property
     def described_options(self) -> dict[str, str]:
-        """Every option with its value, the values it takes and what it means, in words."""
+        """For every option: its value, the allowed values and its meaning in words."""
         return {k: f"{x}, {taken}{meaning and f': {meaning}'}" for k, x, taken, meaning in self.option_rows}
 
     def with_options(self, **options: Any) -> "Formulation":
-        """The same formulation with other options; raises UnknownNameError or ModellingError."""
+        """Return the formulation with other options; raises UnknownNameError or ModellingError."""
         for key, value in options.items():
             if key not in self.defaults:
                 known = [f"{k} (default {_plain(v)})" for k, v in self.defaults.items()]
@@ -279,7 +280,7 @@ class Formulation:
         return replace(self, chosen=self.chosen | options)
 
     def declaration(self, *size: int) -> Declaration:
-        """The declaration for one size, which for a time step is (n, m, r, d); raises ModellingError."""
+        """Return the declaration for one size, for a time step (n, m, r, d); raises ModellingError."""
         if len(size) != len(fields(self.symbols)):  # type: ignore[arg-type]
             raise ModellingError(
                 f"{self.name} is about {self.symbols.about}, of size {self.symbols.sizes()}; {size} was given"
@@ -303,7 +304,7 @@ class Formulation:
 
     @cached_property
     def law(self) -> Law:
-        """The law that it discretises, as its declaration for one contact says; Coulomb's where it has none."""
+        """The law that it discretises, read from its declaration for one contact; Coulomb's if that declares none."""
         from workbench.language.values import by_values
 
         if self.symbols is not ContactSymbols:
@@ -312,18 +313,19 @@ class Formulation:
             with by_values():
                 return self.declaration(3, 0, 1, 2).law
         except Exception:
-            # It uses more of CVXPY than plain numbers can do, or declares nothing for a contact in space.
+            # It uses more of CVXPY than `values` covers, or declares nothing for a contact in space.
             try:
                 return self.declaration(3, 0, 1, 2).law
             except ModellingError:
                 return COULOMB
 
     def _built(self, s: Symbols) -> Declaration:
-        """What the function declares; an error of its own, with the line, is a ModellingError."""
+        """Build the declaration; an error in the function becomes a ModellingError that names the line."""
         file = self.build.__code__.co_filename
         try:
             with warnings.catch_warnings():
-                # Between vectors CVXPY takes * for a scalar product, warns, and goes on with what nobody meant.
+                # Between vectors CVXPY reads * as a scalar product, warns, and continues; that is hardly what was
+                # meant.
                 warnings.filterwarnings("error", message="This use of ``\\*`` has resulted in matrix multiplication")
                 declaration = self.build(s, **_arguments(self.build, self.options))
         except WorkbenchError:
@@ -351,7 +353,7 @@ def _is_option_type(kind: Any) -> bool:
 
 
 def _restore(module: str | None, build: Any, others: dict[str, Any]) -> Formulation:
-    """A formulation whose function is known by module and name, or has travelled itself."""
+    """Restore a formulation whose function is found by module and name, or was pickled with it."""
     return Formulation(build=build if module is None else attrgetter(build)(import_module(module)).build, **others)
 
 
@@ -364,7 +366,7 @@ def _plain(value: Any) -> str:
 
 
 def _option(formulation: str, key: str, value: Any, kind: Any) -> Any:
-    """`value` (perhaps text) as the annotated type: int, float, a Literal of words, or a union of these."""
+    """Convert `value` (perhaps text) to the annotated type: int, float, a Literal of words, or a union of these."""
     words: list[str] = []
     for k in (
         typing.get_args(kind) if typing.get_origin(kind) is not typing.Literal and typing.get_args(kind) else (kind,)
@@ -386,7 +388,7 @@ def _option(formulation: str, key: str, value: Any, kind: Any) -> Any:
 
 @cache
 def groups_of(build: Callable[..., Declaration]) -> dict[str, Any]:
-    """The parameters of a formulation's function that stand for a group of options, and their dataclasses."""
+    """Parameters of a formulation's function that stand for a group of options, with their dataclasses."""
     _, *parameters = inspect.signature(build).parameters.values()
     hints = typing.get_type_hints(build)
     kinds: dict[str, Any] = {p.name: hints.get(p.name) for p in parameters if is_dataclass(p.default)}
@@ -394,7 +396,7 @@ def groups_of(build: Callable[..., Declaration]) -> dict[str, Any]:
 
 
 def _arguments(build: Callable[..., Declaration], options: dict[str, Any]) -> dict[str, Any]:
-    """The options as the function takes them: those of a group together."""
+    """The options as arguments of the function: those of a group are combined into its dataclass."""
     found = dict(options)
     for name, kind in groups_of(build).items():
         found[name] = kind(**{f.name: found.pop(f.name) for f in fields(kind)})
@@ -406,11 +408,12 @@ def formulation(
 ) -> Callable[[Callable[..., Declaration]], Formulation]:  # fmt: skip
     """Make a Formulation of a function (s: ContactSymbols or SlidingSymbols, **options) -> Declaration.
 
-    What the formulation is over is the annotation of the first parameter. The other parameters are the options, and the
-    fields of one whose annotation and default are a dataclass, so that formulations may share a group of them; their
-    annotations (int, float, Literal[...], unions) are the values allowed, and `Annotated[int, "what it means"]` says in
-    words what they mean. `friction` names the friction model in words, `source` the paper and equation; `condition`
-    says as long as what it moves as Coulomb's law does, beside what its options say (`ASKING`).
+    The annotation of the first parameter says what the formulation is stated over. The other parameters are the
+    options. A parameter whose annotation and default are a dataclass stands for a group of options, its fields, which
+    formulations may share. Annotations (int, float, Literal[...], unions) are the values allowed, and
+    `Annotated[int, "meaning"]` adds the meaning in words. `friction` names the friction model in words, `source` the
+    paper and equation; `condition` completes "moves as under Coulomb's law as long as ...", in addition to the
+    conditions of its options (`ASKING`).
     """
 
     def register(build: Callable[..., Declaration]) -> Formulation:

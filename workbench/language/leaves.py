@@ -1,4 +1,4 @@
-"""The leaves of CVXPY's trees that know what they are."""
+"""Leaves of CVXPY expression trees: unknowns with their sets, and contact data."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from workbench.errors import ModellingError
 
 
 class Unknown(cp.Variable):
-    """A CVXPY variable (vector) that knows its set."""
+    """A CVXPY variable (vector) with the set it lives in."""
 
     def __init__(self, name: str, size: int, member_of: Any) -> None:
         if not isinstance(size, int | np.integer):
@@ -21,4 +21,4 @@ class Unknown(cp.Variable):
 
 
 class CoreSymbol(cp.Parameter):
-    """A parameter that every formulation shares: contact data of one instant."""
+    """A parameter shared by all formulations: contact data of one instant."""

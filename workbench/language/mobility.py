@@ -1,4 +1,4 @@
-"""How easily contacts move: the blocks of W = J M^-1 J^T, for formulations whose compliance is measured by them."""
+"""Contact mobility: the diagonal blocks of W = J M^-1 J^T, for formulations that scale their compliance by them."""
 
 import numpy as np
 from numba import types
@@ -11,9 +11,9 @@ from workbench.mechanics.core import CORE
 
 @kernel(types.void(CORE, MATRIX))
 def mobilities(core, W):
-    """W (r, (1 + d)^2) [1/kg]: every contact's own block J_i M^-1 J_i^T row by row, the normal first.
+    """Fill W (r, (1 + d)^2) [1/kg]: each contact's diagonal block J_i M^-1 J_i^T row by row, the normal first.
 
-    nan where M is singular. Bilateral rows are left out, as engines do that take them for soft.
+    NaN if M is singular. Bilateral rows are left out, as in engines that treat them as soft.
     """
     n, r = core.v.shape[0], core.mu.shape[0]
     d = core.J_t.shape[0] // r
@@ -36,7 +36,7 @@ def mobilities(core, W):
 
 @kernel(types.float64(VECTOR))
 def mean_mobility(block):
-    """|W_ii|_F / (1 + d) [1/kg] of a contact's block ((1 + d)^2,): one number for how easily it moves (Drake's w)."""
+    """Return |W_ii|_F / (1 + d) [1/kg] of a contact's block ((1 + d)^2,): its mean mobility (Drake's w)."""
     squares = 0.0
     for entry in block:
         squares += entry**2

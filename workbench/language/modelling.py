@@ -1,7 +1,7 @@
 """The modelling language: CVXPY expressions plus one relation, `complements`.
 
-A formulation is a function that takes symbols (such as `ContactSymbols`) and returns a `Declaration`. Unknowns carry
-the set they live in, and that set says what complementary means:
+A formulation is a function that takes symbols (such as `ContactSymbols`) and returns a `Declaration`. Each unknown has
+the set it lives in, and the set defines complementarity:
 
     free            F = 0
     nonneg          0 <= F  perp  x >= 0
@@ -9,7 +9,7 @@ the set they live in, and that set says what complementary means:
     disc            contact by contact |x| <= radius, F = 0 inside, x = -radius F / |F| on the rim
     friction_cone   K contains x  perp  F in K*      (law="coulomb": F shifted by mu |F_t| along the normal)
 
-CVXPY's tree is the only expression tree: it is printed by `notation`, compiled by `assembly`, never written twice.
+CVXPY's tree is the only expression tree: `notation` prints it, `assembly` compiles it, and it is never written twice.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def free(name: str, size: int) -> leaves.Unknown:
 
 
 def nonneg(name: str, size: int) -> leaves.Unknown:
-    """A nonnegative unknown, partner of one `complements`."""
+    """A nonnegative unknown, the partner in one `complements`."""
     return leaves.Unknown(name, size, Nonneg())
 
 
@@ -59,10 +59,10 @@ def box(name: str, size: int, lower: Any, upper: Any) -> leaves.Unknown:
 def disc(name: str, r: int, d: int, radius: Any) -> leaves.Unknown:
     """Friction impulses of r contacts with d directions each, (d r,), in discs: |x_i| <= radius_i, contact by contact.
 
-    `radius` is data: one for every contact or one for all, in CVXPY expressions in parameters only, arrays or numbers,
-    >= 0. `complements(F, x)` is then most dissipation within the disc, as Tresca's friction has it: F_i = 0 inside it,
-    F_i against x_i on its rim. d = 1 are intervals, d > 2 balls. Where the radius is mu p_n, an unknown, the set is a
-    friction cone.
+    `radius` is data, >= 0, one for each contact or one for all: CVXPY expressions in parameters only, arrays or
+    numbers. `complements(F, x)` then states maximum dissipation within the disc (Tresca friction): F_i = 0 inside it,
+    F_i against x_i on its rim. The discs are intervals for d = 1 and balls for d > 2. If the radius is mu p_n, an
+    unknown, use a friction cone.
     """
     _data(radius, r, f"the radius of '{name}'")
     if not _is_parametric(radius):
@@ -73,7 +73,7 @@ def disc(name: str, r: int, d: int, radius: Any) -> leaves.Unknown:
 
 
 def _data(value: Any, size: int, what: str, other: int | None = None) -> cp.Expression:
-    """`value` as an expression affine in parameters only, with one or `size` entries, or `other` of them."""
+    """Return `value` as an expression affine in parameters only, with one entry, or `size` or `other` entries."""
     F = _affine(value, what, unknowns=False)
     if F.variables():
         raise ModellingError(
@@ -95,7 +95,7 @@ class FrictionCone:
     """A pair of unknowns (p_n, p_t) in K = {mu p_n >= |p_t|}, contact by contact; mu is data.
 
     `each`: mu (d r,) has a coefficient for every direction, the axes of an ellipsoid. `apart`: sliding (the first two
-    directions), torsion (the third) and rolling (the others) are each bounded for itself.
+    directions), torsion (the third) and rolling (the others) are bounded separately.
     """
 
     n: leaves.Unknown
@@ -114,12 +114,12 @@ def friction_cone(
 ) -> FrictionCone:
     """Impulses of r contacts with d tangential directions each, in their friction cones; mu is data.
 
-    Of what it returns, `p.n` (r,) and `p.t` (d r,) [N s] are the normal and the friction impulses, expressions like
-    other unknowns; `p` itself stands in `complements((F_n, F_t), p)`. `names` are those that are printed.
+    For the returned `p`, `p.n` (r,) and `p.t` (d r,) [N s] are the normal and friction impulses, used in expressions
+    like other unknowns; `p` itself goes into `complements((F_n, F_t), p)`. `names` are the printed names.
 
     mu has one entry for all contacts, one for each (r,), or one for every direction (d r,), contact by contact: the
-    cone is then over the ellipsoid |(p_a / mu_a)| <= p_n. With torsion and rolling (d > 2) `apart` bounds sliding (the
-    first two directions), torsion (the third) and rolling (the others) each for itself, in place of all in one ball.
+    cone is then over the ellipsoid |(p_a / mu_a)| <= p_n. With torsion and rolling (d > 2), `apart` bounds sliding (the
+    first two directions), torsion (the third) and rolling (the others) separately instead of all in one ball.
     """
     mu = _data(mu, r, f"the friction coefficient of {names}", d * r)
     n, t = leaves.Unknown(names[0], r, Free()), leaves.Unknown(names[1], d * r, Free())
@@ -166,7 +166,7 @@ def _affine(F: Any, where: str, unknowns: bool = True) -> cp.Expression:
     for node in _postorder(F):
         if not node.is_affine():
             raise ModellingError(f"{where}: the term {node} is not affine in the unknowns")
-        # CVXPY's rule for parametrised problems: at most one parameter beside each unknown.
+        # CVXPY's rule for parametrised problems: at most one parameter multiplies each unknown.
         if not (node == 0).is_dpp():
             raise ModellingError(
                 f"{where}: the term {node} multiplies data with data; {products.instead(node, unknowns)}"
@@ -181,14 +181,14 @@ def _postorder(F: Any) -> Iterator[Any]:
 
 
 def equals(F: Any) -> Equals:
-    """The equation F = 0; its rows determine free unknowns."""
+    """The equation F = 0; its rows determine the free unknowns."""
     return Equals(_affine(F, "equals"))
 
 
 def complements(F: Any, x: Any, law: str = "cone") -> Complements | ConeComplements | Equals:
-    """F complementary to x. For a friction cone F is the pair (F_n, F_t) and `law` is "cone" or "coulomb".
+    """F complementary to x. For a friction cone F is the pair (F_n, F_t), and `law` is "cone" or "coulomb".
 
-    Raises ModellingError when x is not an unknown, the sizes differ, or F is not affine.
+    Raises ModellingError if x is not an unknown, the sizes differ, or F is not affine.
     """
     if isinstance(x, FrictionCone):
         if not (isinstance(F, tuple) and len(F) == 2):
@@ -219,21 +219,20 @@ def _same_size(F: cp.Expression, x: leaves.Unknown) -> None:
 BEFORE = "core", "memory", "own", "numbers"
 AFTER = *BEFORE, "v", "p_n", "p_t"
 PARAMETERS = {"given": BEFORE, "again": AFTER, "remember": AFTER}
-"""What the hooks receive."""
+"""Parameters of each hook."""
 
 
 @dataclass(frozen=True)
 class Hooks:
     """State-dependent data of a formulation, as compiled functions (signatures in `workbench.language.hooks`).
 
-    given: fills `own` parameters and turns tangent frames before a step; again: asks for another pass of a fixed
-    point; remember: stores what the next step needs. `own` are CVXPY parameters of the declaration, `cp.Parameter(3)`
-    say, whose values change from step to step: the hooks get them as one flat array `own`, one parameter after the
-    other, and write them there. `numbers` are floats that stay, options of the formulation for the most part; the
-    hooks get them as an array `numbers`. `memory` is the length of the memory that hooks keep from step to step, by
-    default what `remember_impulses` needs.
-    `estimate` fills `core.p_bar` before `given` (`estimate.normal_estimate`): "last" with the last step's p_n, "start"
-    with what an iteration starts from.
+    given: fills `own` parameters and turns tangent frames before a step; again: asks for another pass of a fixed point;
+    remember: stores what the next step needs. `own` are CVXPY parameters of the declaration, such as `cp.Parameter(3)`,
+    whose values change from step to step: hooks receive them as one flat array `own`, one parameter after the other,
+    and write them there. `numbers` are constant floats, mostly options of the formulation, which hooks receive as an
+    array `numbers`. `memory` is the length of the memory that hooks keep from step to step, by default what
+    `remember_impulses` needs. `estimate` fills `core.p_bar` before `given` (`estimate.normal_estimate`): "last" uses
+    the last step's p_n, "start" the starting point of an iteration.
     """
 
     given: Callable | None = None
@@ -249,7 +248,7 @@ class Hooks:
             hook = getattr(self, name)
             if hook is None:
                 continue
-            # Whoever has a hook has imported numba, which declaring alone does without.
+            # Code with hooks has imported numba already; a declaration alone does not need it.
             from workbench.engine.interpreted import OFF, python_of
 
             if not (OFF or hasattr(hook, "py_func")):
@@ -266,7 +265,7 @@ class Hooks:
 
 @dataclass(frozen=True, eq=False)
 class Declaration:
-    """A mixed complementarity problem over simple sets, with the map back to v+ and the impulses."""
+    """A mixed complementarity problem over simple sets, with the map from its solution to v+ and the impulses."""
 
     relations: tuple[Relation, ...]
     recover: dict[str, cp.Expression]
@@ -282,7 +281,7 @@ class Declaration:
 
     @cached_property
     def partners(self) -> list[leaves.Unknown]:
-        """Unknowns that stand opposite a relation, in the order of the relations."""
+        """Unknowns in complementarity relations, in the order of the relations."""
         found: list[leaves.Unknown] = []
         for relation in self.relations:
             if isinstance(relation, ConeComplements):
@@ -301,7 +300,7 @@ class Declaration:
 
     @cached_property
     def expressions(self) -> list[cp.Expression]:
-        """All left-hand sides: equations first, then the partners' rows in the order of `partners`."""
+        """All left-hand sides: equations first, then the relations' rows in the order of `partners`."""
         rows = list(self.equations)
         for relation in self.relations:
             if isinstance(relation, ConeComplements):
@@ -320,20 +319,20 @@ class Declaration:
 
     @cached_property
     def parameters(self) -> dict[str, cp.Parameter]:
-        """The data by their names: of the relations, bounds, radii and friction coefficients."""
+        """The data by name: parameters of the relations, bounds, radii and friction coefficients."""
         bounds = [side for u in self.partners if isinstance(u.member_of, Box) for side in vars(u.member_of).values()]
         radii = [u.member_of.radius for u in self.discs]
         data = map(cp.Expression.cast_to_const, [*bounds, *radii, *(c.x.mu for c in self.cones)])
         return {p.name(): p for F in (*self.expressions, *data) for p in F.parameters()}
 
     def problem(self) -> cp.Problem:
-        """The convex problem whose optimality conditions the relations are, for own objectives and constraints.
+        """The convex problem whose optimality conditions are the relations; objectives and constraints may be added.
 
-        Its variables are the unknowns (`problem.var_dict["v"]`), its data `parameters`, whose values are to be set
-        before it is solved and may be set anew (`step.one_step.declared` sets them to a system's). It minimises over
-        the impulses in their sets, 1/2 p^T W p + q^T p, with the equations as constraints. Raises ModellingError for
-        relations that are no such conditions: exact Coulomb friction, polygons, pyramids. Box formulations are the
-        problem of one pass, for the bounds that their parameters have.
+        Its variables are the unknowns (`problem.var_dict["v"]`), its data `parameters`, whose values must be set before
+        it is solved and may be changed later (`step.one_step.declared` sets them from a system). It minimises 1/2 p^T W
+        p + q^T p over the impulses in their sets, with the equations as constraints. Raises ModellingError for
+        relations that are not optimality conditions: exact Coulomb friction, polygons, pyramids. For box formulations
+        it is the problem of one pass, with the bounds that the parameters hold.
         """
         from workbench.language.optimisation import optimisation_problem
 
@@ -343,12 +342,12 @@ class Declaration:
 def declare(
     *relations: Relation, recover: dict[str, Any] | None = None, hooks: Hooks | None = None, law: Law = COULOMB
 ) -> Declaration:
-    """Collect relations into a Declaration and check that it is one.
+    """Collect relations into a Declaration and check that it is well posed.
 
-    `recover` maps the names of an answer (`formulation.Symbols.answer`; for a time step "v", "p_n" and, where there is
-    friction, "p_t") to expressions in the unknowns. `law` is the law that the relations discretise, against which
-    answers are judged beside Coulomb's. Raises ModellingError
-    naming the culprit: an unknown with two partners or none, free unknowns that do not match the equations in number.
+    `recover` maps the names of an answer (`formulation.Symbols.answer`; for a time step "v", "p_n" and, with friction,
+    "p_t") to expressions in the unknowns. `law` is the law that the relations discretise; answers are judged against it
+    as well as against Coulomb's. Raises ModellingError naming the culprit: an unknown with two partners or none, or a
+    number of free unknowns that differs from the number of equations.
     """
     for relation in relations:
         if not isinstance(relation, Relation):

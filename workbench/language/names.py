@@ -1,4 +1,4 @@
-"""Names of symbols as people write them, in text and in LaTeX, and what the data mean."""
+"""Names of symbols in text and in LaTeX, and the meaning of the data."""
 
 GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "eps": "ε", "theta": "θ", "kappa": "κ", "lambda": "λ",
@@ -38,7 +38,7 @@ VERBATIM = {"\\": r"\backslash ", "^": r"\wedge ", "~": r"\sim ", "·": r"\cdot 
 
 
 def verbatim(words: str) -> str:
-    """Words of a program in LaTeX's formulas, and in what becomes MathML."""
+    """Typeset program text verbatim in LaTeX formulas, in a form that converts to MathML."""
     escaped = (VERBATIM.get(c) or (f"\\{c}" if c in "_%#&${} " else c) for c in words)
     return rf"\mathrm{{{''.join(escaped)}}}"
 

@@ -1,8 +1,8 @@
-"""Contact laws that are smooth functions of the velocity, taken by their tangents pass by pass: Newton's method.
+"""Contact laws that are smooth functions of the velocity, solved by Newton's method: one tangent a pass.
 
 A law p = f(u) of each contact, u = (u_n, u_t), is declared as p = g - D u, its tangent at u_0: D = -df/du and
-g = f(u_0) + D u_0. A hook writes both (`write_tangent`), compares after the pass (`velocity_at`, `agree`), and takes
-the next tangent where the pass has come to, or at no slip where the slip has turned (`turns_back`).
+g = f(u_0) + D u_0. A hook writes g and D (`write_tangent`), compares after the pass (`velocity_at`, `agree`), and takes
+the next tangent at the pass's solution, or at zero slip if the slip has reversed (`turns_back`).
 """
 
 from typing import Any
@@ -19,11 +19,11 @@ from workbench.language.modelling import Equals, equals, free
 from workbench.mechanics.core import CORE, rate
 
 SETTLED = 1e-12
-"""Relative difference of law and impulses at which the passes have settled (`agree`)."""
+"""Relative difference between the law's impulses and the pass's at which the passes have settled (`agree`)."""
 
 
 def smooth_friction(s: ContactSymbols, v: Any, p_t: Any) -> tuple[Any, Any, list[Equals], list[Any]]:
-    """p_t = g_t - K u_t: the velocity u_t, K u_t + p_t - g_t, its relations, and the parameters g_t, K_1, ..., K_d.
+    """Return p_t = g_t - K u_t as the unknown K u_t + p_t - g_t, its relations, and the parameters g_t, K_1, ..., K_d.
 
     K_j (d r,) holds the j-th column of every contact's K.
     """
@@ -39,9 +39,9 @@ def smooth_friction(s: ContactSymbols, v: Any, p_t: Any) -> tuple[Any, Any, list
 
 
 def smooth_contact(s: ContactSymbols, v: Any, p_n: Any, p_t: Any) -> tuple[list[Equals], list[Any]]:
-    """p = g - D u of normal and friction impulses: its relations, and the parameters.
+    """Return p = g - D u of normal and friction impulses: its relations, and the parameters.
 
-    g_n, D_nn, then D_nt and D_tn, then those of `smooth_friction`.
+    The parameters are g_n, D_nn, D_nt and D_tn, then those of `smooth_friction`.
     """
     S = cp.Constant(np.kron(np.eye(s.r), np.ones((s.d, 1))), name="S")
     u_t, F_t, relations, own = smooth_friction(s, v, p_t)
@@ -57,9 +57,9 @@ def smooth_contact(s: ContactSymbols, v: Any, p_n: Any, p_t: Any) -> tuple[list[
 
 @kernel(types.void(VECTOR, VECTOR, types.int64, VECTOR, VECTOR, MATRIX))
 def write_tangent(normal, friction, i, u, p, D):
-    """The tangent at u (1 + d) of contact i, whose law gives p (1 + d) there, with D = -dp/du.
+    """Write the tangent at u (1 + d) of contact i, whose law gives p (1 + d) there, with D = -dp/du.
 
-    `normal` = [g_n, D_nn, D_nt, D_tn], empty where the normal law is another, `friction` = [g_t, K_1, ..., K_d].
+    `normal` = [g_n, D_nn, D_nt, D_tn], empty if the contact has another normal law; `friction` = [g_t, K_1, ..., K_d].
     """
     d = u.shape[0] - 1
     t = friction.shape[0] // (1 + d)
@@ -81,7 +81,7 @@ def write_tangent(normal, friction, i, u, p, D):
 
 @kernel(types.float64(CORE, VECTOR, VECTOR))
 def largest_impulse(core, p_n, p_t):
-    """The largest impulse [N s], those beyond these contacts included."""
+    """Return the largest impulse [N s], including `core.p_beyond` of the contacts outside this part."""
     largest = core.p_beyond
     for i in range(p_n.shape[0]):
         largest = max(largest, abs(p_n[i]))
@@ -92,9 +92,9 @@ def largest_impulse(core, p_n, p_t):
 
 @kernel(types.float64(CORE, VECTOR, types.int64, types.float64, VECTOR))
 def velocity_at(core, v, i, largest, u):
-    """u (1 + d) [m/s] of contact i at v, rates included; returns the sum of the sizes of the terms that make it up.
+    """Compute u (1 + d) [m/s] of contact i at v, rates included; returns the sum of the absolute values of its terms.
 
-    Among these are what impulses of the size `largest` do to it, M taken by its diagonal.
+    The terms include the velocity change by impulses of size `largest`, computed with the diagonal of M.
     """
     size = 0.0
     for row in range(u.shape[0]):
@@ -110,20 +110,20 @@ def velocity_at(core, v, i, largest, u):
 
 @kernel(types.boolean(CORE, types.float64, types.float64, types.float64))
 def agree(core, apart, largest, steepest):
-    """Whether impulses, the largest of them `largest`, are those of their law: `apart` at most [N s].
+    """Return whether impulses, the largest being `largest`, satisfy their law; `apart` [N s] is the largest difference.
 
-    They are within the share `SETTLED` of the largest, or within what the law makes of the rounding of its velocity's
-    terms, `steepest` its slope times these; where all of this vanishes, within the rounding of the momentum.
+    The tolerance is the largest of: the share `SETTLED` of the largest impulse; round-off in the velocity's terms seen
+    through the law (`steepest` is its slope times these terms); and, if all of these vanish, round-off of the momentum.
     """
     return apart <= max(SETTLED * largest, 64.0 * UNIT_ROUND_OFF * steepest, 8.0 * UNIT_ROUND_OFF * momentum(core))
 
 
 @kernel(types.boolean(VECTOR, VECTOR))
 def turns_back(u, start):
-    """Whether a slip u_t (d,) has turned against that of the pass before, start (d,), which then becomes zero.
+    """Return whether the slip u_t (d,) has reversed since the last pass, start (d,); if so, start becomes zero.
 
-    Where friction no longer grows with the slip, its tangent throws the slip beyond zero and back. From zero, where
-    friction is steepest, passes come to the solution from one side. Else start becomes u_t.
+    Where friction no longer grows with the slip, its tangent overshoots zero back and forth. From zero, where friction
+    is steepest, the passes converge from one side. If the slip has not reversed, start becomes u_t.
     """
     product = 0.0
     for j in range(u.shape[0]):

@@ -1,8 +1,9 @@
-"""From a declaration to mathematics for people: text, LaTeX, and the symbolic block matrix.
+"""Print a declaration as mathematics: text, LaTeX, and the symbolic block matrix.
 
 Every relation is expanded, from the CVXPY tree that is solved, into a sum of products of named leaves. Text, LaTeX and
-the block matrix are three ways to write that sum; `Term.value` evaluates it, so that a test can hold the print against
-the numbers. A node that this module does not know stands there as CVXPY writes it: better no formula than a wrong one.
+the block matrix are three ways to write that sum; `Term.value` evaluates it, so that a test can compare the printed
+formula with the numbers. A node that this module does not know is printed as CVXPY writes it: no formula is better than
+a wrong one.
 """
 
 import re
@@ -23,20 +24,20 @@ from workbench.language.names import MEANINGS, latex_name, text_name, verbatim
 from workbench.language.sets import Box, DiscSet, Free, Nonneg
 
 LONGEST = 80
-"""Characters of CVXPY's own words that are printed."""
+"""Printed characters of CVXPY's own notation for an unknown node."""
 
 
 @dataclass(frozen=True)
 class Factor:
     """A named leaf in a product; `diagonal` for a vector that multiplies entry by entry.
 
-    In place of a leaf there may be a node that this module does not know, written as CVXPY writes it.
+    Instead of a leaf it may hold a node that this module does not know, written as CVXPY writes it.
     """
 
     leaf: Any
     transposed: bool = False
     diagonal: bool = False
-    dotted: str = ""  # an unknown in whose place there is a dot
+    dotted: str = ""  # name of the unknown that is printed as a dot
 
     @property
     def name(self) -> str:
@@ -61,11 +62,11 @@ class Factor:
         return self.leaf.variables()
 
     def without(self, unknown: cp.Variable) -> "Factor":
-        """A node that this module does not know as an operator: a dot in the unknown's place."""
+        """An unknown node as an operator: a dot replaces the unknown."""
         return replace(self, dotted=unknown.name())
 
     def _words(self, style: str) -> str:
-        """Of what is no leaf: its own notation in brackets, or CVXPY's words, cut off where they are long."""
+        """Write a factor that is not a leaf: its expansion in brackets, or CVXPY's notation, cut off if long."""
         terms = expand(self.leaf)
         if all(f.leaf is not self.leaf for t in terms for f in t.factors):
             return f"({write_sum(terms, style)})"
@@ -92,7 +93,7 @@ class Factor:
         return name + (r" \circ " if self.diagonal else "")
 
     def matrix(self, style: str) -> str:
-        """As a block of a matrix."""
+        """The factor as a block of a matrix."""
         if not self.diagonal:
             return self.text() if style == "text" else self.latex()
         name = getattr(replace(self, diagonal=False), style)()
@@ -117,7 +118,7 @@ class Term:
         return self.coefficient * reduce(np.dot, (f.value for f in self.factors), np.float64(1.0))
 
     def write(self, style: str, skip_unknown: bool = False) -> str:
-        """The product without its sign, in "text" or "latex"; without the unknown for a block of the matrix."""
+        """Write the product without its sign, in "text" or "latex"; without the unknown for a block of the matrix."""
         factors = self.factors
         if skip_unknown and self.unknown is not None:
             *before, last = factors
@@ -131,13 +132,13 @@ class Term:
 
 
 def _product_of_blocks(factors: tuple[Factor, ...], style: str) -> str:
-    """A block of a matrix: there is nothing to multiply entry by entry, so a diagonal factor is a diagonal matrix."""
+    """A block of a matrix; a factor that multiplies entry by entry becomes a diagonal matrix."""
     parts = [f.matrix(style) for f in factors]
     return " ".join([*parts, "I"] if parts and all(f.is_known and f.leaf.ndim == 0 for f in factors) else parts)
 
 
 def _product_of_vectors(factors: tuple[Factor, ...], style: str) -> str:
-    """A product that ends in a vector, with brackets round what an entrywise product takes together."""
+    """A product that ends in a vector, with brackets around the arguments of an entrywise product."""
     out, entrywise = "", False
     for f in reversed(factors):
         if not out:
@@ -154,7 +155,7 @@ def _is_unnamed(leaf: cp.Constant) -> bool:
 
 
 def expand(F: Any) -> list[Term]:
-    """A CVXPY expression, affine in the unknowns, as a sum of Terms."""
+    """Expand a CVXPY expression, affine in the unknowns, into a sum of Terms."""
     if isinstance(F, cp.Variable | cp.Parameter):
         return [Term(1.0, (Factor(F),))]
     if isinstance(F, cp.Constant):
@@ -199,7 +200,7 @@ def _product(left: list[Term], right: list[Term]) -> list[Term]:
 
 
 def write_sum(terms: list[Term], style: str, skip_unknown: bool = False) -> str:
-    """A sum of Terms as text or LaTeX; "0" when empty."""
+    """Write a sum of Terms as text or LaTeX; "0" if empty."""
     out = ""
     for t in terms:
         sign = "-" if t.coefficient < 0 else "+"
@@ -210,12 +211,12 @@ def write_sum(terms: list[Term], style: str, skip_unknown: bool = False) -> str:
 
 
 def plain_relation(F: cp.Expression) -> str:
-    """An expression as one line of text."""
+    """Write an expression as one line of text."""
     return write_sum(expand(F), "text")
 
 
 def relation(r: Relation, style: str = "text") -> str:
-    """One relation in full: text, or LaTeX without surrounding delimiters."""
+    """Write one relation in full: text, or LaTeX without surrounding delimiters."""
     words = {
         "text": dict(le=" ≤ ", ge=" ≥ ", perp="  ⊥  ", eq=" = ", inn=" ∋ ", el=" ∈ ", K="K_μ", dual="K_μ*"),
         "latex": dict(
@@ -246,7 +247,7 @@ def relation(r: Relation, style: str = "text") -> str:
 
 
 def _shift(x: FrictionCone, style: str) -> str:
-    """What De Saxce's form adds to the normal row: the support function of the discs that p_n = 1 allows."""
+    """The term that De Saxce's form adds to the normal row: the support function of the discs allowed at p_n = 1."""
     mu = write_sum(expand(x.mu), style)
     if x.each:
         mu, own = "", f"({mu}) ∘ " if style == "text" else rf"({mu}) \circ "
@@ -268,7 +269,7 @@ def _name(u: cp.Variable, style: str) -> str:
 
 
 def sets(declaration: Declaration) -> list[tuple[str, str]]:
-    """(unknown, set in words) of every unknown."""
+    """(unknown, set in words) for every unknown."""
     in_cone = {u.id: c for c in declaration.cones for u in (c.x.n, c.x.t)}
     rows = []
     for u in declaration.unknowns:

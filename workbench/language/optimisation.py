@@ -1,12 +1,12 @@
-"""A declaration as a CVXPY problem, where its relations are the optimality conditions of a convex one.
+"""A declaration as a CVXPY problem, if its relations are the optimality conditions of a convex one.
 
-Elimination of the free unknowns x_f leaves F = W z + q complementary to z in K. Where W is symmetric positive
-semidefinite that is what the minimiser of
+Elimination of the free unknowns x_f leaves F = W z + q complementary to z in K. If W is symmetric positive
+semidefinite, these are exactly the optimality conditions of
 
-    1/2 z^T W z + q^T z     over z in K, with x_f as the equations say
+    minimise 1/2 z^T W z + q^T z     over z in K, with x_f from the equations.
 
-satisfies, and nothing else is: for a time step W = J M^-1 J^T + diag(eps), and the minimum is that of the impulses. W
-and q follow the values of the parameters, so that these may be set anew between two solutions.
+For a time step W = J M^-1 J^T + diag(eps), and the minimum is that of the impulses. W and q follow the values of the
+parameters, which may be changed between two solutions.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ from workbench.language.sets import Box, DiscSet, Nonneg
 from workbench.problems.classes import SYMMETRY_TOLERANCE, Array
 
 TRIALS = 2
-"""Random data that tell what a declaration is about, whatever its data."""
+"""Number of random data sets by which properties of a declaration are decided."""
 
 
 def optimisation_problem(declaration: Any) -> cp.Problem:
@@ -45,14 +45,14 @@ def optimisation_problem(declaration: Any) -> cp.Problem:
 
 
 def _in_cone(x: Any) -> list[cp.Constraint]:
-    """Those of a friction cone."""
+    """Constraints of a friction cone."""
     p_n, mu, r = x.n, cp.Expression.cast_to_const(x.mu), x.n.size
     across: Any = cp.reshape(x.t, (x.t.size // r, r), order="F")
     d = x.t.size // r
-    # Where mu is zero the cone alone would let p_n be negative.
+    # If mu is zero, the cone alone would allow p_n < 0.
     found, radius = [p_n >= 0], cp.multiply(mu, p_n) if not x.each else p_n
     if x.each:
-        # In units of the axes of the ellipsoid, by which data cannot be divided: p_t = mu y with |y| <= p_n.
+        # In units of the ellipsoid's axes, since CVXPY cannot divide by data: p_t = mu y with |y| <= p_n.
         y = cp.Variable((d, r))
         found.append(across == cp.multiply(cp.reshape(mu, (d, r), order="F"), y))
         across = y
@@ -61,7 +61,7 @@ def _in_cone(x: Any) -> list[cp.Constraint]:
 
 
 def _within(u: Any, bounds: Box) -> list[cp.Constraint]:
-    """The finite bounds of an unknown."""
+    """The finite bounds of an unknown, as constraints."""
     found: list[cp.Constraint] = []
     for bound, sign in ((bounds.lower, 1.0), (bounds.upper, -1.0)):
         F = cp.Expression.cast_to_const(bound)
@@ -76,7 +76,7 @@ def _within(u: Any, bounds: Box) -> list[cp.Constraint]:
 
 
 def must_be_convex(declaration: Any) -> None:
-    """Raises ModellingError where the relations are not the optimality conditions of a convex problem."""
+    """Raise ModellingError if the relations are not the optimality conditions of a convex problem."""
     refusal = "these relations are not the optimality conditions of a convex problem: "
     if any(c.coulomb for c in declaration.cones):
         raise ModellingError(f"{refusal}Coulomb's law shifts the cone with the sliding velocity; law='cone' does not")
@@ -101,7 +101,7 @@ def must_be_convex(declaration: Any) -> None:
 
 
 def _some_value(p: cp.Parameter, rng: np.random.Generator) -> Array:
-    """Random data of a parameter; the mass matrix is symmetric positive definite."""
+    """Random data for a parameter; the mass matrix is symmetric positive definite."""
     value = rng.uniform(0.5, 1.5, p.shape)
     if p.name() == "M":
         return value @ value.T + np.eye(len(value))
@@ -109,7 +109,7 @@ def _some_value(p: cp.Parameter, rng: np.random.Generator) -> Array:
 
 
 def reduced(declaration: Any) -> tuple[Array, Array]:
-    """W and q for the values that the parameters have; raises DataError where one has none, or where W is singular."""
+    """Return W and q for the parameters' values; raises DataError if one has none, or if W is singular."""
     for name, p in declaration.parameters.items():
         if p.value is None:
             raise DataError(f"parameter '{name}' has no value; set declaration.parameters['{name}'].value")
@@ -137,7 +137,7 @@ def reduced(declaration: Any) -> tuple[Array, Array]:
 
 
 def _root(W: Array) -> Array:
-    """R with R^T R = W; raises DataError where W is not symmetric positive semidefinite."""
+    """Return R with R^T R = W; raises DataError if W is not symmetric positive semidefinite."""
     size = np.abs(W).max(initial=0.0)
     if np.abs(W - W.T).max(initial=0.0) > SYMMETRY_TOLERANCE * size:
         raise DataError("the values of the parameters make a problem that is not symmetric; is M symmetric?")

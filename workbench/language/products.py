@@ -1,4 +1,4 @@
-"""Products of data with data, which CVXPY's rule for parametrised problems forbids: what to write instead."""
+"""Error texts for products of data with data, which CVXPY's rule for parametrised problems forbids."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ from workbench.language.leaves import CoreSymbol
 
 
 def instead(node: Any, unknowns: bool) -> str:
-    """What to write for a node that multiplies data with data; `unknowns`: whether there may be unknowns at its place.
+    """Say what to write for a node that multiplies data with data; `unknowns`: whether unknowns may stand there.
 
-    Where one factor is a vector it becomes an unknown with an equation, which is eliminated with the other free
-    unknowns; data of other shapes, bounds and friction coefficients are parameters that a hook fills.
+    A vector factor becomes an unknown with an equation, which is eliminated with the other free unknowns; data of other
+    shapes, bounds and friction coefficients become parameters that a hook fills.
     """
     inner = next((a for a in node.args if a.variables()), node.args[-1])
     if unknowns and isinstance(node, multiply | MulExpression) and inner.ndim == 1:
@@ -36,7 +36,7 @@ def instead(node: Any, unknowns: bool) -> str:
 
 
 def code(F: Any, names: dict[int, str]) -> str:
-    """An expression as a line of Python, `names` in place of nodes by their id; CVXPY's words for rare nodes."""
+    """Write an expression as a line of Python, with `names` for nodes by their id; rare nodes in CVXPY's notation."""
     if id(F) in names:
         return names[id(F)]
     if isinstance(F, CoreSymbol):

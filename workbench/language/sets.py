@@ -1,4 +1,4 @@
-"""The sets that unknowns live in; what complementary means depends on them (`modelling`)."""
+"""Sets of unknowns; they define complementarity (`modelling`)."""
 
 from dataclasses import dataclass
 from typing import Any

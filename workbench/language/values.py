@@ -1,9 +1,9 @@
-"""Declarations in plain numbers: the little of CVXPY that they use, for evaluation alone.
+"""Declarations in plain numbers: the part of CVXPY that declarations use, for evaluation alone.
 
-Within `by_values()` a formulation's function, and the language, see this module where they usually see CVXPY. The
-declaration that comes out is the one at hand, function, options, data and all: its expressions have a `.value` once
-their unknowns and parameters have one. Nothing is checked that CVXPY checks, and what is missing here raises. Importing
-CVXPY takes a second, this a millisecond.
+Within `by_values()` a formulation's function and the language use this module in place of CVXPY. The resulting
+declaration is the usual one, with the same function, options and data, and its expressions have a `.value` once their
+unknowns and parameters have one. CVXPY's checks are not made, and a missing operation raises an error. Importing CVXPY
+takes a second, this module a millisecond.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,7 +17,7 @@ from workbench.engine.lazy import standing_in
 
 
 def by_values() -> AbstractContextManager[None]:
-    """Within, the language speaks of numbers; in this thread only."""
+    """Context in which the language works with numbers instead of CVXPY, in this thread only."""
     import workbench.language.values as here
 
     return standing_in({"cvxpy": here, "workbench.language.leaves": here})
@@ -27,7 +27,7 @@ class Expression:
     """A function of other expressions."""
 
     args = ()
-    """The language looks for mistakes in CVXPY's trees; what is evaluated here has passed that before."""
+    """The language checks CVXPY's trees for mistakes; expressions evaluated here have already passed those checks."""
     __array_ufunc__ = None
     """NumPy leaves sums and products with arrays to this class."""
 
@@ -39,7 +39,7 @@ class Expression:
 
     @staticmethod
     def cast_to_const(value: Any) -> "Expression":
-        """The expression itself, or numbers as one; raises TypeError or ValueError."""
+        """Return the expression itself, or numbers as one; raises TypeError or ValueError."""
         return value if isinstance(value, Expression) else Constant(value)
 
     @property
@@ -55,7 +55,7 @@ class Expression:
         return self._f(*(part.value for part in self._parts))
 
     def leaves(self) -> "Iterable[Leaf]":
-        """From left to right, as CVXPY lists them."""
+        """Leaves from left to right, in CVXPY's order."""
         for part in self._parts:
             yield from part.leaves()
 
@@ -122,7 +122,7 @@ class Expression:
 
 
 class Leaf(Expression):
-    """What expressions are made of: a shape, a name and a value, which may be missing."""
+    """A leaf of an expression: a shape, a name and a value, which may be missing."""
 
     numbers = count()
 
@@ -146,7 +146,7 @@ class Leaf(Expression):
 
 
 class Constant(Leaf):
-    """Numbers."""
+    """Constant numbers."""
 
     def __init__(self, value: Any, name: str | None = None) -> None:
         numbers = np.asarray(value, dtype=float)
@@ -164,12 +164,12 @@ class Parameter(Leaf):
         super().__init__(shape, name, None if value is None else np.asarray(value, dtype=float))
 
     def project(self, value: np.ndarray) -> np.ndarray:
-        """Positive numbers may stand for all data that can be declared here."""
+        """Positive values are admissible for all data that can be declared here."""
         return value
 
 
 class Unknown(Variable):
-    """As in `leaves`."""
+    """See `leaves.Unknown`."""
 
     def __init__(self, name: str, size: int, member_of: Any) -> None:
         super().__init__(size, name)
@@ -177,9 +177,9 @@ class Unknown(Variable):
 
 
 class CoreSymbol(Parameter):
-    """As in `leaves`."""
+    """See `leaves.CoreSymbol`."""
 
 
 def multiply(x: Any, y: Any) -> Expression:
-    """Entry by entry."""
+    """Multiply entry by entry."""
     return Expression(np.multiply, Expression.cast_to_const(x), Expression.cast_to_const(y))

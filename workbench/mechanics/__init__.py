@@ -1,1 +1,1 @@
-"""What touches: contact data of one instant, bodies, cases."""
+"""Mechanics: contact data of one instant, bodies, cases."""

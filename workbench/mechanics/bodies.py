@@ -1,16 +1,16 @@
 """Rigid bodies in space: mass matrix, gyroscopic forces, contact and joint rows, kinematics.
 
 Body k has coordinates (x, y, z, a, b, c, d), its centre of mass and unit quaternion (scalar first, body to world), and
-velocities (x', y', z', omega), omega in its own principal axes (formulary, section 1). Body -1 is the ground. What
-follows the coordinates of all bodies in q is time: motion-controlled obstacles are functions of it, and reach a contact
-as prescribed rates r_n, r_t.
+velocities (x', y', z', omega), omega in its own principal axes (formulary, section 1). Body -1 is the ground. The last
+entry of q, after the coordinates of all bodies, is time: motion-controlled obstacles are functions of it and enter a
+contact as prescribed rates r_n, r_t.
 
 Contact i lies between a lower body a and an upper body b; its normal points from a to b, its gap is measured along it:
 
     u_n = n . (x_b' - x_a')      u_t = (t . (x_b' - x_a'), (n x t) . (x_b' - x_a'))       at the contact point
 
-Its heading, the first tangent axis where axes are those of the body, is the first axis of body b (of a where b is the
-ground) projected on the tangent plane; see `head`.
+Its heading, the first tangent axis under axes=body, is the first axis of body b (of a if b is the ground) projected on
+the tangent plane; see `head`.
 """
 
 from abc import abstractmethod
@@ -27,13 +27,13 @@ from workbench.mechanics.core import ADVANCE, CORE, GAP, Core
 from workbench.mechanics.solids import GROUND, rotated
 
 STEEP = 0.5
-"""Above this (n . x)^2 the first body axis x, more than 45 degrees out of the tangent plane, gives no heading."""
+"""If (n . x)^2 exceeds this, the first body axis x is more than 45 degrees out of the tangent plane and not used."""
 I64, F64 = types.int64, types.float64
 
 
 @kernel(types.void(VECTOR, I64, MATRIX))
 def rotation(q, k, R):
-    """R (3, 3) turns the axes of body k to those of the world."""
+    """Fill R (3, 3), which rotates from the axes of body k to those of the world."""
     a, b, c, d = q[7 * k + 3], q[7 * k + 4], q[7 * k + 5], q[7 * k + 6]
     R[0, 0], R[0, 1], R[0, 2] = a * a + b * b - c * c - d * d, 2 * (b * c - a * d), 2 * (b * d + a * c)
     R[1, 0], R[1, 1], R[1, 2] = 2 * (b * c + a * d), a * a - b * b + c * c - d * d, 2 * (c * d - a * b)
@@ -42,7 +42,7 @@ def rotation(q, k, R):
 
 @kernel(types.void(VECTOR, I64, VECTOR, VECTOR))
 def point_of(q, k, s, x):
-    """x (3,) [m], the point of body k with body coordinates s (3,); of the ground, s itself."""
+    """Fill x (3,) [m], the point of body k with body coordinates s (3,); for the ground, s itself."""
     for i in range(3):
         x[i] = s[i]
     if k >= 0:
@@ -54,7 +54,7 @@ def point_of(q, k, s, x):
 
 @kernel(types.void(CORE, VECTOR, I64, F64, F64, F64, F64, F64))
 def fill_body(core, v, k, m, I_1, I_2, I_3, gravity):
-    """Mass matrix, weight along -z and gyroscopic force -omega x I omega of body k; m [kg], I [kg m2] principal."""
+    """Fill mass matrix, weight along -z, gyroscopic force -omega x I omega of body k; m [kg], I [kg m2] principal."""
     first = 6 * k
     for i in range(first, first + 6):
         set_all(0.0, core.M[i])
@@ -71,7 +71,7 @@ def fill_body(core, v, k, m, I_1, I_2, I_3, gravity):
 
 @kernel(types.void(MATRIX, I64, VECTOR, I64, VECTOR, VECTOR, F64))
 def add_direction(J, row, q, k, point, n, sign):
-    """J[row] += the row of sign n . (velocity of body k at a point); n, point (3,) in world axes."""
+    """Add to J[row] the row of sign n . (velocity of body k at a point); n, point (3,) in world axes."""
     if k < 0:
         return
     R = np.empty((3, 3))
@@ -85,10 +85,10 @@ def add_direction(J, row, q, k, point, n, sign):
 
 @kernel(types.void(CORE, I64, VECTOR, I64, VECTOR, VECTOR, VECTOR))
 def head(core, i, q, k, n, t, other):
-    """The heading of contact i in its tangents t and n x t (other): the first axis of body k, projected and normalised.
+    """Fill the heading of contact i in its tangents t and n x t (other): the unit projection of body k's first axis.
 
-    Where that axis is steep (`STEEP`), the projection of the second one is the second tangent axis instead: a body
-    that tilts about its second axis keeps its heading (formulary, section 1).
+    If that axis is steep (`STEEP`), the projection of the second axis is used as the second tangent axis instead: a
+    body that tilts about its second axis keeps its heading (formulary, section 1).
     """
     R = np.empty((3, 3))
     rotation(q, k, R)
@@ -105,7 +105,7 @@ def head(core, i, q, k, n, t, other):
 
 @kernel(types.void(CORE, I64, VECTOR, I64, I64, VECTOR, VECTOR, VECTOR, F64, F64))
 def fill_contact(core, i, q, a, b, point, n, t, gap, mu):
-    """Contact i between bodies a and b at a point, with unit normal n from a to b and unit tangent t, n . t = 0."""
+    """Fill contact i between bodies a and b at a point, with unit normal n from a to b, unit tangent t, n . t = 0."""
     other = np.empty(3)
     other[0] = n[1] * t[2] - n[2] * t[1]
     other[1] = n[2] * t[0] - n[0] * t[2]
@@ -123,7 +123,7 @@ def fill_contact(core, i, q, a, b, point, n, t, gap, mu):
 
 @kernel(types.void(CORE, I64, VECTOR, VECTOR, VECTOR))
 def move_obstacle(core, i, n, t, w):
-    """The lower body of contact i is motion-controlled and has the velocity w (3,) [m/s] at the contact point."""
+    """Prescribe the velocity w (3,) [m/s], at the contact point, of the motion-controlled lower body of contact i."""
     core.r_n[i] = -(n[0] * w[0] + n[1] * w[1] + n[2] * w[2])
     core.r_t[2 * i] = -(t[0] * w[0] + t[1] * w[1] + t[2] * w[2])
     o_1, o_2, o_3 = n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2], n[0] * t[1] - n[1] * t[0]
@@ -132,7 +132,7 @@ def move_obstacle(core, i, n, t, w):
 
 @kernel(types.void(CORE, VECTOR, F64, F64, F64, F64))
 def fill_feet(core, q, a, b, c, mu):
-    """Contacts 0 to 3: the points (-+a, -+b, -c) of body 0 on the floor z = 0; the first two are those at -b."""
+    """Fill contacts 0 to 3: the points (-+a, -+b, -c) of body 0 on the floor z = 0; the first two are those at -b."""
     n, t, s, x = np.zeros(3), np.zeros(3), np.empty(3), np.empty(3)
     n[2] = t[0] = 1.0
     for i in range(4):
@@ -143,7 +143,7 @@ def fill_feet(core, q, a, b, c, mu):
 
 @kernel(types.void(CORE, I64, VECTOR, I64, I64, VECTOR, VECTOR))
 def fill_ball_joint(core, row, q, a, b, s_a, s_b):
-    """Three bilateral rows from `row` on: point s_b of body b stays at point s_a of body a (body coordinates)."""
+    """Fill three bilateral rows from `row` on: point s_b of body b is point s_a of body a (body coordinates)."""
     x_a, x_b, n = np.empty(3), np.empty(3), np.zeros(3)
     point_of(q, a, s_a, x_a)
     point_of(q, b, s_b, x_b)
@@ -158,7 +158,7 @@ def fill_ball_joint(core, row, q, a, b, s_a, s_b):
 
 @kernel(ADVANCE)
 def advance_bodies(q, v, h, data, q_next):
-    """Centres by their velocities, quaternions by 1/2 q (0, omega) and brought back to unit length, time by h."""
+    """Advance centres by their velocities, quaternions by 1/2 q (0, omega) and normalisation, time by h."""
     bodies = v.shape[0] // 6
     for k in range(bodies):
         for i in range(3):
@@ -199,20 +199,22 @@ class RigidBodies(Case):
         return np.stack([q[..., 7 * k : 7 * k + 3] for k in range(len(self.inertias()))], axis=-2), self.orientation(q)
 
     def contacts(self, q: Array) -> tuple[Array, Array]:
-        """Read off the rows that the time stepping uses: those of an axis a are [a, R^T (s x a)] for a point s from the
-        centre of a body, and the sum of a x (s x a) over three axes is 2 s."""
+        """Read the contacts off the rows of the time stepping.
+
+        The rows of an axis a are [a, R^T (s x a)] for a point s from the centre of a body, and the sum of a x (s x a)
+        over three axes is 2 s."""
         n, _, r, _ = self.size
         core, data, rest = Core(self.size, 1.0, GAP, self.v_th), self.data(), np.zeros(n)
         rows, body = np.empty((*q.shape[:-1], r, 3, 6)), np.empty((*q.shape[:-1], r, 1), dtype=np.int64)
         for at in np.ndindex(q.shape[:-1]):
             self.fill(q[at], rest, data, core)
             J = np.stack([core.J_n, core.J_t[0::2], core.J_t[1::2]], axis=1).reshape(r, 3, n // 6, 6)
-            # Rows of either body will do.
+            # The rows of either body serve.
             k = np.abs(J[..., :3]).sum(axis=(1, 3)).argmax(axis=1)
             rows[at], body[at] = J[np.arange(r), :, k], k[:, None]
         centre, orientation = (np.take_along_axis(x, body, axis=-2) for x in self.poses(q))
         a, m = rows[..., :3], rotated(orientation[..., None, :], rows[..., 3:])
-        # With the normal n = t x (n x t) the upper body's rows have the sign 1, the lower body's -1.
+        # With the normal n = t x (n x t), the upper body's rows have the sign 1, the lower body's -1.
         sign = np.sum(a[..., 0, :] * np.cross(a[..., 1, :], a[..., 2, :]), axis=-1, keepdims=True).round()[..., None]
         return centre + 0.5 * np.cross(a, m).sum(axis=-2), sign * a
 
@@ -232,7 +234,7 @@ class RigidBodies(Case):
         )
 
     def kinetic_energy(self, v: Array) -> Array:
-        """(...) [J]."""
+        """Kinetic energy (...) [J]."""
         diagonal = np.concatenate([[m, m, m, *I] for m, *I in self.inertias()])
         return 0.5 * (v**2) @ diagonal
 
@@ -253,12 +255,12 @@ class RigidBodies(Case):
 
 
 def turned(q: Array, k: int, s: Array) -> Array:
-    """Vectors s (..., 3) of body k in world axes, for coordinates q (..., n_q)."""
+    """Rotate vectors s (..., 3) of body k to world axes, for coordinates q (..., n_q)."""
     return rotated(q[..., 7 * k + 3 : 7 * k + 7], s)
 
 
 def place(*centres_and_turns: tuple[Any, ...]) -> Array:
-    """Coordinates of bodies given as (centre,) or (centre, axis, angle [rad])."""
+    """Return the coordinates of bodies given as (centre,) or (centre, axis, angle [rad])."""
     q = []
     for centre, *turn in centres_and_turns:
         axis, angle = turn if turn else ((0.0, 0.0, 1.0), 0.0)

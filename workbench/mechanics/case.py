@@ -1,4 +1,4 @@
-"""What a case is: a system with compiled mechanics, parameters with units, and truths it is checked against."""
+"""Cases: a system with compiled mechanics, parameters with units, and analytic truths to check it against."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -16,42 +16,41 @@ from workbench.mechanics.sketch import Annotation, Shape, drawn, view
 from workbench.mechanics.solids import GROUND, Plane, Point, Solid, rotated
 
 FILLED = ("M", "f", "J_b", "g", "r_b", "J_n", "phi", "r_n", "J_t", "r_t", "mu", "mu_s", "e")
-"""What the mechanics of a case may give."""
+"""Quantities that the mechanics of a case may give."""
 NEEDED = "M", "f", "J_n", "J_t", "phi", "mu"
-"""What they must give."""
+"""Quantities that they must give."""
 
 
 def simplest(x: float) -> Fraction:
-    """The simplest rational that rounds to the double x, if one has a denominator up to a million; else x itself."""
+    """Return the simplest rational that rounds to the double x, with a denominator up to a million; else x itself."""
     near = Fraction(x).limit_denominator(10**6)
     return near if float(near) == x else Fraction(x)
 
 
 UNTURNED = (1.0, 0.0, 0.0, 0.0)
 FLOOR = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-"""Axes of a contact with a level floor: normal and tangents, of which the plane has the first."""
+"""Axes of a contact with a level floor: normal and tangents, the first of which is used in the plane."""
 
 
 def planar_orientation(angle: Array, axis: Point = (0.0, -1.0, 0.0)) -> Array:
-    """Unit quaternions (..., 1, 4) of one body turned by an angle (...) [rad] in the plane: from x to z, or about an
-    axis."""
+    """Unit quaternions (..., 1, 4) of one body rotated by an angle (...) [rad] from x to z, or about `axis`."""
     half = 0.5 * np.asarray(angle)[..., None]
     return np.concatenate([np.cos(half), np.sin(half) * axis], axis=-1)[..., None, :]
 
 
 def touching(points: Array, axes: Any) -> tuple[Array, Array]:
-    """Contact points (..., r, 3) and their axes, given as (1 + d, 3) or more of them, as (..., r, 1 + d, 3)."""
+    """Contact points (..., r, 3) and their axes as (..., r, 1 + d, 3), given as (1 + d, 3) or larger."""
     axes = np.asarray(axes, dtype=float)
     return points, np.broadcast_to(axes, (*points.shape[:-1], *axes.shape[-2:]))
 
 
 @dataclass(frozen=True)
 class Truth:
-    """One analytic truth: what the run gave, what theory says, and how far apart they may be.
+    """One analytic truth: the computed value, the theoretical value, and the allowed difference.
 
-    All three are in `unit`. `tolerance` is absolute, |computed - theory| <= tolerance, and a bound that theory gives:
-    of the time stepping where theory is about the continuous motion (so many times h), of rounding elsewhere.
-    `source` says where the theory comes from.
+    All three are in `unit`. `tolerance` is absolute, |computed - theory| <= tolerance, and follows from theory: the
+    error of the time stepping (a multiple of h) if the theory concerns the continuous motion, round-off otherwise.
+    `source` cites the theory.
     """
 
     name: str
@@ -71,17 +70,17 @@ class Case(Parameters, ABC):
     """A mechanical system with contacts. Subclasses are frozen dataclasses whose fields are `quantity`s.
 
     Three class variables are needed: `name`; `size`, (n velocities, m bilateral rows, r contacts, d tangential
-    directions); `duration` of a run [s]. `windows` maps a name to (start, end) [s]; a run as a whole is the window
-    "all" besides. `normal` is the normal law that suits the case, "velocity", "gap" (the default) or "moreau"
-    (`workbench.mechanics.core.NORMAL_LAWS`; formulary, section 1). `elastic` tells that the tangential compliance of
-    its `relaxation` is physics, which exact Coulomb friction then has too, and no means of solving. `aliases` maps
-    other names of parameters to their own.
+    directions); `duration` of a run [s]. `windows` maps a name to (start, end) [s]; the window "all", the whole run,
+    always exists. `normal` is the normal law that suits the case, "velocity", "gap" (the default) or "moreau"
+    (`workbench.mechanics.core.NORMAL_LAWS`; formulary, section 1). `elastic` says that the tangential compliance of its
+    `relaxation` is physical, not numerical, so that exact Coulomb friction has it too. `aliases` maps other names of
+    parameters to their own.
 
     The mechanics are either a method `mechanics(q, v)` in plain Python, or, some fifty times faster, two compiled
     functions `fill` and `advance` (`core.FILL`, `core.ADVANCE`) that read `data()`. Both take the same steps.
 
-    What it looks like is given once, in space: `solids`, where they are (`poses`) and touch (`contacts`), and
-    `annotations` of the sketch. A case without is compared as any other, and has neither sketch nor motion.
+    Its shapes are given once, in space: `solids`, their `poses` and `contacts`, and `annotations` of the sketch. A case
+    without solids can be compared like any other, but has no sketch and no animation.
 
     A case whose contacts slide at its start may give them at acceleration level, `sliding_system(q, v)`, and in
     rational numbers, `exact_sliding(given)`, None for a state that has none (see `cases.rod`).
@@ -105,13 +104,13 @@ class Case(Parameters, ABC):
         super().__post_init__()
 
     def rationals(self, given: Mapping[str, Fraction]) -> dict[str, Fraction]:
-        """The parameters as given, under their own names, and the others as the simplest rational of their double."""
+        """Return the given parameters by canonical name, and the others as the simplest rational of their double."""
         own = {f.name: simplest(float(getattr(self, f.name))) for f in fields(self)}
         return own | {self.aliases.get(key, key): value for key, value in given.items()}
 
     @classmethod
     def places(cls, *names: str) -> Any:
-        """Where these parameters stand in `data`, one place or several; raises UnknownNameError."""
+        """Positions of these parameters in `data`, one or several; raises UnknownNameError."""
         known = [f.name for f in fields(cls)]
         for name in names:
             if name not in known:
@@ -120,7 +119,7 @@ class Case(Parameters, ABC):
         return found if len(found) > 1 else found[0]
 
     def must_fit(self) -> None:
-        """Raises DataError where what the case says of itself does not fit together, at its start."""
+        """Raise DataError if the case's data are inconsistent at its start."""
         n = self.size[0]
         q, v = (np.asarray(x, dtype=float) for x in self.start())
         if q.ndim != 1 or v.shape != (n,):
@@ -130,7 +129,7 @@ class Case(Parameters, ABC):
         for what, found, wanted in (("centre", self.centre(q), (3,)), ("energy", self.energy(q, v), ())):
             if np.shape(found) != wanted:
                 raise DataError(f"{self.name}: {what} of one state has shape {np.shape(found)}; {wanted} is needed")
-        # More states than coordinates, so that one axis is not taken for the other.
+        # More states than coordinates, so that the two axes cannot be confused.
         K = max(q.size, n) + 1
         self._many_states_must_fit(np.tile(q, (K, 1)), np.tile(v, (K, 1)))
         self._solids_must_fit(q)
@@ -160,29 +159,31 @@ class Case(Parameters, ABC):
                 raise DataError(f"{self.name}: {what} of one state have shape {np.shape(found)}; {shape} is needed")
 
     def data(self) -> Array:
-        """The parameters in order, as the compiled mechanics read them."""
+        """The parameters in order, for the compiled mechanics."""
         return np.array([float(getattr(self, f.name)) for f in fields(self)])
 
     @property
     def relaxation(self) -> Relaxation:
-        """Compliance of the constraint rows unless the run says otherwise."""
+        """Compliance of the constraint rows unless the run sets another."""
         return RIGID
 
     @property
     def parts(self) -> "tuple[Case, ...]":
-        """Parts that nothing ever couples, none for a case that is one piece; `step.parts` steps them one by one.
+        """Parts that are never coupled, empty for a case in one piece; `step.parts` steps them one by one.
 
-        Coordinates, velocities, constraints and contacts of the case are theirs, one part after the other.
+        Coordinates, velocities, constraints and contacts of the case are those of the parts, one part after the other.
         """
         return ()
 
     def mechanics(self, q: Array, v: Array) -> Mapping[str, Any]:
-        """Contact data at a state by their names in formulary section 1: M (n, n), f (n,), J_n (r, n), J_t (d r, n),
-        phi (r,), mu (r,), and where they are not zero J_b, g, r_b, r_n, r_t, mu_s, e."""
+        """Contact data at a state by their names in formulary section 1.
+
+        M (n, n), f (n,), J_n (r, n), J_t (d r, n), phi (r,), mu (r,), and, if not zero, J_b, g, r_b, r_n, r_t, mu_s,
+        e."""
         raise NotImplementedError(f"{self.name} has neither a method mechanics(q, v) nor a compiled fill")
 
     def fill(self, q: Array, v: Array, data: Array, core: Any) -> None:
-        """Write the mechanics into `core`, as compiled cases do themselves."""
+        """Write the mechanics into `core`; compiled cases replace this."""
         given_data = self.mechanics(q, v)
         missing = [name for name in NEEDED if name not in given_data]
         if missing:
@@ -205,7 +206,7 @@ class Case(Parameters, ABC):
         return all(hasattr(f, "py_func") for f in (self.fill, self.advance))
 
     def advance(self, q: Array, v: Array, h: float, data: Array, q_next: Array) -> None:
-        """q + h v, for velocities that are the rates of the coordinates; others write q + h Gamma(q) v."""
+        """Write q + h v, for velocities that are the rates of the coordinates; other cases write q + h Gamma(q) v."""
         q_next[:] = q + h * v
 
     @abstractmethod
@@ -218,20 +219,20 @@ class Case(Parameters, ABC):
 
     @abstractmethod
     def energy(self, q: Array, v: Array) -> Array:
-        """Mechanical energy (...) [J], potential zero at the floor."""
+        """Mechanical energy (...) [J], with zero potential at the floor."""
 
     def orientation(self, q: Array) -> Array:
-        """Orientations (..., bodies, 4) of the bodies that turn: unit quaternions, scalar first, body to world."""
+        """Orientations (..., bodies, 4) of the rotating bodies: unit quaternions, scalar first, body to world."""
         return np.zeros((*q.shape[:-1], 0, 4))
 
     def solids(self) -> Sequence[Solid | Plane]:
-        """The shapes of bodies and ground, from which sketch and motion come; a case without has neither."""
+        """Shapes of bodies and ground, for sketch and animation; a case without solids has neither."""
         return ()
 
     def poses(self, q: Array) -> tuple[Array, Array]:
-        """Positions (..., B, 3) [m] and orientations (..., B, 4) of the bodies that `solids` belong to.
+        """Positions (..., B, 3) [m] and orientations (..., B, 4) of the bodies with `solids`.
 
-        Unit quaternions, scalar first, body to world; of one body about its centre unless a case says otherwise.
+        Unit quaternions, scalar first, body to world; by default those of one body about its centre.
         """
         position, orientation = self.centre(q)[..., None, :], self.orientation(q)
         return position, orientation if orientation.shape[-2] else np.broadcast_to(UNTURNED, (*position.shape[:-1], 4))
@@ -242,25 +243,25 @@ class Case(Parameters, ABC):
         return position + rotated(orientation, np.asarray(s, dtype=float))
 
     def contacts(self, q: Array) -> tuple[Array, Array]:
-        """Where contacts act, in the world: points (..., r, 3) [m] of one of the bodies, axes (..., r, 1 + d, 3).
+        """Contact points in the world (..., r, 3) [m], as points of one of the bodies, and axes (..., r, 1 + d, 3).
 
-        The axes are the normal and the tangents that J_n and J_t belong to. Needed of a case with `solids`.
+        The axes are the normal and the tangents of J_n and J_t. Required of a case with `solids`.
         """
         raise DataError(f"{self.name} gives solids and not where they touch; contacts(q) is needed")
 
     def in_space(self, q: Array, v: Array, back: bool = False) -> Array:
-        """Velocities v (..., n) at q (..., n_q) in axes that do not turn with the bodies, or `back` from there.
+        """Convert velocities v (..., n) at q (..., n_q) to axes that do not rotate with the bodies, or `back`.
 
-        Only such velocities of different coordinates can be added or compared; v itself where no axes turn.
+        Only such velocities can be added or compared at different coordinates; v itself if no axes rotate.
         """
         return v
 
     def annotations(self) -> Sequence[Annotation]:
-        """Arrows, lines and marks in space that the sketch has besides the solids: initial velocities, forces."""
+        """Arrows, lines and marks in space for the sketch, in addition to the solids: initial velocities, forces."""
         return ()
 
     def sketch(self) -> Sequence[Shape]:
-        """The case at its start, as plane shapes in metres; none without `solids`."""
+        """The case at its start, as plane shapes in metres; empty without `solids`."""
         solids = self.solids()
         if not solids:
             return ()
@@ -268,5 +269,5 @@ class Case(Parameters, ABC):
         return drawn(solids, *self.poses(q), self.annotations(), view(self.contacts(q)[1]))
 
     def truths(self, reference: Any) -> list[Truth]:
-        """Analytic truths, computed on a reference run (`run.Run` under exact Coulomb friction)."""
+        """Analytic truths, computed from a reference run (`run.Run` under exact Coulomb friction)."""
         return []

@@ -1,4 +1,4 @@
-"""Contact data of one instant, as a person gives it, and the answer to it."""
+"""Contact data of one instant as users give them, and their solution."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,11 +9,11 @@ from workbench.arrays import Array
 from workbench.errors import DataError
 
 HEADING_TOLERANCE = 1e-9
-"""How far from one the length of a given heading may be."""
+"""Allowed deviation of the length of a given heading from one."""
 
 
 def _real(name: str, value: Any) -> Array:
-    """`value` as an array of doubles; DataError where it is ragged, complex or no number at all."""
+    """Return `value` as an array of doubles; raises DataError if it is ragged, complex or not numeric."""
     try:
         array = np.asarray(value)
         if np.iscomplexobj(array):
@@ -25,7 +25,7 @@ def _real(name: str, value: Any) -> Array:
 
 
 def normal_law_for(normal: str | None, phi: Any) -> str:
-    """The normal law for gaps phi [m]; raises DataError where the one that is asked for knows no gaps."""
+    """Return the normal law for gaps phi [m]; raises DataError if the requested law needs gaps and there are none."""
     gaps = np.ravel(phi)[np.ravel(phi) != 0]
     if normal == "velocity" and gaps.size:
         raise DataError(
@@ -42,12 +42,11 @@ class ContactSystem:
     M (n, n) SPD [kg, kg m2]; v, f (n,); h [s]; J_n (r, n), J_t (d r, n) ordered contact by contact; mu (r,) or number;
     phi (r,) gap [m]; r_n (r,), r_t (d r,) prescribed rates [m/s]; J_b (m, n), g (m,) bilateral constraints and their
     position error [m]; e (r,) restitution; eps_n, eps_t, eps_b constraint relaxation [1/kg], zero when rigid; v_th
-    stick threshold [m/s]; normal the normal law (`core.NORMAL_LAWS`), by default the one with the gap where there are
-    gaps and the one at velocity level where there are none; r_b (m,) prescribed rates of the bilateral constraints;
-    mu_s (r,) static friction coefficient, used where it exceeds mu and the contact sticks; heading (r, 2), in space,
-    unit tangents that turn with the bodies, in the axes of J_t: the first axes under axes=body; by default those of
-    J_t.
-    Arrays are stored read-only. Raises DataError naming the array, its value and what would be right.
+    stick threshold [m/s]; normal the normal law (`core.NORMAL_LAWS`), by default "gap" if there are gaps and "velocity"
+    otherwise; r_b (m,) prescribed rates of the bilateral constraints; mu_s (r,) static friction coefficient, used where
+    it exceeds mu and the contact sticks; heading (r, 2), in space, unit tangents that turn with the bodies, in the axes
+    of J_t: the first axes under axes=body; by default those of J_t. Arrays are stored read-only. Raises DataError
+    naming the array, its value and what is expected.
 
     >>> wheel = dict(M=np.eye(2), v=[0, -1], f=[0, 0], h=0.01, J_n=[[0, 1]], J_t=[[1, 0]], mu=0.3)
     >>> ContactSystem(**wheel).law, ContactSystem(**wheel, phi=1e-3).law
@@ -136,7 +135,7 @@ class ContactSystem:
 
     @property
     def law(self) -> str:
-        """The normal law in force, `normal` or the default for these gaps."""
+        """The normal law in use, `normal` or the default for these gaps."""
         return normal_law_for(self.normal, self.phi)
 
     @property

@@ -1,4 +1,4 @@
-"""Contact data of one instant as compiled code sees them, the signatures of a case's mechanics, and turning axes."""
+"""Contact data of one instant for compiled code, signatures of a case's mechanics, and rotation of tangent axes."""
 
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,18 +13,19 @@ SHARED: dict[str, tuple] = {
     "M": ("n", "n"), "b": ("n",), "J_b": ("m", "n"), "b_b": ("m",), "eps_b": ("m",), "J_n": ("r", "n"),
     "J_t": ("t", "n"), "b_n": ("r",), "b_t": ("t",), "eps_n": ("r",), "eps_t": ("t",), "mu": ("r",),
 }  # fmt: skip
-"""What declarations are written over, as it lies in `Core` and at the head of the parameter vector theta."""
+"""Data shared by declarations, in their order in `Core` and at the start of the parameter vector theta."""
 
 
 class Core(Packed):
-    """Contact data of one instant as the compiled code sees it: formulary section 1, plus what the step derives.
+    """Contact data of one instant for compiled code: formulary section 1, and quantities derived by the step.
 
     Sizes are n velocities, m bilateral rows, r contacts, t = d r tangents. A case fills M, f, J_b, g, r_b, J_n, phi,
-    r_n, J_t, r_t, mu, mu_s, e, heading; what it leaves out of r_b, r_n, r_t, mu_s, e, heading stays as it is (zero at
-    first, heading (1, 0)). `stepping.discretise` derives b, b_b, b_n, b_t, `relaxation.relax` the compliances; `turn`
-    rotates a contact's tangent axes and notes it in `frame`. Declarations are stamped from `theta`: what they share,
-    the formulation's own parameters, and constants. Where the core is a part of a larger system, one contact of a
-    scene, b_beyond and p_beyond tell what counts as little there; they are zero where it is the whole.
+    r_n, J_t, r_t, mu, mu_s, e, heading; entries of r_b, r_n, r_t, mu_s, e, heading that it does not write are unchanged
+    (initially zero, heading (1, 0)). `stepping.discretise` derives b, b_b, b_n, b_t, `relaxation.relax` the
+    compliances; `turn` rotates a contact's tangent axes and records it in `frame`. Declarations are stamped from
+    `theta`: the shared data, the formulation's own parameters, and constants. If the core is a part of a larger system,
+    such as one contact of a scene, b_beyond and p_beyond give the scale of the rest, against which quantities count as
+    small; otherwise they are zero.
     """
 
     sizes = ("n", "m", "r", "t", "n_own", "n_rest")
@@ -39,14 +40,14 @@ class Core(Packed):
         "r_b": ("m",),  # prescribed rate dg/dt at fixed configuration
         "r_n": ("r",),  # prescribed normal rate [m/s]
         "e": ("r",),  # restitution
-        "mu_s": ("r",),  # static friction coefficient; below mu (zero) it is not used
-        "heading": ("r", 2),  # unit tangent that turns with the body, in the case's axes; (1, 0) for what never turns
+        "mu_s": ("r",),  # static friction coefficient; not used if below mu (zero)
+        "heading": ("r", 2),  # unit tangent that rotates with the body, in the case's axes; (1, 0) if nothing rotates
         "frame": ("r", 2),  # first axis in use, in the case's axes
-        "p_bar": ("r",),  # normal impulses that the step may have [N s], where `modelling.Hooks.estimate` asks for them
+        "p_bar": ("r",),  # estimated normal impulses [N s], if `modelling.Hooks.estimate` asks for them
         "v": ("n",),  # velocity before the step
         "phi": ("r",),  # gap [m]
         "r_t": ("t",),  # prescribed sliding rate [m/s]
-        **SHARED,  # b = M v + h f; mu is the kinetic coefficient where there is a static one
+        **SHARED,  # b = M v + h f; mu is the kinetic coefficient if there is a static one
         "own": ("n_own",),
         "rest": ("n_rest",),
     }
@@ -69,10 +70,10 @@ CORE = Core.compiled
 
 VELOCITY, GAP, MOREAU = 0.0, 1.0, 2.0
 NORMAL_LAWS = {"velocity": VELOCITY, "gap": GAP, "moreau": MOREAU}
-"""u_n >= 0 on every contact; u_n + phi/h >= 0; u_n >= 0 on contacts that are closed (phi <= 0). All with Newton's
-restitution e min(0, u_n-), which for flight and rebound wants Moreau's law."""
+"""u_n >= 0 on every contact; u_n + phi/h >= 0; u_n >= 0 on closed contacts (phi <= 0). All include Newton's restitution
+e min(0, u_n-), which needs Moreau's law for flight and rebound."""
 FILL = types.void(VECTOR, VECTOR, VECTOR, CORE)
-"""A case's mechanics: fill(q, v, data, core) writes what `Core` names."""
+"""A case's mechanics: fill(q, v, data, core) writes the fields of `Core` that belong to a case."""
 ADVANCE = types.void(VECTOR, VECTOR, types.float64, VECTOR, VECTOR)
 """A case's kinematics: advance(q, v, h, data, q_next) writes q + h Gamma(q) v."""
 
@@ -81,14 +82,14 @@ FILL_T, ADVANCE_T = (types.FunctionType(t) for t in (FILL, ADVANCE))
 
 @kernel(ADVANCE)
 def advance_by_rates(q, v, h, data, q_next):
-    """q + h v, for cases whose velocities are the rates of their coordinates."""
+    """Write q + h v, for cases whose velocities are the rates of their coordinates."""
     for i in range(q.shape[0]):
         q_next[i] = q[i] + h * v[i]
 
 
 @kernel(types.void(CORE, types.int64, types.float64, types.float64))
 def turn(core, i, c, s):
-    """Turn the tangent axes of contact i, its first two directions, by the angle with cosine c and sine s (d >= 2)."""
+    """Rotate the tangent axes of contact i, its first two directions, by the angle of cosine c and sine s (d >= 2)."""
     a = i * (core.J_t.shape[0] // core.mu.shape[0])
     b = a + 1
     for j in range(core.J_t.shape[1]):
@@ -102,9 +103,9 @@ def turn(core, i, c, s):
 
 @kernel(types.void(CORE, types.int64))
 def open_contact(core, i):
-    """Contact i exerts nothing, under any formulation: no normal row, no restitution, and no friction cone.
+    """Disable contact i under any formulation: no normal row, no restitution, and no friction cone.
 
-    Its tangent rows stay, since some formulations eliminate p_t and need them independent.
+    Its tangent rows are kept, since some formulations eliminate p_t and need them independent.
     """
     for j in range(core.J_n.shape[1]):
         core.J_n[i, j] = 0.0
@@ -114,7 +115,7 @@ def open_contact(core, i):
 
 @kernel(types.float64(CORE, types.int64), linked=True)
 def approach(core, i):
-    """min(0, u_n-): normal rate of contact i before the step [m/s], zero where it does not approach."""
+    """Return min(0, u_n-): the normal rate of contact i before the step [m/s], zero if it does not approach."""
     s = core.r_n[i]
     for j in range(core.v.shape[0]):
         s += core.J_n[i, j] * core.v[j]
@@ -123,10 +124,10 @@ def approach(core, i):
 
 @kernel(types.float64(CORE, types.int64, VECTOR), linked=True)
 def in_axes(core, row, given):
-    """Entry of a row of the axes in use, for tangent vectors `given` (t,) in the case's own axes."""
+    """Return the entry of a row in the current axes, for tangent vectors `given` (t,) in the case's own axes."""
     d = core.J_t.shape[0] // core.mu.shape[0]
     i = row // d
-    # What comes after the first two directions, torsion and rolling, does not turn.
+    # Directions after the first two, torsion and rolling, do not rotate.
     if d == 1 or row > d * i + 1:
         return given[row]
     x, y = given[d * i], given[d * i + 1]
@@ -136,13 +137,13 @@ def in_axes(core, row, given):
 
 @kernel(types.float64(CORE, types.int64), linked=True)
 def rate(core, row):
-    """Prescribed sliding rate r_t of a row [m/s], in the axes in use."""
+    """Return the prescribed sliding rate r_t of a row [m/s], in the current axes."""
     return in_axes(core, row, core.r_t)
 
 
 @kernel(types.void(CORE, types.int64, types.float64), linked=True)
 def across_row(core, i, eps):
-    """The row across the sliding direction of contact i, axes turned to it, becomes viscous: compliance eps [1/kg]."""
+    """Make the row across the sliding direction of contact i viscous, with compliance eps [1/kg]."""
     row = i * (core.J_t.shape[0] // core.mu.shape[0]) + 1
     core.eps_t[row] = eps
     core.b_t[row] = rate(core, row)
@@ -150,7 +151,7 @@ def across_row(core, i, eps):
 
 @kernel(types.float64(CORE, types.int64), linked=True)
 def sliding(core, row):
-    """Row of J_t v + r_t before the step [m/s], in the axes in use."""
+    """Return a row of J_t v + r_t before the step [m/s], in the current axes."""
     s = rate(core, row)
     for j in range(core.v.shape[0]):
         s += core.J_t[row, j] * core.v[j]
@@ -159,7 +160,7 @@ def sliding(core, row):
 
 @kernel(types.float64(CORE, types.int64))
 def turn_to_sliding(core, i):
-    """Turn contact i to the direction in which it slid before the step; its speed [m/s], axes kept where it sticks."""
+    """Align contact i with its sliding direction before the step, if it slides; returns its speed [m/s]."""
     if core.J_t.shape[0] == core.mu.shape[0]:
         return abs(sliding(core, i))
     row = i * (core.J_t.shape[0] // core.mu.shape[0])
@@ -177,7 +178,7 @@ AXES = {"fixed": FIXED, "body": BODY, "sliding": SLIDING}
 
 @kernel(types.void(CORE, types.float64))
 def turn_axes(core, axes):
-    """Turn the tangent axes of every contact of a spatial system as `AXES` says."""
+    """Rotate the tangent axes of every contact of a spatial system according to `AXES`."""
     if core.J_t.shape[0] == core.mu.shape[0]:
         return
     for i in range(core.mu.shape[0]):

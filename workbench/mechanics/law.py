@@ -1,7 +1,7 @@
-"""The law of contact that a formulation discretises: what its answers are held against beside Coulomb's.
+"""The contact law that a formulation discretises; its solutions are judged against it as well as against Coulomb's.
 
-Without anything else that is Signorini's and Coulomb's law with the run's friction coefficients; a formulation says in
-what its own differs, in numbers, so that the judge needs none of the formulation's relations.
+The default is Signorini's and Coulomb's law with the run's friction coefficients. A formulation states in numbers how
+its own law differs, so that the judge needs none of the formulation's relations.
 """
 
 from dataclasses import dataclass
@@ -13,12 +13,13 @@ from workbench.errors import ModellingError
 
 @dataclass(frozen=True)
 class Law:
-    """Signorini's law with friction of the most dissipation within a set, which this describes; `name` in words.
+    """Signorini's law with friction of maximum dissipation within a set, which the fields describe; `name` in words.
 
     axes      friction coefficients of the directions of a contact, over mu: one for all, or one each (an ellipse)
-    cohesion  the pull that a contact bears [N]: p_n + h cohesion takes the place of p_n in both laws
-    limit     where it is given, the bound of friction whatever the load (Tresca's law) [N]
-    apart     whether sliding, torsion and rolling are each bounded for itself
+    cohesion  the tensile force that a contact can carry [N]: p_n + h cohesion replaces p_n in both laws
+    limit     if given, the bound of friction for any load (Tresca's law) [N]
+    apart     whether sliding, torsion and rolling are bounded separately
+
     Raises ModellingError for numbers that are negative or not finite.
     """
 
@@ -36,7 +37,7 @@ class Law:
                     raise ModellingError(f"law '{self.name}': {name} has {x:g}; numbers >= 0 are needed")
 
     def ratios(self, d: int) -> np.ndarray:
-        """(d,) coefficients of the directions of a contact over mu; raises ModellingError for too few."""
+        """(d,) friction coefficients of the directions of a contact over mu; raises ModellingError for too few."""
         if len(self.axes) == 1:
             return np.full(d, self.axes[0])
         if len(self.axes) < d:
@@ -45,4 +46,4 @@ class Law:
 
 
 COULOMB = Law()
-"""The law of every formulation that names no other."""
+"""The law of every formulation that declares no other."""

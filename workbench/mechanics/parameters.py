@@ -1,4 +1,4 @@
-"""Parameters of cases and scenes: numbers with a unit, a meaning and the sign they must have."""
+"""Parameters of cases and scenes: numbers with a unit, a meaning and a required sign."""
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
@@ -10,16 +10,16 @@ from workbench.engine.travel import Travelling, found_elsewhere
 from workbench.errors import DataError, UnknownNameError
 
 Sign = Literal["any", "nonnegative", "positive", "count"]
-"""Which numbers a parameter may be; a count is a whole number from 1 on."""
+"""Allowed values of a parameter; a count is a whole number, at least 1."""
 
 
 def quantity(default: float, unit: str, meaning: str, sign: Sign = "any") -> Any:
-    """A parameter of a case: a number with a unit, a meaning and the sign it must have."""
+    """Declare a parameter of a case: a number with a unit, a meaning and a required sign."""
     return field(default=default, metadata={"unit": unit, "meaning": meaning, "sign": sign})
 
 
 def _restored(kind: type, values: dict[str, Any]) -> "Parameters":
-    """A case from another process."""
+    """Restore a case from another process."""
     case: Parameters = object.__new__(kind)
     vars(case).update(values)
     return case
@@ -27,9 +27,9 @@ def _restored(kind: type, values: dict[str, Any]) -> "Parameters":
 
 @dataclass(frozen=True)
 class Parameters:
-    """What has parameters: a frozen dataclass whose fields are `quantity`s. `aliases` maps other names to their own.
+    """Base of classes with parameters: a frozen dataclass whose fields are `quantity`s.
 
-    Raises DataError for a value that a parameter cannot have.
+    `aliases` maps alternative names to parameters. Raises DataError for a value that a parameter cannot have.
     """
 
     name: ClassVar[str]
@@ -56,7 +56,7 @@ class Parameters:
         return _restored, (kind if found_elsewhere(kind) is kind else Travelling(kind), dict(vars(self)))
 
     def with_parameters(self, **values: float) -> Self:
-        """The same with other parameters; raises UnknownNameError for a parameter that it does not have."""
+        """Return the same object with other parameters; raises UnknownNameError for an unknown parameter."""
         values = {self.aliases.get(key, key): value for key, value in values.items()}
         known = {f.name: f for f in fields(self)}
         for key in values:

@@ -1,8 +1,8 @@
 """Constraint relaxation: stiffness and damping in place of rigid constraint rows, under any formulation.
 
-A row with stiffness k and damping b gets the diagonal eps = 1/(k h^2 + b h) and the constant eps h k delta, delta
-being its position violation (formulary, section 4; DETC2017-67988, eqs. (40)-(42)). Friction rows are bristles: their
-constant is -eps h (lambda_t + b u_t) with last step's friction force and sliding velocity, so that while it sticks
+A row with stiffness k and damping b gets the diagonal eps = 1/(k h^2 + b h) and the constant eps h k delta, delta being
+its position violation (formulary, section 4; DETC2017-67988, eqs. (40)-(42)). Friction rows act as bristles: their
+constant is -eps h (lambda_t + b u_t) with the last step's friction force and sliding velocity, so that during stick
 
     lambda_t+ = lambda_t - h k u_t+ - b (u_t+ - u_t).
 """
@@ -23,7 +23,7 @@ from workbench.mechanics.core import CORE, GAP, MOREAU, across_row, sliding, tur
 class Relaxation:
     """Stiffness k [N/m] and damping b [N s/m] of normal, friction and bilateral rows; infinite stiffness is rigid.
 
-    lateral = 1 also turns the axes of a spatial contact that slides to its sliding direction and makes the row across
+    lateral = 1 also aligns the axes of a sliding contact in space with its sliding direction and makes the row across
     it viscous, eps_l = |u_t| / (mu p_n) with the last step's p_n (DETC2017-67988, eq. (43) with lambda_n), so that
     friction stays aligned. Raises DataError for negative or undefined numbers and for k = b = 0.
     """
@@ -48,7 +48,7 @@ class Relaxation:
             raise DataError(f"relaxation lateral = {self.lateral:g}; 0 or 1 is needed")
 
     def with_values(self, **values: float) -> Self:
-        """The same relaxation with other numbers; raises UnknownNameError or DataError."""
+        """Return the same relaxation with other numbers; raises UnknownNameError or DataError."""
         names = [f.name for f in fields(self)]
         for key in values:
             if key not in names:
@@ -56,7 +56,7 @@ class Relaxation:
         return type(self)(**{name: values.get(name, getattr(self, name)) for name in names})
 
     def data(self) -> np.ndarray:
-        """The numbers in order, as the compiled stepper reads them."""
+        """The numbers in order, for the compiled stepper."""
         return np.array([float(getattr(self, f.name)) for f in fields(self)])
 
     def __str__(self) -> str:
@@ -72,20 +72,20 @@ K_N, B_N, K_T, B_T, K_B, B_B, LATERAL = range(COUNT)
 
 @kernel(types.boolean(VECTOR), linked=True)
 def is_rigid(numbers):
-    """Whether no row is relaxed."""
+    """Return whether no row is relaxed."""
     finite = np.isfinite(numbers[K_N]) or np.isfinite(numbers[K_T]) or np.isfinite(numbers[K_B])
     return not finite and numbers[LATERAL] == 0.0
 
 
 @kernel(types.float64(types.float64, types.float64, types.float64))
 def compliance(k, b, h):
-    """eps = 1/(k h^2 + b h) [1/kg]."""
+    """Return eps = 1/(k h^2 + b h) [1/kg]."""
     return 1.0 / (k * h * h + b * h)
 
 
 @kernel(types.void(CORE, VECTOR, VECTOR))
 def relax(core, numbers, last_p_t):
-    """Compliances and constants of rows that are not rigid; last_p_t (d r,) [N s] in the case's axes, nan if none."""
+    """Write compliances and constants of the relaxed rows; last_p_t (d r,) [N s] in the case's axes, nan if none."""
     h = core.h
     if np.isfinite(numbers[K_N]):
         eps = compliance(numbers[K_N], numbers[B_N], h)
@@ -110,7 +110,7 @@ def relax(core, numbers, last_p_t):
 
 @kernel(types.void(CORE, VECTOR, VECTOR))
 def relax_across(core, numbers, last_p_n):
-    """The lateral regularisation of sliding contacts in space; last_p_n (r,) [N s], nan if none."""
+    """Regularise sliding contacts in space laterally; last_p_n (r,) [N s], nan if none."""
     if numbers[LATERAL] == 0.0 or core.J_t.shape[0] == core.mu.shape[0]:
         return
     for i in range(core.mu.shape[0]):

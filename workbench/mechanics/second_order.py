@@ -1,13 +1,13 @@
-"""The mechanics of a case at acceleration level: what a case gives at one state, and the rates of its rows.
+"""The mechanics of a case at acceleration level: its data at one state, and the time derivatives of its rows.
 
-A case gives the rows J and their rates r. Accelerations need c = d/dt (J v + r) at fixed velocities as well, and the
+A case gives the rows J and their rates r. Accelerations also need c = d/dt (J v + r) at fixed velocities, and the
 coordinates' rates Gamma(q) v. Both are derivatives along the motion q(s) = advance(q, v, s) at s = 0, which the case
-takes as exactly as its arithmetic is. They come from central differences of order ten, ten states a derivative: with
-the rate omega of what turns and omega s = 1/32 the truncation error is (omega s)^10/2772, below 1e-17 relative, and
-round-off is some 32 units of the last place of J v, 1e-14 relative. The difference from order eight over the same
-states tells whether the rows bend faster than that; the step is then halved for good. How far that is in metres depends
-on the unit of length. So at the first state that moves the step is doubled while the difference is mere round-off, but
-for cases with quaternions or other coordinates than their velocities have.
+computes to round-off. They come from central differences of order ten, ten states a derivative: with an angular rate
+omega and omega s = 1/32, the truncation error is (omega s)^10/2772, below 1e-17 relative, and round-off is some 32
+units in the last place of J v, 1e-14 relative. The difference from order eight over the same states shows whether the
+rows vary too fast for this; the step is then halved for good. The right step in metres depends on the unit of length.
+So at the first state that moves, the step is doubled as long as the difference is mere round-off, except for cases with
+quaternions or other coordinates that differ from their velocities.
 """
 
 from functools import lru_cache
@@ -25,16 +25,16 @@ from workbench.mechanics.case import Array, Case
 from workbench.mechanics.core import CORE, GAP, Core
 
 ARC = 1 / 32
-"""Largest change of an angle [rad] or a coordinate [m] over one spacing of the differences, at first."""
+"""Initial bound on the change of an angle [rad] or a coordinate [m] over one spacing of the differences."""
 SLOWEST = 1.0
-"""Speed [rad/s, m/s] below which the spacing no longer grows."""
+"""Speed [rad/s, m/s] below which the spacing is no longer increased."""
 BENDS = 1e-11
-"""Relative difference of orders eight and ten from which on the spacing is too wide: order ten is finer by
-(omega s)^2/4 at least."""
+"""Relative difference of orders eight and ten above which the spacing is too wide: order ten is more accurate by (omega
+s)^2/4 at least."""
 NARROWEST = 2.0**-24
 """Share of `ARC` below which rows count as not smooth."""
 WIDEST = 2.0**24
-"""Multiple of `ARC` up to which the spacing grows where rows do not bend at all."""
+"""Multiple of `ARC` up to which the spacing may grow if the rows do not vary at all."""
 TENTH = (5 / 6, -5 / 21, 5 / 84, -5 / 504, 1 / 1260)
 EIGHTH = (4 / 5, -1 / 5, 4 / 105, -1 / 280, 0.0)
 """Weights of f(k s) - f(-k s), k = 1 ... 5, over the spacing s (Fornberg 1988, Math. Comp. 51)."""
@@ -42,8 +42,9 @@ EIGHTH = (4 / 5, -1 / 5, 4 / 105, -1 / 280, 0.0)
 
 @kernel(types.float64(VECTOR, CORE, types.float64, types.float64, VECTOR, VECTOR))
 def add_rows(v, core, tenth, eighth, along, bent):
-    """Add the rows J v + r, bilateral, normal, tangential, by a weight to `along`, by another one to `bent`. Returns
-    the largest sum of the sizes of what a row consists of."""
+    """Add the rows J v + r (bilateral, normal, tangential) with one weight to `along` and another to `bent`.
+
+    Returns the largest sum of the absolute values of a row's terms."""
     m, r, largest = core.J_b.shape[0], core.J_n.shape[0], 0.0
     for row in range(along.shape[0]):
         if row < m:
@@ -64,15 +65,17 @@ def add_rows(v, core, tenth, eighth, along, bent):
 
 @lru_cache(maxsize=64)
 def differences_along(fill: Any, advance: Any) -> Any:
-    """The differences along the motions of a case, a kernel.
+    """Return the kernel for differences along the motions of a case.
 
-    It is compiled for every case: handing two functions over in every call takes thirty times as long as the call.
+    It is compiled for every case: passing two functions in every call takes thirty times as long as the call.
     """
 
     @kernel(types.UniTuple(types.float64, 2)(VECTOR, VECTOR, VECTOR, types.float64, CORE, VECTOR, VECTOR))
     def differentiate(q, v, data, spacing, core, rates, along):
-        """Rates (n_q,) of the coordinates, and (m + r + d r,) of J v + r, by differences of this spacing [s]. Returns
-        how far order eight is from order ten, at most, nan where something is not finite, and the size of the rows."""
+        """Compute the rates (n_q,) of the coordinates and (m + r + d r,) of J v + r by differences of this spacing [s].
+
+        Returns the largest difference between orders eight and ten (nan if something is not finite) and the size of the
+        rows."""
         there, bent, size = scratch(q.shape[0]), scratch(along.shape[0]), 0.0
         set_all(0.0, rates)
         set_all(0.0, along)
@@ -122,8 +125,10 @@ class Dynamics(NamedTuple):
 
 
 class SecondOrder:
-    """The mechanics of one case at acceleration level; `differences` is the largest relative difference of two orders
-    of the derivatives met so far, which bounds their truncation error from above."""
+    """The mechanics of one case at acceleration level.
+
+    `differences` is the largest relative difference of the two orders met so far, an upper bound of the truncation
+    error."""
 
     def __init__(self, case: Case) -> None:
         _, m, r, d = case.size
@@ -135,20 +140,23 @@ class SecondOrder:
         self._differentiate = differentiate if case.is_compiled else python_of(differentiate)
 
     def advanced(self, q: Array, v: Array, s: float) -> Array:
-        """The coordinates `advance` gives after s seconds at v; s = 0 brings quaternions to unit length."""
+        """Return the coordinates from `advance` after s seconds at v; s = 0 normalises quaternions."""
         there = np.empty_like(q)
         self.case.advance(q, v, s, self.data, there)
         return there
 
     def at(self, q: Array, v: Array) -> Dynamics:
-        """The mechanics at coordinates q (n_q,), velocities v (n,); quaternions are brought to unit length before, so
-        that trial states of an integrator are as good as any. Raises DataError where rows are not smooth."""
+        """Return the mechanics at coordinates q (n_q,), velocities v (n,).
+
+        Quaternions are normalised first, so that trial states of an integrator are accepted. Raises DataError if rows
+        are not smooth."""
         q = self.advanced(q, v, 0.0)
         return self._filled(q, v, *self._derivatives(q, v))
 
     def in_core(self, q: Array, v: Array) -> tuple[Core, Array, Array]:
-        """The mechanics as `at` has them, in a core that the next call overwrites; the coordinates' rates (n_q,), and
-        the biases of all rows (m + r + d r,)."""
+        """Return the mechanics in a core that the next call overwrites.
+
+        Also returns the coordinates' rates (n_q,) and the biases of all rows (m + r + d r,)."""
         q = self.advanced(q, v, 0.0)
         rates, along = self._derivatives(q, v)
         self._core.v[:] = v
@@ -156,7 +164,7 @@ class SecondOrder:
         return self._core, rates, along
 
     def without_biases(self, q: Array, v: Array) -> Dynamics:
-        """The mechanics at a state in a tenth of the time, biases and rates nan."""
+        """Return the mechanics at a state in a tenth of the time of `at`, with biases and rates nan."""
         _, m, r, d = self.case.size
         return self._filled(q, v, np.full(q.size, np.nan), np.full(m + r + d * r, np.nan))
 
@@ -179,20 +187,20 @@ class SecondOrder:
         core, rates, along = self._core, np.empty(q.size), np.empty(self._rows)
 
         def bend(arc: float) -> float:
-            """How much rows bend over an arc, beside the sizes of what rates are sums of, since these may cancel."""
+            """Variation of the rows over an arc, relative to the terms of the rates, since these may cancel."""
             apart, size = self._differentiate(q, v, self.data, arc / speed, core, rates, along)
             if not np.isfinite(apart):
                 raise DataError(f"{self.case.name}: the rows of this state are not finite; give smaller q and v")
             return apart / (speed * size) if size else 0.0
 
-        # Quaternions bend where no row does, and nothing tells how far.
+        # Quaternions vary even if no row does, and no difference shows how much.
         if not self._grown and speed > SLOWEST and q.size == v.size:
             self._grown = True
             while self.arc < WIDEST * ARC and bend(2 * self.arc) <= 16 * np.finfo(float).eps / self.arc:
                 self.arc *= 2
         while True:
             found = bend(self.arc)
-            # What rounding alone makes of the difference is no bend.
+            # A difference within round-off does not count.
             if found <= BENDS + 32 * np.finfo(float).eps / self.arc:
                 self.differences = max(self.differences, found)
                 return rates, along

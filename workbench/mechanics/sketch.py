@@ -1,6 +1,6 @@
-"""What a case looks like at its start: plane shapes in metres, drawn by the report, and how they come from its solids.
+"""Sketch of a case at its start: plane shapes in metres, made from its solids and drawn by the report.
 
-A case in the plane is seen from the side, one in space from the front, a little from the right and from above, without
+A case in the plane is shown from the side, one in space from the front, a little from the right and from above, without
 perspective: balls are discs.
 """
 
@@ -13,11 +13,11 @@ from workbench.arrays import Array
 from workbench.mechanics.solids import GROUND, Plane, Point, Solid, rotated, slabs
 
 TURN, RISE = np.radians(20.0), np.radians(15.0)
-"""How far from the right and from above space is seen."""
+"""Viewing angles of a case in space, to the right and upwards."""
 SHARP = 0.8
-"""Edges between faces whose normals have a smaller product are drawn."""
+"""Edges between faces are drawn if the product of their normals is smaller."""
 BESIDE = 0.25
-"""How far planes reach beyond everything else, as a share of its size."""
+"""Overhang of planes beyond everything else, as a share of its size."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Disc:
-    """A mark, such as a centre of mass."""
+    """A marked point, such as a centre of mass."""
 
     centre: Point
     radius: float
@@ -57,9 +57,9 @@ Annotation = Line | Disc | Arrow
 
 
 def view(axes: Array) -> Array:
-    """Unit vectors (3, 3) to the right, upwards and towards the reader, for the axes (r, 1 + d, 3) of the contacts."""
+    """Unit vectors (3, 3) to the right, upwards and towards the viewer, for the axes (r, 1 + d, 3) of the contacts."""
     if axes.shape[-2] == 2:
-        # A level plane is seen from above.
+        # A level plane is shown from above.
         return np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]) if axes[..., 2].any() else np.eye(3)
     (c, s), (C, S) = ((np.cos(x), np.sin(x)) for x in (TURN, RISE))
     right, towards = np.array([c, s, 0.0]), np.array([s * C, -c * C, S])
@@ -69,8 +69,9 @@ def view(axes: Array) -> Array:
 def drawn(
     solids: Sequence[Solid | Plane], position: Array, orientation: Array, notes: Sequence[Annotation], look: Array
 ) -> list[Shape]:
-    """The solids at positions (B, 3) and orientations (B, 4) of their bodies, and annotations in space, as `view` has
-    it: what is higher, or as high and nearer, comes later."""
+    """Project solids at positions (B, 3) and orientations (B, 4) of their bodies, and annotations, on the `view` plane.
+
+    Higher solids come later in the list, and nearer ones among equally high."""
     placed = [x if x.body == GROUND else _placed(x, position, orientation) for x in solids if isinstance(x, Solid)]
     points = np.concatenate([*(x.vertices for x in placed), *map(_extent, notes)])
     low, high = points.min(axis=0), points.max(axis=0)
@@ -82,7 +83,7 @@ def drawn(
         centre = x.vertices.mean(axis=0)
         return x.body != GROUND, round(centre[2] / aside, 6), float(centre @ look[2])
 
-    # Planes that are seen from behind would hide what lies on them: they are their edges.
+    # Planes seen from behind would hide the bodies on them: only their edges are drawn.
     behind = [slab for x, slab in zip(planes, ground, strict=True) if look[2] @ x.normal < 0]
     shapes: list[Shape] = []
     for x in (*(slab for slab in ground if slab not in behind), *sorted(placed, key=order)):
@@ -110,12 +111,12 @@ def _seen(note: Annotation, look: Array) -> Shape:
 
 
 def _faces(x: Solid, look: Array) -> tuple[Array, Array]:
-    """The outline (k, 2) of a convex solid and those of its sharp edges (j, 2, 2) that are seen."""
+    """The outline (k, 2) of a convex solid and its visible sharp edges (j, 2, 2)."""
     corners = x.vertices[x.triangles]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normals /= np.linalg.norm(normals, axis=1)[:, None]
     edges = np.sort(x.triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
-    # Every edge belongs to two triangles, a and b, and comes twice, one after the other in this order.
+    # Every edge belongs to two triangles, a and b, and appears twice, consecutively in this order.
     order = np.lexsort(edges.T).reshape(-1, 2)
     ends, (a, b) = edges[order[:, 0]], (order // 3).T
     seen, flat = normals @ look[2] > 1e-9, x.vertices @ look[:2].T

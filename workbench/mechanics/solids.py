@@ -1,7 +1,7 @@
-"""The shapes of a case: closed surfaces of triangles, each of a body or of the ground, and planes without end.
+"""The shapes of a case: closed triangulated surfaces, each of a body or of the ground, and infinite planes.
 
-Every surface is a loft: rings of points, one beyond the other along an axis, closed by a point at either end. All are
-convex; a body of another shape consists of several.
+Every surface is a loft: rings of points, one after the other along an axis, closed by a point at either end. All are
+convex; a nonconvex body consists of several.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from workbench.arrays import Array
 
 GROUND = -1
 AROUND = 32
-"""Corners of a circle, whose sides are within half a per cent of the radius of it."""
+"""Corners of a circle; its sides are within half a per cent of the radius."""
 Point = Sequence[float] | Array
 Y, Z = (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 ORIGIN = (0.0, 0.0, 0.0)
@@ -24,7 +24,7 @@ ORIGIN = (0.0, 0.0, 0.0)
 class Solid:
     """A solid of a body: vertices (n, 3) [m] in the body's frame, triangles (m, 3), anticlockwise seen from outside.
 
-    What belongs to `GROUND` is at rest in the axes of the world.
+    Solids of `GROUND` are at rest in world axes.
     """
 
     name: str
@@ -35,14 +35,14 @@ class Solid:
 
 @dataclass(frozen=True)
 class Plane:
-    """A face of the ground without end, through a point [m], with its normal out of the ground."""
+    """An infinite face of the ground through a point [m], with its normal out of the ground."""
 
     name: str
     normal: Point = Z
     point: Point = ORIGIN
 
     def slab(self, low: Array, high: Array) -> Solid:
-        """The ground behind that part of the plane which the box between two corners (3,) lies over."""
+        """Return the ground behind the part of the plane within the box between two corners (3,)."""
         axes = _axes(self.normal)
         corners = np.stack(np.meshgrid(*zip(low, high, strict=True)), axis=-1).reshape(-1, 3)
         (a, b, _), (c, d, _) = (f(axes @ (corners - self.point).T, axis=1) for f in (np.min, np.max))
@@ -52,7 +52,7 @@ class Plane:
 
 
 def slabs(planes: Sequence[Plane], low: Array, high: Array) -> list[Solid]:
-    """The ground behind planes, next to that part of a box which lies before the level and upright ones of them."""
+    """Return the ground behind planes, limited to the part of the box in front of the level and upright ones."""
     for plane in planes:
         n, x = np.asarray(plane.normal), np.asarray(plane.point)
         low, high = np.where(n >= 1, np.maximum(low, x), low), np.where(n <= -1, np.minimum(high, x), high)
@@ -60,7 +60,7 @@ def slabs(planes: Sequence[Plane], low: Array, high: Array) -> list[Solid]:
 
 
 def lathe(name: str, profile: Sequence[Point] | Array, centre: Point = ORIGIN, axis: Point = Z, body: int = 0) -> Solid:
-    """What a profile (k, 2) of radii and heights, upwards, makes about an axis; heights from the centre."""
+    """Revolve a profile (k, 2) of radii and heights, upwards, about an axis; heights from the centre."""
     rings = np.asarray(profile, dtype=float)
     ends, inner = rings[[0, -1], 1], rings[rings[:, 0] > 0]
     turn = 2 * np.pi * np.arange(AROUND) / AROUND
@@ -78,14 +78,14 @@ def ball(name: str, radius: float, centre: Point = ORIGIN, body: int = 0) -> Sol
 
 
 def capsule(name: str, radius: float, half: float, body: int = 0) -> Solid:
-    """All that is within a radius of the points between -half and half on the z axis."""
+    """A capsule: all points within a radius of the segment from -half to half on the z axis."""
     angle = np.linspace(0.0, 0.5 * np.pi, AROUND // 4 + 1)
     low = np.stack([radius * np.sin(angle), -half - radius * np.cos(angle)], axis=-1)
     return lathe(name, np.concatenate([low, (low * [1.0, -1.0])[::-1]]), body=body)
 
 
 def cylinder(name: str, radius: float, length: float, centre: Point = ORIGIN, axis: Point = Z, body: int = 0) -> Solid:
-    """A round cylinder about an axis."""
+    """A circular cylinder about an axis."""
     return lathe(name, [(radius, -0.5 * length), (radius, 0.5 * length)], centre, axis, body)
 
 
@@ -98,7 +98,7 @@ def rod(name: str, start: Point, end: Point, radius: float, body: int = 0) -> So
 
 
 def prism(name: str, outline: Sequence[Point] | Array, depth: float, y: float = 0.0, body: int = 0) -> Solid:
-    """A convex outline (m, 2) in the plane of x and z, anticlockwise where x is to the right, over a depth about y."""
+    """A prism: a convex outline (m, 2) in the xz plane, anticlockwise with x to the right, of a given depth in y."""
     x, z = np.asarray(outline, dtype=float).T
     front, back = (np.stack([x, 0 * x + y + side * depth, z], axis=-1) for side in (-0.5, 0.5))
     return _loft(name, np.stack([back, front]), body)
@@ -111,20 +111,20 @@ def cuboid(name: str, half: Point, centre: Point = ORIGIN, body: int = 0) -> Sol
 
 
 def rotated(orientation: Array, x: Array) -> Array:
-    """Vectors x (..., 3) in the axes of a body, in those of the world; unit quaternions (..., 4), scalar first."""
+    """Rotate vectors x (..., 3) from body axes to world axes; unit quaternions (..., 4), scalar first."""
     a, u = orientation[..., :1], orientation[..., 1:]
     return x + 2 * np.cross(u, a * x + np.cross(u, x))
 
 
 def joined(parts: Sequence[Solid]) -> Solid:
-    """The parts of one body as one, under the name of the first."""
+    """Join the parts of one body into one solid with the name of the first."""
     first = np.cumsum([0, *(len(p.vertices) for p in parts[:-1])])
     triangles = np.concatenate([p.triangles + k for p, k in zip(parts, first, strict=True)])
     return Solid(parts[0].name, np.concatenate([p.vertices for p in parts]), triangles, parts[0].body)
 
 
 def _axes(normal: Point) -> Array:
-    """Right-handed unit axes (3, 3) of which the third is along the normal; those of the world for z."""
+    """Right-handed unit axes (3, 3), the third along the normal; those of the world for z."""
     n = np.asarray(normal, dtype=float) / np.linalg.norm(normal)
     across = np.cross(n, [1.0, 0.0, 0.0] if abs(n[0]) < 0.9 else [0.0, 0.0, 1.0])
     across /= np.linalg.norm(across)
@@ -132,7 +132,7 @@ def _axes(normal: Point) -> Array:
 
 
 def _loft(name: str, rings: Array, body: int, ends: Array | None = None) -> Solid:
-    """The surface over rings (k, m, 3), anticlockwise about the way from the first to the last; ends (2, 3)."""
+    """The surface through rings (k, m, 3), anticlockwise about the direction from first to last; ends (2, 3)."""
     k, m, _ = rings.shape
     ends = rings[[0, -1]].mean(axis=1) if ends is None else ends
     j, top = np.arange(m), 1 + (k - 1) * m

@@ -1,1 +1,1 @@
-"""The mathematical problems, each with its own residual."""
+"""Mathematical problems, each with its own residual."""

@@ -1,5 +1,4 @@
-"""Kernels of `contact_blocks`: whether blocks are sound, the diagonal blocks of W and of L W R + N, and what the terms
-of a row are there."""
+"""Kernels of `contact_blocks`: validation, the diagonal blocks of W and of L W R + N, and the terms of their rows."""
 
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ I64 = types.int64
 
 
 class BlockArrays(NamedTuple):
-    """Blocks as kernels take them; fields as in `contact_blocks.ContactBlocks`."""
+    """Contact blocks as arguments of kernels; fields as in `contact_blocks.ContactBlocks`."""
 
     row: Any
     unknown: Any
@@ -37,7 +36,7 @@ BLOCKS = argument_type(BlockArrays, INDICES, INDICES, *(VECTOR,) * 7, INDICES, V
 
 @kernel(types.boolean(BLOCKS, types.UniTuple(VECTOR, 3)))
 def is_sound(p, beside):
-    """Whether nothing is wrong with blocks, as far as numbers tell; `beside` are the entries of M and J, and b."""
+    """Return whether the numbers of blocks are valid; `beside` are the entries of M and J, and b."""
     wrong, B = 0, p.cone.shape[0]
     if p.row.shape[0] != B + 1 or p.unknown.shape[0] != B + 1 or p.mu.shape[0] != B or p.row[0] or p.unknown[0]:
         return False
@@ -68,7 +67,7 @@ def is_sound(p, beside):
         else:
             wrong += m != k or k == 0
             for a in range(p.unknown[i], p.unknown[i + 1]):
-                # Bounds that have no meaning may be anything but nan.
+                # Bounds that are not read may be anything but nan.
                 wrong += p.lower[a] != p.lower[a] or p.upper[a] != p.upper[a]
             for a in range(m * k):
                 wrong += p.R[at + a] != (1.0 if a % (k + 1) == 0 else 0.0)
@@ -80,7 +79,7 @@ def is_sound(p, beside):
 
 @kernel(types.void(READ_INDICES, I64, STORED, STORED, I64, VECTOR))
 def row_products(row, first, J, V, n, W):
-    """W, flat: the products of rows a of J (R, n) and `first` + b of V for all a, b of the same block."""
+    """Fill W, flat: the products of rows a of J (R, n) and `first` + b of V for all a, b of the same block."""
     spread, at = np.zeros(n), 0
     for i in range(row.shape[0] - 1):
         m = row[i + 1] - row[i]
@@ -100,7 +99,7 @@ def row_products(row, first, J, V, n, W):
 
 @kernel(types.void(READ_INDICES, READ_INDICES, READ_ROW, READ_ROW, READ_ROW, READ_ROW, VECTOR))
 def own_matrices(row, unknown, L, N, R, W, A):
-    """A = L W R + N block by block, flat as N; W flat, m_i m_i numbers for block i."""
+    """Fill A = L W R + N block by block, flat as N; W flat, m_i m_i numbers for block i."""
     at_L, at_N, at_W = 0, 0, 0
     for i in range(row.shape[0] - 1):
         m, k = row[i + 1] - row[i], unknown[i + 1] - unknown[i]
@@ -118,7 +117,7 @@ def own_matrices(row, unknown, L, N, R, W, A):
 
 @kernel(types.void(READ_INDICES, READ_INDICES, READ_ROW, READ_ROW, READ_ROW, VECTOR))
 def own_terms(first, cone, A, moved, x, terms):
-    """The terms (X,) of intervals: those of their own block one by one, and what all others make of the row together.
+    """Fill the terms (X,) of intervals: those of their own block one by one, and the sum over all other blocks.
 
     moved (X,) is the row of the whole matrix times x, A its diagonal blocks, flat.
     """

@@ -1,11 +1,11 @@
-"""Problems over a matrix of one kind of sets: LCP, MLCP, conic QP, Coulomb NCP. Each validates its data.
+"""Problems over a matrix with sets of one kind: LCP, MLCP, conic QP, Coulomb NCP. Each validates its data.
 
-All are `Problem`s and share one measure of error, the natural map, equilibrated row by row or contact by contact so
-that neither units nor ratios of masses matter: in every row of an LCP or MLCP, and every contact of a frictional
-problem, the gap |y - P_K(y - D F)|, y = z/D, over a scale of that row or contact; the worst of them counts (`residual`;
+All are `Problem`s and share one measure of error: the natural map, equilibrated by row or contact so that neither units
+nor mass ratios matter. For every row of an LCP or MLCP, and every contact of a frictional problem, it is the gap
+|y - P_K(y - D F)|, y = z/D, over a scale of that row or contact; the residual is the largest of them (`residual`;
 formulary, section 7). Solvers never grade themselves.
 
-The arrays may carry leading batch axes (one problem per time step): `residual` then returns one number per problem.
+The arrays may have leading batch axes (one problem per time step): `residual` then returns one number per problem.
 """
 
 import math
@@ -25,7 +25,7 @@ SYMMETRY_TOLERANCE = 1e-10
 
 
 def is_sparse(M: Any) -> bool:
-    """Whether M is one of scipy's sparse matrices, without importing scipy to ask."""
+    """Return whether M is a scipy sparse matrix, without importing scipy."""
     return hasattr(M, "tocsr")
 
 
@@ -53,13 +53,13 @@ def _square(name: str, M: Array, q: Array) -> None:
 
 
 def _rows(x: Array, rank: int = 1) -> Array:
-    """x with one leading axis."""
+    """Return x with one leading axis."""
     axes = x.ndim - rank
     return np.ascontiguousarray(x).reshape(math.prod(x.shape[:axes]), *x.shape[axes:])
 
 
 def _asked(z: Any, q: Array) -> Array:
-    """z, with the problem's batch axes where it has fewer; raises DataError where it has another size."""
+    """Return z, broadcast to the problem's batch axes; raises DataError if its size is wrong."""
     z = np.asarray(z, dtype=float)
     if z.shape[-1:] != q.shape[-1:]:
         raise DataError(f"z has shape {z.shape}; the problem has {q.shape[-1]} unknowns")
@@ -67,11 +67,11 @@ def _asked(z: Any, q: Array) -> Array:
 
 
 def equilibration(M: Array) -> Array:
-    """D (..., n) with D M D free of units: unit diagonal where M has one, else entries of at most one.
+    """Return D (..., n) such that D M D is free of units: unit diagonal if M has one, else entries of at most one.
 
-    Exactly equivariant: E M E with a positive diagonal E gives D / E. A diagonal entry that is rounding beside
-    |M_ij M_ji / M_jj| counts as zero; such rows take their scale from the rows they meet, or
-    D = 1 where none of them has one.
+    Exactly equivariant: E M E with a positive diagonal E gives D / E. A diagonal entry within round-off of
+    |M_ij M_ji / M_jj| counts as zero; such rows take their scale from the rows coupled to them, or D = 1 if none of
+    these has one.
     """
     size = np.abs(M)
     diagonal = np.diagonal(size, axis1=-2, axis2=-1)
@@ -94,27 +94,27 @@ def _norm(z: Array) -> Array:
 
 def _scaled(M: Array) -> Array:
     D = equilibration(M)
-    # Beyond the doubles an entry is infinite; M is then neither symmetric nor definite.
+    # An entry beyond the range of doubles is infinite; M is then neither symmetric nor definite.
     with np.errstate(over="ignore"):
         return D[..., :, None] * M * D[..., None, :]
 
 
 def is_symmetric(M: Array) -> bool:
-    """Whether |S - S^T|_max <= SYMMETRY_TOLERANCE |S|_max, S = D M D equilibrated, for every matrix of the batch.
+    """Return whether |S - S^T|_max <= SYMMETRY_TOLERANCE |S|_max, S = D M D equilibrated, for every matrix of a batch.
 
-    A sparse M is measured as it stands.
+    A sparse M is not equilibrated.
     """
     if is_sparse(M):
         return bool(abs(M - M.T).max() <= SYMMETRY_TOLERANCE * abs(M).max())
     S = _scaled(M)
-    # The difference of two entries near the largest double is infinite, and M is not symmetric.
+    # The difference of two entries near the largest double is infinite, and M is then not symmetric.
     with np.errstate(over="ignore", invalid="ignore"):
         asymmetry = np.abs(S - np.swapaxes(S, -1, -2)).max(initial=0.0)
     return bool(np.isfinite(asymmetry) and asymmetry <= SYMMETRY_TOLERANCE * np.abs(S).max(initial=0.0))
 
 
 def is_psd(M: Array) -> bool:
-    """Whether M is symmetric with no eigenvalue of D M D below -n eps |D M D|_2 (numerical, hence no certificate)."""
+    """Return whether M is symmetric and D M D has no eigenvalue below -n eps |D M D|_2 (numerical, no certificate)."""
     if not is_symmetric(M):
         return False
     w = np.linalg.eigvalsh(_scaled(M))
@@ -125,8 +125,8 @@ def is_psd(M: Array) -> bool:
 class MLCP(Problem):
     """Mixed LCP with bounds: l <= z <= u, w = M z + q >= 0 where z = l, <= 0 where z = u, = 0 between.
 
-    M (..., n, n), q, lower, upper (..., n); bounds may be infinite. An LCP is the case l = 0, u = inf.
-    Raises DataError for wrong shapes, non-finite data or l > u.
+    M (..., n, n), q, lower, upper (..., n); bounds may be infinite. An LCP is the case l = 0, u = inf. Raises DataError
+    for wrong shapes, non-finite data or l > u.
     """
 
     M: Array
@@ -167,11 +167,11 @@ class MLCP(Problem):
         return SetBySet(sets, Matrix(self.M, each), self.q, abs(self.q), each[:-1], np.ones(self.size))
 
     def residual(self, z: Array) -> Array:
-        """Natural-map residual of z (..., n), dimensionless; one number per problem, inf where z is not finite.
+        """Natural-map residual of z (..., n), dimensionless; one number per problem, inf if z is not finite.
 
-        All rows are measured together: a method rounds in all of them by the largest.
+        All rows are measured together, since the round-off of a method in any row depends on the largest.
         """
-        # Lazy: posing problems needs no compiled code.
+        # Lazy import: stating problems needs no compiled code.
         from workbench.problems.residual import bounded_residuals
 
         z = _asked(z, self.q)
@@ -192,9 +192,9 @@ class LCP(MLCP):
 
 @dataclass(frozen=True, eq=False)
 class Equations(LCP):
-    """What is left of equations alone once they are solved for all unknowns: nothing. M (..., 0, 0), q (..., 0).
+    """The empty problem that remains once equations have been solved for all unknowns. M (..., 0, 0), q (..., 0).
 
-    The residual is zero, since nothing is left that could be violated.
+    The residual is zero, since there is nothing to violate.
     """
 
     kind = "equations"
@@ -206,9 +206,9 @@ class Equations(LCP):
 
 
 def _cone_gap(z: Array, step: Array, mu: Array, d: int) -> Array:
-    """z - P(z - step) with the Euclidean projection on the cones mu y_n >= |y_t|; all [n (r), t (d r)].
+    """Return z - P(z - step) with the Euclidean projection on the cones mu y_n >= |y_t|; all [n (r), t (d r)].
 
-    As step + (y - P(y)) with y = z - step: z - P(y) would lose the motion beside an impulse far out on a ray.
+    Computed as step + (y - P(y)) with y = z - step: z - P(y) would lose the step next to a large impulse along a ray.
     """
     r = mu.shape[-1]
     y = z - step
@@ -225,8 +225,8 @@ def _cone_gap(z: Array, step: Array, mu: Array, d: int) -> Array:
 class ConeComplementarity(Problem):
     """K contains z perp W z + q (+ De Saxce shift) in K*, over r friction cones mu z_n >= |z_t|.
 
-    Order of the unknowns: z = [p_n (r), p_t (d r)], tangential parts contact by contact. How W is held is up to those
-    derived from this: they have q, mu, d and `_operator`, of the unknowns contact by contact.
+    Order of the unknowns: z = [p_n (r), p_t (d r)], tangential parts contact by contact. Subclasses decide how W is
+    stored: they have q, mu, d and `_operator`, over the unknowns contact by contact.
     """
 
     q: Array
@@ -234,7 +234,7 @@ class ConeComplementarity(Problem):
     d: int
     kind = "cone"
     associated = True
-    """Whether the flow rule is the CCP's; Coulomb's law has De Saxce's shift."""
+    """Whether the flow rule is the CCP's; under Coulomb's law De Saxce's shift is added."""
 
     @property
     def size(self) -> int:
@@ -260,7 +260,7 @@ class ConeComplementarity(Problem):
         raise NotImplementedError
 
     def unscaled_residual(self, z: Array) -> float:
-        """The natural map with rho = 1 over |q|_2, FCLIB's measure: it depends on the units of the data.
+        """Return the natural map with rho = 1 over |q|_2, FCLIB's measure, which depends on the units of the data.
 
         z (r(1+d),), of one problem.
         """
@@ -272,10 +272,10 @@ class ConeComplementarity(Problem):
 
 @dataclass(frozen=True, eq=False)
 class ConeProblem(ConeComplementarity):
-    """The problem over W (..., r(1+d), r(1+d)), which is `M`.
+    """Friction-cone problem over a matrix W (..., r(1+d), r(1+d)), which is `M`.
 
-    Instead of an array it may be a scipy sparse array where a dense one would not fit; only solvers that say so take
-    that. Raises DataError for wrong shapes, non-finite data or negative mu.
+    It may be a scipy sparse array if a dense one would not fit in memory; only solvers that say so accept that. Raises
+    DataError for wrong shapes, non-finite data or negative mu.
     """
 
     M: Array
@@ -295,7 +295,7 @@ class ConeProblem(ConeComplementarity):
             raise DataError(f"mu = {self.mu.min()} is negative; a friction coefficient is >= 0")
 
     def residual(self, z: Array) -> Array:
-        """As `Problem.residual`, of z (..., r(1+d)); one number per problem."""
+        """`Problem.residual` of z (..., r(1+d)); one number per problem."""
         if is_sparse(self.M):
             return np.asarray(super().residual(z))
         from workbench.problems.residual import contact_residuals
@@ -312,7 +312,7 @@ class ConeProblem(ConeComplementarity):
 
 @dataclass(frozen=True, eq=False)
 class ConicQP(ConeProblem):
-    """Cone complementarity problem; W symmetric PSD makes it min 1/2 z^T W z + q^T z over K (Anitescu & Tasora)."""
+    """Cone complementarity problem; with W symmetric PSD it is min 1/2 z^T W z + q^T z over K (Anitescu & Tasora)."""
 
     kind = "conic QP"
 

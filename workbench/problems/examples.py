@@ -1,6 +1,6 @@
-"""A small example of each kind of problem: what the table of solvers is about, in lists, documentation and tests.
+"""A small example of each kind of problem, for the table of solvers in lists, documentation and tests.
 
-W is symmetric positive definite in all of them, so that every one has a solution, and that of a CCP is unique.
+W is symmetric positive definite in all of them, so that each has a solution, which for a CCP is unique.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ CONTACTS, MU, BODIES = 3, 0.4, 2
 
 
 def examples(seed: int = 0) -> dict[str, Any]:
-    """Problems by what they are."""
+    """Return example problems by description."""
     rng = np.random.default_rng(seed)
     found: dict[str, Any] = {"LCP": LCP(_definite(rng, 5), rng.normal(size=5))}
     lower, upper = np.array([0.0, -1.0, -np.inf, -np.inf, -0.5]), np.array([np.inf, 1.0, np.inf, 0.5, np.inf])
@@ -56,7 +56,7 @@ def _global(rng: np.random.Generator) -> GlobalFrictionProblem:
 
 
 def _blocks(rows: Array, c: Array, law: int) -> ContactBlocks:
-    """Two contacts in space, a limit, a dry joint and a bilateral row."""
+    """Two contacts in space, a limit, a joint with dry friction and a bilateral row."""
     m = np.array([3, 3, 1, 1, 1])
     first = np.append(0, np.cumsum(m))
     square = np.concatenate([np.eye(k).ravel() for k in m])
@@ -70,7 +70,7 @@ def _blocks(rows: Array, c: Array, law: int) -> ContactBlocks:
 
 
 def _spheres(rng: np.random.Generator, law: int) -> ContactBlocks:
-    """A column of spheres that leans, the lowest one on a plane."""
+    """A leaning column of spheres, the lowest one on a plane."""
     rows, radius = np.zeros((3 * CONTACTS, 6 * CONTACTS)), 0.5
     for i in range(CONTACTS):
         n = np.array([*rng.uniform(-0.3, 0.3, 2), 1.0])
@@ -92,7 +92,7 @@ def _spheres(rng: np.random.Generator, law: int) -> ContactBlocks:
 
 
 def _mixed(M: Array, q: Array, law: int) -> MixedNCP:
-    """A cone or disc of three unknowns beside an unknown z >= 0 and a free one."""
+    """A cone or disc of three unknowns, an unknown z >= 0 and a free one."""
     sets = Sets(np.array([law, NO_CONE, NO_CONE]), np.array([0, 3, 4, 5]), np.arange(5), np.array([0, 1, 1, 1]))
     lower, upper = np.array([-np.inf] * 3 + [0.0, -np.inf]), np.full(5, np.inf)
     return MixedNCP(M, q, lower, upper, np.full(1, MU), sets)

@@ -1,11 +1,11 @@
-"""Frictional contact problems without bodies, as files hold them: local (W, q, mu) and global (M, H, f, w, mu).
+"""Frictional contact problems as stored in files: local (W, q, mu) and global (M, H, f, w, mu).
 
     local     u = W p + q
     global    M v = H p + G p_b + f,   u = H^T v + w,   G^T v + b = 0
 
-with Coulomb's law between u and p at every contact (Acary, Bremond & Huber 2018; FCLIB). Eliminating v (and p_b) takes
-the global form to the local one, W = H^T M^-1 H without bilateral constraints. Files number u and p contact by contact,
-normal first; here, as everywhere in the workbench, all normal parts come first: [n (r), t (d r)].
+with Coulomb's law between u and p at every contact (Acary, Bremond & Huber 2018; FCLIB). Eliminating v (and p_b) turns
+the global form into the local one, W = H^T M^-1 H without bilateral constraints. Files number u and p contact by
+contact, normal first; here, as everywhere in the workbench, all normal parts come first: [n (r), t (d r)].
 """
 
 from dataclasses import dataclass, field, replace
@@ -22,13 +22,13 @@ from workbench.problems.inertia import Inertia
 from workbench.problems.sets import contact_by_contact, normals_first
 
 LARGEST_DENSE = 5000
-"""Unknowns up to which a matrix is held dense: 200 MB."""
+"""Largest number of unknowns for a dense matrix: 200 MB."""
 Sparse = Any
-"""scipy.sparse.csr_array; scipy has no type for it."""
+"""scipy.sparse.csr_array, for which scipy has no type."""
 
 
 def reversed_contacts(r: int, d: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The contacts (r,) in reverse order, and the entries of [n (r), t (d r)] that go with it (r (1 + d),)."""
+    """Return the contacts (r,) in reverse order, and the corresponding entries of [n (r), t (d r)] (r (1 + d),)."""
     order = np.arange(r)[::-1]
     return order, np.concatenate([order, (r + d * order[:, None] + np.arange(d)).ravel()])
 
@@ -68,8 +68,8 @@ def _friction(mu: Any, d: int) -> Array:
 class FrictionProblem:
     """Local problem of r contacts with d tangential directions: W (n, n) sparse, q (n,), mu (r,), n = r (1 + d).
 
-    W is kept as it comes: it may be rank deficient (redundant contacts), and not quite symmetric or semidefinite.
-    Raises DataError for wrong shapes, data that are not finite, negative mu.
+    W is kept as given: it may be rank deficient (redundant contacts), and slightly asymmetric or indefinite. Raises
+    DataError for wrong shapes, data that are not finite, negative mu.
     """
 
     W: Sparse
@@ -97,17 +97,17 @@ class FrictionProblem:
 
     @cached_property
     def dense(self) -> Array:
-        """W as an array; DataError where it would not fit."""
+        """Return W as an array; raises DataError if it would not fit in memory."""
         if self.size > LARGEST_DENSE:
             raise DataError(f"W has {self.size} rows; at most {LARGEST_DENSE} are held as a dense matrix")
         return self.W.toarray()
 
     def coulomb(self) -> CoulombNCP:
-        """Exact Coulomb friction, which is what these files state; W stays sparse where a dense one would not fit."""
+        """The problem under exact Coulomb friction, as files state it; W stays sparse if a dense one would not fit."""
         return CoulombNCP(self._fitting, self.q, self.mu, self.d)
 
     def ccp(self) -> ConicQP:
-        """The cone complementarity problem on the same data; DataError where W is not symmetric."""
+        """The cone complementarity problem with the same data; raises DataError if W is not symmetric."""
         return ConicQP(self._fitting, self.q, self.mu, self.d)
 
     @property
@@ -115,12 +115,12 @@ class FrictionProblem:
         return self.dense if self.size <= LARGEST_DENSE else self.W
 
     def velocity(self, p: Array) -> Array:
-        """u = W p + q (n,) of impulses p (n,)."""
+        """Return u = W p + q (n,) for impulses p (n,)."""
         return self.W @ p + self.q
 
     @classmethod
     def from_contacts(cls, W: Any, q: Any, mu: Any, d: int) -> "FrictionProblem":
-        """The problem of data that go contact by contact, normal first."""
+        """Return the problem for data ordered contact by contact, normal first."""
         mu = _friction(mu, d)
         n = mu.size * (1 + d)
         order = normals_first(mu.size, d)
@@ -128,7 +128,7 @@ class FrictionProblem:
         return cls(_matrix("W", W, n, n)[order][:, order], q, mu, d)
 
     def by_contacts(self) -> tuple[Sparse, Array]:
-        """W and q contact by contact, normal first."""
+        """W and q in the order contact by contact, normal first."""
         order = contact_by_contact(self.contacts, self.d)
         return self.W[order][:, order], self.q[order]
 
@@ -137,7 +137,7 @@ class FrictionProblem:
 class GlobalFrictionProblem:
     """Global problem: M (n, n), H (n, r (1 + d)), f (n,), w (r (1 + d),), mu (r,), G (n, m), b (m,).
 
-    Without contacts, r = 0, it is free motion, and has no local problem. Columns of H and entries of w are in the
+    Without contacts, r = 0, it is free motion and has no local problem. Columns of H and entries of w are in the
     workbench's order. Raises DataError as `FrictionProblem` does.
     """
 
@@ -172,22 +172,22 @@ class GlobalFrictionProblem:
 
     @cached_property
     def inertia(self) -> Inertia:
-        """M and G, factored. Raises DataError where they make a singular matrix."""
+        """M and G, factored. Raises DataError if they form a singular matrix."""
         return Inertia(self.M, self.G)
 
     @cached_property
     def free_velocity(self) -> Array:
-        """u (r (1 + d),) without impulses, the local problem's q."""
+        """u (r (1 + d),) without impulses, which is q of the local problem."""
         return self.inertia.scaled(self.H).T @ self.inertia.velocity(self.f, self.b) + self.w
 
     def velocity(self, p: Array) -> Array:
-        """u (r (1 + d),) of impulses p (r (1 + d),), the local problem's W p + q."""
+        """Return u (r (1 + d),) for impulses p (r (1 + d),), which is W p + q of the local problem."""
         H = self.inertia.scaled(self.H)
         return H.T @ self.inertia.response(H @ p) + self.free_velocity
 
     @cached_property
     def local(self) -> FrictionProblem:
-        """The local problem. W is made exactly symmetric where M is; DataError where M (with G) is singular."""
+        """The local problem. W is made exactly symmetric if M is; raises DataError if M (with G) is singular."""
         if self.size > LARGEST_DENSE:
             raise DataError(f"W would have {self.size} rows; at most {LARGEST_DENSE} are formed")
         H = self.inertia.scaled(self.H)
@@ -198,12 +198,12 @@ class GlobalFrictionProblem:
 
     @classmethod
     def from_contacts(cls, M: Any, H: Any, f: Any, w: Any, mu: Any, d: int, G: Any = None, b: Any = ()):
-        """The problem of data whose contact columns go contact by contact, normal first."""
+        """Return the problem for data whose contact columns are ordered contact by contact, normal first."""
         plain = cls(M, H, f, w, mu, d, G, b)
         order = normals_first(plain.contacts, d)
         return replace(plain, H=plain.H[:, order], w=plain.w[order])
 
     def by_contacts(self) -> tuple[Sparse, Array]:
-        """H and w contact by contact, normal first."""
+        """H and w in the order contact by contact, normal first."""
         order = contact_by_contact(self.contacts, self.d)
         return self.H[:, order], self.w[order]

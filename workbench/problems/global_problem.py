@@ -1,4 +1,4 @@
-"""Friction-cone problems over (M, H, f, w, mu [, G, b]): those of `problems` with W = H^T M^-1 H never formed."""
+"""Friction-cone problems over (M, H, f, w, mu [, G, b]), in which W = H^T M^-1 H is never formed."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,16 +14,16 @@ from workbench.problems.problem import Indices, Operator, own_blocks, owners
 from workbench.problems.sets import contact_of_row
 
 FEW = 100
-"""Unknowns up to which W is formed whatever it stores: it is a small dense matrix then."""
+"""Number of unknowns up to which W is always formed, since it is a small dense matrix."""
 MOST_PLACES = 20_000_000
-"""Entries of all H_i D_i H_i^T together, of the contacts i, up to which problems are solved over (M, H)."""
+"""Total number of entries of all H_i D_i H_i^T, over contacts i, up to which problems are solved over (M, H)."""
 
 
 @dataclass(frozen=True, eq=False)
 class GlobalConeProblem(ConeComplementarity):
-    """The law between z = p and u = W z + q = H^T v + w, with M v = H p + G p_b + f and G^T v + b = 0.
+    """Contact law between z = p and u = W z + q = H^T v + w, with M v = H p + G p_b + f and G^T v + b = 0.
 
-    Size, residual and solutions are those of the problem over W. No batch axes. Raises DataError where M (with G) is
+    Size, residual and solutions are those of the problem over W. No batch axes. Raises DataError if M (with G) is
     singular.
     """
 
@@ -39,7 +39,7 @@ class GlobalConeProblem(ConeComplementarity):
 
 @dataclass(frozen=True, eq=False)
 class OverBodies:
-    """H^T K^-1 H over bodies and their bilateral constraints; H (n, X) in the scaled velocities of `inertia`."""
+    """The operator H^T K^-1 H over bodies and bilateral constraints; H (n, X) in the scaled velocities of `inertia`."""
 
     inertia: Inertia
     H: Sparse
@@ -75,7 +75,7 @@ class OverBodies:
 
 
 class GlobalConicQP(GlobalConeProblem):
-    """The cone complementarity problem. Raises DataError where M is not symmetric."""
+    """The cone complementarity problem over (M, H). Raises DataError if M is not symmetric."""
 
     kind = "global conic QP"
 
@@ -86,7 +86,7 @@ class GlobalConicQP(GlobalConeProblem):
 
 
 class GlobalCoulombNCP(GlobalConeProblem):
-    """Exact Coulomb friction."""
+    """Exact Coulomb friction over (M, H)."""
 
     kind = "global Coulomb NCP"
     associated = False
@@ -94,9 +94,9 @@ class GlobalCoulombNCP(GlobalConeProblem):
 
 @dataclass(frozen=True)
 class Way:
-    """How a global problem is solved: over (M, H) or over W, and the numbers that Newton's method stores in each.
+    """Choice between (M, H) and W for a global problem, and the numbers that Newton's method stores in each.
 
-    `over_W` is None where W would be larger than what is formed.
+    `over_W` is None if W would exceed the size up to which it is formed.
     """
 
     bodies: bool
@@ -111,10 +111,10 @@ class Way:
 
 
 def way(problem: GlobalFrictionProblem) -> Way:
-    """The way of fewer numbers; W for few unknowns.
+    """Choose the form that stores fewer numbers; W for few unknowns.
 
     W has a block for every two contacts of a body; Newton's matrix over (M, H), M + H D H^T with blocks D of one
-    contact each, one for every two bodies in contact, and H counts too.
+    contact each, has one for every two bodies in contact, plus H itself.
     """
     r, d, n = problem.contacts, problem.d, problem.M.shape[0]
     contact = contact_of_row(r, d)
@@ -131,7 +131,7 @@ def way(problem: GlobalFrictionProblem) -> Way:
 
 
 def _pattern(row: Array, column: Array, shape: tuple[int, int]) -> Sparse:
-    """Ones at (row, column)."""
+    """Return a sparse matrix of ones at (row, column)."""
     found = sparse.csr_array((np.ones(row.size), (row, column)), shape=shape)
     found.data[:] = 1.0
     return found

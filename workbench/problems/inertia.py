@@ -11,19 +11,19 @@ from workbench.engine.lazy import sparse
 from workbench.errors import DataError
 
 LARGEST_BODY = 60
-"""Rows of a body up to which the inverse of its inertia is held."""
+"""Largest number of rows of a body whose inverse inertia is stored."""
 SINGULAR = 1e-13
-"""Smallest pivot of K beside the largest, in scaled velocities, below which three digits of W would be left at most."""
+"""Smallest pivot of K over the largest, in scaled velocities, below which at most three digits of W would be left."""
 CHUNK = 256
-"""Right sides solved at a time."""
+"""Right-hand sides solved at a time."""
 
 
 class Inertia:
     """K = [[M, -G], [G^T, 0]] in scaled velocities v^ = v / scale, in which M has a unit diagonal, and its `factors`.
 
-    M (n, n), G (n, m) sparse. `body` tells rows of K that nothing couples apart. `inverse` is the block of K^-1 that
-    takes impulses to velocities (n, n), sparse; None where a body has more than LARGEST_BODY rows. Impulses are scaled
-    like H, `scaled(H)`. Raises DataError where K is singular.
+    M (n, n), G (n, m) sparse. `body` numbers the uncoupled parts of K. `inverse` is the block of K^-1 that maps
+    impulses to velocities (n, n), sparse; None if a body has more than LARGEST_BODY rows. Impulses are scaled like H,
+    `scaled(H)`. Raises DataError if K is singular.
     """
 
     def __init__(self, M: "sparse.csr_array", G: "sparse.csr_array"):
@@ -49,22 +49,22 @@ class Inertia:
 
     @cached_property
     def factors(self) -> Any:
-        """Of K, by SuperLU; raises DataError where a pivot is zero."""
+        """Factors of K by SuperLU; raises DataError if a pivot is zero."""
         try:
             return sparse.linalg.splu(self.K)
         except RuntimeError:
             raise _singular() from None
 
     def scaled(self, X: Any) -> "sparse.csr_array":
-        """Rows (n, ...) of impulses per velocity in scaled velocities."""
+        """Convert rows (n, ...) of impulses per velocity to scaled velocities."""
         return sparse.csr_array(sparse.diags_array(self.scale) @ X)
 
     def velocity(self, f: Array, b: Array) -> Array:
-        """v^ (n,) of M v = f + G p_b, G^T v + b = 0; f and b not scaled."""
+        """Return v^ (n,) of M v = f + G p_b, G^T v + b = 0; f and b not scaled."""
         return self.factors.solve(np.concatenate([self.scale * f, -self.unit * b]))[: self.n]
 
     def response(self, impulse: Array) -> Array:
-        """v^ of scaled impulses, both (n,) or (n, k)."""
+        """Return v^ for scaled impulses, both (n,) or (n, k)."""
         if self.inverse is not None:
             return self.inverse @ impulse
         rhs = np.zeros((self.K.shape[0], *impulse.shape[1:]))
@@ -72,7 +72,7 @@ class Inertia:
         return self.factors.solve(rhs)[: self.n]
 
     def squares(self, H: "sparse.csr_array") -> Array:
-        """The diagonal of H^T K^-1 H; H (n, k) scaled."""
+        """Return the diagonal of H^T K^-1 H; H (n, k) scaled."""
         if self.inverse is not None:
             return (H * (self.inverse @ H)).sum(axis=0)
         columns, found = H.tocsc(), []
@@ -82,7 +82,7 @@ class Inertia:
         return np.concatenate(found)
 
     def _inverse(self, sizes: NDArray[np.int64]) -> "sparse.csr_array":
-        """All bodies at once: each right side has an entry 1 in every one of them."""
+        """All bodies at once: each right-hand side has one entry 1 for every body."""
         size, largest = self.body.size, int(sizes.max())
         order = np.argsort(self.body, kind="stable")
         place = np.empty(size, dtype=np.int64)

@@ -1,7 +1,7 @@
-"""Islands: what nothing couples has no influence on one another, and is measured and solved apart.
+"""Islands: uncoupled parts do not influence each other, and are measured and solved separately.
 
-Contacts, blocks or rows are coupled where one's numbers make the other move: by entries of a matrix over them, or by
-the bodies that both move. Each search ends in the least member of everyone's island.
+Contacts, blocks or rows are coupled if the impulse of one moves the other: by entries of a matrix over them, or by the
+bodies that both move. Each search labels every member with the least member of its island.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ READ_INDICES = types.Array(types.int64, 1, "C", readonly=True)
 
 @kernel(types.boolean(READ_ROW, INDICES, INDICES, I64), **FAST)
 def meets_another(row, owner, part, mine):
-    """Whether a row (n,) has entries in columns of another part than `mine`, as far as parts are known."""
+    """Return whether a row (n,) has entries in columns of a part other than `mine`, as far as parts are known."""
     found = 0
     for j in range(row.shape[0]):
         found |= (row[j] != 0.0) & (part[owner[j]] != mine)
@@ -31,9 +31,9 @@ def meets_another(row, owner, part, mine):
 
 @kernel(types.void(READ, INDICES, INDICES))
 def coupled_parts(M, owner, part):
-    """In part (B,), the least member of the part of every contact or row, owner (n,) being whose the rows of M are.
+    """Fill part (B,) with the least member of the part of every contact or row; owner (n,) maps rows of M to these.
 
-    Cost: a few rows of M where one unknown leads to all others, as is common; else a pass over M.
+    Cost: a few rows of M if one unknown is coupled to all others, as is common; otherwise a pass over M.
     """
     n = M.shape[0]
     if n == 0 or reaches_all(M, scratch_indices(n), scratch_indices(n)):
@@ -52,7 +52,7 @@ def coupled_parts(M, owner, part):
 
 @kernel(types.void(READ_INDICES, READ_INDICES, INDICES))
 def linked(one, other, part):
-    """As `coupled_parts`, where each of `one` is coupled to its of `other`."""
+    """`coupled_parts` for pairs: each entry of `one` is coupled to the same entry of `other`."""
     for k in range(part.shape[0]):
         part[k] = k
     for k in range(one.shape[0]):
@@ -61,14 +61,14 @@ def linked(one, other, part):
 
 
 def parts_of(one: NDArray[np.int64], other: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """The least member of the part of every one of `count`, where each of `one` is coupled to its of `other`."""
+    """Return the least member of the part of each of `count` items, `one` and `other` being coupled entry by entry."""
     part = np.empty(count, dtype=np.int64)
     linked(np.ascontiguousarray(one, dtype=np.int64), np.ascontiguousarray(other, dtype=np.int64), part)
     return part
 
 
 def parts_of_matrix(M: Any, owner: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """As `coupled_parts`, of `count` contacts, sets or rows; M dense or sparse."""
+    """`coupled_parts` of `count` contacts, sets or rows; M dense or sparse."""
     if isinstance(M, np.ndarray):
         part = np.empty(count, dtype=np.int64)
         coupled_parts(np.ascontiguousarray(M), owner, part)
@@ -79,17 +79,17 @@ def parts_of_matrix(M: Any, owner: NDArray[np.int64], count: int) -> NDArray[np.
 
 
 def members(part: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """The members of every part, in ascending order, `part` being what such a search ends in."""
+    """Return the members of every part, in ascending order, for the result `part` of such a search."""
     order = np.argsort(part, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(part[order])) + 1)
 
 
 @kernel(types.void(READ_INDICES, STORED, READ_INDICES, INDICES))
 def parts_over_bodies(row, J, body, part):
-    """part (B + bodies,): the least block of the island of every block, and of every body that a block moves.
+    """Fill part (B + bodies,): the least block of the island of every block, and of every body that a block moves.
 
-    J (R, n) sparse, block i having the rows row[i] : row[i + 1]; body (n,) is which one a velocity belongs to. Numbers
-    that are 0 couple nothing.
+    J (R, n) sparse, block i having the rows row[i] : row[i + 1]; body (n,) is the body of each velocity. Explicit zeros
+    do not couple.
     """
     B = row.shape[0] - 1
     for i in range(part.shape[0]):

@@ -1,7 +1,7 @@
-"""The mass matrix of an instant, factored body by body, and how a contact moves under its own impulses.
+"""The mass matrix of an instant, factored body by body, and the diagonal blocks of W.
 
-Velocities that M couples, directly or through others, make a group: a free body, or the whole tree of a robot. Each
-has a dense Cholesky factor, one after the other in one array.
+Velocities that M couples, directly or through others, form a group: a free body, or the whole tree of a robot. Each
+group has a dense Cholesky factor; the factors are consecutive in one array.
 """
 
 from typing import Any, NamedTuple
@@ -19,8 +19,10 @@ I64 = types.int64
 
 
 class Mass(NamedTuple):
-    """group (n,) of every velocity; those of group g are member[begin[g] : begin[g + 1]], `within` (n,) where in it;
-    L_g stands at at[g] : at[g + 1], row by row."""
+    """Groups and factors: group (n,) of every velocity.
+
+    The velocities of group g are member[begin[g] : begin[g + 1]], and `within` (n,) is the position in the group; L_g
+    is at[g] : at[g + 1], row by row."""
 
     group: Any
     begin: Any
@@ -35,7 +37,7 @@ MASS = argument_type(Mass, *(INDICES,) * 5, VECTOR)
 
 @kernel(I64(STORED, INDICES, INDICES, INDICES, INDICES, INDICES))
 def find_groups(M, group, begin, member, within, at):
-    """The groups of a symmetric pattern, in the order of their first velocities; how many there are."""
+    """Find the groups of a symmetric pattern, in the order of their first velocities; returns their number."""
     n = group.shape[0]
     least = scratch_indices(n)
     for i in range(n):
@@ -68,7 +70,7 @@ def find_groups(M, group, begin, member, within, at):
 
 @kernel(I64(STORED, MASS))
 def factorise(M, mass):
-    """Cholesky of every group; 0, or 1 + the first velocity whose pivot is not positive."""
+    """Factor every group by Cholesky; returns 0, or 1 + the first velocity whose pivot is not positive."""
     group, begin, _, within, at, factor = mass
     for k in range(factor.shape[0]):
         factor[k] = 0.0
@@ -96,7 +98,7 @@ def factorise(M, mass):
 
 @kernel(types.void(MASS, VECTOR))
 def solve_mass(mass, x):
-    """x (n,) becomes M^-1 x."""
+    """Replace x (n,) by M^-1 x."""
     _, begin, member, _, at, factor = mass
     y = scratch(x.shape[0])
     for g in range(begin.shape[0] - 1):
@@ -116,7 +118,7 @@ def solve_mass(mass, x):
 
 @kernel(types.void(INDICES, INDICES, INDICES, INDICES, VECTOR, MASS, VECTOR))
 def own_products(first, start, column, place, value, mass, W):
-    """W_ii = J_i M^-1 J_i^T of every contact, flat; its rows as `scenes.rows` has them."""
+    """Fill W_ii = J_i M^-1 J_i^T of every contact, flat; the rows are stored as in `scenes.rows`."""
     group, begin, _, within, at, factor = mass
     widest = 0
     for i in range(first.shape[0] - 1):
@@ -128,7 +130,7 @@ def own_products(first, start, column, place, value, mass, W):
         for a in range(rows):
             for b in range(a + 1):
                 W[begun + a * rows + b] = 0.0
-        # The groups that it touches, one at a time: columns ascend, but those of a group need not be neighbours.
+        # One touched group at a time: columns ascend, but those of a group need not be adjacent.
         touched = 0
         for p in range(width):
             g, known = group[column[start[i] + p]], False
@@ -164,7 +166,7 @@ def own_products(first, start, column, place, value, mass, W):
 
 
 def mass_of(M: Any) -> Mass:
-    """The factors of a sparse mass matrix; raises DataError where it is not positive definite."""
+    """Return the factors of a sparse mass matrix; raises DataError if it is not positive definite."""
     n = M.shape[0]
     stored = as_stored(M)
     group, member, within = (np.empty(n, dtype=np.int64) for _ in range(3))

@@ -1,11 +1,11 @@
-"""Mixed problems: friction cones, discs and bounds beside one another, over one matrix.
+"""Mixed problems: friction cones, discs and bounds combined, over one matrix.
 
     F = M z + q,     z in a product of sets,     F complementary to z
 
 The sets are intervals, friction cones under Coulomb's law or with associated flow, and discs of given radius, in any
-number and order (`Sets`). A cone whose directions have friction coefficients of their own, mu_a, is an ellipsoid: with
-z_a = s_a z'_a, s_a = mu_a / mu, it is the round cone of mu, the largest of them, and F'_a = s_a F_a (Goyal, Ruina &
-Papadopoulos 1991: friction dissipates the most that the ellipse allows).
+number and order (`Sets`). A cone with a friction coefficient mu_a for each direction is an ellipsoid: with z_a = s_a
+z'_a, s_a = mu_a / mu, it becomes the round cone of mu, the largest of them, and F'_a = s_a F_a (Goyal, Ruina &
+Papadopoulos 1991: friction maximises dissipation over the ellipse).
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from workbench.problems.sets import NO_CONE, BlockSets, Sets
 class MixedNCP(Problem):
     """F = M z + q complementary to z in its sets. M (..., n, n), q, lower, upper (..., n), mu (..., .) as `sets` say.
 
-    Bounds are those of intervals and mean nothing for others. Raises DataError for wrong shapes, data that are not
+    Bounds apply to intervals and are ignored for other sets. Raises DataError for wrong shapes, data that are not
     finite, lower > upper, and negative coefficients or radii.
     """
 
@@ -67,7 +67,7 @@ class MixedNCP(Problem):
 
     @cached_property
     def by_set(self) -> SetBySet:
-        """Ellipsoids are round cones there."""
+        """The problem set by set, with ellipsoids scaled to round cones."""
         s, order = self.sets, self.sets.order
         mu, unit = np.zeros(s.cone.size), np.ones(self.size)
         for i in np.flatnonzero(s.cone != NO_CONE):
@@ -84,7 +84,7 @@ class MixedNCP(Problem):
         return self.M @ self._asked(z) + self.q
 
     def residual(self, z: Array) -> Array:
-        """As `Problem.residual`, of z (..., n); one number per problem."""
+        """`Problem.residual` of z (..., n); one number per problem."""
         z = _asked(z, self.q)
         if z.ndim == 1:
             return np.asarray(super().residual(z))

@@ -1,10 +1,10 @@
-"""A problem: unknowns in a product of sets, and F = A z + q complementary to them in every one.
+"""Complementarity problems: unknowns in a product of sets, and F = A z + q complementary to them in every set.
 
     z in K = K_1 x ... x K_B,     F = A z + q,     F complementary to z set by set
 
-LCP, MLCP, conic QP, Coulomb NCP, mixed problem and contact blocks are what it is called by its sets and by how A is
-held. Each says what it is set by set (`Problem.by_set`): sets, an operator, q. Residual, De Saxce's shift and the
-methods that need no matrix come from that alone. What is a small dense matrix has kernels for the same measure.
+LCP, MLCP, conic QP, Coulomb NCP, mixed problem and contact blocks differ in their sets and in how A is stored. Each
+gives its sets, an operator and q (`Problem.by_set`), from which follow the residual, De Saxce's shift and all methods
+that need no matrix. Problems with a small dense matrix have kernels for the same residual.
 """
 
 from collections.abc import Callable
@@ -23,38 +23,38 @@ Indices = NDArray[np.int64]
 
 
 class Operator(Protocol):
-    """A over X unknowns that go set by set: a matrix (`Matrix`), or bodies over which it is not formed."""
+    """A over X unknowns ordered set by set: a matrix (`Matrix`), or an operator over bodies that does not form it."""
 
     @property
     def diagonal(self) -> Array:
-        """That of A (X,)."""
+        """Diagonal of A (X,)."""
         ...
 
     @property
     def own(self) -> Array:
-        """The diagonal blocks of A, flat, set by set, each row by row."""
+        """Diagonal blocks of A, flat, set by set, each row by row."""
         ...
 
     def products(self, x: Array) -> tuple[Array, Array]:
-        """A x (X,), and the sizes of the terms that its rows are the sums of."""
+        """Return A x (X,), and the sums of the absolute values of the terms in its rows."""
         ...
 
     def parts(self) -> Indices:
-        """(B,) the least set of the part of every one: what A couples directly or through others."""
+        """(B,) the least set of each set's part: the sets that A couples, directly or through others."""
         ...
 
     def factors(self) -> tuple[Any, Any]:
-        """Sparse J, V (X, k) with A = J V^T, where `why_no_factors` has nothing against it."""
+        """Sparse J, V (X, k) with A = J V^T, if `why_no_factors` is None."""
         ...
 
     def why_no_factors(self) -> str | None:
-        """Why such factors cannot be had; None where they can."""
+        """Reason why such factors are not available, or None."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """A (X, X) as an array or a sparse one, over sets of the unknowns first[i] : first[i + 1]; first (B + 1,)."""
+    """A (X, X), dense or sparse, with sets of the unknowns first[i] : first[i + 1]; first (B + 1,)."""
 
     A: Any
     first: Indices
@@ -85,12 +85,12 @@ class Matrix:
 
 
 def owners(first: Indices) -> Indices:
-    """(X,) the set of every unknown, of sets that have first[i] : first[i + 1] each; first (B + 1,)."""
+    """Return (X,) the set of every unknown, for sets of first[i] : first[i + 1]; first (B + 1,)."""
     return np.repeat(np.arange(first.size - 1), np.diff(first))
 
 
 def block_places(first: Indices) -> tuple[Indices, Indices]:
-    """Row and column of every number of diagonal blocks, flat, set by set, each row by row; first (B + 1,)."""
+    """Return row and column of every entry of diagonal blocks, flat, set by set, each row by row; first (B + 1,)."""
     k = np.diff(first)
     block = np.repeat(np.arange(k.size), k * k)
     a, b = np.divmod(np.arange(block.size) - np.repeat(np.cumsum(k * k) - k * k, k * k), np.maximum(k[block], 1))
@@ -98,16 +98,16 @@ def block_places(first: Indices) -> tuple[Indices, Indices]:
 
 
 def own_blocks(first: Indices, entries: Callable[[Indices, Indices], Array]) -> Array:
-    """`Operator.own` of a matrix whose entries (rows, columns) are told."""
+    """Return `Operator.own` of a matrix given by a function of its entries (rows, columns)."""
     row, column = block_places(first)
     return entries(row, column) if row.size else np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False)
 class SetBySet:
-    """A problem over x (X,), which goes set by set: z[order] = unit x, and A x + q complementary to x in `sets`.
+    """A problem over x (X,), ordered set by set: z[order] = unit x, and A x + q complementary to x in `sets`.
 
-    order, unit (X,), q (X,); sizes (X,) those of what q is the sum of.
+    order, unit (X,), q (X,); sizes (X,) are the sums of the absolute values of the terms of q.
     """
 
     sets: BlockSets
@@ -129,27 +129,27 @@ class SetBySet:
 
     @property
     def matrix(self) -> Any:
-        """A, where the operator is a `Matrix`."""
+        """A, if the operator is a `Matrix`."""
         assert isinstance(self.operator, Matrix)
         return self.operator.A
 
     def unknowns(self, z: Array) -> Array:
-        """x of z (X,), inf where a unit of zero leaves z without effect and z is not zero."""
+        """Return x of z (X,), inf where a unit is zero, so that z has no effect, and z is not."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self.unit > 0, z[self.order] / self.unit, np.where(z[self.order] == 0, 0.0, np.inf))
 
     def plain(self, x: Array) -> Array:
-        """z of x (X,)."""
+        """Return z of x (X,)."""
         z = np.empty(x.size)
         z[self.order] = self.unit * x
         return z
 
     def velocity(self, x: Array) -> Array:
-        """A x + q (X,)."""
+        """Return A x + q (X,)."""
         return self.operator.products(x)[0] + self.q
 
     def shift(self, F: Array) -> Array:
-        """De Saxce's shift (X,): mu |F_t| on the normal of every cone under Coulomb's law."""
+        """Return De Saxce's shift (X,): mu |F_t| on the normal of every cone under Coulomb's law."""
         first, cone, mu, _, _ = self.sets
         shifted, slip, found = np.flatnonzero(cone == COULOMB), F.copy(), np.zeros(F.size)
         slip[first[shifted]] = 0.0
@@ -157,23 +157,24 @@ class SetBySet:
         return found
 
     def residuals(self, x: Array) -> Array:
-        """The natural-map residual of every set (B,) at x, dimensionless, as in formulary 7.5: an interval by its row,
-        a cone or disc as a contact; inf where x is not finite."""
-        # Lazy: posing problems needs no compiled code.
+        """Return the natural-map residual of every set (B,) at x, dimensionless, as in formulary 7.5.
+
+        An interval is measured by row, a cone or disc as a contact; inf if x is not finite."""
+        # Lazy import: stating problems needs no compiled code.
         from workbench.problems.residual import block_units, by_sets
 
         if not np.isfinite(x).all():
             return np.full(self.sets.cone.size, np.inf)
         sets, D, A = self.sets, np.empty(x.size), self.operator
         diagonal = np.require(A.diagonal, requirements="W")
-        # Of cones and discs the diagonal says all.
+        # For cones and discs the diagonal suffices.
         own = A.own if (sets.cone == NO_CONE).any() else np.zeros(0)
         block_units(sets.first, sets.cone, diagonal, own, self.q, x, D)
         return by_sets(sets, self.part, D, self.q, self.sizes, diagonal, x, A.products)
 
 
 class Problem:
-    """What all problems share; those derived from it say `by_set`, and have q and the name of their `kind`."""
+    """Base of all problems; subclasses have `by_set`, q and the name of their `kind`."""
 
     kind: str
 
@@ -183,36 +184,36 @@ class Problem:
 
     @property
     def laws(self) -> Indices:
-        """(B,) what the sets are, under which law (`sets`)."""
+        """(B,) the type of each set and its law (`sets`)."""
         raise NotImplementedError
 
     @property
     def is_batch(self) -> bool:
-        """Whether these are many problems in one."""
+        """Whether this is a batch of problems."""
         return False
 
     @cached_property
     def by_set(self) -> SetBySet:
-        """What one problem, not a batch, is set by set."""
+        """The problem set by set, for a single problem, not a batch."""
         raise NotImplementedError
 
     def velocity(self, z: Array) -> Array:
-        """A z + q (n,) at z (n,)."""
+        """Return A z + q (n,) at z (n,)."""
         p, F = self.by_set, np.empty(self.size)
         F[p.order] = p.velocity(self._asked(z)[p.order])
         return F
 
     def shift(self, F: Array) -> Array:
-        """De Saxce's shift (n,) of F = A z + q (n,), which Coulomb's law adds to it."""
+        """Return De Saxce's shift (n,) of F = A z + q (n,), which Coulomb's law adds to it."""
         p = self.by_set
         return p.plain(p.shift(p.unit * F[p.order]))
 
     def block_residuals(self, z: Array) -> Array:
-        """The residual of every set (B,) at z (n,)."""
+        """Return the residual of every set (B,) at z (n,)."""
         return self.by_set.residuals(self.by_set.unknowns(self._asked(z)))
 
     def residual(self, z: Array) -> Any:
-        """Natural-map residual of z (n,), dimensionless, inf where z is not finite: the worst set's."""
+        """Return the natural-map residual of z (n,), dimensionless, inf if z is not finite: the largest of all sets."""
         return float(self.block_residuals(z).max(initial=0.0))
 
     def _asked(self, z: Any) -> Array:

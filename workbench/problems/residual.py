@@ -1,12 +1,12 @@
-"""The residuals of `classes`, compiled: the natural map, equilibrated by rows or contacts (formulary, 7.5).
+"""Compiled residuals of `classes`: the natural map, equilibrated by rows or contacts (formulary, 7.5).
 
-A row, or a contact, has a unit D of its own, which makes z/D and D (M z + q) the same kind of quantity, the square root
-of an energy where z are impulses, and a scale of its own by which its gap is measured. The worst one is the residual.
-What nothing couples has no influence on one another: what a scale takes from elsewhere it takes from its own part,
-that is from what M couples it to, directly or through others.
+Each row or contact has a unit D, which makes z/D and D (M z + q) the same kind of quantity (the square root of an
+energy if z are impulses), and a scale by which its gap is divided. The largest quotient is the residual. Uncoupled
+parts do not influence each other: a scale uses other rows only of its own part, those that M couples to it directly or
+through others.
 
-One kernel measures all problems (`measure`). It sees sets and rows in units: an LCP has a set to every row, and who has
-no matrix gives what its rows add up to (`by_sets`).
+One kernel measures all problems (`measure`). It sees sets and rows in units: an LCP has one set for every row, and
+problems without a matrix supply the products of its rows (`by_sets`).
 """
 
 from collections.abc import Callable, Iterable
@@ -25,23 +25,23 @@ from workbench.problems.islands import READ_INDICES, coupled_parts
 from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, NO_CONE, BlockSets
 
 FAR = 1e5
-"""Impulses z/D of a contact count up to this multiple of the motion D u of its part: of near-redundant contacts they
-are large beside it, along a ray, where nothing moves, without limit."""
+"""Impulses z/D of a contact count up to this multiple of the motion D u of its part: those of nearly redundant contacts
+are larger, and without limit along a ray, where nothing moves."""
 FAR_SCALED = 1e3
-"""What FAR is for the terms of a row of an LCP."""
+"""The counterpart of FAR for the terms of a row of an LCP."""
 FAINT = 1e-5
-"""Share that counts of what cancels or does not compete, and sets the scale of rounding only: a free velocity that no
-impulse has to answer, as a large gap or fast sliding makes it, and the velocities that impulses make one by one."""
+"""Weight of terms that cancel or need no impulse; they only set the scale of round-off. Such are a free velocity that
+no impulse has to oppose (a large gap, fast sliding), and the velocities due to single impulses."""
 FAINT_SCALED = 1e-4
-"""What FAINT is for the terms of other rows of an LCP: where nothing moves along a row its own ones vanish, while a
-contact has all of its impulse."""
+"""The counterpart of FAINT for the terms of other rows of an LCP: if nothing moves along a row its own terms vanish,
+while a contact still has its whole impulse."""
 ROUNDING = 1e-13
-"""Share of the largest velocities up to which all that a part of an LCP holds is the rounding of others: the friction
-rows of a contact that is open, or that across the direction of sliding. Its scale is FAINT_SCALED of that largest."""
+"""Share of the largest velocities up to which all terms in a part of an LCP are round-off of others: the friction rows
+of an open contact, or the row across the sliding direction. The scale is then FAINT_SCALED of the largest."""
 QUIET = 1e-6
-"""Share of the largest scale of an LCP's rows that every row has: methods round in all rows together."""
+"""Lower bound of a row's scale as a share of the largest scale of an LCP's rows: methods round in all rows together."""
 LARGE = 400
-"""Binary exponent to which small data are raised, so that nothing is lost to underflow, nor squares to overflow."""
+"""Binary exponent to which small data are scaled up, so that nothing underflows and squares do not overflow."""
 
 I64 = types.int64
 Indices = NDArray[np.int64]
@@ -50,7 +50,7 @@ READ_ROW, READ, READ_CUBE = (types.Array(types.float64, rank, "C", readonly=True
 
 @kernel(types.void(READ, VECTOR))
 def known_scales(M, D):
-    """D (n,) = 1 / sqrt|M_ii| where that is more than rounding beside what the row meets, else 0."""
+    """Fill D (n,) = 1 / sqrt|M_ii| where M_ii exceeds the round-off of the row's other entries, else 0."""
     n = M.shape[0]
     for i in range(n):
         met, diagonal = 0.0, abs(M[i, i])
@@ -62,7 +62,7 @@ def known_scales(M, D):
 
 @kernel(types.void(READ, VECTOR))
 def equilibration(M, D):
-    """`classes.equilibration` of one matrix, into D (n,)."""
+    """Fill D (n,) with `classes.equilibration` of one matrix."""
     n = M.shape[0]
     largest, least = 0.0, np.inf
     for i in range(n):
@@ -70,7 +70,7 @@ def equilibration(M, D):
         least = min(least, D[i]) if D[i] > 0.0 else least
         for j in range(n):
             largest = max(largest, abs(M[i, j]))
-    # No |M_ij M_ji / M_jj| is larger than this: mostly no diagonal entry is rounding beside it, and none is looked at.
+    # No |M_ij M_ji / M_jj| is larger than this: usually no diagonal entry is within its round-off, and none is checked.
     if least > 1e-12 * (largest * (largest / least)):
         for i in range(n):
             D[i] = 1.0 / np.sqrt(D[i]) if D[i] > 0.0 else 0.0
@@ -83,7 +83,7 @@ def equilibration(M, D):
             if D[i] == 0.0:
                 reach = 0.0
                 for j in range(n):
-                    # Those found in this round are negative until it ends.
+                    # Entries found in this round are negative until it ends.
                     reach = max(reach, max(abs(M[i, j]), abs(M[j, i])) * D[j])
                 if reach > 0.0:
                     D[i], new = -1.0 / reach, True
@@ -96,7 +96,7 @@ def equilibration(M, D):
 
 @kernel(I64(READ_ROW, READ_ROW, READ_ROW))
 def growth_exponent(D, z, q):
-    """The binary exponent by which z and q (n,) may grow until the largest of z/D and D q reaches `LARGE`, or 0."""
+    """Return the binary exponent by which z and q (n,) may be scaled up until the largest of z/D, D q is `LARGE`."""
     top, some = -5000, False
     for i in range(q.shape[0]):
         unit = frexp(D[i])[1]
@@ -109,7 +109,7 @@ def growth_exponent(D, z, q):
 
 @kernel(types.float64(READ_ROW, I64, I64), linked=True)
 def length(x, first, end):
-    """|x[first : end]|_2, of numbers of any size."""
+    """Return |x[first : end]|_2 without overflow or underflow."""
     total = 0.0
     for k in range(first, end):
         total += x[k] * x[k]
@@ -124,7 +124,7 @@ def length(x, first, end):
 
 @kernel(types.float64(types.float64, READ_ROW, READ_ROW, I64, I64))
 def unit_of_set(trace, q, x, first, end):
-    """sqrt(rho) of the rows first : end of a cone or disc, rho = m / tr W_ii; |x_i|/|q_i| where W_ii moves nothing."""
+    """Return sqrt(rho) of a cone or disc, rows first : end, with rho = m / tr W_ii; |x_i|/|q_i| if W_ii is zero."""
     if trace > 0.0:
         return np.sqrt((end - first) / trace)
     impulse, free = length(x, first, end), length(q, first, end)
@@ -133,10 +133,10 @@ def unit_of_set(trace, q, x, first, end):
 
 @kernel(types.void(READ_INDICES, READ_INDICES, READ_ROW, READ_ROW, READ_ROW, READ_ROW, VECTOR))
 def block_units(first, cone, diagonal, own, q, x, D):
-    """D (X,), `equilibration` of every block of intervals and `unit_of_set` of all others.
+    """Fill D (X,): `equilibration` of every block of intervals and `unit_of_set` of all other sets.
 
-    diagonal (X,) of W; own: its diagonal blocks, flat, block after block, each row by row, of which those of intervals
-    are read.
+    diagonal (X,) of W; own: its diagonal blocks, flat, block after block, each row by row; only those of intervals are
+    read.
     """
     at = 0
     for i in range(cone.shape[0]):
@@ -159,7 +159,7 @@ def block_units(first, cone, diagonal, own, q, x, D):
 
 @kernel(types.void(I64, READ_ROW, READ_ROW, READ_ROW, VECTOR))
 def contact_units(m, diagonal, q, x, D):
-    """D (X,), `unit_of_set` of contacts of m rows each, one after another."""
+    """Fill D (X,) with `unit_of_set` of contacts of m rows each, one after another."""
     for first in range(0, q.shape[0], m):
         trace = 0.0
         for k in range(first, first + m):
@@ -171,8 +171,9 @@ def contact_units(m, diagonal, q, x, D):
 
 @kernel(types.float64(VECTOR, VECTOR, I64, I64, types.float64))
 def natural_gap(y, w, first, end, mu):
-    """|y - P_K(y - w)| of the friction cone of the rows first : end, normal first, y an impulse and w a velocity in the
-    contact's units."""
+    """Return |y - P_K(y - w)| of the friction cone of the rows first : end, normal first.
+
+    y is an impulse and w a velocity in the contact's units."""
     m = end - first
     ahead, gap = scratch(m), scratch(m)
     for a in range(m):
@@ -181,10 +182,10 @@ def natural_gap(y, w, first, end, mu):
     # Sine and cosine of the cone's angle from its axis.
     cosine = 1.0 / (np.sqrt(1.0 + mu * mu) if mu < 1e100 else mu)
     sine = mu * cosine
-    # The polar cone first: with mu = 0 and y_t = w_t a negative y_n would pass for inside.
+    # Check the polar cone first: with mu = 0 and y_t = w_t a negative y_n would count as inside.
     if sine * radius <= -cosine * ahead[0]:
         return length(y, first, end)
-    # y - P(y - w) as w + (y - w - P(y - w)): y - w would lose the motion beside an impulse far out on a ray.
+    # y - P(y - w) as w + (y - w - P(y - w)): y - w would lose the motion next to a large impulse along a ray.
     outside = max(0.0, cosine * radius - sine * ahead[0])
     gap[0] = w[first] - sine * outside
     for a in range(1, m):
@@ -195,7 +196,7 @@ def natural_gap(y, w, first, end, mu):
 
 @kernel(types.float64(VECTOR, VECTOR, I64, I64, types.float64))
 def disc_gap(y, w, first, end, radius):
-    """|y - P(y - w)| of the rows first : end, P being the projection on the disc of this radius."""
+    """Return |y - P(y - w)| of the rows first : end, P being the projection on the disc of this radius."""
     m = end - first
     gap = scratch(m)
     for a in range(m):
@@ -203,7 +204,7 @@ def disc_gap(y, w, first, end, radius):
     size = length(gap, 0, m)
     if size <= radius:
         return length(w, first, end)
-    # y - P(y - w) as it is, or as w + (y - w - P(y - w)), whichever has the smaller numbers to take away.
+    # y - P(y - w) directly, or as w + (y - w - P(y - w)), whichever subtracts smaller numbers.
     as_it_is = length(y, first, end) <= length(w, first, end)
     for a in range(m):
         e = gap[a] / size
@@ -213,31 +214,31 @@ def disc_gap(y, w, first, end, radius):
 
 @kernel(types.float64(VECTOR, VECTOR, I64, I64, types.float64, types.boolean))
 def contact_gap(y, w, first, end, mu, associated):
-    """How far the contact of the rows first : end is from its law, in its units; the w of Coulomb's law is changed.
+    """Return the violation of the contact law in rows first : end, in their units; w is changed for Coulomb's law.
 
-    Of the CCP the larger one of the natural map and of |y_t| - mu y_n, to which the distance from a flat cone is blind.
-    Of Coulomb's law the largest of Signorini's |min(y_n, w_n)|, of the law of sliding, |y_t - P(y_t - w_t)| with the
-    projection on the disc of radius mu y_n, and of the natural map in De Saxce's form. For mu > 1 the last is divided
-    by mu, which is what it multiplies the rounding of w_t by; it alone would take a falling body for an error of 1/mu.
+    For the CCP, the larger of the natural map and |y_t| - mu y_n, since the distance from a flat cone does not show the
+    latter. For Coulomb's law, the largest of Signorini's |min(y_n, w_n)|, of the law of sliding, |y_t - P(y_t - w_t)|
+    with the projection on the disc of radius mu y_n, and of the natural map in De Saxce's form. For mu > 1 the last is
+    divided by mu, which multiplies the round-off of w_t; undivided it would give a falling body an error of 1/mu.
     """
     y_n = max(y[first], 0.0)
     if associated:
         return max(natural_gap(y, w, first, end, mu), length(y, first + 1, end) - mu * y_n)
     gap = max(abs(min(y[first], w[first])), disc_gap(y, w, first + 1, end, mu * y_n))
     w[first] += mu * length(w, first + 1, end)
-    # Beyond the doubles the shift says nothing more than that the contact slips, which the other two measure.
+    # If the shift overflows it only says that the contact slips, which the other two measure.
     return max(gap, natural_gap(y, w, first, end, mu) / max(1.0, mu)) if w[first] < np.inf else gap
 
 
 @kernel(I64(I64, I64))
 def disc_end(first, m):
-    """Of m rows [n, t], where the disc ends that begins at row `first`: sliding 1 : 3, torsion 3 : 4, rolling 4 : m."""
+    """Return the end of the disc that begins at row `first` of m: sliding 1 : 3, torsion 3 : 4, rolling 4 : m."""
     return min(3 if first == 1 else 4 if first == 3 else m, m)
 
 
 @kernel(types.float64(VECTOR, VECTOR, I64, I64, types.float64))
 def apart_gap(y, w, first, end, mu):
-    """The gap of Coulomb's law with a disc each for sliding, torsion and rolling, of the rows first : end."""
+    """Return the violation of Coulomb's law, rows first : end, with separate discs for sliding, torsion and rolling."""
     gap, a, y_n = abs(min(y[first], w[first])), 1, max(y[first], 0.0)
     while a < end - first:
         last = disc_end(a, end - first)
@@ -247,13 +248,15 @@ def apart_gap(y, w, first, end, mu):
 
 
 MOTION, LOUD, SIZE, HELD, TOP, SCALE = range(6)
-"""Of a part the largest motion, impulse or terms that count beside it, size of free velocities, and all that a row has;
-of what is solved together all that a row has, and its scale."""
+"""For a part: the largest motion, the largest impulse or terms compared with it, the size of free velocities, the
+largest term of a row; for what is solved together: the largest term of a row, and its scale."""
 
 
 class Iterate(NamedTuple):
-    """What every row (X,) has at an iterate, in units: the iterate y, its velocity w = W y + free, the free velocity,
-    the sizes of what that is the sum of, those of the terms of W y; and the diagonal of W in any units."""
+    """Values of every row (X,) at an iterate, in units.
+
+    The iterate y, its velocity w = W y + free, the free velocity, the sizes of the terms of the latter and of W y; and
+    the diagonal of W in any units."""
 
     y: Array
     w: Array
@@ -269,23 +272,24 @@ ITERATE = argument_type(Iterate, *(VECTOR,) * 6)
 
 @kernel(types.UniTuple(types.float64, 3)(ITERATE, I64, types.float64, types.float64), **WITHIN)
 def measure_row(rows, k, low, high):
-    """Of row k within [low, high]: its gap, what y can answer of the free velocity, and how far it moves."""
+    """Return for row k within [low, high]: its gap, the free velocity that y can oppose, and its motion."""
     y, w, free = rows.y[k], rows.w[k], rows.free[k]
     gap, moved = min(max(w, y - high), y - low), w - free
-    # A row that holds with slack at a bound may move without limit, and may be far from where anything moves.
+    # A row at a bound with slack may move without limit, far from where anything else moves.
     slack = gap == 0.0 and not low < y < high
     motion = min(abs(moved), abs(free)) if slack else max(abs(moved), abs(free))
     if low > -np.inf and high < np.inf:
         motion = max(motion, abs(y))
-    # What y can answer within its bounds competes.
+    # The free velocity that y can oppose within its bounds counts.
     competes = max(min(-free, max(high, 0.0)), min(free, max(-low, 0.0)))
     return abs(gap) if np.isfinite(w + y) else np.inf, competes, motion
 
 
 @kernel(types.UniTuple(types.float64, 4)(ITERATE, I64, I64, I64, types.float64, VECTOR, VECTOR), **WITHIN)
 def measure_set(rows, a, b, cone, mu, w, moved):
-    """Of the cone or disc of the rows a : b: its gap, its scale so far, which impulses count beside that, and how far
-    it moves; w, moved (X,) are lost there."""
+    """Return for a cone or disc of the rows a : b: its gap, its preliminary scale, its impulses that count, its motion.
+
+    w, moved (X,) are overwritten there."""
     y, free, still = rows.y, rows.free, False
     for k in range(a, b):
         w[k], moved[k] = rows.w[k], rows.w[k] - free[k]
@@ -297,21 +301,21 @@ def measure_set(rows, a, b, cone, mu, w, moved):
         gap = disc_gap(y, w, a, b, mu)
     else:
         gap = contact_gap(y, w, a, b, mu, cone == ASSOCIATED)
-    # An idle contact may move without limit, and may be far from where anything moves.
+    # An idle contact may move without limit, far from where anything else moves.
     motion = max(ahead, given) if impulse > 0.0 or gap > 0.0 else min(change, given)
     competes = -free[a]
-    # A disc bounds what y can answer, and what it bears counts as motion, as between two bounds.
+    # A disc bounds the free velocity that y can oppose, and its impulse counts as motion, as between two bounds.
     if cone == DISC:
         competes, motion = min(given, mu), max(motion, impulse)
     scale = max(change, max(competes, FAINT * length(rows.sizes, a, b)))
-    # Impulses that move nothing are no scale.
+    # Impulses that move nothing do not set the scale.
     loud = max(0.0 if still else impulse, FAINT * length(rows.terms, a, b))
     return gap if np.isfinite(ahead + impulse) else np.inf, scale, loud, motion
 
 
 @kernel(types.float64(types.float64, types.float64), **WITHIN)
 def relative(gap, scale):
-    """gap / scale; inf where a gap has no scale, or where either is not finite."""
+    """Return gap / scale; inf if a gap has zero scale, or if either is not finite."""
     if not (gap < np.inf and scale < np.inf):
         return np.inf
     return (gap / scale if scale > 0.0 else np.inf) if gap > 0.0 else 0.0
@@ -319,11 +323,11 @@ def relative(gap, scale):
 
 @kernel(types.float64(BLOCK_SETS, INDICES, INDICES, ITERATE, VECTOR))
 def measure(sets, part, together, rows, found):
-    """The residual of every set into found (B,), that of intervals by their worst row; returns the worst of all.
+    """Fill found (B,) with the residual of every set, for intervals the worst row; returns the worst of all.
 
-    part (B,) as of `coupled_parts`. What one method solves `together` (B,) it rounds together: the rows of an LCP, else
-    a part; named as parts are, by one of the sets. The residual is inf where a gap has no scale, or where something is
-    not finite.
+    part (B,) as in `coupled_parts`. `together` (B,) groups the sets that one method solves, and rounds, together: the
+    rows of an LCP, else a part; groups are labelled, like parts, by one of the sets. The residual is inf if a gap has
+    zero scale, or if something is not finite.
     """
     first, cone, mu, lower, upper = sets
     B, X = cone.shape[0], rows.y.shape[0]
@@ -343,7 +347,7 @@ def measure(sets, part, together, rows, found):
             terms = rows.terms[k]
             all_of_it = max(abs(rows.free[k]), terms)
             largest[p, MOTION], largest[p, LOUD] = max(largest[p, MOTION], motion), max(largest[p, LOUD], terms)
-            # Free velocities of one part come from the same bodies and carry the rounding of the largest.
+            # Free velocities of one part come from the same bodies and have the round-off of the largest.
             largest[p, SIZE] = max(largest[p, SIZE], abs(rows.sizes[k]))
             largest[p, HELD], largest[t, TOP] = max(largest[p, HELD], all_of_it), max(largest[t, TOP], all_of_it)
     for i in range(B):
@@ -373,15 +377,15 @@ def by_sets(
     sets: BlockSets, part: Indices, D: Array, q: Array, sizes: Array, diagonal: Array, x: Array,
     products: Callable[[Array], Iterable[Array]],
 ) -> Array:  # fmt: skip
-    """The residual of every set (B,) at x (X,), all in the problem's units, D (X,) being those of its rows.
+    """Return the residual of every set (B,) at x (X,), all in the problem's units, D (X,) being the units of its rows.
 
-    products(x) are W x and the sizes of its terms; otherwise as `measure` and `Iterate` have them.
+    products(x) are W x and the sizes of its terms; otherwise as in `measure` and `Iterate`.
     """
     k, found = growth_exponent(D, x, q), np.empty(sets.cone.size)
     with np.errstate(over="ignore", invalid="ignore"):
-        # Powers of two round nothing: small data are raised, so that nothing is lost to underflow.
+        # Powers of two are exact: small data are scaled up, so that nothing underflows.
         x, q, sizes = (np.ldexp(y, k) for y in (x, q, sizes))
-        # The radius of a disc is an impulse, which a friction coefficient is not.
+        # The radius of a disc is an impulse, unlike a friction coefficient.
         mu = np.where(sets.cone == DISC, np.ldexp(sets.mu, k) / D[sets.first[:-1]], sets.mu)
         lower, upper = np.ldexp(sets.lower, k) / D, np.ldexp(sets.upper, k) / D
         moved, terms = products(x)
@@ -393,7 +397,7 @@ def by_sets(
 
 @kernel(types.UniTuple(types.float64, 2)(READ, I64, READ_ROW), **WITHIN)
 def row_product(W, row, x):
-    """A row of W (n, n) times x (n,), and the sum of the sizes of its terms."""
+    """Return a row of W (n, n) times x (n,), and the sum of the absolute values of its terms."""
     total = size = 0.0
     for j in range(x.shape[0]):
         term = W[row, j] * x[j]
@@ -403,7 +407,7 @@ def row_product(W, row, x):
 
 @kernel(types.float64(READ, READ_ROW, READ_ROW, READ_ROW, READ_ROW))
 def bounded_residual(M, q, lower, upper, z):
-    """The residual of an MLCP at z (n,)."""
+    """Return the residual of an MLCP at z (n,)."""
     n = q.shape[0]
     D, z_up, low, high = scratch(n), scratch(n), scratch(n), scratch(n)
     w, free, terms = scratch(n), scratch(n), scratch(n)
@@ -415,7 +419,7 @@ def bounded_residual(M, q, lower, upper, z):
     first[n] = n
     coupled_parts(M, first[:n], part)
     for i in range(n):
-        # Powers of two, which round nothing, come first: M z may be too small for a double, but not D M z.
+        # Powers of two, which are exact, come first: M z may underflow where D M z does not.
         share, exponent = frexp(D[i])
         power, total, size = ldexp(1.0, exponent), 0.0, 0.0
         for j in range(n):
@@ -432,9 +436,9 @@ def bounded_residual(M, q, lower, upper, z):
 
 @kernel(types.void(READ_CUBE, READ, READ, READ, READ, VECTOR), nogil=True)
 def bounded_residuals(M, q, lower, upper, z, found):
-    """`bounded_residual` of every z (B, n) into found (B,); M, q and the bounds may be one for all.
+    """Fill found (B,) with `bounded_residual` of every z (B, n); M, q and the bounds may be shared.
 
-    It is inf where the data are not finite or the bounds leave an unknown no finite value.
+    It is inf if the data are not finite or the bounds leave an unknown no finite value.
     """
     for b in range(z.shape[0]):
         M_b, q_b = M[min(b, M.shape[0] - 1)], q[min(b, q.shape[0] - 1)]
@@ -449,7 +453,7 @@ def bounded_residuals(M, q, lower, upper, z, found):
 
 @kernel(types.float64(READ, READ_ROW, READ_ROW, I64, types.boolean, READ_ROW))
 def contact_residual(W, q, mu, d, associated, z):
-    """The residual of a friction-cone problem over W (n, n) at z (n,)."""
+    """Return the residual of a friction-cone problem over W (n, n) at z (n,)."""
     n, r, m = q.shape[0], mu.shape[0], 1 + d
     D, diagonal, y, free = scratch(n), scratch(n), scratch(n), scratch(n)
     z_up, w, terms = scratch(n), scratch(n), scratch(n)
@@ -470,7 +474,7 @@ def contact_residual(W, q, mu, d, associated, z):
     coupled_parts(W, owner, part)
     for k in range(n):
         total, size = row_product(W, place[k], z_up)
-        # q comes last: beside impulses that cancel, however large they are, it would be lost.
+        # q is added last: added to large cancelling impulses it would be lost.
         given = ldexp(free[k], up)
         w[k], terms[k], free[k], y[k] = D[k] * (total + given), D[k] * size, D[k] * given, ldexp(y[k], up) / D[k]
     rows = Iterate(y, w, free, free, terms, diagonal)
@@ -479,7 +483,7 @@ def contact_residual(W, q, mu, d, associated, z):
 
 @kernel(types.void(READ_CUBE, READ, READ, I64, types.boolean, READ, VECTOR), nogil=True)
 def contact_residuals(W, q, mu, d, associated, z, found):
-    """`contact_residual` of every z (B, n) into found (B,); W, q and mu may be one for all."""
+    """Fill found (B,) with `contact_residual` of every z (B, n); W, q and mu may be shared."""
     for b in range(z.shape[0]):
         W_b, q_b, mu_b = W[min(b, W.shape[0] - 1)], q[min(b, q.shape[0] - 1)], mu[min(b, mu.shape[0] - 1)]
         found[b] = contact_residual(W_b, q_b, mu_b, d, associated, z[b])

@@ -1,4 +1,4 @@
-"""Sets of unknowns: intervals, friction cones under one law or another, discs; what they are, and where they stand."""
+"""Sets of unknowns (intervals, friction cones under one law or another, discs), and their positions."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,15 +10,15 @@ from workbench.arrays import Array
 from workbench.errors import DataError
 
 NO_CONE, COULOMB, ASSOCIATED, APART, DISC = range(5)
-"""What a block's set is: intervals; the friction cone under Coulomb's law; the friction cone with associated flow;
-Coulomb's law with sliding, torsion and rolling each bounded for itself (`residual.disc_end`); a disc, or ball."""
+"""Type of a block's set: intervals; the friction cone under Coulomb's law; the friction cone with associated flow;
+Coulomb's law with separate bounds of sliding, torsion and rolling (`residual.disc_end`); a disc, or ball."""
 CONES = COULOMB, ASSOCIATED, APART
 
 Indices = NDArray[np.int64]
 
 
 def normals_first(r: int, d: int) -> Indices:
-    """Positions (r (1 + d),) in a vector that goes contact by contact of the entries of [n (r), t (d r)]."""
+    """Positions (r (1 + d),), in a vector ordered contact by contact, of the entries of [n (r), t (d r)]."""
     first = (1 + d) * np.arange(r)
     return np.concatenate([first, (first[:, None] + 1 + np.arange(d)).ravel()])
 
@@ -34,9 +34,9 @@ def contact_of_row(r: int, d: int) -> Indices:
 
 
 class BlockSets(NamedTuple):
-    """B sets, one after another: set i has the unknowns first[i] : first[i + 1] of X and is what cone[i] says.
+    """B sets, one after another: set i has the unknowns first[i] : first[i + 1] of X and the type cone[i].
 
-    first (B + 1,); cone, mu (B,), of a disc the radius; lower, upper (X,), which are read for intervals alone.
+    first (B + 1,); cone, mu (B,), for a disc its radius; lower, upper (X,), which are read for intervals only.
     """
 
     first: Indices
@@ -48,12 +48,12 @@ class BlockSets(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sets:
-    """B sets, one after another: what they are, and where the unknowns of each stand in z (n,).
+    """B sets, one after another: their types, and the positions of their unknowns in z (n,).
 
-    cone (B,) as in `ContactBlocks`; order (n,) the places in z of the unknowns of all sets, set i having those from
-    first[i] : first[i + 1], first (B + 1,), a cone its normal first; a set has the numbers at[i] : at[i + 1] of mu,
-    at (B + 1,): a cone one coefficient or one for every direction, a disc its radius, an interval none.
-    Raises DataError where these do not belong together.
+    cone (B,) as in `ContactBlocks`; order (n,) the positions in z of the unknowns of all sets, set i having first[i] :
+    first[i + 1], first (B + 1,), a cone its normal first; a set has the entries at[i] : at[i + 1] of mu, at (B + 1,): a
+    cone one coefficient or one for every direction, a disc its radius, an interval none. Raises DataError if these are
+    inconsistent.
     """
 
     cone: Indices
@@ -82,20 +82,20 @@ class Sets:
 
     @property
     def begins(self) -> NDArray[np.bool_]:
-        """(n,) which unknowns, set by set, begin a block: every one of an interval, of other sets the first."""
+        """(n,) mask, set by set, of the unknowns that begin a block: all of an interval, the first of other sets."""
         found: NDArray[np.bool_] = self.cone[self.set_of] == NO_CONE
         found[self.first[:-1]] = True
         return found
 
     @property
     def in_intervals(self) -> NDArray[np.bool_]:
-        """(n,) which unknowns, as they stand in z, lie in intervals."""
+        """(n,) mask, in the order of z, of the unknowns in intervals."""
         found = np.empty(self.order.size, dtype=bool)
         found[self.order] = self.cone[self.set_of] == NO_CONE
         return found
 
     def without(self, gone: NDArray[np.bool_]) -> "Sets":
-        """The sets that are left without some unknowns (n,) of intervals."""
+        """Return the sets without some unknowns (n,) of intervals."""
         left = ~gone[self.order]
         count = np.bincount(self.set_of[left], minlength=self.cone.size)
         some, place = count > 0, np.cumsum(~gone) - 1

@@ -1,4 +1,4 @@
-"""What a solver hands back: a point, and what it claims about it."""
+"""Result of a solver: a point, and the solver's claims about it."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 
 class Status(IntEnum):
-    """How a solver, or a step, ended. The integer is what compiled kernels return; `meaning` explains it."""
+    """Outcome of a solver or step. The integer is the return value of compiled kernels; `meaning` explains it."""
 
     SOLVED = 0
     RAY = 1
@@ -42,14 +42,14 @@ _MEANINGS = {
 
 @dataclass(frozen=True)
 class Solution:
-    """A point z with what its solver says of it.
+    """A point z and the outcome that its solver reports.
 
-    `claimed` is the solver's word, but what passes the problem's own residual (`Problem.residual`, dimensionless) by
-    `tolerance` is SOLVED, whatever a method claims: a ray, an infeasible problem or a limit on which it would have
-    ended is then none. `verified` says whether it does. A fixed point that did not settle is never
-    verified, since z solves the problem of its last pass only. A method that goes in stages says in `stages` what each
-    came to; `path` names the bridges to the problem that it solved in place of this one (`problems.bridges`). Where
-    `proof` is given there is no solution, z is nan, and what was checked is that proof.
+    `claimed` is the solver's own outcome. If z passes the problem's residual (`Problem.residual`, dimensionless) by
+    `tolerance`, the status is SOLVED, even if the method ended on a ray, infeasibility or a limit; `verified` says
+    whether it does. A fixed point that did not settle is never verified, since z solves the problem of its last pass
+    only. A method with stages reports the outcome of each in `stages`; `path` names the bridges to the problem that was
+    actually solved (`problems.bridges`). If `proof` is given there is no solution, z is nan, and the checked claim is
+    that proof.
     """
 
     z: NDArray[np.float64]
@@ -72,7 +72,7 @@ class Solution:
 
     @property
     def why_not(self) -> str:
-        """The reason, and where nobody gives one that the residual is too large; "" where nothing is to be said."""
+        """The reason, or if none is given, that the residual is too large; "" if there is nothing to say."""
         if self.reason or self.verified:
             return self.reason
         word = f"{self.solver} claims {self.claimed.name}"

@@ -1,13 +1,13 @@
-"""Single steps from the states of a run: what a formulation makes of states that another one has come to.
+"""Local steps: single steps of one formulation from the states of a run, possibly under another formulation.
 
     coulomb = simulate(case, exact, solver, 1e-3)
     local = local_steps(coulomb, box, other, np.arange(coulomb.steps))
-    local.v_after - coulomb.v_after          # what the box gets wrong in each step, and nothing that it did before
+    local.v_after - coulomb.v_after          # the error of the box in each step, without errors of earlier steps
 
-Every step begins as if the formulation had made the run itself up to there: the state is the run's, and so is whatever
-the formulation remembers of the step before (bristles, bounds, relaxation). Nothing is carried from one local step to
-the next. Compiled solvers that start from a guess get the run's own z where the run is of the same formulation, else
-zero: of several solutions they then find the one that a cold start leads to.
+Every step begins as if the formulation had made the run itself up to there: state and memory of the step before
+(bristles, bounds, relaxation) are those of the run. Nothing is carried from one local step to the next. Compiled
+solvers with warm start get the run's own z if the run is of the same formulation, else zero: among several solutions
+they then find that of a cold start.
 """
 
 from collections import Counter
@@ -54,18 +54,19 @@ from workbench.step.whole import is_compiled, posing_failure
 
 SOLVED, INACCURATE = int(Status.SOLVED), int(Status.INACCURATE)
 NOT_BEGUN = -1
-"""The status of a step before it is taken; of all of them where the solver refuses."""
+"""Status of a step before it is taken; of all steps if the solver refuses."""
 
 
 @dataclass(frozen=True, eq=False)
 class LocalSteps(Run):
-    """K steps that each begin at a state of another run; what `Run` says of steps holds for each of them.
+    """K steps that each begin at a state of another run; quantities of steps are those of `Run`.
 
     base       that run
-    numbers    (K,) the steps of it from whose states they begin
-    statuses   (K,) `Status` of each; where there is no answer its impulses and velocities are nan, its residual inf
-    after_q    (K, n_q) coordinates after the step, nan where there is no answer
-    `states_q` and `states_v` have the K states before the steps; `status` is the worst, `reason` tells of the first.
+    numbers    (K,) the steps of `base` from whose states they begin
+    statuses   (K,) `Status` of each; without a solution its impulses and velocities are nan, its residual inf
+    after_q    (K, n_q) coordinates after the step, nan without a solution
+
+    `states_q` and `states_v` have the K states before the steps; `status` is the worst, `reason` is that of the first.
     """
 
     base: Run = field(default=None, repr=False)  # type: ignore[assignment]
@@ -81,11 +82,13 @@ class LocalSteps(Run):
 
 @dataclass(frozen=True, eq=False)
 class LocalStepsOfParts(LocalSteps, RunOfParts):
-    """Local steps of a case that consists of parts, made by these."""
+    """Local steps of a case with parts, computed part by part."""
 
 
 class Past(NamedTuple):
-    """Row k: what step k of the run began with, (q, v), the answer of the step before it, the guess for z, and the
+    """What each step of the run began with, one row per step.
+
+    Row k: the state (q, v) before step k of the run, the solution of the step before it, the guess for z, and the
     scheme's own memory (`RunBuffer`), `since` as (K, 3 r)."""
 
     q: Array
@@ -107,12 +110,12 @@ PAST = argument_type(Past, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, SINCE)
 RESULTS = argument_type(LocalStepResults, MATRIX, INDICES)
 
 
-# The next two are compiled as parts of `each`, and interpreted around a solver or a case that is not compiled.
+# The next two are compiled as parts of `each`, and interpreted if the solver or the case is not compiled.
 
 
 @njit(inline="always")
 def recall(k, past, core, work, track, functions):
-    """State, memory and guess of step k of the run, as if the formulation had made the step before it."""
+    """Restore state, memory and guess of step k of the run, as if the formulation had made the step before it."""
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
     copy(past.q[k], track.q)
     copy(past.v[k], track.v)
@@ -129,7 +132,7 @@ def recall(k, past, core, work, track, functions):
 
 @njit(inline="always")
 def end_local(row, status, core, work, track, functions, settings, results):
-    """Record the answer, or nan where there is none."""
+    """Record the solution, or nan if there is none."""
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
     results.status[row] = status
     if status in (SOLVED, INACCURATE):
@@ -139,7 +142,7 @@ def end_local(row, status, core, work, track, functions, settings, results):
         set_all(np.nan, work.out)
         set_all(np.nan, work.z)
         set_all(np.nan, results.q[row])
-        # Residuals are taken of all rows at once, and no problem has data that are not finite.
+        # Residuals are computed for all rows at once, and must not see data that are not finite.
         if not is_finite(work.posed):
             set_all(0.0, work.posed)
     copy_at(work.recorded, track.rows[row], track.q.shape[0] + core.recorded.shape[0])
@@ -148,12 +151,12 @@ def end_local(row, status, core, work, track, functions, settings, results):
 
 @kernel(types.void(INDICES, INDICES, PAST, VECTOR, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, RESULTS))
 def each(visited, wanted, past, kept, core, work, track, functions, settings, results):
-    """The steps `visited` of the run, which are solved where `wanted`; kept (n_memory,) is scratch."""
+    """Visit the steps `visited` of the run, and solve those that are `wanted`; kept (n_memory,) is a work array."""
     info, row = np.zeros(1, dtype=np.int64), 0
     for i in range(visited.shape[0]):
         recall(visited[i], past, core, work, track, functions)
         status, again = NOT_BEGUN, True
-        # A loop, though a step is made again once at most: what stands here is compiled as often as it is written.
+        # A loop, although a step is repeated at most once: its body is compiled as often as it is written.
         while again:
             begin_step(row, core, work, track, functions, settings)
             again = False
@@ -174,10 +177,10 @@ def local_steps(
     base: Run, formulation: Formulation, solver: Solver, steps: ArrayLike, relaxation: Relaxation | None = None,
     passes: int = PASSES,
 ) -> LocalSteps:  # fmt: skip
-    """One step under `formulation` from the state of `base` before each of its `steps` (K,), in increasing order.
+    """Make one step under `formulation` from the state of `base` before each of `steps` (K,), in increasing order.
 
-    Step size, normal law and scheme are those of `base`, and so is the relaxation unless one is given. A step
-    that fails is a row of nan with its status, and the others go on. Raises DataError for steps that `base` has not.
+    Step size, normal law and scheme are those of `base`, and so is the relaxation unless one is given. A failed step is
+    a row of nan with its status, and the others continue. Raises DataError for steps that `base` does not have.
     """
     at = np.asarray(steps, dtype=np.int64).ravel()
     if at.size and not (at[0] >= 0 and at[-1] < base.steps and (np.diff(at) > 0).all()):
@@ -188,7 +191,7 @@ def local_steps(
     parts = tuple(_of_whole(part, formulation, solver, at, relaxation, passes) for part in base.parts)
     worst = max(parts, key=lambda p: (p.status is not Status.SOLVED, p.status is not Status.INACCURATE))
     statuses = np.array([p.statuses for p in parts])
-    # The status of a step is that of the part that fared worst.
+    # The status of a step is the worst among its parts.
     order = np.where(statuses == SOLVED, 0, np.where(statuses == INACCURATE, 1, 2))
     record: Any = RecordOfParts([p.record for p in parts], PartIndices([p.case.size for p in parts]))
     q = np.concatenate([p.after_q for p in parts], axis=1)
@@ -204,7 +207,7 @@ def local_steps(
 def _of_whole(
     base: Run, formulation: Formulation, solver: Solver, at: NDArray[np.int64], relaxation: Relaxation, passes: int
 ) -> LocalSteps:
-    """`local_steps` of a case in one piece."""
+    """`local_steps` of a case without parts."""
     case, count = base.case, at.size
     c = compiled(formulation, *case.size)
     s = Stepper(c, base.h, base.normal, case.v_th, passes, base.scheme)
@@ -240,14 +243,14 @@ def _of_whole(
 
 
 def keeps_memory(c: Compiled) -> bool:
-    """Whether a formulation has a memory of its own, which may go further back than the last step."""
+    """Return whether a formulation has a memory of its own, which may reach further back than the last step."""
     return c.hooks.remember is not None or c.hooks.memory is not None
 
 
 def past_of(base: Run, formulation: Formulation, s: Stepper) -> Past:
-    """What each step of the run began with."""
+    """Return what each step of the run began with."""
     r, p = base.case.size[2], base.record.p
-    # Rounding may leave a normal impulse below zero, which no bound on friction may be.
+    # Round-off may leave a normal impulse below zero, which is not allowed for a bound on friction.
     before = np.concatenate([base.v_after, np.maximum(p[:, :r], 0.0), p[:, r:]], axis=1)[:-1]
     answer = np.concatenate([np.full((1, before.shape[1]), np.nan), before])
     guess = np.zeros((base.steps, s.work.z.size))
@@ -258,7 +261,7 @@ def past_of(base: Run, formulation: Formulation, s: Stepper) -> Past:
 
 
 def schemes_memory(base: Run, s: Stepper) -> tuple[Array, NDArray[np.int64]]:
-    """`Past.v_before` and `Past.since` of a run; `s` follows its case."""
+    """Return `Past.v_before` and `Past.since` of a run; `s` follows its case."""
     r, v, t = base.case.size[2], base.states_v, s.track
     before, since = v[:-1].copy(), np.zeros((base.steps, 3 * r), dtype=np.int64)
     if base.scheme.kind != MIDPOINT:
@@ -283,7 +286,7 @@ def _begin(k: int, row: int, s: Stepper, case: Case, past: Past) -> None:
 
 
 def _compiled(s, base, solver, visited, wanted, past, results) -> str:
-    # As of a run, the objection is asked once: kernels themselves never refuse.
+    # As in a run, `why_not` is called once: kernels themselves never refuse.
     memory = s.memory.copy()
     _begin(int(visited[0]), 0, s, base.case, past)
     if reason := _objection(s, solver):
@@ -295,14 +298,14 @@ def _compiled(s, base, solver, visited, wanted, past, results) -> str:
 
 
 def _interpreted(s, base, solver, visited, wanted, past, results, others) -> str:
-    """The steps that no compiled solver has solved; the first reason for which one has no answer."""
+    """Make the steps that no compiled solver has solved; returns the first reason for a failure."""
     functions, settings, first, row, lost = s.functions(base.case), s.settings(solver), "", -1, 0
     keeps = len(visited) > wanted.sum()
     for k, solved in zip(visited, wanted, strict=True):
         row += int(solved)
         needed = solved and results.status[row] != SOLVED and lost < HOPELESS
         if needed or keeps:
-            # What is visited on the way only leaves its data in the row that is wanted next.
+            # A step that is only visited leaves its data in the row of the next wanted one.
             _begin(int(k), row + 1 - int(solved), s, base.case, past)
         if not needed:
             continue
@@ -331,7 +334,7 @@ def _interpreted(s, base, solver, visited, wanted, past, results, others) -> str
 
 
 def _objection(s: Stepper, solver: Solver) -> str:
-    """Why the solver does not take the problem that stands in the work arrays; one that cannot be posed tells later."""
+    """Return why the solver does not accept the problem in the work arrays, or "" if there is none."""
     try:
         return objection(solver, s.problem()) or ""
     except DataError:

@@ -1,4 +1,4 @@
-"""A single step: of a `ContactSystem` that a person gives, or the first one of a case."""
+"""A single step, of a given `ContactSystem` or the first one of a case."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ SYSTEM_DATA = (
 
 
 def filled(formulation: Formulation, system: ContactSystem, passes: int = PASSES) -> Stepper:
-    """Compile a formulation for a system's size and fill in the system's data; nothing is derived from them yet."""
+    """Compile a formulation for a system's size and copy the system's data, without derived quantities."""
     stepper = Stepper(compiled(formulation, *system.size), system.h, system.law, system.v_th, passes)
     for name in SYSTEM_DATA:
         getattr(stepper.core, name)[:] = getattr(system, name)
@@ -32,7 +32,7 @@ def filled(formulation: Formulation, system: ContactSystem, passes: int = PASSES
 
 
 def pose(formulation: Formulation, system: ContactSystem, passes: int = PASSES) -> Stepper:
-    """Begin a step of a system under a formulation; `Stepper.problem()` then poses its problem."""
+    """Begin a step of a system under a formulation; `Stepper.problem()` then forms its problem."""
     stepper = filled(formulation, system, passes)
     core = stepper.core
     stepping.discretise(core)
@@ -44,7 +44,7 @@ def pose(formulation: Formulation, system: ContactSystem, passes: int = PASSES) 
 
 
 def declared(formulation: Formulation, system: ContactSystem) -> Declaration:
-    """The declaration of a system's step, its parameters with the values of the first pass, in the axes in use.
+    """Return the declaration of a system's step, with the parameter values of the first pass, in the current axes.
 
     >>> from formulations import FORMULATIONS
     >>> block = ContactSystem(np.eye(2), [1, -1], [0, 0], 0.01, [[0, 1]], [[1, 0]], mu=0.3)
@@ -59,19 +59,19 @@ def declared(formulation: Formulation, system: ContactSystem) -> Declaration:
     >>> print(p_n.value.round(4))
     [1.]
 
-    Raises DataError when the step cannot be begun, ModellingError as declaring does.
+    Raises DataError if the step cannot be begun, ModellingError for an invalid declaration.
     """
     return with_values(pose(formulation, system))
 
 
 def with_values(stepper: Stepper) -> Declaration:
-    """The declaration of a step that has begun, its parameters with the values of the first pass."""
+    """Return the declaration of a step that has begun, with the parameter values of the first pass."""
     declaration = stepper.c.formulation.declaration(*stepper.c.size)
     values, start = stepper.c.views(stepper.core.theta), 0
     for p in declaration.hooks.own:
         values[p.name()] = stepper.own[start : start + p.size].reshape(p.shape)
         start += p.size
-    # What is recovered may contain parameters of its own.
+    # Recovered expressions may contain parameters of their own.
     for p in (*declaration.parameters.values(), *declaration.hooks.own):
         if p.name() in values:
             p.value = values[p.name()].copy()
@@ -81,10 +81,10 @@ def with_values(stepper: Stepper) -> Declaration:
 def solve_system(
     formulation: Formulation, system: ContactSystem, solver: Solver, *, passes: int = PASSES
 ) -> tuple[ContactSolution, Solution]:
-    """One step of a given system; impulses in the system's own axes, nan where the solver gave no answer.
+    """Solve one step of a given system; impulses in the system's own axes, nan if the solver found no solution.
 
-    `passes` is how many a fixed point may take (status NO_FIXED_POINT beyond). Raises DataError when the problem cannot
-    be posed.
+    `passes` limits the passes of a fixed point (status NO_FIXED_POINT beyond). Raises DataError if the problem cannot
+    be formed.
     """
     n, _, r, d = system.size
     stepper = pose(formulation, system, passes)
@@ -101,9 +101,9 @@ def first_step(
     case: Case, formulation: Formulation, h: float, normal: str | None = None, relaxation: Relaxation | None = None,
     start: tuple[Array, Array] | None = None,
 ) -> Stepper:  # fmt: skip
-    """A run's first step, its data and hooks filled in; `Stepper.problem()` poses it. None is the case's own.
+    """Return a run's first step, ready for `Stepper.problem()`; None is the case's own.
 
-    `start` are other coordinates q and velocities v to begin from; what a formulation remembers begins anew there.
+    `start` are other initial coordinates q and velocities v; the formulation's memory is empty there.
     """
     c = compiled(formulation, *case.size)
     stepper = Stepper(c, h, case.normal if normal is None else normal, case.v_th)
@@ -117,7 +117,7 @@ def first_step(
 def first_problem(
     case: Case, formulation: Formulation, h: float, normal: str, relaxation: Relaxation | None = None
 ) -> MatrixProblem | None:
-    """The problem of a run's first step; None where it cannot be posed."""
+    """Return the problem of a run's first step, or None if it cannot be formed."""
     try:
         return first_step(case, formulation, h, normal, relaxation).problem()
     except DataError:

@@ -1,10 +1,10 @@
-"""Runs that go on from the states of another run: what a formulation makes of them, and does not mend, within a while.
+"""Runs that continue from the states of another run, to see how a formulation's errors develop over some steps.
 
     coulomb = simulate(case, exact, solver, 1e-3)
     (cone,) = onward(coulomb, ccp, other, [40], 100)
     cone.record.phi[30] - coulomb.record.phi[70]      # how far contacts have opened within 30 steps from step 40
 
-The first of these steps is the local step from there (`local_steps`), to the last bit.
+The first of these steps equals the local step from there (`local_steps`), bit for bit.
 """
 
 from collections import Counter
@@ -25,16 +25,16 @@ from workbench.step.whole import loop_of
 
 
 def onward(base: Run, formulation: Formulation, solver: Solver, starts: Sequence[int], steps: int) -> list[Run]:
-    """Runs of `steps` from the state before each of the steps `starts` of `base`, a run in one piece, in their order.
+    """Return runs of `steps` steps from the state before each of the steps `starts` of `base`, a run without parts.
 
-    They begin as if the formulation had made `base` up to there: what it remembers of the step before is that of
-    `base`, as are step size [s], normal law, position update and relaxation. A run that fails ends early, with its
-    status. Raises DataError unless `starts` are numbers of steps of `base` in increasing order.
+    They begin as if the formulation had made `base` up to there: its memory of the step before is that of `base`, as
+    are step size [s], normal law, position update and relaxation. A run that fails ends early, with its status. Raises
+    DataError unless `starts` are numbers of steps of `base` in increasing order.
     """
     if any(not 0 <= k < base.steps for k in starts) or list(starts) != sorted(set(starts)):
         raise DataError(f"starts {list(starts)}; increasing numbers from 0 to {base.steps - 1} are needed")
     case, c = base.case, compiled(formulation, *base.case.size)
-    # Two of them: what is visited on the way must not be recorded where a run is.
+    # Two steppers: steps visited on the way must not be recorded in a run's rows.
     seen, s = (Stepper(c, base.h, base.normal, case.v_th, scheme=base.scheme) for _ in range(2))
     seen.follow(case, base.relaxation, 1)
     past, functions, keeps = past_of(base, formulation, seen), seen.functions(case), keeps_memory(c)

@@ -1,8 +1,8 @@
-"""Stepping a case that consists of parts (`Case.parts`): one by one, so that time and memory grow with their number.
+"""Stepping of a case with uncoupled parts (`Case.parts`), one by one: time and memory grow linearly with their number.
 
-A step of the whole would eliminate all velocities at once, which costs their number cubed. Parts of one kind, with the
-same mechanics and size, share the compiled declaration and the arrays of a step: one compiled loop takes them in turn,
-all steps of one before the next.
+A step of the whole would eliminate all velocities at once, at a cost cubic in their number. Parts of one kind, with the
+same mechanics and size, share the compiled declaration and the arrays of a step: one compiled loop makes all steps of
+one part before the next.
 """
 
 from collections import Counter
@@ -38,12 +38,14 @@ from workbench.step.whole import is_compiled, run_whole
 I64 = types.int64
 CUBE, COUNTS = types.Array(types.float64, 3, "C"), types.Array(types.int64, 3, "C")
 AGREEMENT = 1e-12
-"""Share of the largest entry up to which a part's data may differ from the whole's: both round."""
+"""Share of the largest entry by which a part's data may differ from the whole's, since both round."""
 
 
 class PartStarts(NamedTuple):
-    """What parts begin with: q, v, data (parts, .), what the `buffer` of their core holds at first, and the memory of
-    their scheme, `RunBuffer.since` as (parts, 3 r)."""
+    """Initial data of parts.
+
+    q, v, data (parts, .), the initial `buffer` of their core, and the memory of their scheme, `RunBuffer.since` as
+    (parts, 3 r)."""
 
     q: Array
     v: Array
@@ -54,8 +56,11 @@ class PartStarts(NamedTuple):
 
 
 class PartResults(NamedTuple):
-    """rows (parts, steps + 1, width), effort (parts, steps, 2) as `RunBuffer`; status and finished steps `done`
-    (parts,)."""
+    """Results of parts.
+
+    rows (parts, steps + 1, width), effort (parts, steps, 2) as in `RunBuffer`; status and number of finished steps
+    `done` (parts,).
+    """
 
     rows: Array
     effort: np.ndarray
@@ -69,7 +74,7 @@ RESULTS = argument_type(PartResults, CUBE, COUNTS, INDICES, INDICES)
 
 @kernel(types.void(I64, I64, STARTS, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, RESULTS))
 def run_each(first, last, starts, core, work, track, functions, settings, results):
-    """`stepping.run` for the parts `first` to `last`, as if each were alone."""
+    """Call `stepping.run` for the parts `first` to `last`, each independently."""
     finished, steps = np.zeros(1, dtype=np.int64), results.rows.shape[1] - 1
     for p in range(first, last):
         copy(starts.core, starts.buffer)
@@ -94,9 +99,9 @@ def run_each(first, last, starts, core, work, track, functions, settings, result
 
 
 def run_parts(case: Case, formulation: Formulation, solver: Solver, course: Course, progress: Any = None) -> RunOfParts:
-    """`simulation.simulate` of a case with parts; the run ends where the first of them fails.
+    """Call `simulation.simulate` for a case with parts; the run ends when the first part fails.
 
-    Raises DataError too where the parts are not all of the case (`must_be_apart`).
+    Also raises DataError if the parts are not all of the case (`must_be_apart`).
     """
     parts, steps = case.parts, course.steps
     must_be_apart(case, parts)
@@ -129,7 +134,7 @@ def run_parts(case: Case, formulation: Formulation, solver: Solver, course: Cour
 
 
 def _kinds(parts: Sequence[Case]) -> list[list[int]]:
-    """Parts with the same mechanics and sizes."""
+    """Group the parts by mechanics and size."""
     found: dict[Any, list[int]] = {}
     for k, p in enumerate(parts):
         key = p.fill, p.advance, p.size, p.start()[0].size, p.data().size, p.v_th
@@ -138,12 +143,12 @@ def _kinds(parts: Sequence[Case]) -> list[list[int]]:
 
 
 def _share(progress: Any, steps: int, before: int, members: int, parts: int) -> Any:
-    """Progress of some members, after those before them have made all steps, as that of all parts."""
+    """Convert the progress of some members, after those before them, to that of all parts."""
     return lambda made: progress((steps * before + made * members) // parts)
 
 
 def _run_kind(parts: Sequence[Case], formulation: Formulation, solver: Any, course: Course, progress: Any) -> list[Run]:
-    """The runs of parts of one kind; the first and those that fail by `simulate`, which tells why."""
+    """Return the runs of parts of one kind; the first and failed ones come from `simulate`, with a reason."""
 
     def alone(part: Case) -> Run:
         return run_whole(part, formulation, solver, course)
@@ -188,17 +193,17 @@ def _run_kind(parts: Sequence[Case], formulation: Formulation, solver: Any, cour
 
 
 def _first(record: Any, k: int) -> Any:
-    """The first k steps."""
+    """Return the first k steps."""
     return record._replace(
         **{name: x[: k + 1] if name in ("q", "v") else x[:k] for name, x in record._asdict().items()}
     )
 
 
 def must_be_apart(case: Case, parts: Sequence[Case]) -> None:
-    """Raises DataError where these parts are not all of the case.
+    """Raise DataError if the parts are not all of the case.
 
-    Their sizes must add up to the case's, and the case's data at its start must be theirs, and zero elsewhere: what
-    couples parts is a row too many, or such an entry.
+    Their sizes must add up to the case's, and the case's initial data must be theirs, and zero elsewhere: a coupling
+    shows as an additional row or a nonzero entry.
     """
     if any(p.parts for p in parts):
         raise DataError(f"a part of {case.name} has parts of its own; give these as parts of {case.name}")
@@ -228,7 +233,7 @@ def must_be_apart(case: Case, parts: Sequence[Case]) -> None:
 
 
 def _must_agree(case: Case, k: int, its: Core, own: Core) -> None:
-    """Raises DataError where more than round-off tells `its`, what the case has for part k, from the part's `own`."""
+    """Raise DataError if `its`, the case's data of part k, and the part's `own` differ by more than round-off."""
     for name in own.fields:
         expected, there = np.asarray(getattr(own, name)), np.asarray(getattr(its, name))
         if not np.allclose(there, expected, rtol=0.0, atol=AGREEMENT * np.abs(expected).max(initial=1.0)):
@@ -243,7 +248,7 @@ def _filled(case: Case, q: Array, v: Array) -> Core:
 
 
 def _blocks(core: Core, places: PartIndices, k: int) -> Iterator[tuple[str, Array]]:
-    """The entries of part k in what a case fills in, as views."""
+    """Iterate over the entries of part k in a case's data, as views."""
     n, m, r, t = (rows[k] for rows in (places.velocities, places.constraints, places.normals, places.slides))
     for name, rows in (("J_b", m), ("J_n", r), ("J_t", t), ("M", n)):
         yield name, getattr(core, name)[rows, n]

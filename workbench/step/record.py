@@ -1,4 +1,4 @@
-"""What a run leaves behind: one row of numbers a step, written by the stepper, and its columns under their names."""
+"""The record of a run: one row of numbers a step, written by the stepper, with named columns."""
 
 from typing import NamedTuple
 
@@ -15,18 +15,18 @@ from workbench.mechanics.core import CORE, FILL_T, NORMAL_LAWS, Core
 from workbench.step.stepping import RunBuffer, discretise
 
 MEMORY = 2e9
-"""Bytes that the record of one run may take."""
+"""Largest size of the record of one run, in bytes."""
 
 
 class RunRecord(NamedTuple):
-    """States, impulses and the problems that were solved, K steps long.
+    """States, impulses and the solved problems of K steps.
 
     Impulses p_t and the Jacobians are in the case's own axes; M, q_, lower, upper, mu, z are those of the problem.
     """
 
     q: np.ndarray  # (K + 1, n_q)
     v: np.ndarray  # (K + 1, n)
-    after: np.ndarray  # (K, n): velocity that each step ends with
+    after: np.ndarray  # (K, n): velocity at the end of each step
     p: np.ndarray  # (K, r + d r + m): p_n, p_t, p_b
     mass: np.ndarray  # (K, n, n)
     b: np.ndarray  # (K, n)
@@ -36,7 +36,7 @@ class RunRecord(NamedTuple):
     eps: np.ndarray  # (K, r + d r): compliance of these rows
     r_t: np.ndarray  # (K, d r)
     phi: np.ndarray  # (K, r)
-    friction: np.ndarray  # (K, r): mu of the contacts
+    friction: np.ndarray  # (K, r): friction coefficients of the contacts
     M: np.ndarray  # (K, n_c, n_c)
     q_: np.ndarray  # (K, n_c)
     lower: np.ndarray
@@ -47,14 +47,14 @@ class RunRecord(NamedTuple):
 
 
 def width(core: Core, work: Work, n_q: int, steps: int) -> int:
-    """Length of a row of `stepping.RunBuffer`; raises DataError where `steps` of them take more than `MEMORY`."""
+    """Return the length of a row of `stepping.RunBuffer`; raises DataError if `steps` of them exceed `MEMORY`."""
     length = n_q + core.recorded.size + work.recorded.size
     must_fit(steps, length)
     return length
 
 
 def must_fit(steps: int, length: int) -> None:
-    """Raises DataError where so many rows of so many numbers take more than `MEMORY`."""
+    """Raise DataError if so many rows of so many numbers exceed `MEMORY`."""
     size = 8 * steps * length
     if size > MEMORY:
         raise DataError(
@@ -63,14 +63,14 @@ def must_fit(steps: int, length: int) -> None:
 
 
 def record(core: Core, work: Work, track: RunBuffer, k: int) -> RunRecord:
-    """The first k steps of a run, which led to the state of `track`; there is a row more for that."""
+    """Return the first k steps of a run, which led to the state of `track` (in one additional row)."""
     n_q, n = track.q.size, track.v.size
     track.rows[k, :n_q], track.rows[k, n_q : n_q + n] = track.q, track.v
     return columns(core, work, track, track.rows[: k + 1], track.effort[:k])
 
 
 def columns(core: Core, work: Work, track: RunBuffer, rows: np.ndarray, effort: np.ndarray) -> RunRecord:
-    """The columns of k rows and of those behind them, which hold a state only; the others tell what they are."""
+    """Return the columns of k rows and of additional ones that hold a state only, by the layout of the arguments."""
     n_q, n, k = track.q.size, track.v.size, len(effort)
     own, solved = rows[:k, n_q:], rows[:k, n_q + core.recorded.size :]
     out = column(work, solved, "out")
@@ -83,7 +83,7 @@ def columns(core: Core, work: Work, track: RunBuffer, rows: np.ndarray, effort: 
 
 
 def mechanics(core: Core, rows: np.ndarray) -> dict[str, np.ndarray]:
-    """What a record has of a case's mechanics, of rows (K, .) of `Core.recorded`."""
+    """Return the columns of a case's mechanics from rows (K, .) of `Core.recorded`."""
     return {
         "mass": column(core, rows, "M", rank=2), "b": column(core, rows, "b"),
         "J": column(core, rows, "J_n", "J_t", rank=2), "J_b": column(core, rows, "J_b", rank=2),
@@ -93,7 +93,7 @@ def mechanics(core: Core, rows: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def column(x: Core | Work, rows: np.ndarray, first: str, last: str = "", rank: int = 1) -> np.ndarray:
-    """A field, or those from the first to the last, of rows (K, .) of the recorded ones."""
+    """Return a field, or the fields from first to last, from recorded rows (K, .)."""
     start = x.place("recorded").start
     found = rows[:, x.place(first).start - start : x.place(last or first).stop - start]
     if rank == 1:
@@ -104,7 +104,7 @@ def column(x: Core | Work, rows: np.ndarray, first: str, last: str = "", rank: i
 
 @kernel(types.void(FILL_T, MATRIX, MATRIX, VECTOR, CORE, MATRIX))
 def visit(fill, q, v, data, core, rows):
-    """`Core.recorded` (K, .) of a case at states q (K, n_q), v (K, n), as steps that begin there have it."""
+    """Fill `Core.recorded` (K, .) of a case at states q (K, n_q), v (K, n), as for steps that begin there."""
     for k in range(q.shape[0]):
         copy(v[k], core.v)
         fill(q[k], v[k], data, core)
@@ -113,9 +113,9 @@ def visit(fill, q, v, data, core, rows):
 
 
 def visited(case: Case, q: np.ndarray, v: np.ndarray, h: float, normal: str) -> dict[str, np.ndarray]:
-    """`mechanics` of a case at states q (K, n_q), v (K, n), for steps of h [s] under a normal law, all rows rigid.
+    """Return `mechanics` of a case at states q (K, n_q), v (K, n), for steps of h [s], with all rows rigid.
 
-    Raises DataError where these take more than `MEMORY`.
+    Raises DataError if these exceed `MEMORY`.
     """
     core = Core(case.size, h, NORMAL_LAWS[normal], case.v_th)
     must_fit(len(q), core.recorded.size)

@@ -1,4 +1,4 @@
-"""What a simulated trajectory leaves behind, and what can be read off it."""
+"""A simulated trajectory, and quantities derived from it."""
 
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -22,7 +22,7 @@ from workbench.step.scheme import Scheme
 
 
 def make_problem(c: Compiled, M: Array, q: Array, lower: Array, upper: Array, mu: Array) -> MatrixProblem:
-    """The reduced problem (or a batch of them) in the class that the declaration was recognised as."""
+    """Return the reduced problem (or a batch of them) in the class recognised for the declaration."""
     if c.kind == "LCP":
         return LCP(M, q)
     if c.kind == "MLCP":
@@ -37,8 +37,10 @@ def make_problem(c: Compiled, M: Array, q: Array, lower: Array, upper: Array, mu
 
 @dataclass(frozen=True)
 class Course:
-    """How a run steps: by h [s], so many steps, under a scheme, a normal law (`core.NORMAL_LAWS`) and a relaxation;
-    `passes` is how many a fixed point may take in a step."""
+    """Settings of a run: step size h [s], number of steps, scheme, normal law (`core.NORMAL_LAWS`), relaxation.
+
+    `passes` limits the passes of a fixed point in a step.
+    """
 
     h: float
     steps: int
@@ -50,12 +52,13 @@ class Course:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A trajectory: K finished steps of a case under a formulation, solved by one solver at step h [s].
+    """A trajectory: K finished steps of a case under a formulation, solved by one solver at step size h [s].
 
-    `others` counts the steps whose answer another method of the solver's chain has found (`escalation`), by its name.
-    Pickled, a run leaves its compiled declaration behind, which is compiled anew where it is needed.
-    Array properties have a leading step axis; velocities u are those that the laws are about, at the end of the step
-    or, under the scheme midpoint, the mean over it; t belongs to its start.
+    `others` counts the steps solved by other methods of the solver's chain (`escalation`), by name. Pickling a run
+    drops its compiled declaration, which is compiled again when needed.
+
+    Array properties have a leading step axis; velocities u are those in the contact laws, at the end of the step or,
+    under the scheme midpoint, the mean over it; t is the start of the step.
     """
 
     case: Case
@@ -87,7 +90,7 @@ class Run:
 
     @property
     def states_q(self) -> Array:
-        """(K + 1, n_q), the start included."""
+        """(K + 1, n_q), including the start."""
         return self.record.q
 
     @property
@@ -96,23 +99,23 @@ class Run:
 
     @property
     def v_after(self) -> Array:
-        """(K, n) velocity that the laws of each step are about: at its end, under midpoint its mean [m/s, rad/s]."""
+        """(K, n) velocity in the laws of each step: at its end, under midpoint its mean [m/s, rad/s]."""
         return self.record.after
 
     @property
     def p_n(self) -> Array:
-        """(K, r) [N s]."""
+        """(K, r) normal impulses [N s]."""
         return self.record.p[:, : self.case.size[2]]
 
     @property
     def p_t(self) -> Array:
-        """(K, r, d) [N s]."""
+        """(K, r, d) friction impulses [N s]."""
         _, _, r, d = self.case.size
         return self.record.p[:, r : r + d * r].reshape(-1, r, d)
 
     @property
     def mu(self) -> Array:
-        """(K, r) friction coefficients that the law uses."""
+        """(K, r) friction coefficients in the law."""
         return self.record.friction
 
     @property
@@ -122,7 +125,7 @@ class Run:
 
     @cached_property
     def contact_impulse(self) -> Array:
-        """(K, n) the net impulse of all contacts on the bodies, J_n^T p_n + J_t^T p_t."""
+        """(K, n) net impulse of all contacts on the bodies, J_n^T p_n + J_t^T p_t."""
         J = self.record.J
         return np.einsum("kij,ki->kj", J, self.record.p[:, : J.shape[1]])
 
@@ -132,18 +135,18 @@ class Run:
 
     @cached_property
     def _law(self) -> Array:
-        """The contact rows J v+ + b + eps p, which Signorini's and Coulomb's laws are about."""
+        """The contact rows J v+ + b + eps p of Signorini's and Coulomb's laws."""
         t = self.record.rate.shape[1]
         return self._Jv + self.record.rate + self.record.eps * self.record.p[:, :t]
 
     @property
     def u_n(self) -> Array:
-        """(K, r) the normal law's J_n v+ + b_n + eps_n p_n [m/s]."""
+        """(K, r) J_n v+ + b_n + eps_n p_n of the normal law [m/s]."""
         return self._law[:, : self.case.size[2]]
 
     @property
     def slack(self) -> Array:
-        """(K, r) u_n, and phi/h where Moreau's law leaves a contact with a gap open [m/s]."""
+        """(K, r) u_n, or phi/h if Moreau's law leaves a contact with a gap open [m/s]."""
         gap = self.record.phi
         return np.where((self.normal == "moreau") & (gap > 0), gap / self.h, self.u_n)
 
@@ -176,27 +179,27 @@ class Run:
 
     @property
     def terms(self) -> Terms:
-        """What the judge sees; of relaxed rows if so."""
+        """Input of the judge, including compliance for relaxed rows."""
         law_t = self._law[:, self.case.size[2] :].reshape(self.p_t.shape)
         return Terms(self.p_n, self.p_t, self.u_n, law_t, self.record.friction, self.W, self.free_rates)
 
     @cached_property
     def judged(self) -> coulomb.Verdict:
-        """The judge's residuals of every step: Signorini, cone, dissipation, natural map; of relaxed rows if so."""
+        """Residuals of every step by Coulomb's law, for relaxed rows with their compliance."""
         return coulomb.judge(*self.terms)
 
     @cached_property
     def judged_by_law(self) -> coulomb.Verdict:
-        """The same by the law that the formulation discretises."""
+        """Residuals of every step by the law that the formulation discretises."""
         return self.judged if self.law == COULOMB else judge_by(self.law, self.h, self.terms)
 
     def __getstate__(self) -> dict[str, object]:
-        # The compiled declaration holds CVXPY's objects, which cannot leave their process.
+        # The compiled declaration holds CVXPY objects, which cannot be pickled.
         return {f.name: getattr(self, f.name) for f in fields(self)} | {"compiled": None}
 
     @cached_property
     def residuals(self) -> Array:
-        """(K,) the solved problems' own residuals."""
+        """(K,) residuals of the solved problems."""
         if not self.steps:
             return np.zeros(0)
         r, c = self.record, self.compiled or find.compiled(self.formulation, *self.case.size)

@@ -1,7 +1,7 @@
-"""The run of a case that consists of parts (`Case.parts`): the runs of the parts, read as one.
+"""The run of a case with parts (`Case.parts`): the runs of the parts, combined into one.
 
-Vectors are put together when they are asked for, matrices only where somebody asks for the whole ones; what the judge
-and the tables need does not.
+Vectors are combined on demand, matrices only if the whole ones are requested; the judge and the tables do not need
+these.
 """
 
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ from workbench.step.record import MEMORY, RunRecord
 from workbench.step.run import Run
 
 RESIDUALS = ("signorini", "cone", "dissipation", "natural_map", "law")
-"""Of a `coulomb.Verdict`, one a step."""
+"""Residuals of a `coulomb.Verdict`, one per step."""
 
 
 class PartIndices:
-    """Where rows and velocities of the parts stand among those of the whole, of (n, m, r, d) in all."""
+    """Positions of the parts' rows and velocities within the whole, of (n, m, r, d) in all."""
 
     def __init__(self, sizes: Sequence[tuple[int, int, int, int]]):
         n, m, r, d = (np.array(column) for column in zip(*sizes, strict=True))
@@ -36,17 +36,17 @@ class PartIndices:
         self.impulses = [
             np.r_[a, rows + b.start : rows + b.stop] for a, b in zip(self.contacts, self.constraints, strict=True)
         ]
-        """The same and those of the bilateral constraints."""
+        """Rows of the contacts and of the bilateral constraints."""
 
 
 def in_turn(sizes: Any) -> list[slice]:
-    """Places of what comes one part after the other."""
+    """Return the slices of consecutive parts."""
     ends = np.cumsum(sizes)
     return [slice(int(b - size), int(b)) for size, b in zip(sizes, ends, strict=True)]
 
 
 def joined(columns: Sequence[Array], places: Sequence[Any]) -> Array:
-    """Columns (K, k) of the parts as those of the whole."""
+    """Combine columns (K, k) of the parts into those of the whole."""
     whole = np.empty((len(columns[0]), sum(c.shape[1] for c in columns)))
     for column, place in zip(columns, places, strict=True):
         whole[:, place] = column
@@ -54,7 +54,7 @@ def joined(columns: Sequence[Array], places: Sequence[Any]) -> Array:
 
 
 def blocks(parts: Sequence[Array], rows: Sequence[Any], columns: Sequence[Any]) -> Array:
-    """Matrices (K, a, b) of the parts as blocks of the whole's. Raises DataError where these need too much memory."""
+    """Combine matrices (K, a, b) of the parts as blocks of the whole's. Raises DataError if memory does not suffice."""
     shape = len(parts[0]), sum(p.shape[1] for p in parts), sum(p.shape[2] for p in parts)
     size = 8.0 * np.prod(shape, dtype=float)
     if size > MEMORY:
@@ -72,7 +72,7 @@ def _indices(place: Any) -> Any:
 
 
 class RecordOfParts:
-    """What `RunRecord` holds, put together when asked for; the problem's numbers come part by part."""
+    """The fields of `RunRecord`, combined on demand; the problem's numbers come part by part."""
 
     def __init__(self, records: Sequence[RunRecord], places: PartIndices):
         self.records, self.places = tuple(records), places
@@ -128,7 +128,7 @@ class RunOfParts(Run):
 
     @cached_property
     def judged(self) -> coulomb.Verdict:
-        """The worst of the parts' residuals: what nothing couples is judged apart, as `coulomb.judge` does it."""
+        """The worst residuals among the parts: uncoupled parts are judged separately, as in `coulomb.judge`."""
         return self._worst([p.judged for p in self.parts])
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Schemes of the time step: where its data are evaluated, which velocity the laws are about, how coordinates move on.
+"""Time-stepping schemes: where data are evaluated, which velocity is in the laws, and the position update.
 
     symplectic       data at q              laws on v+     q+ = q + h Gamma v+
     explicit         data at q              laws on v+     q+ = q + h Gamma v        (IDETC2016-60064 (7))
@@ -6,13 +6,13 @@
     midpoint         data at q + h/2 v      laws on the mean velocity (v + v+)/2     q+ = q + h Gamma (v + v+)/2
 
 Moreau's midpoint rule is moreau-jean with theta = 1/2 (Moreau 1988; Jean 1999), symplectic is theta = 1. All of them
-pose the problem of the formulation, M v_law = b + J^T p with the laws on v_law; what differs are its numbers. Orders
-and derivations: docs/explanation/schemes.md.
+use the problem of the formulation, M v_law = b + J^T p with the laws on v_law, with different numbers. Orders and
+derivations: docs/explanation/schemes.md.
 
-Under `midpoint` the mean velocity v_law moves as if masses were twice as large, (2 M) v_law = (2 M) v + h f + J^T p,
-and v+ = 2 v_law - v. By itself that reflects: an impact would end with v+ = -v. So a step in which a contact closes or
-begins to stick, and the next one, are made with the laws on v+ and the data at q + h v instead; each of them has a
-local error of second order, as an order of two permits.
+Under `midpoint` the mean velocity v_law satisfies the dynamics with doubled masses, (2 M) v_law = (2 M) v + h
+f + J^T p, and v+ = 2 v_law - v. By itself this reflects: an impact would end with v+ = -v. So a step in which a contact
+closes or begins to stick, and the next one, have the laws on v+ and the data at q + h v instead; each of them has a
+local error of second order, which an order of two permits.
 """
 
 from dataclasses import dataclass
@@ -30,11 +30,11 @@ from workbench.mechanics.core import CORE, Core, sliding
 MOREAU_JEAN, EXPLICIT, MIDPOINT = range(3)
 KINDS = {"symplectic": MOREAU_JEAN, "explicit": EXPLICIT, "moreau-jean": MOREAU_JEAN, "midpoint": MIDPOINT}
 SETTLED = 2
-"""Steps for which a contact presses or sticks before the laws are about the mean velocity."""
+"""Steps for which a contact must be loaded or stick before the laws are on the mean velocity."""
 NOTHING = 1e-9
 """Share of the momenta below which an impulse, and of the velocities below which sliding, counts as none."""
 AT_START = 1e-9
-"""Gap [m] and gap rate [m/s] of a contact that is closed at the start of a motion."""
+"""Largest gap [m] and gap rate [m/s] of a contact that is closed at the start of a motion."""
 SINCE = types.Array(types.int64, 2, "C")
 
 
@@ -55,7 +55,7 @@ class Scheme:
 
     @property
     def kind(self) -> int:
-        """One of the numbers of `KINDS`."""
+        """The scheme's number in `KINDS`."""
         return KINDS[self.name]
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ SYMPLECTIC = Scheme()
 
 
 def find_scheme(given: "Scheme | str | None", explicit: bool = False) -> Scheme:
-    """The scheme of a name, as "midpoint" or "moreau-jean:theta=0.7"; None is symplectic, or `explicit`.
+    """Return the scheme for a name such as "midpoint" or "moreau-jean:theta=0.7"; None is symplectic, or `explicit`.
 
     Raises UnknownNameError or DataError.
     """
@@ -92,13 +92,13 @@ def find_scheme(given: "Scheme | str | None", explicit: bool = False) -> Scheme:
     return Scheme(name, theta)
 
 
-# What `midpoint` does besides. `since` (r, 3) has for each contact the steps for which it has pressed, and has stuck,
-# and whether its gap row was zero in the last one, as it is not where a formulation opens contacts or makes them soft.
+# State of `midpoint`. `since` (r, 3) counts for each contact the steps for which it has been loaded, and has stuck, and
+# says whether its gap row was zero in the last step, which fails if a formulation opens contacts or makes them soft.
 PRESSED, STUCK, HELD = range(3)
 
 
 def at_start(case: Case, core: Core) -> NDArray[np.int64]:
-    """`since` at the start of a case, where closed contacts are held; its data come into the core."""
+    """Return `since` at the start of a case, where closed contacts are held; writes its data into the core."""
     q, v = case.start()
     core.v = v
     case.fill(q, v, case.data(), core)
@@ -109,7 +109,7 @@ def at_start(case: Case, core: Core) -> NDArray[np.int64]:
 
 @kernel(types.void(CORE, types.float64))
 def pose_mean(core, theta):
-    """Gaps and errors at the start of the step, to which rows at q + theta h v lead back, and masses M / theta."""
+    """Convert gaps and errors to the start of the step, by the rows at q + theta h v, and masses to M / theta."""
     n, ahead = core.v.shape[0], theta * core.h
     for i in range(core.phi.shape[0]):
         s = core.r_n[i]
@@ -128,7 +128,7 @@ def pose_mean(core, theta):
 
 @kernel(types.void(CORE, SINCE))
 def keep_closed(core, since):
-    """Contacts that are held are closed, whatever gap their curvature has left."""
+    """Close contacts that are held, despite a gap due to curvature."""
     for i in range(core.phi.shape[0]):
         if since[i, HELD]:
             core.phi[i] = min(core.phi[i], 0.0)
@@ -136,8 +136,9 @@ def keep_closed(core, since):
 
 @kernel(types.void(CORE, SINCE))
 def hold(core, since):
-    """Rigid rows of joints, and of contacts that are held, at the level of velocities: correcting their gaps, or a
-    rebound, would set the velocities ringing, v+ = -v."""
+    """Put rigid rows of joints, and of held contacts, at velocity level.
+
+    Correcting their gaps, or a rebound, would make the velocities oscillate, v+ = -v."""
     for i in range(core.phi.shape[0]):
         if since[i, HELD]:
             core.b_n[i] = core.r_n[i]
@@ -147,7 +148,7 @@ def hold(core, since):
 
 @kernel(types.float64(VECTOR))
 def fastest(v):
-    """The largest entry."""
+    """Return the largest absolute entry."""
     size = 0.0
     for j in range(v.shape[0]):
         size = max(size, abs(v[j]))
@@ -156,13 +157,13 @@ def fastest(v):
 
 @kernel(types.boolean(CORE, VECTOR, types.int64))
 def presses(core, p_n, i):
-    """Whether contact i has an impulse."""
+    """Return whether contact i has an impulse."""
     return p_n[i] > NOTHING * fastest(core.b)
 
 
 @kernel(types.boolean(CORE, VECTOR, VECTOR, types.int64))
 def sticks(core, v, p_n, i):
-    """Whether contact i presses and does not slide at the velocity v, or would slide back after it, at 2 v - v-."""
+    """Return whether contact i is loaded and does not slide at the velocity v, or would slide back at 2 v - v-."""
     if not presses(core, p_n, i):
         return False
     d = core.J_t.shape[0] // core.mu.shape[0]
@@ -180,7 +181,7 @@ def sticks(core, v, p_n, i):
 
 @kernel(types.boolean(CORE, SINCE, VECTOR, VECTOR))
 def changes(core, since, v, p_n):
-    """Whether a contact has just closed, or begun to stick."""
+    """Return whether a contact has just closed, or begun to stick."""
     for i in range(since.shape[0]):
         if presses(core, p_n, i) and since[i, PRESSED] < SETTLED:
             return True
@@ -191,7 +192,7 @@ def changes(core, since, v, p_n):
 
 @kernel(types.void(CORE, SINCE, VECTOR, VECTOR))
 def count(core, since, v, p_n):
-    """`since` after a step with the velocity v of the laws and impulses p_n."""
+    """Update `since` after a step with the velocity v of the laws and impulses p_n."""
     for i in range(since.shape[0]):
         pressing = presses(core, p_n, i)
         since[i, PRESSED] = min(since[i, PRESSED] + 1, SETTLED) if pressing else 0

@@ -1,4 +1,4 @@
-"""Running a formulation over a case: from its start, step by step, as a `Run`."""
+"""Simulation of a case under a formulation from its start, step by step, as a `Run`."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from workbench.step.whole import run_whole
 
 
 def whole_steps(duration: float, h: float) -> int:
-    """How many steps of h [s] fit into a duration [s]; a thousandth of a step short still counts."""
+    """Return how many steps of h [s] fit into a duration [s]; up to a thousandth of a step may be missing."""
     return int(min(duration / h + 1e-3, 1e15))
 
 
@@ -35,14 +35,14 @@ def simulate(
     passes: int = PASSES,
     progress: Any = None,
 ) -> Run:
-    """Step a case from its start; failures and refusals are Runs with a status and a reason, never exceptions.
+    """Simulate a case from its start; failures and refusals are Runs with a status and a reason, never exceptions.
 
-    h, duration in seconds. `scheme` is one of `scheme.KINDS` or a `Scheme`, None the symplectic one, or with `explicit`
-    that whose position update is q + h Gamma v. `normal` is the normal law
-    (`core.NORMAL_LAWS`), `relaxation` the compliance of the constraint rows; None is the case's own.
-    `passes` is how many passes a fixed point (iterated bounds, staggered projections) may take in a step before the run
-    ends with the status NO_FIXED_POINT. `progress` is called with the number of finished steps now and then. Raises
-    DataError for h <= 0, no step at all or passes < 1, UnknownNameError for a scheme.
+    h, duration in seconds. `scheme` is one of `scheme.KINDS` or a `Scheme`; None is symplectic, or with `explicit` the
+    scheme with position update q + h Gamma v. `normal` is the normal law (`core.NORMAL_LAWS`), `relaxation` the
+    compliance of the constraint rows; None is the case's default. `passes` is how many passes a fixed point (iterated
+    bounds, staggered projections) may take in a step before the run ends with the status NO_FIXED_POINT. `progress` is
+    called occasionally with the number of finished steps. Raises DataError for h <= 0, zero steps or passes < 1,
+    UnknownNameError for an unknown scheme.
     """
     duration = case.duration if duration is None else duration
     if not (np.isfinite(h) and h > 0):

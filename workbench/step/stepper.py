@@ -1,4 +1,4 @@
-"""One compiled declaration, ready to pose and finish steps: the pieces of `stepping`, called from Python."""
+"""Stepper of one compiled declaration: the functions of `stepping`, called from Python."""
 
 from dataclasses import replace
 from functools import cached_property
@@ -25,7 +25,7 @@ from workbench.step.run import make_problem
 from workbench.step.scheme import MIDPOINT, SYMPLECTIC, Scheme, at_start
 from workbench.step.stepping import Functions, RunBuffer, StepSettings
 
-# The same functions, interpreted: handing a hook from Python to compiled code costs numba 0.1 ms, calling it does not.
+# The same functions, interpreted: passing a hook from Python to compiled code costs numba 0.1 ms, calling it does not.
 begin_step = python_of(stepping.begin_step)
 pose_problem = python_of(stepping.pose)
 finish_pass = python_of(stepping.finish_pass)
@@ -34,7 +34,7 @@ evaluate = python_of(stepping.evaluate)
 
 
 def normal_law(name: str) -> float:
-    """The number of a normal law; raises UnknownNameError."""
+    """Return the number of a normal law; raises UnknownNameError."""
     if name not in NORMAL_LAWS:
         raise UnknownNameError("normal law", name, list(NORMAL_LAWS))
     return NORMAL_LAWS[name]
@@ -44,7 +44,7 @@ ESTIMATES = {"none": stepping.NO_ESTIMATE, "last": stepping.LAST, "start": stepp
 
 
 class Stepper:
-    """The arrays and hooks of one compiled declaration, ready to pose and finish steps."""
+    """Arrays and hooks of one compiled declaration, to form and finish steps."""
 
     def __init__(
         self, c: Compiled, h: float, normal: str, v_th: float, passes: int = stepping.PASSES,
@@ -79,8 +79,8 @@ class Stepper:
         return self.track.memory
 
     def follow(self, case: Case | None = None, relaxation: Relaxation = RIGID, steps: int = 0) -> None:
-        """Start anew, a case from its own start; raises DataError where the record does not fit into memory."""
-        # The bridges to the problem that was solved last, if any.
+        """Reset, and follow a case from its start; raises DataError if the record does not fit into memory."""
+        # Bridges to the problem that was solved last, if any.
         self.path: tuple[str, ...] = ()
         none = np.zeros(0)
         q, v, data = (none, np.zeros(self.c.size[0]), none) if case is None else (*case.start(), case.data())
@@ -93,18 +93,18 @@ class Stepper:
         t.memory, t.own_start, t.numbers = np.nan, self.c.theta[self.c.own], self.c.hooks.numbers
 
     def begin_case(self, case: Case, k: int) -> None:
-        """Step k of the case that is followed: its data, recorded, and the formulation's own."""
+        """Begin step k of the case: its data, recorded, and the formulation's own."""
         begin_step(k, self.core, self.work, self.track, self.functions(case), self.settings())
 
     def begin(self) -> None:
-        """The formulation's own data, the core's being in place."""
+        """Evaluate the formulation's own data, those of the core being in place."""
         self.own[:] = self.track.own_start
         if self.estimate != stepping.NO_ESTIMATE:
             normal_estimate(self.core, self.memory, self.estimate == stepping.START, self.lcp())
         self.given(self.core, self.memory, self.own, self.track.numbers)
 
     def lcp(self, other: Any = None) -> Any:
-        """The kernel that `normal_estimate` uses; where nothing is estimated `other`, so that none is compiled."""
+        """Return the kernel used by `normal_estimate`, or `other` if nothing is estimated, so that none is compiled."""
         if self.estimate == stepping.NO_ESTIMATE:
             return other
         from workbench.algorithms.lemke.method import lemke_kernel
@@ -112,21 +112,21 @@ class Stepper:
         return lemke_kernel
 
     def functions(self, case: Case, solve: Any = None) -> Functions:
-        """What a run of the case calls, with the kernel of a compiled solver."""
+        """Return the functions called in a run of the case, with the kernel of a compiled solver."""
         return Functions(case.fill, case.advance, self.given, self.again, self.remember, self.lcp(solve), solve)
 
     def settings(self, solver: Solver | None = None) -> StepSettings:
-        """Those of a run with a solver; what a chain may mend ends a loop."""
+        """Return the settings of a run with a solver; with a chain, a step without verified solution ends the loop."""
         kind, x = stepping.RESIDUAL.get(self.c.kind, stepping.OTHER), self.scheme
         strict, tolerance = isinstance(solver, Chain), 0.0 if solver is None else float(solver.tolerance)
         return StepSettings(self.estimate, self.c.plan.d, x.kind, x.theta, kind, tolerance, strict)
 
     def pose(self) -> Status:
-        """Stamp and eliminate: whether a problem now stands in the work arrays."""
+        """Stamp and eliminate; returns whether there is a problem in the work arrays."""
         return Status(pose_problem(self.core, self.work))
 
     def problem(self) -> MatrixProblem:
-        """The problem that now stands in the work arrays; raises DataError where it cannot be posed."""
+        """Return the problem in the work arrays; raises DataError if it cannot be formed."""
         status = self.pose()
         if status is not Status.SOLVED:
             raise DataError(self.why_not_posed(status))
@@ -134,12 +134,12 @@ class Stepper:
         return make_problem(self.c, w.M.copy(), w.q.copy(), w.lower.copy(), w.upper.copy(), w.mu.copy())
 
     def finish_pass(self, z: Array) -> bool:
-        """Take z as the solution of this pass; whether the formulation asks for another."""
+        """Take z as the solution of this pass; returns whether the formulation asks for another."""
         self.work.z[:] = z
         return finish_pass(self.core, self.work, self.track, self.again)
 
     def solve(self, solver: Solver, done: tuple[int, int] = (0, 0)) -> tuple[Solution, int, int]:
-        """All passes of one step with a solver: the last Solution, iterations over all passes, passes.
+        """Make all passes of one step: returns the last Solution, the iterations over all passes, and the passes.
 
         `done`: iterations and passes of the step that have been made already.
         """
@@ -153,8 +153,8 @@ class Stepper:
         return unsettled, iterations, self.passes
 
     def _pass(self, solver: Solver) -> tuple[Solution, bool]:
-        """One pass; whether it came to an answer and the formulation asks for another."""
-        # A kernel may start from the last step's answer, in this loop as in the compiled one.
+        """Make one pass; returns the result, and whether it is a solution and the formulation asks for another pass."""
+        # A kernel may start from the last step's solution, in this loop as in the compiled one.
         guess = (self.work.z,) if hasattr(solver, "kernel") else ()
         solution = solved_by(solver, self.problem(), *guess, like=self.path)
         self.path = solution.path
@@ -162,7 +162,7 @@ class Stepper:
         return solution, answered and self.finish_pass(solution.z)
 
     def why_unsettled(self, solver: Solver) -> str:
-        """One line on a fixed point that the permitted passes have not reached, by what one pass more would change."""
+        """Return one line on a fixed point that has not settled, with the change of a further pass."""
         impulses = self.work.out[self.c.size[0] :]
         before = impulses.copy()
         self._pass(solver)
@@ -174,7 +174,7 @@ class Stepper:
         )
 
     def why_not_posed(self, status: Status) -> str:
-        """One line on why the problem could not be posed; for a singular elimination, which rows are dependent."""
+        """Return one line on why the problem cannot be formed; for a singular elimination, which rows are dependent."""
         declaration, A, start = self.c.declaration, self.work.A, 0
         for p in declaration.hooks.own:
             if not np.isfinite(self.own[start : start + p.size]).all():
@@ -200,12 +200,12 @@ class Stepper:
 
     @cached_property
     def _relations(self) -> list[tuple[str, int]]:
-        """What stands on the left of every equation, and its rows: many steps of a run may lack an answer."""
+        """The left-hand side of every equation, and its number of rows; cached, since many steps may fail."""
         from workbench.language.notation import plain_relation
 
         return [(plain_relation(F), F.size) for F in self.c.declaration.equations]
 
 
 def _few(words: list[str], most: int, between: str) -> str:
-    """The words, of more than `most` only the first: a message is a line."""
+    """Join the words, or the first `most` of them and the number of others, so that a message fits a line."""
     return between.join(words if len(words) <= most else [*words[: most - 1], f"{len(words) - most + 1} more"])

@@ -1,11 +1,11 @@
-"""One compiled time stepper for every formulation: begin (data, hooks, stamp, eliminate), solve, finish, advance.
+"""One compiled time stepper for all formulations: begin (data, hooks, stamp, eliminate), solve, finish, advance.
 
-The same pieces serve every caller: `run` loops over them compiled; `simulation` loops over them in Python around a
-solver that is not compiled, and takes one step of a `ContactSystem` that a person gives.
+All callers use the same functions: `run` is the compiled loop; `simulation` loops in Python around a solver that is not
+compiled, and a single step solves a given `ContactSystem`.
 
     M v+ = M v + h f + J_b^T p_b + J_n^T p_n + J_t^T p_t,     q+ = q + h Gamma(q) v+
 
-or as another scheme has it (`scheme`).
+or as in another scheme (`scheme`).
 """
 
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -29,7 +29,7 @@ from workbench.problems.solution import Status
 from workbench.step.scheme import EXPLICIT, MIDPOINT, changes, count, hold, keep_closed, pose_mean
 
 PASSES = 50
-"""How many passes a fixed point may take (formulary, box: iterated bounds), unless a run says otherwise."""
+"""Default limit of the passes of a fixed point (formulary, box: iterated bounds)."""
 
 SOLVED, SINGULAR, NOT_FINITE = int(Status.SOLVED), int(Status.SINGULAR), int(Status.NOT_FINITE)
 NO_FIXED_POINT, INACCURATE = int(Status.NO_FIXED_POINT), int(Status.INACCURATE)
@@ -37,8 +37,10 @@ NO_FIXED_POINT, INACCURATE = int(Status.NO_FIXED_POINT), int(Status.INACCURATE)
 
 @kernel(types.void(CORE))
 def discretise(core):
-    """b = M v + h f, the constants of the constraint rows (rates, gap term, Newton restitution, stabilisation), the
-    friction coefficient that is in force, and Moreau's law's open contacts."""
+    """Compute b = M v + h f, the constants of the rows, the friction coefficient, and Moreau's open contacts.
+
+    The constants are rates, gap term, Newton restitution and stabilisation.
+    """
     n = core.v.shape[0]
     for i in range(n):
         s = core.h * core.f[i]
@@ -68,7 +70,7 @@ def discretise(core):
 
 @kernel(types.void(CORE, VECTOR))
 def turn_back(core, p_t):
-    """Friction impulses from the axes in use to the case's own."""
+    """Rotate friction impulses from the current axes to the case's own."""
     r = core.mu.shape[0]
     if p_t.shape[0] == 2 * r:
         for i in range(r):
@@ -82,26 +84,26 @@ I64 = types.int64
 NO_ESTIMATE, LAST, START = range(3)
 BOUNDED, CONIC, COULOMB, OTHER = range(4)
 RESIDUAL = {"LCP": BOUNDED, "MLCP": BOUNDED, "equations": BOUNDED, "conic QP": CONIC, "Coulomb NCP": COULOMB}
-"""Class of problem: which residual is its own; problems of other classes have no compiled solver."""
+"""Residual for each class of problem; problems of other classes have no compiled solver."""
 
 
 class RunBuffer(Packed):
-    """What a compiled run carries along: its state (q, v), constants, memory, and its record, a row a step."""
+    """State of a compiled run: (q, v), constants, memory, and its record, a row a step."""
 
     sizes = ("n_q", "n", "n_data", "n_memory", "n_own", "n_numbers", "n_out", "r", "steps", "width")
     integers = ("passes", "effort", "since")
     fields: ClassVar[dict[str, tuple]] = {
-        "passes": (),  # how many a fixed point may take in each step
+        "passes": (),  # limit of the passes of a fixed point in each step
         "q": ("n_q",),
         "v": ("n",),
         "q_next": ("n_q",),
         "scratch_q": ("n_q",),
-        "q_at": ("n_q",),  # where the data of a step are evaluated, and the velocity that its forces have there
+        "q_at": ("n_q",),  # where the data of a step are evaluated, and the velocity for its forces
         "v_at": ("n",),
-        "theta": (1,),  # share of the step at which the next one's laws hold
-        "v_before": ("n",),  # velocity one step ago, v itself where the velocities may have jumped since
-        "since": ("r", 3),  # of each contact, `scheme.PRESSED` and so on
-        "memory_kept": ("n_memory",),  # what a step that is made again began with
+        "theta": (1,),  # share of the step at which the next step's laws hold
+        "v_before": ("n",),  # velocity one step ago, or v itself if the velocities may have jumped since
+        "since": ("r", 3),  # state of each contact, `scheme.PRESSED` and so on
+        "memory_kept": ("n_memory",),  # the memory at the beginning of a step, for repeating it
         "out_kept": ("n_out",),
         "data": ("n_data",),  # `Case.data`
         "relaxation": (COUNT,),
@@ -121,20 +123,23 @@ TRACK = RunBuffer.compiled
 
 
 class Functions(NamedTuple):
-    """The compiled functions that a run calls: the case's, the formulation's hooks, and kernels of solvers."""
+    """The compiled functions called in a run: the case's, the formulation's hooks, and kernels of solvers."""
 
     fill: Any
     advance: Any
     given: Any
     again: Any
     remember: Any
-    lcp: Any  # of `normal_estimate`
+    lcp: Any  # for `normal_estimate`
     solve: Any
 
 
 class StepSettings(NamedTuple):
-    """What else distinguishes one run from another: how p_bar is estimated, tangents a contact, the scheme; the
-    kind of problem, the residual up to which an answer is verified, and whether one that is not ends the loop."""
+    """Other settings of a run.
+
+    The estimate of p_bar, tangents a contact, and the scheme; the kind of problem, the largest residual of a verified
+    solution, and whether an unverified one ends the loop.
+    """
 
     estimate: int  # `NO_ESTIMATE`, `LAST` or `START`
     d: int
@@ -148,13 +153,13 @@ class StepSettings(NamedTuple):
 FUNCTIONS = argument_type(Functions, FILL_T, ADVANCE_T, GIVEN_T, AGAIN_T, REMEMBER_T, SOLVE_T, SOLVE_T)
 SETTINGS = argument_type(StepSettings, I64, I64, I64, types.float64, I64, types.float64, types.boolean)
 
-# The next are compiled as parts of `run`, and interpreted around a solver or a case that is not compiled; what one of
-# them calls is a plain function to Python, since interpreted code would call a compiled one.
+# The next are compiled as parts of `run`, and interpreted if the solver or the case is not compiled. Functions called
+# by them are plain functions in Python, since interpreted code would otherwise call compiled ones.
 
 
 @register_jitable(inline="always")
 def evaluate(core, track, functions, settings):
-    """The case's data where the scheme has them evaluated, for velocities v at the start of the step."""
+    """Evaluate the case's data at the scheme's state, for velocities v at the start of the step."""
     q, v, h = track.q, track.v, core.h
     copy(v, core.v)
     copy(q, track.q_at)
@@ -172,13 +177,13 @@ def evaluate(core, track, functions, settings):
 
 @njit(inline="always")
 def begin_step(k, core, work, track, functions, settings):
-    """The data of step k, recorded, then the formulation's own; work.out is still the last step's."""
+    """Evaluate and record the data of step k, then the formulation's own; work.out is still the last step's."""
     q, own, memory = track.q, core.own, track.memory
     mean = settings.scheme == MIDPOINT
     if mean:
         copy(memory, track.memory_kept)
         copy(work.out, track.out_kept)
-    # Hooks add to the compliances, so last step's must go.
+    # Hooks add to the compliances, so those of the last step must be cleared.
     set_all(0.0, core.eps_b)
     set_all(0.0, core.eps_n)
     set_all(0.0, core.eps_t)
@@ -204,7 +209,7 @@ def begin_step(k, core, work, track, functions, settings):
 
 @njit(inline="always")
 def pose(core, work):
-    """Stamp and eliminate: the problem of this pass stands in work; a Status."""
+    """Stamp and eliminate, so that work holds the problem of this pass; returns a Status."""
     stamp(core.theta, work)
     if eliminate(work):
         return SINGULAR
@@ -213,7 +218,7 @@ def pose(core, work):
 
 @njit(inline="always")
 def finish_pass(core, work, track, again):
-    """Carry z back to v+ and the impulses; whether the formulation asks for another pass."""
+    """Compute v+ and the impulses from z; returns whether the formulation asks for another pass."""
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
     carry_back(work)
     v, p_n, p_t = work.out[:n], work.out[n : n + r], work.out[n + r : n + r + t]
@@ -222,7 +227,7 @@ def finish_pass(core, work, track, again):
 
 @kernel(types.float64(WORK, I64, I64))
 def residual_of(work, kind, d):
-    """The residual of work.z in the posed problem, as `problems` has it."""
+    """Return the residual of work.z in the current problem, as in `problems`."""
     if kind != BOUNDED:
         return contact_residual(work.M, work.q, work.mu, d, kind == CONIC, work.z)
     return bounded_residual(work.M, work.q, work.lower, work.upper, work.z)
@@ -230,9 +235,9 @@ def residual_of(work, kind, d):
 
 @kernel(types.Tuple((I64, types.float64))(WORK, SETTINGS, SOLVE_T, INDICES))
 def solve_posed(work, settings, solve, info):
-    """The posed problem by a compiled solver: a Status and the problem's residual of work.z.
+    """Solve the current problem by a compiled solver; returns a Status and the problem's residual of work.z.
 
-    What passes the residual is SOLVED, whatever the solver claims, and nothing else is.
+    A result that passes the residual is SOLVED, whatever the solver claims, and no other is.
     """
     status = solve_apart(solve, work.M, work.q, work.lower, work.upper, work.mu, settings.d, work.z, info)
     residual = residual_of(work, settings.kind, settings.d) if is_finite(work.z) else np.inf
@@ -243,10 +248,10 @@ def solve_posed(work, settings, solve, info):
 
 @njit(inline="always")
 def solve_passes(k, core, work, track, functions, settings, info):
-    """Pass after pass of step k by a compiled solver, until none is asked for; a Status. info (1,) is scratch.
+    """Make passes of step k by a compiled solver until none is asked for; returns a Status. info (1,) is a work array.
 
-    Where it is not SOLVED or, unless `settings.strict`, INACCURATE, the problem of the pass that has failed stands in
-    `work`, and `track.effort` counts those before it.
+    Unless it is SOLVED or, without `settings.strict`, INACCURATE, `work` holds the problem of the failed pass, and
+    `track.effort` counts the passes before it.
     """
     worst, wanted = SOLVED, True
     track.effort[k, 0], track.effort[k, 1] = 0, 0
@@ -268,7 +273,7 @@ def solve_passes(k, core, work, track, functions, settings, info):
 
 @register_jitable(inline="always")
 def is_made_again(core, work, track, settings):
-    """Whether the step is to be made again with its laws on v+ (`scheme`); what it began with is then in its place."""
+    """Return whether the step must be repeated with its laws on v+ (`scheme`); if so, restore its initial memory."""
     n, r = core.v.shape[0], core.mu.shape[0]
     again = settings.scheme == MIDPOINT and track.theta[0] < 1.0
     if again:
@@ -282,10 +287,10 @@ def is_made_again(core, work, track, settings):
 
 @register_jitable(inline="always")
 def move(core, v, track, functions, settings, q_next):
-    """The coordinates after the step, of which v are the velocities that its laws are about."""
+    """Compute the coordinates after the step, v being the velocities in its laws."""
     q, q_at, data = track.q, track.q_at, track.data
     if settings.scheme == MIDPOINT:
-        # q + h Gamma(q_at) v; advancing by no time brings quaternions back to unit length.
+        # q + h Gamma(q_at) v; advancing by zero time normalises quaternions.
         functions.advance(q_at, v, core.h, data, q_next)
         functions.advance(q_at, v, 0.0, data, track.scratch_q)
         for i in range(q.shape[0]):
@@ -300,7 +305,7 @@ def move(core, v, track, functions, settings, q_next):
 
 @njit(inline="always")
 def end_step(k, core, work, track, functions, settings):
-    """Remember, record and advance, so that (q, v) become the next state; False where the step is to be made again."""
+    """Remember, record and advance, so that (q, v) are the next state; returns False if the step must be repeated."""
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
     q, v, out_v = track.q, track.v, work.out[:n]
     p_n, p_t = work.out[n : n + r], work.out[n + r : n + r + t]
@@ -326,9 +331,10 @@ def end_step(k, core, work, track, functions, settings):
 
 @kernel(I64(I64, I64, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, INDICES))
 def run(start, steps, core, work, track, functions, settings, done):
-    """From step `start` to `steps`; a Status. done[0] receives the number of finished steps, `track` the rest.
+    """Run from step `start` to `steps`; returns a Status. done[0] receives the number of finished steps.
 
-    It ends before `steps` where a step has no answer (`solve_passes`), which has begun then.
+    `track` receives all else. The run ends before `steps` at a step without a solution (`solve_passes`), which has then
+    begun.
     """
     info = np.zeros(1, dtype=np.int64)
     worst, done[0] = SOLVED, start

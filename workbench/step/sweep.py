@@ -1,12 +1,12 @@
-"""One step of many systems that differ in their data: a parameter sweep, in compiled loops.
+"""Parameter sweep: one step of many systems with different data, in compiled loops.
 
     answer = sweep_steps(coulomb, block, mu=np.linspace(0, 1, 1000))      # p_t (1000, 2), one row a value of mu
     answer = sweep_steps(box, block, v=velocities, h=steps, threads=2)    # v (B, n), h (B,): they vary together
 
-A datum that varies has an axis for the systems in front, and behind it the datum's own shape or a number for all of its
-entries; the rest is the given system's. Every system takes its step as `solve_system` would let it: data, hooks with
-all their passes, elimination and the way back are the stepper's own pieces, and z has the same bits. What is wrong with
-one system is its status. No Python runs between systems; threads share them in equal parts.
+A varied datum has a leading axis for the systems, followed by the datum's own shape, or nothing for one number for all
+of its entries; all other data are those of the given system. Every system makes its step as in `solve_system`: data,
+hooks with all their passes, elimination and recovery are the stepper's own functions, and z has the same bits. A
+failure of one system is its status. There is no Python between systems; threads share them in equal parts.
 """
 
 from collections import Counter
@@ -59,11 +59,11 @@ NONNEGATIVE = ("mu", "mu_s", "e", "eps_n", "eps_t", "eps_b", "v_th")
 
 @dataclass(frozen=True, eq=False)
 class Sweep(Claims):
-    """v+ (B, n) [m/s, rad/s], p_n (B, r), p_t (B, d r), p_b (B, m) [N s], axes of the system; nan without an answer.
+    """v+ (B, n) [m/s, rad/s], p_n (B, r), p_t (B, d r), p_b (B, m) [N s], axes of the system; nan without a solution.
 
-    status (B,) `Status` numbers that the solver claims, `residuals` (B,) the problems' own (`Problem.residual`), of the
-    last pass, inf without an answer; iterations (B,) over all passes, passes (B,); `seconds` is wall time of the loops.
-    `others` counts the systems that another method of the chain has solved (`escalation`), by its name.
+    status (B,) `Status` numbers claimed by the solver, `residuals` (B,) the problems' own (`Problem.residual`) in the
+    last pass, inf without a solution; iterations (B,) over all passes, passes (B,); `seconds` is wall time of the
+    loops. `others` counts the systems solved by other methods of the chain (`escalation`), by name.
     """
 
     v: Array
@@ -81,7 +81,7 @@ class Sweep(Claims):
 
 @kernel(types.boolean(CORE))
 def is_uneven(core):
-    """Whether the two tangents of a contact in space have different compliances, which axes that turn would mix."""
+    """Return whether the tangents of a contact in space have different compliances, which rotated axes would mix."""
     apart = False
     if core.J_t.shape[0] == 2 * core.mu.shape[0]:
         for i in range(core.mu.shape[0]):
@@ -91,7 +91,7 @@ def is_uneven(core):
 
 @kernel(types.boolean(CORE))
 def is_turned(core):
-    """Whether any contact's axes are turned."""
+    """Return whether any contact's axes are rotated."""
     turned = False
     for i in range(core.mu.shape[0]):
         turned |= core.frame[i, 1] != 0.0
@@ -99,7 +99,7 @@ def is_turned(core):
 
 
 class StepFunctions(NamedTuple):
-    """The compiled functions that a single step calls, as those of `stepping.Functions`."""
+    """The compiled functions called in a single step, as in `stepping.Functions`."""
 
     given: Any
     again: Any
@@ -108,7 +108,7 @@ class StepFunctions(NamedTuple):
 
 
 class VariedData(NamedTuple):
-    """rows (B, .): the data that vary; at (.,): their places in the core's buffer; shared: all of it otherwise."""
+    """rows (B, .): the varied data; at (.,): their positions in the core's buffer; shared: all other data."""
 
     rows: Array
     at: np.ndarray
@@ -130,7 +130,7 @@ RESULTS = argument_type(SweepResults, MATRIX, COUNTS, VECTOR)
 
 @njit(inline="always")
 def begin(core, work, track, functions, estimate):
-    """The formulation's data of a step without a past, the core's being in place; a Status."""
+    """Evaluate the formulation's data of a first step, those of the core being in place; returns a Status."""
     uneven = is_uneven(core)
     discretise(core)
     set_all(np.nan, track.memory)
@@ -147,7 +147,7 @@ def begin(core, work, track, functions, estimate):
     nogil=True,
 )
 def sweep_part(first, last, varied, buffer, core, work, track, functions, settings, results):
-    """The step of systems `first` to `last`; `buffer` is the core's."""
+    """Make the steps of systems `first` to `last`; `buffer` is the core's."""
     info = np.zeros(1, dtype=np.int64)
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
     for k in range(first, last):
@@ -188,10 +188,10 @@ def sweep_steps(
 ) -> Sweep:  # fmt: skip
     """Solve one step of B systems under a formulation by a compiled solver (default: the one to round-off).
 
-    `varied`: any datum of `ContactSystem` but the normal law and the headings, (B, its shape) or (B,). Gaps phi choose
-    the normal law as they do there. `passes` is how many a fixed point may take. Data that are not finite give their
-    own system the status NOT_FINITE. Raises DataError for shapes that do not fit, data that make no system (negative
-    friction, M not positive definite), or a solver that takes no such problems; UnknownNameError for a datum.
+    `varied`: any datum of `ContactSystem` except the normal law and the headings, (B, its shape) or (B,). Gaps phi
+    select the normal law as they do there. `passes` limits the passes of a fixed point. A system with data that are not
+    finite gets the status NOT_FINITE. Raises DataError for inconsistent shapes, invalid data (negative friction, M not
+    positive definite), or a solver that does not accept these problems; UnknownNameError for an unknown datum.
     """
     B, data = varied_data(system, VARIES, "contact datum", varied, _check)
     if "phi" in data:
@@ -226,7 +226,7 @@ def sweep_steps(
 def take_over(
     formulation: Formulation, system: ContactSystem, data: dict[str, Array], passes: int, results: SweepResults
 ) -> dict[str, int]:
-    """Solve the systems that the compiled method has not by its chain; how many every method has solved."""
+    """Solve by the chain the systems that the compiled method did not; returns how many each method has solved."""
     chain, others, lost = in_steps(AUTO, compiled(formulation, *system.size).kind), Counter[str](), 0
     closed = SOLVED, NOT_FINITE, REFUSED, NO_FIXED_POINT
     for k in np.flatnonzero(~np.isin(results.counts[:, STATUS], closed)):
@@ -234,7 +234,7 @@ def take_over(
         try:
             contact, solution = solve_system(formulation, own, chain, passes=passes)
         except DataError:
-            # What cannot be posed has no problem to solve.
+            # Without a problem there is nothing to solve.
             continue
         results.counts[k, STATUS], results.residuals[k] = int(solution.claimed), np.inf
         if solution.claimed in (Status.SOLVED, Status.INACCURATE):
@@ -249,18 +249,18 @@ def take_over(
 
 
 def _objection(formulation: Formulation, system: ContactSystem, method: Any) -> str | None:
-    """What the solver says to the given system's problem; kernels themselves never refuse."""
+    """Return the solver's objection to the given system's problem; kernels themselves never refuse."""
     try:
         return method.why_not(pose(formulation, system).problem())
     except DataError:
-        # The given system cannot be posed; those of the sweep may.
+        # The given system's problem cannot be formed; those of the sweep may.
         return None
 
 
 def varied_data(
     system: Any, names: Sequence[str], kind: str, varied: dict[str, Any], check: Callable[[str, Array], None]
 ) -> tuple[int, dict[str, Array]]:
-    """B and what varies, by name: (B, shape of the system's own), filled up where a number stands for all entries."""
+    """Return B and the varied data by name (B, shape of the system's own), numbers being expanded to all entries."""
     if not varied:
         raise DataError(f"nothing varies; give some of {', '.join(names)}, each with an axis for the systems in front")
     found: dict[str, Array] = {}
@@ -281,7 +281,7 @@ def varied_data(
 
 
 def _check(name: str, value: Array) -> None:
-    """Raise DataError, naming the system, for finite values (B, ...) that make no system."""
+    """Raise DataError, naming the system, for finite but invalid values (B, ...)."""
     if name == "M":
         check_masses(value)
     if name == "h":

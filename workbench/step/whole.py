@@ -1,4 +1,4 @@
-"""A run of a case in one piece: the loop over its steps, compiled where the case and the solver are."""
+"""The run of a case without parts: the loop over its steps, compiled if the case and the solver are."""
 
 from collections import Counter
 from typing import Any
@@ -22,7 +22,7 @@ from workbench.step.stepping import Functions, StepSettings
 
 
 def run_whole(case: Case, formulation: Formulation, solver: Solver, course: Course, progress: Any = None) -> Run:
-    """`simulation.simulate` of a case in one piece."""
+    """Call `simulation.simulate` for a case without parts."""
     c = compiled(formulation, *case.size)
     stepper, steps = Stepper(c, course.h, course.normal, case.v_th, course.passes, course.scheme), course.steps
     stepper.follow(case, course.relaxation, steps)
@@ -41,18 +41,18 @@ def run_whole(case: Case, formulation: Formulation, solver: Solver, course: Cour
 
 
 def loop_of(case: Case, solver: Solver, kind: str) -> Any:
-    """The loop over the steps of a case, compiled where it can be."""
+    """Return the loop over the steps of a case, compiled if possible."""
     return _compiled_loop if is_compiled(case, solver, kind) else _python_loop
 
 
 def is_compiled(case: Case, solver: Solver, kind: str) -> bool:
-    """Whether the loop over the steps, which are problems of this kind, can be; bridges are crossed in Python."""
+    """Return whether the loop over steps with problems of this kind can be compiled; bridges need Python."""
     return hasattr(solver, "kernel") and kind in solver.solves and case.is_compiled
 
 
 def _compiled_loop(case, s, solver, steps, progress, others) -> tuple[Status, str, int]:
-    # The objection is asked once, at the first step's problem: kernels themselves never refuse. `run` begins that step
-    # again, so what its hooks have noted must not stay.
+    # `why_not` is called once, with the first step's problem: kernels themselves never refuse. `run` begins that step
+    # again, so memory written by its hooks must be restored.
     memory = s.memory.copy()
     s.begin_case(case, 0)
     s.memory[:] = memory
@@ -93,9 +93,9 @@ def _compiled_loop(case, s, solver, steps, progress, others) -> tuple[Status, st
 def take_over(
     k: int, s: Stepper, solver: Solver, functions: Functions, settings: StepSettings
 ) -> tuple[Solution, bool]:
-    """Step k by a chain, from the pass on that the compiled loop has not solved; ends the step if it has an answer.
+    """Make step k by a chain, from the pass that the compiled loop did not solve; ends the step if it is solved.
 
-    The second is False where the step is to be made again (`end_step`).
+    The second result is False if the step must be repeated (`end_step`).
     """
     solution, *effort = s.solve(solver, (s.track.effort[k, 0], s.track.effort[k, 1]))
     finished = True
@@ -106,7 +106,7 @@ def take_over(
 
 
 def posing_failure(s: Stepper) -> Status:
-    """Why no problem stands in the work arrays."""
+    """Return why there is no problem in the work arrays."""
     return Status.SINGULAR if np.isfinite(s.work.A).all() else Status.NOT_FINITE
 
 

@@ -1,1 +1,1 @@
-"""Studies: comparisons over many parameters, kept row by row, resumed, and shared out to processes or a cluster"""
+"""Studies: comparisons over many parameters, stored row by row, resumed, and distributed to processes or clusters."""

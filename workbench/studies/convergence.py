@@ -1,16 +1,15 @@
-"""Does an error vanish with the step, at which order, or what does it come to? Fits with their uncertainty.
+"""Order of convergence: fits of errors over the step size, with confidence intervals.
 
-Two models of an error e at steps h are held against each other, with relative deviations, since errors are known by
-their digits:
+Two models of an error e at steps h are compared, with relative deviations, since errors are known by their digits:
 
     e = C h^p              a straight line in logarithms, p its slope
-    e = e_0 + C h^p        what is left at the limit of small steps is the formulation's own error e_0
+    e = e_0 + C h^p        the limit at small steps is the formulation's own error e_0
 
-The second counts only where an F test at 95 % says that it is better, or where the first finds that the error does
-not fall, or of three steps hardly. Intervals are those of 95 % by the scatter about the fit, which needs one step more
-than the model has numbers; with several points of a study each has a C of its own in the first model. The reference has
-an error too, which shifts all of a point's errors alike: an interval holds those of the errors with the reference's
-uncertainty added, and taken away (formulary, section 7.11).
+The second is used only if an F test at 95 % prefers it, or if the first finds that the error does not decrease, or,
+with three steps, hardly. Intervals are those of 95 % by the scatter about the fit, which needs one step more than the
+model has parameters; with several points of a study each has its own C in the first model. The reference has an error
+too, which shifts all errors of a point alike: an interval includes those of the errors with the reference's uncertainty
+added and subtracted (formulary, section 7.11).
 """
 
 from dataclasses import dataclass, replace
@@ -23,21 +22,21 @@ from scipy.stats import t as student
 from workbench.arrays import Array
 
 ORDERS = np.linspace(0.25, 4.0, 151)
-"""Orders that are tried where there is a limit."""
+"""Orders that are tried for a model with a limit."""
 LEVEL = 0.95
 LEAST_ORDER = 0.5
-"""An error of a lower order than any scheme has hardly falls with the step."""
+"""Lower than the order of any scheme: with such an order, an error hardly decreases with the step."""
 ROUNDING = 1e-18
-"""Sums of squares that are nothing but rounding."""
+"""Sums of squares below this are round-off."""
 LEAST_STEPS = 4
-"""Steps from which on errors through impacts may be said to be bounded by C h."""
+"""Smallest number of steps for claiming that errors through impacts are bounded by C h."""
 LEAST = 1e-12
 """Errors below are round-off, and no order is fitted."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """The order p and the limit e_0 of an error, with intervals of 95 %; NaN where the steps do not tell.
+    """The order p and the limit e_0 of an error, with intervals of 95 %; NaN if the steps do not determine them.
 
     `last` is the median error at the smallest step.
     """
@@ -53,7 +52,7 @@ class Order:
 
     @property
     def falls(self) -> str:
-        """Whether it falls with the step: "limit", "vanishes", "hardly", "not", "unknown"; "zero" if it is."""
+        """Whether the error falls with the step: "limit", "vanishes", "hardly", "not", "unknown" or "zero"."""
         if self.last == 0:
             return "zero"
         if np.isnan(self.p):
@@ -71,20 +70,24 @@ UNKNOWN = Order(0, np.nan, np.nan, np.nan)
 
 @dataclass(frozen=True)
 class Bound:
-    """The least C with e <= C h at all steps of errors whose order no fit tells, as through impacts: there the error
-    follows where in their steps they fall. `last` is the error at the smallest step."""
+    """The least C with e <= C h at all steps, for errors without an order.
+
+    Such are errors through impacts, which depend on the times of impacts within steps. `last` is the error at the
+    smallest step.
+    """
 
     steps: int
     C: float
     last: float
     falls: str
-    """Whether C is one: "bounded", "not", "unknown" below `LEAST_STEPS`; "zero" of an error that is zero."""
+    """Whether C is a bound: "bounded", "not", "unknown" below `LEAST_STEPS`; "zero" for an error that is zero."""
 
 
 def bound(h: Array, errors: Array) -> Bound:
-    """The bound of errors (steps,) at steps h [s], NaN left out. It is none where e / h is more than twice as large in
-    the smaller half of the steps as in the larger: an error that stays, or falls with the root of the step, makes more
-    of it."""
+    """Return the bound of errors (steps,) at steps h [s], NaN left out.
+
+    It is rejected if e / h is more than twice as large in the smaller half of the steps as in the larger: a constant
+    error, or one that decreases with the square root of the step, exceeds this."""
     known = np.isfinite(errors)
     h, e = np.asarray(h, dtype=float)[known], np.asarray(errors, dtype=float)[known]
     by_size = np.argsort(-h)
@@ -99,10 +102,10 @@ def bound(h: Array, errors: Array) -> Bound:
 
 
 def order(h: Array, errors: Array, uncertainty: Array | None = None) -> Order:
-    """The order of errors (points, steps) at steps h [s]; NaN is left out, and two steps at least are needed.
+    """Return the order of errors (points, steps) at steps h [s]; NaN is left out, and two steps at least are needed.
 
-    `uncertainty` (points,) is how well the reference is known, in the unit of the errors; NaN is none. Errors that do
-    not exceed it tell no order.
+    `uncertainty` (points,) is that of the reference, in the unit of the errors; NaN is none. Errors that do not exceed
+    it determine no order.
     """
     h, errors = np.asarray(h, dtype=float), np.atleast_2d(np.asarray(errors, dtype=float))
     found = _order(h, errors)
@@ -114,7 +117,7 @@ def order(h: Array, errors: Array, uncertainty: Array | None = None) -> Order:
         return replace(UNKNOWN, steps=found.steps, last=found.last)
 
     def reach(name: str, pick: np.ufunc) -> float:
-        # What these errors themselves do not tell, no shift does.
+        # A shift cannot determine what the errors themselves do not.
         own = getattr(found, name)
         return own if np.isnan(own) else float(pick.reduce([getattr(fit, name) for fit in fits]))
 
@@ -135,20 +138,20 @@ def _order(h: Array, errors: Array) -> Order:
     last = float(middle[np.argmin(steps)])
     if len(steps) < 3:
         return replace(line, last=last)
-    # An error that grows as the step shrinks comes to nothing that these steps tell, unless it is seen to stop growing.
+    # From an error that grows as the step decreases nothing follows, unless it is seen to level off.
     grows = line.p_high < -LEAST
     limit, better = _limit(steps, middle, -1.0 if grows else 1.0)
     own = _left_of_power(steps, middle, _line(np.log(steps), np.log(middle)[None]).p)
     freedom = len(steps) - 3
     significant = freedom > 0 and (own - better) * freedom > fisher.ppf(LEVEL, 1, freedom) * max(better, ROUNDING)
-    # Where the straight line finds that it does not fall, the error has come to its limit; so it has where it hardly
-    # falls and three steps cannot tell the models apart.
+    # If the straight line finds no decrease, the error has reached its limit; so it has if it hardly decreases and
+    # three steps cannot distinguish the models.
     flat = line.falls == "not" or (freedom == 0 and line.falls == "hardly")
     return replace(limit if limit.limit > 0 and (significant or (flat and not grows)) else line, last=last)
 
 
 def _line(x: Array, y: Array) -> Order:
-    """The common slope of lines (points, steps) that each have a constant of their own."""
+    """Fit the common slope of lines (points, steps) with separate constants."""
     known = np.isfinite(y)
     n, points = int(known.sum()), int(known.any(axis=1).sum())
     count = np.maximum(known.sum(axis=1, keepdims=True), 1)
@@ -162,19 +165,19 @@ def _line(x: Array, y: Array) -> Order:
 
 
 def _left_of_power(h: Array, e: Array, p: float) -> float:
-    """The sum of squares of relative deviations of the best C h^p, by the measure of the other model."""
+    """Return the sum of squares of relative deviations of the best C h^p, in the measure of the other model."""
     power = h**p / e
     return float(((power * power.sum() / (power @ power) - 1) ** 2).sum())
 
 
 def _limit(h: Array, e: Array, sign: float) -> tuple[Order, float]:
-    """The best fit of e_0 + C h^p, C of this sign, and the sum of squares of its relative deviations."""
+    """Return the best fit of e_0 + C h^p, C of this sign, and the sum of squares of its relative deviations."""
     fits = [(p, *_at_order(h, e, p, sign)) for p in ORDERS]
     p, limit, left = min(fits, key=lambda fit: fit[2])
     freedom = len(h) - 3
     if freedom <= 0:
         return Order(len(h), p, np.nan, np.nan, limit, np.nan, np.nan), left
-    # All that an F test does not tell from the best.
+    # All fits that an F test does not distinguish from the best.
     most = left * (1 + fisher.ppf(LEVEL, 1, freedom) / freedom)
     near = [(q, c) for q, c, x in fits if x <= most]
     orders, limits = ([fit[i] for fit in near] for i in (0, 1))
@@ -182,6 +185,6 @@ def _limit(h: Array, e: Array, sign: float) -> tuple[Order, float]:
 
 
 def _at_order(h: Array, e: Array, p: float, sign: float) -> tuple[float, float]:
-    """The limit e_0 >= 0 and the sum of squares of relative deviations, at a given order and sign of C."""
+    """Return the limit e_0 >= 0 and the sum of squares of relative deviations, at a given order and sign of C."""
     (limit, _), left = nnls(np.stack([1 / e, sign * (h / h.max()) ** p / e], axis=1), np.ones(len(e)))
     return float(limit), float(left**2)

@@ -1,4 +1,4 @@
-"""A study described in a TOML file: the arguments of `wb.study` by their names."""
+"""Studies described in a TOML file: the arguments of `wb.study` by name."""
 
 import tomllib
 from pathlib import Path
@@ -13,14 +13,14 @@ KEYS = {
     "scheme": (str,), "normal": (str,), "relaxation": (str,), "sample": (str,), "seed": (int,),
     "vary": (dict,), "together": (list,),
 }  # fmt: skip
-"""What a description may have, and the types that each takes."""
+"""Allowed entries of a description, with their types."""
 
 
 def described(path: Path) -> dict[str, Any]:
-    """The arguments of `wb.study`; raises WorkbenchError in one line.
+    """Return the arguments of `wb.study`; raises WorkbenchError in one line.
 
-    `vary` is a table of quantities and their values, and each table of the list `together` has quantities that go
-    together, with as many values each.
+    `vary` is a table of quantities and their values, and each table in the list `together` has quantities that vary
+    together, with equally many values each.
     """
     try:
         given = tomllib.loads(path.read_text("utf-8"))

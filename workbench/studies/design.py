@@ -1,4 +1,4 @@
-"""What a study varies: lists and grids of values, values that go together, and samples of ranges."""
+"""Design of a study: lists and grids of values, values that vary together, and samples of ranges."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -12,12 +12,12 @@ from workbench.readers.numbers import parse_entry
 
 MOST_POINTS = 10**6
 SAMPLES = ("sobol", "lhs", "random")
-"""Low-discrepancy points of Sobol, Latin hypercubes, independent uniform points."""
+"""Sobol low-discrepancy points, Latin hypercubes, independent uniform points."""
 
 
 @dataclass(frozen=True)
 class DesignAxis:
-    """Quantities that go together, and the places they take: `values[i]` has a value for each of `names`."""
+    """Quantities that vary together, and their values: `values[i]` has a value for each of `names`."""
 
     names: tuple[str, ...]
     values: tuple[tuple[Any, ...], ...]
@@ -25,7 +25,7 @@ class DesignAxis:
 
 @dataclass(frozen=True)
 class Range:
-    """A quantity between two values, of which a sample is taken, evenly in its logarithm where `log`."""
+    """A range of a quantity to be sampled, uniformly in its logarithm if `log`."""
 
     name: str
     low: float
@@ -33,7 +33,7 @@ class Range:
     log: bool = False
 
     def at(self, share: np.ndarray) -> np.ndarray:
-        """The values at shares of the way from `low` to `high`."""
+        """Return the values at fractions of the way from `low` to `high`."""
         if self.log:
             return self.low * (self.high / self.low) ** share
         return self.low + (self.high - self.low) * share
@@ -41,7 +41,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Sample:
-    """How ranges are sampled: a method of `SAMPLES`, the number of points, and the seed of its random numbers."""
+    """Sampling of ranges: a method of `SAMPLES`, the number of points, and the random seed."""
 
     method: str
     count: int
@@ -49,11 +49,11 @@ class Sample:
 
 
 def varied(name: str, values: Any) -> DesignAxis | Range:
-    """An axis or range of one quantity.
+    """Return an axis or range of one quantity.
 
-    `values` are a sequence, or text: "0.1,0.3,0.5", "0.1:0.9:9" (nine values), "1e-3:1:4:log", and of a range to be
-    sampled "0.1:0.9" or "1e-3:1:log"; a pair `(low, high)` of a tuple is a range too. Words go as "symplectic,midpoint"
-    or "moreau-jean:theta=0.7". Raises DataError.
+    `values` are a sequence, or text: "0.1,0.3,0.5", "0.1:0.9:9" (nine values), "1e-3:1:4:log", and for a range to be
+    sampled "0.1:0.9" or "1e-3:1:log"; a tuple `(low, high)` is a range too. Words are written "symplectic,midpoint" or
+    "moreau-jean:theta=0.7". Raises DataError.
     """
     if isinstance(values, str):
         return _parsed(name, values)
@@ -66,7 +66,7 @@ def varied(name: str, values: Any) -> DesignAxis | Range:
 
 
 def together(values: Mapping[str, Any]) -> DesignAxis:
-    """An axis of several quantities that go together, all of them with as many values; raises DataError."""
+    """Return an axis of several quantities that vary together, with equally many values; raises DataError."""
     lists: dict[str, list[Any]] = {}
     for name, given in values.items():
         axis = varied(name, list(given) if isinstance(given, tuple) else given)
@@ -77,7 +77,7 @@ def together(values: Mapping[str, Any]) -> DesignAxis:
 
 
 def side_by_side(lists: Mapping[str, Sequence[Any]]) -> list[tuple[Any, ...]]:
-    """The first values of all quantities, then the second ones, and so on; raises DataError where some have more."""
+    """Return the first values of all quantities, then the second ones, ...; raises DataError for unequal lengths."""
     counts = {name: len(found) for name, found in lists.items()}
     if len(set(counts.values())) > 1:
         counted = ", ".join(f"{name} {count}" for name, count in counts.items())
@@ -86,7 +86,7 @@ def side_by_side(lists: Mapping[str, Sequence[Any]]) -> list[tuple[Any, ...]]:
 
 
 def points(axes: Sequence[DesignAxis], ranges: Sequence[Range], sample: Sample | None) -> list[dict[str, Any]]:
-    """All places of the axes, each with every point of the sample of the ranges; raises DataError."""
+    """Return all combinations of the axes, each with every point of the sample of the ranges; raises DataError."""
     names = [name for axis in axes for name in axis.names] + [r.name for r in ranges]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
@@ -115,7 +115,7 @@ def _sampled(ranges: Sequence[Range], sample: Sample) -> list[dict[str, float]]:
         raise DataError(f"a sample of {sample.count} points; 1 to {MOST_POINTS} are possible")
     rng = np.random.default_rng(sample.seed)
     if sample.method == "sobol":
-        # The first points of a longer sequence; balance needs a power of two, and fewer are balanced nearly as well.
+        # The first points of a longer sequence; balance needs a power of two, and fewer points are nearly balanced.
         m = int(np.ceil(np.log2(sample.count)))
         shares = qmc.Sobol(len(ranges), rng=rng).random_base2(m)[: sample.count]
     elif sample.method == "lhs":
@@ -127,7 +127,7 @@ def _sampled(ranges: Sequence[Range], sample: Sample) -> list[dict[str, float]]:
 
 
 def _parsed(name: str, text: str) -> DesignAxis | Range:
-    # A word with an option of its own, "moreau-jean:theta=0.7", is no range.
+    # A word with an option of its own, "moreau-jean:theta=0.7", is not a range.
     if ":" not in text or "=" in text:
         return DesignAxis((name,), tuple((_value(name, part.strip()),) for part in text.split(",")))
     parts = text.split(":")
@@ -154,7 +154,7 @@ def _range(name: str, low: float, high: float, log: bool) -> Range:
 
 
 def _value(name: str, given: Any) -> Any:
-    """A number, or a word as the options of formulations have them."""
+    """Convert to a number, or to a word as in the options of formulations."""
     if not isinstance(given, str):
         return given.item() if hasattr(given, "item") else given
     try:

@@ -1,6 +1,6 @@
-"""Where units of work are done: processes of this machine, Dask, MPI, any executor like those of `concurrent.futures`.
+"""Execution of units of work: processes of this machine, Dask, MPI, or any executor as in `concurrent.futures`.
 
-A few more units than there are workers are under way at once, so that memory does not grow with the study.
+Only a few more units than workers are submitted at once, so that memory does not grow with the study.
 """
 
 import os
@@ -16,17 +16,17 @@ from workbench.signals import uninterrupted
 from workbench.studies.pools import THREADS, Pool
 
 AHEAD = 3
-"""Units under way for each worker."""
+"""Submitted units per worker."""
 ATTEMPTS = 3
-"""Times that a unit may take its process down, alone in it, before it is given up."""
+"""Times that a unit running alone may crash its process before it is given up."""
 
 T = TypeVar("T")
 
 
 def pool_of(wanted: Any, workers: int) -> Pool:
-    """The executor of this name, or an object with a method `submit`; raises WorkbenchError.
+    """Return the executor of this name, or an object with a method `submit`; raises WorkbenchError.
 
-    `workers` is for processes and objects: Dask and MPI have as many as there are.
+    `workers` is for processes and objects: Dask and MPI have a fixed number.
     """
     if hasattr(wanted, "submit"):
         return Pool(lambda: nullcontext(wanted), workers)
@@ -49,10 +49,10 @@ def pool_of(wanted: Any, workers: int) -> Pool:
 def done(
     pool: Pool, function: Callable[[Any], T], units: Iterator[Any]
 ) -> Generator[tuple[Any, T | Exception], None, None]:
-    """Each unit with what `function` made of it, as they come, or the exception that it raised.
+    """Yield each unit with the result of `function`, or the exception that it raised, in order of completion.
 
-    Units that were under way when a worker died are done again, each alone, so that the one that kills is found: it
-    comes with the BrokenExecutor after `ATTEMPTS` times.
+    Units in progress when a worker dies are repeated, each alone, to find the one that kills: it comes with the
+    BrokenExecutor after `ATTEMPTS` times.
     """
     queue = _Queue(units, pool.killed)
     while queue:
@@ -65,7 +65,7 @@ def done(
 
 
 class _Queue:
-    """Units that are still to be done: those to come, those under way, and those to be done alone, with attempts."""
+    """Remaining units: those not submitted, those submitted, and those to be run alone, with attempts."""
 
     def __init__(self, units: Iterator[Any], killed: type[Exception] | tuple[()]) -> None:
         self.units = units
@@ -84,7 +84,7 @@ class _Queue:
                 self.left = unit is not None
                 if self.left:
                     try:
-                        # It may start a process, which nobody would know of half-way.
+                        # It may start a process, which must not be lost to an interruption.
                         with uninterrupted():
                             self.waiting[executor.submit(function, unit)] = unit
                     except BrokenExecutor:
@@ -92,11 +92,11 @@ class _Queue:
                         raise
             if self.waiting:
                 for future in wait(self.waiting, return_when=FIRST_COMPLETED).done:
-                    # It stays among those that wait until it is known not to be lost.
+                    # It remains in the queue until it is known not to be lost.
                     found = _result(future)
                     unit = self.waiting.pop(future)
                     if isinstance(found, self.killed):
-                        # It, or another one that its worker had as well.
+                        # The culprit is this unit, or another one on the same worker.
                         self.alone.append((unit, 0))
                     else:
                         yield unit, found
@@ -117,8 +117,9 @@ class _Queue:
 
 
 def _result(future: Future) -> Any:
-    """What a unit came to, or what it raised; raises BrokenExecutor where its worker died, WorkbenchError where the
-    executor gave up."""
+    """Return a unit's result, or the exception that it raised.
+
+    Raises BrokenExecutor if its worker died, WorkbenchError if the executor gave up."""
     try:
         return future.result()
     except BrokenExecutor:
@@ -133,7 +134,7 @@ def _result(future: Future) -> Any:
 
 @contextmanager
 def _processes(workers: int) -> Iterator[Any]:
-    """Fresh processes, with one thread each for linear algebra unless the environment says otherwise."""
+    """Start fresh processes, with one thread each for linear algebra unless the environment says otherwise."""
     added = [name for name in THREADS if name not in os.environ]
     os.environ.update(dict.fromkeys(added, "1"))
     try:

@@ -1,9 +1,9 @@
-"""The journal of a study: finished rows, appended as they come, each record complete or absent (docs/decisions/0026).
+"""The journal of a study: finished rows, appended as they arrive, each record complete or absent (docs/decisions/0026).
 
-A record is one line, a digest and JSON: {"key": ..., "at": ..., "rows": [...]}, the rows of one run, one for each
-window, and when they were written [s since 1970]. What a process wrote before it died is there for the next one. A line
-that was cut off or changed does not fit its digest, counts as absent, and is reported. Several processes, such as the
-shards of a cluster, have a file each in one folder.
+A record is one line, a digest and JSON: {"key": ..., "at": ..., "rows": [...]}, with the rows of one run, one for each
+window, and the time of writing [s since 1970]. Records of a process that died are available to the next one. A line
+that is incomplete or changed does not match its digest, counts as absent, and is reported. Several processes, such as
+the shards of a cluster, have one file each in the same folder.
 """
 
 import json
@@ -28,14 +28,14 @@ PATTERN = "journal*.jsonl"
 Rows = list[dict[str, Any]]
 """The rows of one run, one for each window."""
 BROKEN = ("FAILED", "CRASHED", "TIME_LIMIT")
-"""What a row claims that has no answer for a reason that may be gone the next time: no refusal."""
+"""Outcomes of a row without a result, for a reason that may not recur; refusals are not among them."""
 
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """Where the rows of a run stand, when they were written [s since 1970], and how they ended.
+    """Position of a run's rows in the file, the time of writing [s since 1970], and their outcome.
 
-    `failed` is a run with a row of `BROKEN`, `verified` one whose rows all are.
+    `failed`: some row is `BROKEN`; `verified`: all rows are verified.
     """
 
     path: Path
@@ -46,7 +46,7 @@ class JournalEntry:
 
     @property
     def rows(self) -> Rows:
-        """Read from the file; raises WorkbenchError where they do not stand there any more."""
+        """The rows, read from the file; raises WorkbenchError if they are no longer there."""
         try:
             with self.path.open("rb") as file:
                 file.seek(self.start)
@@ -60,23 +60,23 @@ class JournalEntry:
 
 @dataclass
 class Kept:
-    """What the journals of a folder hold: the latest record of each key, and damaged lines by file."""
+    """Contents of the journals of a folder: the latest record of each key, and damaged lines by file."""
 
     records: dict[str, JournalEntry] = field(default_factory=dict)
     damaged: dict[str, int] = field(default_factory=dict)
 
     def done(self, retry_failed: bool) -> set[str]:
-        """Keys of runs that need not be made, all of them or all that have not failed."""
+        """Return the keys of runs that need not be made: all, or all that have not failed."""
         return {key for key, record in self.records.items() if not (retry_failed and record.failed)}
 
     @property
     def rows(self) -> dict[str, Rows]:
-        """The rows of all keys at once."""
+        """Return the rows of all keys."""
         return {key: record.rows for key, record in self.records.items()}
 
 
 def read_journals(folder: Path) -> Kept:
-    """What is in the journals of a folder; raises WorkbenchError where one cannot be read."""
+    """Read the journals of a folder; raises WorkbenchError if one cannot be read."""
     found = Kept()
     for path in sorted(folder.absolute().glob(PATTERN)):
         try:
@@ -88,7 +88,7 @@ def read_journals(folder: Path) -> Kept:
                         found.damaged[path.name] = found.damaged.get(path.name, 0) + 1
                     else:
                         rows, before = record["rows"], found.records.get(record["key"])
-                        # Clocks may be put back, lines of a file stand in their order.
+                        # Clocks may be set back; the lines of a file are in order.
                         if before is None or before.path == path or before.at <= record["at"]:
                             verified = all(row.get("verified") for row in rows)
                             found.records[record["key"]] = JournalEntry(
@@ -101,7 +101,7 @@ def read_journals(folder: Path) -> Kept:
 
 
 def is_failed(rows: Rows) -> bool:
-    """Whether a run has no answer in some window for a reason that may be gone the next time."""
+    """Return whether a run has no result in some window for a reason that may not recur."""
     return any(row.get("claimed") in BROKEN for row in rows)
 
 
@@ -110,7 +110,7 @@ def _unreadable(path: Path, error: OSError) -> WorkbenchError:
 
 
 def in_use(folder: Path) -> list[str]:
-    """Names of the journals that a process is writing to."""
+    """Return the names of the journals that a process is writing to."""
     found = []
     for path in sorted(folder.glob(PATTERN)):
         file = os.open(path, os.O_RDONLY)
@@ -124,7 +124,7 @@ def in_use(folder: Path) -> list[str]:
 
 
 class Journal:
-    """A file to append to, kept open; `with` closes it."""
+    """A file for appending, kept open; `with` closes it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -133,7 +133,7 @@ class Journal:
             _lock(self.file)
             size = os.fstat(self.file).st_size
             if size and os.pread(self.file, 1, size - 1) != b"\n":
-                # A record was cut off; the next one begins on a line of its own.
+                # The last record is incomplete; the next one begins on a new line.
                 self._write(b"\n")
         except BlockingIOError:
             raise WorkbenchError(
@@ -149,8 +149,7 @@ class Journal:
         os.close(self.file)
 
     def append(self, records: Iterable[tuple[str, Rows]]) -> None:
-        """Add the rows of these keys; raises WorkbenchError where there is no room, and takes back what was half
-        written."""
+        """Append the rows of these keys; raises WorkbenchError if that fails, and removes an incomplete record."""
         content = b"".join(_line(key, rows) for key, rows in records)
         with uninterrupted():
             size = os.fstat(self.file).st_size
@@ -172,7 +171,7 @@ class Journal:
 
 
 def _lock(file: int) -> None:
-    """The lock goes with the process, however it ends; systems without such locks have none."""
+    """Lock a file for the lifetime of the process; systems without such locks have none."""
     with suppress(ImportError):
         from fcntl import LOCK_EX, LOCK_NB, flock
 
@@ -198,6 +197,6 @@ def _digest(content: bytes) -> bytes:
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """Scalars of NumPy as Python's; what is not defined is left out."""
+    """Convert NumPy scalars to Python's; undefined values are left out."""
     found = {key: value.item() if hasattr(value, "item") else value for key, value in row.items()}
     return {k: v for k, v in found.items() if v is not None and not (isinstance(v, float) and math.isnan(v))}

@@ -1,7 +1,7 @@
-"""A table of rows that are made one after the other, read and written in batches: memory does not grow with it.
+"""A table whose rows are produced one by one, read and written in batches: memory does not grow with it.
 
-Types are those that pandas gives to the whole: where a value is missing, whole numbers become doubles. What is of
-several kinds becomes text.
+Types are those that pandas infers from the whole: with missing values, whole numbers become doubles. Columns of mixed
+types become text.
 """
 
 import json
@@ -19,16 +19,16 @@ import pyarrow as pa
 from pyarrow.parquet import ParquetWriter
 
 AT_ONCE = 2**20
-"""Bytes that are collected before the disk is asked: a Parquet file is made of pieces of some ten bytes."""
+"""Bytes that are collected before writing: a Parquet file consists of pieces of some ten bytes."""
 BATCH = 2000
-"""Rows that are in memory at once: some twenty megabytes where there are a hundred columns."""
+"""Rows in memory at once: some twenty megabytes for a hundred columns."""
 
 
 @dataclass(frozen=True)
 class LongTable:
-    """Rows, which `rows` makes anew whenever it is called, and what is known of each column, such as unit and meaning.
+    """Rows, which `rows` produces anew at every call, and metadata of each column, such as unit and meaning.
 
-    What a row does not have, and what is None or NaN, is missing.
+    Absent values, None and NaN are missing.
     """
 
     rows: Callable[[], Iterator[dict[str, Any]]]
@@ -47,12 +47,12 @@ class LongTable:
         return {name: _type(set(own), sum(own.values()) < count) for name, own in kinds.items()}
 
     def frame(self, names: Sequence[str] = ()) -> pd.DataFrame:
-        """All rows with these columns, or all columns; what is known of them is in `attrs["columns"]`."""
+        """Return all rows with these columns, or all columns; their metadata are in `attrs["columns"]`."""
         schema = self._schema(names)
         return self._described(pa.Table.from_batches(self._batches(schema), schema).to_pandas())
 
     def write(self, parquet: Path, csv: Path | None = None) -> None:
-        """A file whose schema tells of the columns, and one of text with their names in its first line."""
+        """Write a Parquet file whose schema describes the columns, and a CSV file with a header line."""
         schema = self._schema()
         opened = csv.open("w", encoding="utf-8", newline="") if csv else nullcontext()
         with parquet.open("wb", AT_ONCE) as collected, ParquetWriter(collected, schema) as file, opened as text:
@@ -64,7 +64,7 @@ class LongTable:
                     batch.to_pandas().to_csv(text, index=False, header=False)
 
     def _schema(self, names: Sequence[str] = ()) -> pa.Schema:
-        """Names and types, and what is known of the columns, in the way of a frame that pandas writes."""
+        """Names and types, and metadata of the columns, in the form of a frame written by pandas."""
         plain = pa.schema([(name, self.types[name]) for name in names or self.columns])
         empty = self._described(plain.empty_table().to_pandas())
         metadata = pa.Schema.from_pandas(empty, preserve_index=False).metadata

@@ -1,4 +1,4 @@
-"""Dask: a study's units go to the workers of a scheduler that runs already (`dask scheduler`, `dask worker`)."""
+"""Dask: a study's units go to the workers of a running scheduler (`dask scheduler`, `dask worker`)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,13 +8,13 @@ from workbench.errors import WorkbenchError
 from workbench.studies.pools import Pool
 
 PATIENCE = 10
-"""Seconds for which a scheduler may not answer."""
+"""Seconds to wait for a scheduler to answer."""
 
 
 def dask_pool(address: str) -> Pool:
-    """The workers of the scheduler at this address; raises WorkbenchError where there are none of one thread each.
+    """Return the workers of the scheduler at this address; raises WorkbenchError unless each has one thread.
 
-    Kernels compile behind a lock and hold Python's, and a worker that dies takes the units of all its threads along.
+    Kernels compile while holding a lock and the GIL, and a worker that dies takes the units of all its threads with it.
     """
     if not address.rpartition(":")[2].isdecimal():
         raise WorkbenchError(f"Dask's scheduler is given as dask://HOST:PORT, not dask:{address.partition(':')[2]}")
@@ -36,7 +36,7 @@ def dask_pool(address: str) -> Pool:
 @contextmanager
 def _executor(address: str) -> Iterator[Any]:
     with _client(address) as client:
-        # Units are no pure functions to Dask: the same one may be wanted again.
+        # Units are not pure functions for Dask: the same one may be needed again.
         yield client.get_executor(pure=False)
 
 
@@ -45,7 +45,7 @@ def _client(address: str) -> Iterator[Any]:
     from distributed import Client
     from distributed.utils import silence_logging_cmgr
 
-    # What Dask logs of workers that die and of schedulers that are lost is reported in the study's own words.
+    # Workers that die and schedulers that are lost are reported by the study itself, not by Dask's log.
     with silence_logging_cmgr("CRITICAL"):
         try:
             client = Client(address, timeout=PATIENCE, set_as_default=False)

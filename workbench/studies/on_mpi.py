@@ -1,4 +1,4 @@
-"""MPI: the first rank holds the study, the others make its units, by mpi4py.futures."""
+"""MPI by mpi4py.futures: the first rank holds the study, the others run its units."""
 
 import sys
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ START = "mpiexec -n 3 python -m mpi4py.futures -m workbench study ..."
 
 
 def mpi_pool() -> Pool:
-    """The other ranks; raises WorkbenchError where there are none. By MPI's rules a rank that dies ends them all."""
+    """Return the other ranks; raises WorkbenchError if there are none. In MPI, a rank that dies ends all of them."""
     if "mpi4py.futures" not in sys.orig_argv:
         raise WorkbenchError(f"executor mpi is started by {START}")
     try:
@@ -31,9 +31,9 @@ def mpi_pool() -> Pool:
 def _executor() -> Iterator[Any]:
     from mpi4py.futures import MPIPoolExecutor
 
-    # By text: unpickling a function of ours would import NumPy, whose library counts its threads then.
+    # As text: unpickling one of our functions would import NumPy, whose library would then read its number of threads.
     pinned = "; ".join(f"os.environ.setdefault('{name}', '1')" for name in THREADS)
-    # What a script defines travels by value: the other ranks need not import it, nor run our command line.
+    # Objects defined in a script are pickled by value: the other ranks need not import it, nor run our command line.
     pool = MPIPoolExecutor(initializer=exec, initargs=(f"import os; {pinned}",), main=False)
     try:
         yield pool

@@ -1,4 +1,4 @@
-"""Jobs of a cluster by submitit: each makes a shard of the study in the study's folder, which all machines see."""
+"""Cluster jobs by submitit: each runs a shard of the study in the study's folder, which all machines share."""
 
 import shutil
 import time
@@ -14,18 +14,18 @@ from workbench.studies.journal import Kept, in_use, read_journals
 from workbench.studies.study import Progress, Study
 
 JOBS = ".jobs"
-"""The folder within the study's for what submitit writes: what is to be run, and logs."""
+"""Folder within the study's for files of submitit: the tasks, and logs."""
 MINUTES = 60
 REQUEUES = 1000
-"""A job asks for so many minutes, and is queued again, as often as that, until its shard is made."""
+"""Maximum number of times that a job is queued again after its requested minutes, until its shard is complete."""
 LOOK = 0.5
 READ = 10.0
-"""Seconds between looks at the jobs, and at what they have written."""
+"""Seconds between checks of the jobs and of their results."""
 
 
 @dataclass(frozen=True)
 class Shard:
-    """What a job runs, on one processor: again after it was preempted or its time was over."""
+    """Task of a job, on one processor; repeated after preemption or timeout."""
 
     study: Study
     folder: Path
@@ -35,14 +35,14 @@ class Shard:
         self.study.run(self.folder, pool_of("processes", 1), self.retry_failed)
 
     def checkpoint(self) -> Any:
-        """What submitit asks for before it queues a job again."""
+        """Called by submitit before it queues a job again."""
         from submitit.helpers import DelayedSubmission
 
         return DelayedSubmission(self)
 
 
 def is_submitit(executor: Any) -> bool:
-    """Whether an executor is one of submitit's, or its name."""
+    """Return whether an executor is one of submitit's, or its name."""
     return str(executor).startswith("submitit:") or type(executor).__module__.partition(".")[0] == "submitit"
 
 
@@ -50,9 +50,9 @@ def run_in_jobs(
     study: Study, folder: Path, submitter: Any, jobs: int, retry_failed: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> Kept:  # fmt: skip
-    """Make the study by so many jobs, and wait for them; they are cancelled where this ends before.
+    """Run the study by so many jobs, and wait for them; they are cancelled if this ends early.
 
-    Raises WorkbenchError where a job fails.
+    Raises WorkbenchError if a job fails.
     """
     if study.shard != (1, 1):
         raise WorkbenchError("submitit shares the study out by itself; leave out the shard")
@@ -96,7 +96,7 @@ def run_in_jobs(
 
 
 def submitter_of(executor: Any, folder: Path) -> Any:
-    """One of submitit's executors: itself, or that for "submitit:slurm" or "submitit:local"; raises WorkbenchError."""
+    """Return a submitit executor: the given one, or "submitit:slurm" or "submitit:local"; raises WorkbenchError."""
     if not isinstance(executor, str):
         return executor
     try:
@@ -117,7 +117,7 @@ def _must_have_ended_well(jobs: list[Any]) -> None:
     for i, job in enumerate(jobs, 1):
         error = job.exception()
         if error is not None:
-            # The last line of what happened there; all of it is in the log.
+            # The last line of the job's error; the log has all of it.
             words = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
             raise WorkbenchError(
                 f"job {i} of {len(jobs)} has failed: {words}; its log is {job.paths.stderr}; "

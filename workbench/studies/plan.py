@@ -1,4 +1,4 @@
-"""The plan of a study: its points, and the runs wanted at each, with a key of all that makes their rows."""
+"""The plan of a study: its points, and the runs at each, with a key of everything that determines their rows."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -21,14 +21,14 @@ from workbench.step.scheme import find_scheme
 from workbench.studies.sources import digest_of
 
 SETTINGS = {"step": "s", "reference_step": "s", "duration": "s", "scheme": ""}
-"""Settings of a run that a study may vary, with their units; `relax.NAME` is a compliance besides."""
+"""Run settings that a study may vary, with their units; in addition, `relax.NAME` is a compliance."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A case with its parameters and settings, and the runs wanted there, which share the reference.
+    """A case with its parameters and settings, and the runs there, which share the reference.
 
-    `given` are the values of what is varied, by column; `refused` are formulations that cannot be run here at all.
+    `given` are the values of varied quantities, by column; `refused` are formulations that cannot be run here.
     """
 
     case: Case
@@ -43,10 +43,10 @@ def plan(
     cases: Sequence[Case], formulations: Sequence[Formulation], solvers: Sequence[Solver], metrics: Sequence[Metric],
     settings: Settings, places: Sequence[dict[str, Any]],
 ) -> Iterator[Point]:  # fmt: skip
-    """Every case at every place, one after the other; raises WorkbenchError where a place does not fit.
+    """Yield every case at every combination of values; raises WorkbenchError for an invalid combination.
 
-    A place names parameters of the case, settings (`SETTINGS`), `relax.NAME` for a compliance, and FORMULATION.OPTION
-    for options. Without `solvers` the solver is "auto".
+    A combination names parameters of the case, settings (`SETTINGS`), `relax.NAME` for a compliance, and
+    FORMULATION.OPTION for options. Without `solvers` the solver is "auto".
     """
     kinds = Kinds(solvers)
     made = digest_of(*(m.function for m in metrics)), sorted(m.name for m in metrics)
@@ -61,7 +61,7 @@ def plan(
 
 @dataclass
 class Kinds:
-    """The solvers of formulations, which are looked up once for each size."""
+    """Solvers of formulations, looked up once for each size."""
 
     solvers: Sequence[Solver]
 
@@ -71,7 +71,7 @@ class Kinds:
     def jobs(
         self, case: Case, formulations: Sequence[Formulation], settings: Settings
     ) -> tuple[list[Job], dict[Formulation, Failed]]:
-        """The runs wanted, and the formulations that have no step to run, with the reason."""
+        """Return the runs to make, and the formulations for which no step can be formed, with the reason."""
         refused = {f: found for f in formulations if isinstance(found := self._of(f, case.size), Failed)}
         jobs = [
             Job(f, solver, h, settings.relaxation)
@@ -90,7 +90,7 @@ class Kinds:
 
 
 def columns_of(cases: Sequence[Case], places: Sequence[dict[str, Any]]) -> dict[str, dict[str, str]]:
-    """Columns of what is varied, with unit and meaning; a name that `runs` has is preceded by "case."."""
+    """Return the columns of varied quantities, with unit and meaning; a name that `runs` has is preceded by "case."."""
     names = dict.fromkeys(name for place in places for name in place if name != "step")
     units = {name: (unit, meaning) for case in cases for name, _, unit, meaning in case.parameter_table()}
     found = {}
@@ -101,7 +101,7 @@ def columns_of(cases: Sequence[Case], places: Sequence[dict[str, Any]]) -> dict[
 
 
 def column(name: str) -> str:
-    """The column of what is varied under this name."""
+    """Return the column of the quantity varied under this name."""
     return f"case.{name}" if name in {c.name for c in RUNS} else name
 
 

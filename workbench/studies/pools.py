@@ -1,4 +1,4 @@
-"""What runs units of work side by side: an executor that can be started again, and how many units it takes at once."""
+"""Pools that run units of work in parallel: an executor that can be restarted, and its number of workers."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-"""What libraries are told how many threads they may have by: a worker has one."""
+"""Environment variables for the number of threads of libraries: a worker has one."""
 
 
 @dataclass(frozen=True)
 class Pool:
     """Starts an executor, again whenever it breaks, whose `workers` take a unit each.
 
-    `killed` is what a unit raises that was under way, again and again, where workers died, if the executor replaces
-    them by itself.
+    `killed` are the exceptions of a unit whose workers died repeatedly, if the executor replaces workers by itself.
     """
 
     start: Callable[[], AbstractContextManager[Any]]

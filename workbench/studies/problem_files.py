@@ -1,4 +1,4 @@
-"""Problems of files solved one after the other, each finished row kept in a journal as it comes."""
+"""Problems from files solved one after the other, each finished row stored in a journal."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -13,15 +13,15 @@ from workbench.studies.sources import digest_of
 
 JOURNAL = "journal.jsonl"
 BROKEN = ("FAILED", "CRASHED")
-"""What rows claim that are made again: something broke, which may be mended the next time."""
+"""Outcomes of rows that are computed again, since the failure may have been fixed."""
 
 
 @contextmanager
 def resumed(tasks: Sequence[Task], seconds: float | None, folder: Path) -> Iterator[tuple[int, Iterator[dict]]]:
-    """How many rows of tasks the journal of a folder has, and all rows in their order, which are made where missing.
+    """Return how many rows of the tasks are in the journal of a folder, and all rows in order, computed if missing.
 
-    `seconds` is the time limit of each. The folder is made, and taken back where nothing was kept. Raises
-    WorkbenchError where the journal cannot be written or another process writes to it.
+    `seconds` is the time limit of each. The folder is created, and removed again if nothing was stored. Raises
+    WorkbenchError if the journal cannot be written or another process writes to it.
     """
     made, path = not folder.exists(), folder / JOURNAL
     folder.mkdir(exist_ok=True)
@@ -53,12 +53,12 @@ def resumed(tasks: Sequence[Task], seconds: float | None, folder: Path) -> Itera
 
 
 def key_of(task: Task, seconds: float | None) -> str:
-    """A digest of all that determines a row: the file's name and content, who solves it and how, sources, versions."""
+    """Return a digest of all that determines a row: the file's name and content, solver and settings, versions."""
     path, formulation, solver, strict, tuning = task
     try:
         content = hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
-        # The row says that it cannot be read, and is of no use once it can.
+        # The row says that the file cannot be read, and is obsolete once it can.
         content = f"cannot be read: {error.strerror}"
     own = (digest_of(type(find_solver(solver))),) if solver else ()
     start = None if tuning.start is None else tuning.start.tolist()

@@ -1,13 +1,13 @@
-"""Runs of one case at ever smaller steps, and their errors against the event-driven motion, phase by phase.
+"""Refinement: runs of one case at decreasing steps, and their errors against the event-driven motion, phase by phase.
 
     smooth        up to the first event
     stick-slip    from there to the first impact: contacts begin and cease to slide, and open
     impacts       from there to the end
 
-An error at any time has what came before it in it. The same window holds for all steps: the first phase ends two of the
-largest steps before the event, which a step that falls on it may have early. A study measures windows of its case
-against a motion that is sampled at one step, with an error budget that takes four more runs a row; here the motion is
-read at the ends of each run's own steps.
+An error at any time includes effects of earlier phases. The window is the same for all steps: the first phase ends two
+of the largest steps before the event, which a step may reach early. A study measures windows of its case against a
+motion sampled at one step, with an error budget that takes four more runs a row; here the motion is read at the ends of
+each run's own steps.
 """
 
 from collections.abc import Sequence
@@ -40,9 +40,9 @@ from workbench.studies.convergence import Bound, Order, bound, order
 
 SMOOTH, STICK_SLIP, IMPACTS = PHASES = "smooth", "stick-slip", "impacts"
 IMPACT = "touches down"
-"""What an impact is among the events of a motion."""
+"""Name of impacts among the events of a motion."""
 FEWEST = 4
-"""Steps that a phase has at least at the largest step."""
+"""Smallest number of steps of a phase at the largest step."""
 ERRORS: tuple[Metric, ...] = (position_error, velocity_error)
 
 COLUMNS = (
@@ -93,7 +93,7 @@ class Phase(NamedTuple):
 
 
 def phases(motion: EventRun, coarsest: float) -> list[Phase]:
-    """The phases of a motion that are long enough for steps up to `coarsest` [s]."""
+    """Return the phases of a motion that are long enough for steps up to `coarsest` [s]."""
     times = [e.t for e in motion.events]
     first = min(times, default=np.inf)
     impact = min((e.t for e in motion.events if e.what == IMPACT), default=np.inf)
@@ -107,7 +107,7 @@ def phases(motion: EventRun, coarsest: float) -> list[Phase]:
 
 @dataclass(frozen=True, eq=False)
 class Motions:
-    """The motion of a case and the same at coarser tolerances, read at the ends of steps of any size."""
+    """The motion of a case, and the same at coarser tolerances, to be read at the ends of steps of any size."""
 
     first: EventRun
     second: EventRun
@@ -115,14 +115,14 @@ class Motions:
     _known: dict[float, tuple[SampledMotion, SampledMotion]] = field(default_factory=dict, repr=False)
 
     def at(self, h: float) -> tuple[SampledMotion, SampledMotion]:
-        """Both, as runs of steps of h [s]."""
+        """Return both, as runs of steps of h [s]."""
         if h not in self._known:
             self._known[h] = sampled(self.first, self.exact, h), sampled(self.second, self.exact, h)
         return self._known[h]
 
 
 def motions(case: Case, exact: Formulation, duration: float | None) -> Motions:
-    """The motion of a case under Coulomb's law for `duration` [s]; raises DataError where it cannot be followed."""
+    """Return the motion of a case under Coulomb's law for `duration` [s]; raises DataError if it cannot be computed."""
     found = [simulate_events(case, duration, method) for method in (FINEST, COARSER)]
     for run in found:
         if run.reason:
@@ -135,9 +135,9 @@ def refined(
     case: Case, formulations: Sequence[Formulation], schemes: Sequence[Scheme], steps: Sequence[float],
     known: Motions, progress: ProgressCallback | None = None,
 ) -> pd.DataFrame:  # fmt: skip
-    """A row for each formulation, scheme, step [s] and phase (`ROWS`), with the reason where a run has no answer.
+    """Return a row for each formulation, scheme, step [s] and phase (`ROWS`), with the reason if a run fails.
 
-    Raises DataError where no phase is long enough for these steps.
+    Raises DataError if no phase is long enough for these steps.
     """
     windows = phases(known.first, max(steps))
     if not windows:
@@ -160,7 +160,7 @@ def refined(
 
 
 def _measured(run: Run, phase: Phase, known: Motions) -> dict[str, Any]:
-    """Errors of a run in a phase, none where it does not reach its end."""
+    """Return the errors of a run in a phase, empty if the run does not reach its end."""
     k = phase.steps(run.h, run.steps_wanted)
     found: dict[str, Any] = {"solver": run.solver, "solve_time": run.solve_time, "verified": False, "reason": ""}
     if not k.size or k[-1] >= run.steps:
@@ -169,19 +169,20 @@ def _measured(run: Run, phase: Phase, known: Motions) -> dict[str, Any]:
     if not residual <= run.tolerance:
         return found | {"reason": f"residual {residual:.1e} above {run.tolerance:.0e}"}
     reference, second = known.at(run.h)
-    # A velocity differs wholly in the step in which an impact falls, so that its RMS falls with the root of the step.
+    # In the step of an impact the velocity is completely different, so that its RMS decreases only with the root of the
+    # step.
     metrics = ERRORS[:1] if phase.name == IMPACTS else ERRORS
     errors = evaluate(metrics, MeasuredRun(run, reference, None, None, k, second, None, None))
     return found | {"verified": True, **errors}
 
 
 def known(name: str) -> str:
-    """The column with what is known of the motion, beside an error's."""
+    """Return the column of the motion's uncertainty for an error."""
     return f"{name.removesuffix('_error')}_reference"
 
 
 def orders(rows: pd.DataFrame) -> pd.DataFrame:
-    """The orders, limits and bounds of all errors (`COLUMNS`)."""
+    """Return the orders, limits and bounds of all errors (`COLUMNS`)."""
     found: list[dict[str, Any]] = []
     for (case, label, scheme, phase), own in rows.groupby(["case", "label", "scheme", "phase"], sort=False):
         for name in (m.column.name for m in ERRORS):
@@ -197,7 +198,7 @@ def orders(rows: pd.DataFrame) -> pd.DataFrame:
 def _fitted(x: Order) -> dict[str, Any]:
     own = {"order": x.p, "order_low": x.p_low, "order_high": x.p_high}
     limit = {"limit": x.limit, "limit_low": x.limit_low, "limit_high": x.limit_high}
-    # A limit whose interval reaches zero is none that the motion's uncertainty does not hide.
+    # A limit whose interval reaches zero is within the motion's uncertainty and does not count.
     verdict = "vanishes" if x.falls == "limit" and x.limit_low <= 0 < x.p_low else x.falls
     return {"verdict": verdict, "last": x.last, **own, **limit}
 

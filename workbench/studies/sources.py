@@ -1,4 +1,4 @@
-"""What the code of a row is: a digest of the workbench's sources, of the libraries' versions, and of somebody's own."""
+"""Digest of the code that makes a row: the workbench's sources, the libraries' versions, and user code."""
 
 import hashlib
 import inspect
@@ -13,15 +13,15 @@ import cloudpickle
 import workbench
 
 COMPUTING = ("numpy", "scipy", "numba", "clarabel", "cvxpy")
-"""Libraries whose version may change a number."""
+"""Libraries whose version may change a result."""
 
 
 @lru_cache(maxsize=1000)
 def digest_of(*things: Any) -> str:
-    """A digest of the code that functions and classes come from.
+    """Return a digest of the code of functions and classes.
 
-    Of the workbench's own that is all of its sources, of others the file that they stand in; where there is no such
-    file, as in a notebook, the bytes that travel to another process.
+    For the workbench's own these are all of its sources, for others their file, or if there is none, as in a notebook,
+    their pickled bytes.
     """
     found = hashlib.sha256(_workbench().encode())
     for thing in things:
@@ -35,12 +35,12 @@ def digest_of(*things: Any) -> str:
 
 @cache
 def _workbench() -> str:
-    """A digest of the workbench's sources, the cases and formulations that come with it, and of versions."""
+    """Digest of the workbench's sources, the bundled cases and formulations, and versions."""
     root = Path(inspect.getfile(workbench)).parent
     found = hashlib.sha256("".join(f"{name} {version(name)};" for name in COMPUTING).encode())
     for path in sorted({*root.rglob("*.py"), *(root / "builtin").glob("*/*.py")}):
         name = path.relative_to(root)
-        # Its own folder of reports: the workbench may lie in one that is called so as well.
+        # Only its own folder of reports: the workbench itself may be in a folder of that name.
         if "reports" not in name.parts:
             found.update(str(name).encode() + b"\0" + path.read_bytes())
     return found.hexdigest()

@@ -1,4 +1,4 @@
-"""How far a study is, seen from its folder alone, while other processes are at work on it."""
+"""Progress of a study, read from its folder alone while other processes work on it."""
 
 import time
 from collections import Counter
@@ -16,7 +16,7 @@ MOST_REASONS = 5
 
 
 def status(folder: Path) -> list[str]:
-    """Sentences; raises WorkbenchError where the folder holds no study."""
+    """Return the progress in sentences; raises WorkbenchError if the folder contains no study."""
     try:
         wanted = pd.read_parquet(folder / PLAN, columns=["key"])["key"]
     except FileNotFoundError as error:

@@ -1,4 +1,4 @@
-"""A study: a plan of rows, those that the journal has, and the making of those that it has not."""
+"""A study: a plan of rows, the rows in the journals, and the computation of the others."""
 
 import time
 from collections import deque
@@ -26,12 +26,12 @@ from workbench.studies.sources import digest_of
 from workbench.studies.work import OtherVersionError, Unit, lost, packed, run_unit
 
 PLAN = "plan.parquet"
-"""The file that says which runs a study wants."""
+"""The file that lists the runs of a study."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a study is, in rows of one run each: `kept` were there when it began, `made` are since, of `total`."""
+    """Progress of a study, in rows of one run each: `kept` existed at the start, `made` are new, of `total`."""
 
     kept: int
     made: int
@@ -39,16 +39,16 @@ class Progress:
     seconds: float
     where: str = ""
     under_way: tuple[tuple[str, float], ...] = ()
-    """What each worker is at, and since when [s of `time.monotonic`]; workers take units in the order of the plan."""
+    """Current unit of each worker, and since when [s of `time.monotonic`]; units are taken in the order of the plan."""
 
     @property
     def rate(self) -> float:
-        """Rows a second."""
+        """Rows per second."""
         return self.made / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def left(self) -> float:
-        """Seconds, infinite where nothing has been made."""
+        """Remaining seconds, infinite if nothing has been made yet."""
         missing = self.total - self.kept - self.made
         return missing / self.rate if self.rate else float("inf") if missing else 0.0
 
@@ -75,9 +75,9 @@ class Study:
     def run(
         self, folder: Path, pool: Pool, retry_failed: bool = False, progress: Callable[[Progress], None] | None = None
     ) -> Kept:
-        """Make the rows that the journals of the folder do not have; what is there is read, reported and used.
+        """Make the rows that are not in the journals of the folder; existing rows are read, reported and used.
 
-        With `retry_failed` rows that have no answer are made again. Raises WorkbenchError where nothing can be written.
+        With `retry_failed`, rows without a result are made again. Raises WorkbenchError if nothing can be written.
         """
         before = self.begin(folder).done(retry_failed)
         wanted = {key for _, point in self.own for key in point.keys}
@@ -99,7 +99,7 @@ class Study:
                 if isinstance(found, OtherVersionError):
                     raise found
                 records = lost(unit, _crashed(found)) if isinstance(found, Exception) else found
-                # What an interrupted study says is kept is what is.
+                # The report of an interrupted study must match its journal.
                 with uninterrupted():
                     journal.append(records)
                     made += len(records)
@@ -107,13 +107,13 @@ class Study:
         return read_journals(folder)
 
     def begin(self, folder: Path) -> Kept:
-        """Write down what is wanted; what the journals have."""
+        """Write the plan, and return the contents of the journals."""
         with replaced(folder / PLAN) as stage:
             self.plan().write(stage)
         return read_journals(folder)
 
     def part(self, i: int, n: int) -> "Study":
-        """The i-th of n shards of the same study, counted from 1."""
+        """Return the i-th of n shards of the same study, counted from 1."""
         return replace(self, shard=(i, n))
 
     def _units(self, before: set[str]) -> Iterator[Unit]:
@@ -125,7 +125,7 @@ class Study:
                 yield Unit(number, point, self.exact, self.metrics, missing, digest_of())
 
     def plan(self) -> LongTable:
-        """A row for each run of the plan: its key, and what it is."""
+        """Return a row for each run of the plan: its key and description."""
         columns = ["key", "point", *self.columns, "case", "label", "solver", "step"]
         return LongTable(self._planned, {name: {} for name in columns})
 
@@ -135,11 +135,11 @@ class Study:
             yield {"key": key, **given, **about}
 
     def _runs(self) -> Iterator[tuple[str, dict[str, Any], Case, Job]]:
-        """Every run once: its key, its point and what is varied there and is about it, its case and job."""
+        """Yield every run once: its key, the varied values that concern it, its case and job."""
         names, known = {job.formulation.name for point in self.points for job in point.jobs}, set[str]()
         for number, point in enumerate(self.points):
             for key, job in zip(point.keys, point.jobs, strict=True):
-                # Another formulation's option makes no other run.
+                # Options of other formulations do not distinguish runs.
                 others = names - {job.formulation.name}
                 given = {k: v for k, v in point.given.items() if k.partition(".")[0] not in others}
                 if key not in known:
@@ -147,7 +147,7 @@ class Study:
                     yield key, {"point": number, **given}, point.case, job
 
     def table(self, found: Kept) -> LongTable:
-        """The rows of the plan that are there, in its order, with the columns of what is varied in front."""
+        """Return the available rows of the plan, in its order, with the columns of varied quantities in front."""
         measured = framed([], [*RUNS, *(c for m in self.metrics for c in m.columns)], CASE).attrs["columns"]
         number_of_point = {"point": {"unit": "1", "meaning": "number of the point of the study, from 0", "defined": ""}}
         return LongTable(lambda: self._rows(found), number_of_point | self.columns | measured)
@@ -159,14 +159,14 @@ class Study:
 
 
 class Workers:
-    """Which units they are at, as far as can be seen from outside: they take the next one when they have finished."""
+    """Units in progress, as far as known from outside: a worker takes the next one when it has finished."""
 
     def __init__(self, count: int) -> None:
         self.busy: list[tuple[Unit, float] | None] = [None] * count
         self.next: deque[Unit] = deque()
 
     def given(self, units: Iterator[Unit], report: Callable[[], None]) -> Iterator[Unit]:
-        """These units, as they are handed out; `report` is called whenever one is begun at once."""
+        """Yield these units as they are handed out; `report` is called whenever one begins at once."""
         for unit in units:
             self.next.append(unit)
             yield unit
@@ -174,13 +174,13 @@ class Workers:
                 report()
 
     def finished(self, unit: Unit) -> None:
-        """This unit has been made."""
+        """Mark this unit as finished."""
         self.next = deque(other for other in self.next if other.number != unit.number)
         self.busy = [None if at and at[0].number == unit.number else at for at in self.busy]
         self._begin()
 
     def under_way(self) -> tuple[tuple[str, float], ...]:
-        """The places of the units, and since when they are being made [s of `time.monotonic`]."""
+        """Return the units in progress in words, and since when [s of `time.monotonic`]."""
         return tuple((where(at[0].point), at[1]) for at in self.busy if at)
 
     def _begin(self) -> bool:
@@ -190,7 +190,7 @@ class Workers:
 
 
 def where(point: Point) -> str:
-    """The values of what is varied at a point, in words."""
+    """Describe the varied values at a point in words."""
     return ", ".join(f"{k} = {v:.6g}" if isinstance(v, float) else f"{k} = {v}" for k, v in point.given.items())
 
 

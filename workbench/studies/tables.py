@@ -1,4 +1,4 @@
-"""What a study comes to: errors by formulation and step, and orders of convergence."""
+"""Summary tables of a study: errors by formulation and step, and orders of convergence."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -10,13 +10,13 @@ from workbench.comparison.metric import Metric
 from workbench.studies.convergence import Bound, Order, bound, order
 
 RANKED = ("velocity_error", "local_velocity_error", "position_error", "friction_error")
-"""Errors that a study's page is about, the first of those that are there in its figures."""
+"""Errors shown on a study's page; figures show the first of those available."""
 
 IDENTIFYING = ("case", "formulation", "label", "solver", "step", "window", "verified", "solve_time")
 
 
 def shown_columns(names: Iterable[str]) -> list[str]:
-    """The columns of a study's table that its page is made from: what is varied, which comes first, and errors."""
+    """Return the columns of a study's table for its page: first the varied quantities, then errors."""
     names = list(names)
     references = {f"{name.removesuffix('_error')}_reference" for name in RANKED}
     measured = {*IDENTIFYING, *RANKED, *references}
@@ -24,24 +24,24 @@ def shown_columns(names: Iterable[str]) -> list[str]:
 
 
 def errors_of(metrics: tuple[Metric, ...], rows: pd.DataFrame) -> list[Column]:
-    """The columns of `RANKED` that have a value, with headings that are said before "error"."""
+    """Return the columns of `RANKED` that have a value, with headings that precede "error"."""
     columns = {m.column.name: replace(m.column, heading=m.column.heading.removesuffix(" error")) for m in metrics}
     return [columns[name] for name in RANKED if name in columns and name in rows and rows[name].notna().any()]
 
 
 def first_window(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of each case's first window."""
+    """Return the rows of each case's first window."""
     return rows[rows["window"] == rows.groupby("case")["window"].transform("first")]
 
 
 def by_scheme(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows, their labels with the scheme of the time step where there are several: each has orders of its own."""
+    """Return the rows, with the scheme in their labels if there are several: each has its own orders."""
     several = "scheme" in rows and rows["scheme"].nunique() > 1
     return rows.assign(label=rows["label"] + ", " + rows["scheme"]) if several else rows
 
 
 def by_variant(rows: pd.DataFrame, errors: list[Column]) -> pd.DataFrame:
-    """A row for each case, formulation, solver and step: shares, medians and largest values over the points."""
+    """Return a row for each case, formulation, solver and step: shares, medians and largest values over the points."""
     whole = rows.assign(missing=(~rows["verified"]).astype(float))
     found = whole.groupby(["case", "label", "solver", "step"], sort=False)
     table = found.agg(points=("point", "nunique"), unverified=("missing", "mean"), time=("solve_time", "median"))
@@ -52,29 +52,29 @@ def by_variant(rows: pd.DataFrame, errors: list[Column]) -> pd.DataFrame:
 
 
 def is_option(rows: pd.DataFrame, name: str) -> bool:
-    """Whether a column of what is varied is FORMULATION.OPTION."""
+    """Return whether a column of a varied quantity is FORMULATION.OPTION."""
     head, dot, _ = name.partition(".")
     return bool(dot) and bool((rows["formulation"] == head).any())
 
 
 def concerned(rows: pd.DataFrame, name: str) -> pd.DataFrame:
-    """The rows that a quantity is for: all of them, or of FORMULATION.OPTION those of this formulation, by its name."""
+    """Return the rows that a quantity concerns: all, or for FORMULATION.OPTION those of this formulation."""
     head = name.partition(".")[0]
     own = rows[rows["formulation"] == head]
     return own.assign(label=head) if is_option(rows, name) else rows
 
 
 def front(table: pd.DataFrame) -> pd.DataFrame:
-    """Of rows with case, time and error those that no other one of the case is faster than and at most as wrong."""
+    """Return the Pareto front of rows with case, time and error: no other row is both faster and as accurate."""
     ordered = table.sort_values(["time", "error"], kind="stable")
     best = ordered.groupby("case", sort=False)["error"].cummin()
     return ordered[ordered["error"] == best].drop_duplicates(["case", "error"])
 
 
 def orders(rows: pd.DataFrame, column: Column) -> list[tuple[str, str, Order | Bound]]:
-    """Case, label and order of each formulation over the steps of a study; nothing where there is one step.
+    """Return case, label and order of each formulation over the steps of a study; empty for a single step.
 
-    Rows that say so by a column `impacts` are of motion through impacts, where an error has a bound and no order.
+    Rows marked by a column `impacts` are of motion through impacts, where an error has a bound and no order.
     """
     if rows["step"].nunique() < 2:
         return []

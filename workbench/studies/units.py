@@ -1,6 +1,6 @@
-"""Units of work kept as they are finished, for what takes long beside a study: the exam, recorded motions.
+"""Units of work stored as they finish, for other long computations than studies: the exam, recorded motions.
 
-What the journals of a folder have is not made again, so that an interrupted command goes on where it was.
+Units in the journals of a folder are not computed again, so that an interrupted command resumes where it stopped.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -19,11 +19,11 @@ T = TypeVar("T")
 def kept_or_made(
     units: Mapping[str, T], function: Callable[[T], Rows], folder: Path | None = None, workers: int = 1
 ) -> Iterator[tuple[str, Rows]]:
-    """The rows of every unit by its key: first those that the folder's journals have, then the others, as they come.
+    """Yield the rows of every unit by its key: first those in the folder's journals, then the others as they finish.
 
-    They are made in this process, or in several where there are more `workers`. The row of a unit whose process died
-    has `claimed` and `reason`; what a row claims of `journal.BROKEN` is made again the next time. Without a folder
-    nothing is kept. Raises WorkbenchError where the folder cannot be written.
+    They are computed in this process, or in several if there are more `workers`. The row of a unit whose process died
+    has `claimed` and `reason`; rows whose `claimed` is in `journal.BROKEN` are computed again the next time. Without a
+    folder nothing is stored. Raises WorkbenchError if the folder cannot be written.
     """
     there = {} if folder is None else read_journals(folder).records
     there = {key: record for key, record in there.items() if key in units and not record.failed}

@@ -1,4 +1,4 @@
-"""One unit of work: the missing rows of a point, made in this process or in another one."""
+"""One unit of work: the missing rows of a point, computed in this process or in another one."""
 
 import pickle
 import platform
@@ -23,8 +23,7 @@ Records = list[tuple[str, list[dict[str, Any]]]]
 
 @dataclass(frozen=True)
 class Unit:
-    """The runs of a point that are still to be made; `number` is the point's in the plan, `code` the digest of the
-    workbench that has planned it."""
+    """The missing runs of a point; `number` is the point's in the plan, `code` the digest of the planning workbench."""
 
     number: int
     point: Point
@@ -43,7 +42,7 @@ class Unit:
 
 
 class _Packed:
-    """Metrics on their way, whose functions may be those of a script; packed once for all units."""
+    """Pickled metrics, whose functions may come from a script; pickled once for all units."""
 
     def __init__(self, metrics: tuple[Metric, ...]) -> None:
         self.content = pickle.dumps(Parcel(metrics))
@@ -56,11 +55,11 @@ packed = lru_cache(maxsize=4)(_Packed)
 
 
 class OtherVersionError(WorkbenchError):
-    """A worker, on another machine say, would make rows by other code than their keys tell."""
+    """Raised if a worker, for example on another machine, has other code than the keys of its rows say."""
 
 
 def run_unit(unit: Unit) -> Records:
-    """The rows of a unit; where the point as a whole fails, each row has the reason. Raises OtherVersionError."""
+    """Return the rows of a unit; if the point as a whole fails, each row has the reason. Raises OtherVersionError."""
     if unit.code != digest_of():
         raise OtherVersionError(
             f"workers on {platform.node()} have another version of the workbench, or of NumPy, SciPy, Numba, Clarabel "
@@ -76,7 +75,7 @@ def run_unit(unit: Unit) -> Records:
 
 
 def lost(unit: Unit, why: Failed) -> Records:
-    """Rows in the place of those that could not be made."""
+    """Return rows in place of those that could not be computed."""
     case, settings = unit.point.case, unit.point.settings
     duration = settings.duration or case.duration
     return [(key, [w | vars(why) for w in windows(job, case, duration)]) for key, job in unit.wanted]

@@ -1,1 +1,1 @@
-"""Pivoting methods step by step in exact fractions, by their textbooks' rules, one method a file."""
+"""Pivoting methods traced step by step in exact fractions, by the textbook rules, one method per file."""

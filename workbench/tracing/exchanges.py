@@ -1,6 +1,6 @@
-"""What the methods of principal pivoting share: w_i and z_i change places where their basic one is negative.
+"""Steps shared by principal pivoting methods: exchanges of w_i and z_i whose basic one is negative.
 
-In a complementary basis either w_i or z_i is basic; where that one is negative, the index i is infeasible.
+In a complementary basis either w_i or z_i is basic; if the basic one is negative, the index i is infeasible.
 """
 
 from flint import fmpq
@@ -10,14 +10,14 @@ from workbench.tracing.trace import PivotStep, Trace, listed
 
 
 def start(system: System) -> PivotStep:
-    """z = 0: every w is basic."""
+    """Start at z = 0: every w is basic."""
     step = exchanged(system, PivotStep(-1, system.basis_of(()), [], []), (), "w = q, z = 0")
     assert step is not None
     return step
 
 
 def exchanged(system: System, last: PivotStep, indices: tuple[int, ...], rule: str) -> PivotStep | None:
-    """The step that exchanges w_i and z_i for these indices; None where the basis is singular."""
+    """Return the step that exchanges w_i and z_i for these indices; None if the basis is singular."""
     leaving = tuple(last.basis[i] for i in indices)
     entering = tuple(map(system.complement, leaving))
     basis = tuple(system.complement(b) if i in indices else b for i, b in enumerate(last.basis))
@@ -32,13 +32,13 @@ def exchanged(system: System, last: PivotStep, indices: tuple[int, ...], rule: s
 
 
 def unfinished(solver: str, system: System, steps: list[PivotStep], most: int) -> Trace:
-    """The end after as many exchanges as were allowed."""
+    """Return the trace that ends after the largest allowed number of exchanges."""
     wrong = listed(steps[-1].infeasible)
     return Trace(solver, system, steps, "stopped", f"{wrong} is infeasible after {most} exchanges")
 
 
 def singular(solver: str, system: System, steps: list[PivotStep]) -> Trace:
-    """The end where the single exchange of least index leads to a singular basis."""
+    """Return the trace that ends because the single exchange of least index leads to a singular basis."""
     i = steps[-1].infeasible[0]
     there = sorted({*system.index_set(steps[-1].basis)} ^ {i})
     because = f"the exchange of w_{i} and z_{i} leads to a singular basis: det M_aa = 0 for a = {listed(there)}"

@@ -1,11 +1,11 @@
-"""Júdice and Pires' block principal pivoting: w_i and z_i change places for all infeasible i at once.
+"""Júdice and Pires' block principal pivoting: w_i and z_i are exchanged for all infeasible i at once.
 
-After `PATIENCE` exchanges without a new minimum of the number of infeasible indices, or where a block leads to a
-singular basis, which is taken back, it makes Murty's single exchanges until there is one. The rules, and the patience,
-are those of the compiled `judice-pires`.
+After `PATIENCE` exchanges without a new minimum of the number of infeasible indices, or after a block exchange that
+leads to a singular basis, which is undone, it makes Murty's single exchanges until there is a new minimum. The rules
+and `PATIENCE` are those of the compiled `judice-pires`.
 
 Source: J. J. Júdice, F. M. Pires, Computers & Operations Research 21 (1994). It ends on the solution if M is a
-P-matrix; elsewhere it may cycle or meet a singular basis.
+P-matrix; otherwise it may cycle or meet a singular basis.
 """
 
 from flint import fmpq_mat
@@ -17,7 +17,7 @@ from workbench.tracing.trace import PivotStep, Trace, listed, solved
 
 
 def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
-    """Block exchanges for M (n, n) and q (n,), at most so many, block or single."""
+    """Trace block exchanges for M (n, n) and q (n,), at most `most`, block or single."""
     system = System(M, q)
     steps, seen = [start(system)], dict[tuple, int]()
     fewest, patience = system.n + 1, PATIENCE

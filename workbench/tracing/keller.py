@@ -1,12 +1,12 @@
 """Keller's principal pivoting for symmetric positive semidefinite M.
 
-The infeasible index i with the largest promised fall w_i^2 / M_ii of 1/2 z^T M z + q^T z is driven: z_i grows while the
-rows of the basic z's stay zero. If w_i is zero first, z_i becomes basic; a basic z_j that is zero first leaves, and the
-drive goes on. Other w's may change their sign. Where nothing ends a drive, its direction p >= 0 has M p = 0 and
-q^T p < 0 if M is positive semidefinite, and there is no solution.
+The driving variable is z_i of the infeasible index i with the largest predicted decrease w_i^2 / M_ii of 1/2 z^T M
+z + q^T z: it grows while the rows of the basic z's stay zero. If w_i reaches zero first, z_i becomes basic; a basic z_j
+that reaches zero first leaves, and the drive continues. Other w's may change their sign. If nothing ends a drive and M
+is positive semidefinite, its direction p >= 0 has M p = 0 and q^T p < 0, and there is no solution.
 
-The rules are those of the compiled `keller`, which starts from the point that Gauss-Seidel sweeps lead to, and not, as
-here and as Keller does, from z = 0: both end on the same z where M is positive definite, by different pivots.
+The rules are those of the compiled `keller`, which however starts from the result of Gauss-Seidel sweeps; this one
+starts, like Keller, from z = 0. If M is positive definite, both end on the same z, by different pivots.
 
 Source: E. L. Keller, Mathematical Programming 5 (1973); CPS section 4.3.
 """
@@ -18,7 +18,7 @@ from workbench.tracing.trace import PivotStep, Ray, Trace, listed, proves_no_sol
 
 
 def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
-    """Keller's drives for a symmetric M (n, n) and q (n,), at most so many pivots."""
+    """Trace Keller's drives for a symmetric M (n, n) and q (n,), at most `most` pivots."""
     system = System(M, q)
     basic, z = list[int](), [fmpq(0)] * system.n
     steps = [_step(system, 0, basic, z, "w = q, z = 0")]
@@ -36,7 +36,7 @@ def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
         dz = [column[j] if j in basic else fmpq(int(j == i)) for j in range(system.n)]
         if not ratios:
             return _unbounded(system, steps, i, dz, column[i])
-        # Of equal ones that of w_i, which ends the drive, then that of the z that has been basic longest.
+        # Ties: w_i, which ends the drive, comes first, then the z that has been basic longest.
         first, length = min(ratios, key=lambda ratio: ratio[1])
         z = [a + length * b for a, b in zip(z, dz, strict=True)]
         why = "largest w_i^2 / M_ii" if new else "the drive goes on"
@@ -53,13 +53,13 @@ def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
 
 
 def _most_promising(system: System, step: PivotStep) -> int:
-    """The infeasible index with the largest w_i^2 / M_ii, infinite where M_ii is not positive; the first of equals."""
+    """The infeasible index with the largest w_i^2 / M_ii, infinite if M_ii is not positive; the first among equals."""
     M, w = system.M, step.w
     return max(step.infeasible, key=lambda i: (M[i, i] <= 0, w[i] ** 2 / M[i, i] if M[i, i] > 0 else 0))
 
 
 def _ratios(system: System, column: Vector, basic: list[int], z: Vector, w: Vector, i: int) -> list[tuple[int, fmpq]]:
-    """How much further z_i can grow before w_i, and before each basic z, is zero."""
+    """Ratios: the growth of z_i at which w_i, and each basic z, reaches zero."""
     own = [(i, -w[i] / column[i])] if column[i] > 0 else []
     return own + [(system.n + j, z[j] / -column[j]) for j in basic if column[j] < 0]
 
@@ -75,7 +75,7 @@ def _step(
 
 
 def _unbounded(system: System, steps: list[PivotStep], i: int, dz: Vector, curvature: fmpq) -> Trace:
-    """The end where nothing stops z_i."""
+    """Return the trace that ends because nothing stops z_i."""
     because = f"nothing is zero however far z_{i} grows"
     if curvature < 0:
         because += f"; M is not positive semidefinite: p^T M p = {curvature} for the direction p of the drive"

@@ -1,17 +1,17 @@
 """Lemke's complementary pivoting, scheme I with the covering vector e: the path of almost complementary bases.
 
-In w = q + M z + t e the covering unknown t enters at the least value that leaves no w negative. From then on the
-complement of what has just left enters, and the basic unknown that is first zero leaves, until t does (a solution) or
-nothing does (a secondary ray). Of those that are zero together t leaves; else the lexicographic rule decides: the least
-row of the inverse of the basis, divided by its entry in the pivot's column. It is what q + (s, s^2, ..., s^n) would
-decide for every small s > 0, and lets no basis come again. With `ties="first"` the topmost row of the tableau leaves
-instead, and degenerate problems may cycle, as the P-matrix [[1, 2, 0], [0, 1, 2], [2, 0, 1]] with q = -e does.
+In w = q + M z + t e the covering unknown t enters at the least value with w >= 0. From then on the complement of the
+unknown that has just left enters, and the basic unknown that reaches zero first leaves, until t leaves (a solution) or
+none does (a secondary ray). In a tie t leaves; otherwise the lexicographic rule decides: the least row of the inverse
+of the basis, divided by its entry in the pivot's column. This is the choice for q + (s, s^2, ..., s^n) with every small
+s > 0, and no basis recurs. With `ties="first"` the topmost row of the tableau leaves instead, and degenerate problems
+may cycle, for example the P-matrix [[1, 2, 0], [0, 1, 2], [2, 0, 1]] with q = -e.
 
-The compiled `lemke` follows the same path for D M D, D q with D_i = M_ii^(-1/2), and for M itself where all M_ii are
-equal and positive; it breaks ties by q + s p with a fixed p > 0, and then may go another way.
+The compiled `lemke` follows the same path for D M D, D q with D_i = M_ii^(-1/2), and for M itself if all M_ii are equal
+and positive; it breaks ties by q + s p with a fixed p > 0, and may then take another path.
 
 Source: C. E. Lemke, Management Science 11 (1965); CPS sections 4.4 and 4.9; cycling: M. M. Kostreva, Mathematical
-Programming 16 (1979). Steps: 2^n at worst.
+Programming 16 (1979). Worst case: 2^n steps.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ TIES = ("lexicographic", "first")
 
 
 def trace(M: fmpq_mat, q: Vector, most: int, ties: str = "lexicographic") -> Trace:
-    """Lemke's path for M (n, n) and q (n,), at most so many pivots; `ties` is one of `TIES`."""
+    """Trace Lemke's path for M (n, n) and q (n,), at most `most` pivots; `ties` is one of `TIES`."""
     system = System(M, q, covered=True)
     basis = list(range(system.n))
     steps = [_step(system, 0, basis, rule="w = q, z = 0")]
@@ -37,7 +37,7 @@ def trace(M: fmpq_mat, q: Vector, most: int, ties: str = "lexicographic") -> Tra
         assert tableau is not None
         column = tableau.column(entering)
         if entering == system.t:
-            # t takes the largest of the ratios, with which no constant stays negative.
+            # t enters at the largest of the ratios, at which no constant is negative.
             ratios = [(b, -x) for b, x in zip(basis, tableau.constants, strict=True) if x < 0]
             r, rule = _chosen(tableau, basis, [1] * system.n, [i for i, x in enumerate(q) if x == min(q)], ties)
             rule = f"the least q_i, with which no w stays negative{rule}"
@@ -67,7 +67,7 @@ def trace(M: fmpq_mat, q: Vector, most: int, ties: str = "lexicographic") -> Tra
 
 
 def _chosen(tableau: Tableau, basis: Sequence[int], divisors: Sequence, tied: list[int], ties: str) -> tuple[int, str]:
-    """The row that leaves of those that are zero together, and by which rule."""
+    """The leaving row among those that reach zero together, and the rule that chose it."""
     if len(tied) == 1:
         return tied[0], ""
     if ties == "first":
@@ -92,7 +92,7 @@ def _step(
 
 
 def _on_ray(system: System, steps: Sequence[PivotStep], tableau: Tableau, entering: int) -> Trace:
-    """The path's end where nothing stops the entering unknown."""
+    """Return the trace that ends because nothing stops the entering unknown."""
     change = dict(zip(tableau.basic, tableau.column(entering), strict=True)) | {entering: fmpq(1)}
     dz = [change.get(system.n + i, fmpq(0)) for i in range(system.n)]
     ray = Ray(dz, change.get(system.t, fmpq(0)))

@@ -1,9 +1,10 @@
-"""Murty's principal pivoting of least index: w_i and z_i change places for the least infeasible i.
+"""Murty's principal pivoting of least index: w_i and z_i are exchanged for the least infeasible i.
 
-The rule is that of the compiled `murty`, which factors the basic block anew where this one computes the tableau.
+The rule is that of the compiled `murty`, which factors the basic block at each exchange, while this one computes the
+tableau.
 
-Source: K. G. Murty, Opsearch 11 (1974); CPS section 4.2. It ends on the solution if M is a P-matrix, after 2^n - 1
-exchanges at worst; elsewhere it may cycle or meet a singular basis.
+Source: K. G. Murty, Opsearch 11 (1974); CPS section 4.2. It ends on the solution if M is a P-matrix, after at most 2^n
+- 1 exchanges; otherwise it may cycle or meet a singular basis.
 """
 
 from flint import fmpq_mat
@@ -14,7 +15,7 @@ from workbench.tracing.trace import Trace, listed, solved
 
 
 def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
-    """Single exchanges of least index for M (n, n) and q (n,), at most so many."""
+    """Trace single exchanges of least index for M (n, n) and q (n,), at most `most`."""
     system = System(M, q)
     steps = [start(system)]
     seen = {steps[0].basis: 0}
@@ -26,7 +27,7 @@ def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
         if step is None:
             return singular("murty", system, steps)
         steps.append(step)
-        # What comes next depends on the basis alone.
+        # The next step depends on the basis alone.
         if step.basis in seen:
             return Trace("murty", system, steps, "cycle", again=seen[step.basis])
         seen[step.basis] = step.number

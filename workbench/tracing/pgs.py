@@ -1,8 +1,8 @@
 """Projected Gauss-Seidel, sweep by sweep: each z_i in turn becomes max(0, z_i - w_i / M_ii).
 
-In doubles every sweep is that of the compiled `pgs`, bit for bit, and so is where it stops: when a sweep moves z by at
-most `TOLERANCE`, and the natural map is as small. In exact fractions, whose digits grow with every sweep, it goes on
-until nothing moves, or for as many sweeps as are allowed.
+In doubles, sweeps and termination agree bit for bit with the compiled `pgs`, which stops when a sweep moves z by at
+most `TOLERANCE` and the natural map is as small. In exact fractions, whose digits grow with every sweep, it continues
+until nothing moves or the allowed number of sweeps is reached.
 
 Source: C. W. Cryer, SIAM J. Control 9 (1971); CPS section 5.3.
 """
@@ -19,7 +19,7 @@ from workbench.tracing.trace import GaussSeidelSweep, Trace, is_solution
 
 
 def trace(M: fmpq_mat, q: Vector, most: int, exact: bool = False) -> Trace:
-    """At most so many sweeps from z = 0, for M (n, n) of positive diagonal and q (n,); in doubles, or `exact`."""
+    """Trace at most `most` sweeps from z = 0, M (n, n) having a positive diagonal, q (n,); in doubles, or `exact`."""
     system = System(M, q)
     n = system.n
     number = (lambda x: x) if exact else nearest_double
@@ -42,9 +42,9 @@ def trace(M: fmpq_mat, q: Vector, most: int, exact: bool = False) -> Trace:
 
 
 def swept(M: Sequence[Sequence], q: Sequence, z: Sequence, move: bool) -> tuple[list, float]:
-    """z after one sweep and its relative change (`GaussSeidelSweep`); not `move`: all rows from z itself (Jacobi).
+    """Return z after one sweep and its relative change (`GaussSeidelSweep`); a Jacobi sweep without `move`.
 
-    Numbers are doubles, or fractions. The sums go in the order of the compiled ones.
+    Numbers are doubles or fractions. Sums are in the order of the compiled ones.
     """
     z, after = list(z), []
     step = size_z = size_q = 0 * q[0]
@@ -53,7 +53,7 @@ def swept(M: Sequence[Sequence], q: Sequence, z: Sequence, move: bool) -> tuple[
         for a, x in zip(row, z, strict=True):
             w += a * x
         y = max(z[i] - w / row[i], 0 * w)
-        # Squares as products: Python's powers of doubles raise errors where these overflow.
+        # Squares as products: Python's powers of doubles raise errors on overflow.
         step += row[i] * ((y - z[i]) * (y - z[i]))
         size_z += row[i] * (y * y)
         size_q += q[i] * q[i] / row[i]

@@ -1,7 +1,7 @@
 """The tableau of a basis, in exact fractions: basic unknowns as affine functions of the others.
 
 The system is w = q + M z + t e. Its unknowns are numbered: w_i is i, z_i is n + i, and t, the covering unknown that
-textbooks call z_0, is 2 n. Every tableau is computed anew from its basis, so that no step hangs on the one before.
+textbooks call z_0, is 2 n. Every tableau is computed from its basis, independently of the previous step.
 
 Source: R. W. Cottle, J.-S. Pang, R. E. Stone, The Linear Complementarity Problem (1992), CPS, sections 2.3 and 4.4.
 """
@@ -17,7 +17,7 @@ Vector = list[fmpq]
 
 @dataclass(frozen=True, eq=False)
 class Tableau:
-    """basic_r = constants_r + sum_k entries_rk nonbasic_k; a row of `weights` is how q makes up its constant.
+    """basic_r = constants_r + sum_k entries_rk nonbasic_k; a row of `weights` expresses its constant in q.
 
     With m nonbasic unknowns `constants` is (n,), `entries` (n, m), and `weights` (n, n), the inverse of the basis.
     """
@@ -29,14 +29,14 @@ class Tableau:
     weights: list[Vector]
 
     def column(self, unknown: int) -> Vector:
-        """How the basic unknowns (n,) change with a nonbasic one."""
+        """Coefficients of a nonbasic unknown in the basic ones (n,)."""
         k = self.nonbasic.index(unknown)
         return [row[k] for row in self.entries]
 
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """w = q + M z, M (n, n) and q (n,), and with `covered` w = q + M z + t e."""
+    """The system w = q + M z, M (n, n) and q (n,), or with `covered` w = q + M z + t e."""
 
     M: fmpq_mat
     q: Vector
@@ -48,7 +48,7 @@ class System:
 
     @property
     def t(self) -> int:
-        """The number of the covering unknown."""
+        """Number of the covering unknown."""
         return 2 * self.n
 
     @cached_property
@@ -60,25 +60,25 @@ class System:
         return [*found, [fmpq(-1)] * n] if self.covered else found
 
     def complement(self, unknown: int) -> int:
-        """z_i for w_i and w_i for z_i."""
+        """Return z_i for w_i and w_i for z_i."""
         return (unknown + self.n) % (2 * self.n)
 
     def name(self, unknown: int) -> str:
-        """w_i, z_i or t; indices count from zero."""
+        """Name w_i, z_i or t; indices count from zero."""
         if unknown == self.t:
             return "t"
         return f"{'wz'[unknown // self.n]}_{unknown % self.n}"
 
     def basis_of(self, index_set: Sequence[int]) -> tuple[int, ...]:
-        """The complementary basis in which the z's of this set are basic, the unknowns of index i in row i."""
+        """Return the complementary basis whose basic z's are this set, the unknown of index i in row i."""
         return tuple(self.n + i if i in index_set else i for i in range(self.n))
 
     def index_set(self, basis: Sequence[int]) -> tuple[int, ...]:
-        """The indices of the basic z's."""
+        """Indices of the basic z's."""
         return tuple(sorted(b - self.n for b in basis if self.n <= b < self.t))
 
     def tableau(self, basis: Sequence[int]) -> Tableau | None:
-        """The tableau of a basis (n unknowns, one a row); None where its matrix is singular."""
+        """Return the tableau of a basis (n unknowns, one a row); None if its matrix is singular."""
         n = self.n
         B = _beside([self.columns[b] for b in basis])
         if B.det() == 0:

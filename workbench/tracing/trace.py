@@ -1,4 +1,4 @@
-"""What a traced method leaves behind: its steps, how it ended, and the exact proof of that."""
+"""Results of a traced method: its steps, its outcome, and an exact proof of the outcome."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,10 @@ from workbench.tracing.tableau import System, Tableau, Vector
 class PivotStep:
     """One pivot, or one exchange of several pairs; number 0 is the start.
 
-    `entering` and `leaving` are the unknowns that became basic and nonbasic, `driven` the one whose growth chose them,
-    `ratios` (unknown, ratio) how far it could grow before a basic one would be zero, `rule` why these in words.
-    After it: `basis` by rows, z and w (n,), t of Lemke's method, and `infeasible`, the indices of wrong sign.
+    `entering` and `leaving` are the unknowns that became basic and nonbasic, `driven` the unknown whose growth chose
+    them, `ratios` (unknown, ratio) how far it could grow before a basic one reaches zero, `rule` the reason for the
+    choice in words. After the pivot: `basis` by rows, z and w (n,), t of Lemke's method, and `infeasible`, the indices
+    of wrong sign.
     """
 
     number: int
@@ -34,8 +35,8 @@ class PivotStep:
 class GaussSeidelSweep:
     """One sweep of projected Gauss-Seidel; number 0 is the start.
 
-    z and w (n,) after it, doubles or fractions; `change` is how far it moved z and `residual` the natural map, both in
-    the norm sqrt(sum M_ii x_i^2), relative to the larger of z and diag(M)^-1 q.
+    z and w (n,) are the values after it, doubles or fractions; `change` is the change of z and `residual` the natural
+    map, both in the norm sqrt(sum M_ii x_i^2), relative to the larger of z and diag(M)^-1 q.
     """
 
     number: int
@@ -47,7 +48,7 @@ class GaussSeidelSweep:
 
 @dataclass(frozen=True, eq=False)
 class Ray:
-    """The half line (z, t) + s (dz, dt), s >= 0, on which a path goes off to infinity; dz (n,)."""
+    """The half line (z, t) + s (dz, dt), s >= 0, on which a path diverges; dz (n,)."""
 
     dz: Vector
     dt: fmpq
@@ -55,11 +56,11 @@ class Ray:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """All steps of a method (`solver`) on a problem, and its end.
+    """All steps of a method (`solver`) on a problem, and its outcome.
 
-    `outcome` is "solution", "ray", "cycle", "singular", "stopped" (as many steps as were allowed), or of sweeps in
-    doubles "settled". `z` (n,) is the solution. `proof` is an x >= 0 with M^T x <= 0 and q^T x < 0, which leaves no
-    z >= 0 with M z + q >= 0. `again` is the step whose state the last step met anew.
+    `outcome` is "solution", "ray", "cycle", "singular", "stopped" (the allowed number of steps is reached), or for
+    sweeps in doubles "settled". `z` (n,) is the solution. `proof` is an x >= 0 with M^T x <= 0 and q^T x < 0, which
+    proves that no z >= 0 has M z + q >= 0. `again` is the step whose state recurred in the last step.
     """
 
     solver: str
@@ -74,48 +75,48 @@ class Trace:
 
     @property
     def pivots(self) -> list[PivotStep]:
-        """The steps of a pivoting method; none of one that sweeps."""
+        """The steps of a pivoting method; empty for a method that sweeps."""
         return [step for step in self.steps if isinstance(step, PivotStep)]
 
     @property
     def sweeps(self) -> list[GaussSeidelSweep]:
-        """The sweeps of a method that sweeps; none of one that pivots."""
+        """The sweeps of a method that sweeps; empty for a pivoting method."""
         return [step for step in self.steps if isinstance(step, GaussSeidelSweep)]
 
     def tableau(self, number: int) -> Tableau:
-        """The tableau after a pivot; IndexError where there was none of this number."""
+        """Return the tableau after a pivot; raises IndexError if there is no pivot of this number."""
         found = self.system.tableau(self.pivots[number].basis)
-        assert found is not None  # A step into a singular basis is none.
+        assert found is not None  # A step into a singular basis is never recorded.
         return found
 
 
 def is_solution(system: System, z: Vector) -> bool:
-    """Whether 0 <= z perp M z + q >= 0, exactly."""
+    """Return whether 0 <= z perp M z + q >= 0, exactly."""
     return all(x >= 0 and y >= 0 and x * y == 0 for x, y in zip(z, rows(system, z), strict=True))
 
 
 def rows(system: System, z: Sequence) -> list:
-    """w = M z + q (n,)."""
+    """Return w = M z + q (n,)."""
     n = system.n
     return [sum((system.M[i, j] * z[j] for j in range(n)), system.q[i]) for i in range(n)]
 
 
 def proves_no_solution(system: System, x: Vector) -> bool:
-    """Whether x >= 0, M^T x <= 0, q^T x < 0: then x^T (M z + q) < 0 for every z >= 0."""
+    """Return whether x >= 0, M^T x <= 0, q^T x < 0: then x^T (M z + q) < 0 for every z >= 0."""
     n, M = system.n, system.M
     against = all(sum((M[i, j] * x[i] for i in range(n)), fmpq(0)) <= 0 for j in range(n))
     return against and min(x) >= 0 and sum((a * b for a, b in zip(system.q, x, strict=True)), fmpq(0)) < 0
 
 
 def solved(solver: str, system: System, steps: Sequence[PivotStep]) -> Trace:
-    """A trace that ends on a solution; an assertion fails if it is none."""
+    """Return a trace that ends on a solution; asserts that it is one."""
     z = steps[-1].z
     assert is_solution(system, z), f"{solver}: {z} is no solution"
     return Trace(solver, system, steps, "solution", z=z)
 
 
 def on_support(system: System, z: Sequence) -> Vector | None:
-    """The exact solution whose positive unknowns are those of z (n,), None where there is none."""
+    """Return the exact solution whose positive unknowns are those of z (n,), or None if there is none."""
     tableau = system.tableau(system.basis_of([i for i, x in enumerate(z) if x > 0]))
     if tableau is None:
         return None
@@ -124,5 +125,5 @@ def on_support(system: System, z: Sequence) -> Vector | None:
 
 
 def listed(indices: Sequence[int]) -> str:
-    """An index set as it is written."""
+    """Format an index set."""
     return "{" + ", ".join(map(str, indices)) + "}"

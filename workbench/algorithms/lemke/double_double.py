@@ -1,7 +1,7 @@
-"""Lemke's path in double-double precision: a full condensed tableau, for where doubles lose their way.
+"""Lemke's path in double-double precision: a full condensed tableau, for problems beyond double precision.
 
 n rows of basic unknowns, w 0..n-1, z n..2n-1, z0 2n; n + 1 columns of nonbasic ones and the constants of q and of the
-perturbation that breaks ties (`lemke_path`). A pivot takes n^2 operations, each of some twenty in doubles.
+perturbation that breaks ties (`path`). A pivot takes n^2 operations, each of some twenty in doubles.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ RAY = int(Status.RAY)
 ITERATION_LIMIT = int(Status.ITERATION_LIMIT)
 
 TIE = 1e-21
-"""As `lemke_path.TIE`."""
+"""The counterpart of `path.TIE`."""
 RELATIVE_TIE = 1e-14
 
 
@@ -40,7 +40,7 @@ def pivot_twice(T, low, r, c):
 
 @kernel(types.int64(MATRIX, INDICES, types.int64, types.float64))
 def blocking_row_twice(T, basic, c, smallest):
-    """The row whose basic unknown reaches zero first as the nonbasic one of column c grows; -1 for a ray.
+    """Return the row whose basic unknown reaches zero first as the nonbasic one of column c grows; -1 for a ray.
 
     A row blocks if its pivot is above the share `smallest` of the column's largest entry, or of one.
     """
@@ -62,7 +62,7 @@ def blocking_row_twice(T, basic, c, smallest):
 
 @kernel(types.void(MATRIX, VECTOR, VECTOR, types.float64, VECTOR, MATRIX, MATRIX))
 def first_tableau(M, q, D, unit, d, T, low):
-    """Every w basic, every z and z0 at zero: T + low = [-D M D, -d, D q unit, p]."""
+    """Fill the tableau with every w basic, every z and z0 at zero: T + low = [-D M D, -d, D q unit, p]."""
     n = M.shape[0]
     p = np.empty(n)
     general(n, 1, address(p))
@@ -80,7 +80,7 @@ def first_tableau(M, q, D, unit, d, T, low):
     ),
 )
 def follow_path_twice(M, q, D, unit, d, smallest, b, basic, t, info):
-    """`path.follow_path` in double-double precision; its S.b, S.basic and S.t are b, basic and t (n).
+    """Follow the path like `path.follow_path`; its S.b, S.basic and S.t are b, basic and t (n).
 
     `smallest` is the least pivot (`blocking_row_twice`).
     """
@@ -92,7 +92,7 @@ def follow_path_twice(M, q, D, unit, d, smallest, b, basic, t, info):
         where[nonbasic[j]] = j
     r, c, status, most = 0, n, ITERATION_LIMIT, 100 * (n + 10)
     for i in range(n):
-        # The least q_i / d_i, of equal ones the least p_i / d_i.
+        # The least q_i / d_i; among equal ones the least p_i / d_i.
         x, y = T[i, n + 1] * d[r], T[r, n + 1] * d[i]
         if x < y or (x == y and T[i, n + 2] * d[r] < T[r, n + 2] * d[i]):
             r = i

@@ -1,8 +1,8 @@
-"""Lemke's path for eight problems of one order up to `SMALL` in vector lanes: the pivots of `small`, lane by lane.
+"""Lemke's path for eight problems of one order up to `SMALL` in vector lanes, with the pivots of `small`.
 
-Every lane follows its own path: which row and column it pivots on is a mask, and a lane that has ended stands still
-until all have. The arithmetic is that of `small`, in the same order, so that z has the same bits. The order n is
-a constant of the compiled loop, one a size (`eights`): unrolled, it is half as long again as fast.
+Every lane follows its own path: its pivot row and column are masks, and a lane that has ended waits until all have. The
+arithmetic is that of `small`, in the same order, so that z has the same bits. The order n is a constant of the compiled
+loop, one for each size (`eights`): unrolled, it is half as fast again.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ CUBE = types.Array(types.float64, 3, "C")
 
 @njit(inline="always")
 def load_problems(n, M, q, step, A, b):
-    """A (n n) and b (n) in vector lanes."""
+    """Load A (n n) and b (n) into vector lanes."""
     for k in range(n * n):
         store(A, k, gather(after(M, k), step))
     for k in range(n):
@@ -47,7 +47,7 @@ def load_problems(n, M, q, step, A, b):
 
 @njit(inline="always")
 def scale(n, A, b, D):
-    """As `small.scale`."""
+    """Scale in lanes; see `small.scale`."""
     zero, one = splat(0.0), splat(1.0)
     for i in range(n):
         store(D, i, one / root(load(A, n * i + i)))
@@ -69,7 +69,7 @@ def scale(n, A, b, D):
 
 @njit(inline="always")
 def accepted(n, A, b, D, size, z):
-    """As `small.is_solution`: a mask."""
+    """Return a mask; see `small.is_solution`."""
     zero = splat(0.0)
     worst, largest, whole = zero, zero, zero
     for i in range(n):
@@ -90,7 +90,7 @@ def accepted(n, A, b, D, size, z):
 
 @njit(inline="always")
 def blocking_rows(n, W, T, basic, col):
-    """As `small.blocking_row`, of the columns in col (n): the row in each lane, -1 for a ray."""
+    """Return the blocking row in each lane for the columns in col (n), -1 for a ray; see `small.blocking_row`."""
     zero, none, pivot = splat(0.0), splat(-1.0), splat(PIVOT)
     theta, best = splat(np.inf), none
     for i in range(n):
@@ -110,7 +110,7 @@ def blocking_rows(n, W, T, basic, col):
         for i in range(n):
             t, b = load(col, i), load(T, W * i + n + 1)
             tied = several & (t > pivot) & (b - theta * t <= splat(TIE) + splat(RELATIVE_TIE) * b)
-            # The covering variable's row goes before all others.
+            # The covering variable's row precedes all others.
             ratio = where(load(basic, i) == last, splat(-np.inf), load(T, W * i + n + 2) / t)
             less = tied & (ratio < least)
             chosen, least = where(less, splat(float(i)), chosen), where(less, ratio, least)
@@ -120,7 +120,7 @@ def blocking_rows(n, W, T, basic, col):
 
 @njit(inline="always")
 def pivot(n, W, T, row, col, r, c):
-    """Exchange row r with column c, whose entries are in col, in each lane; a lane whose r is -1 stays as it is."""
+    """Exchange row r with column c, whose entries are in col, in each lane; a lane with r = -1 is unchanged."""
     zero, one = splat(0.0), splat(1.0)
     f = one
     for i in range(n):
@@ -140,8 +140,10 @@ def pivot(n, W, T, row, col, r, c):
 
 @njit(inline="always")
 def solve_eight(n, M, q, step, z, work, solved, pivots):
-    """Solve eight LCPs of order 0 < n <= SMALL from nothing: their matrices begin `step` numbers apart at M, constants
-    and answers follow one another at q and z. solved (8) receives 1 where z is a solution, pivots (8) their number.
+    """Solve eight LCPs of order 0 < n <= SMALL without warm start.
+
+    Their matrices begin `step` numbers apart at M; constants and solutions are consecutive at q and z. solved (8)
+    receives 1 where z is a solution, pivots (8) their number.
     """
     W = n + 3
     A, b, D, answer = address(work.A), address(work.q), address(work.D), address(work.z)
@@ -162,7 +164,7 @@ def solve_eight(n, M, q, step, z, work, solved, pivots):
         store(col, i, none)
         store(basic, i, splat(float(i)))
         store(nonbasic, i, splat(float(n + i)))
-        # Of equal constants the one with the smaller perturbation.
+        # Among equal constants, the one with the smaller perturbation.
         other = zero
         for k in range(i):
             other = where(r == splat(float(k)), splat(p[k]), other)
@@ -215,10 +217,10 @@ def solve_eight(n, M, q, step, z, work, solved, pivots):
 
 @cache
 def eights(n: int) -> Callable:
-    """The compiled loop part(M, q, first, last, z, status, iterations) over LCPs of order 0 < n <= SMALL.
+    """Return the compiled loop part(M, q, first, last, z, status, iterations) over LCPs of order 0 < n <= SMALL.
 
-    It solves `first` to `last` eight at a time in vector lanes and leaves the status of what resists, and of the last
-    few, as it is. M (B or 1, n, n), q, z (B, n), status, iterations (B,).
+    It solves `first` to `last` eight at a time in vector lanes and leaves the status of unsolved problems, and of the
+    last few, unchanged. M (B or 1, n, n), q, z (B, n), status, iterations (B,).
     """
 
     @kernel(types.void(CUBE, MATRIX, I64, I64, MATRIX, INDICES, INDICES), nogil=True)
@@ -234,7 +236,7 @@ def eights(n: int) -> Callable:
             for lane in range(LANES):
                 if solved[lane] == 1.0:
                     status[k + lane], iterations[k + lane] = SOLVED, int(pivots[lane])
-        # The arrays must outlive the last call.
+        # The arrays must stay alive until the last call.
         numbers[0], solved[0], pivots[0] = 0.0, 0.0, 0.0
 
     return part

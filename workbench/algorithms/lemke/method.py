@@ -1,40 +1,40 @@
 """Lemke's complementary pivoting with a covering vector, for LCPs.
 
-The artificial unknown z0 is added to the rows of w = M z + q with weights d > 0, as far as no w is negative, and the
-method then follows the path of almost complementary bases until z0 leaves (a solution) or no row blocks (a secondary
-ray). `lemke_path` follows it on a reduced basis, `small` in the tableau of a small problem, both with ties broken
-so that degenerate problems do not cycle.
+The artificial unknown z0 is added to the rows of w = M z + q with weights d > 0, just large enough that no w is
+negative, and the method then follows the path of almost complementary bases until z0 leaves (a solution) or no row
+blocks (a secondary ray). `path` follows it on a reduced basis, `small` in the tableau of a small problem, both
+with ties broken so that degenerate problems do not cycle.
 
-The data are made of order one beforehand by the symmetric scaling D M D, so that absolute pivot tolerances have a
-meaning and the path does not depend on the units. Beyond the tableau's order M is known by the nonzeros of its rows
-(`lemke_rows`), read once.
+The data are first scaled to order one by the symmetric scaling D M D, so that absolute pivot tolerances have a meaning
+and the path does not depend on the units. For orders beyond the tableau's, M is stored by the nonzeros of its rows
+(`sparse_rows`), read once.
 
-z on entry is a guess: if it is a solution it stays, and if the basis of its positive entries belongs to one, that is
-the answer (`guessed`); else the path starts from nothing. Bodies that rest or stick have unknowns that are basic and
-zero, without which the basis is lost; they are returned as `BASIC_ZERO`, so that the positive entries of an answer are
-its basis. Where solutions are not unique the answer may therefore depend on the guess; z = 0 is none. Problems of
-order up to `workspace.SMALL` are solved in the time that checking a guess takes, and take none.
+z on entry is a guess: if it is a solution it is returned, and if the basis of its positive entries belongs to one, that
+is the result (`guessed`); otherwise the path starts from zero. Resting or sticking bodies have unknowns that are basic
+and zero, without which the basis is lost; they are returned as `BASIC_ZERO`, so that the positive entries of a solution
+are its basis. If solutions are not unique the result may therefore depend on the guess; z = 0 is no guess. Problems of
+order up to `workspace.SMALL` are solved in the time of checking a guess, and ignore it.
 
-Redundant contacts that are relaxed lead the path through nearly singular bases: more contacts than the body has
-degrees of freedom make a block of M of the size of the compliance, and tableau entries of its inverse, 1e6 to 1e10.
-The constants lose as many digits, while forces that symmetry makes equal differ by less; a basic unknown below zero
-by rounding, divided by such a pivot, throws the path off, to end on a ray where theory promises a solution. No choice
-among pivots mends this, since the path is unique. Where a path's end is not a solution, its z's are first solved anew
-on their support: often z0 is zero but for rounding, and only the basis too near singular to let it leave. Failing that
-the path is followed again: with other covering vectors, hence elsewhere, and then in double-double precision, which
-carries all entries to full accuracy, there too with several covering vectors, and the end with the least residual is
-the answer.
+Redundant contacts with compliance lead the path through nearly singular bases: more contacts than the body has degrees
+of freedom make a block of M of the size of the compliance, and tableau entries of its inverse, 1e6 to 1e10. The
+constants lose as many digits, while forces that are equal by symmetry differ by less; a basic unknown below zero by
+round-off, divided by such a pivot, throws the path off, and it ends on a ray where theory guarantees a solution. No
+choice of pivots avoids this, since the path is unique. If the end of a path is not a solution, its z's are first solved
+for again on their support: often z0 is zero up to round-off, and the basis only too nearly singular to let it leave. If
+that fails, the path is followed again with other covering vectors, hence elsewhere, and then in double-double
+precision, which keeps all entries to full accuracy, also with several covering vectors; the end with the least residual
+is returned.
 
-The answer is called solved if it passes a test on the original data, whatever the path looked like. Errors of rows are
-judged beside their terms; where these are large beside q, far out on a direction in which nothing moves, the problem's
-own residual has to agree. A ray is called a ray if its direction is one of M that tells of no solution (`is_ray`);
-where it is not, rounding has won and the problem counts as singular.
+A result counts as solved if it passes a test on the original data, whatever happened on the path. Row errors are
+relative to the rows' terms; if these are large compared with q, far out along a direction in which nothing moves, the
+problem's own residual must agree. RAY is claimed only if the ray's direction, checked with M, indicates that there is
+no solution (`is_ray`); otherwise round-off is to blame and the problem counts as singular.
 
 Source: C. E. Lemke, Bimatrix equilibrium points and mathematical programming, Management Science 11 (1965); R. W.
 Cottle, J.-S. Pang, R. E. Stone, The Linear Complementarity Problem (1992), sections 4.4 and 4.9. Guarantee: ends, in
 exact arithmetic, on a solution or a ray; on a solution for P-matrices and strictly copositive ones, for copositive-plus
 (PSD among them) and Z-matrices if the problem is feasible, and for copositive M if q^T v >= 0 for every v in SOL(0, M),
-which rigid-body data satisfy (Anitescu & Potra 1997). Elsewhere a ray proves nothing. Cost: m (n + m) per pivot, m the
+which rigid-body data satisfy (Anitescu & Potra 1997). Otherwise a ray proves nothing. Cost: m (n + m) per pivot, m the
 number of basic z's, commonly n / 2 to 2 n pivots, 2^n at worst.
 """
 
@@ -76,31 +76,32 @@ NOT_FINITE = int(Status.NOT_FINITE)
 INACCURATE = int(Status.INACCURATE)
 
 ACCEPTED = 1e-11
-"""Componentwise backward error up to which the final point is called a solution."""
+"""Largest componentwise backward error of a solution."""
 CANCELLED = 1e-13
-"""Violation, beside the largest scaled activity of any row, that is taken for rounding of the data. Rows whose q is
-what cancellation left over, such as the sliding velocity of a rolling contact, know no better."""
+"""Violation, relative to the largest scaled activity of any row, that counts as round-off of the data. Rows whose q
+results from cancellation, such as the sliding velocity of a rolling contact, are not more accurate."""
 CLEAR = 1e-12
-"""Residual of a path's end up to which no further path is tried for a better one."""
+"""Residual at the end of a path below which no further path is tried."""
 NEGLIGIBLE = 1e-9
-"""Share of the largest entry of a ray's direction up to which an entry counts as zero."""
+"""Share of the largest entry of a ray's direction below which an entry counts as zero."""
 EARLY = 0.1
-"""Share of the covering vector on unknowns that take from no budget."""
+"""Weight in the covering vector of unknowns that do not draw on a budget."""
 PATHS, PRECISE_PATHS = 3, 4
-"""Paths in doubles, and then in double-double precision; the first of these takes the last covering vector again."""
+"""Number of paths in doubles, then in double-double precision, the first with the last covering vector again."""
 FIRST_PIVOT, LATER_PIVOT = 1e-12, 1e-14
 """Smallest pivots of the paths in double-double precision, relative to the largest entry of their column. Stacks of
-redundant contacts with a ratio of masses of 1e6 need pivots of 3e-17 in exact arithmetic, beside rounding of 1e-16."""
+redundant contacts with a mass ratio of 1e6 need pivots of 3e-17 in exact arithmetic, compared with round-off of
+1e-16."""
 
 
 @kernel(types.void(MATRIX, types.int64, WORKSPACE), **FAST)
 def covering_vector(M, attempt, work):
-    """The covering vector d in scaled units: about 1 for unknowns that take from a budget, `EARLY` for the others.
+    """Fill the covering vector d in scaled units: about 1 for unknowns that draw on a budget, `EARLY` for the others.
 
-    A budget is a row without a diagonal entry; friction forces take from that of their contact, so that normal forces
-    find their places first and friction joins in. Any d > 0 will do. In general position, and another one in each
-    attempt, it does not bring those rows together that symmetry makes equal: of 120 towers of 10 to 100 contacts none
-    needs a second attempt, with equal entries eleven do. Without budgets the first attempt has d = 1, as textbooks do.
+    A budget is a row without a diagonal entry; friction forces draw on that of their contact, so that normal forces are
+    determined first and friction follows. Any d > 0 is valid. In general position, and different in each attempt, it
+    separates rows that are equal by symmetry: of 120 towers of 10 to 100 contacts none needs a second attempt, with
+    equal entries eleven do. Without budgets the first attempt has d = 1, as in textbooks.
     """
     n = M.shape[0]
     starts, columns, values = nonzeros(work)
@@ -114,7 +115,7 @@ def covering_vector(M, attempt, work):
             for k in range(starts[i], starts[i + 1]):
                 if values[k] < 0.0:
                     d[columns[k]] = 1.0
-    # The seed 1 is that of the tie breaker.
+    # Seed 1 is used by the tie breaker.
     general(n, 2 + attempt, address(p))
     for i in range(n):
         d[i] = d[i] * p[i] if budgets else (p[i] if attempt else 1.0)
@@ -122,11 +123,11 @@ def covering_vector(M, attempt, work):
 
 @kernel(types.boolean(MATRIX, VECTOR, VECTOR, types.float64, VECTOR, INDICES, VECTOR, types.int64))
 def is_ray(M, q, D, unit, d, basic, t, entering):
-    """Whether the column t (n) of the entering unknown is a ray of the original data that tells of no solution.
+    """Return whether the column t (n) of the entering unknown is a ray of the original data that shows infeasibility.
 
-    A ray is 0 <= y perp D M D y + y0 d >= 0, y not zero; y D is the change of z, y0 >= 0 that of z0. Where M is
-    copositive, one at which Lemke's path ends has unit q^T D y < 0. Directions without this and with y0 = 0, such as
-    forces that redundant contacts exert on each other, are met where pivots were taken for rounding.
+    A ray is 0 <= y perp D M D y + y0 d >= 0, y not zero; y D is the change of z, y0 >= 0 that of z0. If M is
+    copositive, a ray at the end of Lemke's path has unit q^T D y < 0. Directions without this and with y0 = 0, such as
+    opposing forces of redundant contacts, occur when pivots were mistaken for round-off.
     """
     n = M.shape[0]
     y, y0, largest, moves, fall = np.zeros(n), 0.0, 1.0, False, 0.0
@@ -152,7 +153,7 @@ def is_ray(M, q, D, unit, d, basic, t, entering):
 
 @kernel(types.boolean(VECTOR, VECTOR))
 def bounded(lower, upper):
-    """Whether bounds (n,) leave every unknown a finite value."""
+    """Return whether bounds (n,) allow every unknown a finite value."""
     fine = True
     for i in range(lower.shape[0]):
         fine &= (lower[i] < np.inf) & (upper[i] > -np.inf)
@@ -161,7 +162,7 @@ def bounded(lower, upper):
 
 @kernel(types.float64(VECTOR, VECTOR, WORKSPACE))
 def guessed(q, z, work):
-    """The violation of z, where it is a guess (finite, not zero): as it is, or solved anew on its support, in place."""
+    """Return the violation of z if it is a guess (finite, not zero): as given, or solved on its support, in place."""
     n, some = z.shape[0], False
     for i in range(n):
         if not abs(z[i]) < np.inf:
@@ -176,7 +177,7 @@ def guessed(q, z, work):
 
 @kernel(types.void(VECTOR, types.float64, INDICES, VECTOR, VECTOR))
 def take(D, size, basic, b, z):
-    """The end of a path as z: D b size where a z is basic, at least `BASIC_ZERO`, and zero elsewhere."""
+    """Convert the end of a path to z: D b size if a z is basic, at least `BASIC_ZERO`, and zero otherwise."""
     n = z.shape[0]
     set_all(0.0, z)
     for i in range(n):
@@ -186,10 +187,10 @@ def take(D, size, basic, b, z):
 
 @kernel(types.boolean(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR))
 def is_verified(M, q, lower, upper, D, z):
-    """Whether z (n,), whose violation is at most `CLOSE`, passes the problem's own test too.
+    """Return whether z (n,), whose violation is at most `CLOSE`, also passes the problem's own test.
 
-    It does as long as z is not large beside q, in scaled units. Far out on a direction in which nothing moves, as
-    forces that redundant contacts exert on each other do, no row's error counts beside its terms.
+    It does unless z is large compared with q, in scaled units. Far out along a direction in which nothing moves, such
+    as opposing forces of redundant contacts, row errors are negligible relative to the rows' terms.
     """
     size, largest = 0.0, 0.0
     for i in range(z.shape[0]):
@@ -199,7 +200,7 @@ def is_verified(M, q, lower, upper, D, z):
 
 @kernel(types.int64(MATRIX, VECTOR, VECTOR, types.float64, VECTOR, types.float64, VECTOR, INDICES))
 def double_double(M, q, D, size, d, smallest, z, info):
-    """The path in double-double precision, its end in z; a Status. `smallest` is that of its pivots."""
+    """Follow the path in double-double precision, its end in z; returns a Status. `smallest` is the smallest pivot."""
     n = M.shape[0]
     basic, b, t = np.empty(n, dtype=np.int64), np.empty(n), np.empty(n)
     status, entering = follow_path_twice(M, q, D, 1.0 / size, d, smallest, b, basic, t, info)
@@ -211,7 +212,7 @@ def double_double(M, q, D, size, d, smallest, z, info):
 
 @kernel(types.float64(types.float64, VECTOR, types.float64, VECTOR))
 def keep_better(found, z, least, best):
-    """The smaller one of two residuals, its point in best (n): `found` is that of z (n), `least` that of best."""
+    """Return the smaller of two residuals and keep its point in best (n): `found` belongs to z (n), `least` to best."""
     if found < least:
         copy(z, best)
     return min(found, least)
@@ -219,7 +220,7 @@ def keep_better(found, z, least, best):
 
 @kernel(types.int64(MATRIX, VECTOR, VECTOR, VECTOR, WORKSPACE, VECTOR, INDICES))
 def solve_large(M, q, lower, upper, work, z, info):
-    """`lemke_kernel` of any order."""
+    """Solve an LCP of any order (see `lemke_kernel`)."""
     n, D = M.shape[0], work.D
     if not (bounded(lower, upper) and is_finite(q) and read(M, work)):
         set_all(np.nan, z)
@@ -244,7 +245,7 @@ def solve_large(M, q, lower, upper, work, z, info):
             return SOLVED
         if status == SOLVED:
             least = keep_better(bounded_residual(M, q, lower, upper, z), z, least, best)
-        # A ray where z0 is zero but for rounding has found the basis all the same.
+        # A ray with z0 zero up to round-off has still found the basis.
         if solve_on_support(q, z, work) <= CLOSE and is_verified(M, q, lower, upper, D, z):
             return SOLVED
     smallest, solved = FIRST_PIVOT, False
@@ -265,7 +266,7 @@ def solve_large(M, q, lower, upper, work, z, info):
 
 @kernel(SOLVE)
 def lemke_kernel(M, q, lower, upper, mu, d, z, info):
-    """See the module; z on entry is the guess, zero for none; info[0] counts the pivots of all paths."""
+    """Solve an LCP (see the module); z on entry is the guess, zero for none; info[0] counts the pivots of all paths."""
     n = M.shape[0]
     info[0] = 0
     if n <= SMALL:
@@ -277,7 +278,7 @@ def lemke_kernel(M, q, lower, upper, mu, d, z, info):
             return SOLVED
     numbers = numbers_for(n)
     status = solve_large(M, q, lower, upper, place_workspace(address(numbers), n + 1), z, info)
-    # The numbers must outlive the call.
+    # The numbers must stay alive until the end of the call.
     numbers[0] = 0.0
     return status
 

@@ -1,20 +1,20 @@
-"""Lemke's path on a reduced basis: only what the basic z's and their rows need is kept.
+"""Lemke's path on a reduced basis: only the basic z's and their rows are stored.
 
-With R the rows whose w is nonbasic and B the unknowns that are basic in their stead, z's and z0, a basis is given by
+With R the rows whose w is nonbasic and B the unknowns that are basic in their place, z's and z0, a basis is given by
 the square G = [M d]_RB of order m, and for any column a, of M or the constants,
 
     y = G^-1 a_R,    its column in the tableau:  -y where a z is basic,  a_i - [M d]_iB y  where w_i is.
 
-G^-1 is kept explicitly and changes by a matrix of rank one a pivot, m^2 operations; the column takes m^2 and n m, less
-where M has zeros, the rest n. A full tableau would take n^2. The rows R of a - [M d]_B y vanish in exact arithmetic;
-what they hold is the error of y, known without further work, and where it is not negligible one step of refinement
-takes it away. The constants are computed anew every `REFRESH` pivots.
+G^-1 is kept explicitly and updated by a rank-one matrix per pivot, m^2 operations; the column takes m^2 and n m, less
+if M has zeros, the rest n. A full tableau would take n^2. The rows R of a - [M d]_B y vanish in exact arithmetic; their
+values are the error of y, known without further work, and if it is not negligible one step of refinement removes it.
+The constants are recomputed every `REFRESH` pivots.
 
 Ties are broken by an infinitesimal perturbation q + delta p with a fixed p > 0 in general position: the constants are
-two columns, and of the rows that block together for q the one that blocks first for p leaves. This is the
-lexicographic rule with p as the leading column, and needs no rows of the basis inverse.
+two columns, and among rows that block together for q the one that blocks first for p leaves. This is the lexicographic
+rule with p as the leading column, and needs no rows of the basis inverse.
 
-A path is kept in a `Workspace`, whose names are those used here; H is (G^-1)^T.
+The state of a path is a `Workspace`, whose names are those used here; H is (G^-1)^T.
 """
 
 import numpy as np
@@ -35,16 +35,16 @@ ITERATION_LIMIT = int(Status.ITERATION_LIMIT)
 PIVOT = 1e-8
 """Smallest pivot of the scaled tableau, relative to its column's largest entry where that exceeds one."""
 TIE = 1e-10
-"""Two rows block together if the second is this near to its bound where the first blocks; constants start within 1.
-What is left of the second row's constant moves the others by up to TIE / PIVOT when it is pivoted on in its turn."""
+"""Two rows block together if the second is this close to its bound where the first blocks; constants are initially at
+most 1. The remaining constant of the second row changes the others by up to TIE / PIVOT when it is pivoted on later."""
 RELATIVE_TIE = 1e-14
-"""The same beside the constant itself."""
+"""The same, relative to the constant itself."""
 REFINE = 1e-13
 """Error of the rows R, relative to y, above which a column is refined."""
 REFRESH = 20
-"""Pivots after which the constants are computed anew."""
+"""Number of pivots after which the constants are recomputed."""
 SPARSE = 64
-"""Order above which the zeros of a column are left out."""
+"""Order above which the zeros of a column are skipped."""
 BLOCKS_NOTHING = 1e300
 
 I64, F64, VOID = types.int64, types.float64, types.void
@@ -52,7 +52,7 @@ I64, F64, VOID = types.int64, types.float64, types.void
 
 @kernel(VOID(FLOATS, I64, INTEGERS, FLOATS, I64, I64, FLOATS), **FAST)
 def add_rows(F, N, pick, times, used, size, out):
-    """out += sum_k times_k (row pick_k of F) over the first `size` entries, four rows a sweep."""
+    """Compute out += sum_k times_k (row pick_k of F) over the first `size` entries, four rows a sweep."""
     k = 0
     while k + 4 <= used:
         a, b, c, d = N * pick[k], N * pick[k + 1], N * pick[k + 2], N * pick[k + 3]
@@ -69,7 +69,7 @@ def add_rows(F, N, pick, times, used, size, out):
 
 @kernel(VOID(I64, WORKSPACE), **FAST)
 def lay_columns(n, work):
-    """The columns of large D M D from the nonzeros of M's rows, in blocks of rows with anything in them unless many."""
+    """Fill the columns of a large D M D from the nonzeros of M's rows, in nonzero blocks of rows unless too many."""
     N, scaled, first = n + 1, address(work.scaled), address(work.first)
     starts, columns, values = nonzeros(work)
     D, count = address(work.D), address(work.count)
@@ -91,7 +91,8 @@ def lay_columns(n, work):
                     continue
                 for l in range(BLOCK):
                     scaled[N * j + BLOCK * used + l] = 0.0
-                # The same places in every column, which are then at hand; the last must not lead beyond the column.
+                # Blocks are aligned, so that columns share cached positions; the last must not extend beyond the
+                # column.
                 first[N * j + used] = min(i - i % BLOCK, n - BLOCK)
                 used += 1
                 count[j] = used
@@ -100,7 +101,7 @@ def lay_columns(n, work):
 
 @kernel(VOID(I64, FLOATS, I64, WORKSPACE), **FAST)
 def fetch(n, M, c, work):
-    """t = column c of D M D."""
+    """Fetch t = column c of D M D."""
     D, scaled, count, t = address(work.D), address(work.scaled), address(work.count), address(work.t)
     at, f = (n + 1) * c, D[c]
     if count[c] == -2:
@@ -121,7 +122,7 @@ def fetch(n, M, c, work):
 
 @kernel(VOID(I64, WORKSPACE, I64, FLOATS, FLOATS), **FAST)
 def less_basic_part(n, work, m, y, t):
-    """y (m) = G^-1 t_R, then t (n) -= [M d]_B y."""
+    """Compute y (m) = G^-1 t_R, then t (n) -= [M d]_B y."""
     N, scaled, first, count = n + 1, address(work.scaled), address(work.first), address(work.count)
     R, B, pick, times = address(work.R), address(work.B), address(work.pick), address(work.times)
     used = 0
@@ -149,7 +150,7 @@ def less_basic_part(n, work, m, y, t):
 
 @kernel(VOID(I64, WORKSPACE, I64, F64, FLOATS), **FAST)
 def to_tableau(n, work, m, tolerance, t):
-    """Turn a column t (n) of the problem into the tableau's; work.y = G^-1 t_R is refined above the tolerance."""
+    """Convert a column t (n) of the problem to the tableau's; work.y = G^-1 t_R is refined above the tolerance."""
     R, y, correction = address(work.R), address(work.y), address(work.correction)
     less_basic_part(n, work, m, y, t)
     error, size = 0.0, 1.0
@@ -167,7 +168,7 @@ def to_tableau(n, work, m, tolerance, t):
 
 @kernel(F64(I64, FLOATS, FLOATS, F64), **FASTER)
 def first_block(n, b, t, smallest):
-    """How far the entering unknown can grow; rows whose pivot -t_i is not above `smallest` do not block."""
+    """Return how far the entering unknown can grow; rows whose pivot -t_i is not above `smallest` do not block."""
     theta = BLOCKS_NOTHING
     for i in range(n):
         ratio = b[i] / -t[i] if -t[i] > smallest else BLOCKS_NOTHING
@@ -178,7 +179,7 @@ def first_block(n, b, t, smallest):
 
 @kernel(F64(I64, FLOATS), **FASTER)
 def largest_entry(n, t):
-    """max(1, |t|_inf)."""
+    """Return max(1, |t|_inf)."""
     largest = 1.0
     for i in range(n):
         a = abs(t[i])
@@ -189,7 +190,7 @@ def largest_entry(n, t):
 
 @kernel(I64(I64, FLOATS, FLOATS, FLOATS, INTEGERS), **FAST)
 def blocking_row(n, t, b, e, basic):
-    """The row that leaves as the unknown of column t (n) enters, z0's if it can; -1 for a ray."""
+    """Return the row that leaves as the unknown of column t (n) enters, z0's if it can; -1 for a ray."""
     smallest = PIVOT * largest_entry(n, t)
     theta = first_block(n, b, t, smallest)
     if theta == BLOCKS_NOTHING:
@@ -197,7 +198,7 @@ def blocking_row(n, t, b, e, basic):
     best, least = -1, np.inf
     for i in range(n):
         pivot = -t[i]
-        # One jump instead of two: which of the conditions fails is as good as random.
+        # One branch instead of two, since which of the conditions fails is as good as random.
         if (pivot > smallest) & (b[i] - theta * pivot <= TIE + RELATIVE_TIE * b[i]):
             if basic[i] == n:
                 return i
@@ -208,7 +209,7 @@ def blocking_row(n, t, b, e, basic):
 
 @kernel(VOID(I64, FLOATS, F64, FLOATS, F64, FLOATS), **FAST)
 def move(n, t, f, b, g, e):
-    """b += f t, e += g t."""
+    """Compute b += f t, e += g t."""
     for i in range(n):
         b[i] += f * t[i]
         e[i] += g * t[i]
@@ -216,7 +217,7 @@ def move(n, t, f, b, g, e):
 
 @kernel(VOID(I64, FLOATS, WORKSPACE, I64, I64), **FAST)
 def tableau_row(n, M, work, r, m):
-    """Row r of the tableau in the columns of the m nonbasic w's: G^-1's where a z is basic, else [M d]_rB G^-1."""
+    """Compute row r of the tableau in the columns of m nonbasic w's: of G^-1 if a z is basic, else [M d]_rB G^-1."""
     N, H, row, times, s = n + 1, address(work.H), address(work.row), address(work.times), work.slot[r]
     if s >= 0:
         for k in range(m):
@@ -238,7 +239,7 @@ def tableau_row(n, M, work, r, m):
 
 @kernel(I64(I64, WORKSPACE, I64, I64, I64, F64, I64), **FAST)
 def exchange(n, work, r, c, entering, pivot, m):
-    """Bring G^-1 and the lists up to date: row r's unknown leaves, z_entering or, at -1, w_c enters. Returns m.
+    """Update G^-1 and the lists: row r's unknown leaves, z_entering or, at -1, w_c enters. Returns m.
 
     y and row are those of the entering column t and of row r, pivot is t_r.
     """
@@ -264,7 +265,7 @@ def exchange(n, work, r, c, entering, pivot, m):
         return m
     gone = slot[c]
     if s < 0:
-        # w_r takes the place of w_c, and the z that stood in row c stands in row r.
+        # w_r replaces w_c, and the z that was in row c is in row r.
         for k in range(m):
             H[N * gone + k] = -y[k] / pivot
         R[gone], slot[r] = r, gone
@@ -287,7 +288,7 @@ def exchange(n, work, r, c, entering, pivot, m):
 
 @kernel(VOID(I64, I64, FLOATS))
 def general(n, seed, p):
-    """p (n) between 1/2 and 3/2, from a congruential generator: no simple relation between its entries."""
+    """Fill p (n) between 1/2 and 3/2 from a congruential generator, without simple relations between its entries."""
     state = seed
     for i in range(n):
         state = (1103515245 * state + 12345) & 0x7FFFFFFF
@@ -296,7 +297,7 @@ def general(n, seed, p):
 
 @kernel(VOID(I64, FLOATS, FLOATS, F64, FLOATS, FLOATS), **FAST)
 def constants(n, q, D, unit, b, e):
-    """The columns D q unit and p."""
+    """Fill the columns D q unit and p."""
     general(n, 1, e)
     for i in range(n):
         b[i] = D[i] * q[i] * unit
@@ -304,7 +305,7 @@ def constants(n, q, D, unit, b, e):
 
 @kernel(I64(I64, FLOATS, FLOATS, FLOATS), **FAST)
 def first_row(n, b, e, d):
-    """The row that z0 leaves at zero: the least b_i / d_i, of equal ones the least e_i / d_i."""
+    """Return the row that z0 leaves at zero: the least b_i / d_i, among equal ones the least e_i / d_i."""
     r = 0
     for i in range(n):
         x, y = b[i] * d[r], b[r] * d[i]
@@ -315,11 +316,10 @@ def first_row(n, b, e, d):
 
 @kernel(types.UniTuple(I64, 2)(MATRIX, VECTOR, F64, WORKSPACE, I64, INDICES), **FAST)
 def follow_path(M_, q_, unit, work, most, info):
-    """Lemke's path for D M D, D q unit with the covering vector d (n) > 0; some q_i < 0. At most `most` pivots.
+    """Follow Lemke's path for D M D, D q unit with the covering vector d (n) > 0; some q_i < 0. At most `most` pivots.
 
-    `work` has D, d and the columns filled in. Returns a Status and the z that was to enter
-    last, -1 for a w. On SOLVED b holds the solution and `basic` its basis; on RAY t is the column of the entering
-    unknown. info[0] counts pivots.
+    `work` holds D, d and the columns. Returns a Status and the z that was to enter last, -1 for a w. On SOLVED b holds
+    the solution and `basic` its basis; on RAY t is the column of the entering unknown. info[0] counts pivots.
     """
     n = M_.shape[0]
     M, q, D, d, b, e = address(M_), address(q_), address(work.D), address(work.d), address(work.b), address(work.e)
@@ -328,7 +328,7 @@ def follow_path(M_, q_, unit, work, most, info):
     for i in range(n):
         basic[i], slot[i], last[i] = -1, -1, d[i]
     work.count[n] = -1
-    # z0 enters, at the least value that leaves no constant negative.
+    # z0 enters at the least value for which no constant is negative.
     r = first_row(n, b, e, d)
     theta, theta_e = -b[r] / d[r], -e[r] / d[r]
     move(n, d, theta, b, theta_e, e)
@@ -352,7 +352,7 @@ def follow_path(M_, q_, unit, work, most, info):
         tableau_row(n, M, work, r, m)
         m = exchange(n, work, r, c, entering, pivot, m)
         if entering < 0:
-            # The z that stood in row c stands in row r now.
+            # The z that was in row c is in row r now.
             b[r], e[r], b[c], e[c] = b[c], e[c], theta, theta_e
         else:
             b[r], e[r] = theta, theta_e
@@ -360,7 +360,7 @@ def follow_path(M_, q_, unit, work, most, info):
         if leaving == n:
             status = SOLVED
             break
-        # The complement of what left enters next.
+        # The complement of the leaving unknown enters next.
         c, entering = (r, r) if leaving < 0 else (leaving, -1)
         if pivots % REFRESH == 0:
             constants(n, q, D, unit, b, e)

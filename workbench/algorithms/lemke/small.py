@@ -1,8 +1,8 @@
 """Lemke's path for problems of order up to `SMALL`: a whole condensed tableau in rows of constant length.
 
-Rows of twelve numbers (`lanes`), n + 1 nonbasic columns, the constants of q and of the perturbation p (`lemke_path`),
-need no bookkeeping. Sums are taken in the order written, so that every caller, whatever the
-compiler makes of it, gets the same bits. What does not end on a solution to round-off is left to the other paths.
+Rows of twelve numbers (`lanes`), n + 1 nonbasic columns, the constants of q and of the perturbation p (`path`),
+need no bookkeeping. Sums are evaluated in the order written, so that all callers get the same bits, whatever the
+compiler does. Problems without a solution to round-off are left to the other paths.
 """
 
 import math
@@ -18,22 +18,25 @@ from workbench.engine.rows import WIDTH, copy_row, less_row, pivot_row
 from workbench.problems.residual import FAR_SCALED
 
 MOST = 60
-"""Pivots."""
+"""Maximum number of pivots."""
 CLOSE = 1e-14
-"""Largest violation of a solution, as `lemke_rows.CLOSE`."""
+"""Largest violation of a solution, as `sparse_rows.CLOSE`."""
 
 I64, F64 = types.int64, types.float64
 
 
 @kernel(F64(F64))
 def power_of_two(x):
-    """The least power of two above x > 0, by which numbers are scaled without rounding."""
+    """Return the least power of two above x > 0, for scaling without round-off."""
     return math.ldexp(1.0, math.frexp(x)[1])
 
 
 @kernel(F64(I64, FLOATS, FLOATS, FLOATS))
 def scale(n, M, q, D):
-    """D (n) with D M D of unit diagonal, zero diagonals by their largest partner; a power of two above D |q|."""
+    """Compute D (n) with D M D of unit diagonal; returns a power of two above D |q|.
+
+    Zero diagonals are scaled by their largest partner.
+    """
     size = 0.0
     for i in range(n):
         D[i] = 1.0 / np.sqrt(M[n * i + i])
@@ -53,9 +56,9 @@ def scale(n, M, q, D):
 
 @kernel(types.boolean(I64, FLOATS, FLOATS, FLOATS, F64, FLOATS))
 def is_solution(n, M, q, D, size, z):
-    """Whether `sparse_rows.violation` of z (n) is at most CLOSE; not if anything is nan or infinite.
+    """Return whether `sparse_rows.violation` of z (n) is at most CLOSE; False if anything is nan or infinite.
 
-    Nor if terms are large beside D |q|, at most `size`: rounding then says too little (`method.is_verified`).
+    Also False if terms are large compared with D |q|, at most `size`: the test is then too weak (`method.is_verified`).
     """
     worst, largest, whole = 0.0, 0.0, 0.0
     for i in range(n):
@@ -73,8 +76,8 @@ def is_solution(n, M, q, D, size, z):
 
 @kernel(I64(I64, FLOATS, INTEGERS, I64))
 def blocking_row(n, T, basic, c):
-    """The row that leaves as the nonbasic unknown of column c enters, z0's if it can; -1 for a ray."""
-    # Choices without jumps, whose outcome nothing would foretell.
+    """Return the row that leaves as the nonbasic unknown of column c enters, z0's if it can; -1 for a ray."""
+    # No branches, since their outcome could not be predicted.
     theta, best = np.inf, -1
     for i in range(n):
         t = T[WIDTH * i + c]
@@ -103,7 +106,7 @@ def blocking_row(n, T, basic, c):
 
 @kernel(types.void(I64, FLOATS, FLOATS, I64, I64))
 def pivot(n, T, row, r, c):
-    """Exchange the basic unknown of row r with the nonbasic one of column c; `row` (WIDTH) is room."""
+    """Exchange the basic unknown of row r with the nonbasic one of column c; `row` (WIDTH) is a work array."""
     pivot_row(after(T, WIDTH * r), c, 1.0 / T[WIDTH * r + c], row)
     for i in range(n):
         less_row(after(T, WIDTH * i), c, T[WIDTH * i + c], row)
@@ -112,7 +115,7 @@ def pivot(n, T, row, r, c):
 
 @kernel(types.boolean(I64, FLOATS, FLOATS, FLOATS, TABLEAU, INTEGERS))
 def solve_small(n, M, q, z, work, info):
-    """Solve an LCP of order n <= SMALL from nothing: whether z (n) is its solution. info[0] counts the pivots."""
+    """Solve an LCP of order n <= SMALL; returns whether z (n) is a solution. info[0] counts the pivots."""
     T, row, D, p = address(work.T), address(work.row), address(work.D), address(work.p)
     basic, nonbasic, where = address(work.basic), address(work.nonbasic), address(work.where)
     size = scale(n, M, q, D)

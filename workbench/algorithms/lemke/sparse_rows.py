@@ -1,14 +1,14 @@
-"""Large LCPs by the nonzeros of M's rows: reading, scaling, judging, and solving on a basis.
+"""Large LCPs by the nonzeros of M's rows: reading, scaling, checking, and solving on a basis.
 
-M is read once. Of a tower of boxes, where each contact meets those of two bodies, a twelfth is left at a hundred
-contacts, and every further pass over M is so much shorter.
+M is read once. For a tower of boxes, where each contact is coupled to those of two bodies, a twelfth of M is nonzero at
+a hundred contacts, and every further pass over M is as much shorter.
 
-A basis is solved by LU with row pivoting within the profile that a breadth-first order leaves (Cuthill & McKee 1969):
-order times band width squared for a chain of bodies, a dense LU where all contacts meet. Columns that depend on those
-before them are left out and their unknowns stay as they are: the support of a degenerate or redundant solution is
-solved all the same, and what comes out is judged like everything else.
+A basis is solved by LU with row pivoting within the profile of a breadth-first order (Cuthill & McKee 1969): order
+times bandwidth squared for a chain of bodies, a dense LU if all contacts are coupled. Columns that depend on those
+before them are left out and their unknowns unchanged, so that the support of a degenerate or redundant solution can be
+solved for; the result is checked like any other.
 
-What is known of a problem lives in a `Workspace`, here and in the functions below.
+The data of a problem are in a `Workspace`, here and in the functions below.
 """
 
 import numpy as np
@@ -21,22 +21,22 @@ from workbench.engine.kernels import FAST, FASTER, FLOATS, INTEGERS, MATRIX, VEC
 DEPENDENT = 1e-11
 """Pivot of the scaled matrix below which a column depends on those before it."""
 CLOSE = 1e-14
-"""Violation of a solution, up to which nothing more is done."""
+"""Largest violation of a solution, below which nothing more is done."""
 BASIC_ZERO = 1e-200
-"""What a basic unknown at zero is returned as, so that the positive entries of an answer are its basis."""
+"""Returned value of a basic unknown at zero, so that the positive entries of a solution are its basis."""
 
 I64, F64, VOID, BOOL = types.int64, types.float64, types.void, types.boolean
 
 
 @kernel(types.Tuple((INTEGERS, INTEGERS, FLOATS))(WORKSPACE))
 def nonzeros(work):
-    """starts (n + 1), columns and values of the nonzeros."""
+    """Return starts (n + 1), columns and values of the nonzeros."""
     return address(work.starts), address(work.columns), address(work.values)
 
 
 @kernel(BOOL(MATRIX, WORKSPACE))
 def read(M, work):
-    """The nonzeros of M (n, n); whether all are finite."""
+    """Read the nonzeros of M (n, n); returns whether all are finite."""
     n, p = M.shape[0], address(M)
     starts, columns, values = nonzeros(work)
     used = 0
@@ -56,7 +56,7 @@ def read(M, work):
 
 @kernel(F64(I64, I64, INTEGERS, FLOATS, FLOATS), **FASTER)
 def largest_scaled(first, last, columns, values, D):
-    """The largest |M_ij| D_j of a row."""
+    """Return the largest |M_ij| D_j of a row."""
     largest = 0.0
     for k in range(first, last):
         a = abs(values[k]) * D[columns[k]]
@@ -66,7 +66,7 @@ def largest_scaled(first, last, columns, values, D):
 
 @kernel(VOID(MATRIX, WORKSPACE), **FASTER)
 def equilibrate(M, work):
-    """A symmetric scaling D: D M D has unit positive diagonal entries, or failing that rows of order one."""
+    """Compute a symmetric scaling D: D M D has unit positive diagonal entries, or otherwise rows of order one."""
     n, p = M.shape[0], address(M)
     starts, columns, values = nonzeros(work)
     D, largest = address(work.D), address(work.x)
@@ -105,7 +105,7 @@ def equilibrate(M, work):
 
 @kernel(F64(VECTOR, VECTOR, WORKSPACE), **FAST)
 def violation(q, z, work):
-    """Largest D_i |w_i| of the rows where w is wrong, over the largest D_i (|q_i| + sum_j |M_ij z_j|).
+    """Return the largest D_i |w_i| of the rows where w is wrong, over the largest D_i (|q_i| + sum_j |M_ij z_j|).
 
     work.w receives q + M z.
     """
@@ -121,7 +121,7 @@ def violation(q, z, work):
             activity += abs(term)
         w[i] = s
         wrong = D[i] * (abs(s) if z[i] > 0.0 else max(0.0, -s))
-        # A nan must not pass for nothing wrong.
+        # A nan must not count as correct.
         if not wrong <= worst:
             worst = wrong
         largest = max(largest, D[i] * activity)
@@ -130,7 +130,7 @@ def violation(q, z, work):
 
 @kernel(VOID(INTEGERS, INTEGERS, I64, INTEGERS, INTEGERS, INTEGERS))
 def breadth_first(starts, columns, m, seeds, place, order):
-    """Breadth first through the m unknowns `seeds`, each beginning what those before have not reached.
+    """Traverse breadth first from the m unknowns `seeds`, each starting where the previous ones have not reached.
 
     `order` (m) lists them, place (n) their positions in it, -1 outside.
     """
@@ -153,9 +153,9 @@ def breadth_first(starts, columns, m, seeds, place, order):
 
 @kernel(VOID(I64, INTEGERS, INTEGERS, FLOATS, FLOATS, INTEGERS, INTEGERS, FLOATS, INTEGERS), **FAST)
 def scaled_submatrix(m, starts, columns, values, D, order, place, A, reach):
-    """A (m, m) = D M D on the unknowns `order` (m); reach (2 m): how far down columns and right rows can get.
+    """Fill A (m, m) = D M D on the unknowns `order` (m), and its profile reach (2 m).
 
-    reach_k is the last row with anything up to column k, reach_(m + i) the last column with anything down to row i.
+    reach_k is the last row with a nonzero up to column k, reach_(m + i) the last column with a nonzero down to row i.
     """
     for k in range(m):
         reach[k] = 0
@@ -176,10 +176,10 @@ def scaled_submatrix(m, starts, columns, values, D, order, place, A, reach):
 
 @kernel(I64(I64, FLOATS, INTEGERS, INTEGERS, INTEGERS), **FAST)
 def factor(m, A, reach, rows, pivots):
-    """A (m, m) = LU in place within its profile; its rank.
+    """Factor A (m, m) = LU in place within its profile; returns its rank.
 
-    Row r of U begins in column pivots_r; `rows` (m) are A's rows in the order of U's. Columns without a pivot have none
-    in `pivots`.
+    Row r of U begins in column pivots_r; `rows` (m) are A's rows in the order of U's. Columns without a pivot do not
+    occur in `pivots`.
     """
     for i in range(m):
         rows[i] = i
@@ -210,7 +210,7 @@ def factor(m, A, reach, rows, pivots):
 
 @kernel(VOID(I64, I64, FLOATS, INTEGERS, INTEGERS, FLOATS, FLOATS), **FAST)
 def substitute(m, rank, A, rows, pivots, b, x):
-    """x (m) with A x = b (m) on the rows with a pivot, zero in the columns without one; the factors are `factor`'s."""
+    """Solve A x = b (m) on the rows with a pivot, x (m) being zero in columns without one; factors of `factor`."""
     for k in range(m):
         x[k] = 0.0
     for r in range(rank):
@@ -227,9 +227,10 @@ def substitute(m, rank, A, rows, pivots, b, x):
 
 @kernel(F64(VECTOR, VECTOR, WORKSPACE))
 def solve_on_support(q, z, work):
-    """Solve for the positive entries of z (n) with w = 0 in their rows, in place, from z on; the violation left.
+    """Solve for the positive entries of z (n) with w = 0 in their rows, in place, from z; returns the violation.
 
-    They stay positive, at least `BASIC_ZERO`. work.w = q + M z is given, as `violation` leaves it; G^-1 is lost.
+    They stay positive, at least `BASIC_ZERO`. work.w = q + M z is given, as computed by `violation`; G^-1 is
+    overwritten.
     """
     n = z.shape[0]
     starts, columns, values = nonzeros(work)
@@ -242,7 +243,7 @@ def solve_on_support(q, z, work):
         if z[i] > 0.0:
             seeds[m] = i
             m += 1
-    # Twice, the second time from where the first ended: the far end of a chain.
+    # Twice, the second time from the end of the first: the far end of a chain.
     breadth_first(starts, columns, m, seeds, place, order)
     for k in range(m):
         seeds[k] = order[m - 1 - k]

@@ -1,4 +1,4 @@
-"""Where Lemke's method keeps its numbers: names over one buffer, of a large problem, of a small one, and of eight."""
+"""Memory of Lemke's method: named arrays over one buffer, for a large problem, a small one, and eight small ones."""
 
 from typing import ClassVar
 
@@ -12,13 +12,13 @@ from workbench.engine.layout import Packed, length, over
 from workbench.engine.rows import WIDTH
 
 SMALL = WIDTH - 3
-"""Largest order of a problem that has its tableau in rows of `WIDTH` numbers."""
+"""Largest order of a problem whose tableau has rows of `WIDTH` numbers."""
 
 
 class Workspace(Packed):
-    """A problem of order n, N = n + 1: unknown n is z0, column n the covering vector d. Every solve may use the same.
+    """Work arrays for order n, N = n + 1: unknown n is z0, column n the covering vector d. They can be reused.
 
-    Slots number the m unknowns B that are basic in the stead of w's, z's and z0, and their rows R (`path`).
+    Slots number the m unknowns B that are basic in place of w's, z's and z0, and their rows R (`path`).
     """
 
     sizes = ("N",)
@@ -27,11 +27,11 @@ class Workspace(Packed):
         "pivots", "reach",
     )  # fmt: skip
     fields: ClassVar[dict[str, tuple]] = {
-        # Of every path.
+        # For every path.
         "scaled": ("N", "N"),  # row j: column j of D M D, or its blocks of rows; the last is d
         "first": ("N", "N"),  # row j: the first row of each of its blocks
-        "count": ("N",),  # of blocks in column j; -1 where it is full, -2 where it has not been used
-        "H": ("N", "N"),  # (G^-1)^T; the factors of a basis that is solved
+        "count": ("N",),  # number of blocks in column j; -1 if it is full, -2 if it has not been used
+        "H": ("N", "N"),  # (G^-1)^T; the factors of a basis to be solved
         "D": ("N",),  # of the scaling D M D
         "d": ("N",),
         "b": ("N",),  # constants of q
@@ -39,27 +39,27 @@ class Workspace(Packed):
         "t": ("N",),  # the entering column
         "y": ("N",),  # its part G^-1 t_R
         "correction": ("N",),  # to y
-        "row": ("N",),  # of the tableau, that of the leaving unknown
-        "times": ("N",),  # factors of the columns that are added up
-        "pick": ("N",),  # the places of these columns
+        "row": ("N",),  # tableau row of the leaving unknown
+        "times": ("N",),  # factors of the columns to be added
+        "pick": ("N",),  # positions of these columns
         "basic": ("N",),  # unknown of a row: -1 w_i, n z0, else the z
-        "slot": ("N",),  # of a row, -1 for w_i
+        "slot": ("N",),  # slot of a row, -1 for w_i
         "R": ("N",),  # the row of a slot
         "B": ("N",),  # its unknown
         # The problem itself, row by row.
-        "starts": ("N",),  # where the nonzeros of a row begin
+        "starts": ("N",),  # starts of the rows' nonzeros
         "columns": ("N", "N"),
         "values": ("N", "N"),
-        # Of a solve on a basis.
+        # For solving on a basis.
         "w": ("N",),  # q + M z
         "rhs": ("N",),
         "x": ("N",),
         "seeds": ("N",),  # unknowns from which the breadth-first order begins
         "order": ("N",),
-        "place": ("N",),  # in that order, -1 outside
-        "rows": ("N",),  # of the matrix in the order of U's
+        "place": ("N",),  # position in that order, -1 outside
+        "rows": ("N",),  # rows of the matrix in the order of U's
         "pivots": ("N",),  # the columns in which rows of U begin
-        "reach": (2, "N"),  # how far down columns and right rows can get
+        "reach": (2, "N"),  # extent of columns downwards and of rows to the right
     }
 
 
@@ -69,26 +69,26 @@ count_numbers, place_workspace = length(Workspace), over(Workspace)
 
 @kernel(VECTOR(types.int64))
 def numbers_for(n):
-    """The buffer of a workspace for problems of order n."""
+    """Allocate the buffer of a workspace for problems of order n."""
     return np.empty(count_numbers(n + 1))
 
 
 def tableau(lanes: int, width: int, own: dict[str, tuple]) -> dict[str, tuple]:
-    """The fields of a tableau of order up to SMALL, in rows of `width` numbers, of `lanes` problems each."""
+    """Return the fields of a tableau of order up to SMALL, in rows of `width` numbers, of `lanes` problems each."""
     return {
         "T": (SMALL * width * lanes,),  # -D M D, the covering vector, the constants of q and p
-        "row": (width * lanes,),  # the one that is pivoted on
+        "row": (width * lanes,),  # the pivot row
         "D": (SMALL * lanes,),  # of the scaling D M D
         "basic": (SMALL * lanes,),  # unknown of a row: w_i is i, z_i is n + i, z0 2 n
         "nonbasic": ((SMALL + 1) * lanes,),  # unknown of a column
         **own,
-        # The perturbation is the same for all lanes, and last, so that vectors do not lie across lines of the cache.
+        # The perturbation is shared by all lanes, and last, so that vectors do not straddle cache lines.
         "p": (SMALL,),
     }
 
 
 class LemkeTableau(Packed):
-    """That of one problem."""
+    """Tableau of one problem."""
 
     sizes = ()
     integers = ("basic", "nonbasic", "where")
@@ -102,7 +102,7 @@ class LemkeTableau(Packed):
 
 
 class EightTableaus(Packed):
-    """Those of eight problems in vector lanes."""
+    """Tableaus of eight problems in vector lanes."""
 
     sizes = ()
     fields: ClassVar[dict[str, tuple]] = tableau(
@@ -111,8 +111,8 @@ class EightTableaus(Packed):
         {
             "A": (SMALL * SMALL * LANES,),  # M
             "q": (SMALL * LANES,),
-            "col": (SMALL * LANES,),  # the column that is pivoted on
-            "z": (SMALL * LANES,),  # the answer
+            "col": (SMALL * LANES,),  # the pivot column
+            "z": (SMALL * LANES,),  # the solution
         },
     )
 

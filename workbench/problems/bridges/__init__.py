@@ -1,7 +1,8 @@
-"""Bridges: each takes one kind of problem to another and carries the answer back.
+"""Bridges: each converts one kind of problem to another and maps the solution back.
 
-A solver that knows one kind of problem takes whatever a chain of bridges brings to that kind (`algorithms.paths`), as
-in MathOptInterface (Legat, Dowson, Garcia & Lubin 2022) and in CVXPY (Agrawal, Verschueren, Diamond & Boyd 2018).
+A solver of one kind of problem accepts every problem that a chain of bridges converts to that kind
+(`algorithms.paths`), as in MathOptInterface (Legat, Dowson, Garcia & Lubin 2022) and in CVXPY (Agrawal, Verschueren,
+Diamond & Boyd 2018).
 """
 
 from workbench.problems.bridges import (

@@ -26,7 +26,7 @@ def applies(problem: GlobalConeProblem) -> str | None:
     if not (M.diagonal() > 0).all():
         return "M is not positive definite"
     if not problem.data.b.size:
-        # Factored with the problem.
+        # Already factored with the problem.
         return None
     try:
         Inertia(M, sparse.csr_array((M.shape[0], 0)))
@@ -62,7 +62,7 @@ def forward(problem: GlobalConeProblem) -> Image:
 
 
 def bilateral_impulses(data: GlobalFrictionProblem, p: Array) -> Array:
-    """p_b (m,) that hold G^T v + b = 0 under contact impulses p."""
+    """Return p_b (m,) such that G^T v + b = 0 under contact impulses p."""
     K, n = data.inertia, data.f.size
     right = np.concatenate([K.scale * (data.H @ p + data.f), -K.unit * data.b])
     found: Array = K.unit * K.factors.solve(right)[n:] if data.b.size else np.zeros(0)

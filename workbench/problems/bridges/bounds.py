@@ -1,9 +1,9 @@
-"""Bounds as those of an LCP: z = l + y, or u - y where u alone is finite, and a multiplier e for a second bound.
+"""Bounds as those of an LCP: z = l + y, or u - y if only u is finite, and a multiplier e for a second bound.
 
     0 <= y  perp  w + e >= 0,     0 <= e  perp  u - l - y >= 0
 
 Fixed unknowns, l = u, are left out. Source: Cottle, Pang & Stone 1992, section 1.5; `matrices.solutions.equivalent_lcp`
-is the same in exact arithmetic.
+does the same in exact arithmetic.
 """
 
 import numpy as np
@@ -62,7 +62,7 @@ def forward(problem: MLCP | MixedNCP) -> Image:
 
 
 def _inside(problem: MLCP | MixedNCP):
-    """(n,) which unknowns have bounds, those of cones and discs having none."""
+    """(n,) mask of the unknowns with bounds; those of cones and discs have none."""
     return problem.sets.in_intervals if isinstance(problem, MixedNCP) else np.ones(problem.size, dtype=bool)
 
 

@@ -1,4 +1,4 @@
-"""What a bridge is: the kinds between which it leads, when it applies, and the image of a problem."""
+"""The interface of a bridge: the kinds it connects, its conditions, and the image of a problem."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from workbench.arrays import Array
 
 
 class Image(NamedTuple):
-    """The problem that a bridge makes of another, `back` from its unknowns to theirs, and `there`, for starts."""
+    """The converted problem, `back` from its unknowns to those of the original, and `there`, the inverse for starts."""
 
     problem: Any
     back: Callable[[Array], Array]
@@ -17,12 +17,12 @@ class Image(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bridge:
-    """A solution of `forward(problem).problem`, carried back, solves the problem.
+    """A conversion: a solution of `forward(problem).problem`, mapped back, solves the problem.
 
-    `leads` has, for every kind of problem at which it begins, the kinds at which it may end. `cost` compares bridges: 1
-    for a new order of the unknowns, more where a matrix is formed or factored, or where unknowns are added. `applies`
-    returns None, or the mathematical reason why the problem has no image; `forward` may raise DataError where only the
-    numbers show that. `exact` bridges round nothing, so that a proof about the image is one about the problem.
+    `leads` maps every kind of problem that the bridge accepts to the kinds that may result. `cost` compares bridges: 1
+    for reordering the unknowns, more for forming or factoring a matrix or adding unknowns. `applies` returns None, or
+    the mathematical reason why the problem cannot be converted; `forward` may raise DataError if only the numbers show
+    that. `exact` bridges are free of round-off, so that a proof for the image holds for the problem.
     """
 
     name: str
@@ -34,5 +34,5 @@ class Bridge:
 
 
 def between(begins: Iterable[str], *ends: str) -> dict[str, frozenset[str]]:
-    """The `leads` of a bridge that may end at the same kinds wherever it begins."""
+    """Return the `leads` of a bridge whose possible results are the same for every kind it accepts."""
     return dict.fromkeys(begins, frozenset(ends))

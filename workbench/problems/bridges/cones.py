@@ -1,8 +1,7 @@
 """Mixed problems of cones under one law as a friction-cone problem; a nonnegative unknown is a cone without friction.
 
-An unknown z_i >= 0 is the normal impulse of a contact with mu = 0, whose tangents nothing couples: they have |M_ii| on
-the diagonal and the impulse 0. So LCPs are problems with friction cones, too. Ellipsoids are round cones in other units
-(`mixed`).
+An unknown z_i >= 0 is the normal impulse of a contact with mu = 0 and uncoupled tangents, which have |M_ii| on the
+diagonal and zero impulse. So LCPs are friction-cone problems, too. Ellipsoids are round cones in other units (`mixed`).
 """
 
 from functools import partial
@@ -21,13 +20,13 @@ NAMES = {
     APART: "torsion and rolling apart are no friction cone",
     DISC: "a disc of given radius is no friction cone",
 }
-"""What a set is that is none of the law asked for."""
+"""Reasons against a set that does not belong to the requested law."""
 
 
 def applies(law: int, problem: MixedNCP) -> str | None:
     s, p, inside = problem.sets, problem.by_set, problem.sets.in_intervals
     one, directions = np.diff(s.first) == 1, _directions(problem)
-    # Without friction, and in a cone of one unknown, both laws say the same; a disc is no cone whatever its radius.
+    # Without friction, or in a cone of one unknown, both laws agree; a disc is not a cone, whatever its radius.
     others = (s.cone != law) & (s.cone != NO_CONE) & ((s.cone == DISC) | ((p.sets.mu > 0) & ~one))
     if others.any():
         return NAMES[int(s.cone[others][0])]
@@ -41,7 +40,7 @@ def applies(law: int, problem: MixedNCP) -> str | None:
 
 
 def _directions(problem: MixedNCP):
-    """(B,) tangential directions of every cone, 0 of intervals."""
+    """(B,) number of tangential directions of every cone, 0 for intervals."""
     return np.where(problem.sets.cone == NO_CONE, 0, np.diff(problem.sets.first) - 1)
 
 
@@ -51,7 +50,7 @@ def forward(law: int, problem: MixedNCP) -> Image:
     begins = s.begins
     r = int(begins.sum())
     contact = np.cumsum(begins) - 1
-    # Of the unknowns set by set, x, where they stand in [n (r), t (d r)].
+    # Positions in [n (r), t (d r)] of the unknowns x, which are set by set.
     within = np.arange(problem.size) - np.flatnonzero(begins)[contact]
     place = np.where(begins, contact, r + d * contact + within - 1)
     W, q, mu = np.zeros((r * (1 + d), r * (1 + d))), np.zeros(r * (1 + d)), np.zeros(r)

@@ -1,4 +1,4 @@
-"""Contact blocks of cones under one law and of bilateral rows as a friction problem over (M, H): `bodies`, backwards.
+"""Contact blocks of cones under one law and of bilateral rows as a friction problem over (M, H): `bodies` reversed.
 
 H = J^T in the rows of cones, G = J^T in those of free unknowns, f = b, [w, b] = c.
 """

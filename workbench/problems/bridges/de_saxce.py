@@ -1,9 +1,9 @@
-"""Coulomb's law as the CCP whose normal velocities are raised by mu |u_t| of its own solution (De Saxce & Feng 1998).
+"""Coulomb's law as a CCP whose normal velocities are raised by mu |u_t| of its solution (De Saxce & Feng 1998).
 
     K contains z  perp  W z + q + s in K*,     s = mu |u_t| n
 
-No bridge by itself: s is known with the solution only. A fixed point of s is one (Cadoux 2009; Acary, Cadoux,
-Lemarechal & Malick 2011), and `algorithms.crossing` looks for it.
+This is not a bridge, since s is known only with the solution. A fixed point of s is a solution (Cadoux 2009; Acary,
+Cadoux, Lemarechal & Malick 2011), which `algorithms.crossing` searches for.
 """
 
 from dataclasses import replace
@@ -22,17 +22,17 @@ NAME = "Coulomb's law as a sequence of CCPs"
 
 
 def is_shifted(problem: Problem) -> bool:
-    """Whether some contact is under Coulomb's law."""
+    """Return whether some contact obeys Coulomb's law."""
     return bool((problem.laws == COULOMB).any())
 
 
 def shift(problem: Problem, z: Array) -> Array:
-    """s (n,) at z (n,)."""
+    """Return s (n,) at z (n,)."""
     return problem.shift(problem.velocity(z))
 
 
 def associated(problem: Any, s: Array) -> Any:
-    """The problem with associated flow and F raised by s. Raises DataError where W is not symmetric."""
+    """Return the problem with associated flow and F raised by s. Raises DataError if W is not symmetric."""
     if isinstance(problem, CoulombNCP):
         return ConicQP(problem.M, problem.q + s, problem.mu, problem.d)
     if isinstance(problem, GlobalCoulombNCP):

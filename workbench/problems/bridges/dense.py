@@ -1,4 +1,4 @@
-"""Contact blocks as the dense mixed problem that they are: F = (L W R + N) x + q over all of W, set by set."""
+"""Contact blocks as a dense mixed problem: F = (L W R + N) x + q over all of W, set by set."""
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def applies(p: ContactBlocks) -> str | None:
 
 
 def forward(p: ContactBlocks) -> Image:
-    # Blocks without unknowns are no sets.
+    # Blocks without unknowns do not become sets.
     some = np.diff(p.unknown) > 0
     cone = p.cone[some]
     first = np.append(0, np.cumsum(np.diff(p.unknown)[some]))
@@ -39,7 +39,7 @@ def forward(p: ContactBlocks) -> Image:
 
 
 def of_one_kind(p: ContactBlocks) -> Image:
-    """The LCP, MLCP, ConicQP or CoulombNCP that contact blocks are. Raises DataError where their sets are of others."""
+    """Return contact blocks as an LCP, MLCP, ConicQP or CoulombNCP. Raises DataError if their sets allow none."""
     if reason := applies(p):
         raise DataError(reason)
     mixed = forward(p).problem

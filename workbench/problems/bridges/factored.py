@@ -1,6 +1,6 @@
 """Mixed problems with a symmetric positive semidefinite matrix as contact blocks over unit masses: W = J J^T.
 
-J has the eigenvectors of W times the roots of its eigenvalues. Every interval is a block of its own.
+The columns of J are eigenvectors of W times the square roots of the eigenvalues. Every interval becomes a block.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ NOT_PSD = "W is no J M^-1 J^T: it is not symmetric positive semidefinite"
 
 
 def factor(W: Array) -> Array:
-    """J (n, rank) with J J^T = W, of one column at least. Raises DataError unless W is symmetric PSD."""
+    """Return J (n, rank) with J J^T = W, with at least one column. Raises DataError unless W is symmetric PSD."""
     if not is_psd(W):
         raise DataError(NOT_PSD)
     values, vectors = np.linalg.eigh(W)

@@ -1,4 +1,4 @@
-"""Friction problems over (M, H) as those over W = H^T M^-1 H, which is formed."""
+"""Friction problems over (M, H) as problems over the matrix W = H^T M^-1 H, which is formed."""
 
 from workbench.errors import DataError
 from workbench.problems.bridges.bridge import Bridge, Image

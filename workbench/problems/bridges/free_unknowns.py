@@ -1,4 +1,4 @@
-"""Free unknowns eliminated: their equations are solved for them, and the Schur complement is left for the others.
+"""Elimination of free unknowns: their equations are solved for them, and the others keep the Schur complement.
 
     M_ff z_f + M_fo z_o + q_f = 0     gives     z_f = -M_ff^-1 (M_fo z_o + q_f),
     F_o = (M_oo - M_of M_ff^-1 M_fo) z_o + q_o - M_of M_ff^-1 q_f
@@ -16,11 +16,11 @@ from workbench.problems.classes import LCP, MLCP, Equations, equilibration
 from workbench.problems.mixed import MixedNCP
 
 SINGULAR = 1e-13
-"""Share of the largest singular value of the equilibrated M_ff below which the smallest one is rounding."""
+"""Share of the largest singular value of the equilibrated M_ff below which the smallest one counts as round-off."""
 
 
 def free(problem: MLCP | MixedNCP) -> NDArray[np.bool_]:
-    """(n,) which unknowns have no bounds."""
+    """(n,) mask of the unknowns without bounds."""
     unbounded: NDArray[np.bool_] = (problem.lower == -np.inf) & (problem.upper == np.inf)
     return unbounded & problem.sets.in_intervals if isinstance(problem, MixedNCP) else unbounded
 

@@ -2,9 +2,9 @@
 
     K = {G x : x >= 0},     z = G x,     0 <= x  perp  G^T (W G x + q) >= 0,
 
-for u lies in K* where its products with the generators are not negative. G has the columns (1, mu) and (1, -mu) of
-every contact, and (1, 0) where mu = 0; G^T W G is symmetric, and positive (semi)definite as W is. Cones in space have
-no finite set of generators; with finitely many the cone is a pyramid (Anitescu & Potra 1997).
+since u lies in K* exactly if its products with the generators are not negative. G has the columns (1, mu) and (1, -mu)
+of every contact, and (1, 0) where mu = 0; G^T W G is symmetric, and positive (semi)definite if W is. Cones in space
+have no finite set of generators; finitely many generate a pyramid (Anitescu & Potra 1997).
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Mixed problems whose sets are intervals, as the LCP or MLCP that they are.
+"""Mixed problems whose sets are all intervals, as an LCP or MLCP.
 
 A cone of one unknown is z >= 0, and a disc of one is |z| <= its radius.
 """
@@ -14,7 +14,7 @@ from workbench.problems.sets import DISC, NO_CONE
 
 
 def _round(problem: MixedNCP) -> NDArray[np.bool_]:
-    """(B,) which sets are no products of intervals."""
+    """(B,) mask of the sets that are not products of intervals."""
     found: NDArray[np.bool_] = (problem.sets.cone != NO_CONE) & (np.diff(problem.sets.first) > 1)
     return found
 
@@ -39,7 +39,7 @@ def forward(problem: MixedNCP) -> Image:
 
 
 def bounded(M: Array, q: Array, lower: Array, upper: Array) -> MLCP:
-    """An LCP where all unknowns are nonnegative and have no other bound, an MLCP elsewhere."""
+    """Return an LCP if all unknowns are nonnegative without other bounds, otherwise an MLCP."""
     plain = not np.any(lower) and bool(np.all(upper == np.inf))
     return LCP(M, q) if plain else MLCP(M, q, lower, upper)
 

@@ -1,10 +1,10 @@
-"""Coulomb's law in the plane as an LCP: with two directions Stewart and Trinkle's polygon is the law itself.
+"""Coulomb's law in the plane as an LCP: with two directions, Stewart and Trinkle's polygon is exact.
 
     0 <= n      perp  u_n >= 0
     0 <= b+-    perp  lambda +- u_t >= 0,      t = b+ - b-
     0 <= lambda perp  mu n - b+ - b- >= 0
 
-lambda is |u_t| where the contact slides. Contacts without friction have n alone. Source: Stewart & Trinkle 1996.
+lambda is |u_t| if the contact slides. Contacts without friction have only n. Source: Stewart & Trinkle 1996.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""LCPs, MLCPs and problems with friction cones as mixed problems: the same matrix, with its sets one after another."""
+"""LCPs, MLCPs and friction-cone problems as mixed problems: the same matrix, with the sets one after another."""
 
 import numpy as np
 
