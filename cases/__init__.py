@@ -1,4 +1,4 @@
-"""The cases, one file each. Adding one is a file and a line in `CASES`, or in `SCENES` where contacts come and go."""
+"""The cases, one file each. To add one, write a file and a line in `CASES`, or in `SCENES` if contacts come and go."""
 
 from inspect import isabstract
 from typing import Any
@@ -45,7 +45,7 @@ CASES = Registry("case", "workbench.builtin.cases", {
     "wedged-box": "wedged_box.WedgedBox",
     "woodpecker": "woodpecker.Woodpecker",
 }, _is_case, lambda case: case.description, "workbench.cases")  # fmt: skip
-"""Name of the case: module and class below this package. In this order they are listed."""
+"""The cases in the order in which they are listed: name, then module and class below this package."""
 
 SCENES = Registry("scene", "workbench.builtin.cases", {
     "packing": "packing.Packing",
@@ -54,4 +54,4 @@ SCENES = Registry("scene", "workbench.builtin.cases", {
     "rotating-drum": "rotating_drum.RotatingDrum",
     "silo": "silo.Silo",
 }, _is_scene, lambda case: case.description, "workbench.scenes")  # fmt: skip
-"""Scenes of any number of bodies, by name: `workbench.scenes.case.SceneCase`."""
+"""Scenes of any number of bodies, by name (`workbench.scenes.case.SceneCase`)."""

@@ -1,8 +1,8 @@
-"""A rigid block that slides on a rough floor and comes to rest; it translates and does not turn.
+"""A rigid block that slides on a rough floor and comes to rest; it translates and does not rotate.
 
 Coordinates q = (x, y, z) of the centre, velocities their rates; the block rests where z is half its height. Friction
-takes mu g from the speed, so that |v| = max(0, v_0 - mu g t). The time stepping meets these speeds exactly at the ends
-of its steps, and its distance is their sum: off by h v_0/2 at first order, and known to round-off.
+decelerates it by mu g, so that |v| = max(0, v_0 - mu g t). Time stepping gives these speeds exactly at the ends of its
+steps. Its sliding distance is their sum: the first-order error is h v_0/2, and the sum is known to round-off.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from workbench.mechanics.sketch import Annotation, Arrow
 from workbench.mechanics.solids import Plane, Solid, cuboid
 
 AT_REST = 1e-9
-"""Share of the initial speed below which a body counts as stopped: above round-off, far below one step's loss."""
+"""Fraction of the initial speed below which a body counts as stopped: above round-off, far below one step's loss."""
 
 
 @kernel(FILL)
@@ -41,7 +41,7 @@ def fill(q, v, data, core):
 
 @dataclass(frozen=True)
 class Block(Case):
-    """The plainest sliding: one contact, one direction, one constant force."""
+    """The simplest sliding motion: one contact, one direction, one constant force."""
 
     name: ClassVar[str] = "block"
     description: ClassVar[str] = "a block sliding on a rough floor until it rests"
@@ -83,8 +83,8 @@ class Block(Case):
     def truths(self, reference: Any) -> list[Truth]:
         """Stopping time and distance, and the distance of the time stepping itself; none where it does not stop.
 
-        The tolerances are bounds: sliding ends within a step, and the time stepping integrates the speed by a
-        rectangle rule, which with one kink is off by at most h v_0/2 + mu g h^2/8.
+        The tolerances are bounds: sliding ends within a step, and the time stepping integrates the speed by a rectangle
+        rule, whose error with one kink is at most h v_0/2 + mu g h^2/8.
         """
         stopped = np.linalg.norm(reference.u_t[:, 0], axis=-1) <= AT_REST * self.speed
         if self.mu == 0 or not stopped.any():
@@ -112,14 +112,14 @@ class Block(Case):
     def stepped_distance(self, h: float, explicit: bool) -> float:
         """Distance [m] in which time stepping with step h [s] stops the block, free of round-off; needs mu > 0.
 
-        The steps k = 1 ... K, K = floor(v_0 / (mu g h)), are slid in full and end at v_0 - k mu g h; the next one ends
-        at rest. The symplectic update moves the block by its speed at the end of each step, the explicit one by that
-        at its start, which adds h v_0.
+        The block slides through all of the steps k = 1 ... K, K = floor(v_0 / (mu g h)), which end at v_0 - k mu g h;
+        the next step ends at rest. The symplectic update moves the block by its speed at the end of each step, the
+        explicit one by that at its start, which adds h v_0.
         """
         slowing = self.mu * self.gravity
         K = np.floor(self.speed / (slowing * h))
         return float(h * self.speed * (K + explicit) - 0.5 * slowing * h**2 * K * (K + 1))
 
 
-# Where the compiled mechanics find the parameters in `data`.
+# Positions of the parameters in `data`, for the compiled mechanics.
 M_, HEIGHT, MU, G = Block.places("m", "height", "mu", "gravity")

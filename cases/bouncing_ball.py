@@ -1,12 +1,12 @@
-"""A ball thrown onto a rough floor with restitution: the heights it bounces to, and what friction makes of its spin.
+"""A ball thrown onto a rough floor with restitution: its bounce heights, and the effect of friction on its spin.
 
-One rigid body with the coordinates and velocities of `bodies`, under Moreau's normal law. The impact takes
+One rigid body with the coordinates and velocities of `bodies`, under Moreau's normal law. The impact impulse is
 p_n = (1 + e) m |u_n-|. At the contact point a solid sphere has the effective mass 2 m / 7 along the floor, so that
 Coulomb's law for impulses gives
 
     p_t = -u_t- min(2 m / 7, mu p_n / |u_t-|),     v_x+ = v_x- + p_t / m,     R omega_y+ = R omega_y- - 5 p_t / (2 m):
 
-the ball rolls off where 2 |u_t-| / 7 <= mu (1 + e) |u_n-| and slides on otherwise. Bounce k reaches e^2k of the height.
+the ball leaves rolling if 2 |u_t-| / 7 <= mu (1 + e) |u_n-| and sliding otherwise. Bounce k reaches e^2k of the height.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ def fill(q, v, data, core):
 
 @dataclass(frozen=True)
 class BouncingBall(RigidBodies):
-    """Restitution, and the oblique impact that can be worked out by hand."""
+    """Restitution, and an oblique impact with a closed form."""
 
     name: ClassVar[str] = "bouncing-ball"
     description: ClassVar[str] = "a ball thrown obliquely onto a rough floor with restitution: heights, speed, spin"
@@ -83,15 +83,15 @@ class BouncingBall(RigidBodies):
         return [Arrow(x, x + np.array([0.15 * self.speed, 0.0, 0.0]), "v₀")]
 
     def truths(self, reference: Any) -> list[Truth]:
-        """Speed and spin after the first impact, and the heights of the bounces that the run gets through.
+        """Speed and spin after the first impact, and the heights of the bounces that occur during the run.
 
-        The tolerances are bounds, up to terms of second order: the symplectic update keeps u^2/2 + g z - g h u/2, and
-        the impact is noticed up to h |u_n-| below the floor, so that |u_n-| is off by g h/2 and each height by
-        h |u_n-| (1 - e^2); the impulse of the impact's step also carries the weight.
+        The tolerances are bounds, up to second-order terms: the symplectic update conserves u^2/2 + g z - g h u/2, and
+        the impact is detected up to h |u_n-| below the floor, so that the error of |u_n-| is g h/2 and that of each
+        height h |u_n-| (1 - e^2); the impulse of the impact's step also contains the weight.
         """
         h, g, u = reference.h, self.gravity, self.approach()
         p_n, v, z = reference.p_n[:, 0], reference.states_v, reference.states_q[:, 2] - self.R
-        # Where the ball stays down, weight alone acts: p_n = m g h.
+        # Where the ball stays on the floor, weight alone acts: p_n = m g h.
         impacts = np.flatnonzero(p_n > 2 * self.m * g * h)
         if not impacts.size or h * u > 0.1 * self.height:
             return []
@@ -113,5 +113,5 @@ class BouncingBall(RigidBodies):
         return truths
 
 
-# Where the compiled mechanics find the parameters in `data`.
+# Positions of the parameters in `data`, for the compiled mechanics.
 G, M_, R_, MU, E = BouncingBall.places("gravity", "m", "R", "mu", "e")

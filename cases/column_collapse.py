@@ -1,8 +1,8 @@
-"""A column of grains on rough ground, without support from one moment on: how far it runs, and how steep it rests.
+"""A column of grains on rough ground collapses when its support is removed: its run-out and its final slope.
 
-Round columns of height H and radius r_0 run out to r_0 (1 + 1.24 H/r_0) below H/r_0 = 1.7 and to r_0 (1 + 1.6
-(H/r_0)^1/2) above it, whatever the grains (Lube, Huppert, Sparks & Hallworth 2004, J. Fluid Mech. 508, eq. 4.3, 4.4).
-The grains settle in a smooth tube, which is there no more from one moment on. The ground is a layer of fixed grains: a
+Round columns of height H and radius r_0 run out to r_0 (1 + 1.24 H/r_0) for H/r_0 below 1.7 and to r_0 (1 + 1.6
+(H/r_0)^1/2) above, for all grains (Lube, Huppert, Sparks & Hallworth 2004, J. Fluid Mech. 508, eq. 4.3, 4.4). The
+grains settle in a smooth tube, which is then removed at one moment. The ground is a layer of fixed grains, because a
 sphere on a smooth plane would roll on for ever.
 """
 
@@ -21,15 +21,15 @@ from workbench.scenes.grains.walls import Flat, Tube
 from workbench.scenes.track import Track
 
 LOWEST = np.sqrt(8 / 3) - np.sqrt(2 / 3)
-"""Height of the ground's surface, in radii above the centres of its grains: half a layer below those that lie on it."""
+"""Height [radii] of the ground's surface above the centres of its grains: half a layer below the grains on it."""
 
 FARTHEST = 450
-"""Radii of a grain out to the edge of the ground, at most: as many grains as a scene may have."""
+"""Largest distance to the edge of the ground [grain radii], limited by the number of grains in a scene."""
 
 
 @dataclass(frozen=True)
 class ColumnCollapse(GrainCase):
-    """A round column in a tube up to the time `release`, which then falls apart."""
+    """A round column of grains, held by a tube until the time `release`."""
 
     name: ClassVar[str] = "column-collapse"
     description: ClassVar[str] = "a column of N grains, rid of the tube it settled in, falls apart on rough ground"
@@ -50,7 +50,7 @@ class ColumnCollapse(GrainCase):
 
     @property
     def foot(self) -> float:
-        """Radius [m] of the column, and of the tube: N grains fill `SOLID` of it up to its height."""
+        """Radius [m] of the column and of the tube: N grains fill `SOLID` of the volume up to its height."""
         return float(self.radius * np.cbrt(4 / 3 * self.N / (SOLID * self.slender)) + self.radius)
 
     def scene(self) -> Grains:
@@ -64,11 +64,11 @@ class ColumnCollapse(GrainCase):
         return self.grains(radius, x, fixed=(ground, np.full(len(ground), self.radius)), walls=walls)
 
     def measured(self, track: Track) -> dict[str, float]:
-        """In a cone of height H and radius R the centre is at H/4, and half of the volume within R/2 of the axis."""
+        """A cone of height H and radius R has its centre of mass at H/4, and half its volume within R/2 of the axis."""
         x = track.position[-1]
         axial = np.hypot(x[:, 0], x[:, 1])
         height = float(x[:, 2].mean())
-        # The lowest grains lie in the dips of the ground, whose surface is where the next layer's cells begin.
+        # The lowest grains lie in the dips of the ground; its surface is where the cells of the next layer begin.
         cone = 4.0 * (height - LOWEST * self.radius) / (2.0 * float(np.median(axial)))
         return {
             "runout": float(np.quantile(axial, 0.9)) / self.foot - 1.0, "height": height,
@@ -78,7 +78,7 @@ class ColumnCollapse(GrainCase):
 
 
 def layers_of_ground(room: float, radius: float) -> np.ndarray:
-    """Centres of the fixed grains: one layer at z = 0 out to `room` [m], side by side; DataError beyond `FARTHEST`."""
+    """Centres of the fixed grains: one close layer at z = 0 out to `room` [m]; DataError beyond `FARTHEST`."""
     if not room <= FARTHEST * radius:
         raise DataError(
             f"column-collapse: ground out to {room:g} m of grains of radius {radius:g} m; up to {FARTHEST} radii are "

@@ -1,11 +1,11 @@
-"""The cube of DETC2017-67988, Table 1: thrown along the floor while it turns about the vertical, until it rests.
+"""The cube of DETC2017-67988, Table 1: it is thrown along the floor with a spin about the vertical, and comes to rest.
 
-One rigid body with the coordinates and velocities of `bodies`, and four contacts at the vertices that start
-at the bottom. Four normal forces hold three degrees of freedom, eight friction components another three: the contact
-forces are not determined, and the constraint rows are relaxed with the stiffnesses of Table 1. Equal vertices on a
-rigid body share the load as max(0, c + a . r), r from the centre, whatever the stiffness. Friction at the floor tilts
-the cube by up to mu m g l / 2, which moves the load forward by up to mu l / 2: with mu = 1 the rearmost vertex carries
-nothing most of the time, and lifts by nanometres.
+One rigid body with the coordinates and velocities of `bodies`, and four contacts at the vertices that are at the bottom
+at the start. Four normal forces hold three degrees of freedom, eight friction components another three: the contact
+forces are not unique, and the constraint rows are relaxed with the stiffnesses of Table 1. Vertices of equal stiffness
+on a rigid body share the load as max(0, c + a . r), r from the centre, whatever the stiffness. Floor friction tilts the
+cube by up to mu m g l / 2, which moves the load forward by up to mu l / 2: with mu = 1 the rearmost vertex carries no
+load most of the time, and lifts by nanometres.
 """
 
 from dataclasses import dataclass
@@ -79,9 +79,9 @@ class Cube(RigidBodies):
     def truths(self, reference: Any) -> list[Truth]:
         """The balances of momentum and energy; for the defaults, where and when an independent solution comes to rest.
 
-        That solution integrates the planar sliding motion, normal forces max(0, c + a . r) by the equal compliance of
-        the vertices (tests/test_cube.py), with friction against the velocity itself. The bristle's damping b_t shifts
-        the direction of friction by the velocity's change over b_t/k_t, here 1 ms, whatever h: 0.6 mm at the end.
+        That solution integrates the planar sliding motion with the normal forces max(0, c + a . r) of vertices of equal
+        compliance (tests/test_cube.py) and friction opposite to the velocity. The bristle's damping b_t shifts the
+        direction of friction by the velocity's change over b_t/k_t, here 1 ms, whatever h: 0.6 mm at the end.
         """
         h, v = reference.h, reference.states_v
         inertia = np.concatenate([[m, m, m, *I] for m, *I in self.inertias()])
@@ -104,7 +104,7 @@ class Cube(RigidBodies):
         ]
         work = -float((reference.p_t * reference.u_t).sum())
         energy = self.energy(reference.states_q, v)
-        # The step loses |v+ - v|_M^2 / 2 beside it; forces of mu m g at most make that at most 2 m (mu g h)^2.
+        # The step also dissipates |v+ - v|_M^2 / 2; forces of at most mu m g limit this to 2 m (mu g h)^2.
         lost = 2 * self.m * (self.mu * self.gravity) ** 2 * h * (h * reference.steps)
         truths.append(
             Truth("work done against friction", work, float(energy[0] - energy[-1]), lost + 1e-6, "J", "energy lost")
@@ -125,5 +125,5 @@ class Cube(RigidBodies):
         ]
 
 
-# Where the compiled mechanics find the parameters in `data`.
+# Positions of the parameters in `data`, for the compiled mechanics.
 G, M_, L_, MU = Cube.places("gravity", "m", "edge", "mu")

@@ -1,17 +1,17 @@
-"""A drawer on two pins in one straight slot, its centre of mass and its handle off to the side: it jams.
+"""A drawer on two pins in one straight slot, with its centre of mass and its handle off the slot: it jams.
 
-Coordinates q = (x, z, phi) of the centre of mass in the plane of the drawer, which is level; the pins are the body's
-points (+-L/2, -e), the slot is z = 0. The pull F acts along x at the body's point (0, -d). Either pin is held from both
-sides of the slot and rubs on both: two bilateral contacts with friction, sliding one way, xi = sgn(x').
-With lambda = lambda_1 = -lambda_2 the couple of the pins, r_g the radius of gyration and friction 2 mu |lambda|,
+Coordinates q = (x, z, phi) of the centre of mass in the horizontal plane of the drawer; the pins are the body's
+points (+-L/2, -e), the slot is z = 0. The pull F acts along x at the body's point (0, -d). The slot constrains each pin
+on both sides, with friction on both: two bilateral contacts with friction, sliding in the same direction, xi = sgn(x').
+Let lambda = lambda_1 = -lambda_2 be the couple of the pins and r_g the radius of gyration; friction is 2 mu |lambda|:
 
     L lambda + d F - 2 e xi mu |lambda| = 0.
 
 M_mu is a P-matrix iff mu < mu_c = L / (2 e), whatever the mass and inertia; beyond, there are two couples or none,
-as the sign of xi d F. A is positive definite iff mu < 2 r_g / e, its determinant does not depend on mu at all; and
-mu_max_b = min(2 r_g^2, L^2/2) / (L e). Statics lock the drawer by itself at mu = L / (2 (e - d)).
+depending on the sign of xi d F. A is positive definite iff mu < 2 r_g / e; its determinant does not depend on mu; and
+mu_max_b = min(2 r_g^2, L^2/2) / (L e). Statically, the drawer is self-locking at mu = L / (2 (e - d)).
 
-The time stepping knows a pin as a pair of opposing unilateral contacts, as in `cases.rod_in_guide`.
+Time stepping models each pin as a pair of opposing unilateral contacts, as in `cases.rod_in_guide`.
 """
 
 from collections.abc import Mapping
@@ -57,7 +57,7 @@ def fill(q, v, data, core):
 
 @dataclass(frozen=True)
 class Drawer(Case):
-    """Two bilateral contacts with friction: the jam of the textbooks, and Painlevé's paradox behind it."""
+    """Two bilateral contacts with friction: textbook jamming, and Painlevé's paradox beyond it."""
 
     name: ClassVar[str] = "drawer"
     description: ClassVar[str] = "a drawer on two pins in a rough slot, pulled off its centre: it jams"
@@ -95,11 +95,11 @@ class Drawer(Case):
 
     @property
     def critical(self) -> float:
-        """mu_c = L / (2 e); inf with the centre of mass on the slot."""
+        """mu_c = L / (2 e); inf if the centre of mass lies on the slot."""
         return 0.5 * self.length / self.offset if self.offset else np.inf
 
     def sliding_system(self, q: Array, v: Array) -> SlidingSystem:
-        """The pins at a state in which both slide, written without the time stepping's compiled mechanics."""
+        """The sliding system of the pins where both slide, written without the time stepping's compiled mechanics."""
         c, s, e = np.cos(q[2]), np.sin(q[2]), self.offset
         along = 0.5 * self.length * np.array([1.0, -1.0])
         zero, one = np.zeros(2), np.ones(2)
@@ -111,7 +111,7 @@ class Drawer(Case):
         return SlidingSystem(M, f, normal, tangent, self.mu, sliding_signs(tangent @ v), bias)
 
     def exact_sliding(self, given: Mapping[str, Fraction]) -> ExactSliding:
-        """The pins at the start, in rational numbers."""
+        """The sliding system of the pins at the start, in rational numbers."""
         p = self.rationals(given)
         inertia, half, e = p["m"] * p["radius"] ** 2, p["length"] / 2, p["offset"]
         M = [[p["m"], 0, 0], [0, p["m"], 0], [0, 0, inertia]]
@@ -125,7 +125,7 @@ class Drawer(Case):
         return np.asarray(np.linalg.solve(K, -self.eps * lam.lambda_nb), dtype=float)
 
     def solids(self) -> list[Solid | Plane]:
-        """A plate over the slot, with its two pins, seen from above. The pins have a radius here, points in theory."""
+        """A plate over the slot and its two pins, from above. The pins, points in theory, are drawn with a radius."""
         a, e, r = 0.5 * self.length, self.offset, 0.06 * self.length
         top = max(e, e - self.handle) + 0.3 * self.length
         plate = cuboid("drawer", (1.3 * a, 0.5 * top - 0.75 * r, r), (0.0, 0.5 * top + 0.75 * r - e, 1.5 * r))
@@ -146,9 +146,10 @@ class Drawer(Case):
         return [Disc((0.0, self.offset, 0.0), 0.6 * r), Arrow((0.0, y, 0.0), (sense, y, 0.0), "F")]
 
     def truths(self, reference: Any) -> list[Truth]:
-        """Forces of the pins in the first step against the sliding LCP, and the speed while the drawer slides.
+        """Pin forces in the first step compared with the sliding LCP, and the speed while the drawer slides.
 
-        Their tolerance is the doubled effect of the pins' compliance. No truths where it does not slide on.
+        The tolerance of the forces is twice the effect of the pins' compliance. No truths where sliding does not
+        continue.
         """
         steps = steps_sliding(reference, [])
         if self.speed == 0 or not steps:
@@ -171,7 +172,7 @@ class Drawer(Case):
         ]
 
 
-# Where the compiled mechanics find the parameters in `data`.
+# Positions of the parameters in `data`, for the compiled mechanics.
 M_, RADIUS, LENGTH, OFFSET, MU, PULL, HANDLE, EPS, EPS_T = Drawer.places(
     "m", "radius", "length", "offset", "mu", "pull", "handle", "eps", "eps_t"
 )

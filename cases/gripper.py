@@ -1,18 +1,18 @@
-"""Two fingers squeeze a ball with given forces and lift it from the floor.
+"""Two fingers squeeze a ball with given forces and lift it off the floor.
 
-After Horak & Trinkle 2019, their gripper and its numbers, in the plane and without the stop at the end of the lift.
+After the gripper of Horak & Trinkle 2019 with its numbers, in the plane and without the stop at the end of the lift.
 Coordinates q = (x, z, theta, x_1, z_1, x_2, z_2, z_c): the ball, theta anticlockwise; the fingers; the carriage, which
 moves vertically and guides the fingers by two prismatic joints, the bilateral constraints
 
     g = (z_1 - z_c, z_2 - z_c) = 0.
 
-A force F presses either finger inwards, L lifts the carriage; the weight of the gripper, of mass M in all, is balanced.
-Contacts are those of the fingers and of the floor, whose gap opens. Held, ball and gripper rise together with
+A force F presses each finger inwards, L lifts the carriage; the weight of the gripper, of total mass M, is balanced.
+Contacts are at both fingers and at the floor, where the gap opens. If the grip holds, ball and gripper rise together at
 
     a = (L - m g)/(M + m)      if 2 mu F >= m (g + a);
 
-if not, the ball rises with 2 mu F/m - g (or stays on the floor) and the gripper slides off it with (L - 2 mu F)/M.
-The constraints are linear: with stabilisation their error stays at round-off.
+otherwise the ball rises with 2 mu F/m - g (or stays on the floor) and the gripper slides off it with (L - 2 mu F)/M.
+The constraints are linear: with stabilisation their error remains at round-off.
 """
 
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ def fill(q, v, data, core):
     for i, finger in enumerate((Z_1, Z_2)):
         core.J_b[i, finger], core.J_b[i, Z_C] = 1.0, -1.0
         core.g[i] = q[finger] - q[Z_C]
-        # The ball's point on this side goes with z' +- R theta', the finger with its own rate.
+        # The ball's point on this side moves with z' +- R theta', the finger with its own rate.
         side = 2.0 * i - 1.0
         core.J_n[i, X], core.J_n[i, finger - 1] = -side, side
         core.J_t[i, Z], core.J_t[i, TURN], core.J_t[i, finger] = 1.0, side * R, -1.0
@@ -62,7 +62,7 @@ def fill(q, v, data, core):
 
 @dataclass(frozen=True)
 class Gripper(Case):
-    """Bilateral constraints and friction contacts in one system."""
+    """Bilateral constraints and frictional contacts in one system."""
 
     name: ClassVar[str] = "gripper"
     description: ClassVar[str] = "two fingers on prismatic joints squeeze a ball and lift it from the floor"
@@ -84,12 +84,12 @@ class Gripper(Case):
 
     @property
     def grip(self) -> float:
-        """Largest force [N] that friction at both fingers carries."""
+        """Largest force [N] that friction at both fingers can carry."""
         return 2 * self.mu * self.squeeze
 
     @property
     def accelerations(self) -> tuple[float, float]:
-        """Of ball and gripper [m/s2], upwards."""
+        """Accelerations of ball and gripper [m/s2], upwards."""
         M, weight = self.m_carriage + 2 * self.m_finger, self.m * self.gravity
         together = max(0.0, (self.lift - weight) / (M + self.m))
         if self.grip >= min(self.lift, weight + self.m * together):
@@ -101,7 +101,7 @@ class Gripper(Case):
         return np.array([0.0, R, 0.0, -R, R, R, R, R]), np.zeros(8)
 
     def centre(self, q: Array) -> Array:
-        """Of the ball."""
+        """Centre of the ball."""
         return np.stack([q[..., X], np.zeros_like(q[..., X]), q[..., Z]], axis=-1)
 
     def orientation(self, q: Array) -> Array:
@@ -122,14 +122,14 @@ class Gripper(Case):
         return [Plane("floor"), ball("ball", R), *fingers, carriage]
 
     def poses(self, q: Array) -> tuple[Array, Array]:
-        """Of ball, fingers, carriage."""
+        """Poses of ball, fingers and carriage."""
         still = np.zeros_like(q[..., X])
         x, z = np.stack([q[..., X], q[..., X_1], q[..., X_2], still], axis=-1), q[..., [Z, Z_1, Z_2, Z_C]]
         turned = self.orientation(q)
         return np.stack([x, 0 * x, z], axis=-1), np.concatenate([turned, *3 * [0 * turned + UNTURNED]], axis=-2)
 
     def contacts(self, q: Array) -> tuple[Array, Array]:
-        """Of the ball: with either finger, with the floor."""
+        """Contacts of the ball with each finger and with the floor."""
         arms = self.R * np.array([[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
         upright = [0.0, 0.0, 1.0]
         return touching(
@@ -142,7 +142,7 @@ class Gripper(Case):
         return [*arrows, Arrow((0.0, 0.0, 3.2 * R), (0.0, 0.0, 4.2 * R), "L")]
 
     def truths(self, reference: Any) -> list[Truth]:
-        """Speeds of ball and gripper, and the error of the joints; all free of the step."""
+        """Speeds of ball and gripper, and the error of the joints; all independent of the step size."""
         time, (ball, gripper) = reference.h * reference.steps, self.accelerations
         q, v = reference.states_q, reference.states_v[-1]
         error = float(np.abs(q[:, [Z_1, Z_2]] - q[:, [Z_C]]).max())
@@ -155,7 +155,7 @@ class Gripper(Case):
         ]
 
 
-# Where the compiled mechanics find the parameters in `data`.
+# Positions of the parameters in `data`, for the compiled mechanics.
 M_, R_, FINGER, CARRIAGE, MU, SQUEEZE, LIFT, G = Gripper.places(
     "m", "R", "m_finger", "m_carriage", "mu", "squeeze", "lift", "gravity"
 )

@@ -1,11 +1,11 @@
-"""A bin with a round hole in its flat floor, over a bin that catches: an hourglass of grains.
+"""A bin with a round hole in its flat floor above a catching bin: an hourglass of grains.
 
-The discharge does not depend on the height of the filling, but on the opening D and the grains' diameter d:
+The discharge rate does not depend on the filling height, but on the opening D and the grain diameter d:
 
     W = C rho_b g^1/2 (D - k d)^5/2,   C = 0.58, k = 1.5 for spheres (Beverloo, Leniger & van de Velde 1961)
 
-with rho_b the bulk density. The grains fall into the bin and settle at random before the hole opens: in close layers
-they would be a crystal, which hardly flows.
+with rho_b the bulk density. The grains fall into the bin and settle in random positions before the hole opens: in close
+layers they would form a crystal, which hardly flows.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from workbench.scenes.grains.walls import Flat, Sieve, Tube
 from workbench.scenes.track import Track
 
 BEGUN = 0.1
-"""Share of the grains with whose passing a discharge has begun."""
+"""Fraction of the grains that has to pass before the discharge counts as begun."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Hopper(GrainCase):
         radius = radii(int(self.N), self.radius, self.spread, rng)
         within = 0.5 * self.bin - LOOSE * float(radius.max())
         x = disordered(radius, LOOSE, 0.0, 0.5 * self.bin, lambda x: np.hypot(x[:, 0], x[:, 1]) <= within, rng)
-        # All that falls has room below, since it settles, and the heap's top too.
+        # The settled grains need less height than the falling ones, so both they and the heap below fit.
         floor = -float(x[:, 2].max()) - self.opening
         walls = [
             Tube(self.mu, 0.5 * self.bin, axis=2), Sieve(self.mu, self.opening, self.opens),
@@ -64,12 +64,12 @@ class Hopper(GrainCase):
         return self.grains(radius, x, walls=walls)
 
     def beverloo(self, bulk: float) -> float:
-        """The discharge [kg/s] of grains of a bulk density [kg/m^3], by `BEVERLOO`; 0 where none passes."""
+        """Discharge rate [kg/s] for a bulk density [kg/m^3] by `BEVERLOO`; 0 where no grain passes."""
         free = max(self.opening - 2.0 * BEVERLOO["k"] * self.radius, 0.0)
         return float(BEVERLOO["C"] * bulk * np.sqrt(self.gravity) * free**2.5)
 
     def bed(self, position: np.ndarray) -> np.ndarray:
-        """What is still in the upper bin."""
+        """Mask of the grains still in the upper bin."""
         return position[:, 2] > 0
 
     def measured(self, track: Track) -> dict[str, float]:
@@ -81,16 +81,16 @@ class Hopper(GrainCase):
             share = solid_fraction(track.position[at], scene.radius) if self.N > 1 else np.nan
             height = float(z[at].mean())
         return {
-            # Before a tenth has passed the rate is that of the beginning, of which Beverloo's law does not speak.
+            # Before a tenth has passed the rate is that of the start-up, which Beverloo's law does not describe.
             "discharge": np.nan if np.isnan(delay) else passing_rate(z, t, scene.mass), "delay": delay,
             "bulk": self.density * share, "height": height,
         }  # fmt: skip
 
     def truths(self, track: Track) -> list[Truth]:
-        """The balances; Beverloo's law where enough has passed, for the bulk density of the run.
+        """The balances; Beverloo's law where enough grains have passed, with the bulk density of the run.
 
-        Sources give C from 0.55 to 0.65 and k from 1.2 to 1.6 for spheres (Nedderman 1992, section 10.2), which is what
-        the law is good for.
+        Published constants for spheres are C from 0.55 to 0.65 and k from 1.2 to 1.6 (Nedderman 1992, section 10.2),
+        which limits the accuracy of the law.
         """
         measured = self.measured(track)
         found, law = measured["discharge"], self.beverloo(measured["bulk"])

@@ -1,8 +1,8 @@
-"""A particle pulled along a rough plane, in between the directions of a friction polygon.
+"""A particle pulled along a rough plane in a direction between the vertices of a friction polygon.
 
-After Horak & Trinkle 2019, the tool tip of their companion code, with its numbers. Coordinates q = (x, y, z),
-velocities their rates; u_n = z', u_t = (x', y'). A pull P at rest leads along a straight path in its own direction, at
-the acceleration |P|/m - mu g: Coulomb's disc has no axes. A polygon or a box of friction has, and the path drifts off.
+After the tool tip of Horak & Trinkle 2019 (their companion code), with its numbers. Coordinates q = (x, y, z),
+velocities their rates; u_n = z', u_t = (x', y'). A pull P from rest causes a straight motion in its own direction, at
+the acceleration |P|/m - mu g: Coulomb's disc has no axes. A friction polygon or box has axes, and the path deviates.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ def fill(q, v, data, core):
 
 @dataclass(frozen=True)
 class OffAxis(Case):
-    """Isotropy of friction, with nothing else in it."""
+    """Isotropy of friction in isolation."""
 
     name: ClassVar[str] = "off-axis"
     description: ClassVar[str] = "a particle pulled along a rough plane off the axes: the path must be straight"
@@ -69,7 +69,7 @@ class OffAxis(Case):
         return float(np.degrees(np.angle(np.exp(1j * angle))))
 
     def solids(self) -> list[Solid | Plane]:
-        """The particle as a ball above the point that touches."""
+        """The particle as a ball above the contact point."""
         return [Plane("plane"), ball("particle", 0.03, (0.0, 0.0, 0.03))]
 
     def contacts(self, q: Array) -> tuple[Array, Array]:
@@ -82,10 +82,10 @@ class OffAxis(Case):
         return [*axes, *names, Arrow(np.zeros(3), 0.5 * np.array([np.cos(angle), np.sin(angle), 0.0]), "P")]
 
     def truths(self, reference: Any) -> list[Truth]:
-        """Direction, speed and the distance of the time stepping itself; none where friction carries the pull.
+        """Direction, speed and the distance of the time stepping itself; none where friction holds the pull.
 
-        The speeds at the ends of the steps are exact; K steps of the symplectic (explicit) update cover their sum,
-        a h^2 K (K +- 1)/2, and of Moreau and Jean's a h^2 K (K + 2 theta - 1)/2.
+        The speeds at the ends of the steps are exact. The distance after K steps is their sum, a h^2 K (K +- 1)/2 for
+        the symplectic (explicit) update and a h^2 K (K + 2 theta - 1)/2 for Moreau and Jean's.
         """
         a, h, K = self.pull / self.m - self.mu * self.gravity, reference.h, reference.steps
         path, velocity = reference.states_q[-1, :2], reference.states_v[-1, :2]
@@ -104,5 +104,5 @@ class OffAxis(Case):
         return truths[:2] if scheme.name == "midpoint" else truths
 
 
-# Where the compiled mechanics find the parameters in `data`.
+# Positions of the parameters in `data`, for the compiled mechanics.
 M_, MU, PULL, DIRECTION, G = OffAxis.places("m", "mu", "pull", "direction", "gravity")

@@ -1,7 +1,7 @@
-"""A jittered packing: spheres on a grid, a little out of place, so that neighbours overlap and are in contact at once.
+"""A jittered packing: spheres on a slightly perturbed grid, so that neighbours overlap and are in contact at the start.
 
-The problems that solvers for granular matter are timed on: at rest, with random velocities, or sheared. The overlaps
-are by construction and are not pushed apart (`recovery` 0): the first step is a problem without a gap term.
+A timing benchmark for solvers of granular matter: at rest, with random velocities, or sheared. The initial overlaps are
+deliberate and are not corrected (`recovery` 0): the first step is a problem without a gap term.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from workbench.scenes.grains.walls import Flat
 
 @dataclass(frozen=True)
 class Packing(GrainCase):
-    """Cubic grid of 1 m, radii 0.5 to 0.6 m, places jittered by 0.06 m, on a floor."""
+    """Cubic grid of 1 m, radii 0.5 to 0.6 m, centres jittered by 0.06 m, on a floor."""
 
     name: ClassVar[str] = "packing"
     description: ClassVar[str] = "N spheres in contact on a floor: moving at random, at rest or sheared"

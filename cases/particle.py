@@ -1,13 +1,13 @@
-"""A particle thrown onto a rough plane: parabola, impact without rebound, sliding, rest. The plane case (d = 1).
+"""A particle thrown onto a rough plane: free flight, impact without rebound, sliding, rest. The planar case (d = 1).
 
-Coordinates q = (x, z), velocities their rates; u_n = z', u_t = x'. The impact takes the approach speed |u_n-|, and
-Coulomb's law for impulses with it mu |u_n-| of the sliding speed, or all of it where that is less.
+Coordinates q = (x, z), velocities their rates; u_n = z', u_t = x'. The impact removes the approach speed |u_n-| and, by
+Coulomb's law for impulses, mu |u_n-| of the sliding speed, or all of it if it is smaller.
 
-The normal law with the gap spreads the impact over two steps: the first ends on the plane, the second at rest against
-it. The normal impulses up to any later time are then what the momentum of the fall and the weight ask for, so that the
-time stepping meets the sliding speeds of the continuous motion exactly from there on. The law at velocity level keeps
-every contact closed, and a particle in flight from falling: it is not for this case. Nor is the explicit position
-update with the gap law: it moves on at the old velocity and rebounds from its own penetration.
+The gap law spreads the impact over two steps: the first ends on the plane, the second at rest on it. The normal
+impulses up to any later time then add up to those of the fall and the weight, so that from there on the time stepping
+gives the sliding speeds of the continuous motion exactly. The velocity-level law treats every contact as closed, which
+keeps a particle in flight from falling, so it does not suit this case. Nor does the explicit position update with the
+gap law: it moves on at the old velocity and rebounds from its own penetration.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from workbench.mechanics.sketch import Annotation, Arrow, Line
 from workbench.mechanics.solids import Plane, Solid, ball
 
 AT_REST = 1e-9
-"""Share of the initial speed below which the particle counts as stopped: above round-off, far below a step's loss."""
+"""Fraction of the initial speed below which the particle counts as stopped: above round-off, below a step's loss."""
 
 
 @kernel(FILL)
@@ -43,7 +43,7 @@ def fill(q, v, data, core):
 
 @dataclass(frozen=True)
 class Particle(Case):
-    """An impact with friction that can be worked out by hand."""
+    """A frictional impact with a closed form."""
 
     name: ClassVar[str] = "particle"
     description: ClassVar[str] = "a particle thrown onto a rough plane: flight, impact, sliding, rest"
@@ -81,7 +81,7 @@ class Particle(Case):
         return float((self.climb + approach) / self.gravity), float(approach), float(after)
 
     def solids(self) -> list[Solid | Plane]:
-        """The particle as a ball above the point that touches."""
+        """The particle as a ball above the contact point."""
         radius = 0.04 * self.height
         return [Plane("plane"), ball("particle", radius, (0.0, 0.0, radius))]
 
@@ -94,10 +94,10 @@ class Particle(Case):
         return [Line([x, x * [1.0, 1.0, 0.0]]), Arrow(x, change, "v₀")]
 
     def truths(self, reference: Any) -> list[Truth]:
-        """The impact, the velocity after it, and where sliding ends; only what the run gets to and mu > 0 defines.
+        """The impact, the velocity after it, and where sliding ends; only what the run reaches and what mu > 0 defines.
 
         The tolerances are bounds for the symplectic update and the gap law: its parabola reaches the plane less than a
-        step before the true one, the impact takes until the end of the next step, and the rest is a rectangle rule.
+        step before the true one, the impact lasts until the end of the next step, and the rest is a rectangle rule.
         """
         closed = np.flatnonzero(reference.p_n[:, 0] > 0)
         if not closed.size or closed[0] + 1 >= reference.steps:
@@ -124,5 +124,5 @@ class Particle(Case):
         ]
 
 
-# Where the compiled mechanics find the parameters in `data`.
+# Positions of the parameters in `data`, for the compiled mechanics.
 M_, MU, G = Particle.places("m", "mu", "gravity")

@@ -1,15 +1,15 @@
-"""A capsule between two plates that press on it: friction alone carries it, and it must not creep.
+"""A capsule pressed between two plates: friction alone carries it, and it must not creep.
 
-After Le Lidec et al. 2024, in the plane: coordinates q = (x, z, theta, x_1, x_2), the capsule, upright at theta = 0 and
-turned anticlockwise, and the plates, which move along x and are pressed inwards by a force F each. Four contacts, the
-two end spheres at either plate. With the half length l and the radius R
+After Le Lidec et al. 2024, in the plane: coordinates q = (x, z, theta, x_1, x_2) of the capsule, upright at theta = 0
+and rotating anticlockwise, and of the plates, which move along x, each pressed inwards by a force F. Four contacts: the
+two end spheres at each plate. With the half length l and the radius R
 
     u_n = +-(x' - s l cos(theta) theta' - x_k'),   u_t = z' - (s l sin(theta) +- R) theta'      s = -1, 1.
 
-Friction can carry 2 mu F: the capsule rests if that is at least m g, and else falls with g - 2 mu F/m. The forces on
-either plate add up to F and those of friction to m g; how they spread over the ends is not determined, and with four
-tangential rows on two velocities a formulation that eliminates p_t needs constraint relaxation. Relaxed or regularised
-friction lets the capsule sag, or creep for ever where it is viscous.
+Friction can carry 2 mu F: the capsule rests if that is at least m g, and otherwise falls with g - 2 mu F/m. The forces
+on each plate add up to F and the friction forces to m g; their distribution over the ends is not unique, and with four
+tangential rows on two velocities a formulation that eliminates p_t needs constraint relaxation. With relaxed or
+regularised friction the capsule sags, or creeps for ever where friction is viscous.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from workbench.mechanics.solids import Plane, Solid, capsule, cuboid
 
 @kernel(float64(float64, float64, float64))
 def inertia(m, R, half):
-    """Moment of inertia [kg m2] of a homogeneous capsule across its axis: a cylinder and two half spheres."""
+    """Moment of inertia [kg m2] of a homogeneous capsule about a transverse axis: a cylinder and two half spheres."""
     cylinder = m * half / (half + 2.0 * R / 3.0)
     balls = m - cylinder
     return cylinder * (R * R / 4.0 + half * half / 3.0) + balls * (0.4 * R * R + half * half + 0.75 * half * R)
@@ -59,7 +59,7 @@ def fill(q, v, data, core):
 
 @dataclass(frozen=True)
 class PinchedCapsule(Case):
-    """Stiction, held for a while."""
+    """Stiction over a long time."""
 
     name: ClassVar[str] = "pinched-capsule"
     description: ClassVar[str] = "a capsule pinched between two plates must not creep; impulses not unique"
@@ -80,14 +80,14 @@ class PinchedCapsule(Case):
 
     @property
     def fall(self) -> float:
-        """Acceleration [m/s2] of the capsule, downwards."""
+        """Downward acceleration [m/s2] of the capsule."""
         return max(0.0, self.gravity - 2 * self.mu * self.squeeze / self.m)
 
     def start(self) -> tuple[Array, Array]:
         return np.array([0.0, self.half + self.R, 0.0, -self.R, self.R]), np.zeros(5)
 
     def centre(self, q: Array) -> Array:
-        """Of the capsule."""
+        """Centre of the capsule."""
         return np.stack([q[..., 0], np.zeros_like(q[..., 0]), q[..., 1]], axis=-1)
 
     def orientation(self, q: Array) -> Array:
@@ -107,13 +107,13 @@ class PinchedCapsule(Case):
         return [capsule("capsule", R, self.half), *plates]
 
     def poses(self, q: Array) -> tuple[Array, Array]:
-        """Of capsule and plates, which stay at their height."""
+        """Poses of capsule and plates; the plates stay at their height."""
         x, height = q[..., [0, 3, 4]], np.full_like(q[..., :2], self.half + self.R)
         z, turned = np.concatenate([q[..., 1:2], height], axis=-1), self.orientation(q)
         return np.stack([x, 0 * x, z], axis=-1), np.concatenate([turned, *2 * [0 * turned + UNTURNED]], axis=-2)
 
     def contacts(self, q: Array) -> tuple[Array, Array]:
-        """Of the capsule's ends, the lower one first, with the plate on the left and the one on the right."""
+        """Contacts of the capsule's ends, the lower one first, with the left and the right plate."""
         ends = self.points(q, [[0.0, 0.0, -self.half], [0.0, 0.0, self.half]])
         out = np.array([-1.0, 0.0, 0.0]), np.array([1.0, 0.0, 0.0])
         axes = [[-x, [0.0, 0.0, 1.0]] for x in out for _ in range(2)]
@@ -124,7 +124,7 @@ class PinchedCapsule(Case):
         return [Arrow((3.5 * s * R, 0.0, z), (1.4 * s * R, 0.0, z), "F") for s in (-1.0, 1.0)]
 
     def truths(self, reference: Any) -> list[Truth]:
-        """Creep, and the forces that are determined; where friction does not hold it, the speed of the fall."""
+        """Creep, and the forces that are unique; where friction does not hold the capsule, the speed of the fall."""
         h, K, source = reference.h, reference.steps, "both plates carry up to 2 mu F"
         plates = np.abs(reference.p_n.reshape(-1, 2, 2).sum(axis=2) / h - self.squeeze)
         carried = self.m * (self.gravity - self.fall)
@@ -141,5 +141,5 @@ class PinchedCapsule(Case):
         return [Truth("creep", float(creep), 0.0, 1e-12 * self.R, "m", "Coulomb's law sticks"), *truths]
 
 
-# Where the compiled mechanics find the parameters in `data`.
+# Positions of the parameters in `data`, for the compiled mechanics.
 M_, R_, HALF, PLATE, MU, SQUEEZE, G = PinchedCapsule.places("m", "R", "half", "m_plate", "mu", "squeeze", "gravity")

@@ -1,12 +1,11 @@
-"""A box on four corners, pushed along a rough floor: it stays, slides or tips.
+"""A box on four corners, pushed along a rough floor: it sticks, slides or tips.
 
 One rigid body with the coordinates and velocities of `bodies`. The force F acts along x on a line at height
-z_F of its rear face. The floor answers with T = min(F, mu m g), and moments about the centre ask for
-
+z_F of its rear face. Floor friction is T = min(F, mu m g), and the moment balance about the centre gives
     N_front - N_rear = 2 (F (z_F - height/2) + T height/2) / length,     N_front + N_rear = m g .
 
 The box tips where one of the pairs would have to pull. Twelve contact forces hold six degrees of freedom: these
-resultants are determined, the share of a single corner is not, nor are the forces across.
+resultants are unique; the force of a single corner and the lateral forces are not.
 """
 
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from workbench.mechanics.sketch import Annotation, Arrow
 from workbench.mechanics.solids import Plane, Solid, cuboid
 
 EXACT = 1e-9
-"""Relative tolerance of what the time stepping meets to round-off: uniform motion, constant forces."""
+"""Relative tolerance of quantities that the time stepping gives to round-off: uniform motion, constant forces."""
 
 
 @kernel(FILL)
@@ -41,7 +40,7 @@ def fill(q, v, data, core):
 
 @dataclass(frozen=True)
 class PushedBox(RigidBodies):
-    """The plainest redundant contact: what statics determines, and what it leaves open."""
+    """The simplest redundant contact: resultants that statics determines, and forces that it does not."""
 
     name: ClassVar[str] = "pushed-box"
     description: ClassVar[str] = "a box on four corners pushed along the floor: sticks, slides or tips; redundant"
@@ -68,7 +67,7 @@ class PushedBox(RigidBodies):
         return place(((0.0, 0.0, 0.5 * self.height),)), np.zeros(6)
 
     def friction(self) -> float:
-        """T [N], what the floor holds against the push."""
+        """T [N], the friction of the floor against the push."""
         limit = self.mu * self.m * self.gravity
         return float(np.clip(self.force, -limit, limit))
 
@@ -85,7 +84,7 @@ class PushedBox(RigidBodies):
         return [Arrow((-2.2 * a, -b, self.line), (-a, -b, self.line), "F")]
 
     def truths(self, reference: Any) -> list[Truth]:
-        """Speed and resultants of a box that sticks or slides; none for one that tips, whose motion has no formula."""
+        """Speed and resultants of a box that sticks or slides; none where it tips (no closed form)."""
         T, N, weight, h = self.friction(), self.front(), self.m * self.gravity, reference.h
         if not (0 < N < weight and reference.steps):
             return []
@@ -100,7 +99,7 @@ class PushedBox(RigidBodies):
         ]
 
 
-# Where the compiled mechanics find the parameters in `data`.
+# Positions of the parameters in `data`, for the compiled mechanics.
 G, M_, LENGTH, WIDTH, HEIGHT, MU, FORCE, LINE = PushedBox.places(
     "gravity", "m", "length", "width", "height", "mu", "force", "line"
 )

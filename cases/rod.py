@@ -1,4 +1,4 @@
-"""The Painlevé-Klein rod: a uniform rod whose tip A slides on a rough floor, and the forces that do not exist.
+"""The Painlevé-Klein rod: a uniform rod with its tip A sliding on a rough floor, where contact forces may not exist.
 
 Coordinates q = (x, z, theta): the tip A and the angle from the floor, counterclockwise; the centre is
 G = A + l (cos theta, sin theta), the inertia about it kappa m l^2. With xi = sgn(x'), the scalar LCP
@@ -6,9 +6,10 @@ G = A + l (cos theta, sin theta), the inertia about it kappa m l^2. With xi = sg
     0 <= lambda_n  perp  a lambda_n + b >= 0,    b = l sin(theta) theta'^2 - g
     a = (1 + cos(theta) (cos(theta) + mu xi sin(theta)) / kappa) / m
 
-has one solution where a > 0; where a < 0 it has none (b < 0) or two (b > 0). Then mu > W_nn / |W_nt|, and the time
-stepping does what no force can: one impulse stops the slip within the first step, however small the step. It tends to
-p_n = W_nt x' / det W, an impact without collision. Where there are two forces, this impulse is a third answer.
+has one solution if a > 0; if a < 0 it has none (b < 0) or two (b > 0). In the latter case mu > W_nn / |W_nt|, and
+time stepping returns an impulse where no force exists: it stops the slip within the first step, however small the step.
+It tends to p_n = W_nt x' / det W, an impact without collision. Where there are two forces, this impulse is a third
+solution.
 """
 
 from collections.abc import Mapping
@@ -33,12 +34,12 @@ from workbench.sliding.system import SlidingSystem, sliding_signs
 
 NUMBER = types.float64
 FOOT = 1.0
-"""`UniformRod.side`: x is the place of the foot."""
+"""`UniformRod.side` where x is the position of the foot."""
 
 
 @kernel(types.void(VECTOR, VECTOR, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, CORE))
 def fill_rod(q, v, m, l, kappa, g, side, core):
-    """Mass matrix and forces of a `UniformRod` at (q, v)."""
+    """Fill in mass matrix and forces of a `UniformRod` at (q, v)."""
     c, s = np.cos(q[2]), np.sin(q[2])
     for i in range(2):
         set_all(0.0, core.M[i])
@@ -64,22 +65,22 @@ def fill(q, v, data, core):
 
 
 def rows(m: Any, l: Any, kappa: Any, g: Any, c: Any, s: Any, w: Any) -> tuple[list, list]:
-    """Mass matrix and forces in numbers of any kind, for the rates of x, z and theta / k.
+    """Mass matrix and forces in numbers of any type, for the rates of x, z and theta / k.
 
-    (c, s) = k (cos theta, sin theta), w = theta'^2 / k: with k = 1/|cos theta| all is rational where tan theta is.
-    """
+    (c, s) = k (cos theta, sin theta), w = theta'^2 / k. With k = 1/|cos theta|, all is rational if tan theta is
+    rational."""
     M = [[m, 0, -m * l * s], [0, m, m * l * c], [-m * l * s, m * l * c, (1 + kappa) * m * l * l * (c * c + s * s)]]
     return M, [m * l * c * w, m * (l * s * w - g), -m * g * l * c]
 
 
 DIRECTIONS: dict[float, tuple[int, int]] = {0: (1, 0), 45: (1, 1), 90: (0, 1), 135: (-1, 1), 180: (-1, 0)}
-"""Multiples of (cos, sin) in whole numbers at the only angles in degrees up to 180 that have some (Niven)."""
+"""Multiples of (cos, sin) in whole numbers, at the only angles in degrees up to 180 where they exist (Niven)."""
 DIGITS = 40
-"""Decimals to which an irrational theta'^2 sin(theta) is replaced by a rational: enough for its sign against g."""
+"""Decimals of the rational that replaces an irrational theta'^2 sin(theta): enough to compare it with g."""
 
 
 def _root(x: Fraction) -> Fraction:
-    """sqrt(x), exact where it is rational, else to `DIGITS` decimals."""
+    """sqrt(x), exact where it is rational, otherwise to `DIGITS` decimals."""
     p, q = isqrt(x.numerator), isqrt(x.denominator)
     if (p * p, q * q) == (x.numerator, x.denominator):
         return Fraction(p, q)
@@ -88,8 +89,9 @@ def _root(x: Fraction) -> Fraction:
 
 @dataclass(frozen=True)
 class UniformRod(Case):
-    """A rod in the plane: q = (x, z, theta), the height z of its foot, the angle from the floor, and the place x of the
-    foot, `side` = 1, or of the head, -1. The centre is l along the rod; parameters behind have `gravity` among them."""
+    """A rod in the plane: q = (x, z, theta), the height z of its foot, the angle theta from the floor, and the position
+    x of the foot (`side` = 1) or of the head (-1). The centre is l along the rod; subclasses have a parameter
+    `gravity`."""
 
     side: ClassVar[float] = FOOT
     duration: ClassVar[float] = 0.3
@@ -118,9 +120,9 @@ class UniformRod(Case):
 
 @dataclass(frozen=True)
 class Rod(UniformRod):
-    """One contact, one coefficient, and none, one or two forces.
+    """One contact, one friction coefficient, and zero, one or two forces.
 
-    Parameters may also be set by the names theta, thetadot, g; and by `tan_theta`; xi = +-1, the sign of `speed`; and
+    Parameters may also be set by the names theta, thetadot, g; by `tan_theta`; by xi = +-1, the sign of `speed`; and by
     b [m/s2], the constant of the scalar LCP, which sets the spin.
     """
 
@@ -140,7 +142,7 @@ class Rod(UniformRod):
         return np.array([0.0, 0.0, np.radians(self.angle)]), np.array([self.speed, 0.0, self.spin])
 
     def sliding_system(self, q: Array, v: Array) -> SlidingSystem:
-        """The tip at a state in which it slides, v[0] != 0, written without the time stepping's compiled mechanics."""
+        """The sliding system of the tip, v[0] != 0, written without the time stepping's compiled mechanics."""
         M, f = rows(self.m, self.l, self.kappa, self.gravity, np.cos(q[2]), np.sin(q[2]), v[2] ** 2)
         normal, tangent = np.array([[0.0, 1.0, 0.0]]), np.array([[1.0, 0.0, 0.0]])
         return SlidingSystem(
@@ -148,7 +150,7 @@ class Rod(UniformRod):
         )
 
     def with_parameters(self, **values: float) -> "Rod":
-        """The same rod with other parameters, also by tan_theta, xi and b; DataError where they cannot be."""
+        """The same rod with other parameters, also tan_theta, xi and b; DataError where they are impossible."""
         values = {self.aliases.get(key, key): value for key, value in values.items()}
         derived = {key: values.pop(key) for key in ("tan_theta", "xi", "b") if key in values}
         for key, own in (("tan_theta", "angle"), ("xi", "speed"), ("b", "spin")):
@@ -174,20 +176,20 @@ class Rod(UniformRod):
         return float((b + self.gravity) / lever)
 
     def exact_sliding(self, given: Mapping[str, Fraction]) -> ExactSliding | None:
-        """The tip at the start in rational numbers; None where the angle has no rational tangent."""
+        """The sliding system of the tip at the start in rational numbers; None where tan theta is irrational."""
         p = self.rationals(given)
         c, s = (1, p["tan_theta"]) if "tan_theta" in p else DIRECTIONS.get(self.angle % 360, (0, 0))
         if c == s == 0:
             return None
         w = p["spin"] ** 2 / _root(Fraction(c * c + s * s))
         if "b" in p:
-            # That there is one was seen when b set the spin.
+            # It exists: this was checked when b set the spin.
             w = (p["b"] + p["gravity"]) / (p["l"] * s)
         M, f = rows(p["m"], p["l"], p["kappa"], p["gravity"], c, s, w)
         return exact_rows(M, f, [[0, 1, 0]], [[1, 0, 0]], [p["mu"]], [int(np.sign(self.speed))], 0)
 
     def scalar_lcp(self, q: Array, v: Array) -> tuple[float, float]:
-        """(a, b) of the scalar LCP [1/kg, m/s2], in closed form."""
+        """Closed form of (a, b) of the scalar LCP [1/kg, m/s2]."""
         c, s = np.cos(q[2]), np.sin(q[2])
         a = (1 + c * (c + self.mu * np.sign(v[0]) * s) / self.kappa) / self.m
         return float(a), float(self.l * s * v[2] ** 2 - self.gravity)
@@ -213,8 +215,8 @@ class Rod(UniformRod):
     def truths(self, reference: Any) -> list[Truth]:
         """The first step's impulse in every regime, and the angle while the tip slides; none for a tip at rest.
 
-        The first step takes its data at the start, where the normal row is constant: its force is the scalar LCP's to
-        round-off at any h. The tolerance of the angle is what it changes in two steps, a measure and no bound.
+        The first step uses the data at the start, where the normal row is constant: its force is that of the scalar LCP
+        to round-off at any h. The tolerance of the angle is its change in two steps, an estimate and not a bound.
         """
         if self.speed == 0:
             return []
@@ -243,5 +245,5 @@ class Rod(UniformRod):
         return [first, Truth("angle at the end of sliding", computed, float(end[2]), turned, "rad", "sliding motion")]
 
 
-# Where the compiled mechanics find the parameters in `data`.
+# Positions of the parameters in `data`, for the compiled mechanics.
 M_, L_, KAPPA, MU, G = Rod.places("m", "l", "kappa", "mu", "gravity")

@@ -1,13 +1,13 @@
-"""A uniform rod whose foot A runs in a level guide and whose head B leans on a wall: a ladder that keeps its foot.
+"""A uniform rod with its foot A in a horizontal guide and its head B against a wall: a ladder with a guided foot.
 
 Coordinates q = (x, z, theta): x of B (the wall is x = 0), z of A (the guide is z = 0) and the angle from the guide, so
 A = (x - 2 l cos theta, z) and B = (x, z + 2 l sin theta). Both normal directions are coordinates, so that no bias
-accelerations arise. The guide holds its foot from either side and rubs on both: a bilateral contact with friction.
-Rising (spin > 0) with enough friction it jams: the sliding forces cease to exist, or there are several.
+accelerations arise. The guide constrains the foot on both sides, with friction on both: a bilateral contact with
+friction. If the rod rises (spin > 0) with enough friction it jams: sliding forces cease to exist or to be unique.
 
-The time stepping knows the guide as a pair of opposing unilateral contacts with zero gap. A rigid pair could bear any
-preload, and rub under it; the least compliance of its two sides, u_n + eps p_n >= 0, leaves at most one of them loaded.
-Their two friction rows are equal as well; compliance eps_t keeps them apart, and has no say in the forces of sliding.
+Time stepping models the guide as a pair of opposing unilateral contacts with zero gap. A rigid pair could carry any
+preload, with friction from it; a very small compliance of both sides, u_n + eps p_n >= 0, leaves at most one of them
+loaded. The two friction rows are equal too; compliance eps_t separates them without any effect on the sliding forces.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from workbench.sliding.system import Multipliers, SlidingSystem, sliding_signs
 
 ABOVE, BELOW, WALL = range(3)
 HEAD = -1.0
-"""`UniformRod.side`: x is the place of the head."""
+"""`UniformRod.side` where x is the position of the head."""
 
 
 @kernel(FILL)
@@ -51,7 +51,7 @@ def fill(q, v, data, core):
 
 @dataclass(frozen=True)
 class RodInGuide(UniformRod):
-    """One bilateral and one unilateral contact, both rough: the smallest system of hal-01224915."""
+    """One bilateral and one unilateral contact, both with friction: the smallest system of hal-01224915."""
 
     name: ClassVar[str] = "rod-in-guide"
     description: ClassVar[str] = "a rod with its foot in a rough guide and its head on a rough wall"
@@ -72,7 +72,7 @@ class RodInGuide(UniformRod):
         return np.array([0.0, 0.0, np.radians(self.angle)]), np.array([0.0, 0.0, self.spin])
 
     def sliding_system(self, q: Array, v: Array) -> SlidingSystem:
-        """Guide and wall at a state in which both slide, written without the time stepping's compiled mechanics."""
+        """Sliding system of guide and wall while both slide, written without the time stepping's compiled mechanics."""
         m, l, c, s = self.m, self.l, np.cos(q[2]), np.sin(q[2])
         M = m * np.array([[1, 0, l * s], [0, 1, l * c], [l * s, l * c, (1 + self.kappa) * l**2]])
         f = m * np.array([-l * c * v[2] ** 2, l * s * v[2] ** 2 - self.gravity, -self.gravity * l * c])
@@ -113,10 +113,11 @@ class RodInGuide(UniformRod):
         return [Disc(self.centre(q), 0.06 * self.l), Arrow(head, head + sense, "v")]
 
     def truths(self, reference: Any) -> list[Truth]:
-        """The first step's forces against the sliding LCP, where that has one solution, and the angle while it slides.
+        """The first step's forces compared with the sliding LCP, where it has one solution, and the angle during
+        sliding.
 
-        The forces agree at any h up to the guide's compliance, whose effect, doubled, is their tolerance; that of the
-        angle is what it changes in two steps, a measure and no bound. No truths where both contacts do not slide on.
+        The forces agree at any h up to the effect of the guide's compliance; the tolerance is twice that. The tolerance
+        of the angle is its change in two steps, an estimate and not a bound. No truths where a contact stops sliding.
         """
         steps = steps_sliding(reference, [WALL])
         if self.spin == 0 or not steps:
@@ -141,7 +142,7 @@ class RodInGuide(UniformRod):
         ]
 
 
-# Where the compiled mechanics find the parameters in `data`.
+# Positions of the parameters in `data`, for the compiled mechanics.
 M_, L_, KAPPA, MU_GUIDE, MU_WALL, G, EPS, EPS_T = RodInGuide.places(
     "m", "l", "kappa", "mu_guide", "mu_wall", "gravity", "eps", "eps_t"
 )

@@ -1,7 +1,7 @@
-"""Grains in a drum that turns about its level axis: their surface keeps a slope, the dynamic angle of repose.
+"""Grains in a drum that rotates about its horizontal axis: the slope of their surface, the dynamic angle of repose.
 
-Spheres that roll freely have an angle that rises with their friction coefficient and levels off: 5.8 degrees without
-friction (Peyneau & Roux 2008, Phys. Rev. E 78, 011307), some 20 to 30 from mu = 0.3 on.
+For freely rolling spheres the angle rises with their friction coefficient and levels off: 5.8 degrees without
+friction (Peyneau & Roux 2008, Phys. Rev. E 78, 011307), some 20 to 30 degrees from mu = 0.3 on.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from workbench.scenes.track import Track
 
 @dataclass(frozen=True)
 class RotatingDrum(GrainCase):
-    """The axis of the drum is y; its ends are smooth, its inside is as rough as the grains."""
+    """The axis of the drum is y; its ends are smooth, its wall has the friction coefficient of the grains."""
 
     name: ClassVar[str] = "rotating-drum"
     description: ClassVar[str] = "N grains in a drum that turns: the slope that their surface keeps"
@@ -58,7 +58,7 @@ class RotatingDrum(GrainCase):
         return self.grains(radius, x, walls=walls)
 
     def measured(self, track: Track) -> dict[str, float]:
-        """A segment with a plane surface has its centre on the line through the axis that is normal to the surface."""
+        """A segment with a plane surface has its centre on the surface normal through the axis."""
         x = track.position[len(track.position) // 2 :].mean(axis=1)
-        # A drum that turns about y from z to x lifts the grains towards -x below the axis.
+        # A drum that rotates about y from z to x lifts the grains towards -x below the axis.
         return {"slope": float(np.degrees(np.arctan2(-x[:, 0], -x[:, 2])).mean() * np.sign(self.turning or 1.0))}

@@ -1,13 +1,14 @@
-"""A bead pulled through a sheath: two parallel planes a little further apart than it is thick.
+"""A bead pulled through a sheath: two parallel planes whose distance is slightly larger than its diameter.
 
-After Horak & Trinkle 2019, the sphere of fixed orientation between two planes of their companion code, with its
+After the sphere of fixed orientation between two planes of Horak & Trinkle 2019 (their companion code), with its
 numbers. Coordinates q = (x, y, z), the centre; velocities their rates. The lower face is at z = 0, the upper one at
-2 R + c with the clearance c; both are rough. The bead rests on the lower face and is pulled along x:
+2 R + c with the clearance c; both have friction. The bead rests on the lower face and is pulled along x:
 
     u_n = z', -z'      u_t = (x', y') at either face      x'' = P/m - mu g, z = R
 
-The upper face never bears. It does in a model that couples sliding to separation: the cone complementarity problem
-asks for u_n + phi/h >= mu |u_t| at both faces, so that the bead climbs while it speeds up and jams for good at
+The upper face never carries a load. It does in a model that couples sliding to separation: the cone
+complementarity problem requires u_n + phi/h >= mu |u_t| at both faces, so that the bead climbs as it speeds up and jams
+permanently at
 
     |u_t| = c / (2 mu h).
 
@@ -68,7 +69,7 @@ class Sheath(Case):
 
     @property
     def acceleration(self) -> float:
-        """[m/s2] along x: zero where friction can carry the pull."""
+        """Acceleration [m/s2] along x; zero where friction holds the pull."""
         return max(0.0, self.pull / self.m - self.mu * self.gravity)
 
     def start(self) -> tuple[Array, Array]:
@@ -93,7 +94,7 @@ class Sheath(Case):
         return [Arrow(x, x + np.array([3 * self.R, 0.0, 0.0]), "P")]
 
     def truths(self, reference: Any) -> list[Truth]:
-        """Speed of the pull less friction, no height gained, nothing borne by the upper face; free of the step."""
+        """Speed from pull less friction, no height gain, no load on the upper face; independent of the step size."""
         time, source = reference.h * reference.steps, "friction mu m g of the lower face alone"
         speed, slid = self.acceleration * time, self.pull / self.m * time
         climbed = float(np.abs(reference.states_q[:, 2] - self.R).max())
@@ -104,5 +105,5 @@ class Sheath(Case):
         ]
 
 
-# Where the compiled mechanics find the parameters in `data`.
+# Positions of the parameters in `data`, for the compiled mechanics.
 M_, R_, CLEARANCE, MU, PULL, G = Sheath.places("m", "R", "clearance", "mu", "pull", "gravity")

@@ -1,12 +1,12 @@
-"""Grains in a narrow upright bin whose wall rises slowly: how much of their weight the floor still carries.
+"""Grains in a narrow upright bin with a slowly rising wall: the fraction of their weight that the floor carries.
 
-Janssen (1895): where the wall's friction is spent everywhere and the grains press sideways by K times what they press
-downwards, a bed of height H in a round bin of diameter D leaves the floor the share
+Janssen (1895): where wall friction is fully mobilised and the horizontal pressure of the grains is K times the vertical
+one, the floor under a bed of height H in a round bin of diameter D carries the fraction
 
     (1 - exp(-s)) / s,   s = 4 mu K H/D
 
-of its weight, so that a tall bed's floor carries no more than that of a bed D/(4 mu K) high. Friction that is not spent
-may carry anything: the wall rises, which is the same as a floor that sinks, and spends it.
+of its weight, so that the floor of a tall bed carries no more than that of a bed D/(4 mu K) high. Friction below its
+limit is undetermined: the rising wall, which is equivalent to a sinking floor, mobilises it.
 """
 
 from dataclasses import dataclass
@@ -24,23 +24,24 @@ from workbench.scenes.grains.walls import Flat, Tube
 from workbench.scenes.track import Track
 
 SIDEWAYS = (0.4, 1.0)
-"""K from Rankine's active state of grains that slope at 25 degrees, (1 - sin 25)/(1 + sin 25), to equal pressure.
+"""Bounds of K: Rankine's active state of grains with a slope of 25 degrees, (1 - sin 25)/(1 + sin 25), and equal
+pressure.
 
-At rest it is 1 - sin 25 = 0.58 (Jaky 1944)."""
+At rest K is 1 - sin 25 = 0.58 (Jaky 1944)."""
 LAST = 5
-"""The last one of so many parts of a run is what is measured: before, the grains fall and settle."""
+"""The run is divided into this number of parts; only the last is measured, after the grains have fallen and settled."""
 UNSTEADY = 0.02
-"""Of the weight, by which its share on the floor is not steady."""
+"""Fluctuation of the floor's load [fraction of the weight]."""
 
 
 def janssen(s: float) -> float:
-    """The share of the weight that the floor carries, of s = 4 mu K H/D."""
+    """Fraction of the weight that the floor carries, for s = 4 mu K H/D."""
     return float(-np.expm1(-s) / s) if s > 0 else 1.0
 
 
 @dataclass(frozen=True)
 class Silo(GrainCase):
-    """A round bin as rough as the grains, on a rough floor."""
+    """A round bin with the grains' friction coefficient, on a rough floor."""
 
     name: ClassVar[str] = "silo"
     description: ClassVar[str] = "N grains in a narrow bin whose wall rises: the floor carries a part of their weight"
@@ -74,18 +75,18 @@ class Silo(GrainCase):
         return {"floor": floor, "sideways": self._sideways(floor, height), "height": height}
 
     def _friction(self, height: float) -> float:
-        """s of Janssen's law for K = 1, of a bed whose centre is at a height."""
+        """s of Janssen's law for K = 1, for a bed whose centre is at a height."""
         return 8.0 * self.mu * height / self.bin
 
     def _sideways(self, floor: float, height: float) -> float:
-        """K by Janssen's law; NaN where the wall bears nothing, or the floor nothing."""
+        """K by Janssen's law; NaN where wall or floor carry no load."""
         most = 1e6
         if not (janssen(most) < floor < 1.0 and self.mu > 0):
             return np.nan
         return float(optimize.brentq(lambda s: janssen(s) - floor, 0.0, most)) / self._friction(height)
 
     def truths(self, track: Track) -> list[Truth]:
-        """The balances; Janssen's law once the wall has risen by a grain: until then its friction is not spent."""
+        """The balances; Janssen's law once the wall has risen by one grain, which mobilises its friction."""
         found = self.measured(track)
         if not (np.isfinite(found["floor"]) and self.rising * track.t[-1] >= 2 * self.radius):
             return super().truths(track)

@@ -1,14 +1,15 @@
 """The particle of the planar case in space, thrown over a rough plane at an angle to the axes.
 
-Coordinates q = (x, y, z), velocities their rates, so V = 1 as the notes recall; u_n = z', u_t = (x', y'). Coulomb's
-disc has no preferred direction: in the vertical plane of the throw everything is as in the plane, and the particle
-never leaves it. A friction polygon with n_d vertices does have directions, and the path shows it. Let phi = 2 pi / n_d
-and let the particle slide at u > 0 along the axis against the nearest vertex d_j, and at w >= 0 across it:
+Coordinates q = (x, y, z), velocities their rates, so V = 1 (see the notes); u_n = z', u_t = (x', y'). Coulomb's disc
+has no preferred direction: within the vertical plane of the throw the motion is that of the planar case, and the
+particle never leaves this plane. A friction polygon with n_d vertices has preferred directions, and the path shows it.
+Let phi = 2 pi / n_d, and let the particle slide at u > 0 along the axis opposite to the nearest vertex d_j, and at
+w >= 0 across it:
 
-    w < u tan(phi/2)    alpha_j = mu f_n alone, against u only: it turns away from the vertex until w = u tan(phi/2)
+    w < u tan(phi/2)    alpha_j = mu f_n alone, opposite to u only: it turns away from the vertex until w = u tan(phi/2)
     w = u tan(phi/2)    alpha_j = alpha_(j+1) = mu f_n / 2, straight on with friction mu f_n cos(phi/2)
 
-It stops after (u + w tan(phi/2)) / (mu g), against sqrt(u^2 + w^2) / (mu g) under Coulomb's law.
+It stops after (u + w tan(phi/2)) / (mu g); under Coulomb's law after sqrt(u^2 + w^2) / (mu g).
 """
 
 from dataclasses import dataclass
@@ -43,7 +44,7 @@ def fill(q, v, data, core):
 
 @dataclass(frozen=True)
 class SpatialParticle(Particle):
-    """Isotropic friction: a straight path, whatever its direction."""
+    """Isotropic friction: a straight path in every direction."""
 
     name: ClassVar[str] = "spatial-particle"
     description: ClassVar[str] = "a particle thrown over a rough plane at an angle to the axes: impact, sliding, rest"
@@ -69,9 +70,9 @@ class SpatialParticle(Particle):
         return q[..., :3]
 
     def polygon_stop(self, directions: int) -> float:
-        """Time [s] from impact to rest under a polygon with an even number of vertices, where it slides after impact.
+        """Time [s] from impact to rest for a polygon with an even number of vertices, where it slides after impact.
 
-        The impact takes mu |u_n-| in the way in which mu g t does, so that time is counted from its start.
+        The impact takes mu |u_n-| in the same way as sliding takes mu g t, so the time counts from its start.
         """
         phi = 2 * np.pi / directions
         turned = abs((np.radians(self.direction) + phi / 2) % phi - phi / 2)
@@ -80,7 +81,7 @@ class SpatialParticle(Particle):
         return float((u + w * np.tan(phi / 2) - self.mu * approach) / (self.mu * self.gravity))
 
     def truths(self, reference: Any) -> list[Truth]:
-        """Those of the plane, and that it never leaves the plane of its throw."""
+        """The truths of the planar case, and that the particle never leaves the plane of its throw."""
         aside = float(np.abs(reference.states_q[:, :2] @ self.axes[1]).max())
         reach = abs(self.speed) * reference.h * reference.steps
         straight = Truth("distance from a straight path", aside, 0.0, 1e-9 * reach, "m", "isotropy of Coulomb's disc")

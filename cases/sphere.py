@@ -6,9 +6,9 @@ point lies R below the centre:
 
     u_n = z'      u_t = (x' - R omega_y, y' + R omega_x)      (a, b, c, d)' = 1/2 (0, omega) (a, b, c, d)
 
-Friction takes mu g from the speed of the centre and 7/2 mu g from that of the contact point, while angular momentum
-about a point of the floor stays, |v| + 2/5 R |omega| = v_0: it rolls at 5/7 v_0, whatever mu is. The time stepping
-keeps that momentum too and meets the speeds exactly at the ends of its steps.
+Friction takes mu g from the speed of the centre and 7/2 mu g from that of the contact point. The angular momentum
+about a point of the floor is conserved, |v| + 2/5 R |omega| = v_0: the sphere rolls at 5/7 v_0, whatever mu is. Time
+stepping conserves this momentum too and gives the exact speeds at the ends of its steps.
 """
 
 from dataclasses import dataclass
@@ -25,14 +25,14 @@ from workbench.mechanics.sketch import Annotation, Arrow
 from workbench.mechanics.solids import Plane, Solid, ball
 
 ROLLS = 1e-9
-"""Share of the initial speed below which sliding counts as over: above round-off, far below one step's loss."""
+"""Fraction of the initial speed below which sliding counts as over: above round-off, far below one step's loss."""
 
 
 @kernel(types.void(CORE, VECTOR))
 def head(core, q):
-    """The heading: what the sphere has turned about the vertical, since no axis of a rolling sphere stays level.
+    """Yaw: the rotation about the vertical, since no axis of a rolling sphere stays horizontal.
 
-    It is the attitude as a turn about the vertical, (a, d) normalised, and a tilt about a level axis.
+    The attitude is decomposed into a rotation about the vertical, (a, d) normalised, and a tilt about a level axis.
     """
     a, d = q[3], q[6]
     size = a * a + d * d
@@ -63,7 +63,7 @@ def fill(q, v, data, core):
 
 @kernel(ADVANCE)
 def advance(q, v, h, data, q_next):
-    """q + h Gamma(q) v, the quaternion brought back to unit length."""
+    """Compute q + h Gamma(q) v, with the quaternion normalised."""
     for i in range(3):
         q_next[i] = q[i] + h * v[i]
     a, b, c, d = q[3], q[4], q[5], q[6]
@@ -79,7 +79,7 @@ def advance(q, v, h, data, q_next):
 
 @dataclass(frozen=True)
 class Sphere(Case):
-    """From sliding to rolling, with a final speed that neither friction nor the step has a say in."""
+    """From sliding to rolling, at a final speed that depends on neither friction nor step size."""
 
     name: ClassVar[str] = "sphere"
     description: ClassVar[str] = "a sphere thrown along the floor without spin, sliding until it rolls"
@@ -123,11 +123,12 @@ class Sphere(Case):
         return [Arrow(x, x + 3.5 * self.R * v / self.speed, "v₀")]
 
     def truths(self, reference: Any) -> list[Truth]:
-        """When it rolls, how fast, what that cost, and how far the centre gets; none where it does not come to roll.
+        """Time and speed of rolling, its energy loss, and the distance of the centre; none where it does not come to
+        roll.
 
-        Speed and energy of rolling are free of the step. The other tolerances are bounds: sliding ends within a step,
-        and the time stepping integrates the speed by a rectangle rule, which with one kink is off by at most
-        h (v_0 - 5/7 v_0)/2 + mu g h^2/8.
+        Speed and energy of rolling are independent of the step size. The other tolerances are bounds: sliding ends
+        within a step, and the time stepping integrates the speed by a rectangle rule, whose error with one kink is at
+        most h (v_0 - 5/7 v_0)/2 + mu g h^2/8.
         """
         rolls = np.linalg.norm(reference.u_t[:, 0], axis=-1) <= ROLLS * self.speed
         if self.mu == 0 or not rolls.any():
@@ -148,5 +149,5 @@ class Sphere(Case):
         ]
 
 
-# Where the compiled mechanics find the parameters in `data`.
+# Positions of the parameters in `data`, for the compiled mechanics.
 R_, M_, MU, G = Sphere.places("R", "m", "mu", "gravity")

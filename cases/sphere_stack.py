@@ -1,21 +1,22 @@
-"""Three balls on the floor, a little apart, carry a fourth: a stack that stands by friction alone.
+"""Three balls on the floor, slightly apart, carry a fourth: a stack that is held by friction alone.
 
-After Horak & Trinkle 2019, who drop spheres into a box to time solvers; this arrangement is one whose forces are known.
+Horak & Trinkle 2019 drop spheres into a box to time solvers; the forces of this arrangement are known in closed form.
 Four equal rigid bodies with the coordinates of `bodies`, the carried ball last, and seven contacts: the floor
 under each ball (the carried one's is open until the stack has collapsed) and the three between the balls. The lower
-balls move apart when anything moves, so that they need no contacts among themselves.
+balls move apart when anything moves, so they need no contacts among themselves.
 
-With the lower centres on a circle of radius r, the lines to the upper centre stand at alpha from the vertical,
-sin(alpha) = r/(2 R). Forces, by symmetry three times the same: N, T between the balls and N_f, T_f at the floor.
+With the lower centres on a circle of radius r, the lines to the upper centre have the angle alpha to the vertical,
+sin(alpha) = r/(2 R). By symmetry all three lower balls have equal forces: N, T between the balls and N_f, T_f at the
+floor.
 
     3 (N cos(alpha) + T sin(alpha)) = m g       N_f = 4/3 m g
     T = T_f   (moment on a lower ball)          T_f = N sin(alpha) - T cos(alpha)   (force on it along the floor)
 
-are solved by N = m g/3 and T = N tan(alpha/2). So the stack stands if and only if
+are satisfied by N = m g/3 and T = N tan(alpha/2). So the stack stands if and only if
 
     mu between the balls >= tan(alpha/2)        mu of the floor >= tan(alpha/2)/4.
 
-The contact forces are determined: the closed contacts' rows are independent.
+The contact forces are unique: the rows of the closed contacts are independent.
 """
 
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ from workbench.mechanics.core import FILL
 from workbench.mechanics.solids import Plane, Solid, ball
 
 ROUNDING = 20.0
-"""Roundings of a coordinate that a gap may be off by: three radii large, a difference of six, and a root."""
+"""Error of a gap in round-offs of a coordinate: coordinates of three radii, a difference of six, and a root."""
 
 
 @kernel(FILL)
@@ -53,7 +54,7 @@ def fill(q, v, data, core):
         for i in range(3):
             n[i] /= distance
             x[i] = q[7 * k + i] + R * n[i]
-        # A level tangent, or any where the one ball is on top of the other.
+        # A horizontal tangent, or any tangent where one ball is exactly above the other.
         level = np.sqrt(n[0] * n[0] + n[1] * n[1])
         if level > 1e-6:
             t[0], t[1], t[2] = -n[1] / level, n[0] / level, 0.0
@@ -64,7 +65,7 @@ def fill(q, v, data, core):
 
 @dataclass(frozen=True)
 class SphereStack(RigidBodies):
-    """A statically determinate stack with two thresholds of friction."""
+    """A statically determinate stack with two friction thresholds."""
 
     name: ClassVar[str] = "sphere-stack"
     description: ClassVar[str] = "three balls on the floor carry a fourth, by friction alone"
@@ -93,7 +94,7 @@ class SphereStack(RigidBodies):
 
     @property
     def thresholds(self) -> tuple[float, float]:
-        """Friction coefficients between the balls and of the floor from which on the stack stands."""
+        """Least friction coefficients between the balls and of the floor with which the stack stands."""
         least = float(np.tan(self.alpha / 2))
         return least, least / 4
 
@@ -110,10 +111,10 @@ class SphereStack(RigidBodies):
         return [Plane("floor"), *(ball("ball", self.R, body=k) for k in range(4))]
 
     def truths(self, reference: Any) -> list[Truth]:
-        """Of a standing stack the forces and rest; of any, that floor and weight account for the vertical momentum.
+        """For a standing stack the forces and rest; for any stack the balance of vertical momentum of floor and weight.
 
-        Gaps are known to the rounding of coordinates of the size R, and the law of the gap makes up for that within a
-        step: by forces of `ROUNDING` eps R m / h^2.
+        Gaps are known up to the rounding of coordinates of size R. The gap law corrects this within a step, by forces
+        of `ROUNDING` eps R m / h^2.
         """
         h, steps, weight = reference.h, reference.steps, self.m * self.gravity
         scale, rounding = 1e-10 * weight, ROUNDING * np.finfo(float).eps * self.R * self.m / h**2
@@ -133,5 +134,5 @@ class SphereStack(RigidBodies):
         return [*truths, Truth("displacement", sunk, 0.0, 1e-9 * self.R, "m", "mu at or above both thresholds")]
 
 
-# Where the compiled mechanics find the parameters in `data`.
+# Positions of the parameters in `data`, for the compiled mechanics.
 G, M_, R_, MU, MU_FLOOR = SphereStack.places("gravity", "m", "R", "mu", "mu_floor")

@@ -1,14 +1,14 @@
 """A heavy cube on a light one of the same edge, at rest on the floor.
 
 After Le Lidec et al. 2024. Two rigid bodies with the coordinates of `bodies`, the light one below, and eight
-contacts: the lower corners of either cube on the floor or on the top face of the other. Nothing moves, the floor bears
-both weights and the light cube the heavy one's; how either is shared among four corners is not determined, and a
-formulation that eliminates p_t needs constraint relaxation.
+contacts: the lower corners of each cube on the floor or on the top face of the other. Nothing moves, the floor carries
+both weights and the light cube the heavy one's. The distribution over four corners is not unique, and a formulation
+that eliminates p_t needs constraint relaxation.
 
-The difficulty is numerical. Impulses p that solve the step's problem up to the natural map's residual epsilon obey the
-contact laws up to velocities u = epsilon s/rho, about epsilon |p| tr W_ii / 3 (formulary, section 7), where W_ii ~ 1/m
-is the light cube's and p the heavy one's. Gaps are then off by h u, velocities by 2 u below and 4 u above, and forces,
-which have to change those, by up to 8 (m_1 + m_2) u/h: the ratio of the masses times epsilon, in relative terms.
+The difficulty is numerical. Impulses p whose natural-map residual is epsilon satisfy the contact laws up to velocities
+u = epsilon s/rho, about epsilon |p| tr W_ii / 3 (formulary, section 7), where W_ii ~ 1/m is that of the light cube and
+p that of the heavy one. The resulting errors are h u in gaps, 2 u below and 4 u above in velocities, and up to
+8 (m_1 + m_2) u/h in the forces that correct them: in relative terms, epsilon times the mass ratio.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from workbench.mechanics.core import FILL
 from workbench.mechanics.solids import Plane, Solid, cuboid
 
 ROUND_OFF = 8 * float(np.finfo(float).eps)
-"""Of sums over eight contacts and of coordinates, in relative terms."""
+"""Relative round-off of sums over eight contacts and of coordinates."""
 
 
 @kernel(FILL)
@@ -80,7 +80,7 @@ class StackedCubes(RigidBodies):
         return [Plane("floor"), cuboid("light cube", half, body=0), cuboid("heavy cube", half, body=1)]
 
     def truths(self, reference: Any) -> list[Truth]:
-        """The forces of either interface, worst step, and how far a cube has moved; as far as the residual goes."""
+        """Forces of each interface in the worst step, and displacement of the cubes; as accurate as the residual."""
         h, source = reference.h, "weight above, worst step"
         upper = self.ratio * self.m * self.gravity
         weight = np.array([self.m * self.gravity + upper, upper])
@@ -100,5 +100,5 @@ class StackedCubes(RigidBodies):
         ]
 
 
-# Where the compiled mechanics find the parameters in `data`.
+# Positions of the parameters in `data`, for the compiled mechanics.
 G, M_, RATIO, EDGE, MU = StackedCubes.places("gravity", "m", "ratio", "edge", "mu")

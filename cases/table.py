@@ -1,12 +1,12 @@
-"""A table on four legs on a plane that is tilted slowly: it holds up to tan(angle) = mu_s, and then slides under mu.
+"""A table on four legs on a slowly tilted plane: it holds up to tan(angle) = mu_s, and then slides with mu.
 
-One rigid body with the coordinates and velocities of `bodies`, in the axes of the plane: the plane stays at
-z = 0 and gravity turns, g (sin a, 0, -cos a) with a = angle + rate t, t being the last coordinate. Rate 0 is the plane
-of one angle. At a the table wants g sin a along the plane, and while it slides friction leaves
+One rigid body with the coordinates and velocities of `bodies`, in the axes of the plane: the plane stays at z = 0
+and gravity rotates, g (sin a, 0, -cos a) with a = angle + rate t, where t is the last coordinate. Rate 0 is a plane of
+fixed angle. At the angle a the component of gravity along the plane is g sin a, and the sliding acceleration is
 
     x'' = g (sin a - mu cos a) .
 
-It tips instead where the friction's moment exceeds that of the lower legs, mu_s > length / (2 height).
+The table tips instead if the moment of friction exceeds that of the lower legs, mu_s > length / (2 height).
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from workbench.mechanics.sketch import Annotation, Arrow
 from workbench.mechanics.solids import Plane, Solid, cuboid
 
 HOLDS = 1e-9
-"""Speed [m/s] up to which the table counts as held, and tolerance of what is exact: above round-off, below a step."""
+"""Speed [m/s] below which the table counts as held, tolerance of exact values: above round-off, below a step."""
 
 
 @kernel(FILL)
@@ -82,16 +82,16 @@ class Table(RigidBodies):
         return [Arrow(centre, centre + 0.8 * self.height * np.array([np.sin(tilt), 0.0, -np.cos(tilt)]), "g")]
 
     def gain(self, start: float, end: float, time: float) -> float:
-        """Speed [m/s] that sliding gains in a time [s] from one angle [rad] to another, which it passes uniformly."""
+        """Speed [m/s] gained by sliding in a time [s] while the angle [rad] changes uniformly from start to end."""
         middle, mean = 0.5 * (start + end), np.sinc((end - start) / (2 * np.pi))
         return float(self.gravity * time * mean * (np.sin(middle) - self.mu * np.cos(middle)))
 
     def truths(self, reference: Any) -> list[Truth]:
-        """How far it holds, what speed sliding gains, what the legs carry; none for a table that tips or tilts back.
+        """How long it holds, the speed gained by sliding, the load of the legs; none where it tips or tilts back.
 
-        It slips in the first step that begins beyond the threshold, one at most too late. Sliding proper starts where
-        the speed exceeds the stick threshold; its gain is the sum of h x'' at the starts of the steps, off by at most h
-        times the variation of x''.
+        It slips in the first step that begins beyond the threshold, at most one step late. Sliding proper begins where
+        the speed exceeds the stick threshold; its gain is the sum of h x'' at the starts of the steps, with an error of
+        at most h times the variation of x''.
         """
         most = max(self.mu, self.mu_s)
         h, steps, v = reference.h, reference.steps, reference.states_v[:, 0]
@@ -114,7 +114,7 @@ class Table(RigidBodies):
         ]
 
 
-# Where the compiled mechanics find the parameters in `data`.
+# Positions of the parameters in `data`, for the compiled mechanics.
 G, M_, LENGTH, WIDTH, HEIGHT, MU, MU_S, ANGLE, RATE = Table.places(
     "gravity", "m", "length", "width", "height", "mu", "mu_s", "angle", "rate"
 )

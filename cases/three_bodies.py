@@ -1,8 +1,8 @@
-"""Three bodies with six contacts, the example of Trinkle's notes (p. 8, 9), on a platform that moves as prescribed.
+"""Three bodies with six contacts, the example of Trinkle's notes (p. 8, 9), on a platform with prescribed motion.
 
-The notes give the contact graph and no geometry. This one has the graph, body 1 and body 2 of each contact included
-(the normal points into body 1): a plank A lies on a fixed ball and on a roller B of two equal balls, which stands on a
-conveyor belt; a ball E is thrown along the plank.
+The notes give the contact graph but no geometry. This geometry has the same graph, including bodies 1 and 2 of each
+contact (the normal points into body 1): a plank A lies on a fixed ball and on a roller B of two equal balls, which
+stands on a conveyor belt; a ball E is thrown along the plank.
 
     contact     1          2    3, 4      5    6                      1     2     3     4     5     6
     body 1      A          B    B         A    E                A  [ G_1n1 G_2n2  0     0    G_5n1 G_6n2 ]
@@ -13,10 +13,10 @@ Contacts 2 and 3 belong to one ball of the roller, 4 and 5 to the other. Support
 p. 7): the platform rises with acceleration a, the belt moves along x with acceleration c. Contacts 1 to 5 are 15 rows
 on the 12 velocities of A and B, so that the graph alone leaves three combinations of contact forces undetermined.
 
-While the plank stays on its support and the roller rolls, all is known: the platform bears m (g + a); the roller's
-centre goes at half the belt's speed, which takes the force F = (m_B - I_B/R^2) c / 4 from the plank and, once the ball
-rolls, from the support; and the ball slides under the weight m_E (g + a) for 2 v_0 / (7 mu (g + a)), then rolls at
-5/7 v_0.
+While the plank sticks to its support and the roller rolls, the motion is known: the platform carries m (g + a);
+the roller's centre moves at half the belt's speed, which takes the force F = (m_B - I_B/R^2) c / 4 from the plank and,
+once the ball rolls, from the support; and the ball slides under the weight m_E (g + a) for 2 v_0 / (7 mu (g + a)), then
+rolls at 5/7 v_0.
 """
 
 from dataclasses import dataclass
@@ -47,19 +47,19 @@ from workbench.mechanics.solids import Plane, Solid, Y, ball, cuboid, cylinder
 
 A, B, E = range(3)
 INNER, OUTER = (1, 4, 5), (0, 2, 3)
-"""Contacts between two of the bodies; contacts with what is motion-controlled."""
+"""Contacts between two of the bodies; contacts with motion-controlled bodies."""
 
 # Positions in `ThreeBodies.data()`; the stick threshold and gravity come first.
 G, M_A, M_B, M_E, LENGTH, WIDTH, THICK, RADIUS, GAUGE, R_E, SUPPORT = range(1, 12)
 MU_SUPPORT, MU_ROLLER, MU_BELT, MU_BALL, RISE, BELT = range(14, 20)
 
 STICKS = 1e-9
-"""Share of the speeds in play below which a contact sticks: above round-off, far below a step's change."""
+"""Fraction of the speeds of the motion below which a contact sticks: above round-off, far below a step's change."""
 
 
 @kernel(types.void(CORE, I64, VECTOR, I64, VECTOR, F64, F64, F64, types.boolean, F64))
 def fill_plank_contact(core, i, q, ball, centre, radius, half, side, plank_first, mu):
-    """Contact i of the plank's upper (side 1) or lower (-1) face with a ball about `centre`; body 1 is the plank?"""
+    """Contact i of the plank's upper (side 1) or lower (-1) face with a ball; the plank is body 1 if `plank_first`."""
     R, n, t, point = np.empty((3, 3)), np.empty(3), np.empty(3), np.empty(3)
     rotation(q, A, R)
     gap = -half - radius
@@ -158,7 +158,7 @@ class ThreeBodies(RigidBodies):
         return np.append(x, 0.0), v
 
     def solids(self) -> list[Solid | Plane]:
-        """Plank, roller and ball, and what is moved: the support on its pedestal, the belt under the roller."""
+        """Plank, roller and ball, and the moving bodies: the support on its pedestal, the belt under the roller."""
         r, w, gauge = self.radius, 0.5 * self.width, self.gauge
         support, belt = len(self.inertias()), len(self.inertias()) + 1
         return [
@@ -172,7 +172,7 @@ class ThreeBodies(RigidBodies):
         ]
 
     def poses(self, q: Array) -> tuple[Array, Array]:
-        """Of the three bodies, of the support and of the belt, which move as prescribed."""
+        """Poses of the three bodies, and of support and belt, which move as prescribed."""
         position, orientation = super().poses(q)
         time, still = q[..., 21], np.zeros_like(q[..., 21])
         rise, run = 0.5 * self.rise * time**2, self.roller + 0.5 * self.belt * time**2
@@ -201,7 +201,7 @@ class ThreeBodies(RigidBodies):
         return total
 
     def unbalanced(self, run: Any) -> Array:
-        """Gain of momentum and angular momentum over a run, less what weight and outer contacts account for, (6,)."""
+        """Change of linear and angular momentum over a run less the impulses of weight and outer contacts, (6,)."""
         q, v, (m, *_) = run.states_q, run.states_v, self.inertias().T
         weight = np.array([0.0, 0.0, -m.sum() * self.gravity * run.h])
         given = self.wrench(run, OUTER)
@@ -211,10 +211,10 @@ class ThreeBodies(RigidBodies):
         return np.concatenate([gained[0], gained[2] - gained[1]]) - given
 
     def truths(self, reference: Any) -> list[Truth]:
-        """Newton's laws for the whole, and the closed forms while contacts 1 to 5 stick, as they do by default.
+        """Newton's laws for the whole system, and the closed forms while contacts 1 to 5 stick, as they do by default.
 
-        Speeds of the platform reach the bodies a step late, hence at least h times an acceleration of tolerance; the
-        angular balance is exact because every body turns about a principal axis.
+        Speeds of the platform reach the bodies one step late, so the tolerance is at least h times an acceleration; the
+        angular balance is exact because every body rotates about a principal axis.
         """
         h, duration = reference.h, reference.h * reference.steps
         m, load = float(self.inertias()[:, 0].sum()), self.gravity + self.rise

@@ -1,20 +1,20 @@
-"""A tippe top: a ball whose centre of mass lies below its geometric centre, spun fast, may turn over and rise.
+"""A tippe top: a ball with its centre of mass below its geometric centre; spun fast, it may turn over and rise.
 
-One axisymmetric rigid body with the coordinates and velocities of `bodies`, its axis e_3 from the centre of
-mass to the geometric centre, eps away. The contact point is r = eps e_3 - R e_z from the centre of mass, and
+One axisymmetric rigid body with the coordinates and velocities of `bodies`; its axis e_3 points from the centre of
+mass to the geometric centre at the distance eps. The contact point is r = eps e_3 - R e_z from the centre of mass, and
 
     J = -L . r = R L_z - eps L_3,     J' = -(r x F) . r - eps L . (omega x e_3) = 0
 
-under any force F at the contact point: Jellett's invariant. Friction has to lower the energy at this J, of which the
-least at an inclination is J^2 / (2 r . I r) + m g z. With I_1 < I_3 < I_1 / (1 - eps/R) it falls all the way from the
-upright top to the one on its head, where the centre of mass is highest, if J is large enough:
+for any force F at the contact point: Jellett's invariant. Friction has to lower the energy at this J; the least
+energy at an inclination is J^2 / (2 r . I r) + m g z. With I_1 < I_3 < I_1 / (1 - eps/R) it decreases monotonically
+from the upright to the inverted top, where the centre of mass is highest, if J is large enough:
 
     J^2 > m g R^2 eps I_3 (1 + eps/R)^4 / (1 + eps/R - I_1/I_3) .
 
-That is where the top ends if it goes on sliding. Dry friction at a point need not let it: from the start that is the
-default it slides for 0.05 s and then rolls, steadily precessing at a small inclination, which loses no energy. Steps of
-1 ms do turn it over, since the Euler step of the attitude feeds the nutation, at a rate in proportion to h: the contact
-slips again within 1 s at 1 ms, after 6 s at 0.1 ms, and later than 8 s at 0.05 ms.
+The inverted top is the final state if sliding continues. Dry friction at a point may stop sliding before: from the
+default start the top slides for 0.05 s and then rolls, in steady precession at a small inclination, which dissipates no
+energy. Steps of 1 ms do invert it, since the Euler step of the attitude excites the nutation, at a rate proportional to
+h: the contact slips again within 1 s at 1 ms, after 6 s at 0.1 ms, and later than 8 s at 0.05 ms.
 """
 
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ def fill(q, v, data, core):
 
 @dataclass(frozen=True)
 class TippeTop(RigidBodies):
-    """An invariant that no friction law may touch, and a motion that hangs on the step size."""
+    """An invariant of all friction laws, and a motion that depends on the step size."""
 
     name: ClassVar[str] = "tippe-top"
     description: ClassVar[str] = (
@@ -84,7 +84,7 @@ class TippeTop(RigidBodies):
         return self.R * turned(q, 0, L)[..., 2] - self.eps * L[..., 2]
 
     def threshold(self) -> float:
-        """|J| [kg m3/s] from which on the least energy is that of the top on its head."""
+        """Least |J| [kg m3/s] for which the inverted top has the least energy."""
         a, ratio = self.eps / self.R, self.I_1 / self.I_3
         return float(np.sqrt(self.m * self.gravity * self.R**3 * a * self.I_3 / (1 + a - ratio)) * (1 + a) ** 2)
 
@@ -99,12 +99,12 @@ class TippeTop(RigidBodies):
         return [Disc(q[:3], 0.05 * self.R), Arrow(tail, head, "ω₀")]
 
     def truths(self, reference: Any) -> list[Truth]:
-        """Jellett's invariant. Whether the top turns over has no formula: it may come to roll before."""
+        """Jellett's invariant. There is no closed form for whether the top inverts: it may roll before."""
         q, v = reference.states_q, reference.states_v
         J = self.jellett(q[[0, -1]], v[[0, -1]])
         bound = DRIFT * reference.h * abs(J[0])
         return [Truth("Jellett's invariant", float(J[1]), float(J[0]), bound, "kg m3/s", "no moment about r")]
 
 
-# Where the compiled mechanics find the parameters in `data`.
+# Positions of the parameters in `data`, for the compiled mechanics.
 G, M_, R_, EPS, I_1, I_3, MU = TippeTop.places("gravity", "m", "R", "eps", "I_1", "I_3", "mu")

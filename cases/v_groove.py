@@ -1,13 +1,13 @@
-"""A disc in a V groove, spun until friction stops it: two contacts whose normal forces wedge against each other.
+"""A disc in a V groove, spinning until friction stops it: two contacts whose normal forces wedge against each other.
 
 Coordinates q = (x, z, phi): centre above the bottom of the groove, and rotation; velocities their rates. The walls
-make the angle alpha with the vertical. While it spins, friction +-mu N at both walls leaves no choice:
+have the angle alpha to the vertical. While the disc spins, friction is +-mu N at both walls:
 
     N_1 + N_2 = S = m g / ((1 + mu^2) sin alpha),     N_1 - N_2 = mu tan(alpha) S,     I omega' = -mu R S ,
 
-the first wall being the one that the spin climbs; mu tan(alpha) >= 1 takes the disc up that wall. At rest three
-equations hold four forces. N_1 = N_2 = N, the frictions are opposite, and any N between
-m g / (2 (sin alpha + mu cos alpha)) and m g / (2 (sin alpha - mu cos alpha)) will do: a self-stress, unbounded where
+where the first wall is the one that the spin climbs; with mu tan(alpha) >= 1 the disc rolls up that wall. At rest
+three equations determine four forces. N_1 = N_2 = N, the frictions are opposite, and N may be any value from
+m g / (2 (sin alpha + mu cos alpha)) to m g / (2 (sin alpha - mu cos alpha)): a self-stress, unbounded for
 mu >= tan(alpha). Without friction N = m g / (2 sin alpha).
 """
 
@@ -24,7 +24,7 @@ from workbench.mechanics.sketch import Annotation, Arrow
 from workbench.mechanics.solids import GROUND, Plane, Solid, Y, cylinder, prism
 
 EXACT = 1e-9
-"""Relative tolerance of what the time stepping meets to round-off: constant forces at rest of the centre."""
+"""Relative tolerance of quantities that the time stepping gives to round-off: constant forces, centre at rest."""
 
 
 @kernel(FILL)
@@ -47,7 +47,7 @@ def fill(q, v, data, core):
 
 @dataclass(frozen=True)
 class VGroove(Case):
-    """Self-stress in its simplest form: forces unique while it spins, an interval at rest."""
+    """Self-stress in its simplest form: unique forces while the disc spins, an interval at rest."""
 
     name: ClassVar[str] = "v-groove"
     description: ClassVar[str] = "a spinning disc in a V groove: both walls brake it; at rest the forces are not unique"
@@ -79,7 +79,7 @@ class VGroove(Case):
         return self.m * (0.5 * kinetic + self.gravity * q[..., 1])
 
     def spinning(self) -> tuple[float, float, float]:
-        """N [N] at the wall on the left and on the right, and omega' [rad/s2], while the disc spins as at first."""
+        """N [N] at the left and the right wall, and omega' [rad/s2], during the initial spin."""
         alpha, turn = np.radians(self.alpha), np.sign(self.spin)
         total = self.m * self.gravity / ((1 + self.mu**2) * np.sin(alpha))
         difference = turn * self.mu * np.tan(alpha) * total
@@ -100,7 +100,7 @@ class VGroove(Case):
         return [*walls, cylinder("disc", R, 0.8 * R, axis=Y)]
 
     def contacts(self, q: Array) -> tuple[Array, Array]:
-        """With the wall on the left, with the wall on the right."""
+        """Contacts with the left and the right wall."""
         x, z = np.cos(np.radians(self.alpha)), np.sin(np.radians(self.alpha))
         axes = np.array([[[x, 0.0, z], [z, 0.0, -x]], [[-x, 0.0, z], [z, 0.0, x]]])
         return touching(self.centre(q)[..., None, :] - self.R * axes[:, 0], axes)
@@ -110,9 +110,10 @@ class VGroove(Case):
         return [Arrow((x, 0.0, z - 0.3 * self.R), (x, 0.0, z + 0.4 * self.R), "ω₀")]
 
     def truths(self, reference: Any) -> list[Truth]:
-        """Forces and deceleration of the spinning disc, when it stops, and that the forces at rest lie in the interval.
+        """Forces and deceleration of the spinning disc, its stopping time, and that the forces at rest are in the
+        interval.
 
-        None for a disc that climbs a wall, which leaves the place that all this is about.
+        None for a disc that climbs a wall, since it leaves the position that these formulas assume.
         """
         climbs = self.spin != 0 and self.mu * np.tan(np.radians(self.alpha)) >= 1
         if climbs or not reference.steps:
@@ -142,5 +143,5 @@ class VGroove(Case):
         return truths
 
 
-# Where the compiled mechanics find the parameters in `data`.
+# Positions of the parameters in `data`, for the compiled mechanics.
 R_, M_, ALPHA, MU, G = VGroove.places("R", "m", "alpha", "mu", "gravity")

@@ -1,22 +1,23 @@
-"""A box pulled along a slot: it tips, meets the roof with a rear corner, and wedges itself by friction alone.
+"""A box pulled along a slot: it tips, hits the roof with a rear corner, and wedges by friction alone.
 
-After Horak & Trinkle 2019, their box between two planes and its numbers, in the plane: coordinates q = (x, z, theta),
-theta anticlockwise, and four contacts, the lower corners on the floor z = 0 and the upper ones under the roof z = H.
+After the box between two planes of Horak & Trinkle 2019 with its numbers, in the plane: coordinates q = (x, z,
+theta), theta anticlockwise, and four contacts, the lower corners on the floor z = 0 and the upper ones under the roof
+z = H.
 
-Wedged, the box touches at two opposite corners, b = sqrt(D^2 - H^2) apart along the slot (D the diagonal) with the
+The wedged box touches at two opposite corners, b = sqrt(D^2 - H^2) apart along the slot (D the diagonal) with the
 centre half way. Normal forces N_1 (floor), N_2 (roof) and friction T_1, T_2 balance the weight and a pull P if
 
     N_1 - N_2 = m g      T_1 + T_2 = -P      T_2 - T_1 = (b/H) (N_1 + N_2),
 
-three equations for four forces: what is left open is a pressure along the line through the corners, which any mu
-above b/H lets grow without bound. So a pull above mu m g is held if mu >= b/H, and for mu < b/H never. While the
-box slides under the roof, T = -mu N at both corners, friction takes the grip
+three equations for four forces. The free one is a compression along the line through the corners, which is
+unbounded for any mu above b/H. So a pull above mu m g is held if mu >= b/H, and never for mu < b/H. While the box
+slides under the roof, T = -mu N at both corners, and the total friction, the grip, is
 
     mu (N_1 + N_2) = mu^2 m g H/b,
 
-and a weaker pull comes to rest. Under a stronger one sliding goes on, and the wedge is a second answer: Coulomb's law
-does not choose. Nor are the single impulses unique; four tangential rows on three velocities make a formulation that
-eliminates p_t need constraint relaxation. The box tips if mu > length/height, and else slides flat.
+so that a weaker pull leads to rest. Under a stronger one sliding continues, and the wedge is a second solution of
+Coulomb's law. Nor are the single impulses unique; with four tangential rows on three velocities a formulation that
+eliminates p_t needs constraint relaxation. The box tips if mu > length/height, and otherwise slides flat.
 """
 
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ from workbench.mechanics.sketch import Annotation, Arrow
 from workbench.mechanics.solids import Plane, Solid, cuboid
 
 AT_REST = 1e-9
-"""Share of the speed sqrt(g H) below which the box counts as at rest."""
+"""Fraction of the speed sqrt(g H) below which the box counts as at rest."""
 
 
 @kernel(FILL)
@@ -87,7 +88,7 @@ class WedgedBox(Case):
 
     @property
     def across(self) -> tuple[float, float]:
-        """From floor contact to roof contact of the wedged box, (H, b) [m]: across and along the slot."""
+        """Vector from floor contact to roof contact of the wedged box, (H, b) [m]: across and along the slot."""
         H = self.height + self.clearance
         return H, float(np.sqrt(self.length**2 + self.height**2 - H**2))
 
@@ -123,7 +124,7 @@ class WedgedBox(Case):
         return [Plane("floor"), roof, cuboid("box", (a, a, b))]
 
     def contacts(self, q: Array) -> tuple[Array, Array]:
-        """The lower corners on the floor, the upper ones under the roof, those at the rear first."""
+        """The lower corners on the floor, then the upper ones under the roof, each time the rear one first."""
         a, b = 0.5 * self.length, 0.5 * self.height
         corners = [[x, 0.0, z] for z in (-b, b) for x in (-a, a)]
         return touching(self.points(q, corners), [FLOOR[:2] * [[-np.sign(z)], [1.0]] for *_, z in corners])
@@ -133,8 +134,8 @@ class WedgedBox(Case):
         return [Arrow((a, 0.0, z), (4 * a, 0.0, z), "P")]
 
     def truths(self, reference: Any) -> list[Truth]:
-        """Of a box that slides flat, its speed; of a wedged one tilt, determined forces, and rest where it is the only
-        end: the pull is weaker than the grip, and there was time enough to stop."""
+        """Speed of a box that slides flat; tilt, unique forces, and rest of a wedged one, where rest is the only
+        outcome: the pull is weaker than the grip, and there was time enough to stop."""
         (H, b), h, weight = self.across, reference.h, self.m * self.gravity
         q, v, touches = reference.states_q[-1], reference.states_v, reference.p_n[:, 2] > 1e-9 * weight * h
         if not touches.any() and self.mu <= self.length / self.height:
@@ -164,7 +165,7 @@ class WedgedBox(Case):
         ]
 
 
-# Where the compiled mechanics find the parameters in `data`.
+# Positions of the parameters in `data`, for the compiled mechanics.
 M_, LENGTH, HEIGHT, CLEARANCE, MU, PULL, G = WedgedBox.places(
     "m", "length", "height", "clearance", "mu", "pull", "gravity"
 )

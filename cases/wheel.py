@@ -1,8 +1,8 @@
 """The sliding wheel of IDETC2016-60064, Table 1: a thin disc with one contact, thrown, sliding until it rolls.
 
-Coordinates q = (x, y, z, psi, theta, phi), velocities their rates, R = Rz(psi) Rx(theta) Ry(phi): psi turns the
-heading, theta tilts, phi spins about the wheel's axis. With s = sin theta, c = cos theta the contact point lies, in the
-heading frame, at R (0, s, -c) from the centre, and
+Coordinates q = (x, y, z, psi, theta, phi), velocities their rates, R = Rz(psi) Rx(theta) Ry(phi): psi is the yaw,
+theta the tilt, phi the rotation about the wheel's axis. With s = sin theta, c = cos theta the contact point is, in the
+yaw frame, at R (0, s, -c) from the centre, and
 
     omega = (theta', phi' c, psi' + phi' s)       2 T = m |v|^2 + I_t theta'^2 + I_a (phi' + psi' s)^2 + I_t (psi' c)^2
     u_n = z' + R s theta'                         u_t = Rz(psi) [-R (phi' + s psi'), R c theta'] + (x', y')
@@ -58,7 +58,7 @@ def fill(q, v, data, core):
 
 @dataclass(frozen=True)
 class Wheel(Case):
-    """IDETC2016-60064, Table 1. I_a > m R^2 is not a physical disc; it is what the paper used."""
+    """IDETC2016-60064, Table 1. No physical disc has I_a > m R^2; the paper uses this value."""
 
     name: ClassVar[str] = "wheel"
     description: ClassVar[str] = "a tilted wheel thrown along the floor, sliding for two seconds, then rolling"
@@ -95,7 +95,7 @@ class Wheel(Case):
         return np.stack(parts, axis=-1)[..., None, :]
 
     def solids(self) -> list[Solid | Plane]:
-        """A disc with a sharp rim, which is where it touches, and an axle to see it turn by."""
+        """A disc with a sharp rim, where it touches, and an axle that shows its rotation."""
         R, hub = self.R, 0.06 * self.R
         disc = lathe("wheel", [(0.0, -hub), (R, 0.0), (0.0, hub)], axis=Y)
         return [Plane("floor"), disc, cylinder("axle", hub, 0.5 * R, axis=Y)]
@@ -115,7 +115,7 @@ class Wheel(Case):
         return [Arrow(centre, centre + np.array([2.5 * self.R, 0.0, 0.0]), "v₀")]
 
     def truths(self, reference: Any) -> list[Truth]:
-        """Against an adaptive Runge-Kutta solution of the sliding phase (formulary, section 8); first order in h."""
+        """Adaptive Runge-Kutta solution of the sliding phase (formulary, section 8); the error is first order in h."""
         if self != Wheel():
             return []
         h, t = reference.h, reference.t
@@ -123,7 +123,7 @@ class Wheel(Case):
         truths = []
         slip = np.linalg.norm(reference.u_t[:, 0], axis=-1)
         if (slip < 1e-3).any():
-            # The end of the step in which sliding is first slower than 1 mm/s.
+            # The end of the first step in which sliding is slower than 1 mm/s.
             stop = t[np.argmax(slip < 1e-3)] + h
             truths.append(Truth("end of sliding", float(stop), 2.006823, max(2e-3, 20 * h), "s", source))
         k = round(1.0 / h)
@@ -136,5 +136,5 @@ class Wheel(Case):
         return truths
 
 
-# Where the compiled mechanics find the parameters in `data`.
+# Positions of the parameters in `data`, for the compiled mechanics.
 R_, M_, IA, IT, MU, G = Wheel.places("R", "m", "I_a", "I_t", "mu", "gravity")

@@ -1,6 +1,6 @@
-"""The woodpecker toy: a bird on a spring, whose sleeve jams on a pole, slides down it, and jams again.
+"""The woodpecker toy: a bird on a spring, with a sleeve that jams on a pole, slides down it, and jams again.
 
-After Glocker & Studer 2005, with their linear kinematics and their numbers. Coordinates q = (y, phi_M, phi_S): height
+After Glocker & Studer 2005, with their linear kinematics and numbers. Coordinates q = (y, phi_M, phi_S): height
 of the sleeve, angles of sleeve and bird, anticlockwise; the pole is upright at x = 0, the bird to its right. Contacts
 are the beak and the lower and upper edge of the sleeve's bore, all on the pole's right side,
 
@@ -8,14 +8,14 @@ are the beak and the lower and upper edge of the sleeve's bore, all on the pole'
 
     u_1 = y' + l_M phi_M' + (l_G - l_S) phi_S',   u_2 = u_3 = y' + r_M phi_M'.
 
-The beak rebounds, the sleeve does not. In a cycle the lower edge slides, sticks, slides and lifts off, the upper edge
-and the beak strike, and the sleeve comes back to its lower edge. M, J and the stiffness are constant. So while the
-lower edge slides alone, the angle theta = phi_S - phi_M of the spring obeys
+The beak rebounds, the sleeve does not. In a cycle the lower edge slides, sticks, slides and lifts off, the upper
+edge and the beak strike, and the sleeve returns to its lower edge. M, J and the stiffness are constant, so that while
+the lower edge slides alone, the angle theta = phi_S - phi_M of the spring satisfies
 
     theta'' = a + b theta,
 
-with a and b from the equations of y and phi_S and the balance of the sleeve, which gives lambda_n. Friction grows with
-the load of the spring, so that b is positive for the numbers here: the bird does not swing while the sleeve slides.
+with a and b from the equations of y and phi_S and the balance of the sleeve, which gives lambda_n. Friction grows
+with the load of the spring, so b is positive for these numbers: the bird does not oscillate while the sleeve slides.
 """
 
 from dataclasses import dataclass
@@ -98,23 +98,23 @@ class Woodpecker(Case):
 
     @property
     def tilt(self) -> float:
-        """Angle [rad] at which the sleeve is on its lower edge."""
+        """Angle [rad] at which the sleeve touches with its lower edge."""
         return -(self.r_M - self.r_O) / self.h_M
 
     def start(self) -> tuple[Array, Array]:
         return np.array([0.0, self.tilt, self.lean]), np.array([self.speed, 0.0, self.spin])
 
     def centre(self, q: Array) -> Array:
-        """Of the bird."""
+        """Centre of the bird."""
         z = q[..., 0] + self.l_M * q[..., 1] + self.l_G * q[..., 2]
         return np.stack([np.full_like(z, self.l_M + self.l_G), np.zeros_like(z), z], axis=-1)
 
     def orientation(self, q: Array) -> Array:
-        """Of sleeve and bird."""
+        """Orientations of sleeve and bird."""
         return np.concatenate([planar_orientation(q[..., 1]), planar_orientation(q[..., 2])], axis=-2)
 
     def energy(self, q: Array, v: Array) -> Array:
-        """Kinetic, of gravity from y = 0, and of the spring."""
+        """Kinetic energy, potential energy (zero at y = 0), and energy of the spring."""
         sleeve = self.m_M * v[..., 0] ** 2 + self.J_M * v[..., 1] ** 2
         rise = v[..., 0] + self.l_M * v[..., 1] + self.l_G * v[..., 2]
         bird = self.m_S * rise**2 + self.J_S * v[..., 2] ** 2
@@ -133,13 +133,13 @@ class Woodpecker(Case):
         return [cylinder("pole", self.r_O, high, (0.0, 0.0, -0.1 * high), body=GROUND), wall, bird]
 
     def poses(self, q: Array) -> tuple[Array, Array]:
-        """Of sleeve and bird."""
+        """Poses of sleeve and bird."""
         zero = np.zeros_like(q[..., 0])
         sleeve = np.stack([zero, zero, q[..., 0]], axis=-1)
         return np.stack([sleeve, self.centre(q)], axis=-2), self.orientation(q)
 
     def contacts(self, q: Array) -> tuple[Array, Array]:
-        """Beak, lower and upper edge, as at small angles, which the kinematics are those of."""
+        """Beak, lower and upper edge at small angles, for which the kinematics hold."""
         beak = self.poses(q)[0][..., 1:, :] + [[-self.l_S, 0.0, self.h_S]]
         edges = self.poses(q)[0][..., :1, :] + [[self.r_M, 0.0, -self.h_M], [self.r_M, 0.0, self.h_M]]
         return touching(np.concatenate([beak, edges], axis=-2), [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
@@ -150,9 +150,9 @@ class Woodpecker(Case):
         return [Arrow((x, 0.0, z), (x, 0.0, z + 1.2 * np.sign(self.speed) * self.h_S), "v")]
 
     def sliding(self, t: float) -> tuple[float, float]:
-        """Angle [rad] and rate [rad/s] of the bird after t [s] in which the lower edge slides without end."""
+        """Angle [rad] and rate [rad/s] of the bird after t [s] of uninterrupted sliding on the lower edge."""
         sense, m = -np.sign(self.speed), self.m_S
-        # Accelerations of y and phi_S and the normal force, as they are at theta = 0 and what theta adds.
+        # Accelerations of y and phi_S and the normal force: their values at theta = 0 and their slopes in theta.
         A = np.array([
             [m + self.m_M, m * self.l_G, -sense * self.mu],
             [m * self.l_M, m * self.l_M * self.l_G, -self.h_M - sense * self.mu * self.r_M],
@@ -166,9 +166,9 @@ class Woodpecker(Case):
         return float(angle.real), float(rate.real)
 
     def truths(self, reference: Any) -> list[Truth]:
-        """The momentum that weight and friction leave, and the bird's angle while the lower edge slides alone.
+        """Momentum from weight and friction, and the bird's angle while only the lower edge slides.
 
-        The tolerance of the angle is what it changes in two steps, a measure and no bound.
+        The tolerance of the angle is its change in two steps, an estimate and not a bound.
         """
         h, v = reference.h, reference.states_v[[0, -1]]
         m, weight = self.m_S + self.m_M, (self.m_S + self.m_M) * self.gravity
@@ -187,7 +187,7 @@ class Woodpecker(Case):
         return [*truths, Truth("angle at the end of sliding", computed, angle, turned, "rad", "linear while sliding")]
 
 
-# Where the compiled mechanics find the parameters in `data`.
+# Positions of the parameters in `data`, for the compiled mechanics.
 M_M, M_S, J_M, J_S, R_O, R_M, H_M, L_M, L_G, H_S, L_S, C_, MU, E, G = Woodpecker.places(
     "m_M", "m_S", "J_M", "J_S", "r_O", "r_M", "h_M", "l_M", "l_G", "h_S", "l_S", "c", "mu", "e", "gravity"
 )

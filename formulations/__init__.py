@@ -1,5 +1,5 @@
-"""The formulations, one file each. Adding one is a file and a line in `FORMULATIONS` (time steps that stand for
-Coulomb's law), `OTHER_LAWS` (time steps of other laws) or `SLIDING`."""
+"""The formulations, one file each. To add one, write a file and a line in a registry: `FORMULATIONS` (time steps
+that approximate Coulomb's law), `OTHER_LAWS` (time steps with other friction laws) or `SLIDING`."""
 
 from typing import Any
 
@@ -37,19 +37,20 @@ FORMULATIONS = Registry("formulation", "workbench.builtin.formulations", {
     "staggered": "staggered.staggered",
     "coulomb": "coulomb.coulomb",
 }, _is_formulation, _line, "workbench.formulations")  # fmt: skip
-"""Name of the formulation: module and object below this package. In this order they are listed and compared."""
+"""Time steps that approximate Coulomb's law, in the order in which they are listed and compared: name, then module and
+object below this package."""
 
 OTHER_LAWS = Registry("formulation", "workbench.builtin.formulations", {
     "elliptic": "elliptic.elliptic",
     "rolling": "rolling.rolling",
     "cohesive": "cohesive.cohesive",
 }, _is_formulation, _line)  # fmt: skip
-"""Formulations of laws other than Coulomb's: they are compared where somebody asks for them by name."""
+"""Time steps with friction laws other than Coulomb's. They are compared only when requested by name."""
 
 SLIDING = Registry(
     "formulation", "workbench.builtin.formulations", {"sliding-lcp": "sliding_lcp.sliding_lcp"}, _is_formulation, _line
 )
-"""Formulations of one instant, at acceleration level: they make no time steps."""
+"""Formulations of one instant, at acceleration level; they make no time steps."""
 
 REGISTRIES = FORMULATIONS, OTHER_LAWS, SLIDING
-"""All of them; a name is in one."""
+"""All formulation registries. A name occurs in one only."""

@@ -1,15 +1,16 @@
 """Anitescu and Potra's time step: Stewart and Trinkle's LCP at velocity level, solvable by Lemke's method.
 
-Under one normal law (velocity or gap, a property of the run) the two are the same LCP; one declaration serves both.
+For the same normal law (velocity or gap, a property of the run) both are the same LCP, from one declaration.
 
-restitution=newton leaves rebound to the normal law, u_n + e u_n-. restitution=poisson is the paper's own, in two passes
-of that LCP. Compression is the impact alone, without the forces of the step, and gives p_c. Decompression starts from
-there with the forces and gives back the bounce e p_c at least,
+With restitution=newton the normal law gives the rebound, u_n + e u_n-. restitution=poisson is the paper's own
+scheme: two passes of this LCP. The compression pass takes the impact alone, without the step's forces, and gives p_c.
+The decompression pass starts from its result, adds the forces and returns at least the impulse e p_c,
 
-    p_n = (1 + e) p_c + x,     0 <= x perp u_n >= 0,     friction of its own up to mu (e p_c + x).
+    p_n = (1 + e) p_c + x,     0 <= x perp u_n >= 0,     with friction up to mu (e p_c + x).
 
-A contact at rest has nothing to compress and does not hop. With the same e <= 1 at all contacts no step without forces
-and prescribed rates gains energy; without friction, none with any e <= 1. Newton's rebound promises neither.
+A contact at rest has nothing to compress and does not hop. If e <= 1 is the same at all contacts, no step without
+forces and prescribed rates gains energy; without friction, this holds for any e <= 1. Newton's rebound guarantees
+neither.
 """
 
 from typing import Annotated, Literal
@@ -45,21 +46,21 @@ def anitescu_potra(
     if restitution == "newton":
         return inscribed(s, directions, Hooks(numbers=numbers))
     before = cp.Parameter(s.r, name="P_n"), cp.Parameter(s.d * s.r, name="P_t"), cp.Parameter(s.r, name="bounce")
-    # The last entry of the memory says that compression is under way, so that `again` knows.
+    # The last entry of the memory marks the compression pass; `again` reads it.
     hooks = Hooks(given, again, own=before, numbers=numbers, memory=s.r * (1 + s.d) + 1)
     return inscribed(s, directions, hooks, before)
 
 
 @kernel(types.void(CORE, types.float64))
 def add_forces(core, share):
-    """A share of the step's forces to the momentum: b += share h f."""
+    """Add a share of the step's forces to the momentum: b += share h f."""
     for j in range(core.b.shape[0]):
         core.b[j] += share * core.h * core.f[j]
 
 
 @kernel(GIVEN)
 def given(core, memory, own, numbers):
-    """own = [P_n (r), P_t (d r), bounce (r)], zero for compression; numbers = [axes]."""
+    """Set up the first pass: own = [P_n (r), P_t (d r), bounce (r)], zero for compression; numbers = [axes]."""
     turn_axes(core, numbers[0])
     set_all(0.0, own)
     compression = False
@@ -73,7 +74,7 @@ def given(core, memory, own, numbers):
 
 @kernel(AGAIN)
 def again(core, memory, own, numbers, v, p_n, p_t):
-    """From compression to decompression: its impulses and the bounce become constants, the forces come back."""
+    """Go from compression to decompression: fix its impulses and the bounce as constants, add the forces again."""
     if memory[-1] == 0.0:
         return False
     memory[-1] = 0.0

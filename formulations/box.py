@@ -1,7 +1,8 @@
-"""Lacoursiere's box: friction bounds +-mu p_bar from an estimate of the normal impulse, an MLCP with bounds.
+"""Lacoursière's box friction: bounds +-mu p_bar from an estimate of the normal impulse; an MLCP with bounds.
 
-bounds=last takes p_bar from the last step (from the frictionless step where there is none), iterated repeats until
-p_bar is the step's own p_n, coupled writes mu p_n itself into the bounds: a pyramid, and another declaration.
+With bounds=last, p_bar is the last step's normal impulse (in the first step, that of the frictionless step);
+bounds=iterated repeats the step until p_bar equals its own p_n; bounds=coupled puts mu p_n itself into the bounds,
+which gives a friction pyramid and another declaration.
 """
 
 from typing import Annotated, Literal
@@ -17,7 +18,7 @@ from workbench.language.modelling import Declaration, Hooks, box, complements, d
 from workbench.mechanics.core import AXES, turn_axes
 
 SETTLED = 1e-12
-"""Relative change of p_bar at which iterated bounds have settled (formulary, section 3)."""
+"""Relative change of p_bar below which iterated bounds count as converged (formulary, section 3)."""
 
 
 @formulation(
@@ -39,7 +40,7 @@ def box_friction(
 
 
 def bounded(s: ContactSymbols, given, bounds: str, again, numbers: tuple[float, ...], memory=None) -> Declaration:
-    """Friction within +-limit, whatever sets the limit; the compliance of s.ut is zero for a plain box."""
+    """Declare friction within +-limit, which `given` sets; the compliance of s.ut is zero for plain box friction."""
     limit = cp.Parameter(s.d * s.r, nonneg=True, name="limit")
     v, p_n = free("v", s.n), nonneg("p_n", s.r)
     p_t = box("p_t", s.d * s.r, -limit, limit)
@@ -57,7 +58,7 @@ def bounded(s: ContactSymbols, given, bounds: str, again, numbers: tuple[float, 
 
 
 def pyramid(s: ContactSymbols, axes: str) -> Declaration:
-    """|p_t| <= mu p_n entry by entry, with p_t = alpha - mu p_n and alpha in [0, 2 mu p_n]."""
+    """Declare |p_t| <= mu p_n entry by entry, with p_t = alpha - mu p_n and alpha in [0, 2 mu p_n]."""
     S = cp.Constant(np.kron(np.eye(s.r), np.ones((s.d, 1))), name="S")
     v, p_n, p_t = free("v", s.n), nonneg("p_n", s.r), free("p_t", s.d * s.r)
     alpha, sigma = nonneg("alpha", s.d * s.r), nonneg("sigma", s.d * s.r)
@@ -76,7 +77,7 @@ def pyramid(s: ContactSymbols, axes: str) -> Declaration:
 
 @kernel(GIVEN)
 def given(core, memory, own, numbers):
-    """own = limit (d r); numbers = [axes]."""
+    """Set the bounds mu p_bar: own = limit (d r); numbers = [axes]."""
     turn_axes(core, numbers[0])
     d = own.shape[0] // core.mu.shape[0]
     for i in range(own.shape[0]):
@@ -85,7 +86,7 @@ def given(core, memory, own, numbers):
 
 @kernel(AGAIN)
 def again_until_settled(core, memory, own, numbers, v, p_n, p_t):
-    """Bounds from this pass's p_n until they stay."""
+    """Update the bounds from this pass's p_n until they converge."""
     r = core.mu.shape[0]
     d = own.shape[0] // r
     change, size = 0.0, 0.0

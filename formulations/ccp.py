@@ -1,6 +1,6 @@
 """The cone complementarity problem: friction cones with associated flow, the optimality conditions of a conic QP.
 
-It keeps u_n (+ phi/h under the gap law) >= mu |u_t|: a sliding contact lifts off as if the gap were phi - mu h |u_t|.
+It imposes u_n (+ phi/h with the gap law) >= mu |u_t|: a sliding contact lifts off as if the gap were phi - mu h |u_t|.
 """
 
 from workbench.language.formulation import ContactSymbols, formulation

@@ -1,7 +1,8 @@
-"""Exact Coulomb friction with cohesion: a contact that touches bears a pull, and friction of mu (p_n + pull).
+"""Exact Coulomb friction with cohesion: a closed contact bears tension up to a pull, with friction mu (p_n + pull).
 
-The cone's tip lies at a pull of `cohesion` [N], wet sand's or a magnet's: x = p_n + h cohesion is what lies in the cone
-with p_t. A contact with a gap pulls nothing. Below its weight a body hangs from the ceiling, above it falls.
+The cone's apex is shifted to a tension of `cohesion` [N], as for wet sand or a magnet: x = p_n + h cohesion lies in the
+cone together with p_t. An open contact has no pull. A body hangs from the ceiling if its weight is below the cohesion,
+and falls otherwise.
 """
 
 from typing import Annotated
@@ -40,6 +41,6 @@ def cohesive(s: ContactSymbols, cohesion: Annotated[float, "the pull that a cont
 
 @kernel(GIVEN)
 def given(core, memory, own, numbers):
-    """own = pull (r); numbers = [cohesion]."""
+    """Set the pull of closed contacts: own = pull (r); numbers = [cohesion]."""
     for i in range(own.shape[0]):
         own[i] = core.h * numbers[0] if core.phi[i] <= 0.0 else 0.0

@@ -1,16 +1,17 @@
-"""ComFree: contact without complementarity, every facet of the dual cone a spring of its own, in closed form.
+"""ComFree: contact in closed form, without complementarity; every facet of the dual cone acts as a separate spring.
 
-The CCP's dual over a polyhedral cone with n_d facets, whose matrix (all facets of all contacts) gives way to a diagonal
-one, so that no facet sees another. With v_f, the velocity without contacts, and the facets' predicted rates
+It is the dual of the CCP over a polyhedral cone with n_d facets, with the matrix (all facets of all contacts) replaced
+by a diagonal one, so that the facets are decoupled. With the velocity without contacts v_f, the predicted facet rates w
+and the impulses are
 
-    w = u_n(v_f) + phi/h - mu a^T u_t(v_f)          a each of n_d directions of the tangent plane
+    w = u_n(v_f) + phi/h - mu a^T u_t(v_f)          a: each of n_d directions of the tangent plane
     beta = max(0, -kappa w)                         p_n = sum of beta,    p_t = -mu times the sum of a beta
 
-where kappa = K h^2 [kg] is the paper's stiffness K. The paper leaves K open; kappa=auto is 1 / (n_d W_nn), with which
-a contact by itself stops where it touches. Contacts that share a body do not know of each other and push too hard
-together, up to as many times as there are of them. Friction never leaves the polyhedral cone. Kappa takes the place of
-the restitution and of the run's relaxation of contacts. Not taken over: the softplus in the place of max and the extra
-damping of the authors' programs.
+where kappa = K h^2 [kg] and K is the paper's stiffness. The paper leaves K open; kappa=auto is 1 / (n_d W_nn), which
+stops a single contact at the surface. Contacts on the same body ignore each other, so their total impulse is too large,
+by up to a factor of their number. Friction always lies within the polyhedral cone. Kappa replaces the restitution and
+the run's constraint relaxation of contacts. Not included: the softplus instead of max and the extra damping of the
+authors' programs.
 """
 
 from typing import Annotated, Literal
@@ -66,18 +67,18 @@ def comfree(
 
 @kernel(GIVEN)
 def given(core, memory, own, numbers):
-    """own = [eps_f = 1/kappa (n_d r), mu_f (n_d r)]; numbers = [kappa or 0 for auto, axes]."""
+    """Set facet compliances: own = [eps_f = 1/kappa (n_d r), mu_f (n_d r)]; numbers = [kappa or 0 for auto, axes]."""
     turn_axes(core, numbers[1])
     r = core.mu.shape[0]
     d, facets = core.J_t.shape[0] // r, own.shape[0] // (2 * r)
     W = scratch_matrix(r, (1 + d) ** 2)
     mobilities(core, W)
     for i in range(r):
-        # Its own compliance and gap term, in the place of the run's.
+        # Use this formulation's compliance and gap term instead of the run's.
         core.b_n[i] = core.r_n[i] + core.phi[i] / core.h
         for j in range(d * i, d * (i + 1)):
             core.b_t[j] = rate(core, j)
-        # An open contact has no normal row, and no impulse whatever its compliance.
+        # An open contact has no normal row and no impulse, whatever its compliance.
         auto = facets * W[i, 0] if W[i, 0] > 0.0 else 1.0
         for j in range(facets * i, facets * (i + 1)):
             own[j] = 1.0 / numbers[0] if numbers[0] > 0.0 else auto

@@ -1,4 +1,4 @@
-"""Exact Coulomb friction with Signorini's law, in De Saxce's form: the reference of every comparison."""
+"""Exact Coulomb friction with Signorini's condition, in De Saxcé's form: the reference of every comparison."""
 
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import Declaration, complements, declare, equals, free, friction_cone

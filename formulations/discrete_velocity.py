@@ -1,6 +1,6 @@
 """Glocker's discrete-velocity model: sliding velocity along axes, friction polygon circumscribed about the disc.
 
-The lead matrix is rank deficient, since w_up and w_lo enter through the same columns; phantom inertia mends that.
+The lead matrix is rank-deficient, since w_up and w_lo enter through the same columns; phantom inertia removes this.
 """
 
 from workbench.engine.lazy import cvxpy as cp

@@ -1,8 +1,8 @@
-"""Exact anisotropic Coulomb friction: an ellipse in place of the disc, and the most dissipation within it.
+"""Exact anisotropic Coulomb friction: an ellipse instead of the disc, with maximum dissipation within it.
 
-A surface with a grain, brushed metal or a wheel's tread, bears mu along the first tangent and `ratio` mu along the
-second. Friction is then not opposite to sliding but normal to the ellipse at the impulse: u_t = -lambda (p_1 / mu_1^2,
-p_2 / mu_2^2). In De Saxce's form the normal row is shifted by |(mu_1 u_1, mu_2 u_2)|.
+An anisotropic surface, such as brushed metal or a tyre tread, has the friction coefficient mu along the first tangent
+and `ratio` mu along the second. Sliding is not opposite to friction but normal to the ellipse at the impulse:
+u_t = -lambda (p_1 / mu_1^2, p_2 / mu_2^2). In De Saxcé's form the normal row is shifted by |(mu_1 u_1, mu_2 u_2)|.
 """
 
 from typing import Annotated

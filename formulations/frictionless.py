@@ -1,4 +1,4 @@
-"""Moreau's frictionless step: the LCP that remains where nothing rubs; symmetric PSD, hence also a convex QP."""
+"""Moreau's frictionless time step: an LCP with a symmetric PSD matrix, hence also a convex QP."""
 
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import Declaration, complements, declare, equals, free, nonneg

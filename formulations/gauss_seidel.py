@@ -1,20 +1,20 @@
-"""Projected Gauss-Seidel stopped after k sweeps: what engines compute that leave their contacts half solved.
+"""Projected Gauss-Seidel stopped after k sweeps: the result of engines that do not iterate to convergence.
 
-A sweep visits contact after contact, in each the friction rows first and the normal row last (Box2D's order: what
-prevents overlap is to be right at the end). Each row in turn gets the impulse that its own law asks for, all others
-being what they are: rows still to come have their impulses p_last of the sweep before. With U the part of J M^-1 J^T
-that is to come, a row sees the velocity at the end of the sweep less what they will change, u+ - U (p - p_last), and
-the whole sweep is one problem with a triangular matrix, hence one solution,
+A sweep visits the contacts in turn, the friction rows of each first and its normal row last (Box2D's order, so that
+non-penetration is satisfied at the end). Each row gets the impulse that satisfies its own law, with all other impulses
+fixed: rows later in the order have their impulses p_last from the previous sweep. With U the part of J M^-1 J^T that
+belongs to later rows, a row sees the final velocity less the change that they cause, u+ - U (p - p_last). The whole
+sweep is one problem with a triangular matrix, hence one solution,
 
     0 <= p_n  perp  (u+ - U (p - p_last))_n >= 0,       |p_t| <= mu p_n,last,  (u+ - U (p - p_last))_t = 0 between
 
-Friction is bounded by the normal impulses of the sweep before. The first sweep starts from the last step's impulses
-(start=last, warm starting) or from none.
+The normal impulses of the previous sweep bound friction. The first sweep starts from the last step's impulses
+(start=last, warm starting) or from zero.
 
-The residual is that of one sweep, hence round-off after any number of them: how far the contacts are from solved is
-what the comparison with Coulomb's law shows. Bilateral constraints hold exactly in every sweep, as joints do in engines
-with reduced coordinates; in others they are rows of the sweep too. Sweeps that settle end at the box with iterated
-bounds. What a sweep makes depends on the order of the contacts, so this formulation is not local to them.
+The residual is that of one sweep, hence round-off after any number of sweeps: the comparison with Coulomb's law shows
+how far the contacts are from convergence. Bilateral constraints hold exactly in every sweep, like joints in engines
+with reduced coordinates; in other engines they are rows of the sweep too. Sweeps that converge give box friction with
+iterated bounds. The result of a sweep depends on the order of the contacts, so this formulation is not local to them.
 """
 
 from typing import Annotated, Literal
@@ -33,7 +33,7 @@ from workbench.language.modelling import Declaration, Hooks, box, complements, d
 from workbench.mechanics.core import AXES, CORE, in_axes, turn_axes
 
 MOST = 50
-"""Sweeps at most: the passes that a step may take unless a run allows more."""
+"""Largest number of sweeps: the number of passes that a step may take unless a run allows more."""
 
 
 @formulation(
@@ -76,7 +76,7 @@ def gauss_seidel(
 
 @kernel(types.void(CORE, MATRIX))
 def delassus(core, W):
-    """W (R, R) of all rows [normal; tangent], the bilateral rows held; nan where they cannot be."""
+    """Compute W (R, R) of all rows [normal; tangent] under the bilateral constraints; NaN where these are singular."""
     n, m, r, R = core.v.shape[0], core.g.shape[0], core.mu.shape[0], W.shape[0]
     K, pivots = scratch_matrix(n + m, n + m), scratch_indices(n + m)
     rhs, x = scratch(n + m), scratch(n + m)
@@ -104,14 +104,14 @@ def delassus(core, W):
 
 @kernel(types.void(CORE, VECTOR, VECTOR))
 def sweep_from(core, last, own):
-    """The problem of a sweep that starts from the impulses last = [p_n, p_t]: own, as `gauss_seidel` lists it."""
+    """Set own, as `gauss_seidel` lists it, for a sweep that starts from the impulses last = [p_n, p_t]."""
     r, t = core.mu.shape[0], core.b_t.shape[0]
     d, R = t // r, r + t
     W, turn = scratch_matrix(R, R), scratch_indices(R)
     delassus(core, W)
     for i in range(R):
         turn[i] = (1 + d) * i + d if i < r else (1 + d) * ((i - r) // d) + (i - r) % d
-    # The four blocks of U lie one after the other, each row by row, then c = U p_last and the bounds.
+    # The four blocks of U are stored one after the other, each row by row, followed by c = U p_last and the bounds.
     start = 0
     set_all(0.0, own)
     for first_row, last_row in ((0, r), (r, R)):
@@ -128,7 +128,7 @@ def sweep_from(core, last, own):
 
 @kernel(GIVEN)
 def given(core, memory, own, numbers):
-    """numbers = [sweeps, start, axes]; the last entry of the memory counts sweeps."""
+    """Set up the first sweep: numbers = [sweeps, start, axes]; the last entry of the memory counts sweeps."""
     turn_axes(core, numbers[2])
     r, t = core.mu.shape[0], core.b_t.shape[0]
     last = scratch(r + t)
@@ -144,7 +144,7 @@ def given(core, memory, own, numbers):
 
 @kernel(AGAIN)
 def again(core, memory, own, numbers, v, p_n, p_t):
-    """Sweep after sweep, as many as there are to be."""
+    """Start the next sweep, until the requested number is reached."""
     memory[-1] += 1.0
     if memory[-1] >= numbers[0]:
         return False

@@ -1,18 +1,19 @@
-"""Genesis' resolution "signorini": MuJoCo's soft contact, with Coulomb's disc of the developed normal force.
+"""Genesis' resolution "signorini": MuJoCo's soft contact with Coulomb's disc, bounded by the actual normal force.
 
 The rows and their compliances are those of `mujoco`, but friction is bounded by the disc of radius mu f_n, and the
-normal row does not see friction:
+normal row is independent of friction:
 
     0 <= p_n  perp  u_n+ + R_n p_n + b_n >= 0
-    |p_t| <= mu p_n,   u_t+ + R_t p_t + b_t = 0 inside the disc, against p_t on its rim
+    |p_t| <= mu p_n,   u_t+ + R_t p_t + b_t = 0 inside the disc, opposite to p_t on its boundary
 
-Genesis takes f_n from the last iterate of its Newton method ("latched") and repeats that to its fixed point; here the
-fixed point is one problem, exact Coulomb friction in De Saxce's form with these rows. What slides therefore stays on
-the floor, where the cone with associated flow lifts it; what sticks creeps as under `mujoco`, at R_t |f_t| / b.
+Genesis takes f_n from the last iterate of its Newton method ("latched") and repeats this up to the fixed point. Here
+the fixed point is one problem: exact Coulomb friction in De Saxcé's form with these rows. A sliding contact therefore
+stays on the floor, where the cone with associated flow lifts it; a sticking one creeps as with `mujoco`, at
+R_t |f_t| / b.
 
-Taken over: the above, as the pull requests describe it, with Genesis' default time constant (0.01 s, RigidOptions).
-Not taken over: iterations that end before the fixed point, and what `mujoco` leaves out. Fixed points need be neither
-there nor unique.
+Included: the above, as the pull requests describe it, with Genesis' default time constant (0.01 s, RigidOptions). Not
+included: iterations stopped before the fixed point, and everything that `mujoco` leaves out. A fixed point need neither
+exist nor be unique.
 """
 
 from dataclasses import replace

@@ -1,6 +1,7 @@
 """Hunt and Crossley's springs with regularised Coulomb friction: contact as a smooth function of the velocity.
 
-At the end of the step, x = -(phi + h z) deep, approaching at -z, a contact bears n(z) and friction along the slip:
+A contact that at the end of the step has the penetration x = -(phi + h z) and the approach speed -z has normal impulse
+n(z) and friction opposite to the slip:
 
     n(z) = h k x_+ (1 - d z)_+                                     p_t = -mu n u_t / sqrt(|u_t|^2 + eps^2)
 
@@ -8,12 +9,12 @@ At the end of the step, x = -(phi + h z) deep, approaching at -z, a contact bear
     friction=lagged     p_n = n(u_n), n = n_0 before the step       convex; Drake's kLagged
     friction=similar    both n(u_n - mu (sqrt(|u_t|^2 + eps^2) - eps))    convex, associated flow; Drake's kSimilar
 
-n_0 = h k (-phi)_+ (1 - d u_n)_+ with u_n before the step, the normal impulse of the step before. eps = max(v_s, sigma
-mu w n_0) with w = |W_ii|_F / (1 + d), the mobility of the contact. `implicit` is what an engine with smooth forces and
-implicit Euler steps computes; it tends to the continuous law of Hunt and Crossley with h. There is no complementarity:
-each pass takes the law by its tangent, p = g - D u, until law and impulses agree to 1e-12 or to rounding (Newton's
-method). Contacts with phi > 0 exert nothing. Springs take the place of the gap term, of the restitution and of the
-run's relaxation of contacts. Defaults are Drake's.
+n_0 = h k (-phi)_+ (1 - d u_n)_+, with u_n before the step, is the last step's normal impulse. eps = max(v_s,
+sigma mu w n_0), where w = |W_ii|_F / (1 + d) is the mobility of the contact. `implicit` is the result of an engine with
+smooth forces and implicit Euler steps; as h tends to 0 it tends to the continuous law of Hunt and Crossley. There is no
+complementarity: each pass replaces the law by its tangent, p = g - D u (Newton's method), until law and impulses agree
+to 1e-12 or to round-off. Contacts with phi > 0 have no impulse. The springs replace the gap term, the restitution and
+the run's constraint relaxation of contacts. Defaults are Drake's.
 """
 
 from typing import Annotated, Literal
@@ -72,7 +73,7 @@ def hunt_crossley(
 
 @kernel(types.float64(CORE, VECTOR, types.int64, types.float64, types.boolean))
 def normal_impulse(core, numbers, i, z, slope):
-    """n(z) [N s] of contact i, or its slope dn/dz."""
+    """Return n(z) [N s] of contact i, or its slope dn/dz if `slope`."""
     k, d = numbers[1], numbers[2]
     force, share = -k * (core.phi[i] + core.h * z), 1.0 - d * z
     if force <= 0.0 or share <= 0.0:
@@ -82,7 +83,7 @@ def normal_impulse(core, numbers, i, z, slope):
 
 @kernel(types.void(CORE, VECTOR, types.int64, types.float64, types.float64, VECTOR, VECTOR, MATRIX))
 def contact_law(core, numbers, i, n_0, eps, u, p, D):
-    """p (1 + d) of contact i at u (1 + d), and D = -dp/du."""
+    """Compute p (1 + d) of contact i at u (1 + d), and D = -dp/du."""
     kind, mu, d = numbers[0], core.mu[i], u.shape[0] - 1
     root = eps**2
     for j in range(d):
@@ -105,7 +106,7 @@ def contact_law(core, numbers, i, n_0, eps, u, p, D):
 
 @kernel(GIVEN)
 def given(core, memory, own, numbers):
-    """numbers = [friction, stiffness, dissipation, v_s, sigma]; memory = [p_n, p_t, u_t, n_0, eps]."""
+    """First pass: numbers = [friction, stiffness, dissipation, v_s, sigma]; memory = [p_n, p_t, u_t, n_0, eps]."""
     r, t = core.mu.shape[0], core.J_t.shape[0]
     d = t // r
     W = scratch_matrix(r, (1 + d) ** 2)
@@ -114,7 +115,7 @@ def given(core, memory, own, numbers):
     for i in range(r):
         if core.phi[i] > 0.0:
             open_contact(core, i)
-        # Springs of its own, in the place of the run's gap term and compliance.
+        # The springs replace the run's gap term and compliance.
         core.eps_n[i], core.b_n[i] = 0.0, core.r_n[i]
         for j in range(d * i, d * (i + 1)):
             core.eps_t[j], core.b_t[j] = 0.0, rate(core, j)
@@ -130,7 +131,7 @@ def given(core, memory, own, numbers):
 
 @kernel(AGAIN)
 def again(core, memory, own, numbers, v, p_n, p_t):
-    """Another pass until the impulses are those of the law at their own velocity."""
+    """Take another pass until the impulses agree with the law at their velocity."""
     r, t = core.mu.shape[0], core.J_t.shape[0]
     d = t // r
     u, p, D = scratch(1 + d), scratch(1 + d), scratch_matrix(1 + d, 1 + d)

@@ -1,10 +1,11 @@
-"""Peiret's hybrid regularised friction: the box with compliance C, a bristle in stick, viscous across the slide.
+"""Peiret's hybrid regularised friction: a box with compliance C, a bristle in stick, viscous across the sliding
+direction.
 
-The declaration is the box's: u_t + C (p_t - p~) enters as constraint relaxation, eps_t = C and b_t = r_t - C p~.
-Sticking: C = 1/(k_T h^2), p~ = last friction impulse, axes turned to it. Sliding, axes turned to the sliding direction:
-along, C = 1/(k_T h^2) and p~ = -mu p_bar; across, C = |u_t| / (mu p_bar) and p~ = 0, so that force and velocity stay
-aligned. k_t=inf is C = 0. Without turned axes (fixed, body) there is no sliding direction to act along: every contact
-is a bristle.
+The declaration is that of the box: u_t + C (p_t - p~) enters as constraint relaxation, eps_t = C and b_t = r_t - C p~.
+Sticking, axes along the last friction impulse: C = 1/(k_T h^2) and p~ is that impulse. Sliding, axes along the sliding
+direction: along it, C = 1/(k_T h^2) and p~ = -mu p_bar; across it, C = |u_t| / (mu p_bar) and p~ = 0, so that force and
+velocity stay parallel. k_t=inf means C = 0. With axes=fixed or body there is no sliding axis, and every contact is a
+bristle.
 """
 
 from typing import Annotated, Literal
@@ -22,8 +23,8 @@ from workbench.language.modelling import Declaration
 from workbench.mechanics.core import AXES, BODY, SLIDING, across_row, in_axes, rate, turn, turn_axes, turn_to_sliding
 
 SETTLED = 1e-11
-"""Relative change of p_bar at which iterated bounds have settled. The formulary's 1e-12 (section 3) is out of reach
-where bristles hold redundant contacts, whose impulses are known to fewer digits than their velocities."""
+"""Relative change of p_bar below which iterated bounds count as converged. The formulary's 1e-12 (section 3) cannot
+be reached where bristles hold redundant contacts, whose impulses are known to fewer digits than their velocities."""
 
 
 @formulation(
@@ -42,20 +43,20 @@ def hybrid(
 ) -> Declaration:
     if not k_t > 0:
         raise ModellingError(f"k_t={k_t}; a positive tangential stiffness [N/m], or inf, is needed")
-    # The last r entries of the memory hold the sliding speeds that `given` found, for `again`; 0 where sticking.
+    # The last r entries of the memory hold the sliding speeds found by `given`, for `again`; 0 for sticking contacts.
     memory = s.r * (2 + s.d)
     return bounded(s, given, bounds, again, (1.0 / k_t, AXES[axes]), memory)
 
 
 @kernel(types.float64(types.float64, types.float64, types.float64))
 def viscosity(speed, limit, largest):
-    """Compliance |u_t| / (mu p_bar) [1/kg] across the slide; none for a contact whose impulse is rounding."""
+    """Compliance |u_t| / (mu p_bar) [1/kg] across the sliding direction; 0 where the contact's impulse is round-off."""
     return speed / limit if limit > NEGLIGIBLE * largest else 0.0
 
 
 @kernel(GIVEN)
 def given(core, memory, own, numbers):
-    """own = limit (d r); numbers = [1 / k_T, axes]."""
+    """Set bounds and compliances by stick or slip: own = limit (d r); numbers = [1 / k_T, axes]."""
     r = core.mu.shape[0]
     d = own.shape[0] // r
     last_p_t, speeds = memory[r : r + d * r], memory[r + d * r :]
@@ -63,7 +64,7 @@ def given(core, memory, own, numbers):
     if numbers[1] == BODY:
         turn_axes(core, BODY)
     for i in range(r):
-        # Where the run's relaxation makes friction compliant already, its bristle stands in for that of k_T.
+        # Where the run's relaxation already makes friction compliant, it replaces the bristle of k_T.
         bristle = numbers[0] / core.h**2 if core.eps_t[d * i] == 0.0 else 0.0
         limit = core.mu[i] * core.p_bar[i]
         for j in range(d * i, d * (i + 1)):
@@ -82,13 +83,13 @@ def given(core, memory, own, numbers):
                 turn(core, i, last_p_t[2 * i] / force, last_p_t[2 * i + 1] / force)
         for j in range(d):
             p = in_axes(core, d * i + j, last_p_t)
-            # A first step has no last friction impulse: its memory is nan, and the bristle starts unloaded.
+            # In the first step there is no last friction impulse: the memory is NaN, and the bristle starts unloaded.
             core.b_t[d * i + j] -= bristle * (0.0 if np.isnan(p) else p)
 
 
 @kernel(AGAIN)
 def again(core, memory, own, numbers, v, p_n, p_t):
-    """All that depends on p_bar, from this pass's p_n, until it stays."""
+    """Update all that depends on p_bar from this pass's p_n, until p_bar converges."""
     r = core.mu.shape[0]
     d = own.shape[0] // r
     change, size, largest = 0.0, 0.0, momentum(core)

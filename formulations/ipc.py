@@ -2,14 +2,13 @@
 
     p_t = -mu p_bar f_1(|u_t|) u_t / |u_t|,    f_1(y) = 2 y/eps_v - (y/eps_v)^2 up to y = eps_v, then 1
 
-bounded by the normal impulses p_bar of the last step, as for the box (bounds=last), or by the step's own, to which
-IPC's friction iterations tend (bounds=iterated). For a given p_bar it is the gradient of a convex potential of the
-slip. A load below mu p_bar is held at a creep below eps_v. Each pass takes f_1 by its tangent (Newton's method) until
-law and impulses agree to 1e-12.
+p_bar is the normal impulse of the last step, as for the box (bounds=last), or the step's own, the limit of IPC's
+friction iterations (bounds=iterated). For a given p_bar friction is the gradient of a convex potential of the slip. A
+load below mu p_bar is held while creeping slower than eps_v. Each pass replaces f_1 by its tangent (Newton's method)
+until law and impulses agree to 1e-12.
 
-IPC's own normal force, a barrier on the distance of surfaces, needs distances that are positive; here the normal law is
-that of the run, Signorini's, so that what is compared is friction. eps_v takes the place of the run's relaxation of
-friction.
+IPC's own normal force, a barrier on the distance of surfaces, needs positive distances. Here the normal law is that of
+the run, Signorini's, so that the comparison concerns friction alone. eps_v replaces the run's relaxation of friction.
 """
 
 from typing import Annotated, Literal
@@ -68,12 +67,12 @@ def ipc(
 
 @kernel(types.void(types.float64, types.float64, VECTOR, VECTOR, MATRIX))
 def mollified(limit, eps_v, u, p, D):
-    """p (1 + d) at u (1 + d), and D = -dp/du, for friction bounded by limit [N s]; nothing along the normal."""
+    """Compute p (1 + d) at u (1 + d), and D = -dp/du, for friction bounded by limit [N s]; zero along the normal."""
     d, y = u.shape[0] - 1, 0.0
     for j in range(d):
         y += u[1 + j] ** 2
     y = np.sqrt(y)
-    # f_1 / y, and f_1' less f_1 / y over y^2.
+    # f_1 / y, and (f_1' - f_1 / y) / y^2.
     c = (2.0 - y / eps_v) / eps_v if y < eps_v else 1.0 / y
     change = 0.0
     if y > 0.0:
@@ -88,7 +87,7 @@ def mollified(limit, eps_v, u, p, D):
 
 @kernel(GIVEN)
 def given(core, memory, own, numbers):
-    """numbers = [eps_v, bounds]; memory = [p_n, p_t, u_t]."""
+    """Set up the first pass: numbers = [eps_v, bounds]; memory = [p_n, p_t, u_t]."""
     r, t = core.mu.shape[0], core.J_t.shape[0]
     d = t // r
     u, p, D = scratch(1 + d), scratch(1 + d), scratch_matrix(1 + d, 1 + d)
@@ -104,7 +103,7 @@ def given(core, memory, own, numbers):
 
 @kernel(AGAIN)
 def again(core, memory, own, numbers, v, p_n, p_t):
-    """Another pass until friction is that of the law at its own slip, and its bounds those that were asked for."""
+    """Take another pass until friction agrees with the law at its own slip and with the requested bounds."""
     r, t = core.mu.shape[0], core.J_t.shape[0]
     d = t // r
     u, p, D = scratch(1 + d), scratch(1 + d), scratch_matrix(1 + d, 1 + d)

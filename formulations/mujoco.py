@@ -1,24 +1,25 @@
-"""MuJoCo's soft contact with elliptic cones: the CCP with a compliance and a spring and damper of its own.
+"""MuJoCo's soft contact with elliptic cones: the CCP with its own compliance, spring and damper.
 
-With A = J M^-1 J^T and the reference acceleration a_ref = -b u - k d phi (no k in the tangents), a closed contact has
-K contains f perp a + R f - a_ref in K*. Times h, with a = (u+ - u)/h and p = h f, that is the CCP's own row with
+With A = J M^-1 J^T and the reference acceleration a_ref = -b u - k d phi (without k along the tangents), a closed
+contact satisfies K contains f perp a + R f - a_ref in K*. Multiplied by h, with a = (u+ - u)/h and p = h f, this is the
+CCP with
 
     eps = R,    R_n = (1 - d)/d A_nn,    R_t = R_n / impratio
     u_n+ + eps_n p_n - (1 - h b) u_n + h k d phi            b = 2 / (dmax timeconst)
     u_t+ + eps_t p_t - (1 - h b_t) u_t                      k = 1 / (dmax timeconst dampratio)^2
 
 The impedance d(phi) rises from dmin to dmax over a penetration of `width` [m], as a power up to the midpoint and
-mirrored after it; timeconst [s] is at least 2 h (refsafe). b_t is b, or with `timeconst_t` that of the tangents' own
-time constant (solreffriction). An open contact, phi > 0, exerts nothing (margin 0).
+mirrored after it; timeconst [s] is at least 2 h (refsafe). b_t equals b, or with `timeconst_t` follows from a separate
+time constant of the tangents (solreffriction). An open contact, phi > 0, has no force (margin 0).
 
-Taken over: the above, from mj_makeImpedance and mj_referenceConstraint, with MuJoCo's defaults. Not taken over: A_nn is
-exact (MuJoCo's flag diagexact) where MuJoCo by default takes the bodies' mean translational mobility in the first
-configuration; a contact at phi = 0 is closed, as MuJoCo's documentation says and its code does not; of cases also
-negative solref, torsional and rolling friction. The restitution and the gap term of the run's normal law give way to
-the spring and damper. Bilateral constraints are as the run relaxes them, where MuJoCo softens them as it does contacts.
+Included: the above, from mj_makeImpedance and mj_referenceConstraint, with MuJoCo's defaults. Differences: A_nn is
+exact (MuJoCo's flag diagexact), while MuJoCo's default is the bodies' mean translational mobility in the first
+configuration; a contact at phi = 0 is closed, as MuJoCo's documentation says, though not its code; cases have no
+negative solref and no torsional and rolling friction. The spring and damper replace the restitution and the gap term of
+the run's normal law. Bilateral constraints are relaxed as the run specifies; MuJoCo softens them like contacts.
 
-The associated flow of a slip at u_t asks for a height of about phi = mu b |u_t| / (k d), where spring and damper are in
-balance; above phi = 0 there is no contact, so that a sliding contact hops. A sticking one creeps at R_t |f_t| / b.
+The associated flow of a slip u_t asks for a height of about phi = mu b |u_t| / (k d), where spring and damper are in
+balance. There is no contact above phi = 0, so a sliding contact hops. A sticking one creeps at R_t |f_t| / b.
 """
 
 from dataclasses import astuple, dataclass, replace
@@ -43,7 +44,7 @@ IMPEDANCES = 0.0001, 0.9999
 
 @dataclass(frozen=True)
 class Softness:
-    """The options that say how soft contacts are; raises ModellingError for what MuJoCo does not take."""
+    """Options of the contact softness; raises ModellingError for values that MuJoCo does not accept."""
 
     timeconst: Annotated[float, "time constant of the spring and damper [s], at least two steps"] = 0.02
     dampratio: Annotated[float, "damping ratio; 1 is critical"] = 1.0
@@ -65,13 +66,13 @@ class Softness:
         _must_be("power", self.power, 1.0, True)
 
     def numbers(self, timeconst_t: float = 0.0) -> tuple[float, ...]:
-        """Those of the hook, with the time constant along the tangents behind."""
+        """Return the numbers of the hook, followed by the time constant along the tangents."""
         _must_be("timeconst_t", timeconst_t, 0.0, True)
         return *astuple(self), timeconst_t
 
 
 def _must_be(name: str, value: float, least: float, itself: bool) -> None:
-    """Raises ModellingError for a number that is not finite or not above `least`, or `least` `itself`."""
+    """Raise ModellingError unless `value` is finite and above `least` (or equal to it, if `itself`)."""
     if not (np.isfinite(value) and (value > least or (itself and value == least))):
         what = f"number from {least:g} on" if itself else "positive number"
         raise ModellingError(f"{name}={value:g}; a {what} is needed")
@@ -100,23 +101,23 @@ NUMBER = types.float64
 
 @kernel(NUMBER(NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER))
 def impedance(depth, dmin, dmax, width, midpoint, power):
-    """d at a penetration `depth` >= 0 [m]: two powers that meet at the midpoint."""
+    """Impedance d at a penetration `depth` >= 0 [m]: two powers that meet at the midpoint."""
     x = min(depth / width, 1.0)
     share, part = (midpoint, x) if x <= midpoint else (1.0 - midpoint, 1.0 - x)
-    # The default without powers, which round.
+    # The default power 2 is computed without powers, which round.
     y = 1.0 / share * part * part if power == 2.0 else share ** (1.0 - power) * part**power
     return dmin + (dmax - dmin) * (y if x <= midpoint else 1.0 - y)
 
 
 @kernel(NUMBER(NUMBER, NUMBER))
 def safe(timeconst, h):
-    """A time constant of two steps at least, unless a scene gives it as negative (MuJoCo's direct damping)."""
+    """Return a time constant of at least two steps, unless a scene gives it as negative (MuJoCo's direct damping)."""
     return max(timeconst, 2.0 * h) if timeconst > 0.0 else -timeconst
 
 
 @kernel(GIVEN)
 def given(core, memory, own, numbers):
-    """numbers = [timeconst, dampratio, dmin, dmax, width, impratio, midpoint, power, timeconst_t]."""
+    """Set the rows: numbers = [timeconst, dampratio, dmin, dmax, width, impratio, midpoint, power, timeconst_t]."""
     dampratio, dmin, dmax, width, impratio = numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]
     timeconst = safe(numbers[0], core.h)
     k, b = 1.0 / (dmax * timeconst * dampratio) ** 2, 2.0 / (dmax * timeconst)
@@ -134,7 +135,7 @@ def given(core, memory, own, numbers):
         u_n = core.r_n[i]
         for j in range(core.v.shape[0]):
             u_n += core.J_n[i, j] * core.v[j]
-        # Its own compliance, in the place of whatever the run relaxes.
+        # This compliance replaces the run's relaxation.
         core.eps_n[i] = R
         core.b_n[i] = core.r_n[i] - (1.0 - core.h * b) * u_n + core.h * k * d * core.phi[i]
         for j in range(d_t * i, d_t * (i + 1)):

@@ -1,23 +1,23 @@
-"""MuJoCo's noslip: its soft contact, then sweeps over friction alone, without the regulariser that lets it creep.
+"""MuJoCo's noslip: soft contact, then sweeps over friction alone without the regulariser, so that it does not creep.
 
 A step has two stages. The first is the soft solve of `mujoco`, or of `mujoco-pyramid`, with impulses p_n, p_t. The
-second leaves p_n as it is and goes `sweeps` times over the contacts, one after the other. Each in turn gets the
-friction q_t that brings its slip to the reference velocity, without R_t and within the bound of the soft solve, all
-others being what they are. With U the part of J_t M^-1 J_t^T that is still to come, a contact sees the slip at the end
-of the sweep less what the rest will change:
+second keeps p_n and makes `sweeps` sweeps over the contacts. Each contact in turn gets the friction q_t that brings its
+slip to the reference velocity, without R_t and within the bound of the soft solve, all other impulses fixed. With U the
+part of J_t M^-1 J_t^T that belongs to later contacts, a contact sees the final slip less the change that they cause:
 
-    |q_t| <= mu p_n,      u_t+ + b_t - U (q_t - q_t,last) = 0 inside, against q_t on the rim        cone=elliptic
-    |q_t,j| <= mu (beta_j + beta_-j),  the same row by row                                        cone=pyramidal
+    |q_t| <= mu p_n,      u_t+ + b_t - U (q_t - q_t,last) = 0 inside, opposite to q_t on the boundary   cone=elliptic
+    |q_t,j| <= mu (beta_j + beta_-j),  the same row by row                                             cone=pyramidal
 
-so that a sweep is one problem with a triangular matrix, hence one solution. Its velocity is v_q, and v that of the soft
-solve. The first sweep starts from p_t of the soft solve, with which it is declared as one problem; q_n takes p_n over:
-with q_n - p_n as its row, Coulomb's law says q_n = p_n and bounds q_t by it.
+so that a sweep is one problem with a triangular matrix, hence one solution. Its velocity is v_q; v is that of the soft
+solve. The first sweep starts from p_t of the soft solve and is declared together with it as one problem; q_n copies
+p_n: with the row q_n - p_n, Coulomb's law gives q_n = p_n and bounds q_t by it.
 
-The row keeps the damping of `mujoco`, whose b_t leaves (1 - h b) of the slip before the step: it dies out, and nothing
-that is held creeps. What friction does to the normal direction is not seen: a contact may go in, or open, in the step.
+The row keeps the damping of `mujoco`, whose b_t leaves (1 - h b) of the slip before the step: the slip decays, and a
+held contact does not creep. The effect of friction on the normal direction is ignored: a contact may penetrate or open
+during the step.
 
-Taken over: mj_solNoSlip with tolerance 0, in the order of the contacts, on which the answer depends. Not taken over:
-what `mujoco` leaves out; bilateral constraints hold in every sweep, where MuJoCo keeps the forces of its soft ones.
+Included: mj_solNoSlip with tolerance 0, in the order of the contacts, on which the result depends. Not included: all
+that `mujoco` leaves out. Bilateral constraints hold in every sweep, while MuJoCo keeps the forces of its soft ones.
 """
 
 from typing import Annotated, Literal
@@ -57,7 +57,7 @@ def mujoco_noslip(
         raise ModellingError(f"sweeps={sweeps}; a number from 1 to {MOST} is needed")
     t, pyramid, names = s.d * s.r, cone == "pyramidal", ("q_n", "q_t")
     if pyramid:
-        # Every pair of edges is a contact of one direction, whose normal impulse is their sum.
+        # Every pair of edges is a contact with one direction, whose normal impulse is the sum of the two.
         solve, mu_t = pyramidal.mujoco_pyramid.build(s, soft, axes), cp.Parameter(t, name="mu_t")
         bound = cp.Constant(np.kron(np.eye(t), [[1.0, 1.0]]), name="P") @ solve.partners[0]
         q, own = friction_cone(mu_t, t, 1, names), (*solve.hooks.own, mu_t)
@@ -86,14 +86,14 @@ def mujoco_noslip(
 
 @kernel(GIVEN)
 def given(core, memory, own, numbers):
-    """numbers = [sweeps, those of `mujoco`]; own ends as `begin` says."""
+    """Set up the soft solve and the first sweep: numbers = [sweeps, those of `mujoco`]; own ends as in `begin`."""
     elliptic.given(core, memory, own, numbers[1:])
     begin(core, memory, own, core.J_t.shape[0] // core.mu.shape[0])
 
 
 @kernel(GIVEN)
 def given_pyramid(core, memory, own, numbers):
-    """numbers = [sweeps, those of `mujoco_pyramid`]; own = [its own, mu_t (d r), what `begin` says]."""
+    """Pyramids: numbers = [sweeps, those of `mujoco_pyramid`]; own = [its own, mu_t (d r), as in `begin`]."""
     pyramidal.given(core, memory, own, numbers[1:])
     t, r = core.J_t.shape[0], core.mu.shape[0]
     for i in range(t):
@@ -103,7 +103,7 @@ def given_pyramid(core, memory, own, numbers):
 
 @kernel(types.void(CORE, VECTOR, VECTOR, types.int64))
 def begin(core, memory, own, size):
-    """The first sweep, over blocks of `size` rows: own ends with U (t, t), U_soft = U and c = 0 (t)."""
+    """Set up the first sweep over blocks of `size` rows: own ends with U (t, t), U_soft = U and c = 0 (t)."""
     r, t = core.mu.shape[0], core.J_t.shape[0]
     W, start = scratch_matrix(r + t, r + t), own.shape[0] - 2 * t * t - t
     memory[-1] = 0.0
@@ -117,7 +117,7 @@ def begin(core, memory, own, size):
 
 @kernel(AGAIN)
 def again(core, memory, own, numbers, v, p_n, p_t):
-    """The next sweep, which starts from this one's friction: U_soft = 0, c = U q_t. None where that changes nothing."""
+    """Start the next sweep from this one's friction: U_soft = 0, c = U q_t. Stop where that changes nothing."""
     memory[-1] += 1.0
     if memory[-1] >= numbers[0]:
         return False

@@ -1,18 +1,18 @@
-"""MuJoCo's default, pyramidal cones: its soft contact with 2 d edges in the place of the cone.
+"""MuJoCo's default, pyramidal cones: its soft contact with 2 d edges instead of the cone.
 
-The edges n +- mu t_j of a contact have impulses beta >= 0 along them. Their rates have the constants of `mujoco`,
-spring and damper, and one compliance R_e,
+The impulses beta >= 0 act along the edges n +- mu t_j of a contact. Their rates have the constants, spring and damper
+of `mujoco` and one compliance R_e,
 
     0 <= beta  perp  u_n' +- mu u_t,j' + R_e beta >= 0        u' = J v+ + b, b as in `mujoco`
     p_n = sum of beta,    p_t,j = mu (beta_j - beta_-j)
     R_e = 2 mu^2 / impratio (1 - d)/d A_e                     A_e the mobility along the first edge, n + mu t_1
 
-so that friction is as soft as with `mujoco`'s cone, R_e / (2 mu^2) = R_t but for A_e. It is bounded by a pyramid in the
-tangent axes, which are those of the case, and the normal is as soft as mu is small: with all edges at work it has
-R_e / (2 d), where the cone has R_n.
+so that friction is as soft as with the cone of `mujoco`: R_e / (2 mu^2) equals R_t except for A_e. Friction is bounded
+by a pyramid in the tangent axes, which are those of the case. The softness of the normal depends on mu: with all edges
+loaded its compliance is R_e / (2 d), whereas the cone has R_n.
 
-From mj_makeImpedance and mj_diagApprox; A_e is exact, as with MuJoCo's flag diagexact. What is not taken over is
-written in `mujoco`.
+From mj_makeImpedance and mj_diagApprox; A_e is exact, as with MuJoCo's flag diagexact. See `mujoco` for what is not
+included.
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ def mujoco_pyramid(
     soft: Softness = USUAL,
     axes: Axes = "fixed",
 ) -> Declaration:
-    # The edges' directions, +t_1, -t_1, +t_2, ...: A (d r, 2 d r), and E that repeats a contact's entry.
+    # The edge directions +t_1, -t_1, +t_2, ...: A (d r, 2 d r), and E, which repeats the entry of a contact.
     A = cp.Constant(np.kron(np.eye(s.d * s.r), [[1.0, -1.0]]), name="A")
     E = cp.Constant(np.kron(np.eye(s.r), np.ones((2 * s.d, 1))), name="E")
     R_e, mu_e = cp.Parameter(2 * s.d * s.r, name="R_e"), cp.Parameter(2 * s.d * s.r, name="mu_e")
@@ -59,7 +59,7 @@ def mujoco_pyramid(
 
 @kernel(GIVEN)
 def given(core, memory, own, numbers):
-    """own = [R_e (2 d r), mu_e (2 d r)]; numbers = those of `mujoco` and axes."""
+    """Set the edges' compliance: own = [R_e (2 d r), mu_e (2 d r)]; numbers = those of `mujoco` and axes."""
     turn_axes(core, numbers[9])
     elliptic.given(core, memory, own, numbers)
     r = core.mu.shape[0]
@@ -67,7 +67,7 @@ def given(core, memory, own, numbers):
     W = scratch_matrix(r, (1 + d) ** 2)
     mobilities(core, W)
     for i in range(r):
-        # An open contact has no edges, mu = 0.
+        # mu = 0 removes the edges of an open contact.
         mu = core.mu[i]
         along_edge = W[i, 0] + 2.0 * mu * W[i, 1] + mu**2 * W[i, d + 2]
         x = impedance(max(0.0, -core.phi[i]), numbers[2], numbers[3], numbers[4], numbers[6], numbers[7])

@@ -1,9 +1,9 @@
 """Peiret's phantom inertia: Glocker's model with a mass rho between w_up and w_lo that makes the lead matrix regular.
 
-A sliding contact (|u_t| > v_th) turns its axes to the sliding direction and keeps two of them, along and across
-(chi). lateral=none takes the friction across away, mu_i = [mu, 0]; lateral=regularised keeps it, mu_i = [mu, mu], and
-makes the row across compliant, eps_l = |u_t| / (mu p_n) with the last step's p_n (DETC2017-67988, eq. (43)).
-axes=fixed or body has no switch: the model is then the coupled box.
+A sliding contact (|u_t| > v_th) turns its axes to the sliding direction and keeps two of them, along and across (chi).
+lateral=none removes friction across the sliding direction, mu_i = [mu, 0]; lateral=regularised keeps it, mu_i = [mu,
+mu], and makes the row across compliant, eps_l = |u_t| / (mu p_n) with the last step's p_n (DETC2017-67988, eq. (43)).
+axes=fixed or body has no such switch: the model is then the coupled box.
 """
 
 from typing import Annotated, Literal
@@ -70,7 +70,7 @@ def phantom_inertia(
 
 @kernel(types.float64(CORE))
 def default_rho(core):
-    """1 / lambda_max(W_tt + diag eps_t) [kg]: half the value past which the P-property is lost for two axes."""
+    """Default rho 1 / lambda_max(W_tt + diag eps_t) [kg]: half the value where the P-property is lost for two axes."""
     n, t = core.J_t.shape[1], core.J_t.shape[0]
     LU, pivots, X, x, W = (
         scratch_matrix(n, n),
@@ -99,7 +99,7 @@ def default_rho(core):
 
 @kernel(GIVEN)
 def given(core, memory, own, numbers):
-    """own = [rho, mu_w (k r), chi (k r)]; numbers = [rho or 0 for the default, axes, regularised]."""
+    """Set own = [rho, mu_w (k r), chi (k r)]; numbers = [rho or 0 for the default, axes, regularised]."""
     r = core.mu.shape[0]
     k = (own.shape[0] - 1) // (2 * r)
     spatial = core.J_t.shape[0] == 2 * r
@@ -122,5 +122,5 @@ def given(core, memory, own, numbers):
                 across_row(core, i, speed / limit)
             else:
                 mu_w[across] = 0.0
-    # Last, since it depends on the axes and on the compliance that the switch has set.
+    # Last, since it depends on the axes and on the compliance that the switch sets.
     own[0] = numbers[0] if numbers[0] > 0.0 else default_rho(core)

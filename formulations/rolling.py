@@ -1,9 +1,9 @@
-"""Exact Coulomb friction with torsion and rolling, each with a limit of its own.
+"""Exact Coulomb friction with torsion and rolling, each with a separate limit.
 
-A contact with three directions resists spinning about its normal, one with five rolling too; their coefficients are
-lengths. Here |p_t| <= mu p_n, |torsion| <= mu_s p_n and |rolling| <= mu_r p_n hold side by side, and each dissipates
-the most that it may: a wheel that spins loses nothing of its grip. Where one ball bounds all of them together, as under
-`coulomb`, it does. With the one or two directions of sliding alone the two are the same.
+A contact with three directions resists spinning about its normal; one with five resists rolling too. Their coefficients
+are lengths. The bounds |p_t| <= mu p_n, |torsion| <= mu_s p_n and |rolling| <= mu_r p_n hold independently, each with
+maximum dissipation: a spinning wheel loses no grip. With one ball that bounds all of them together, as in `coulomb`, it
+does. With only the one or two directions of sliding both are the same.
 """
 
 from workbench.language.formulation import ContactSymbols, formulation

@@ -1,19 +1,19 @@
-"""Drake's SAP: compliant contact with regularised friction, one unconstrained convex problem a step.
+"""Drake's SAP: compliant contact with regularised friction, one unconstrained convex problem per step.
 
-Spring and damper k (-phi - tau_d u_n)_+ at the end of the step, and friction that is viscous in stick. With y the
-impulses that compliance and regularisation alone would give, gamma = P_K(y) is their projection in the norm of R:
+A spring and damper k (-phi - tau_d u_n)_+ at the end of the step, and friction that is viscous in stick. With y the
+impulses of compliance and regularisation alone, gamma = P_K(y) is their projection in the norm of R:
 
     gamma_n = h k (-phi_0 - (h + tau_d) u_n) = (v_hat - u_n) / R_n,    R_n = 1 / (h k (h + tau_d))
     v_hat = -phi_0 / (h + tau_d),                                       gamma_t = -u_t / R_t,    R_t = sigma w
 
-which is the CCP with the compliance R and the constant -v_hat in the place of the gap term: (u - v_hat) + R gamma lies
-in K*, opposite to gamma in K. w = |W_ii|_F / (1 + d) measures a contact's mobility. A stiffness whose period is shorter
-than beta steps is taken for rigid ("near rigid"): R_n >= beta^2 w / (4 pi^2).
+This is the CCP with the compliance R and the constant -v_hat instead of the gap term: (u - v_hat) + R gamma in K* is
+complementary to gamma in K. w = |W_ii|_F / (1 + d) measures a contact's mobility. A stiffness whose period is shorter
+than beta steps is treated as near rigid: R_n >= beta^2 w / (4 pi^2).
 
-Contacts with phi > 0 exert nothing, since Drake reports bodies that overlap. Spring and damper take the place of the
-gap term, of the restitution and of the run's relaxation of contacts. Defaults are Drake's for point contact. Not taken
-over: Drake's later w, one for the normal and one for the tangents, from the diagonal of W_ii alone (sqrt(3) larger for
-a particle, which sigma may be).
+Contacts with phi > 0 have no force, since Drake reports overlapping bodies only. Spring and damper replace the gap
+term, the restitution and the run's relaxation of contacts. Defaults are Drake's for point contact. Not included:
+Drake's later w, one for the normal and one for the tangents, from the diagonal of W_ii alone (sqrt(3) larger for a
+particle; sigma can be scaled accordingly).
 """
 
 from dataclasses import replace
@@ -57,7 +57,7 @@ def sap(
 
 @kernel(GIVEN)
 def given(core, memory, own, numbers):
-    """numbers = [stiffness, tau_d, beta, sigma]."""
+    """Set SAP's rows: numbers = [stiffness, tau_d, beta, sigma]."""
     k, tau_d, beta, sigma = numbers[0], numbers[1], numbers[2], numbers[3]
     r = core.mu.shape[0]
     d = core.J_t.shape[0] // r
@@ -68,7 +68,7 @@ def given(core, memory, own, numbers):
             open_contact(core, i)
             continue
         w = mean_mobility(W[i])
-        # Its own compliance, in the place of whatever the run relaxes.
+        # This compliance replaces the run's relaxation.
         core.eps_n[i] = max(beta**2 / (4.0 * np.pi**2) * w, 1.0 / (core.h * k * (core.h + tau_d)))
         core.b_n[i] = core.r_n[i] + core.phi[i] / (core.h + tau_d)
         for j in range(d * i, d * (i + 1)):

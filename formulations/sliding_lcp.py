@@ -1,8 +1,8 @@
-"""The sliding problem of Blumentals, Brogliato and Bertails-Descoubes: accelerations and forces of contacts that slide.
+"""The sliding problem of Blumentals, Brogliato and Bertails-Descoubes: accelerations and forces of sliding contacts.
 
-All contacts are closed and slide, so that friction has a direction and |lambda_n| alone decides its size. Bilateral
-multipliers are split, lambda_nb = lambda+ - lambda-, |lambda_nb| = lambda+ + lambda-; lambda+ is eliminated. The second
-row of eq. (3) is printed with C in the place of Cbar.
+All contacts are closed and slide, so the direction of friction is known and |lambda_n| alone gives its size. Bilateral
+multipliers are split, lambda_nb = lambda+ - lambda-, |lambda_nb| = lambda+ + lambda-; lambda+ is eliminated. The paper
+prints the second row of eq. (3) with C instead of Cbar.
 """
 
 from workbench.language.formulation import SlidingSymbols, formulation

@@ -1,9 +1,9 @@
-"""Staggered projections: normal impulses for given friction, then friction for these, until they stay.
+"""Staggered projections: normal impulses for given friction, then friction for these, repeated to convergence.
 
-One pass is one LCP, triangular by blocks. The normal projection sees the last pass's friction `last`; the friction
-projection, the most dissipation within the polygon of mu p_n, sees the p_n just found. The first pass starts from the
-last step's friction. A pass that repeats itself solves Stewart and Trinkle's LCP; strong coupling of normal and
-tangent can keep the passes from settling.
+One pass is one block-triangular LCP. The normal projection uses the last pass's friction `last`. The friction
+projection, maximum dissipation within the polygon of mu p_n, uses the new p_n. The first pass starts from the last
+step's friction. A fixed point of the passes solves Stewart and Trinkle's LCP; strong coupling of normal and tangent can
+prevent convergence.
 """
 
 import numpy as np
@@ -47,7 +47,7 @@ def staggered(s: ContactSymbols, directions: Directions = 4, axes: Axes = "fixed
 
 @kernel(GIVEN)
 def given(core, memory, own, numbers):
-    """own = last (d r): the last step's friction, none in the first step; numbers = [axes]."""
+    """Start from the last step's friction: own = last (d r), zero in the first step; numbers = [axes]."""
     turn_axes(core, numbers[0])
     last_p_t = memory[core.mu.shape[0] :]
     for i in range(own.shape[0]):
@@ -57,7 +57,7 @@ def given(core, memory, own, numbers):
 
 @kernel(AGAIN)
 def again(core, memory, own, numbers, v, p_n, p_t):
-    """The next pass sees this one's friction, until that stays."""
+    """Pass this pass's friction to the next one, until it converges."""
     change, size = 0.0, 0.0
     for i in range(p_n.shape[0]):
         size = max(size, p_n[i])

@@ -1,6 +1,6 @@
 """Stewart and Trinkle's time step: a friction polygon inscribed in the Coulomb disc, impulses along its vertices.
 
-The original states the normal law with the gap, u_n + phi/h; here the normal law belongs to the run.
+The original states the normal law with the gap, u_n + phi/h; here the normal law is a property of the run.
 """
 
 from typing import Any
@@ -23,10 +23,10 @@ def stewart_trinkle(s: ContactSymbols, directions: Directions = 4, axes: Axes = 
 
 
 def inscribed(s: ContactSymbols, directions: int, hooks: Hooks, before: tuple[Any, Any, Any] | None = None):
-    """The LCP of the inscribed polygon.
+    """Declare the LCP of the inscribed polygon.
 
-    `before` are impulses that the step has had when this LCP is posed, and that its constants contain: (P_n, P_t,
-    bounce), bounce (r,) being what the share of P_n that still bears friction adds to its limit mu p_n.
+    `before` are impulses that the step already has when this LCP is posed, and that its constants contain: (P_n, P_t,
+    bounce). bounce (r,) adds to the friction limit mu p_n the share of P_n that still bears friction.
     """
     A, E = polygon(directions, s.r, s.d)
     v, p_n = free("v", s.n), nonneg("p_n", s.r)

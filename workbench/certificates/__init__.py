@@ -1,1 +1,1 @@
-"""Certificates: verdicts on a matrix and its LCP that anybody can check, and the checking, by the standard library."""
+"""Certificates: verifiable verdicts on a matrix and its LCP, and their checker, by the standard library alone."""

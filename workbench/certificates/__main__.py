@@ -1,4 +1,4 @@
-"""`python -m workbench.certificates FILE`: the check by itself, with nothing but Python's standard library."""
+"""`python -m workbench.certificates FILE`: the stand-alone checker, by Python's standard library alone."""
 
 import argparse
 import sys

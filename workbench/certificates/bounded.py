@@ -1,7 +1,7 @@
-"""Has an MLCP with bounds one solution for every q? Standard library only.
+"""Check whether an MLCP with bounds has one solution for every q. Standard library only.
 
 Free unknowns f have w_f = 0; fixed ones drop out; the others are bounded on one side or both. Solutions are unique for
-every q if M_ff is regular and the Schur complement of M on f, of the bounded unknowns, is a P-matrix; they are not if
+every q if M_ff is regular and the Schur complement of M on f, of the bounded unknowns, is a P-matrix. They are not if
 some x, not zero, has x = 0 where bounds fix, (M x)_f = 0, and x_i (M x)_i <= 0 at the bounded ones (Robinson, Math.
 Oper. Res. 17, 1992; docs/formulary.md, section 3).
 """
@@ -16,7 +16,7 @@ from workbench.certificates.problem import Bounds
 
 
 def check_uniqueness(M: Rows, lower: Bounds, upper: Bounds, verdict: Any, support: dict[str, Any]) -> None:
-    """RefusedError unless the support proves the verdict "unique" or "not unique"."""
+    """Raise RefusedError unless the support proves the verdict "unique" or "not unique"."""
     n = range(len(M))
     free = [i for i in n if lower[i] is None and upper[i] is None]
     fixed = [i for i in n if lower[i] is not None and lower[i] == upper[i]]

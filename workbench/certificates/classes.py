@@ -1,9 +1,8 @@
-"""Does the support of a verdict prove that M belongs to a class of LCP theory, or that it does not?
+"""Check whether the support of a verdict proves that M belongs to a class of LCP theory, or that it does not.
 
 The classes are those of Cottle, Pang and Stone, The Linear Complementarity Problem (1992), chapter 3. `support` maps
-names to exact numbers, indices counting from zero; docs/certificates.md lists what each class may be proved by, and
-`FORMS` the fields of each support: every field that is there is checked.
-Standard library only.
+names to exact numbers, indices counting from zero; docs/certificates.md lists the possible proofs of each class, and
+`FORMS` the fields of each support: every field present is checked. Standard library only.
 """
 
 from fractions import Fraction
@@ -51,11 +50,11 @@ FORMS: dict[tuple[str, str | None], tuple[str, ...]] = {
 }  # fmt: skip
 """The fields that a support may have besides `by`, in alphabetical order, for a verdict and the value of `by`.
 
-`factors` has its own."""
+`factors` has separate fields."""
 
 
 def check_class(M: Rows, name: str, verdict: str, support: Support, known: dict[str, str]) -> None:
-    """RefusedError unless the support proves the verdict, "yes" or "no", on the class; `known` are verdicts so far."""
+    """Raise RefusedError unless the support proves the verdict, "yes" or "no", on the class, given `known` verdicts."""
     if verdict not in ("yes", "no"):
         raise RefusedError(f"{str(verdict)[:20]!r} is no verdict on a class, yes or no")
     by = support.get("by")
@@ -74,7 +73,7 @@ def check_class(M: Rows, name: str, verdict: str, support: Support, known: dict[
 
 
 def _check_implication(name: str, verdict: str, support: Support, known: dict[str, str]) -> None:
-    """From yes to yes; or the one premise that is open fails where the conclusion does."""
+    """From yes to yes; or the single open premise fails because the conclusion does."""
     others = support.get("from")
     if not isinstance(others, list) or not all(isinstance(x, str) for x in others):
         raise RefusedError("an implication needs a list of premises in 'from'")
@@ -129,7 +128,7 @@ def _is_z(M: Rows) -> bool:
 
 
 def _is_triangular(M: Rows) -> bool:
-    """Whether M is, up to a permutation, with a positive diagonal: one by one, rows end with no entry but theirs."""
+    """Whether M is triangular up to a permutation, with positive diagonal: rows with a diagonal entry only drop out."""
     n = len(M)
     left = [sum(1 for j in range(n) if j != i and M[i][j]) for i in range(n)]
     users = [[i for i in range(n) if i != j and M[i][j]] for j in range(n)]
@@ -188,7 +187,7 @@ def _check_unsolvable(M: Rows, name: str, support: Support) -> None:
 
 
 def _check_minor(name: str, M: Rows, support: Support) -> None:
-    """The principal minor contradicts the class; where its value or a vector is given too, these are right."""
+    """Check that the principal minor contradicts the class, and that its value or vector, if given, is right."""
     a = indices(support["index_set"], len(M), "the index set")
     minor = determinant(part(comparison(M) if name == "H_plus" else M, a))
     if name in ("P", "M", "H_plus"):
@@ -230,7 +229,7 @@ def _vector_contradicts(name: str, M: Rows, x: Vector) -> bool:
 
 
 def check_indefinite(M: Rows, verdict: Any, support: Support) -> None:
-    """RefusedError unless the verdict is "yes", and x^T M x positive at one vector and negative at the other."""
+    """Raise RefusedError unless the verdict is "yes", and x^T M x positive at one vector and negative at the other."""
     check_fields(support, ("positive", "negative"), "the support")
     if verdict != "yes":
         raise RefusedError("only that the form takes both signs can be proved")

@@ -1,15 +1,15 @@
-"""Do complementary cones cover all q for which the LCP is feasible, so that M is a Q0-matrix? Standard library only.
+"""Check whether complementary cones cover all q for which the LCP is feasible, so that M is a Q0-matrix.
 
-The feasible q are the cone spanned by the columns of I and of -M. A complementary cone takes one of the two for each
-index. A cover is the list of the nodes of a tree in preorder:
+Standard library only. The feasible q are the cone spanned by the columns of I and of -M. A complementary cone takes one
+of the two for each index. A cover is the list of the nodes of a tree in preorder:
 
 ["cone", a]    the complementary cone of the columns of -M for a, of I elsewhere, with facet normals f_0, ..., f_n-1;
                what follows covers, for i = 0, ..., n-1, the q with f_j . q > 0 for all j < i and f_i . q < 0
 ["empty", y]   no feasible q has v . q > 0 for all normals v of the regions above: y >= 0, one number per normal, not
                all zero, makes the combination of the normals not positive on every column (Farkas)
 
-What lies on a facet needs no cover of its own: the union of the cones is closed, and the feasible q are the closure of
-their interior, so that an uncovered q would have an uncovered one beside it that is on no facet.
+Facets need no separate cover: the union of the cones is closed, and the feasible q are the closure of their
+interior, so that next to any uncovered q there would be an uncovered one that is on no facet.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from workbench.certificates.outcomes import RefusedError, RefutedError
 
 
 def check_cones(M: Rows, cover: Any) -> None:
-    """RefusedError unless the cover proves M a Q0-matrix."""
+    """Raise RefusedError unless the cover proves M a Q0-matrix."""
     if not isinstance(cover, list):
         raise RefusedError("the cover of the feasible q is no list")
     n, nodes = len(M), iter(cover)
@@ -38,7 +38,7 @@ def check_cones(M: Rows, cover: Any) -> None:
 
 
 def _parts(normals: Rows, unit: Rows, minus: Rows, nodes: Iterator[Any]) -> list[Rows]:
-    """What is left of one region, as regions."""
+    """The rest of one region, as regions."""
     n, node = len(unit), next(nodes, None)
     if not isinstance(node, list) or len(node) != 2 or node[0] not in ("cone", "empty"):
         raise RefusedError("the cover of the feasible q lacks a node")

@@ -23,14 +23,14 @@ from workbench.certificates.exact import Rows, Vector, dot, times, transposed, v
 from workbench.certificates.outcomes import RefusedError, RefutedError
 
 Ball = tuple[Fraction, Fraction]
-"""Middle and radius."""
+"""Midpoint and radius."""
 ZERO, ONE = Fraction(0), Fraction(1)
 SENSES = {"slip+": ONE, "slip-": -ONE, "frictionless": ZERO}
-"""Of u_t where one unknown is enough."""
+"""Directions of u_t where one unknown suffices."""
 
 
 def check_enclosure(W: Rows, q: Vector, mu: Vector, d: int, coulomb: bool, support: dict[str, Any]) -> None:
-    """RefusedError unless the support encloses a solution."""
+    """Raise RefusedError unless the support encloses a solution."""
     modes = _modes(support["modes"], mu, d)
     sizes = [{"open": 0, "stick": 1 + d, "slip": 4}.get(mode, 1) for mode in modes]
     m = sum(sizes)
@@ -46,7 +46,7 @@ def check_enclosure(W: Rows, q: Vector, mu: Vector, d: int, coulomb: bool, suppo
     F, J = _equations(W, u, moves, modes, starts, x, lift, d)
     R = _radii(W, bends, modes, starts, r, lift, d)
     _krawczyk(F, J, R, C, r)
-    # p over the box: its derivative's middle, and the product of two radii where a contact slides in space.
+    # p over the box: the derivative's midpoint, and the product of two radii where a contact slides in space.
     p_off = [dot([abs(a) for a in row], r) for row in moves]
     for i, mode in enumerate(modes):
         if mode == "slip":
@@ -131,7 +131,7 @@ def _radii(
     W: Rows, bends: list[dict[tuple[int, int], Fraction]], modes: list[str], starts: list[int], r: Vector, lift: Vector,
     d: int,
 ) -> Rows:  # fmt: skip
-    """R, how far F' may be from that at the centre."""
+    """R, the largest distance of F' from its value at the centre."""
     m = len(r)
     off = [[ZERO] * m for _ in bends]
     for row, some in enumerate(bends):
@@ -168,7 +168,7 @@ def _krawczyk(F: Vector, J: Rows, R: Rows, C: Rows, r: Vector) -> None:
 
 
 def _strictly(mode: str, p: list[Ball], u: list[Ball], slip: Ball | None, mu: Fraction, lift: Fraction) -> None:
-    """RefutedError unless the contact's inequalities hold for all numbers of the balls."""
+    """Raise RefutedError unless the contact's inequalities hold for all numbers of the balls."""
     (p_n, p_n_off), (u_n, u_n_off) = p[0], u[0]
     if mode == "open":
         least = u_n - u_n_off

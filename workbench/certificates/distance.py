@@ -1,7 +1,7 @@
-"""Is the distance to a singular principal minor between these bounds? Standard library only.
+"""Check whether the distance to a singular principal minor lies between these bounds. Standard library only.
 
 sigma = min over index sets a of sigma_min(M_aa) is the 2-norm distance of M to the nearest matrix with a singular
-principal minor, and of a P-matrix to the nearest matrix that is none (`matrices.distances` has the proof).
+principal minor, and for a P-matrix to the nearest non-P matrix (`matrices.distances` has the proof).
 """
 
 from fractions import Fraction
@@ -26,11 +26,11 @@ from workbench.certificates.repetition import LARGEST
 
 
 def check_distance(M: Rows, verdict: Any, support: dict[str, Any]) -> None:
-    """RefusedError unless the verdict [lower, upper], upper None for no bound, encloses sigma.
+    """Raise RefusedError unless the verdict [lower, upper], upper None for no bound, encloses sigma.
 
     From above: |M_aa x| <= upper |x| for one index set a. From below: W M + M^T W - W^2 - s I is positive semidefinite
-    for a diagonal W, whatever its signs, with lower^2 <= s, since 2 (W x) . (M x) <= |W x|^2 + |M x|^2; or else
-    lower <= sigma_min(M_aa) for all a, which is repeated.
+    for a diagonal W with any signs, with lower^2 <= s, since 2 (W x) . (M x) <= |W x|^2 + |M x|^2; or else
+    lower <= sigma_min(M_aa) for all a, which is checked again.
     """
     if not isinstance(verdict, list) or len(verdict) != 2:
         raise RefusedError("the verdict is not a pair of bounds")

@@ -1,6 +1,6 @@
-"""Reading a certificate's JSON strictly: types, fields, limits, version and digest. Standard library only.
+"""Read a certificate's JSON strictly: types, fields, limits, version and digest. Standard library only.
 
-What is accepted has one meaning: keys occur once, no field is unknown, numbers are whole or texts "p/q".
+An accepted document has one meaning: keys occur once, no field is unknown, numbers are whole or strings "p/q".
 """
 
 import hashlib
@@ -22,7 +22,7 @@ Document = dict[str, Any]
 
 
 def read_document(path: str | Path) -> Document:
-    """The object that a file holds as JSON. RefusedError for what is none; OSError where it cannot be read."""
+    """The JSON object in a file. RefusedError if it is not a JSON object; OSError if the file cannot be read."""
     with open(path, "rb") as file:
         content = file.read(LARGEST + 1)
     if len(content) > LARGEST:
@@ -66,10 +66,10 @@ def _too_deep() -> RefusedError:
 
 
 def admit(given: Any) -> Document:
-    """The certificate as it was given, its claims as objects with the right fields.
+    """The certificate as given, with its claims as objects with the right fields.
 
     RefusedError for another format or version, for a type, size, depth or field that a certificate does not have, and
-    where the content does not fit the digest.
+    if the content does not match the digest.
     """
     document = dict(given) if isinstance(given, Mapping) else given
     _check_values(document)
@@ -100,7 +100,7 @@ def digest(document: Document) -> str:
 
 
 def check_fields(given: Any, names: Iterable[str], what: str) -> None:
-    """RefusedError unless this is an object with exactly these fields."""
+    """Raise RefusedError unless this is an object with exactly these fields."""
     if not isinstance(given, dict):
         raise RefusedError(f"{what} is not an object")
     missing, unknown = [name for name in names if name not in given], [key for key in given if key not in names]
@@ -111,9 +111,9 @@ def check_fields(given: Any, names: Iterable[str], what: str) -> None:
 
 
 def _check_values(document: Any) -> None:
-    """RefusedError for values that JSON would not have, and for too many, too long or too deep ones.
+    """Raise RefusedError for values that JSON does not have, and for too many, too long or too deep ones.
 
-    A walk by iterators, so that an object from Python that contains itself, or one list many times, ends at a limit.
+    It walks by iterators, so that a Python object that contains itself, or one list many times, ends at a limit.
     """
     end, stack, values, size = object(), [iter((document,))], 0, 0
     while stack:

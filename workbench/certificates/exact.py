@@ -16,11 +16,11 @@ Integers = list[list[int]]
 
 NUMBER = re.compile(r"(-?)([0-9]+)(?:/([0-9]+))?")
 LONGEST = 4000
-"""Digits that `int` reads at once; Python refuses more by default."""
+"""Number of digits that `int` reads at once; Python refuses more by default."""
 
 
 def rational(text: Any) -> Fraction:
-    """The number that "p/q" or "p" stands for; RefusedError for anything else."""
+    """The number written as "p/q" or "p"; RefusedError for anything else."""
     if type(text) is int:
         return Fraction(text)
     match = NUMBER.fullmatch(text) if isinstance(text, str) else None
@@ -61,7 +61,7 @@ def index(given: Any, n: int, what: str) -> int:
 
 
 def indices(given: Any, n: int, what: str) -> list[int]:
-    """Different indices below n."""
+    """Distinct indices below n."""
     if not isinstance(given, list) or len(given) > n:
         raise RefusedError(f"{what} is not a list of at most {n} indices")
     found = [index(i, n, what) for i in given]
@@ -105,7 +105,7 @@ def symmetric(M: Rows) -> Rows:
 
 
 def common_denominator(numbers: Iterable[Fraction]) -> int:
-    """The least one."""
+    """The least common denominator."""
     found = 1
     for x in numbers:
         check_time()
@@ -114,13 +114,13 @@ def common_denominator(numbers: Iterable[Fraction]) -> int:
 
 
 def integer_rows(M: Rows) -> tuple[Integers, list[int]]:
-    """M with each row brought to integers by a positive factor, and the factors."""
+    """M with each row scaled to integers by a positive factor, and the factors."""
     factors = [common_denominator(row) for row in M]
     return [_scaled(row, f) for row, f in zip(M, factors, strict=True)], factors
 
 
 def integers(M: Rows) -> Integers:
-    """M brought to integers by one positive factor."""
+    """M scaled to integers by one positive factor."""
     factor = common_denominator(x for row in M for x in row)
     return [_scaled(row, factor) for row in M]
 
@@ -131,7 +131,7 @@ def _scaled(row: Vector, factor: int) -> list[int]:
 
 
 def determinant(M: Rows) -> Fraction:
-    """By elimination without fractions (Bareiss, Math. Comp. 22, 1968)."""
+    """Determinant by elimination without fractions (Bareiss, Math. Comp. 22, 1968)."""
     A, factors = integer_rows(M)
     n, previous, sign = len(A), 1, 1
     for k in range(n - 1):
@@ -151,7 +151,7 @@ def determinant(M: Rows) -> Fraction:
 def schur(A: Integers, p: int, previous: int) -> Integers:
     """previous^-1 (a_pp A - A_p A^p) without row and column p: the Schur complement on p, times the pivot.
 
-    Started with integers and previous = 1, and continued with the last pivot, every division is exact.
+    Starting with integers and previous = 1, and continuing with the last pivot, every division is exact.
     """
     pivot, row, found = A[p][p], A[p], []
     for i, other in enumerate(A):
@@ -167,7 +167,7 @@ def without(A: Integers, p: int) -> Integers:
 
 
 def is_positive_definite(S: Rows) -> bool:
-    """Whether the symmetric S is, by elimination without fractions."""
+    """Whether the symmetric S is positive definite, by elimination without fractions."""
     A, previous = integers(S), 1
     while A:
         if A[0][0] <= 0:
@@ -177,7 +177,7 @@ def is_positive_definite(S: Rows) -> bool:
 
 
 def is_positive_semidefinite(S: Rows) -> bool:
-    """The same, where a pivot may be zero if all its row is."""
+    """Whether the symmetric S is positive semidefinite: a pivot may be zero if its whole row is."""
     A, previous = integers(S), 1
     while A:
         if A[0][0] < 0 or (A[0][0] == 0 and any(A[0])):
@@ -205,7 +205,7 @@ def solve(M: Rows, b: Vector) -> Vector | None:
 
 
 def rank(M: Rows) -> int:
-    """By elimination without fractions."""
+    """Rank by elimination without fractions."""
     A, previous, r = integer_rows(M)[0], 1, 0
     for column in range(len(A[0]) if A else 0):
         p = next((i for i in range(r, len(A)) if A[i][column]), None)

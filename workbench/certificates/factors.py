@@ -1,10 +1,10 @@
-"""Do the factors of a certificate prove a quadratic form positive? Standard library only.
+"""Check whether the factors of a certificate prove a quadratic form positive. Standard library only.
 
 S stands for M + M^T. Three kinds of support:
 
 ldl       an order of the indices and S = L diag(D) L^T in it, L unit lower triangular, given by rows without the
           diagonal: positive definite for D > 0, positive semidefinite for D >= 0
-split     the same factors for a matrix that is nowhere above S: S is copositive
+split     the same factors for a matrix that is at most S in every entry: S is copositive
 cholesky  powers of two 2^e_i, and a lower triangular G of integers: 2^e_i S_ij 2^e_j - 4^-bits (G G^T)_ij is strictly
           diagonally dominant, hence S is positive definite
 """
@@ -20,13 +20,13 @@ from workbench.certificates.outcomes import RefusedError, RefutedError, TooLongE
 FIELDS = {"ldl": ("order", "L", "D"), "split": ("order", "L", "D"), "cholesky": ("powers", "bits", "G")}
 """The fields of a support besides `by`."""
 PROVED = {"PD": ("ldl", "cholesky"), "PSD": ("ldl",), "copositive": ("split",)}
-"""What the factors prove."""
+"""The property that the factors prove."""
 LARGEST_POWER = 4000
-"""Of two; doubles range over 2^-1074 to 2^1024, and a certificate with larger ones is refused."""
+"""Largest exponent of two; doubles range over 2^-1074 to 2^1024, and a certificate with larger ones is refused."""
 
 
 def check(M: Rows, name: str, support: Any) -> None:
-    """RefusedError unless the factors prove M positive definite (PD), semidefinite (PSD) or copositive."""
+    """Raise RefusedError unless the factors prove M positive definite (PD), semidefinite (PSD) or copositive."""
     by = support.get("by") if isinstance(support, dict) else None
     if by not in PROVED.get(name, ()):
         raise RefusedError(f"{name} cannot be proved by {str(by)[:20]!r}")
@@ -47,7 +47,7 @@ def check(M: Rows, name: str, support: Any) -> None:
 
 
 def spans(S: Rows, a: list[int]) -> bool:
-    """Whether elimination in the symmetric S meets positive pivots at the indices a, and leaves nothing: then S is
+    """Whether elimination in the symmetric S has positive pivots at the indices a and a zero remainder: then S is
     positive semidefinite."""
     A, left, previous = integers(S), list(range(len(S))), 1
     for k in a:

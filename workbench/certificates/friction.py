@@ -1,7 +1,7 @@
-"""Has a friction problem a solution, under Coulomb's law or as a cone problem? Standard library only.
+"""Check whether a friction problem has a solution, under Coulomb's law or as a cone problem. Standard library only.
 
 W (n, n), q (n), mu (r) >= 0, d tangents, n = r (1 + d): normals first, then tangents contact by contact. All cones are
-compared by squares. Why these vectors prove what they do: docs/formulary.md, section 3, and `solutions.friction_cones`.
+compared by squares. For the proofs see docs/formulary.md, section 3, and `solutions.friction_cones`.
 
 exists, kind  "no impulse"   r = 0 is a solution
               "interior"     W + W^T is positive semidefinite, and u = (W + W^T) x / 2 + q has u_n > mu |u_t| everywhere
@@ -50,7 +50,7 @@ FIELDS = {
 
 @dataclass(frozen=True)
 class Friction:
-    """The data of a friction problem, of sizes that fit, and its cones."""
+    """The data of a friction problem, of consistent sizes, and its cones."""
 
     W: Rows
     q: Vector
@@ -76,7 +76,7 @@ class Friction:
 
 
 def check_existence(p: Friction, law: str, verdict: Any, support: dict[str, Any]) -> None:
-    """RefusedError unless the support proves that the problem has a solution ("exists") or none ("none")."""
+    """Raise RefusedError unless the support proves that the problem has a solution ("exists") or none ("none")."""
     coulomb, kind, n = law == LAWS[0], support.get("kind"), len(p.q)
     if not isinstance(kind, str) or not isinstance(verdict, str) or (verdict, kind) not in FIELDS:
         raise RefusedError(f"{str(verdict)[:20]!r} cannot be proved by {str(kind)[:20]!r}")
@@ -122,7 +122,7 @@ def _solves_coulomb(p: Friction, r: Vector) -> bool:
         return False
     for (r_n, r_t, mu), (u_n, u_t, _) in zip(p.contacts(r), p.contacts(u), strict=True):
         power = dot(r_t, u_t)
-        # r_t . u_t = -mu r_n |u_t|, by squares.
+        # r_t . u_t = -mu r_n |u_t|, compared by squares.
         if u_n < 0 or u_n * r_n or power > 0 or power**2 != (mu * r_n) ** 2 * dot(u_t, u_t):
             return False
     return True

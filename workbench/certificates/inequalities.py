@@ -7,11 +7,11 @@ from workbench.certificates.limits import check_time
 from workbench.certificates.outcomes import TooLongError
 
 MOST = 20_000
-"""Inequalities that elimination may make of few."""
+"""Largest number of inequalities that elimination may produce."""
 
 
 def is_feasible(equations: Rows, inequalities: Rows) -> bool:
-    """Whether some x has row . (x, 1) = 0 and >= 0: Gauss on the equations, Fourier and Motzkin on what is left."""
+    """Whether some x has row . (x, 1) = 0 and >= 0: Gauss on the equations, Fourier-Motzkin on the rest."""
     unknowns = len((equations + inequalities)[0]) - 1
     while equations:
         first, *equations = equations

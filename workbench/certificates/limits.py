@@ -1,4 +1,4 @@
-"""Limits of a certificate's size, and of the time that its check takes. Standard library only."""
+"""Limits of a certificate's size, and of the time of its check. Standard library only."""
 
 import math
 from collections.abc import Iterator
@@ -9,17 +9,17 @@ from time import perf_counter
 from workbench.certificates.outcomes import RefusedError, TooLongError
 
 LARGEST = 200_000_000
-"""Bytes of a certificate."""
+"""Largest size of a certificate [bytes]."""
 MOST_VALUES = 10_000_000
-"""Numbers, texts, lists and objects in a certificate."""
+"""Largest number of numbers, strings, lists and objects in a certificate."""
 DEPTH = 10
-"""Lists and objects inside each other; the factors of a friction problem's claim take 7."""
+"""Largest nesting depth of lists and objects; the factors of a friction problem's claim need 7."""
 DIGITS = 20_000
-"""Digits of a numerator or denominator."""
+"""Largest number of digits of a numerator or denominator."""
 WHOLE_DIGITS = 4000
-"""Digits of a number that JSON has without quotes; Python reads 4300 at once."""
+"""Largest number of digits of an unquoted JSON number; Python reads 4300 at once."""
 ORDER = 600
-"""Rows of a matrix."""
+"""Largest number of rows of a matrix."""
 SECONDS = 60.0
 """Default time limit [s]."""
 
@@ -28,7 +28,7 @@ _limit: ContextVar[tuple[float, float]] = ContextVar("limit", default=(math.inf,
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Let `check_time` raise after this time [s]. RefusedError for a time limit that is not positive."""
+    """Make `check_time` raise after this time [s]. RefusedError for a time limit that is not positive."""
     if not seconds > 0:
         raise RefusedError(f"a time limit of {seconds:g} s is out of range; give a positive number of seconds")
     token = _limit.set((perf_counter() + seconds, seconds))
@@ -39,7 +39,7 @@ def within(seconds: float) -> Iterator[None]:
 
 
 def check_time() -> None:
-    """TooLongError once the time limit is over. All loops of exact arithmetic call this between long operations."""
+    """Raise TooLongError once the time limit is over. Exact loops call this between long operations."""
     end, seconds = _limit.get()
     if perf_counter() > end:
         raise TooLongError(f"the time limit of {seconds:g} s was over")

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 VERIFIED, REFUTED, NOT_VERIFIED = "verified", "refuted", "not verified"
 
 NO_CERTIFICATE = 2
-"""Exit status where no claim was looked at: no certificate, a damaged one, or one of another problem."""
+"""Exit status if no claim was checked: no certificate, a damaged one, or one of another problem."""
 STATUS = {VERIFIED: 0, REFUTED: 1, NOT_VERIFIED: 3}
 """Exit status of each outcome."""
 
 
 class RefusedError(Exception):
-    """What a certificate says is not proved by what it holds, which shows nothing against it; the message says why."""
+    """The certificate's support does not prove its claim, which is no evidence against it; the message says why."""
 
 
 class RefutedError(RefusedError):
@@ -20,7 +20,7 @@ class RefutedError(RefusedError):
 
 
 class PremiseError(RefusedError):
-    """The claim rests on another one that is not verified, or not yet."""
+    """The claim depends on another one that is not verified, or not yet."""
 
 
 class TooLongError(RefusedError):
@@ -38,12 +38,12 @@ class Finding:
 
 
 def printable(text: str) -> str:
-    """The text without what moves a terminal's cursor or ends a line."""
+    """The text without characters that move a terminal's cursor or end a line."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def outcome(findings: Sequence[Finding]) -> str:
-    """The outcome of them all: refuted if one is, verified if there is one and all are, else not verified."""
+    """The overall outcome: refuted if one is, verified if there is one and all are, else not verified."""
     results = {finding.result for finding in findings}
     if REFUTED in results:
         return REFUTED
@@ -51,7 +51,7 @@ def outcome(findings: Sequence[Finding]) -> str:
 
 
 def sentences(findings: Sequence[Finding]) -> list[str]:
-    """The outcome in words."""
+    """The outcome as text."""
     verified, refuted, left = (sum(f.result == r for f in findings) for r in (VERIFIED, REFUTED, NOT_VERIFIED))
     if not findings:
         return ["Nothing is verified: the certificate makes no claim."]
@@ -64,7 +64,7 @@ def sentences(findings: Sequence[Finding]) -> list[str]:
 
 
 def text(findings: Sequence[Finding]) -> str:
-    """One line a claim, and the outcome in words."""
+    """One line per claim, and the overall outcome as text."""
     about, claim = (max((len(getattr(f, name)) for f in findings), default=0) for name in ("about", "claim"))
     rows = [f"{f.about:<{about}}  {f.claim:<{claim}}  {f.result}{': ' if f.reason else ''}{f.reason}" for f in findings]
     return "\n".join([*rows, *([""] if rows else []), " ".join(sentences(findings))])

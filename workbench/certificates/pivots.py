@@ -1,8 +1,8 @@
-"""Does a tree of principal pivots prove a P-matrix?
+"""Check whether a tree of principal pivots proves a P-matrix.
 
 M is a P-matrix if and only if, for any index i, m_ii > 0 and both the Schur complement M/m_ii and M without row and
-column i are P-matrices (Tsatsomeros and Li, BIT 40, 2000). A tree is the list of its nodes in preorder, each with the
-positions among the indices that are left:
+column i are P-matrices (Tsatsomeros and Li, BIT 40, 2000). A tree is the list of its nodes in preorder, each with
+positions among the remaining indices:
 
 ["branch", i]           m_ii > 0; what follows proves the Schur complement on i, then the matrix without i
 ["blocks", [[...], ...]] block triangular: zero where the row is in a later block; what follows proves each block
@@ -38,11 +38,11 @@ from workbench.certificates.limits import check_time
 from workbench.certificates.outcomes import RefusedError, RefutedError, TooLongError
 
 LARGEST_MINORS = 16
-"""Order up to which all minors are repeated, some seconds."""
+"""Largest order for which all minors are recomputed, which takes some seconds."""
 
 
 def check_tree(M: Rows, tree: Any) -> None:
-    """RefusedError unless the tree proves M a P-matrix."""
+    """Raise RefusedError unless the tree proves M a P-matrix."""
     if not isinstance(tree, list):
         raise RefusedError("the tree of principal pivots is no list")
     lines = iter(tree)
@@ -62,7 +62,7 @@ def _is_dominant(N: Rows) -> bool:
 
 
 def _check(A: Integers, previous: int, factors: list[int], lines: Iterator[Any]) -> None:
-    """A / previous is the Schur complement, its rows multiplied by the factors; all that matters is signs."""
+    """Check A / previous, the Schur complement with its rows multiplied by the factors; only signs matter."""
     check_time()
     n, line = len(A), next(lines, None)
     if not isinstance(line, list) or not line:

@@ -1,6 +1,6 @@
-"""The problem that a certificate is about, and whether it is the one that somebody has. Standard library only.
+"""The problem that a certificate is about, and its comparison with a given problem. Standard library only.
 
-Its fields say of what kind it is, and there are no others:
+The fields determine the kind of problem; others are not allowed:
 
 {M}                     a matrix (n, n)
 {M, q}                  the LCP 0 <= z  perp  M z + q >= 0
@@ -29,7 +29,7 @@ Bounds = list[Fraction | None]
 
 @dataclass(frozen=True)
 class Problem:
-    """The numbers that claims are about; None for what this kind of problem does not have.
+    """The data of the claims; None for data that this kind of problem does not have.
 
     M (n, n) is the matrix, W of a friction problem; q (n); lower, upper (n) with None for no bound; mu (r), d tangents.
     """
@@ -44,7 +44,7 @@ class Problem:
 
 
 def read_problem(given: Any) -> Problem:
-    """The problem of a certificate. RefusedError for other fields, sizes that do not fit, and empty bounds."""
+    """The problem of a certificate. RefusedError for other fields, inconsistent sizes, and empty bounds."""
     if not isinstance(given, dict):
         raise RefusedError("a certificate needs a problem, an object")
     fields = tuple(sorted(given))
@@ -89,9 +89,9 @@ def _friction(mu: Any, d: Any, n: int) -> tuple[Vector, int]:
 
 
 def common(problem: Problem, given: Problem) -> Problem:
-    """What a certificate's problem and the given one have in common: all, or the matrix of an LCP where one has no q.
+    """The common part of a certificate's problem and the given one: all, or the matrix of an LCP where one has no q.
 
-    RefusedError where any number differs.
+    RefusedError if any number differs.
     """
     if {problem.kind, given.kind} == {"matrix", "LCP"}:
         problem, given = (Problem("matrix", p.M) for p in (problem, given))

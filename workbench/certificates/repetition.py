@@ -1,8 +1,8 @@
-"""Classes that no short certificate proves: the checker goes through all index sets itself. Standard library only.
+"""Classes without a short certificate: the checker examines all index sets itself. Standard library only.
 
-That M breaks none of P0, nondegenerate, E0, E, R0, copositive, strictly copositive or column sufficient is a statement
+That M belongs to P0, nondegenerate, E0, E, R0, copositive, strictly copositive or column sufficient is a statement
 on 2^n index sets, and in the worst case nothing shorter is known (Coxson, Math. Program. 64, 1994; Tseng, Math.
-Program. 88, 2000). Criteria, for each index set a: a minor's sign; M_aa x = -e with x > 0 as the only solution (no E0,
+Program. 88, 2000). Criteria, for each index set a: a minor's sign; M_aa x = -e with x > 0 as the only solution (not E0,
 see `classes.principal`); a null vector of M_aa.
 """
 
@@ -16,11 +16,11 @@ from workbench.certificates.limits import check_time
 from workbench.certificates.outcomes import RefusedError, RefutedError, TooLongError
 
 LARGEST = 12
-"""Order up to which 2^n index sets are gone through, some seconds."""
+"""Largest order for which 2^n index sets are examined, which takes some seconds."""
 
 
 def check(M: Rows, name: str) -> None:
-    """RefutedError where M breaks the class; TooLongError beyond order `LARGEST`."""
+    """Raise RefutedError if M is not in the class; TooLongError beyond order `LARGEST`."""
     if len(M) > LARGEST:
         raise TooLongError(f"a statement on 2^{len(M)} index sets, which are repeated up to order {LARGEST}")
     tests = {
@@ -49,7 +49,7 @@ def _index_sets(n: int) -> Iterator[list[int]]:
 
 
 def _breaks(M: Rows, a: list[int], strictly: bool) -> bool:
-    """Whether x > 0 on a has (M x)_a < 0 (strictly: <= 0), where smaller index sets have none."""
+    """Whether x > 0 on a has (M x)_a < 0 (strictly: <= 0), given that smaller index sets have none."""
     B, k = part(M, a), len(a)
     x = solve(B, [Fraction(-1)] * k)
     if x is not None:
@@ -91,7 +91,7 @@ def _at_least_one(i: int, k: int) -> list[Fraction]:
 
 
 def _keeps_sufficiency(M: Rows, a: list[int]) -> bool:
-    """Whether M's own submatrices, and those of its principal transform on a, of order two are column sufficient
+    """Whether the submatrices of order two of M, and of its principal transform on a, are column sufficient
     (Cottle and Guu, Linear Algebra Appl. 170, 1992)."""
     return all(
         _pair_is_sufficient(T[i][i], T[i][j], T[j][i], T[j][j])
@@ -103,7 +103,7 @@ def _keeps_sufficiency(M: Rows, a: list[int]) -> bool:
 
 
 def _transform(M: Rows, a: list[int]) -> Rows | None:
-    """The T with (x_a, y_b) = T (y_a, x_b) wherever y = M x; None where M_aa is singular."""
+    """The T with (x_a, y_b) = T (y_a, x_b) whenever y = M x; None where M_aa is singular."""
     n = len(M)
     kept = [[M[i][j] if i in a else Fraction(i == j) for j in range(n)] for i in range(n)]
     other = [[Fraction(i == j) if i in a else M[i][j] for j in range(n)] for i in range(n)]
@@ -113,9 +113,9 @@ def _transform(M: Rows, a: list[int]) -> Rows | None:
 
 
 def _pair_is_sufficient(a: Fraction, p: Fraction, q: Fraction, d: Fraction) -> bool:
-    """[[a, p], [q, d]]: the first row's product a x^2 + p x y must not be negative where the second's is not positive.
+    """[[a, p], [q, d]]: the first row's product a x^2 + p x y must be nonnegative where the second's is nonpositive.
 
-    With y = 1 (y = 0 asks for a >= 0): u(x) = x (a x + p) < 0 and v(x) = q x + d <= 0 at no x.
+    With y = 1 (y = 0 requires a >= 0): u(x) = x (a x + p) < 0 and v(x) = q x + d <= 0 for no x.
     """
     if a < 0 or d < 0:
         return False
@@ -125,7 +125,7 @@ def _pair_is_sufficient(a: Fraction, p: Fraction, q: Fraction, d: Fraction) -> b
     if q == 0:
         return d > 0
     if q * p < 0:
-        # v <= 0 on the half-line on the other side of zero, which x = 0 at d = 0 may touch but not enter.
+        # v <= 0 on the half-line on the other side of zero; x = 0 at d = 0 may belong to its boundary only.
         return True
     # Both on the same side: v <= 0 from -d/q on, u < 0 up to -p/a.
     return a > 0 and abs(d / q) >= abs(p / a)

@@ -1,4 +1,4 @@
-"""Are these all solutions of 0 <= z  perp  w = M z + q >= 0? Standard library only.
+"""Check whether these are all solutions of 0 <= z  perp  w = M z + q >= 0. Standard library only.
 
 Each solution lies in a branch of a tree in which every branching fixes w_i = 0 on one side and z_i = 0 on the other. A
 cover is the list of the tree's nodes in preorder:
@@ -8,7 +8,7 @@ cover is the list of the tree's nodes in preorder:
                        z_j may be, and y . q < 0 (Farkas)
 ["point", k, [c, ...]] everything is fixed, and the only solution here is the k-th of the list: c > 0 on the unknowns
                        (z_i, or w_i where z_i = 0 is fixed) that are zero there, one number per index and 0 for the
-                       others, has c . unknowns = 0 for every z, and these zeros leave one z alone
+                       others, has c . unknowns = 0 for every z, and these zeros determine z
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from workbench.certificates.outcomes import PremiseError, RefusedError, RefutedE
 
 
 def check_solutions(M: Rows, q: Vector, count: Any, support: dict[str, Any], known: dict[str, str]) -> None:
-    """RefusedError unless the support proves how many solutions LCP(q, M) has: a whole number, or "infinite"."""
+    """Raise RefusedError unless the support proves the number of solutions of LCP(q, M): an integer, or "infinite"."""
     by_p = "by" in support
     other = () if count == "infinite" else ("by",) if by_p else ("cover",)
     check_fields(support, ("points", *other), "the support")
@@ -47,19 +47,19 @@ def check_solutions(M: Rows, q: Vector, count: Any, support: dict[str, Any], kno
 
 
 def check_no_solution(M: Rows, q: Vector, cover: Any) -> None:
-    """RefusedError unless the cover proves that there is no solution."""
+    """Raise RefusedError unless the cover proves that there is no solution."""
     _check_cover(M, q, cover, [])
 
 
 def is_solution(M: Rows, q: Vector, z: Vector) -> bool:
-    """0 <= z  perp  M z + q >= 0, exactly."""
+    """Whether 0 <= z  perp  M z + q >= 0, exactly."""
     w = [u + c for u, c in zip(times(M, z), q, strict=True)]
     return min(z) >= 0 and min(w) >= 0 and not any(u * v for u, v in zip(z, w, strict=True))
 
 
 def _check_infinite(M: Rows, q: Vector, points: Rows) -> None:
-    """The middle of two solutions solves it too, and then the whole segment does: on it z^T w is quadratic, not
-    negative, and zero at three points."""
+    """If the midpoint of two solutions is a solution, so is the whole segment: on it z^T w is quadratic, nonnegative,
+    and zero at three points."""
     if len(points) != 2:
         raise RefusedError("infinitely many solutions are shown by two, and the segment between them")
     if not is_solution(M, q, [(x + y) / 2 for x, y in zip(*points, strict=True)]):
@@ -103,7 +103,7 @@ def _check_node(
 
 
 def _check_only(M: Rows, q: Vector, a: list[int], z: Vector, c: Vector) -> None:
-    """z alone has (M z + q)_a = 0, z >= 0 on a and zero elsewhere, and M z + q >= 0.
+    """Check that z alone has (M z + q)_a = 0, z >= 0 on a and zero elsewhere, and M z + q >= 0.
 
     Every other such z' has unknowns >= 0 with c . unknowns = 0, so that all where c > 0 are zero for z' too.
     """
@@ -120,7 +120,7 @@ def _check_only(M: Rows, q: Vector, a: list[int], z: Vector, c: Vector) -> None:
     if min(c) < 0 or any(dot(row, at) for row in tight):
         raise RefutedError("c is not positive on zero unknowns alone")
     total = [dot(list(column), c) for column in zip(*rows, strict=True)]
-    # c . unknowns vanishes on the equations' solutions: it is a combination of the equations.
+    # c . unknowns vanishes on the solutions of the equations: it is a combination of the equations.
     if any(total) and rank([*equations, total]) != rank(equations):
         raise RefutedError("c . unknowns is not zero throughout the branch")
     if rank([row[:-1] for row in (*equations, *tight)]) != len(a):

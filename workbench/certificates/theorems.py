@@ -1,7 +1,7 @@
-"""What theory lets one conclude about classes of matrices, for the checking of certificates.
+"""Theorems about classes of matrices, for the checking of certificates.
 
-Premises, conclusion, and where it is proved: a section of Cottle, Pang and Stone, The Linear Complementarity Problem
-(1992), or a paper. The list is the checker's own, typed from the book: a certificate may use no other theorem.
+Each has premises, a conclusion, and a source: a section of Cottle, Pang and Stone, The Linear Complementarity Problem
+(1992), or a paper. The checker keeps its own list, typed from the book: a certificate may use no other theorem.
 """
 
 THEOREMS: dict[tuple[frozenset[str], str], str] = {
@@ -51,5 +51,5 @@ THEOREMS: dict[tuple[frozenset[str], str], str] = {
 
 
 def follows(premises: list[str], conclusion: str) -> bool:
-    """Whether a theorem says so."""
+    """Whether a theorem gives the conclusion from the premises."""
     return (frozenset(premises), conclusion) in THEOREMS

@@ -1,4 +1,4 @@
-"""Check a certificate: what is claimed of M and q, claim by claim, in exact arithmetic. Standard library only.
+"""Check a certificate: its claims about M and q, one by one, in exact arithmetic. Standard library only.
 
 No module here imports anything that finds verdicts. The format is that of docs/certificates.md.
 """
@@ -34,10 +34,11 @@ Check = Callable[[Problem, Any, Support, Known], None]
 
 
 def verify(document: Any, given: Problem | None = None, seconds: float = SECONDS) -> list[Finding]:
-    """Check every claim within `seconds`; claims may rest on others that are verified.
+    """Check every claim within `seconds`; claims may depend on others that are verified.
 
-    With a `given` problem the certificate must be about this one, number by number, and claims are checked on what both
-    have. Raises RefusedError where the whole is no certificate, is damaged, exceeds a limit, or is about another one.
+    With a `given` problem the certificate must be about this one, number by number, and claims are checked on the
+    common data. Raises RefusedError if the whole is not a certificate, is damaged, exceeds a limit, or is about another
+    one.
     """
     with within(seconds):
         document = admit(document)
@@ -52,7 +53,7 @@ def _findings(problem: Problem, claims: list[Claim]) -> list[Finding]:
     known: Known = {}
     found: dict[int, Finding] = {}
     while True:
-        # A claim that rests on others is tried again as long as more of them are verified.
+        # A claim that depends on others is tried again as long as more of them are verified.
         proved, waiting = len(known), {}
         for k, claim in enumerate(claims):
             if k not in found:
@@ -65,7 +66,7 @@ def _findings(problem: Problem, claims: list[Claim]) -> list[Finding]:
 
 
 def _checked(problem: Problem, claim: Claim, known: Known) -> Finding:
-    """The outcome of one claim, which is noted in `known`. Raises PremiseError where it rests on one that is not."""
+    """Check one claim and record the outcome in `known`. Raises PremiseError if it depends on an unverified one."""
     about, verdict, support = claim["about"], claim["verdict"], claim["support"]
     try:
         check_time()
@@ -94,7 +95,7 @@ def _finding(claim: Claim, result: str, reason: str = "") -> Finding:
 
 
 def _shown(verdict: Any) -> str:
-    """The verdict in a few characters: bounds as rounded decimals."""
+    """The verdict in a few characters; bounds as rounded decimals."""
     if isinstance(verdict, list):
         return " to ".join(
             "inf" if x is None else str(x)[:40] if "/" not in str(x) else _decimal(str(x)) for x in verdict
@@ -154,4 +155,4 @@ CLAIMS: dict[str, tuple[str, ...]] = {
     "MLCP": ("uniqueness",),
     "friction problem": LAWS,
 }
-"""What a claim can be about, for each kind of problem."""
+"""Possible subjects of a claim, for each kind of problem."""

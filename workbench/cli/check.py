@@ -14,7 +14,7 @@ from workbench.errors import WorkbenchError
 from workbench.output import json_text, page_path
 
 PROOFS = 0.4
-"""Share of the time that is kept for writing proofs, where a certificate or a page is asked for."""
+"""Fraction of the time reserved for writing proofs, if a certificate or a page is requested."""
 
 
 def add_command(commands: Any) -> None:
@@ -79,7 +79,7 @@ def add_command(commands: Any) -> None:
 
 
 def run_check(o: argparse.Namespace) -> None:
-    """Verdicts on a matrix or on a formulation; any completed verdict is success."""
+    """Print verdicts on a matrix or on a formulation; any completed verdict is success."""
     seconds = number_option(o.time_limit, "--time-limit", "seconds")
     if (o.file is None) == (o.case is None):
         raise WorkbenchError("give either a FILE with a matrix, or --case NAME with --formulation NAME")
@@ -154,7 +154,7 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
 
 
 def _check_box(o: argparse.Namespace, M: Any, q: Any, deadline: float) -> None:
-    """All matrices within the intervals of M, of `--uncertainty` and of `--plus-minus`, and q likewise."""
+    """Check all matrices within the intervals of M, of `--uncertainty` and of `--plus-minus`, and q likewise."""
     from workbench.engine.timing import seconds_left
     from workbench.output import provenance, replaced
     from workbench.readers.problem import name_of
@@ -194,7 +194,7 @@ def _widened(o: argparse.Namespace, M: Any, q: Any) -> tuple[Any, Any]:
 
 
 def _for_verdicts(o: argparse.Namespace, deadline: float, n: int) -> float:
-    """Seconds for the verdicts on n unknowns: what is left after reading, less what is kept for proofs."""
+    """Seconds for the verdicts on n unknowns: the time left after reading, less that reserved for proofs."""
     from workbench.diagnostics.certificate import writing_seconds
     from workbench.engine.timing import seconds_left
 
@@ -204,7 +204,7 @@ def _for_verdicts(o: argparse.Namespace, deadline: float, n: int) -> float:
 
 
 def _check_posed(o: argparse.Namespace, posed: Any, deadline: float) -> None:
-    """A problem with bounds, or a friction problem."""
+    """Check a problem with bounds, or a friction problem."""
     from workbench.engine.timing import seconds_left
     from workbench.output import provenance, replaced
     from workbench.readers.problem import name_of
@@ -251,7 +251,7 @@ def _vary(o: argparse.Namespace, seconds: float) -> None:
 
 
 def _along(text: str) -> tuple[str, Fraction, Fraction]:
-    """NAME=FROM:TO, the ends as they are typed."""
+    """NAME=FROM:TO, with the ends as typed."""
     from workbench.readers.numbers import exact_number
 
     name, _, span = text.partition("=")

@@ -14,7 +14,7 @@ from workbench.cli.words import OF_MODEL, case_with_settings, named_settings, nu
 from workbench.errors import WorkbenchError
 
 SECONDS, LEAST_SECONDS = 90.0, 5.0
-"""Time that the formulations of a file's comparison share, each of its rows; and what each row gets at least."""
+"""Total time for the formulations of a file's comparison, per row; and the least time of each row."""
 OF_CASES = ("step", "duration", "reference_step", "reference", "position_update", "scheme", "normal", "relax", "set")
 OF_FILES = ("time_limit",)
 OF_SCENES = ("key", "ctrl")
@@ -23,7 +23,7 @@ OPTIONS = {
     "file": ("a file, which holds a single step", {*OF_CASES, *OF_SCENES}),
     "scene": ("a scene", {*OF_FILES, "position_update", "scheme", "normal", "relax", "reference"}),
 }
-"""What is compared, in words, and the options that make no sense for it."""
+"""The kinds of comparison as text, and the options that do not apply to each."""
 
 
 def add_command(commands: Any) -> None:
@@ -47,7 +47,7 @@ def add_command(commands: Any) -> None:
 
 
 def add_options(compare: argparse.ArgumentParser) -> None:
-    """What says which comparison is made."""
+    """Add the options that define a comparison."""
     compare.add_argument(
         "case",
         help="name of a case or scene (see: workbench list cases), or a file with a problem (see: workbench info) or a "
@@ -126,12 +126,12 @@ def add_options(compare: argparse.ArgumentParser) -> None:
 
 
 def run_compare(o: argparse.Namespace) -> None:
-    """Compare, write what a comparison leaves behind, print its table."""
+    """Compare, write the results, print the table."""
     _report(o, *chosen(o))
 
 
 def chosen(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
-    """What is compared, and the arguments of `wb.compare` beside it."""
+    """The subject of the comparison, and the other arguments of `wb.compare`."""
     from workbench.verbs.compare import is_file
     from workbench.verbs.scene import is_scene, must_be_known
 
@@ -146,7 +146,7 @@ def chosen(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
             )
     if kind == "scene":
         return _of_scene(o)
-    # Everything that can be mistyped is looked up before any work is done.
+    # All names are looked up before any work is done, to catch typing errors.
     from workbench.algorithms import find_solver
     from workbench.comparison.metrics import METRICS
     from workbench.verbs.find import along_both_axes, find_formulations
@@ -185,7 +185,7 @@ def _of_case(o: argparse.Namespace) -> dict[str, Any]:
 
 
 def _of_scene(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
-    """The scene, and the arguments of `wb.compare` beside it."""
+    """The scene, and the other arguments of `wb.compare`."""
     from workbench.algorithms import find_solver
     from workbench.comparison.metrics import METRICS
     from workbench.verbs.find import find_formulations
@@ -220,7 +220,7 @@ def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
     from workbench.verbs.compare import compare
     from workbench.verbs.scene import is_model
 
-    # With the ending of a file: a case, or another file, may have the same name.
+    # With the file's extension: a case, or another file, may have the same name.
     name = Path(what).name if isinstance(what, str) else what.name
     out = Path(o.out or f"{Path(o.case).name if is_model(o.case) else name}-comparison")
     ahead = compiled_ahead(o.words) if isinstance(what, Case) else nullcontext()

@@ -1,4 +1,4 @@
-"""The option `--print-completion`: a script that completes words in a shell, names of things among them."""
+"""The option `--print-completion`: a script that completes words in a shell, including names of cases and so on."""
 
 import argparse
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ class _Print(argparse.Action):
 
 
 def script(top: argparse.ArgumentParser, shell: str) -> str:
-    """The script for bash, zsh or tcsh; it knows the names that are there when it is made, and in bash and zsh files.
+    """The script for bash, zsh or tcsh; it knows the names that exist when it is made, and in bash and zsh file names.
 
     An argument takes names by its destination: `case`, `formulation`, `solver`, `metric`.
     """

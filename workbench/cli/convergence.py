@@ -40,7 +40,7 @@ def add_command(commands: Any) -> None:
 
 
 def run_convergence(o: argparse.Namespace) -> None:
-    """Fit the orders, write what is asked for, print the table."""
+    """Fit the orders, write the requested files, print the table."""
     from workbench.builtin.reports.text.convergence import print_orders
     from workbench.cli.compare import steps_of
     from workbench.verbs.convergence import convergence

@@ -39,7 +39,7 @@ def add_command(commands: Any) -> None:
 
 
 def run_exam(o: argparse.Namespace) -> None:
-    """Sit the exam, write rows, page and motions, print what they say."""
+    """Run the exam, write rows, page and motions, print the summary."""
     from workbench.output import staged
     from workbench.verbs.exam import exam
 

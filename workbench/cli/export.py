@@ -1,4 +1,4 @@
-"""The command `workbench export`: the contact problem of one step of a case, or of a model of MuJoCo."""
+"""The command `workbench export`: the contact problem of one step of a case, or of a MuJoCo model."""
 
 import argparse
 from typing import Any
@@ -32,7 +32,7 @@ def add_command(commands: Any) -> None:
 
 
 def run_export(o: argparse.Namespace) -> None:
-    """The step's problem under exact Coulomb friction; of a model what was changed and left out is said."""
+    """Export the step's problem under exact Coulomb friction; for a model, report what was changed and omitted."""
     from workbench.verbs.scene import is_model
 
     model = is_model(o.case)

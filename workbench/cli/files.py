@@ -86,7 +86,7 @@ def add_command(commands: Any) -> None:
 
 
 def run_convert(o: argparse.Namespace) -> None:
-    """One file to another."""
+    """Convert one file to another."""
     from workbench.readers.files import read_problem_file, write_problem_file
 
     problem = read_problem_file(o.file)
@@ -98,7 +98,7 @@ def run_convert(o: argparse.Namespace) -> None:
 
 
 def run_info(o: argparse.Namespace) -> None:
-    """Facts, one a line."""
+    """Print facts, one per line."""
     from workbench.diagnostics.problem_facts import problem_facts
     from workbench.readers.files import read_problem_file
 
@@ -112,7 +112,7 @@ def run_info(o: argparse.Namespace) -> None:
 
 
 def run_solve(o: argparse.Namespace) -> None:
-    """A row for every file and solver, as they come; then the summary of a test set."""
+    """Print a row for every file and solver as it is computed; then the summary of a test set."""
     from workbench.readers.files import problem_files
 
     files = problem_files(o.files)
@@ -138,7 +138,7 @@ def run_solve(o: argparse.Namespace) -> None:
 
 
 def _all_solutions(o: argparse.Namespace, files: list[Path]) -> None:
-    """Every solution of every file."""
+    """Print every solution of every file."""
     from workbench.verbs.solutions import solutions
 
     others = {"--formulation": o.formulation, "--solver": o.solver, "--out": o.out, "--start": o.start}
@@ -157,7 +157,7 @@ def _all_solutions(o: argparse.Namespace, files: list[Path]) -> None:
 
 
 def _asked(o: argparse.Namespace, files: list[tuple[Path, bool]]) -> tuple[list["Task"], float | None, Path | None]:
-    """Every file by every solver, seconds for each, and the file for the answer; raises WorkbenchError for mistakes."""
+    """Every file with every solver, seconds for each, and the file for the result; raises WorkbenchError."""
     from workbench.algorithms import find_solver
     from workbench.readers.answers import ENDINGS
     from workbench.verbs.find import find_formulation
@@ -180,7 +180,7 @@ def _asked(o: argparse.Namespace, files: list[tuple[Path, bool]]) -> tuple[list[
 def _in_folder(
     tasks: list["Task"], seconds: float | None, out: Path, facts: dict[str, Any], shown: bool
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The rows of tasks, each kept in the folder as it comes, and their summary; then all tables are written there."""
+    """The rows of tasks, each saved in the folder when computed, and their summary; then write all tables there."""
     from workbench.output import provenance, staged
     from workbench.studies.problem_files import JOURNAL
 
@@ -196,7 +196,7 @@ def _in_folder(
 
 
 def _kept(tasks: list["Task"], seconds: float | None, out: Path, shown: bool) -> list[dict[str, Any]]:
-    """The rows of tasks, printed where they are `shown`; those in the folder's journal are not made again."""
+    """The rows of tasks, printed if `shown`; those in the folder's journal are not computed again."""
     from workbench.studies.problem_files import JOURNAL, resumed
 
     found = []
@@ -215,7 +215,7 @@ def _kept(tasks: list["Task"], seconds: float | None, out: Path, shown: bool) ->
 def _solved(
     tasks: list["Task"], seconds: float | None, answer: Path | None, shown: bool, prove: bool
 ) -> list[dict[str, Any]]:
-    """The rows of tasks, printed as they come where they are `shown`; the answer of the only one goes to a file.
+    """The rows of tasks, printed as they are computed if `shown`; the solution of a single task is written to a file.
 
     With `prove` a row also has `proved`, the distance of an exact solution, and `not_proved`, why there is none.
     """
@@ -242,7 +242,7 @@ def _solved(
 
 
 def _proof(task: "Task", row: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
-    """The row's entries on a proof of its answer."""
+    """The row's entries on a proof of its solution."""
     from workbench.readers.files import read_problem_file
     from workbench.verbs.solve import answer_proof
 
@@ -267,7 +267,7 @@ def _tuning(o: argparse.Namespace, path: Path) -> Any:
 
 
 def _test_set(found: list[dict[str, Any]], stage: Path | None) -> list[dict[str, Any]]:
-    """The summary of the rows as records; all tables are written where there is a stage."""
+    """The summary of the rows as records; all tables are written if there is a stage."""
     import pandas as pd
 
     from workbench.comparison.solving import COLUMNS, profile, summary

@@ -44,7 +44,7 @@ def add_command(commands: Any) -> None:
 
 
 def run_flow(o: argparse.Namespace) -> None:
-    """Make all runs, write rows and page, print what they say."""
+    """Make all runs, write rows and page, print the summary."""
     from workbench.output import staged
 
     folder = Path(o.out or f"{o.scene}-flow")
@@ -60,7 +60,7 @@ def run_flow(o: argparse.Namespace) -> None:
 
 
 def _found(o: argparse.Namespace, progress: Any) -> Any:
-    """What the verb that is asked for finds."""
+    """The result of the requested verb."""
     given: dict[str, Any] = {
         name: number_option(getattr(o, name), f"--{name}", unit)
         for name, unit in (("duration", "seconds"), ("roughness", "radii"), ("tolerance", "1"), ("seeds", "starts"))

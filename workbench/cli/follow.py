@@ -34,7 +34,7 @@ def add_command(commands: Any) -> None:
 
 
 def run_follow(o: argparse.Namespace) -> None:
-    """What each contact does until when, how well that is known, and what of it is proved."""
+    """Print the modes of each contact over time, their accuracy, and the proved part."""
     from workbench.verbs.follow import follow
 
     duration = None if o.duration is None else number_option(o.duration, "--duration", "seconds")

@@ -1,8 +1,8 @@
-"""A comparison of a case in few steps and from its last formulation on, which `ahead` has another process make.
+"""A comparison of a case with few steps, from its last formulation on, run by `ahead` in another process.
 
     python -m workbench.cli.in_short PARENT WORDS
 
-The number of the process that it works for, with which it ends, and the words of that process.
+PARENT is the id of the process that it serves and with which it ends, WORDS that process's command line.
 """
 
 import sys
@@ -13,11 +13,11 @@ from workbench.cli.main import parsed
 from workbench.lifetime import end_with
 
 STEPS = 10
-"""Steps of the comparison in short."""
+"""Number of steps of the shortened comparison."""
 
 
 def in_short(case: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of `wb.compare` for the same comparison of a case, in short."""
+    """The arguments of `wb.compare` for the shortened comparison of a case."""
     from workbench.verbs.find import find_formulations
 
     formulations = given["formulations"] or find_formulations(None)
@@ -26,7 +26,7 @@ def in_short(case: Any, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """The second process."""
+    """Run the second process."""
     from workbench.verbs.compare import compare
 
     end_with(int(sys.argv[1]))

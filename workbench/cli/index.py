@@ -22,7 +22,7 @@ def add_command(commands: Any) -> None:
 
 
 def run_index(o: argparse.Namespace) -> None:
-    """Find the pages, write index.html; what is there of another's is left alone."""
+    """Find the pages, write index.html; a file of the same name from elsewhere is not overwritten."""
     from workbench.builtin.reports.pages.index import NAME, entries, head_of, render
     from workbench.output import provenance, replaced
 

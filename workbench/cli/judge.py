@@ -31,7 +31,7 @@ def add_command(commands: Any) -> None:
 
 
 def run_judge(o: argparse.Namespace) -> None:
-    """Residuals, and what can be seen at which contact."""
+    """Print residuals, and the symptoms of each contact."""
     from workbench.verbs.verdict import verdict
 
     step = None if o.step is None else number_option(o.step, "--step", "seconds")

@@ -1,4 +1,4 @@
-"""The command `workbench list`: what there is, by name."""
+"""The command `workbench list`: formulations, cases, solvers and so on, by name."""
 
 import argparse
 import textwrap
@@ -24,7 +24,7 @@ def add_command(commands: Any) -> None:
 
 
 def run_list(o: argparse.Namespace) -> None:
-    """All names; those of a kind with a line each; or what is to be known of one thing."""
+    """Print all names; those of one kind with a line each; or details of one item."""
     if o.what is None and not o.json:
         for kind, names in _names().items():
             print(
@@ -54,7 +54,7 @@ def run_list(o: argparse.Namespace) -> None:
 
 
 def _line(name: str, lists: dict[str, dict[str, str]]) -> str:
-    """What a list says of a name. Raises WorkbenchError for another one."""
+    """The line about a name in a list. Raises WorkbenchError for an unknown name."""
     known = next((names[name] or "a reproduction" for names in lists.values() if name in names), None)
     if known is None:
         everything = [*KINDS, *(name for names in lists.values() for name in names)]
@@ -66,7 +66,7 @@ def _line(name: str, lists: dict[str, dict[str, str]]) -> str:
 
 
 def _records(what: str | None, lists: dict[str, dict[str, str]]) -> Any:
-    """What `list` prints, for programs: of solvers the cells of their table."""
+    """The output of `list` for programs; for solvers the cells of their table."""
     from workbench.cli.solver_table import bundled
 
     if what == "solvers":
@@ -83,7 +83,7 @@ GENERIC = {"cvxpy:NAME": "any installed CVXPY solver, for problems that are conv
 
 
 def _registries() -> dict[str, tuple[Registry, ...]]:
-    """The registries of every kind that has some."""
+    """The registries of every kind that has any."""
     from workbench.algorithms import SOLVERS
     from workbench.builtin.cases import CASES, SCENES
     from workbench.builtin.formulations import REGISTRIES
@@ -96,7 +96,7 @@ def _registries() -> dict[str, tuple[Registry, ...]]:
 
 
 def _names() -> dict[str, list[str]]:
-    """Every kind with its names, for which nothing that bears them is imported."""
+    """The names of every kind, without importing the objects."""
     from workbench.builtin.reports.reproductions import REPRODUCTIONS
 
     names = {kind: [name for r in registries for name in r.names] for kind, registries in _registries().items()}
@@ -105,7 +105,7 @@ def _names() -> dict[str, list[str]]:
 
 
 def _lists() -> dict[str, dict[str, str]]:
-    """Every kind with its names and a line each."""
+    """The names of every kind with a line each."""
     from workbench.builtin.reports.reproductions import REPRODUCTIONS
 
     lists = {k: {name: x for r in some for name, x in r.lines().items()} for k, some in _registries().items()}
@@ -114,7 +114,7 @@ def _lists() -> dict[str, dict[str, str]]:
 
 
 def _details(name: str) -> str | None:
-    """A case with its parameters, a formulation with its options, a solver with what theory promises."""
+    """A case with its parameters, a formulation with its options, a solver with its theoretical guarantees."""
     from workbench.algorithms import SOLVERS, find_solver
     from workbench.builtin.cases import CASES, SCENES
     from workbench.builtin.formulations import FORMULATIONS, REGISTRIES
@@ -140,7 +140,7 @@ def _details(name: str) -> str | None:
 
 
 def _is_place_of(registry: Any, name: str) -> bool:
-    """Whether there is a thing of this kind at a place in somebody's own code."""
+    """Whether there is an object of this kind at a place in user-defined code."""
     if ":" not in name and not name.endswith(".py"):
         return False
     try:

@@ -43,12 +43,12 @@ COMMANDS = (
     compare, follow, convergence, sensitivity, fit, study, flow, reality, exam, report, index, slides, reproduce, show,
     check, judge, trace, verify, files, export, painleve, listing,
 )  # fmt: skip
-"""In the order in which the help lists them."""
+"""In the order of the help."""
 NUMERIC = ("--step", "--duration", "--reference-step", "--time-limit", "--at", "--slip")
 
 
 def parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+    """The parser of the whole command line."""
     top = Parser(
         prog="workbench",
         description="Declare, solve, judge and compare formulations of frictional contact.",
@@ -63,14 +63,14 @@ def parser() -> argparse.ArgumentParser:
 
 
 def parsed(arguments: list[str]) -> argparse.Namespace:
-    """The options that these words are, and `words` themselves. Raises WorkbenchError where they are none."""
+    """Parse the options of these words, and the `words` themselves. Raises WorkbenchError for unknown ones."""
     return parser().parse_args(_join_numbers(arguments), argparse.Namespace(words=arguments))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; 0 on success, 2 on a mistake, reported in one line, 128 + n when ended by signal n."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    # Matrices here are small and work is shared out between processes: threads of the BLAS would wait on each other.
+    # Matrices are small and work is distributed to processes: BLAS threads would wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         with _signals_exit():
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("workbench: interrupted, nothing was written", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # The reader of our output closed it (`| head`); nothing to say, and nobody to say it to.
+        # The reader of our output closed it (`| head`), so an error message would be of no use.
         sys.stderr.close()
         return 0
     return 0
@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _signals_exit() -> Iterator[None]:
-    """Signals that would end the process at once exit as Ctrl-C does: temporary folders and worker processes go too."""
+    """Make signals that would end the process at once exit as Ctrl-C does: temporary folders and workers go too."""
 
     def leave(number: int, _: object) -> NoReturn:
         raise EndedBySignal(128 + number)
@@ -99,7 +99,7 @@ def _signals_exit() -> Iterator[None]:
     taken = []
     try:
         if threading.current_thread() is threading.main_thread():
-            # What the caller handles or ignores, as `nohup` does, stays so.
+            # Signals that the caller handles or ignores, as `nohup` does, are left unchanged.
             taken = [number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL]
             for number in taken:
                 signal.signal(number, leave)

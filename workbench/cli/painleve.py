@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 1000
 LONGEST_AXIS = 1e300
-"""Distance of its ends from which on an axis has no steps that doubles tell."""
+"""Distance of its ends above which doubles do not represent the steps of an axis."""
 
 
 def add_command(commands: Any) -> None:
@@ -52,7 +52,7 @@ def add_command(commands: Any) -> None:
 
 
 def run_painleve(o: argparse.Namespace) -> None:
-    """Regime, P verdict, critical friction, Proposition 1; a map where two axes are given."""
+    """Print regime, P verdict, critical friction and Proposition 1; draw a map if two axes are given."""
     if (o.x is None) != (o.y is None):
         raise WorkbenchError("a map needs both --x and --y NAME=FROM:TO:COUNT")
     seconds = number_option(o.time_limit, "--time-limit", "seconds")
@@ -89,7 +89,7 @@ def case_with(name: str, given: dict[str, Fraction]) -> "Case":
 
 
 def exact_setting(text: str) -> tuple[str, Fraction]:
-    """NAME=VALUE with the value as it is written."""
+    """NAME=VALUE with the value as typed."""
     name, equals, value = text.partition("=")
     if not equals:
         raise WorkbenchError(f"--set {text[:60]}: give NAME=NUMBER, a decimal or a fraction such as 4/3")
@@ -97,7 +97,7 @@ def exact_setting(text: str) -> tuple[str, Fraction]:
 
 
 def parse_axis(case: "Case", text: str, option: str) -> "MapAxis":
-    """NAME=FROM:TO:COUNT as an axis, by the case's own name of the parameter."""
+    """NAME=FROM:TO:COUNT as an axis, by the parameter's name in the case."""
     import numpy as np
 
     from workbench.diagnostics.painleve_map import SLIP, axis
@@ -112,7 +112,7 @@ def parse_axis(case: "Case", text: str, option: str) -> "MapAxis":
         raise WorkbenchError(f"{place}: FROM < TO within the range of doubles are needed")
     if count.denominator != 1 or not 2 <= count <= MOST_POINTS:
         raise WorkbenchError(f"{place}: COUNT is a whole number from 2 to {MOST_POINTS}")
-    # A name that the case does not know is reported now, with those it knows; a value it refuses is a hole in the map.
+    # An unknown name is reported now, with the known ones; a refused value leaves a gap in the map.
     if name != SLIP:
         try:
             case.with_parameters(**{name: start})

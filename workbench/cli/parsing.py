@@ -7,7 +7,7 @@ from workbench.errors import WorkbenchError, meant
 
 
 class Parser(argparse.ArgumentParser):
-    """Errors as one line that says what is wrong, exit code 2; of a word that is none of the choices, the nearest."""
+    """Reports errors in one line, exit code 2; for a word that is not a choice, suggests the nearest one."""
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
@@ -23,7 +23,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def command(commands: Any, name: str, words: str, *examples: str) -> argparse.ArgumentParser:
-    """A command of this name: what it does in words, and examples of its use without the leading `workbench`."""
+    """Add a command of this name: its description, and examples of its use without the leading `workbench`."""
     shown = "\n".join(f"  workbench {example}" for example in examples)
     stop = "" if words.endswith("?") else "."
     return commands.add_parser(

@@ -1,4 +1,4 @@
-"""How far the commands are that take long, and what is said of one that a signal ends."""
+"""Progress of long commands, and messages when a signal ends one."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from typing import Any
 from workbench.signals import EndedBySignal
 
 EVERY = 5.0
-"""Seconds between the lines that a pipe gets."""
+"""Seconds between the lines written to a pipe."""
 
 
 class _Bar:
@@ -28,7 +28,7 @@ class _Bar:
 
 
 class _Lines:
-    """What was last heard of, every few seconds, and results as they come."""
+    """The latest progress, every few seconds, and results as they are computed."""
 
     def __init__(self) -> None:
         self.state, self.start = "compiling", monotonic()
@@ -37,15 +37,15 @@ class _Lines:
         self.state = f"{label}, {done} of {total}"
 
     def say(self, line: str) -> None:
-        # Whoever reads the pipe may be gone.
+        # The reader of the pipe may be gone.
         with suppress(OSError, ValueError):
             print(f"workbench: {monotonic() - self.start:.0f} s: {line}", file=sys.stderr, flush=True)
 
 
 class CommandProgress:
-    """A bar on a terminal, in a pipe a line every few seconds, nothing when quiet or where stderr is somebody's own.
+    """A bar on a terminal, a line every few seconds in a pipe, nothing when quiet or when the caller has set stderr.
 
-    Results are shown as they come, on a terminal above the bar.
+    Results are shown as they are computed, on a terminal above the bar.
     """
 
     def __init__(self, quiet: bool) -> None:
@@ -88,16 +88,16 @@ class CommandProgress:
         if self.teller is not None:
             self.teller.join()
         if self.bar is not None:
-            # The terminal may be gone, which is what SIGHUP says.
+            # The terminal may be gone, which is the reason for SIGHUP.
             with suppress(OSError):
                 self.bar.stop()
 
 
 @contextmanager
 def goes_on(kept: Callable[[], str]) -> Iterator[None]:
-    """Where a signal ends the block, say what is kept and that the same command goes on from there.
+    """If a signal ends the block, say what is kept and that the same command resumes from there.
 
-    What `kept` returns is a clause; where it is empty, nothing is said here.
+    `kept` returns a clause; if it is empty, nothing is printed.
     """
     try:
         yield

@@ -47,7 +47,7 @@ def add_command(commands: Any) -> None:
 
 
 def run_reality(o: argparse.Namespace) -> None:
-    """Identify and test all formulations, write rows and page, print what they say."""
+    """Identify and test all formulations, write rows and page, print the summary."""
     from workbench.output import staged
     from workbench.verbs.reality import reality
 

@@ -25,7 +25,7 @@ def add_command(commands: Any) -> None:
 
 
 def run_report(o: argparse.Namespace) -> None:
-    """Read, merge, write what a comparison leaves behind, print its table."""
+    """Read, merge, write the results of a comparison, print its table."""
     from workbench.builtin.reports.pages.comparison import remove_others
     from workbench.builtin.reports.text.terminal import print_comparison
     from workbench.output import staged

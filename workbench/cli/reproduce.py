@@ -1,4 +1,4 @@
-"""The command `workbench reproduce`: the figures of a paper beside the computed ones."""
+"""The command `workbench reproduce`: the figures of a paper compared with the computed ones."""
 
 import argparse
 import os
@@ -31,7 +31,7 @@ def add_command(commands: Any) -> None:
 
 
 def run_reproduce(o: argparse.Namespace) -> None:
-    """Pages, claims and provenance; see `reports.reproductions.page`."""
+    """Write pages, claims and provenance; see `reports.reproductions.page`."""
     from workbench.builtin.reports.reproductions import REPRODUCTIONS, known_names
 
     if o.all == bool(o.names):

@@ -34,7 +34,7 @@ def add_command(commands: Any) -> None:
 
 
 def run_sensitivity(o: argparse.Namespace) -> None:
-    """A table of derivatives and what it comes to."""
+    """Print a table of derivatives and its summary."""
     from workbench.builtin.reports.text.sensitivity import print_table
     from workbench.verbs.sensitivity import CLASSICAL, sensitivity
 

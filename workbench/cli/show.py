@@ -24,7 +24,7 @@ def add_command(commands: Any) -> None:
 
 
 def run_show(o: argparse.Namespace) -> None:
-    """Relations, sets, class, block matrix and options of a declaration; with --numbers the assembled problem."""
+    """Print relations, sets, class, block matrix and options of a declaration; with --numbers the assembled problem."""
     from workbench.verbs.scene import is_scene
     from workbench.verbs.show import show
 

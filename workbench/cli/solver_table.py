@@ -1,4 +1,4 @@
-"""Which solver takes which problem, as `workbench list` prints it: a table of all, and the row of one in words."""
+"""The solvers of each problem, as `workbench list` prints them: a table of all, and the row of one as text."""
 
 import textwrap
 
@@ -37,7 +37,7 @@ def mark(cell: Cell) -> str:
 
 
 def row(name: str) -> str:
-    """Every problem with the bridges that lead from it to a solver, or the reason why none do."""
+    """Every problem with the bridges from it to a solver, or the reason why there are none."""
     lines = []
     for cell in bundled(name):
         found = cell.reason or f"through: {', '.join(cell.path)}"

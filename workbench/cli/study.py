@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EVERY = 10.0
 """Seconds between the lines of a log."""
 MOST_LINES = 16
-"""Workers of which a terminal tells what they are at."""
+"""Largest number of workers whose current work is shown on a terminal."""
 
 
 def add_command(commands: Any) -> None:
@@ -67,7 +67,7 @@ def add_command(commands: Any) -> None:
 
 
 def run_study(o: argparse.Namespace) -> None:
-    """Make what is missing, then write the rows and the page."""
+    """Compute what is missing, then write the rows and the page."""
     if o.what[0] == "status":
         _status(o)
         return
@@ -88,7 +88,7 @@ def run_study(o: argparse.Namespace) -> None:
 
 
 def _status(o: argparse.Namespace) -> None:
-    """How far a study is, from its folder alone."""
+    """Print the state of a study, from its folder alone."""
     from workbench.studies.status import status
 
     if len(o.what) != 2:
@@ -142,7 +142,7 @@ def _shard(text: str) -> tuple[int, int]:
 
 
 class _Log:
-    """A bar and what each worker is at on a terminal, a line every `EVERY` seconds elsewhere, nothing when quiet."""
+    """On a terminal a bar and the current work of each worker, else a line every `EVERY` seconds; nothing if quiet."""
 
     def __init__(self, quiet: bool) -> None:
         self.newest: Progress | None = None
@@ -182,13 +182,13 @@ class _Log:
         return Group(Text(words), ProgressBar(p.total, there, 60), *map(Text, lines))
 
     def kept(self) -> str:
-        """What is to be said where the study is interrupted."""
+        """Message when the study is interrupted."""
         p = self.newest
         return f"{p.kept + p.made} of {p.total} runs are kept" if p else "what was finished is kept"
 
     def __exit__(self, *_: object) -> None:
         if self.live:
-            # The terminal may be gone, which is what SIGHUP says.
+            # The terminal may be gone, which is the reason for SIGHUP.
             with suppress(OSError):
                 self.live.stop()
 

@@ -42,7 +42,7 @@ def add_command(commands: Any) -> None:
 
 
 def run_trace(o: argparse.Namespace) -> None:
-    """Every step in the terminal, as LaTeX or JSON, and as a page; any end of the method is success."""
+    """Print every step in the terminal, as LaTeX or JSON, and as a page; any end of the method is success."""
     if o.json and o.latex:
         raise WorkbenchError("--json and --latex exclude each other; give one of them")
     from workbench.builtin.reports.text.trace import as_data, to_text

@@ -1,4 +1,4 @@
-"""The command `workbench verify`: does a certificate prove what it says?"""
+"""The command `workbench verify`: check whether a certificate proves its claims."""
 
 import argparse
 from typing import Any
@@ -24,7 +24,7 @@ def add_command(commands: Any) -> None:
 
 
 def run_verify(o: argparse.Namespace) -> None:
-    """Every claim and its outcome; status 1 where one was refuted, 3 where one, or all, were not verified."""
+    """Print every claim and its outcome; status 1 if one was refuted, 3 if one, or all, were not verified."""
     from workbench.certificates.outcomes import STATUS
     from workbench.verbs.verify import verify
 

@@ -1,4 +1,4 @@
-"""What the commands share in reading their words: numbers, cases, settings."""
+"""Shared parsing of command-line words: numbers, cases, settings."""
 
 import os
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from workbench.mechanics.case import Case
 
 OF_MODEL = "NAME=VALUE, such as geom/foot.friction=0.4"
-"""What --set wants for a model of MuJoCo."""
+"""The expected form of --set for a MuJoCo model."""
 
 
 def number_option(text: str, what: str, unit: str) -> float:
@@ -22,21 +22,21 @@ def number_option(text: str, what: str, unit: str) -> float:
 
 
 def workers_of(wanted: int | None) -> int:
-    """How many processes: the number of processors unless another one is wanted."""
+    """Number of processes: by default the number of processors."""
     if wanted is not None and wanted < 1:
         raise WorkbenchError(f"--workers {wanted}; a whole number from 1 on is needed")
     return wanted or os.cpu_count() or 1
 
 
 def case_with_settings(name: str, settings: Sequence[str] = ()) -> "Case":
-    """The case of this name, or at this place in somebody's own code, with NAME=VALUE parameters set."""
+    """The case of this name, or at this place in user-defined code, with NAME=VALUE parameters set."""
     from workbench.verbs.find import find_case
 
     return find_case(name, **number_settings(settings))
 
 
 def named_settings(settings: Sequence[str], wanted: str = "NAME=NUMBER") -> dict[str, str]:
-    """What stands behind each NAME= of --set; raises WorkbenchError that says what is wanted."""
+    """The values of each NAME= of --set; raises WorkbenchError with the expected form."""
     values = {}
     for setting in settings:
         name, equals, text = setting.partition("=")
@@ -47,13 +47,13 @@ def named_settings(settings: Sequence[str], wanted: str = "NAME=NUMBER") -> dict
 
 
 def number_settings(settings: Sequence[str]) -> dict[str, float]:
-    """The numbers behind each NAME= of --set."""
+    """The numbers of each NAME= of --set."""
     texts = named_settings(settings)
     return {name: parse_entry(text.strip(), f"--set {name}={text}"[:66]) for name, text in texts.items()}
 
 
 def state_settings(settings: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
-    """Settings of parameters, and the state among them: q=... and v=..., as lists of numbers."""
+    """Separate settings of parameters from the state, q=... and v=..., as lists of numbers."""
     others, state = [], dict[str, Any]()
     for setting in settings:
         name, _, value = setting.partition("=")
@@ -65,5 +65,5 @@ def state_settings(settings: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
 
 
 def numbers(text: str, what: str) -> list[float]:
-    """Numbers with commas between them."""
+    """Parse numbers separated by commas."""
     return [float(exact_number(part, what)) for part in text.split(",")]

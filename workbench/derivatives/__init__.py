@@ -1,1 +1,1 @@
-"""Derivatives of solutions by the data of their problems: which exist, what they are, and of what kind a point is"""
+"""Derivatives of solutions by the data of their problems: whether they exist, their values, the kind of point"""

@@ -1,4 +1,4 @@
-"""S factorised with complete pivoting, which tells its rank: one factorisation serves all changes of the data."""
+"""S factorised with complete pivoting, which reveals its rank: one factorisation serves all changes of the data."""
 
 from numba import types
 
@@ -7,13 +7,13 @@ from workbench.engine.compiling import kernel
 from workbench.engine.scratch import VECTOR, scratch
 
 KEPT, GONE = 1e-8, 1e-11
-"""A pivot is one above this share of the first, and none below that; between them the rank is not told."""
+"""Relative to the first pivot: nonzero above this, zero below that; in between the rank is undecided."""
 I64, F64 = types.int64, types.float64
 
 
 @kernel(I64(SYSTEM, I64, types.boolean))
 def factorise(s, Y, transposed):
-    """The equilibrated S, or S^T, factorised into LU with rows and columns exchanged; its rank, -1 if not told."""
+    """Factorise the equilibrated S, or S^T, into LU with rows and columns exchanged; return the rank or -1."""
     LU = s.LU
     for i in range(Y):
         s.row[i] = s.column[i] = i
@@ -47,7 +47,7 @@ def factorise(s, Y, transposed):
 
 @kernel(types.void(SYSTEM, I64, I64, VECTOR, VECTOR))
 def back_substitute(s, Y, rank, c, y):
-    """y of the pivoted, equilibrated unknowns c, of which those behind the rank are given; c is lost."""
+    """Compute y from the pivoted, equilibrated unknowns c, those beyond the rank given; c is overwritten."""
     LU = s.LU
     for i in range(rank - 1, -1, -1):
         for j in range(i + 1, Y):
@@ -59,7 +59,7 @@ def back_substitute(s, Y, rank, c, y):
 
 @kernel(F64(SYSTEM, I64, I64, VECTOR, VECTOR))
 def solve_factorised(s, Y, rank, b, y):
-    """y (Y,) of S y = b with some unknowns zero where S is singular; what of E b lies outside the range of E S E."""
+    """Compute y (Y,) of S y = b, some unknowns zero where S is singular; return the part of E b outside range E S E."""
     c, off, LU = scratch(Y), 0.0, s.LU
     for i in range(Y):
         c[i] = s.E[s.row[i]] * b[s.row[i]]
@@ -74,7 +74,7 @@ def solve_factorised(s, Y, rank, b, y):
 
 @kernel(types.void(SYSTEM, I64, I64, VECTOR))
 def find_kernel(s, Y, rank, y):
-    """One y (Y,) that S does not move, a sum of all independent ones with unequal weights."""
+    """Compute one y (Y,) in the kernel of S, a sum of all independent ones with unequal weights."""
     c = scratch(Y)
     for i in range(Y):
         c[i] = 0.0 if i < rank else 1.0 + 0.7548776662466927 * (i - rank) % 1.0

@@ -1,18 +1,19 @@
 """The law linearised at a solution: one linear system, and between modes a complementarity problem of the same kind.
 
-Every set moves its impulse along the columns of R and keeps its law by the rows of L, with a curvature H in sliding:
+Every set moves its impulse along the columns of R and satisfies its law by the rows of L, with a curvature H in
+sliding:
 
     dx = R y + p,     S y = b - L^T (r + A p),     S = L^T A R + H,     r = dA x + dq
 
-p and b are what a change of friction coefficients and bounds does by itself. Between modes some y are bounded, and
+p and b are the direct effect of a change of friction coefficients and bounds. Between modes some y are bounded, and
 those of a contact with neither force nor velocity lie in its cone: F = S y + L^T (r + A p) - b complementary to y. A
-solution of that is the one-sided derivative. Contacts, by n and t, with e the direction of sliding and k = mu for
-associated flow, 0 for Coulomb's law:
+solution of this problem is the one-sided derivative. For contacts, by n and t, with e the direction of sliding and
+k = mu for associated flow, 0 for Coulomb's law:
 
     sticks     R = L = 1
     slides     R = (1, -mu e), (0, mu p_n t)     L = (1, -k e), (0, mu p_n t)     H = (0, mu p_n |u_t|)
                p = (0, -p_n e) dmu, b = (|u_t| dmu, 0) for associated flow
-    on edge    sliding's, and y >= 0 along (0, e)
+    on edge    as slides, and y >= 0 along (0, e)
     touches    (1, -mu e), y >= 0
 
 Sources: Robinson (Math. Oper. Res. 5, 1980); Bonnans & Ramirez (Math. Program. 104, 2005) for cones; Beremlijski,
@@ -56,16 +57,16 @@ from workbench.problems.problem import Matrix, Problem, SetBySet
 from workbench.problems.sets import ASSOCIATED, DISC, NO_CONE, Sets
 
 SINGULAR = 1e-12
-"""Smallest singular value of the equilibrated S beside the largest from which on S is taken to be singular."""
+"""S counts as singular if the ratio of smallest to largest singular value of the equilibrated S is below this."""
 LARGEST = 3000
-"""Unknowns up to which A is formed."""
+"""Largest number of unknowns for which A is formed."""
 
 I64, F64 = types.int64, types.float64
 
 
 @kernel(I64(SYSTEM, I64, I64, I64, I64), linked=True)
 def begin_column(s, y, k, first, end):
-    """Column y of R and L over the rows first : end of the set that begins at k, zero so far; that of the next one."""
+    """Set column y of R and L, zero so far, in rows first : end of the set that begins at k; return the next column."""
     R, L = s.R, s.L
     for a in range(s.x.shape[0]):
         R[y, a] = L[y, a] = 0.0
@@ -76,7 +77,7 @@ def begin_column(s, y, k, first, end):
 
 @kernel(I64(SYSTEM))
 def find_columns(s):
-    """R, L, H and the bounds of all y, after `find_modes`; how many there are."""
+    """Compute R, L, H and the bounds of all y, after `find_modes`; return the number of y."""
     Y = 0
     for k in range(s.x.shape[0]):
         mode, i = s.mode[k], s.set_of[k]
@@ -102,7 +103,7 @@ def find_columns(s):
 
 @kernel(I64(SYSTEM, I64, I64, I64, I64))
 def find_sliding(s, Y, k, t, end):
-    """`find_columns` of a contact that slides, sticks on the edge or touches; its tangents are the rows t : end."""
+    """`find_columns` for a contact that slides, sticks on the edge or touches; its tangents are the rows t : end."""
     i, mode = s.set_of[k], s.mode[k]
     law, mu = s.cone[i], s.mu[i]
     first, force = s.first[i], mu if law == DISC else mu * s.x[s.first[i]]
@@ -119,7 +120,7 @@ def find_sliding(s, Y, k, t, end):
         s.low[Y - 1] = 0.0
         for a in range(t, end):
             s.R[Y - 1, a] = s.L[Y - 1, a] = s.e[a]
-    # Across e: what a reflection that takes e to the first axis does with the others.
+    # Directions across e: images of the other axes under the reflection that maps e to the first axis.
     sign = 1.0 if s.e[t] >= 0.0 else -1.0
     for b in range(t + 1, end):
         Y = begin_column(s, Y, k, first, end)
@@ -133,7 +134,7 @@ def find_sliding(s, Y, k, t, end):
 
 @kernel(types.void(SYSTEM, I64))
 def find_matrix(s, Y):
-    """S = L^T A R + H (Y, Y), and the units E (Y,) in which its entries are of order one."""
+    """Compute S = L^T A R + H (Y, Y), and the units E (Y,) in which its entries are of order one."""
     X = s.x.shape[0]
     moved, A, R, L, S, E, begin, end = scratch(X), s.A, s.R, s.L, s.S, s.E, s.begin, s.end
     for y in range(Y):
@@ -155,7 +156,7 @@ def find_matrix(s, Y):
 
 @kernel(types.void(SYSTEM, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR))
 def find_sources(s, dmu, dlower, dupper, p, b):
-    """p (X,) and b (Y,) of a change of the coefficients (B,) and the bounds (X,), after `find_columns`."""
+    """Compute p (X,) and b (Y,) for a change of the coefficients (B,) and the bounds (X,), after `find_columns`."""
     for k in range(s.x.shape[0]):
         mode, i = s.mode[k], s.set_of[k]
         if mode == NO_PLACE:
@@ -181,7 +182,7 @@ def find_sources(s, dmu, dlower, dupper, p, b):
 
 @kernel(types.void(SYSTEM, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR))
 def due_to_sources(s, a, left, mu, low, high):
-    """What is due to the coefficients (B,) and the bounds (X,): the transpose of `find_sources`."""
+    """Adjoint with respect to the coefficients (B,) and the bounds (X,): the transpose of `find_sources`."""
     set_all(0.0, mu)
     for k in range(s.x.shape[0]):
         mode, i = s.mode[k], s.set_of[k]
@@ -204,7 +205,7 @@ def due_to_sources(s, a, left, mu, low, high):
 
 
 class Change(NamedTuple):
-    """How the data of a problem change along a parameter, set by set: A (X, X), q, lower, upper (X,), mu (B,)."""
+    """Change of the data of a problem along a parameter, set by set: A (X, X), q, lower, upper (X,), mu (B,)."""
 
     A: Array
     q: Array
@@ -214,9 +215,9 @@ class Change(NamedTuple):
 
 
 def change_of(problem: Problem, **data: Any) -> Change:
-    """The change of a problem's M (or W), q, mu, lower, upper, given in its own order; what is left out stays.
+    """The change of a problem's M (or W), q, mu, lower, upper, in the problem's order; omitted data do not change.
 
-    Raises DataError for a shape other than that of the data, for a name that the problem does not have, and for
+    Raises DataError for a shape that differs from the data, for a name that the problem does not have, and for
     coefficients of single directions.
     """
     p, n = problem.by_set, problem.size
@@ -242,7 +243,7 @@ def change_of(problem: Problem, **data: Any) -> Change:
 
 
 def _coefficients(problem: Problem, change: Array) -> Array:
-    """Those of every set (B,)."""
+    """Coefficients of every set (B,)."""
     if not isinstance(problem, MixedNCP):
         return change
     at, found = problem.sets.at, np.zeros(problem.sets.cone.size)
@@ -254,7 +255,7 @@ def _coefficients(problem: Problem, change: Array) -> Array:
 
 
 def matrix_of(p: SetBySet) -> Array:
-    """A (X, X). Raises DataError where it would be too large."""
+    """A (X, X). Raises DataError if it would be too large."""
     if p.q.size > LARGEST:
         raise DataError(f"{p.q.size} unknowns; sensitivities are formed of at most {LARGEST}")
     if isinstance(p.operator, Matrix):
@@ -264,7 +265,7 @@ def matrix_of(p: SetBySet) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Linearised:
-    """A problem set by set at a solution, its law linearised there in Y unknowns y (`System`)."""
+    """A problem set by set at a solution, with its law linearised there in Y unknowns y (`System`)."""
 
     problem: SetBySet
     at: System
@@ -300,7 +301,7 @@ class Linearised:
 
     @cached_property
     def free(self) -> NDArray[np.bool_]:
-        """(Y,) which y have no bounds."""
+        """Mask (Y,) of the y without bounds."""
         s, Y = self.at, self.Y
         unbounded = (s.low[:Y] == -np.inf) & (s.high[:Y] == np.inf)
         return np.asarray((s.law[:Y] == NO_CONE) & unbounded & (s.loose[:Y] < 0), dtype=bool)
@@ -312,29 +313,29 @@ class Linearised:
 
     @cached_property
     def spectrum(self) -> tuple[Array, Array, Array]:
-        """U, the singular values, V^T of the equilibrated S = E S E."""
+        """U, singular values and V^T of the equilibrated S = E S E."""
         E = self.at.E[: self.Y]
         return np.linalg.svd(E[:, None] * self.S * E)
 
     @property
     def is_singular(self) -> bool:
-        """Whether S has a kernel, as far as rounding tells."""
+        """Whether S has a kernel, up to round-off."""
         values = self.spectrum[1]
         return bool(values.size) and not values[-1] > SINGULAR * values[0]
 
     @property
     def condition(self) -> float:
-        """That of the equilibrated S; 1 where it is empty."""
+        """Condition number of the equilibrated S; 1 if it is empty."""
         values = self.spectrum[1]
         return float(values[0] / values[-1]) if values.size and values[-1] > 0 else (np.inf if values.size else 1.0)
 
     def kernel(self) -> Array:
-        """(Y, k) the directions y that S does not move."""
+        """A basis (Y, k) of the kernel of S."""
         _, values, V = self.spectrum
         return self.at.E[: self.Y, None] * V[values <= SINGULAR * values.max(initial=0.0)].T
 
     def solved(self, right: Array, transposed: bool = False) -> Array:
-        """S^-1 right, or S^-T right, of least norm where S is singular."""
+        """S^-1 right, or S^-T right; minimum norm where S is singular."""
         (U, values, V), E = self.spectrum, self.at.E[: self.Y]
         if transposed:
             U, V = V.T, U.T
@@ -354,12 +355,12 @@ class Linearised:
         return self.at.F
 
     def right(self, change: Change) -> Array:
-        """b - L^T (r + A p) (Y,), what S y is to be."""
+        """b - L^T (r + A p) (Y,), the right-hand side of S y."""
         r, p, b = self.sources(change)
         return b - self.L.T @ (r + self.A @ p)
 
     def terms(self, change: Change) -> Array:
-        """(Y,) sizes of the terms that `right` is the sum of, of the largest row in the units of S."""
+        """Sizes (Y,) of the terms that add up to `right`, for the largest row in the units of S."""
         _, p, b = self.sources(change)
         E = self.at.E[: self.Y]
         r = np.abs(change.A) @ np.abs(self.x) + np.abs(change.q) + np.abs(self.A) @ np.abs(p)
@@ -379,7 +380,7 @@ class Linearised:
             raise DataError("equal bounds move across one another: there is no solution beside this one")
         start = np.flatnonzero(s.begins[:Y])
         cone = s.law[start]
-        # How the radius of the disc grows to which a y belongs.
+        # Rate of the disc's radius to which a y belongs.
         grows = np.maximum(change.mu[s.set_of[s.begin[start]]], 0.0)
         radius = np.where(cone == DISC, grows, s.mu_y[start])
         at = np.append(0, np.cumsum(cone != NO_CONE))
@@ -387,7 +388,7 @@ class Linearised:
         return MixedNCP(self.S, -self.right(change), lower, upper, radius[cone != NO_CONE], sets)
 
     def derivative(self, y: Array, change: Change) -> tuple[Array, Array]:
-        """dx and dF (X,) of y."""
+        """dx and dF (X,) for y."""
         r, p, _ = self.sources(change)
         dx = self.R @ y + p
         return dx, self.A @ dx + r
@@ -401,7 +402,7 @@ class Linearised:
         return Linearised(self.problem, s, _linearise(s))
 
     def moved(self, x: Array) -> "Linearised":
-        """The same modes at another solution x (X,) that has the same velocities."""
+        """The same modes at another solution x (X,) with the same velocities."""
         s = empty_system(self.at.first, self.at.cone)
         s.buffer[:] = self.at.buffer
         s.x = x
@@ -409,7 +410,7 @@ class Linearised:
 
 
 def linearised(p: SetBySet, x: Array, least: float) -> Linearised:
-    """The law at a solution x (X,), where margins of at most `least` are none."""
+    """Linearise the law at a solution x (X,); margins of at most `least` count as zero."""
     sets = p.sets
     s = filled(empty_system(sets.first, sets.cone), matrix_of(p), p.q, sets.mu, sets.lower, sets.upper, x)
     find_modes(s, least)

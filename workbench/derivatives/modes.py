@@ -1,9 +1,9 @@
-"""The modes of a solution: where its unknowns stand in their sets, and by how much each mode holds.
+"""The modes of a solution: the position of its unknowns in their sets, and the margin with which each mode holds.
 
-A contact is open, sticks or slides where an inequality holds strictly, the margin; where none does it stands between
-modes: on the cone's edge without sliding, touching without force, or with neither force nor velocity. So does a row of
-an LCP whose unknown and velocity are both zero. Margins are relative to a set's own impulse and velocity, in the units
-of the residual, in which both are the root of an energy.
+A contact is open, sticks or slides if an inequality holds strictly, with a margin; otherwise it is between modes: on
+the cone's edge without sliding, touching without force, or with neither force nor velocity. So is a row of an LCP whose
+unknown and velocity are both zero. Margins are relative to a set's own impulse and velocity, in the units of the
+residual, in which both are the square root of an energy.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from workbench.problems.sets import APART, ASSOCIATED, DISC, NO_CONE
 
 
 class Mode(StrEnum):
-    """Of rows in an interval, of contacts and discs."""
+    """Modes of rows in an interval, of contacts and of discs."""
 
     INSIDE = "between its bounds"
     AT_LOWER = "at its lower bound"
@@ -42,7 +42,7 @@ class Mode(StrEnum):
 
 
 MODES = tuple(Mode)
-"""The modes by the numbers that follow."""
+"""The modes in the order of the numbers that follow."""
 INSIDE, AT_LOWER, AT_UPPER, FIXED, LEAVES_LOWER, LEAVES_UPPER, LOOSE = range(7)
 OPEN, STICKS, SLIDES, EDGE, TOUCHES, NOTHING = range(7, 13)
 SIDE = {
@@ -52,25 +52,25 @@ SIDE = {
 BEARING = SIDE | {LEAVES_LOWER: INSIDE, LEAVES_UPPER: INSIDE, TOUCHES: SLIDES, NOTHING: STICKS}
 """The same, on the side on which all of them may bear."""
 NO_PLACE = -1
-"""Of unknowns behind the first of a cone or disc, which has one mode."""
+"""For unknowns after the first of a cone or disc, which has one mode."""
 ROUNDING = 1e-13
-"""Share of the largest free velocity or impulse of a part that is rounding in all of its sets."""
+"""Fraction of the largest free velocity or impulse of a part that counts as round-off in all of its sets."""
 
 I64, F64 = types.int64, types.float64
 
 
 @kernel(types.boolean(I64), linked=True)
 def is_between(mode):
-    """Whether no inequality holds strictly: the solution stands between two modes."""
+    """Whether no inequality holds strictly: the solution is between two modes."""
     return LEAVES_LOWER <= mode <= LOOSE or mode >= EDGE
 
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """The mode of a row or of a whole set, the unknowns first : end of it, and its margin, relative; 0 between modes.
+    """The mode of a row or of a whole set, its unknowns first : end, and its relative margin; 0 between modes.
 
-    e (end - first - 1,) or, of a disc, (end - first,) is the direction of sliding, or on the edge the one opposite to
-    the friction; without meaning in other modes. speed is |u_t| in the problem's units.
+    e (end - first - 1,), or for a disc (end - first,), is the direction of sliding, or on the edge the direction
+    opposite to friction; undefined in other modes. speed is |u_t| in the problem's units.
     """
 
     mode: Mode
@@ -83,12 +83,12 @@ class Place:
 
     @property
     def between(self) -> bool:
-        """Whether it stands between two modes."""
+        """Whether it is between two modes."""
         return bool(is_between(MODES.index(self.mode)))
 
 
 def one_by_one(problem: Problem) -> SetBySet:
-    """The problem set by set; raises DataError for what has no sensitivity here, a batch and laws apart."""
+    """The problem set by set; DataError for batches and for laws with separate discs, which are not supported."""
     if problem.is_batch:
         raise DataError("one problem at a time has a sensitivity, not a batch")
     if (problem.laws == APART).any():
@@ -97,7 +97,7 @@ def one_by_one(problem: Problem) -> SetBySet:
 
 
 def places(s: System) -> list[Place]:
-    """The place of every row of intervals and of every cone and disc, after `find_modes`."""
+    """The place of every interval row and of every cone and disc, after `find_modes`."""
     found = []
     for k in np.flatnonzero(s.mode != NO_PLACE):
         law = int(s.cone[s.set_of[k]])
@@ -110,7 +110,7 @@ def places(s: System) -> list[Place]:
 
 @kernel(types.void(SYSTEM, F64))
 def find_modes(s, least):
-    """F, and mode, margin, direction and speed of every place, at the solution x. A margin up to `least` is none."""
+    """Compute F, and mode, margin, direction and speed of every place, at x. A margin up to `least` counts as zero."""
     X, B, at = s.x.shape[0], s.cone.shape[0], 0
     D, y, w, loud, diagonal = scratch(X), scratch(X), scratch(X), scratch(B), scratch(X)
     for i in range(B):
@@ -151,7 +151,7 @@ def find_modes(s, least):
 
 @kernel(types.void(SYSTEM, I64, I64, I64))
 def find_direction(s, place, first, end):
-    """The speed of the rows first : end, and their direction: of sliding, or on the edge opposite to the friction."""
+    """Speed of the rows first : end and their direction: of sliding, or on the edge opposite to friction."""
     s.speed[place] = length(s.F, first, end)
     on_edge = s.mode[place] == EDGE or s.mode[place] == NOTHING
     size = length(s.x, first, end) if on_edge else s.speed[place]

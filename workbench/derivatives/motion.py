@@ -1,12 +1,12 @@
-"""Derivatives of a motion by parameters of its case, and in reverse, under one formulation.
+"""Derivatives of a motion by parameters of its case, forward and in reverse, under one formulation.
 
-A step is a function of its state, coordinates, velocities and what the formulation remembers, and of the parameters: a
-problem is posed, solved, and carried back. Its derivative goes the same way. The motion is run and recorded first. Then
-tangents of the state are carried from step to step, all parameters at once (forward mode), or what is due to the states
-is carried back from the end to the start (reverse mode, one sweep for any number of parameters; Griewank & Walther
-2008). The record takes as many numbers a step as the state, the last impulses and the solution have, and nothing is
-computed twice. Steps are compiled (`sweep`) where everything about them is regular, and taken one by one (`one_step`)
-where it is not, or where the formulation iterates or the case is written in Python.
+A step is a function of its state (coordinates, velocities, the formulation's memory) and of the parameters: a problem
+is posed and solved, and the solution is carried back. Its derivative follows the same steps. The motion is simulated
+and recorded first. Then tangents of the state are propagated from step to step, for all parameters at once (forward
+mode), or adjoints from the end to the start (reverse mode, one sweep for any number of parameters; Griewank & Walther
+2008). The record of a step has the size of the state, the last impulses and the solution, and nothing is computed
+twice. Steps are compiled (`sweep`) where everything about them is regular, and taken one by one (`one_step`) where it
+is not, where the formulation iterates, or where the case is written in Python.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ from workbench.step.stepping import PASSES
 from workbench.step.whole import is_compiled, run_whole
 
 PIECE = 500
-"""Compiled steps between which interrupts have their turn."""
+"""Number of compiled steps between checks for interrupts."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def _entry(of: str, i: int, case: Case, state: State) -> float:
 
 
 def output_of(case: Case, name: str) -> Output:
-    """q[i], v[i], energy, or x, y, z of the centre of mass; raises UnknownNameError."""
+    """The output of this name: q[i], v[i], energy, or x, y, z of the centre of mass; raises UnknownNameError."""
     q, v = case.start()
     known: dict[str, Callable[[Case, State], float]]
     known = {"energy": _energy, **{axis: partial(_centre, k) for k, axis in enumerate("xyz")}}
@@ -73,10 +73,10 @@ def output_of(case: Case, name: str) -> Output:
 
 @dataclass(frozen=True)
 class MotionDerivative:
-    """Of the outputs at the end, (outputs,), by one parameter, nan where there is none, for which `reason` is given.
+    """Derivatives of the outputs at the end, (outputs,), by one parameter; NaN with a `reason` where there is none.
 
-    kinks: the steps that have one-sided derivatives only; jumps: those whose data jump within reach of the differences;
-    switches: how often a set changed its mode, from step to step, which parameters shift in time.
+    kinks: the steps that have one-sided derivatives only; jumps: those whose data jump within the reach of the
+    differences; switches: how often a set changed its mode from step to step; parameters shift these changes in time.
     """
 
     derivative: Array
@@ -87,9 +87,9 @@ class MotionDerivative:
 
 
 def moved(case: Case, name: str) -> tuple[Callable[[float], Case], float]:
-    """The case with a parameter moved by so much, and the size of the parameter, 1 where it is zero.
+    """The case with one parameter varied, and the size of the parameter, 1 where it is zero.
 
-    Raises UnknownNameError for a name that is none of its parameters.
+    Raises UnknownNameError for a name that is not one of its parameters.
     """
     own = case.aliases.get(name, name)
     known = [f.name for f in fields(case)]
@@ -100,13 +100,13 @@ def moved(case: Case, name: str) -> tuple[Callable[[float], Case], float]:
 
 
 class Parameter:
-    """A parameter of a case as a direction: how data and start move with it, and all else, where more does."""
+    """A parameter of a case as a direction: the change of data and start, and of all else that depends on it."""
 
     def __init__(self, case: Case, name: str) -> None:
         self.name = name
         self.moved, self.unit = moved(case, name)
         beside, data = self.moved(SHIFT * self.unit), case.data()
-        # Whatever else may depend on a parameter, the case moved along says; building that takes longer than a step.
+        # The varied case shows what else depends on a parameter; building it takes longer than a step.
         same = np.array_equal(beside.relaxation.data(), case.relaxation.data()) and beside.v_th == case.v_th
         self.in_data_alone = case.is_compiled and same
         self.along = (beside.data() - data) / (SHIFT * self.unit)
@@ -118,13 +118,13 @@ class Parameter:
 
 @dataclass(frozen=True, eq=False)
 class Tangents:
-    """How the states (steps + 1) of a motion move with K parameters: q (steps + 1, K, n_q), v (steps + 1, K, n), and
-    all inputs of steps (steps + 1, K, n_x), as `sweep` has them.
+    """Tangents of the states (steps + 1) of a motion by K parameters: q (steps + 1, K, n_q), v (steps + 1, K, n), and
+    all inputs of steps (steps + 1, K, n_x), as in `sweep`.
 
-    Of each parameter: kinks and jumps, the steps that have one-sided derivatives only, and those whose data jump within
-    reach of the differences; the reason why there is no derivative, "" where there is one; tangents are then nan from
-    that step on. switches: how often a set changed its mode, from step to step; alone: steps that were not
-    compiled.
+    For each parameter: kinks and jumps, the steps that have one-sided derivatives only, and those whose data jump
+    within the reach of the differences; the reason why there is no derivative, "" where there is one (tangents are NaN
+    from that step on). switches: how often a set changed its mode from step to step; alone: number of steps that were
+    not compiled.
     """
 
     inputs: Array
@@ -146,9 +146,9 @@ class Tangents:
 
 
 class Motion:
-    """A motion of a case by steps of h [s] over a duration [s], recorded so that its derivatives can be taken.
+    """A motion of a case with steps of h [s] over a duration [s], recorded so that its derivatives can be computed.
 
-    states_q (steps + 1, n_q), states_v (steps + 1, n). Raises DataError where it comes to no end.
+    states_q (steps + 1, n_q), states_v (steps + 1, n). Raises DataError where it does not reach its end.
     """
 
     def __init__(self, case: Case, formulation: Formulation, h: float, duration: float | None = None) -> None:
@@ -161,7 +161,7 @@ class Motion:
         if run.status is not Status.SOLVED:
             raise DataError(run.reason or run.status.meaning)
         self.states_q, self.states_v, self.rows = run.states_q, run.states_v, _rows(run)
-        # Compiled steps remember the last impulses, and nothing else.
+        # Compiled steps have the last impulses as their only memory.
         remembers = c.hooks.again is not None or c.hooks.remember is not None or c.hooks.memory is not None
         self.is_compiled = case.is_compiled and not remembers and self._layout is not None
 
@@ -172,8 +172,8 @@ class Motion:
 
     @cached_property
     def _layout(self) -> tuple[Indices, Indices, Indices, Indices] | None:
-        """first (B + 1,), cone (B,), order (X,) of the problem's sets, and which coefficients (B,) are theirs, -1 for
-        none; None where a set has several, or is of a kind that is not taken."""
+        """first (B + 1,), cone (B,), order (X,) of the problem's sets, and the index (B,) of each set's coefficient, -1
+        for none; None where a set has several, or is of an unsupported kind."""
         c, problem = self.step.stepper.c, self.step.problem()
         p, count = problem.by_set, np.diff(c.sets.at)
         if (problem.laws == APART).any() or (c.kind == "mixed NCP" and (count > 1).any()):
@@ -183,7 +183,7 @@ class Motion:
         return p.sets.first, cone, p.order, np.where(cone == NO_CONE, -1, numbers)
 
     def machine(self, count: int = 0, active: NDArray[np.bool_] | None = None) -> Machine:
-        """What compiled sweeps work with: ahead with `count` tangents, back to the inputs that are `active` (n_x,)."""
+        """Data of compiled sweeps: forward with `count` tangents, reverse to the inputs that are `active` (n_x,)."""
         s, case = self.step.stepper, self.case
         c, work, core, track = s.c, s.work, s.core, s.track
         assert self._layout is not None
@@ -205,11 +205,11 @@ class Motion:
         return Machine(core, work, track, s.functions(case, solve), s.settings(solver), empty_system(first, cone), room)
 
     def state(self, k: int) -> State:
-        """The state that step k of a compiled motion begins with."""
+        """The state at the beginning of step k of a compiled motion."""
         return self.tangent(self.rows[k])
 
     def tangent(self, x: Array) -> State:
-        """The state, or a tangent of it, that compiled steps have as inputs x (n_x,), in which memory is the last
+        """The state, or a tangent of it, from the inputs x (n_x,) of compiled steps, where memory is the last
         impulses."""
         t, n_o = self.step.stepper.track, self.step.stepper.work.out.size
         n_q, n = t.q.size, t.v.size
@@ -217,7 +217,7 @@ class Motion:
         return State(x[:n_q], x[n_q : n_q + n], out[n : n + t.memory.size], out)
 
     def solved(self, k: int, state: State) -> Solved:
-        """Step k, begun at a state; raises DataError."""
+        """Solve step k from a state; raises DataError."""
         try:
             return solved(self.step, state)
         except DataError as error:
@@ -225,7 +225,7 @@ class Motion:
 
 
 def _rows(run: Run) -> Array:
-    """(steps + 1, .) of every step [q, v, the last step's v+, p_n, p_t, p_b, its solution]; nan where there is none."""
+    """Rows (steps + 1, .) [q, v, the last step's v+, p_n, p_t, p_b, its solution] of every step; NaN if none."""
     r = run.record
     last = np.concatenate([r.after, r.p], axis=1)
     none, unsolved = np.full((1, last.shape[1]), np.nan), np.full((1, r.z.shape[1]), np.nan)
@@ -233,7 +233,7 @@ def _rows(run: Run) -> Array:
 
 
 class _Notes:
-    """What is noted of the steps for each of K parameters."""
+    """Records about the steps for each of K parameters."""
 
     def __init__(self, K: int) -> None:
         self.kinks: list[list[int]] = [[] for _ in range(K)]
@@ -244,13 +244,13 @@ class _Notes:
         self.last: Array | None = None
 
     def modes(self, codes: Array) -> None:
-        """The modes (steps, X) of further steps."""
+        """Add the modes (steps, X) of further steps."""
         both = codes if self.last is None or self.last.shape != codes[:1].shape else np.concatenate([self.last, codes])
         self.switches += int((both[1:] != both[:-1]).sum())
         self.last = codes[-1:] if len(codes) else self.last
 
     def carried(self, j: int, k: int, step: Step, x: Solved, direction: Direction) -> State | None:
-        """A direction carried through step k for parameter j; None where it has no derivative."""
+        """Propagate a direction through step k for parameter j; None where it has no derivative."""
         try:
             found = carried(step, x, direction)
         except DataError as error:
@@ -265,7 +265,7 @@ class _Notes:
 def tangents_of(
     motion: Motion, parameters: Sequence[Parameter], progress: ProgressCallback | None = None, steps: int | None = None
 ) -> Tangents:
-    """Tangents of the states after 0 to `steps` steps, by default all, by all parameters at once."""
+    """Tangents of the states after 0 to `steps` steps (default: all), for all parameters at once."""
     n_q, n = motion.states_q.shape[1], motion.states_v.shape[1]
     K, start, step = len(parameters), motion.step.state, motion.step
     steps = motion.steps if steps is None else steps
@@ -317,12 +317,12 @@ def gradient_of(
     parameters: Sequence[Parameter],
     progress: ProgressCallback | None = None,
 ) -> tuple[Array, int]:
-    """The derivatives (K,) by parameters of a function of the states that has the gradients due_q (steps + 1, n_q),
-    due_v (steps + 1, n), and the steps that reverse mode took.
+    """The derivatives (K,) by parameters of a function of the states with the gradients due_q (steps + 1, n_q),
+    due_v (steps + 1, n), and the number of steps in reverse mode.
 
-    It goes back from the end to the first step that is not compiled, or has no derivative by one of its inputs, though
-    it may have one along the parameters; up to that forward mode goes. Raises DataError where a parameter has no
-    derivative there.
+    Reverse mode goes back from the end to the first step that is not compiled or has no derivative by one of its inputs
+    (though it may have one along the parameters); forward mode covers the steps before. Raises DataError where a
+    parameter has no derivative there.
     """
     n_q, n, step, k = due_q.shape[1], due_v.shape[1], motion.step, motion.steps
     n_d, n_s = step.case.data().size, n_q + n + step.state.out.size
@@ -342,7 +342,7 @@ def gradient_of(
     for p, reason in zip(parameters, tangents.reasons, strict=True):
         if reason:
             raise DataError(f"no derivative by {p.name}: {reason}")
-    # What is due to the states before the one that reverse mode has come to is theirs alone.
+    # The gradients at states before the last one of reverse mode belong to these states alone.
     earlier = np.einsum("ki,kji->j", given[:k], tangents.inputs[:k, :, : n_q + n])
     return tangents.inputs[k] @ due + earlier, motion.steps - k
 
@@ -351,10 +351,10 @@ def motion_derivatives(
     case: Case, formulation: Formulation, outputs: Sequence[str], parameters: Sequence[str], h: float,
     duration: float | None = None, progress: ProgressCallback | None = None,
 ) -> tuple[Array, dict[str, MotionDerivative]]:  # fmt: skip
-    """The outputs at the end of a motion of `duration` [s] by steps of h [s], and their derivatives by parameters.
+    """The outputs at the end of a motion of `duration` [s] with steps of h [s], and their derivatives by parameters.
 
     Raises UnknownNameError for an output or a parameter that the case does not have, DataError where the motion itself
-    comes to no end.
+    does not reach its end.
     """
     wanted = [output_of(case, name) for name in outputs]
     moving = [Parameter(case, name) for name in parameters]
@@ -371,7 +371,7 @@ def motion_derivatives(
 
 
 def _of_outputs(p: Parameter, wanted: Sequence[Output], end: State, tangent: State) -> Array:
-    """How outputs move with a parameter that moves the end of a motion along a tangent."""
+    """Derivatives of the outputs by a parameter that moves the end of a motion along a tangent."""
 
     def of(s: float) -> list[Array]:
         beside = State(*(x + s * dx for x, dx in zip(end, tangent, strict=True)))
@@ -386,7 +386,7 @@ def motion_gradient(
 ) -> tuple[float, dict[str, float]]:  # fmt: skip
     """An output at the end of a motion and its derivatives by parameters, in reverse mode (`gradient_of`).
 
-    Raises as `motion_derivatives`, and DataError where a parameter has no derivative.
+    Raises like `motion_derivatives`, and DataError where a parameter has no derivative.
     """
     wanted, moving = output_of(case, output), [Parameter(case, name) for name in parameters]
     motion = Motion(case, formulation, h, duration)

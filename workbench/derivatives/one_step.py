@@ -1,9 +1,9 @@
-"""One step of a motion and its derivative along a direction, of any formulation, whatever the step is like.
+"""One step of a motion and its derivative along a direction, for any formulation and any step.
 
-What the posed problem and the next state do with their arguments is smooth code, the case's own among it, of which
-differences of order four are taken; how the solution moves with its problem comes from `sensitivity`, never from
-differences of solutions, which know nothing of kinks. Fixed points are followed until their tangent has settled. Where
-a step has only one-sided derivatives the one along the direction is taken, and the step is noted.
+The posed problem and the next state are smooth functions of their arguments, the case's code included, and are
+differentiated by differences of order four. The derivative of the solution comes from `sensitivity`, never from
+differences of solutions, which miss kinks. Fixed points are iterated until their tangent has converged. Where a step
+has only one-sided derivatives, the one along the direction is taken, and the step is recorded.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,18 +28,18 @@ from workbench.problems.solution import Status
 from workbench.step.stepper import Stepper, end_step
 
 CLOSER = 1e-2
-"""What that is multiplied with where differences of two orders disagree."""
+"""Factor on the increment where differences of two orders disagree."""
 ROUGH = 1e-5
-"""Relative disagreement of differences of order two and four from which on the data have a jump within reach."""
+"""Relative disagreement of differences of orders two and four above which the data have a jump within reach."""
 SETTLED, UNSETTLED = 1e-11, 1e-7
-"""Relative change of a pass at which the tangent of a fixed point has settled, and from which on it has not."""
+"""Relative change per pass below which the tangent of a fixed point has converged, and above which it has not."""
 DATA = {
     "LCP": ("M", "q"), "MLCP": ("M", "q", "lower", "upper"), "conic QP": ("M", "q", "mu"),
     "Coulomb NCP": ("M", "q", "mu"), "mixed NCP": ("M", "q", "lower", "upper", "mu"), "equations": (),
 }  # fmt: skip
-"""Kind of problem: its data that may move."""
+"""The data of each kind of problem that may change."""
 MOST_PASSES = 20
-"""Passes after which the tangent of a fixed point is looked for by its linear equations."""
+"""Number of passes after which the tangent of a fixed point is computed from its linear equations."""
 
 
 class State(NamedTuple):
@@ -61,7 +61,7 @@ class Step:
         self.stepper = Stepper(c, h, case.normal, case.v_th)
         self.stepper.follow(case, case.relaxation)
         self.iterates = c.hooks.again is not None
-        # Where nothing asks for the impulses of a step, they need no derivative.
+        # Impulses that nothing uses need no derivative.
         asks = self.iterates or c.hooks.estimate != "none" or c.hooks.remember is not None or c.hooks.given is not None
         self.velocities_alone = not asks and bool(is_rigid(case.relaxation.data()))
         t = self.stepper.track
@@ -85,7 +85,7 @@ class Step:
         return self.stepper.problem()
 
     def posed(self, own: Array) -> list[Array]:
-        """The data of the problem that stands after `begin`, of a fixed point with the formulation's own data `own`."""
+        """Data of the problem after `begin`; for a fixed point with the formulation's own data `own`."""
         s = self.stepper
         if self.iterates:
             s.own[:] = own
@@ -94,19 +94,19 @@ class Step:
         return [np.array(getattr(s.work, name)) for name in self.names]
 
     def passed(self, z: Array) -> Array:
-        """The formulation's own data after the pass of which z is the solution, after `posed`."""
+        """The formulation's own data after the pass with the solution z, after `posed`."""
         self.stepper.finish_pass(z)
         return self.stepper.own.copy()
 
     def ended(self, z: Array) -> State:
-        """The state after the step of which z is the solution, after `posed`."""
+        """The state after the step with the solution z, after `posed`."""
         s, t = self.stepper, self.stepper.track
         s.finish_pass(z)
         end_step(0, s.core, s.work, t, s.functions(self.beside), s.settings(self.solver))
         return State(t.q.copy(), t.v.copy(), t.memory.copy(), s.work.out.copy())
 
     def outputs(self) -> Array:
-        """How [v, p_n, p_t] move with z, after `posed`; velocities alone where nothing asks for the impulses."""
+        """Derivative of [v, p_n, p_t] by z, after `posed`; velocities alone where nothing uses the impulses."""
         w = self.stepper.work
         rows = []
         for z in (np.zeros(w.z.size), *np.eye(w.z.size)):
@@ -122,8 +122,8 @@ def _sum(state: State, tangent: State, s: float) -> State:
 
 
 def differences(of: Callable[[float], Sequence[Array]], shift: float) -> tuple[list[Array], list[Array]]:
-    """Differences of order four of arrays at a shift, and of order two. What is not finite beside the motion, the
-    memory of a first step and bounds, does not move."""
+    """Differences of orders four and two of arrays at a shift. Values that are not finite, the memory of a first step
+    and bounds, have derivative zero."""
     fourth, second = [], []
     for ahead, behind, twice, back in zip(*(of(k * shift) for k in (1.0, -1.0, 2.0, -2.0)), strict=True):
         with np.errstate(invalid="ignore"):
@@ -137,7 +137,7 @@ def differences(of: Callable[[float], Sequence[Array]], shift: float) -> tuple[l
 
 
 def _is_rough(fourth: Sequence[Array], second: Sequence[Array], at: Sequence[Array]) -> bool:
-    """Whether differences of two orders disagree, beside their own size and that of the arrays, `at`."""
+    """Whether differences of two orders disagree, relative to their own size and that of the arrays, `at`."""
     for a, b, x in zip(fourth, second, at, strict=True):
         size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(x[np.isfinite(x)]).max(initial=0.0)))
         if np.abs(a - b).max(initial=0.0) > ROUGH * size:
@@ -146,7 +146,7 @@ def _is_rough(fourth: Sequence[Array], second: Sequence[Array], at: Sequence[Arr
 
 
 class Solved(NamedTuple):
-    """A step's state, the formulation's own data as they have settled, its solution, how that moves, and outputs."""
+    """A step's state, the converged own data of the formulation, the solution, its sensitivity, and the outputs."""
 
     state: State
     own: Array
@@ -157,7 +157,7 @@ class Solved(NamedTuple):
 
 
 def solved(step: Step, state: State) -> Solved:
-    """The step that begins at a state; raises DataError where it has no solution."""
+    """Solve the step that begins at a state; raises DataError where it has no solution."""
     step.begin(state)
     solution, _, _ = step.stepper.solve(step.solver)
     if solution.claimed is not Status.SOLVED:
@@ -166,7 +166,7 @@ def solved(step: Step, state: State) -> Solved:
     sensitivity = sensitivity_of(step.stepper.problem(), solution.z) if solution.z.size else None
     unsettled = ""
     if step.iterates:
-        # Begun anew: a formulation that counts its passes has one more.
+        # Begun again, because a formulation that counts its passes has counted one.
         step.begin(state)
         step.posed(own)
         settled = step.passed(solution.z)
@@ -186,10 +186,10 @@ def after(step: Step, x: Solved) -> State:
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """A direction in which a step is left: a tangent of its state, and one of the case's data (n_d,).
+    """A direction of differentiation of a step: a tangent of its state, and one of the case's data (n_d,).
 
-    unit: how far the data may be followed, over which they are moved by a small share. moved: the case moved so far
-    along, where more of it moves than its data.
+    unit: distance over which the data may be varied; they are varied by a small fraction of it. moved: the case varied
+    by that much, if more than its data depend on the parameter.
     """
 
     state: State
@@ -198,7 +198,7 @@ class Direction:
     moved: Callable[[float], Case] | None = None
 
     def shift(self, state: State) -> float:
-        """By how much it is followed so that neither the data nor the state move far."""
+        """The increment for which neither the data nor the state move far."""
         least = self.unit
         for x, dx in zip(state, self.state, strict=True):
             far = np.abs(dx) > 0
@@ -216,7 +216,7 @@ class Carried(NamedTuple):
 
 
 def carried(step: Step, x: Solved, t: Direction) -> Carried:
-    """A direction carried through a step. Raises DataError where it has no derivative along it."""
+    """Propagate a direction through a step. Raises DataError where it has no derivative along it."""
     if x.unsettled:
         raise DataError(x.unsettled)
     shift, noted = t.shift(x.state), [False, False]
@@ -230,7 +230,7 @@ def carried(step: Step, x: Solved, t: Direction) -> Carried:
         return step.posed(x.own + s * own)
 
     def solution(own: Array) -> Array:
-        """dz that a tangent of the formulation's own data leads to; notes kinks, and data that jump."""
+        """dz for a tangent of the formulation's own data; records kinks and data that jump."""
         if x.sensitivity is None:
             return np.zeros(0)
         here = posed(0.0, own)
@@ -265,9 +265,9 @@ def carried(step: Step, x: Solved, t: Direction) -> Carried:
 
 
 def _fixed(passed: Callable[[Array], Array], x: Array) -> Array:
-    """The fixed point of the tangents of passes, by passes, and by its linear equations where these contract slowly.
+    """The fixed point of the tangents of passes, by passes, or by its linear equations where passes contract slowly.
 
-    Raises DataError where neither settles.
+    Raises DataError where neither converges.
     """
     for _ in range(MOST_PASSES):
         before, x = x, passed(x)

@@ -1,10 +1,10 @@
-"""The sensitivity of a solution: whether it has derivatives by its problem's data, of which kind, and what they are.
+"""The sensitivity of a solution: whether it has derivatives by its problem's data, of which kind, and their values.
 
-Where all modes hold strictly and S (`linearised`) is regular, the solution moves smoothly. Between modes it has
-one-sided derivatives, solutions of a complementarity problem; if that has one for all changes, the solution is unique
-nearby and moves at a bounded rate (strong regularity: Robinson 1980), and its derivatives jump. For rows of intervals
-and contacts on edges that takes a P-matrix, the Schur complement of S on the bounded y. Where S is singular the
-impulses are not determined; velocities may be.
+Where all modes hold strictly and S (`linearised`) is regular, the solution is smooth. Between modes it has one-sided
+derivatives, solutions of a complementarity problem. If that has exactly one solution for all changes, the solution is
+locally unique and Lipschitz (strong regularity: Robinson 1980), and its derivatives jump. For interval rows and
+contacts on edges this requires a P-matrix, the Schur complement of S on the bounded y. Where S is singular the impulses
+are not unique; velocities may be.
 """
 
 from dataclasses import dataclass
@@ -25,22 +25,22 @@ from workbench.problems.problem import Problem
 from workbench.problems.sets import COULOMB, NO_CONE
 
 LEAST = 1e-11
-"""Margin, relative to a set's own impulse and velocity, that an answer to round-off tells from none."""
+"""Margin, relative to a set's own impulse and velocity, above which a solution to round-off distinguishes a mode."""
 TIMES = 10.0
-"""A margin counts that exceeds so many times what the answer is known to."""
+"""A margin counts if it exceeds the accuracy of the solution by this factor."""
 MOST_ROWS = 12
-"""Bounded unknowns up to which all one-sided derivatives are enumerated."""
+"""Largest number of bounded unknowns for which all one-sided derivatives are enumerated."""
 NEAR = 1e-4
 """Relative distance up to which an answer to round-off is the solution that was given."""
 CONSISTENT = 1e-9
 """Share of its terms up to which a gradient of redundant contacts is one that their impulses do not move."""
 UNDETERMINED = "no gradient: contacts are redundant, and how they share the load is not determined"
 SAME = 1e-9
-"""Relative difference up to which two derivatives are one."""
+"""Relative difference within which two derivatives are equal."""
 
 
 class Kind(StrEnum):
-    """What a point is for an optimiser."""
+    """The kind of a point for an optimiser."""
 
     SMOOTH = "differentiable"
     KINK = "one-sided derivatives only"
@@ -51,7 +51,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Derivative:
-    """Of the unknowns z and of F = A z + q, both (n,), along a change of the data."""
+    """Derivatives of the unknowns z and of F = A z + q, both (n,), along a change of the data."""
 
     z: Array
     F: Array
@@ -59,7 +59,7 @@ class Derivative:
 
 @dataclass(frozen=True, eq=False)
 class Sensitivity:
-    """A problem at a solution z (n,): the places of its sets, the kind of point, and why."""
+    """A problem at a solution z (n,): the places of its sets, the kind of point, and the reason."""
 
     problem: Problem
     z: Array
@@ -71,12 +71,12 @@ class Sensitivity:
 
     @property
     def margin(self) -> float:
-        """The least margin by which a mode holds, relative; 0 between modes, inf where nothing has a mode."""
+        """The smallest relative margin with which a mode holds; 0 between modes, inf where nothing has a mode."""
         return min((place.margin for place in self.places), default=np.inf)
 
     @cached_property
     def verdict(self) -> tuple[Kind, str]:
-        """The kind of point, and the reason in words."""
+        """The kind of point, and the reason as text."""
         s = self.system
         words = _count(s.between)
         if not s.between:
@@ -99,7 +99,7 @@ class Sensitivity:
         return Kind.SEVERAL, f"{words}; the Schur complement on these is not a P-matrix"
 
     def _with_nothing(self, words: str) -> tuple[Kind, str]:
-        """A contact without force and velocity may go anywhere in its cone."""
+        """The case of contacts with neither force nor velocity, which may move anywhere in their cones."""
         s = self.system
         laws = {place.law for place in self.places if place.law != NO_CONE}
         if COULOMB not in laws and np.allclose(s.S, s.S.T, rtol=0, atol=1e-12 * np.abs(s.S).max(initial=0.0)):
@@ -112,7 +112,7 @@ class Sensitivity:
     def _reduced(self) -> Array | None:
         """The Schur complement of S on the bounded y; None where the rest is singular.
 
-        Whether it is a P-matrix does not depend on the signs in which unknowns are counted.
+        Whether it is a P-matrix does not depend on the signs of the unknowns.
         """
         s, free = self.system, self.system.free
         S = s.S
@@ -127,9 +127,10 @@ class Sensitivity:
     def along(self, outputs: Array | None = None, **data: Any) -> list[Derivative]:
         """All one-sided derivatives found along a change of the problem's M, q, mu, lower, upper (`change_of`).
 
-        One where the point is smooth or a kink; several or none where the solution is not unique nearby. Where impulses
-        are not determined, derivatives are asked of `outputs` z, (k, n), or without them of F, and those of z are one
-        of many. Raises DataError where these are not determined either, and for a change that is none of the problem's.
+        There is one where the point is smooth or a kink; several or none where the solution is not locally unique.
+        Where impulses are not unique, the derivatives are those of `outputs` z, (k, n), or without outputs those of F,
+        and the derivatives of z are one choice of many. Raises DataError where these are not unique either, and for a
+        change that does not fit the problem.
         """
         change, s = change_of(self.problem, **data), self.system
         if not s.between:
@@ -162,7 +163,7 @@ class Sensitivity:
         return self._plain(*s.derivative(y, change))
 
     def _undetermined(self, change: Change, y: Array, outputs: Array | None) -> str:
-        """Why outputs, or velocities, have no derivative where impulses are not determined; "" where they have one."""
+        """Why outputs, or velocities, have no derivative where impulses are not unique; "" where they have one."""
         s, p, name = self.system, self.system.problem, "velocities" if outputs is None else "outputs"
         Y, right = s.kernel(), s.right(change)
         C = s.A if outputs is None else outputs[:, p.order] * p.unit
@@ -173,7 +174,7 @@ class Sensitivity:
 
         if np.abs(C @ s.R @ Y).max(initial=0.0) > 1e-9 * np.abs(C).max(initial=0.0) * np.abs(s.R @ Y).max():
             return f"{name} are not determined: impulses that the law leaves open move them"
-        # Beside the terms that they are sums of, which may cancel.
+        # Relative to the terms of their sums, which may cancel.
         if (np.abs(s.S @ y - right) > 1e-9 * s.terms(change)).any():
             return f"{name} have a kink: redundant contacts would have to move in ways that contradict one another"
         reach = np.abs([s.solved(e) for e in np.eye(s.Y)]).T @ s.terms(change)
@@ -261,9 +262,9 @@ def _count(between: list[Place]) -> str:
 
 
 def _solutions(posed: MixedNCP) -> tuple[list[Array], bool]:
-    """All solutions of a one-sided problem of few bounded unknowns, each by the active set; of others the one found.
+    """All solutions of a one-sided problem with few bounded unknowns, each by the active set; otherwise the one found.
 
-    False where there may be others.
+    The second value is False where there may be others.
     """
     bounded = np.flatnonzero((posed.lower > -np.inf) | (posed.upper < np.inf))
     if posed.sets.cone.any() or bounded.size > MOST_ROWS:
@@ -292,9 +293,9 @@ def _solutions(posed: MixedNCP) -> tuple[list[Array], bool]:
 
 
 def sensitivity_of(problem: Problem, z: Array) -> Sensitivity:
-    """The sensitivity of a solution z (n,) of a problem, which is first brought to round-off.
+    """The sensitivity of a solution z (n,) of a problem, which is first improved to round-off.
 
-    Raises DataError for a batch, for torsion and rolling apart, and for z that is no solution.
+    Raises DataError for a batch, for separate torsion and rolling, and for z that is not a solution.
     """
     p = one_by_one(problem)
     z = np.array(z, dtype=float)
@@ -312,7 +313,7 @@ def sensitivity_of(problem: Problem, z: Array) -> Sensitivity:
 
 
 def _polished(problem: Problem, z: Array) -> Array:
-    """The answer that a method to round-off comes to from z, if it is a better one."""
+    """The solution that a method to round-off finds from z, if it is better."""
     from workbench.algorithms import ROUND_OFF, find_solver
     from workbench.algorithms.asking import solved_from
 
@@ -320,6 +321,6 @@ def _polished(problem: Problem, z: Array) -> Array:
         return z
     found = solved_from(find_solver(ROUND_OFF[problem.kind]), problem, z)
     better = found.verified and float(found.residual) < float(problem.residual(z))
-    # Another solution than the one that is asked about is no better answer.
+    # A solution other than the one in question is no improvement.
     near = better and np.abs(found.z - z).max(initial=0.0) <= NEAR * np.abs(z).max(initial=0.0)
     return np.asarray(found.z) if near else z

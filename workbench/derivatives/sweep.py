@@ -1,13 +1,13 @@
-"""Derivatives of a recorded motion, step after step, ahead and in reverse: what is compiled of them.
+"""Derivatives of a recorded motion, step after step, forward and in reverse: the compiled part.
 
-A step takes inputs x = [q, v, last step's v+, p_n, p_t, p_b, data of the case] to the next ones. Their way is: contact
-data y(x), of which differences along tangents are taken, or one by one along the inputs; the mixed system A(y), linear
-in y; its solution, which moves as the law linearised there says (`linearised`); q+, of which differences are taken.
-In reverse, what is due to y is known before y is moved, so that each input takes two evaluations of the contact data,
-whatever the parameters are.
+A step maps inputs x = [q, v, last step's v+, p_n, p_t, p_b, data of the case] to the next ones, through: contact
+data y(x), differentiated by differences along tangents or along each input; the mixed system A(y), linear in y; its
+solution, differentiated by the linearised law (`linearised`); q+, differentiated by differences. In reverse, the
+adjoint of y is known before y is varied, so that each input takes two evaluations of the contact data, whatever the
+parameters.
 
-Steps whose modes do not all hold by a clear margin, whose data jump within reach of the differences, or whose outputs
-redundant contacts leave open, are left to the caller.
+Steps whose modes do not all hold by a clear margin, whose data jump within the reach of the differences, or whose
+outputs are not unique because of redundant contacts, are left to the caller.
 """
 
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -32,27 +32,27 @@ from workbench.mechanics.core import CORE
 from workbench.step.stepping import FUNCTIONS, OTHER, SETTINGS, SOLVED, TRACK, begin_step, pose, residual_of
 
 SHIFT = 1e-5
-"""Share of a parameter and of the state by which they are moved for differences of the contact data."""
+"""Fraction of a parameter and of the state by which they are varied for differences of the contact data."""
 CLOSER = 1e-2
-"""What that is multiplied with where the data are too curved for it."""
+"""Factor on this increment where the data are too curved for it."""
 BENT = 1e-4
-"""Relative difference of the slopes ahead and behind from which on data may have a jump or kink within reach."""
+"""Relative difference of forward and backward slopes above which data may have a jump or kink within reach."""
 CLEAR = 1e-6
-"""Least margin, relative, of modes that are not looked at more closely."""
+"""Smallest relative margin of modes that need no closer examination."""
 VERIFIED = 1e-9
-"""Residual up to which a recorded answer is the solution."""
+"""Largest residual with which a recorded result counts as the solution."""
 LEAST = 1e-11
-"""Margin that counts as none."""
+"""Margin that counts as zero."""
 CONSISTENT, SAME, ASIDE = 1e-7, 1e-7, 1e-3
-"""Shares of the terms that a right side, or an output, is the sum of: what may lie outside the range where redundant
-rows are consistent, and by how much an output may depend on how redundant contacts share the load; share of the
-impulses by which that is moved to see it."""
+"""Fractions of the terms of a right-hand side, or an output: the part that may lie outside the range where redundant
+rows are consistent, and the allowed dependence of an output on the load distribution of redundant contacts; fraction of
+the impulses by which that distribution is varied to test this."""
 I64, F64 = types.int64, types.float64
 CUBE, CODES = types.Array(types.float64, 3, "C"), types.Array(types.int64, 2, "C")
 
 
 class Sweep(Packed):
-    """What the derivative of a step works in. n_x inputs, n_y contact data: the parameters of the mixed system and the
+    """Work space for the derivative of a step. n_x inputs, n_y contact data: the parameters of the mixed system and the
     axes in use; c columns of the mixed system, K tangents."""
 
     sizes = ("n_q", "n", "n_o", "n_d", "n_x", "n_y", "n_f", "X", "B", "rows", "columns", "nnz", "K")
@@ -62,24 +62,24 @@ class Sweep(Packed):
         "row_of": ("nnz",),
         "column_of": ("nnz",),
         "order": ("X",),
-        "coefficient": ("B",),  # which of the problem's coefficients is a set's, -1 for none
-        "active": ("n_x",),  # inputs that reverse mode moves
+        "coefficient": ("B",),  # index of a set's coefficient among the problem's, -1 for none
+        "active": ("n_x",),  # inputs that reverse mode differentiates
         "x": ("n_x",),
         "unit": ("n_x",),  # size of an input
         "moved": ("n_x",),
         "y": ("n_y",),
-        "largest": (1,),  # of the finite y
+        "largest": (1,),  # largest of the finite y
         "ahead": ("n_y",),
         "behind": ("n_y",),
         "w": ("columns",),  # [free unknowns, solution, 1]
-        "raw": ("n_o",),  # the answer in the axes in use
+        "raw": ("n_o",),  # the solution in the axes in use
         "LU": ("n_f", "n_f"),
         "pivots": ("n_f",),
         "q_ahead": ("n_q",),
         "q_behind": ("n_q",),
         "dy": ("K", "n_y"),
         "answers": ("K", "n_o"),
-        "terms": ("K",),  # sizes of what they are sums of
+        "terms": ("K",),  # sizes of the terms of their sums
     }
 
     if TYPE_CHECKING:
@@ -91,7 +91,7 @@ SWEEP = Sweep.compiled
 
 
 class Machine(NamedTuple):
-    """What a step needs: the stepper's parts, and room for its derivative."""
+    """Data of a step: the stepper's parts, and work space for its derivative."""
 
     core: Any
     work: Any
@@ -107,7 +107,7 @@ MACHINE = argument_type(Machine, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, SYSTEM,
 
 @kernel(types.void(MACHINE, VECTOR))
 def enter(m, x):
-    """The inputs x (n_x,) into what a step begins with."""
+    """Copy the inputs x (n_x,) to the beginning of a step."""
     core, work, track = m.core, m.work, m.track
     n_q, n, r, t = track.q.shape[0], core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
     after = n_q + n
@@ -117,7 +117,7 @@ def enter(m, x):
         track.v[i] = x[n_q + i]
     for i in range(work.out.shape[0]):
         work.out[i] = x[after + i]
-    # The memory that is the default (`hooks.remember_impulses`).
+    # The default memory (`hooks.remember_impulses`).
     for i in range(min(r + t, track.memory.shape[0])):
         track.memory[i] = x[after + n + i]
     for i in range(track.data.shape[0]):
@@ -126,14 +126,14 @@ def enter(m, x):
 
 @kernel(types.void(MACHINE))
 def begin(m):
-    """The contact data of the step that has been entered, in the core. Apart: what numba puts into a caller shares its
-    names."""
+    """Compute the contact data of the entered step in the core. A separate kernel, because inlining by numba shares
+    names with the caller."""
     begin_step(0, m.core, m.work, m.track, m.functions, m.settings)
 
 
 @kernel(types.void(MACHINE, VECTOR, VECTOR))
 def contact_data(m, x, y):
-    """The contact data y (n_y,) of a step with the inputs x (n_x,); they stand in the core."""
+    """Compute the contact data y (n_y,) of a step with the inputs x (n_x,); they are also left in the core."""
     core, r = m.core, m.core.mu.shape[0]
     enter(m, x)
     begin(m)
@@ -145,7 +145,7 @@ def contact_data(m, x, y):
 
 @kernel(types.void(I64, MATRIX, MACHINE))
 def recall(k, rows, m):
-    """The inputs of step k from the record of a motion, and the solution into `work`."""
+    """Load the inputs of step k from the record of a motion, and the solution into `work`."""
     s, n_q, n, n_o = m.sweep, m.track.q.shape[0], m.core.v.shape[0], m.work.out.shape[0]
     for i in range(n_q + n + n_o):
         s.x[i] = rows[k, i]
@@ -155,13 +155,13 @@ def recall(k, rows, m):
 
 @kernel(types.boolean(MACHINE))
 def is_posed(m):
-    """Pose the problem of the contact data in the core; whether it can be posed."""
+    """Pose the problem of the contact data in the core; return whether it can be posed."""
     return pose(m.core, m.work) == SOLVED
 
 
 @kernel(types.boolean(MACHINE))
 def stand(m):
-    """Pose the step of the inputs x, whose solution is in `work`; whether all its modes hold by a clear margin."""
+    """Pose the step of the inputs x, with its solution in `work`; return whether all modes hold by a clear margin."""
     work, s, p = m.work, m.sweep, m.system
     contact_data(m, s.x, s.y)
     if not is_posed(m):
@@ -185,8 +185,8 @@ def stand(m):
 
 @kernel(types.UniTuple(I64, 2)(MACHINE, types.boolean))
 def linearise(m, transposed):
-    """Y and the rank of S, or of S^T, factorised, at the solution in the system, -1 where it is not told; A_ff, or its
-    transpose, factorised."""
+    """Factorise S, or S^T, at the solution in the system, and A_ff, or its transpose; return Y and the rank, -1 if it
+    is undecided."""
     work, s, p = m.work, m.sweep, m.system
     n_f, n_c, A, X, LU, z, w, raw, order, x = (
         work.X.shape[0], work.q.shape[0], work.A, work.X, s.LU, work.z, s.w, s.raw, s.order, p.x
@@ -216,9 +216,9 @@ def linearise(m, transposed):
 
 @kernel(F64(MACHINE, VECTOR, VECTOR, I64, VECTOR))
 def carried(m, dx, g, counted, found):
-    """The answer's tangent (n_o,) by dx (X,) and by -g (n_f,) in the free unknowns, the data staying; g is lost.
+    """The solution's tangent (n_o,) for dx (X,) and -g (n_f,) in the free unknowns, data fixed; g is overwritten.
 
-    The largest sum of the sizes of the terms of the first `counted` entries.
+    Returns the largest sum of the sizes of the terms of the first `counted` entries.
     """
     work, s = m.work, m.sweep
     n_f, n_c, largest = work.X.shape[0], work.q.shape[0], 0.0
@@ -245,8 +245,8 @@ def carried(m, dx, g, counted, found):
 
 @kernel(types.boolean(MACHINE, I64, I64, I64))
 def move_aside(m, Y, rank, counted):
-    """Another solution x of redundant contacts into the system, S being factorised; False where that moves the first
-    `counted` entries of the answer."""
+    """Put another solution x of redundant contacts into the system, S being factorised; False where that changes the
+    first `counted` entries of the solution."""
     p, work = m.system, m.work
     y, dx, size, change = scratch(Y), scratch(p.x.shape[0]), 0.0, 0.0
     g, found, moved = scratch(work.X.shape[0]), scratch(work.out.shape[0]), 0.0
@@ -269,8 +269,8 @@ def move_aside(m, Y, rank, counted):
 
 @kernel(F64(MACHINE, I64, I64, I64, VECTOR, VECTOR))
 def answer(m, Y, rank, counted, dy, found):
-    """The tangent (n_o,) of the answer in the axes in use along dy (n_y,); the size of the terms of its first `counted`
-    entries, nan where redundant rows contradict one another."""
+    """The tangent (n_o,) of the solution in the axes in use along dy (n_y,); returns the size of the terms of its first
+    `counted` entries, NaN where redundant rows are inconsistent."""
     work, s, p = m.work, m.sweep, m.system
     n_f, n_c, X, n_o = work.X.shape[0], work.q.shape[0], p.x.shape[0], found.shape[0]
     rho, g, r, terms = scratch(work.A.shape[0]), scratch(n_f), scratch(X), scratch(X)
@@ -317,8 +317,8 @@ def answer(m, Y, rank, counted, dy, found):
 
 @kernel(types.void(MACHINE, I64, VECTOR, VECTOR, VECTOR, VECTOR))
 def due_to_data(m, Y, a, given, out, found):
-    """What is due to the contact data (n_y,), of a (Y,) for the rows of the law, given (X,) for the solution and out
-    (n_o,) for the answer: the transpose of `answer`, with A_ff^T factorised."""
+    """The adjoint of the contact data (n_y,), from a (Y,) for the rows of the law, given (X,) for the solution and out
+    (n_o,) for the outputs: the transpose of `answer`, with A_ff^T factorised."""
     work, s, p = m.work, m.sweep, m.system
     n_f, n_c, X, n_o = work.X.shape[0], work.q.shape[0], p.x.shape[0], out.shape[0]
     rho, force, left, u, v = scratch(work.A.shape[0]), scratch(X), scratch(X), scratch(n_f), scratch(n_f)
@@ -358,7 +358,7 @@ def due_to_data(m, Y, a, given, out, found):
 
 @kernel(types.void(MACHINE, VECTOR, VECTOR))
 def turned_back(m, dy, out):
-    """A tangent of the answer (n_o,) from the axes in use to the case's own, along dy (n_y,)."""
+    """Transform a tangent of the solution (n_o,) from the axes in use to the case's own, along dy (n_y,)."""
     s, r = m.sweep, m.core.mu.shape[0]
     n = m.core.v.shape[0]
     if m.core.b_t.shape[0] != 2 * r:
@@ -372,7 +372,7 @@ def turned_back(m, dy, out):
 
 @kernel(types.void(MACHINE, VECTOR, VECTOR))
 def turned_along(m, out, found):
-    """The transpose of `turned_back`: what is due to the axes into found (n_y,), to the answer in these into out."""
+    """The transpose of `turned_back`: adds the adjoint of the axes to found (n_y,), that of the solution to out."""
     s, r = m.sweep, m.core.mu.shape[0]
     n = m.core.v.shape[0]
     if m.core.b_t.shape[0] != 2 * r:
@@ -386,7 +386,7 @@ def turned_along(m, out, found):
 
 @kernel(F64(VECTOR), **FASTER)
 def largest_of(x):
-    """The largest size of an entry; none may be nan."""
+    """The largest absolute value of an entry; no entry may be NaN."""
     largest = 0.0
     for i in range(x.shape[0]):
         largest = max(largest, abs(x[i]))
@@ -395,7 +395,7 @@ def largest_of(x):
 
 @kernel(types.UniTuple(F64, 2)(VECTOR, VECTOR, VECTOR, F64))
 def slope_and_bend(y, ahead, behind, step):
-    """The slope into `ahead` and its size, and that of the second difference; what is not finite does not move."""
+    """Put the slope into `ahead`; return its size and that of the second difference. Nonfinite entries count as 0."""
     for i in range(y.shape[0]):
         a, b = ahead[i], behind[i]
         d, bend = (a - b) / (2.0 * step), abs((a - y[i]) - (y[i] - b))
@@ -406,8 +406,8 @@ def slope_and_bend(y, ahead, behind, step):
 
 @kernel(types.boolean(MACHINE, VECTOR, I64, F64))
 def find_slope(m, t, only, shift):
-    """The slope of the contact data along a tangent of the inputs t (n_x,), or along one input alone, into `ahead`;
-    False where they may have a jump or kink within reach. What is not finite does not move."""
+    """Put the slope of the contact data along a tangent of the inputs t (n_x,), or along one input alone, into `ahead`;
+    return False where there may be a jump or kink within reach. Nonfinite entries have slope zero."""
     x, moved, y, ahead, behind = m.sweep.x, m.sweep.moved, m.sweep.y, m.sweep.ahead, m.sweep.behind
     for closer in range(2):
         step = CLOSER * shift if closer else shift
@@ -424,7 +424,7 @@ def find_slope(m, t, only, shift):
 
 @kernel(F64(MACHINE, VECTOR))
 def shift_along(m, t):
-    """By how much a tangent (n_x,) is followed so that nothing moves far."""
+    """The increment along a tangent (n_x,) for which nothing moves far."""
     s, least = m.sweep, np.inf
     for i in range(t.shape[0]):
         if t[i] != 0.0 and s.x[i] - s.x[i] == 0.0:
@@ -434,7 +434,7 @@ def shift_along(m, t):
 
 @kernel(types.void(MACHINE))
 def find_units(m):
-    """The sizes of the state and the last answer, those of the data stay; and of the contact data."""
+    """Compute the sizes of the state, the last solution and the contact data; those of the data are constant."""
     s, size = m.sweep, 0.0
     x, unit, y = s.x, s.unit, s.y
     for i in range(x.shape[0] - m.track.data.shape[0]):
@@ -469,7 +469,7 @@ def coordinates(m, t, dv, shift, found):
 
 @kernel(types.boolean(MACHINE, MATRIX, MATRIX))
 def step_ahead(m, tangents, found):
-    """The tangents (K, n_x) after a step whose inputs and solution are in place; False where they are not told."""
+    """The tangents (K, n_x) after a step whose inputs and solution are loaded; False where they are undetermined."""
     s, n_q, n, n_o = m.sweep, m.track.q.shape[0], m.core.v.shape[0], m.work.out.shape[0]
     if not stand(m):
         return False
@@ -487,7 +487,7 @@ def step_ahead(m, tangents, found):
         if s.terms[j] != s.terms[j]:
             return False
     if rank < Y:
-        # Outputs must not depend on how redundant contacts share the load.
+        # Outputs must not depend on the load distribution of redundant contacts.
         if not move_aside(m, Y, rank, counted):
             return False
         Y, rank = linearise(m, False)
@@ -515,8 +515,8 @@ def step_ahead(m, tangents, found):
 
 @kernel(I64(I64, I64, MATRIX, CUBE, CODES, MACHINE))
 def ahead(start, steps, rows, tangents, modes, m):
-    """Tangents (steps + 1, K, n_x) of a recorded motion from step `start` on, and the modes (steps - start, X); the
-    first step that is left, or `steps`."""
+    """Tangents (steps + 1, K, n_x) of a recorded motion from step `start` on, and the modes (steps - start, X); returns
+    the first step that is left to the caller, or `steps`."""
     for k in range(start, steps):
         recall(k, rows, m)
         if not step_ahead(m, tangents[k], tangents[k + 1]):
@@ -528,8 +528,8 @@ def ahead(start, steps, rows, tangents, modes, m):
 
 @kernel(types.boolean(MACHINE, VECTOR, VECTOR, VECTOR))
 def in_reverse(m, out, found, outside):
-    """What is due to the contact data (n_y,) from what is due to the answer (n_o,); `outside`: what redundant rows that
-    contradict one another would owe. False where the rank is not told or the answer is not determined."""
+    """The adjoint of the contact data (n_y,) from that of the solution (n_o,); `outside`: the adjoint of inconsistent
+    redundant rows. False where the rank is undecided or the solution is not unique."""
     work, s, p = m.work, m.sweep, m.system
     n_f, n_c, X, n_y = work.X.shape[0], work.q.shape[0], p.x.shape[0], s.y.shape[0]
     Y, rank = linearise(m, True)
@@ -570,7 +570,7 @@ def in_reverse(m, out, found, outside):
 
 @kernel(types.void(MACHINE, VECTOR, VECTOR, VECTOR))
 def through_coordinates(m, due, found, at_v):
-    """What is due to the inputs (n_x,) and to v+ (n,) from what is due to q+, the first of `due`."""
+    """The adjoints of the inputs (n_x,) and of v+ (n,) from that of q+, the first part of `due`."""
     s, n_q, n, n_d = m.sweep, m.track.q.shape[0], m.core.v.shape[0], m.track.data.shape[0]
     q, v, data, state = scratch(n_q), scratch(n), scratch(n_d), s.x.shape[0] - n_d
     for i in range(n_q):
@@ -607,7 +607,7 @@ def through_coordinates(m, due, found, at_v):
 
 @kernel(types.UniTuple(F64, 2)(VECTOR, VECTOR), **FASTER)
 def sum_of_products(x, y):
-    """x . y, and the sum of the sizes of its terms."""
+    """x . y, and the sum of the absolute values of its terms."""
     total = size = 0.0
     for i in range(x.shape[0]):
         term = x[i] * y[i]
@@ -617,8 +617,8 @@ def sum_of_products(x, y):
 
 @kernel(types.boolean(MACHINE, VECTOR, VECTOR))
 def step_back(m, due, found):
-    """What is due to the inputs (n_x,) of a step whose inputs and solution are in place, from what is due to those
-    after it; False where it is not told."""
+    """The adjoint of the inputs (n_x,) of a step whose inputs and solution are loaded, from the adjoint of those
+    after it; False where it cannot be determined."""
     s, n_q, n, n_o = m.sweep, m.track.q.shape[0], m.core.v.shape[0], m.work.out.shape[0]
     n_x, n_y, counted = s.x.shape[0], s.y.shape[0], m.work.out.shape[0] if m.sweep.asks else m.core.v.shape[0]
     if not stand(m):
@@ -638,7 +638,7 @@ def step_back(m, due, found):
         return False
     redundant = rank < Y
     if redundant:
-        # What is due must not depend on how redundant contacts share the load.
+        # The adjoint must not depend on the load distribution of redundant contacts.
         Y, rank = linearise(m, False)
         if not move_aside(m, Y, rank, counted) or not in_reverse(m, out, due_aside, due_outside):
             return False
@@ -661,9 +661,9 @@ def step_back(m, due, found):
 
 @kernel(I64(I64, I64, MATRIX, MATRIX, VECTOR, VECTOR, MACHINE))
 def back(end, start, rows, given, due, found, m):
-    """What is due to the inputs (n_x,) of a recorded motion: in `due` that of step `end`, then of the steps before it
-    down to `start`. Where one is left, `due` is that of the step after it, which is returned, else `start`. given
-    (steps + 1, n_q + n) is due to the states besides; found is lost."""
+    """The adjoint of the inputs (n_x,) of a recorded motion: `due` starts with that of step `end` and is taken back
+    to `start`. Where a step is left to the caller, `due` is that of the step after it, which is returned, else
+    `start`. given (steps + 1, n_q + n) adds to the states' adjoints; found is overwritten."""
     for k in range(end - 1, start - 1, -1):
         recall(k, rows, m)
         if not step_back(m, due, found):

@@ -1,4 +1,4 @@
-"""A problem set by set at a solution, with its modes and the law linearised there, as compiled code sees it."""
+"""A problem set by set at a solution, with its modes and the linearised law, as compiled code sees it."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,9 +10,9 @@ from workbench.problems.problem import Indices
 
 
 class System(Packed):
-    """X unknowns in B sets; Y of the rows of what has X are in use where the law is linearised (`linearised`).
+    """X unknowns in B sets; arrays of X rows use Y of them where the law is linearised (`linearised`).
 
-    What is said once of a row of intervals or of a cone or disc stands at its first unknown.
+    Values with one entry per interval row, cone or disc are stored at its first unknown.
     """
 
     sizes = ("X", "B", "ends")
@@ -59,7 +59,7 @@ SYSTEM = System.compiled
 
 
 def empty_system(first: Indices, cone: Indices) -> System:
-    """Room for a problem whose set i has the unknowns first[i] : first[i + 1] and is what cone[i] says."""
+    """An empty system for a problem whose set i has the unknowns first[i] : first[i + 1] and the kind cone[i]."""
     s = System(X=int(first[-1]), B=cone.size, ends=first.size)
     s.first, s.cone, s.set_of = first, cone, np.repeat(np.arange(cone.size), np.diff(first))
     return s

@@ -1,1 +1,1 @@
-"""Diagnostics, one question a file. Each returns a verdict with its certificate or witness, or says "undecided"."""
+"""Diagnostics, one question per file. Each returns a verdict with its certificate or witness, or says "undecided"."""

@@ -1,4 +1,4 @@
-"""The certificate of a check: its problem, and every verdict with what proves it, as docs/certificates.md has it."""
+"""The certificate of a check: its problem, and every verdict with its proof, in the format of docs/certificates.md."""
 
 from typing import Any
 
@@ -21,19 +21,19 @@ from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionP
 from workbench.readers.matrix import Matrix
 
 LARGEST = 600
-"""Order up to which a certificate is written: all entries of M stand in it."""
+"""Largest order for which a certificate is written: it contains all entries of M."""
 
 ENTRY_SECONDS = 2.5e-6
-"""To write an entry of M, twice: for the digest and for the file."""
+"""Seconds to write an entry of M, twice: for the digest and for the file."""
 
 Entry = dict[str, Any]
 Posed = MLCP | FrictionProblem | GlobalFrictionProblem
 
 
 def certificate(matrix: Matrix, q: Matrix | None, result: Entry, seconds: float = 10.0) -> Entry:
-    """The document, ready for JSON, of the result of `check` for this matrix (n, n) and q (n, 1).
+    """The JSON-ready certificate of the result of `check` for this matrix (n, n) and q (n, 1).
 
-    A verdict whose proof could not be written within `seconds`, M itself included, is left out, and named in "left_out"
+    A verdict whose proof could not be written within `seconds`, M itself included, is omitted and listed in "left_out"
     with the reason. Raises DataError for a matrix that is not square or larger than `LARGEST`.
     """
     n = matrix.values.shape[0]
@@ -59,7 +59,7 @@ def certificate(matrix: Matrix, q: Matrix | None, result: Entry, seconds: float 
 
 
 def writing_seconds(n: int) -> float:
-    """Seconds, about, in which a certificate of order n is written once its proofs are there."""
+    """Estimate the seconds to write a certificate of order n once its proofs are available."""
     return ENTRY_SECONDS * n * n
 
 
@@ -109,7 +109,7 @@ def _bounds(bounds: Array) -> list[str | None]:
 
 
 def _of_uniqueness(unique: Entry) -> list[Entry | None]:
-    """What proves the verdict: an x against it, or a tree for the Schur complement."""
+    """The proof of the verdict: an x that refutes it, or a tree for the Schur complement."""
     tests = [test for test in unique["tests"].values() if test["verdict"] == unique["verdict"]]
     if unique["verdict"] == "not unique":
         return [tests[0]["witness"]]
@@ -123,7 +123,7 @@ def _of_existence(friction: RationalFriction, entry: Entry, deadline: float) -> 
     witness = entry["witness"]
     try:
         if witness is None:
-            # In space nothing shorter than the search itself is known.
+            # In space no shorter proof than the search itself is known.
             if friction.d != 1:
                 return None
             M, q = planar_lcp(friction)
@@ -137,7 +137,7 @@ def _of_existence(friction: RationalFriction, entry: Entry, deadline: float) -> 
 
 
 def _verdicts(result: Entry, with_q: bool) -> list[tuple[str, Any, Entry]]:
-    """What is claimed: name, verdict and what the check has kept of its proof."""
+    """The claims: name, verdict and what the check has kept of its proof."""
     found: list[tuple[str, Any, Entry]] = []
     if result["rank"]["exact"] is not None:
         found.append(("rank", result["rank"]["exact"], {}))
@@ -163,7 +163,7 @@ def _verdicts(result: Entry, with_q: bool) -> list[tuple[str, Any, Entry]]:
 def _written(
     M: fmpq_mat, q: list[fmpq] | None, about: str, support: Entry, result: Entry, deadline: float
 ) -> Entry | None:
-    """The support in full."""
+    """Write out the proof in full."""
     by = support.get("by")
     if about == "solutions":
         return _of_solutions(M, q or [], result, deadline)

@@ -1,4 +1,4 @@
-"""What can be said of a matrix at once: rank, conditioning, definiteness, P-property, and what follows for its LCP.
+"""Check a matrix: rank, conditioning, definiteness, P-property, and the consequences for its LCP.
 
 0 <= z  perp  M z + q >= 0
 """
@@ -34,13 +34,13 @@ from workbench.progress import ProgressCallback
 from workbench.readers.matrix import Matrix
 
 LARGEST_ORDER = 256
-"""Order up to which everything is tried; beyond, what `structure` finds, and the P verdict up to `LARGEST_P`."""
+"""Largest order for which everything is tried; beyond, `structure` alone, and the P verdict up to `LARGEST_P`."""
 LARGEST_SHOWN = 12
-"""Order up to which the result repeats M and q."""
+"""Largest order for which the result repeats M and q."""
 LARGEST_P = 600
-"""Order up to which entries are taken as rationals: one diagonal W may prove the P-property."""
+"""Largest order for which entries are converted to rationals: one diagonal W may prove the P-property."""
 ENTRY_SECONDS, TYPED_SECONDS = 3e-6, 1e-5
-"""To take an entry as a rational and to calculate with it once or twice: of a double, and of text."""
+"""Seconds to convert an entry to a rational and calculate with it once or twice: from a double, and from text."""
 DISTANCE = 1000.0
 """Cost of a bound on the distance, in products of two matrices of that order."""
 STEPS = 6
@@ -63,16 +63,15 @@ _CONSEQUENCE = {
 def check_matrix(
     matrix: Matrix, seconds: float = 10.0, q: Matrix | None = None, progress: ProgressCallback | None = None
 ) -> dict:
-    """Diagnose a matrix, and the LCP with q (n, 1) where it is given; the result is ready for JSON.
+    """Diagnose a matrix, and the LCP with q (n, 1) if given; the result is ready for JSON.
 
-    Floats are rounded results in the unit of the matrix, exact numbers are strings "p/q", null stands for what is
-    undefined, infinite, or left out because it would have outlasted the time; indices count from zero. `seconds` bounds
-    the whole: half of it goes to the P verdict (more without q), then half of what is left to the solutions, the rest
-    to the classes. A matrix that is not square gets its rank only, with the reason in `in_words`. `progress` hears what
-    is under way.
+    Floats are rounded results in the unit of the matrix, exact numbers are strings "p/q", null means undefined,
+    infinite, or omitted for lack of time; indices count from zero. `seconds` limits the total: half of it goes to the P
+    verdict (more without q), then half of the rest to the solutions, the remainder to the classes. For a matrix that is
+    not square only the rank is computed, with the reason in `in_words`. `progress` is told the current step.
     """
     if q is not None:
-        # Loading compiled kernels, or compiling them the first time, is start-up and not counted.
+        # Loading compiled kernels, or compiling them the first time, is start-up and does not count.
         for name in OF_LCPS:
             find_solver(name)
     tell = _Steps(progress)
@@ -93,7 +92,7 @@ def check_matrix(
     tell("the P-property")
     structure = None
     if small:
-        # What factorisations tell comes first where nothing smaller does.
+        # Factorisations come first where nothing cheaper decides.
         structure = explored(Structure.of(matrix, moment(deadline, 0.3), True)) if n > SOLVED else None
         verdict = _p_of(matrix, structure, seconds_left(deadline, 0.7 if q is None else 0.5))
     else:
@@ -152,20 +151,20 @@ class _Steps:
 
 
 def _affordable(products: float, n: int, deadline: float) -> bool:
-    """Whether what costs as much as so many products of matrices of order n is likely to end in time."""
+    """Whether a computation that costs this many products of matrices of order n is likely to end in time."""
     return n <= LARGEST_ORDER or clock() + products * product_seconds(n) < deadline
 
 
 def _rank_entries(matrix: Matrix, regular: bool, deadline: float) -> dict:
     """Sizes, singular values and rank; null where they would take too long, and n where M is known to be regular.
 
-    "late": the exact rank was sought, and out of time.
+    "late": the search for the exact rank ran out of time.
     """
     m, n = matrix.values.shape
     entries = {"rows": m, "n": n}
     exact, late = n if regular else None, False
     if not regular and max(m, n) <= LARGEST_ORDER:
-        # What is left is for the classes.
+        # The rest of the time is for the classes.
         try:
             exact = exact_rank(matrix.exact, moment(deadline, 0.3))
         except OutOfTimeError:
@@ -189,7 +188,7 @@ def _rank_entries(matrix: Matrix, regular: bool, deadline: float) -> dict:
 
 
 def _large_form(M: Array, classes: dict[str, ClassVerdict], deadline: float) -> Definiteness:
-    """Definiteness as the classes have it; eigenvalues where they do not outlast the time."""
+    """Definiteness from the classes; eigenvalues if there is time for them."""
     low = high = tolerance = math.nan
     if _affordable(EIGENVALUES, len(M), deadline):
         eigenvalues = np.linalg.eigvalsh(0.5 * M + 0.5 * M.T)
@@ -212,7 +211,7 @@ def _large_form(M: Array, classes: dict[str, ClassVerdict], deadline: float) -> 
 
 
 def _of_large_matrix(matrix: Matrix, deadline: float) -> tuple[dict[str, ClassVerdict], PVerdict]:
-    """What structure tells comes first; a search for the P verdict follows where that leaves it open."""
+    """Verdicts from structure come first; a search for the P verdict follows where they leave it open."""
     n = matrix.values.shape[0]
     each = ENTRY_SECONDS if matrix.written is None else TYPED_SECONDS
     with_rationals = n <= LARGEST_P and clock() + each * n * n < deadline
@@ -230,7 +229,7 @@ def _of_large_matrix(matrix: Matrix, deadline: float) -> tuple[dict[str, ClassVe
 
 
 def _p_of(matrix: Matrix, structure: Explored | None, seconds: float) -> PVerdict:
-    """The P verdict: the structure's, where that refutes the property, else what a search finds."""
+    """The P verdict: that of the structure if it refutes the property, otherwise that of a search."""
     known = _of_class(structured_classes(*structure)["P"]) if structure else None
     return known if known and known.verdict == "not P" else p_verdict(matrix.exact, seconds)
 
@@ -247,7 +246,7 @@ def _of_class(entry: ClassVerdict) -> PVerdict | None:
 
 
 def _distance(matrix: Matrix, p: PVerdict, deadline: float) -> Distance | None:
-    """The distance to a singular principal minor: of every matrix of small order, and of P-matrices beyond."""
+    """The distance to a singular principal minor: for every matrix of small order, beyond that for P-matrices only."""
     n = len(matrix.values)
     if n > LARGEST_BY_SETS and (p.verdict != "P" or n > LARGEST_P or not _affordable(DISTANCE, n, deadline)):
         return None
@@ -255,7 +254,7 @@ def _distance(matrix: Matrix, p: PVerdict, deadline: float) -> Distance | None:
 
 
 def _distance_entries(found: Distance | None, p: PVerdict) -> dict:
-    """The distances and beta_2: to the non-P matrices zero, and beta_2 undefined (null), where M is none itself."""
+    """The distances and beta_2; if M is not P, its distance to the non-P matrices is zero and beta_2 is null."""
     entry = found.entry() if found else None
     to_non_p: dict | None = entry if p.verdict == "P" else None
     if p.verdict == "not P":
@@ -271,7 +270,7 @@ def _distance_entries(found: Distance | None, p: PVerdict) -> dict:
 def _error_entries(
     matrix: Matrix, q: Matrix | None, solvers: list[dict], found: Distance | None, deadline: float
 ) -> dict:
-    """alpha_2, where there is a q and the distance of a P-matrix; each solver's entry gets a bound of its z's error."""
+    """alpha_2, if there is a q and the distance of a P-matrix; each solver's entry gets an error bound of its z."""
     for entry in solvers:
         entry["error_bound"] = None
     if q is None or found is None:
@@ -317,7 +316,7 @@ def _of_lcp(
 
 
 def _of_large_lcp(matrix: Matrix, q: Matrix | None, classes: dict[str, ClassVerdict], deadline: float) -> dict:
-    """Solutions are not sought among so many unknowns, and the solvers say so themselves."""
+    """Solutions are not searched for with so many unknowns, and the solvers report this themselves."""
     reason = f"the order {matrix.values.shape[0]} exceeds {LARGEST_ORDER}"
     nothing: dict = {"count": None, "points": [], "dimension": None, "faces": [], "indices": [], "reason": reason}
     return {

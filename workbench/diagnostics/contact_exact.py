@@ -1,9 +1,9 @@
-"""Closed contacts at one instant in exact numbers: the accelerations of their rows under their forces.
+"""Closed contacts at one instant in exact numbers: the accelerations of their rows as a function of their forces.
 
     a = W lambda + w,    W = J (M^-1 - M^-1 J_b^T (J_b M^-1 J_b^T)^-1 J_b M^-1) J^T
 
-with the rows of each contact one after the other, its normal and then its d tangential ones; bilateral constraints are
-eliminated. Doubles are taken as the numbers that they are.
+with the rows grouped by contact, the normal row before the d tangential ones; bilateral constraints are eliminated.
+Doubles are taken as exact numbers.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from workbench.sliding.state import ClosedContacts
 class ExactContacts:
     """W ((1 + d) r, (1 + d) r) [1/kg], w and u ((1 + d) r, 1) [m/s2, m/s], fmpq_mat or arb_mat; mu of r contacts.
 
-    u are the velocities of the rows, with a zero for every normal one.
+    u are the velocities of the rows, zero for every normal row.
     """
 
     W: Any
@@ -67,7 +67,8 @@ def exact_contacts(c: ClosedContacts) -> ExactContacts:
 def with_uncertainty(e: ExactContacts, tolerance: float) -> ExactContacts:
     """Balls around the numbers: all contacts whose data are within `tolerance` of these.
 
-    W_ij relative to sqrt(W_ii W_jj), w_i and u_i to the largest of their kind of row, mu to itself; zeros stay zero.
+    The tolerance of W_ij is relative to sqrt(W_ii W_jj), that of w_i and u_i to the largest entry of the same kind of
+    row, that of mu to itself; zeros remain zero.
     """
     size = [abs(nearest_double(e.W[i, i])) ** 0.5 for i in range(e.W.nrows())]
 

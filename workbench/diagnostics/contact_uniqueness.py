@@ -1,4 +1,4 @@
-"""Has Coulomb's law exactly one solution for every q? A closed criterion for one contact, in exact arithmetic.
+"""Uniqueness of solutions of Coulomb's law for every q: a closed criterion for one contact, in exact arithmetic.
 
 With a = W_nn, c = W_nt, b = W_tn, B = W_tt, and t normal to the unit sliding direction e: the law at one contact has
 exactly one solution for every q if
@@ -6,22 +6,22 @@ exactly one solution for every q if
     space   a - mu c.e > 0  and  (a - mu c.e) t.Bt - (c.t) (b.t - mu t.Be) > 0  for all e,
     plane   a - mu |c| > 0  and  det W > 0,
 
-and more than one for some q if one of these is negative somewhere (own; W need not be symmetric).
+and more than one for some q if one of these is negative somewhere (our own result; W need not be symmetric).
 
 Proof. The law's graph is a cone, homeomorphic to the space by y = (p_n - u_n, p_t - u_t), and q = u - W p is a
-piecewise smooth map of y. Its Jacobian has the sign of 1 where the contact is open, of det W where it sticks, of
+piecewise smooth map of y. The sign of its Jacobian is that of 1 where the contact is open, of det W where it sticks, of
 (a - mu c.e) (t.Bt + h) - (c.t) (b.t - mu t.Be), h = |u_t| / (mu p_n) > 0, where it slides. Neighbouring pieces differ
-by a matrix of rank one, so that between them nothing vanishes. If all signs are positive, the map is a local
+by a matrix of rank one, so that nothing vanishes between them. If all signs are positive, the map is a local
 homeomorphism except at zero, positively homogeneous, hence a covering of the space without zero: in space this is
 simply connected, in the plane the map winds once, since each of the three pieces other than "open" winds by less than
-half a turn. If signs differ, the map is not injective, since injective ones keep the orientation. With K the adjugate
+half a turn. If signs differ, the map is not injective, since injective maps preserve orientation. With K the adjugate
 of W the second condition in space is e.K_tt e + mu K_nt.e > 0, a quartic in the tangent of half the angle; its mean
 over e and -e is e.K_tt e > 0, and det K_tt = a det W then gives det W > 0, so that sticking needs no condition. As
 a K_nt = -c.K_tt, it is (e - mu c / a).K_tt e > 0, which at e = c / |c| gives the first condition where a > 0. Both
-conditions get harder as mu grows. Without friction the condition is a > 0.
+conditions become stricter as mu grows. Without friction the condition is a > 0.
 
-Of several contacts each alone must have at most one solution: where one has two, any q_n of the others that is large
-enough opens these in both.
+With several contacts each alone must have at most one solution: where one has two, any sufficiently large q_n at the
+others opens these in both.
 """
 
 import math
@@ -38,23 +38,23 @@ from workbench.problems.classes import Array
 
 Vector = list[fmpq]
 NEAR = (1e-13, 1e-11, 1e-8)
-"""Relative distances at which the critical friction in floating point is bracketed, exactly."""
+"""Relative distances of exact brackets around the critical friction computed in floating point."""
 HALVINGS = 50
-"""Of its bracket where none of these holds."""
+"""Relative width of its bracket where none of these holds."""
 SAMPLES = 2000
-"""Directions of a half turn among which the worst is looked for, and again around it."""
+"""Number of directions of a half turn among which the worst is searched, and again around it."""
 SLOPES = 32
-"""Directions of an eighth of a turn, by the tangent of half their angle, among which a witness is looked for first."""
+"""Number of directions of an eighth turn, by the tangent of half their angle, that are tried first as witnesses."""
 
 
 @dataclass(frozen=True, eq=False)
 class ContactUniqueness:
-    """One contact: "unique", "not unique" or "undecided" (on the border of the criterion), and what shows it.
+    """One contact: "unique", "not unique" or "undecided" (on the boundary of the criterion), and the evidence.
 
-    `contact` counts from zero. `critical`: (lo, hi) with one solution for every q below lo, more for some q above hi,
-    for the friction coefficient of this contact; zero where W itself fails, None for infinity. `q` (1 + d): for "not
-    unique" a q that has more than one solution, one of which, `p` (1 + d), has a negative determinant; both None where
-    the failure is at a singular stick.
+    `contact` counts from zero. `critical`: (lo, hi) with one solution for every q below lo and more for some q above
+    hi, for the friction coefficient of this contact; zero where W itself fails, None for infinity. `q` (1 + d): for
+    "not unique" a q that has more than one solution, one of which, `p` (1 + d), has a negative determinant; both None
+    where the failure is at a singular stick.
     """
 
     contact: int
@@ -74,7 +74,7 @@ class ContactUniqueness:
 
 
 def contact_uniqueness(friction: RationalFriction, i: int = 0) -> ContactUniqueness:
-    """The criterion at contact i, the others open."""
+    """The criterion at contact i, with the others open."""
     r, d = len(friction.mu), friction.d
     rows = [i, *range(r + d * i, r + d * (i + 1))]
     W, mu = fmpq_mat([[friction.W[j, k] for k in rows] for j in rows]), friction.mu[i]
@@ -95,7 +95,7 @@ def contact_uniqueness(friction: RationalFriction, i: int = 0) -> ContactUniquen
 
 
 def determinant(W: fmpq_mat, mu: fmpq, e: Vector, h: fmpq) -> fmpq:
-    """That of a slide in the unit direction e, h = |u_t| / (mu p_n); in the plane without h."""
+    """The determinant of a slide in the unit direction e, h = |u_t| / (mu p_n); in the plane without h."""
     a, c = W[0, 0], [W[0, 1 + k] for k in range(len(e))]
     stiff = a - mu * dot(c, e)
     if len(e) == 1:
@@ -107,7 +107,7 @@ def determinant(W: fmpq_mat, mu: fmpq, e: Vector, h: fmpq) -> fmpq:
 
 
 def _slip(W: fmpq_mat, mu: fmpq, e: Vector) -> fmpq:
-    """A slip for p_n = 1 at which the determinant in the direction e, negative for small or for large h, is so."""
+    """A slip for p_n = 1 with a negative determinant in the direction e, negative for small or for large h."""
     h = fmpq(1)
     shrinks = determinant(W, mu, e, fmpq(0)) < 0
     while determinant(W, mu, e, h) >= 0:
@@ -116,7 +116,7 @@ def _slip(W: fmpq_mat, mu: fmpq, e: Vector) -> fmpq:
 
 
 def _decided(W: fmpq_mat, mu: fmpq) -> tuple[str, Vector | None]:
-    """The verdict, and a direction in which a slide has a negative determinant where there is one."""
+    """The verdict, and a direction in which a slide has a negative determinant, if there is one."""
     a, d = W[0, 0], W.nrows() - 1
     if mu == 0:
         return ("unique" if a > 0 else "undecided" if a == 0 else "not unique"), None
@@ -139,7 +139,7 @@ def _decided(W: fmpq_mat, mu: fmpq) -> tuple[str, Vector | None]:
     # The first condition follows.
     if a > 0 and quartic(fmpq(0)) > 0 and straight > 0 and not roots:
         return "unique", None
-    # Both conditions are looked at between the roots of the second, and where the first is least.
+    # Both conditions are examined between the roots of the second, and where the first is smallest.
     for e in _directions(W, [(r.lo, r.hi) for r, _ in roots]):
         if determinant(W, mu, e, fmpq(0)) < 0 or a - mu * (W[0, 1] * e[0] + W[0, 2] * e[1]) < 0:
             return "not unique", e
@@ -160,7 +160,7 @@ def _directions(W: fmpq_mat, roots: list[tuple[fmpq, fmpq]]) -> list[Vector]:
     along, across = nearest_double(W[0, 1]), nearest_double(W[0, 2])
     size = math.hypot(along, across)
     if 0 < size < math.inf:
-        # Half the angle has the tangent y / (size + x); on the far side the circle is taken the other way round.
+        # The tangent of half the angle is y / (size + x); on the far side the circle is traversed in reverse.
         cosine, sine = _unit(fmpq(round(abs(across) / (size + abs(along)) * 2**60), 2**60))
         found.append([cosine if along >= 0 else -cosine, sine if across >= 0 else -sine])
     return found
@@ -187,10 +187,9 @@ def _over_the_circle(P: list[Vector], r: Vector) -> fmpq_poly:
 
 
 def _critical(W: fmpq_mat) -> tuple[fmpq, fmpq] | None:
-    """The bracket of the friction at which the criterion fails; it holds below and fails above, so that it is halved
-    safely."""
+    """Bracket the friction at which the criterion fails; it holds below and fails above, so bisection is safe."""
     zero, top = fmpq(0), fmpq(1)
-    # However small the friction, sticking and sliding ask more of W than a > 0.
+    # For any friction, however small, sticking and sliding require more of W than a > 0.
     if not _holds_near_zero(W):
         return zero, zero
     free = [W[0, 1 + k] for k in range(W.nrows() - 1)]
@@ -214,7 +213,7 @@ def _critical(W: fmpq_mat) -> tuple[fmpq, fmpq] | None:
 
 
 def _least_ratio(W: fmpq_mat) -> float:
-    """The critical friction in floating point: the least a / |c| and e.K_tt e / |K_nt.e|."""
+    """The critical friction in floating point: the minimum of a / |c| and e.K_tt e / |K_nt.e|."""
     K = _adjugate(W)
     top = max(abs(x) for row in K for x in row)
     P = np.array([[nearest_double(K[1 + j][1 + k] / top) for k in range(2)] for j in range(2)])

@@ -1,4 +1,4 @@
-"""How many solutions Coulomb's law has: for every q, contact by contact, and for this q; entries ready for JSON."""
+"""The number of solutions of Coulomb's law: for every q, contact by contact, and for this q; entries ready for JSON."""
 
 import math
 from collections import Counter
@@ -23,12 +23,12 @@ from workbench.problems.friction_problem import FrictionProblem
 
 Entry = dict[str, Any]
 SECONDS_OF_CONTACT = 0.1
-"""About what the criterion takes at one contact."""
+"""Approximate seconds for the criterion at one contact."""
 
 
 def every_q_entry(friction: RationalFriction, deadline: float) -> Entry:
-    """Whether there is one solution for every q: the criterion at each contact, as far as the time goes, and of several
-    contacts whether a contraction shows it. A contact that is "not unique" alone makes the whole problem so."""
+    """Whether there is one solution for every q: the criterion at each contact, as far as time allows, and for several
+    contacts a contraction test. A contact that is "not unique" alone makes the whole problem so."""
     contacts: list[Entry] = []
     factor = None
     try:
@@ -48,7 +48,7 @@ def every_q_entry(friction: RationalFriction, deadline: float) -> Entry:
 
 
 def every_q_words(found: Entry, contacts: int) -> str:
-    """The verdict in words."""
+    """The verdict as text."""
     seen = found["contacts"]
     if found["verdict"] == "not unique":
         x = next(x for x in seen if x["verdict"] == "not unique")
@@ -76,7 +76,7 @@ def _critical_words(x: Entry) -> str:
 
 
 def coulomb_entry(friction: RationalFriction, local: FrictionProblem, unique: bool, seconds: float) -> Entry:
-    """All solutions for this q: how many, each with its modes, index and residual; `unique`: there is one at most."""
+    """All solutions for this q: number, and modes, index and residual of each; `unique`: there is at most one."""
     deadline = clock() + seconds
     law, near, known = local.coulomb(), None, None
     if len(friction.mu) <= LARGEST:
@@ -104,7 +104,7 @@ def _point(x: CoulombSolution, residual: float) -> Entry:
 
 
 def coulomb_words(found: Entry) -> str:
-    """The count in words."""
+    """The number of solutions as text."""
     count, points = found["count"], found["points"]
     if count is None:
         seen = f"; {len(points)} found" if points else ""
@@ -119,7 +119,7 @@ def coulomb_words(found: Entry) -> str:
 
 
 def point_words(x: Entry) -> str:
-    """A solution in words: what its contacts do, and its index."""
+    """A solution as text: the modes of its contacts, and its index."""
     several = len(x["modes"]) > 1
     numbers: dict[str, int] = Counter(x["modes"])
     modes = ", ".join(f"{number} {mode}" if several else str(mode) for mode, number in numbers.items())
@@ -130,7 +130,7 @@ def point_words(x: Entry) -> str:
 def with_answers(
     existence: list[Entry], friction: RationalFriction, local: FrictionProblem, found: Entry, deadline: float
 ) -> list[Entry]:
-    """Existence where only solutions themselves show it: of those that were found, or a computed one that is proved."""
+    """Existence where only a solution itself shows it: one that was found, or a computed one that is proved."""
     return [
         _with_answer(entry, friction, local, found) if entry["verdict"] == "undecided" and clock() < deadline else entry
         for entry in existence

@@ -1,15 +1,15 @@
-"""Has Coulomb's law exactly one solution for every q, with any number of contacts? A sufficient condition, exactly.
+"""Uniqueness of solutions of Coulomb's law for every q, with any number of contacts: an exact sufficient condition.
 
 For a positive definite S = (W + W^T)/2, with D = diag(mu) on the tangential rows W_t of W:
 
     lambda_max((S^-1)_nn) lambda < 1,    lambda S - W_t^T D^2 W_t positive semidefinite
 
-(own; for symmetric W the least such lambda is lambda_max(D W_tt D)). With s_i = mu_i |u_t,i| given, Coulomb's law is
-the cone problem of q + s n, whose solution p is unique, and monotone: dp . S dp <= -ds . dp_n, which is at most
-|ds| (lambda_max((S^-1)_nn) dp . S dp)^1/2. The s that comes of it changes by at most |D du_t|, and this by at most
-(lambda dp . S dp)^1/2, so that s is the fixed point of a contraction. (Of one contact
-`algorithms.one_contact.has_one_answer` says so in floating point.) The eigenvalues are bounded by rationals, by which
-the differences are proved positive semidefinite.
+(our own result; for symmetric W the smallest such lambda is lambda_max(D W_tt D)). For given s_i = mu_i |u_t,i|,
+Coulomb's law is the cone problem of q + s n, whose solution p is unique, and monotone: dp . S dp <= -ds . dp_n, which
+is at most |ds| (lambda_max((S^-1)_nn) dp . S dp)^1/2. The resulting s changes by at most |D du_t|, and this by at most
+(lambda dp . S dp)^1/2, so that s is the fixed point of a contraction. (For one contact
+`algorithms.one_contact.has_one_answer` tests this in floating point.) The eigenvalues are bounded by rationals, with
+which the differences are proved positive semidefinite.
 """
 
 import numpy as np
@@ -22,13 +22,13 @@ from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.matrices.solutions.friction_cones import RationalFriction
 
 LARGEST = 90
-"""Rows of W up to which it is inverted in rationals."""
+"""Largest number of rows of W for which it is inverted in rationals."""
 ROOM = 1e-9
-"""By how much the bounds exceed the computed eigenvalues, relative."""
+"""Relative excess of the bounds over the computed eigenvalues."""
 
 
 def contracts(friction: RationalFriction, deadline: float) -> fmpq | None:
-    """The square of the contraction's factor, bounded from above; None where it is not proved to be below one, or W is
+    """An upper bound of the square of the contraction factor; None where it is not proved to be below one, or W is
     not positive definite or has more rows than `LARGEST`. Raises OutOfTimeError."""
     n, r = len(friction.q), len(friction.mu)
     if n > LARGEST:
@@ -50,7 +50,7 @@ def contracts(friction: RationalFriction, deadline: float) -> fmpq | None:
 
 
 def _above(A: fmpq_mat, B: fmpq_mat, deadline: float) -> fmpq | None:
-    """A rational k for which k B - A is positive semidefinite, near the least one."""
+    """A rational k for which k B - A is positive semidefinite, close to the smallest one."""
     check_clock(deadline)
     a, b = (np.array([[nearest_double(x) for x in row] for row in M.tolist()]) for M in (A, B))
     try:

@@ -1,10 +1,10 @@
 """The critical friction of sliding contacts, mu_c = sup {s : M_mu is a P-matrix on all of [0, s]}, with a certificate.
 
-Along mu(s) = mu_0 + s mu_1 the P-property can be lost and regained, so that bisection proves nothing. With few contacts
-the 2^m determinants of `sliding_exact` are taken as polynomials in s, of degree m at most, with rational coefficients:
-M_mu is P exactly where all of them have one sign. Their irreducible factors have distinct roots, which ball arithmetic
-isolates; between neighbouring roots one rational sample decides. With many contacts the way is marched: from a P point
-every step in which M_mu changes by less than its distance to the matrices that are not P is safe.
+Along mu(s) = mu_0 + s mu_1 the P-property can be lost and regained, so that bisection proves nothing. With few
+contacts the 2^m determinants of `sliding_exact` are polynomials in s, of degree m at most, with rational coefficients:
+M_mu is P exactly where all of them have one sign. Ball arithmetic isolates the distinct roots of their irreducible
+factors; between neighbouring roots one rational sample decides. With many contacts the line is marched: from a P point
+every step in which M_mu changes by less than its distance to the non-P matrices is safe.
 """
 
 import itertools
@@ -30,30 +30,30 @@ from workbench.readers.matrix import Matrix
 from workbench.sliding.system import SlidingSystem
 
 LARGEST_EXACT = 6
-"""Contacts up to which the 2^m polynomials are used."""
+"""Largest number of contacts for which the 2^m polynomials are used."""
 LARGEST_DISTANCE = 10
-"""Contacts up to which a march takes the exact distance, beyond a certified lower bound."""
+"""Largest number of contacts for which a march uses the exact distance instead of a certified lower bound."""
 SETTLED, SETTLED_BY_BOUND = 1e-6, 1e-3
-"""Relative length of a safe step at which a march has arrived: with the exact distance, with a bound of it, whose march
-ends short of the critical friction anyway."""
+"""Relative length of a safe step at which a march ends: with the exact distance, and with a bound of it, whose
+march ends below the critical friction anyway."""
 NARROW = 1e-6
 """Relative width at which the search for a point without the P-property above the march ends."""
 HIGHEST = 1e6
-"""Largest s, times the first safe step, at which a march looks for a loss of the P-property."""
+"""Largest s, times the first safe step, up to which a march looks for a loss of the P-property."""
 SHARES = 8
-"""One verdict may take this part of the time that is left."""
+"""Fraction of the remaining time that one verdict may take."""
 ROUNDING = 1e-6
-"""Share of a safe step that is given away to the rounding of the march's matrices, many times what it can be."""
+"""Fraction of a safe step given up to the rounding of the march's matrices, many times larger than this can be."""
 
 
 @dataclass(frozen=True, eq=False)
 class CriticalFriction:
     """The critical friction mu_c lies in [lo, hi]: P on all of [0, lo), not P at some point of [lo, hi].
 
-    Both are None where M_mu is no P-matrix at s = 0 already, both inf where it is one for every s >= 0; hi alone is
-    inf where no loss was found. `exact` is mu_c as "p/q" where it is rational and known to be. `lost_on`: the index set
+    Both are None where M_mu is not a P-matrix at s = 0 already, both inf where it is one for every s >= 0; only hi is
+    inf where no loss was found. `exact` is mu_c as "p/q" where it is known to be rational. `lost_on`: the index set
     whose minor vanishes there; the empty one is det A. `intervals` (few contacts only): all open intervals of s >= 0 on
-    which M_mu is P, None standing for infinity; the first begins at 0 if that is P.
+    which M_mu is P, None standing for infinity; the first begins at 0 if M_mu is P there.
     """
 
     lo: float | None
@@ -65,7 +65,7 @@ class CriticalFriction:
 
     @property
     def value(self) -> float | None:
-        """mu_c to within its bracket: the middle, or lo where there is no upper end."""
+        """mu_c to within its bracket: the midpoint, or lo where there is no upper end."""
         if self.lo is None or self.hi is None:
             return None
         return self.lo if math.isinf(self.hi) else 0.5 * (self.lo + self.hi)
@@ -74,7 +74,7 @@ class CriticalFriction:
 def critical_friction(
     system: SlidingSystem, mu_0: Array, mu_1: Array, exact: ExactSliding | None = None, seconds: float = 20.0
 ) -> CriticalFriction:
-    """mu_c along mu_0 + s mu_1 (m_b + m_u,), bilateral contacts first, s >= 0; `seconds` bound a march.
+    """mu_c along mu_0 + s mu_1 (m_b + m_u,), bilateral contacts first, s >= 0; `seconds` limits a march.
 
     `exact`: the same contacts in rational data. Raises DataError for coefficients that become negative.
     """
@@ -115,7 +115,7 @@ def by_polynomials(data: ExactSliding, mu_0: list[Any], mu_1: list[Any]) -> Crit
 
 
 def determinants(data: ExactSliding, mu_0: list[fmpq], mu_1: list[fmpq]) -> dict[tuple[int, ...], fmpq_poly]:
-    """det C_a of every index set a as a polynomial in s, through its values at s = 0, 1, ..., m."""
+    """det C_a of every index set a as a polynomial in s, from its values at s = 0, 1, ..., m."""
     m = data.m
     points = [data.pair([x + s * r for x, r in zip(mu_0, mu_1, strict=True)]) for s in range(m + 1)]
     powers = fmpq_mat([[fmpq(s) ** k for k in range(m + 1)] for s in range(m + 1)]).inv()
@@ -135,7 +135,7 @@ def _one_sign(values: list[fmpq]) -> bool:
 
 
 def by_march(line: FrictionLine, seconds: float) -> CriticalFriction:
-    """mu_c from below by safe steps, from above by the nearest point found that is not P; exact verdicts throughout."""
+    """Bracket mu_c from below by safe steps and from above by the nearest non-P point found, with exact verdicts."""
     end = clock() + seconds
     lo, settled, bound = 0.0, SETTLED, "the distance to the matrices that are not P"
     if len(line.mu_0) > LARGEST_DISTANCE:
@@ -163,9 +163,9 @@ def _room(M: Array) -> float:
 
 
 def _not_p_above(line: FrictionLine, lo: float, first: float, end: float) -> float:
-    """The lowest point above lo that was found not to be P: doubled steps up to one, then bisection; else inf.
+    """The lowest point above lo found not to be P: doubled steps until one is found, then bisection; otherwise inf.
 
-    It need not be the first loss, which is why lo and not this bisection bounds mu_c from below.
+    It need not be the first loss, so mu_c is bounded from below by lo and not by this bisection.
     """
     last, hi, step = lo, math.inf, max(lo, first) / 8
     while clock() < end and (hi - last > NARROW * last) and last < HIGHEST * first:

@@ -1,4 +1,4 @@
-"""M_mu along a line of friction coefficients, mu(s) = mu_0 + s mu_1, and how fast it changes: for marches.
+"""M_mu along a line of friction coefficients, mu(s) = mu_0 + s mu_1, and a bound of its change, for marches.
 
 With X = A(s)^-1, Y = X [Abar, -B], primes for d/ds, T = A_tb [mu_1b xi_b] = -A' and R = [Abar', -B'],
 M_mu = P + Q Y, P = [[0, 0], [-Cbar, D]], Q = [I; C], and exactly
@@ -44,14 +44,14 @@ class Here:
 
 @dataclass(frozen=True, eq=False)
 class FrictionLine:
-    """The coefficients mu_0 + s mu_1 (m,), bilateral contacts first, in the place of the system's own."""
+    """The line of coefficients mu_0 + s mu_1 (m,), bilateral contacts first, which replace the system's own."""
 
     system: SlidingSystem
     mu_0: Array
     mu_1: Array
 
     def at(self, s: float) -> Here:
-        """Raises numpy.linalg.LinAlgError where A(s) is singular."""
+        """Evaluate at s; raises numpy.linalg.LinAlgError where A(s) is singular."""
         m, n = self.system.m_b, len(self.mu_0)
         a, xi = self.system.inverse, np.append(self.system.xi_b, self.system.xi_u)
         cb, cu = np.split(xi * (self.mu_0 + s * self.mu_1), [m])

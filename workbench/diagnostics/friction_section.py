@@ -1,10 +1,10 @@
-"""The cross-section of admissible friction: which friction impulses a declaration admits beside p_n = 1.
+"""The cross-section of the admissible friction set: the friction impulses that a declaration admits at p_n = 1.
 
-It is read off the declaration, for one contact of a unit mass that a unit impulse presses onto a plane: all p_t for
-which the unknowns lie in their sets and those sides of the relations hold that are about impulses, not about motion.
-A side is about motion if it contains any of the bodies' data; an unknown whose partner is about impulses is a slip, and
-slips are zero. So it is the set of friction impulses with which the contact may stick, Coulomb's being the disc of
-radius mu. Its support function is a linear programme, with a friction cone a conic one.
+It is computed from the declaration, for one contact of a unit mass pressed onto a plane by a unit impulse: all p_t for
+which the unknowns lie in their sets and all sides of the relations that involve impulses only, not the motion, hold. A
+side involves the motion if it contains any of the bodies' data; an unknown whose partner involves impulses only is a
+slip, and slips are zero. So it is the set of friction impulses with which the contact may stick; Coulomb's is the disc
+of radius mu. Its support function is a linear programme, or a conic one with a friction cone.
 """
 
 from dataclasses import dataclass
@@ -25,23 +25,23 @@ from workbench.step.one_step import filled, with_values
 from workbench.step.stepper import Stepper
 
 ROUND = 72
-"""Vertices by which a section with a curved rim is given."""
+"""Number of vertices of a section with a curved boundary."""
 MOST = 400
-"""Vertices of a polygon at most; one that has more is taken to be round."""
+"""Largest number of vertices of a polygon; a section with more is taken to be round."""
 NOTHING = 1e-9
-"""The coefficient of a direction that bears no friction."""
+"""Coefficient of a direction without friction."""
 SAME = 1e-9
-"""Points closer than this, relative to the largest, are one."""
+"""Points closer than this, relative to the largest, are identical."""
 
 
 def friction_section(formulation: Formulation, mu: float = 1.0, slides: bool = False) -> Array | None:
     """Vertices (n, 2), anticlockwise, of the friction impulses admitted at p_n = 1, in the contact's tangent axes.
 
-    Polygons are exact, round sections have `ROUND` points of their rim; without friction there is the origin alone.
-    With `slides` the contact has slid along its first axis before the step, which matters where declarations ask for
-    it: theirs are then the axes that they have turned. None where friction is not bounded, as under penalty laws, and
-    for formulations that make no time step in space. Raises DataError unless mu is a number >= 0, and what declaring
-    raises.
+    Polygons are exact, round sections have `ROUND` boundary points; without friction only the origin is returned. With
+    `slides` the contact has slid along its first axis before the step, which matters for declarations that depend on
+    it: their axes are then the turned ones. None where friction is not bounded, as in penalty laws, and for
+    formulations that make no time step in space. Raises DataError unless mu is a number >= 0, and the errors of
+    declaring.
     """
     if not (np.isfinite(mu) and mu >= 0):
         raise DataError(f"mu = {mu}; a friction coefficient >= 0 is needed")
@@ -63,10 +63,10 @@ def _section(formulation: Formulation, mu: float, slides: bool) -> Array | None:
 
 @lru_cache(maxsize=256)
 def section_axes(formulation: Formulation) -> tuple[str, str]:
-    """Along what the first tangent axis lies in a contact that sticks before the step, and in one that slides.
+    """Direction of the first tangent axis of a contact that sticks before the step, and of one that slides.
 
     "fixed" is the case's own, "sliding" the sliding velocity before the step, "friction" the last friction impulse,
-    "body" the body's heading. Raises what declaring raises.
+    "body" the body's yaw. Raises the errors of declaring.
     """
     directions = {"fixed": 0.0, "sliding": 0.4, "friction": 0.8, "body": 1.2}
     unit = {name: (float(np.cos(a)), float(np.sin(a))) for name, a in directions.items()}
@@ -82,7 +82,7 @@ def _begun(
     formulation: Formulation, mu: float, slip: tuple[float, float], friction: tuple[float, float] = (0.0, 0.0),
     heading: tuple[float, float] = (1.0, 0.0),
 ) -> Stepper:  # fmt: skip
-    """A step of the pressed unit mass, begun: its `slip` [m/s] before, the last friction impulse [N s], its heading."""
+    """Begin a step of the pressed unit mass, with its `slip` [m/s], last friction impulse [N s] and yaw."""
     x, y, z = axes = np.eye(3)
     block = ContactSystem(
         M=axes, v=np.array([*slip, 0.0]), f=-z, h=1.0, J_n=z[None], J_t=np.array([x, y]), mu=mu, v_th=0.1,
@@ -90,7 +90,7 @@ def _begun(
     )  # fmt: skip
     stepper = filled(formulation, block)
     if stepper.c.hooks.remember is None:
-        # The last step has had the same normal impulse.
+        # The last step had the same normal impulse.
         stepper.memory[:3] = 1.0, *friction
     stepping.discretise(stepper.core)
     stepper.begin()
@@ -99,9 +99,9 @@ def _begun(
 
 @dataclass(frozen=True, eq=False)
 class _Impulses:
-    """What is admitted of the unknowns z: E z = e, F z + f >= 0, lower <= z <= upper, C z + c in Lorentz cones.
+    """Constraints of the unknowns z: E z = e, F z + f >= 0, lower <= z <= upper, C z + c in Lorentz cones.
 
-    p_t = T z + t. Each cone (C, c) has its axis in the first row.
+    p_t = T z + t. The first row of each cone (C, c) is its axis.
     """
 
     E: Array
@@ -171,11 +171,11 @@ class _Impulses:
 
 
 def _round(x: Any, unknowns: list[Any]) -> tuple[Array, Array]:
-    """A friction cone as a Lorentz cone: one of several coefficients in units of them."""
+    """A friction cone as a Lorentz cone; with several coefficients, in units of these."""
     C, axis = _affine([x.n, x.t], unknowns)
     mu = np.ravel(_value(x.mu))
     if x.each:
-        # Where a coefficient is zero next to nothing is admitted.
+        # A zero coefficient admits almost nothing.
         C[1:] /= np.maximum(mu, NOTHING)[:, None]
     else:
         C[0] *= float(mu[0])
@@ -198,7 +198,7 @@ def _bound(u: Any, side: int, is_slip: bool) -> Array:
 
 
 def _affine(expressions: list[Any], unknowns: list[Any]) -> tuple[Array, Array]:
-    """A, a with the expressions = A z + a, z being the unknowns one after the other."""
+    """A and a with the expressions = A z + a, where z are the unknowns one after the other."""
     n = sum(u.size for u in unknowns)
 
     def rows() -> Array:
@@ -225,7 +225,7 @@ def _rim(impulses: _Impulses) -> Array | None:
         angles = 2 * np.pi * np.arange(ROUND) / ROUND
         points = [impulses.farthest(np.array([np.cos(a), np.sin(a)])) for a in angles]
         return None if any(p is None for p in points) else _vertices(np.array(points))
-    # Directions that no polygon has, so that each has one farthest point.
+    # Directions that are not normal to a side of any polygon, so that each has one farthest point.
     points = [impulses.farthest(np.array([np.cos(a), np.sin(a)])) for a in (0.1234, 2.2345, 4.3456)]
     if any(p is None for p in points):
         return None
@@ -243,7 +243,7 @@ def _rim(impulses: _Impulses) -> Array | None:
 
 
 def _vertices(rim: Array) -> Array:
-    """The corners alone, of points in anticlockwise order on the rim of a convex set; of a segment its ends."""
+    """The corners of a convex set among its boundary points in anticlockwise order; for a segment its ends."""
     size = np.abs(rim).max()
     rim = np.where(np.abs(rim) <= SAME * size, 0.0, rim)
     keep: list[Array] = []

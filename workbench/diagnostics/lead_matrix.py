@@ -1,6 +1,6 @@
-"""What theory and numbers say of a formulation on a case: rank of its lead matrix, redundancy, guarantees, P window.
+"""Theory and numbers of a formulation on a case: rank of its lead matrix, redundancy, guarantees, P window of rho.
 
-The problem is that of the case's first step, with its own normal law and relaxation.
+The problem is that of the case's first step, with the case's normal law and relaxation.
 """
 
 from dataclasses import dataclass, field
@@ -71,17 +71,17 @@ THEORY["anitescu-potra"] = THEORY["stewart-trinkle"]
 
 
 LARGEST_CLASSES = 14
-"""Order up to which the matrix classes are sought."""
+"""Largest order for which matrix classes are determined."""
 
 
 def theory_of(formulation: Formulation) -> str:
-    """What is known of a formulation, in a line."""
+    """Known theory of a formulation, in a line."""
     return THEORY.get(formulation.name, "a declaration of your own, of which no theorem is claimed")
 
 
 @dataclass(frozen=True, eq=False)
 class LeadMatrixReport:
-    """Everything of `lead_matrix`, ready to be printed; numbers in the units of the matrix."""
+    """All results of `lead_matrix`, ready to be printed; numbers in the units of the matrix."""
 
     case: str
     formulation: str
@@ -106,7 +106,7 @@ def lead_matrix(
 ) -> LeadMatrixReport:  # fmt: skip
     """Diagnose a formulation at a case's first step of h [s]; `exact` is exact Coulomb friction, for the redundancy.
 
-    `start` are other coordinates q and velocities v to begin from than the case's own, and `where` says which.
+    `start` are other initial coordinates q and velocities v than the case's own; `where` names them.
     """
     deadline = clock() + seconds
     stepper = first_step(case, formulation, h, start=start)
@@ -138,7 +138,7 @@ def lead_matrix(
 
 
 def _exactly(stepper: Stepper, reduced: Array) -> tuple[fmpq_mat, list[fmpq]]:
-    """M and q of the problem that a stepper poses, eliminated in rationals up to the order that they allow.
+    """M and q of the problem that a stepper poses, eliminated in rationals up to the largest order that allows it.
 
     Rounding in the elimination would make the matrix of redundant contacts indefinite.
     """
@@ -172,7 +172,7 @@ def _posed(stepper: Stepper, M: fmpq_mat, q: list[fmpq], p: PVerdict, deadline: 
 
 
 def _redundancy(case: Case, exact: Formulation, h: float, start: tuple[Array, Array] | None) -> Redundancy | None:
-    """Of one step of exact Coulomb friction; None where that is not solved."""
+    """Redundancy of one step of exact Coulomb friction; None where that step is not solved."""
     n, _, r, d = case.size
     stepper = first_step(case, exact, h, start=start)
     solution, _, _ = stepper.solve(default_solver("Coulomb NCP"))
@@ -183,7 +183,7 @@ def _redundancy(case: Case, exact: Formulation, h: float, start: tuple[Array, Ar
 
 
 def _window(stepper: Stepper, deadline: float) -> dict[str, Any]:
-    """rho in use, its singular values, and where the P-property ends above it [kg]."""
+    """rho in use, its singular values, and the upper end of the P-property [kg]."""
     p = pencil(stepper)
     singular = singular_values_of_rho(p)
     rho = {"in_use": p.rho, "singular_values": singular.tolist(), "p_limit": None}
@@ -214,7 +214,7 @@ def as_data(r: LeadMatrixReport) -> dict[str, Any]:
 
 
 def text_rows(r: LeadMatrixReport) -> list[tuple[str, str]]:
-    """The report as labels and words."""
+    """The report as labels and texts."""
     rows = [("formulation", f"{r.formulation} on {r.case}, {r.where}: {r.problem_class}"), ("theory", r.theory)]
     for name in ("mixed", "reduced"):
         found, tolerance = r.rank[name], r.tolerance[name]

@@ -1,10 +1,10 @@
-"""Is sliding friction well posed at this state, and how much friction would it bear?
+"""Well-posedness of sliding friction at a state, and the friction up to which it is well posed.
 
-For contacts that slide: how many answers the accelerations have (`sliding_regime`), whether M_mu is a P-matrix, at
-which friction that is lost (`critical_friction`), and what Proposition 1 of Blumentals, Brogliato and
-Bertails-Descoubes (hal-01224915) guarantees beside it.
+For sliding contacts: the number of solutions for the accelerations (`sliding_regime`), whether M_mu is a P-matrix, at
+which friction this is lost (`critical_friction`), and what Proposition 1 of Blumentals, Brogliato and
+Bertails-Descoubes (hal-01224915) guarantees.
 
-A system of one's own is a function of its parameters, here a mass on a floor whose friction also lifts it:
+A user-defined system is a function of its parameters, here a mass on a floor whose friction also lifts it:
 
     >>> import numpy as np
     >>> from workbench.diagnostics.painleve import painleve
@@ -47,7 +47,7 @@ ALL = "all coefficients times"
 
 
 class FrictionIncrease(NamedTuple):
-    """A way to raise friction, mu_0 + s mu_1 (m,), bilateral contacts first, and the present s."""
+    """A line of increasing friction, mu_0 + s mu_1 (m,), bilateral contacts first, and the present s."""
 
     mu_0: Array
     mu_1: Array
@@ -56,8 +56,8 @@ class FrictionIncrease(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Loss:
-    """The critical friction along a line, and the largest that Proposition 1 guarantees, plain and for balanced rows
-    (None where the proposition does not apply)."""
+    """The critical friction along a line, and the largest friction guaranteed by Proposition 1, plain and for balanced
+    rows (None where the proposition does not apply)."""
 
     name: str
     now: float
@@ -75,10 +75,10 @@ class Loss:
 
 @dataclass(frozen=True, eq=False)
 class Painleve:
-    """The state's regime; the P verdict on M_mu as it stands with its proof or witness, and the distance of M_mu from
-    the matrices that are not P (both None where A is singular, the distance also where M_mu is not P); `open`, why the
-    uncertainty of the data leaves the verdict open, if it does; Proposition 1 (None for more unilateral contacts than
-    it can take); the critical friction along each line."""
+    """The state's regime; the P verdict on M_mu with its proof or witness, and the distance of M_mu from the non-P
+    matrices (both None where A is singular, the distance also where M_mu is not P); `open`, why the uncertainty of the
+    data leaves the verdict open, if it does; Proposition 1 (None for more unilateral contacts than it supports); the
+    critical friction along each line."""
 
     system: SlidingSystem
     regime: Regime
@@ -101,10 +101,10 @@ def painleve(
     tolerance: float = TOLERANCE,
     seconds: float = 20.0,
 ) -> Painleve:
-    """Judge one state; `lines` default to all coefficients times s; `seconds` bound each of the longer steps.
+    """Diagnose one state; `lines` default to all coefficients times s; `seconds` limits each of the longer steps.
 
-    `exact`: the same contacts in rational data, which decide at a boundary, where doubles are "undecided". Raises
-    DataError where there is neither friction nor a line along which to raise it.
+    `exact`: the same contacts in rational data, which decide on a boundary, where doubles are "undecided". Raises
+    DataError where there is neither friction nor a line along which to increase it.
     """
     mu = np.append(system.mu_b, system.mu_u)
     if lines is None:
@@ -122,7 +122,7 @@ def painleve(
 
 
 def _verdict(system: SlidingSystem, exact: ExactSliding | None, seconds: float) -> PVerdict | None:
-    """The P verdict on M_mu, with few contacts computed from the data without any rounding."""
+    """The P verdict on M_mu, for few contacts computed from the data without rounding."""
     if exact is None and system.m_b + system.m_u > LARGEST_BALLS:
         try:
             return p_verdict(Matrix(system.M_mu).exact, seconds)
@@ -151,20 +151,20 @@ def _loss(
 def of_case(
     case: Case, given: Mapping[str, Fraction] | None = None, state: State = START, seconds: float = 20.0
 ) -> Painleve:
-    """Judge a state of a case; `given`, its parameters as they were typed, for cases whose start is rational."""
+    """Diagnose a state of a case; `given`, its parameters as typed, for cases whose start is rational."""
     system = sliding_system(case, state)
     exact = case.exact_sliding(given or {}) if state.is_start and hasattr(case, "exact_sliding") else None
     tolerance = TOLERANCE if gives_its_own(case, state) else UNCERTAINTY
     found = friction_lines(case, state)
     mu = np.append(system.mu_b, system.mu_u)
-    # One coefficient that scales all of them says what "all coefficients" would.
+    # One coefficient that scales all of them is the same as "all coefficients".
     if mu.any() and not any((line.mu_0 == 0).all() and (line.mu_1 > 0).all() for line in found.values()):
         found = {ALL: FrictionIncrease(np.zeros(len(mu)), mu, 1.0)} | found
     return painleve(system, exact, found, tolerance, seconds)
 
 
 def friction_lines(case: Case, state: State = START) -> dict[str, FrictionIncrease]:
-    """The parameters of a case that are friction coefficients: they change mu at a state, linearly, and no more."""
+    """The friction coefficients among a case's parameters: those that change only mu at a state, and linearly."""
     found = {}
     for f in fields(case):
         try:

@@ -15,13 +15,13 @@ from workbench.sliding.system import SlidingStack, SlidingSystem
 TOLERANCE = 1e-9
 """Relative size below which a determinant or an unknown counts as zero, so that the cell is undecided."""
 UNDECIDED = len(REGIMES)
-"""Number of the regime that could not be determined; the others are numbered as in `REGIMES`."""
+"""Number of the regime of undecided cells; the others are numbered as in `REGIMES`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Of each cell: `regime`, by number; `answers`, how many there are, -1 where that is not known; whether M_mu is a
-    P-matrix, and whether Proposition 1 proves it. Where the regime is undecided P is not claimed."""
+    """For each cell: `regime`, by number; `answers`, the number of solutions, -1 if unknown; whether M_mu is a
+    P-matrix, and whether Proposition 1 proves it. P is not claimed where the regime is undecided."""
 
     regime: NDArray[np.int64]
     answers: NDArray[np.int64]
@@ -30,7 +30,7 @@ class Cells:
 
     @classmethod
     def filled(cls, shape: tuple[int, int], regime: int) -> "Cells":
-        """Cells of one regime of which nothing else is known."""
+        """Cells of one regime, with nothing else known."""
         return cls(np.full(shape, regime), np.full(shape, -1), np.zeros(shape, bool), np.zeros(shape, bool))
 
     def write(self, places: NDArray[np.int64], part: "Cells") -> None:
@@ -40,7 +40,7 @@ class Cells:
 
 
 class Stack(NamedTuple):
-    """A_n, A_t (N, m, m), w, mu, xi (N, m) of N systems with rows as they are, and m_b."""
+    """A_n, A_t (N, m, m), w, mu, xi (N, m) of N systems with unscaled rows, and m_b."""
 
     A_n: Array
     A_t: Array
@@ -61,7 +61,7 @@ class Stack(NamedTuple):
         return cls(A_n, A_t, w, mu, xi, systems[0].m_b)
 
     def balanced(self) -> "Stack":
-        """Rows scaled to unit effective mass, w to a largest entry of one."""
+        """Scale rows to unit effective mass, and w to a largest entry of one."""
         d = 1 / np.sqrt(np.einsum("kii->ki", self.A_n))
         both = d[:, :, None] * d[:, None, :]
         w = d * self.w
@@ -70,11 +70,11 @@ class Stack(NamedTuple):
 
 
 def cells_of(stack: Stack, index: NDArray[np.int64], mu: Array) -> Cells:
-    """Every cell (K,): system `index` (K,) of the stack with the coefficients mu (K, m)."""
+    """Compute every cell (K,): system `index` (K,) of the stack with the coefficients mu (K, m)."""
     even = stack.balanced()
     c = mu * stack.xi[index]
     P, Q = _pair(even, index, c)
-    # What a column adds up from, before friction may cancel it; the slacks' columns are unit vectors.
+    # Sizes of the terms of a column, before friction may cancel them; the slacks' columns are unit vectors.
     size = np.linalg.norm(np.abs(even.A_n[index]) + np.abs(even.A_t[index] * c[:, None, :]), axis=1)
     slack_size = np.where(np.arange(c.shape[1]) < even.m_b, size, 1.0)
     count, doubt, sign = np.zeros(len(index), dtype=int), np.zeros(len(index), dtype=bool), []
@@ -94,7 +94,7 @@ def cells_of(stack: Stack, index: NDArray[np.int64], mu: Array) -> Cells:
         out, inside = (x < -slack).any(axis=1), (x > slack).all(axis=1)
         count += inside & ~flat
         doubt |= ~out & ~inside & ~flat
-        # Unilateral contacts that are not in the set have an acceleration, and no force.
+        # Unilateral contacts outside the set have an acceleration and no force.
         if not set(range(stack.m_b, mu.shape[1])) <= set(a):
             opens |= inside & ~flat
     is_p = (np.abs(np.sum(sign, axis=0)) == len(sign)) & ~doubt
@@ -115,7 +115,7 @@ def _pair(stack: Stack, index: NDArray[np.int64], c: Array) -> tuple[Array, Arra
 
 
 def proposition_1(stack: Stack, index: NDArray[np.int64], c: Array) -> NDArray[np.bool_]:
-    """Whether Proposition 1 holds in each cell, with the rows as they are or balanced."""
+    """Whether Proposition 1 holds in each cell, with unscaled or balanced rows."""
     holds = np.zeros(len(index), dtype=bool)
     m_b = stack.m_b
     highest = np.abs(c[:, :m_b]).max(axis=1, initial=0.0)

@@ -1,4 +1,4 @@
-"""What closed contacts may do beside sliding as they do: the motions of those at rest, impulses without collision, and
+"""Alternatives to the present sliding of closed contacts: motions of contacts at rest, impacts without collision, and
 the friction up to which they may slide in any direction."""
 
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ MANY = "several contacts in space; motions are known of one in space, and of sev
 
 @dataclass(frozen=True, eq=False)
 class Alternatives:
-    """`at_rest`, the contacts of the case that are closed and do not slide; `motions`, what these and the others may do
-    (None where none is at rest); `impacts`, what an impulse without collision may do (None where nothing slides)."""
+    """`at_rest`, the contacts of the case that are closed and do not slide; `motions`, the possible motions of all
+    contacts (None where none is at rest); `impacts`, possible impacts without collision (None where nothing slides)."""
 
     contacts: ClosedContacts
     at_rest: tuple[int, ...]
@@ -29,7 +29,7 @@ class Alternatives:
 
 
 def alternatives(case: Case, state: State = START, seconds: float = 10.0) -> Alternatives:
-    """Judge the closed contacts of a state. Raises DataError where none is closed."""
+    """Analyse the closed contacts of a state. Raises DataError where none is closed."""
     c = closed_contacts(case, state)
     e = exact_contacts(c)
     still = np.linalg.norm(c.u_t, axis=1) <= case.v_th

@@ -1,8 +1,8 @@
 """Regimes of sliding contacts over two parameters: a map, in floating point, of what `painleve` decides at a point.
 
-For every cell all 2^m complementary bases [P_j, Q_j] of `sliding_exact` are solved for the whole map at once, rows
-scaled to unit effective mass. A cell in which a determinant or an unknown is within `TOLERANCE` of zero is "undecided".
-The critical friction drawn over the map is certified (`critical_friction`), as are none of the cells' colours.
+All 2^m complementary bases [P_j, Q_j] of `sliding_exact` are solved for the whole map at once, with rows scaled to unit
+effective mass. A cell in which a determinant or an unknown is within `TOLERANCE` of zero is "undecided". The critical
+friction drawn over the map is certified (`critical_friction`); the colours of the cells are not.
 """
 
 import math
@@ -26,10 +26,10 @@ from workbench.sliding.state import START, State, sliding_system
 from workbench.sliding.system import SlidingSystem
 
 LARGEST = 5
-"""Contacts up to which a map is made."""
+"""Largest number of contacts of a map."""
 MOST_CELLS, LARGEST_VALUE = 1_000_000, 1e150
 AT_ONCE = 20_000
-"""Cells that are worked out between two looks at the clock."""
+"""Number of cells computed between two checks of the clock."""
 SLIP = "slip"
 """Name of the axis along which all contacts slide in the direction of this angle [deg]."""
 NAMES = (*REGIMES, "undecided", "no sliding state", "out of time")
@@ -38,14 +38,14 @@ NO_STATE, OUT_OF_TIME = NAMES.index("no sliding state"), NAMES.index("out of tim
 
 
 class MapAxis(NamedTuple):
-    """A parameter of the case, or `SLIP`, and its values, increasing."""
+    """A parameter of the case, or `SLIP`, and its increasing values."""
 
     name: str
     values: Array
 
 
 def axis(case: Case, name: str, values: Any) -> MapAxis:
-    """An axis by the case's own name of the parameter; DataError for values that are not finite and increasing."""
+    """An axis by the parameter's name in the case; DataError for values that are not finite and increasing."""
     found = np.asarray(values, dtype=float)
     if found.ndim != 1 or found.size < 1 or not np.isfinite(found).all() or (np.diff(found) <= 0).any():
         raise DataError(f"the axis {name} of a map needs finite numbers that increase")
@@ -55,9 +55,9 @@ def axis(case: Case, name: str, values: Any) -> MapAxis:
 @dataclass(frozen=True, eq=False)
 class RegimeMap:
     """`cells` (n_x, n_y): `regime` indexes `NAMES`. Where one axis is a friction coefficient, `friction` is "x" or "y"
-    and `critical` (values along the other axis) its certified critical value there: inf where none is lost, nan where P
-    fails at zero friction already, there is no state, or time was over; `regained`: how many of these lines lose P and
-    regain it."""
+    and `critical` (values along the other axis) its certified critical value there: inf where P is never lost, NaN
+    where P fails at zero friction already, there is no state, or time was over; `regained`: the number of lines that
+    lose and regain P."""
 
     x: MapAxis
     y: MapAxis
@@ -67,7 +67,7 @@ class RegimeMap:
     regained: int
 
     def shares(self) -> dict[str, float]:
-        """Share of each regime that occurs among the cells."""
+        """Fraction of the cells in each regime that occurs."""
         regime = self.cells.regime
         return {name: float((regime == k).mean()) for k, name in enumerate(NAMES) if (regime == k).any()}
 
@@ -80,7 +80,7 @@ def regime_map(
     progress: ProgressCallback | None = None,
     seconds: float = math.inf,
 ) -> RegimeMap:
-    """The map of a case over two of its parameters, at a state. Friction axes are cheap, others a system a line.
+    """The map of a case over two of its parameters, at a state. Friction axes are cheap, others need a system per line.
 
     What `seconds` do not suffice for is "out of time". Raises DataError for too many contacts or cells, or where no
     point of the map has a sliding state.
@@ -108,7 +108,7 @@ def regime_map(
     cells.regime[~np.broadcast_to(where | late, cells.regime.shape)] = NO_STATE
     stack = Stack.of([s for s, w in zip(systems.flat, where.flat, strict=True) if w])
     friction = _friction(case, lines, x, y, cheap, first, state)
-    # Systems along a friction axis are one and the same, its coefficients differ.
+    # Systems along a friction axis are the same except for their coefficients.
     full = np.broadcast_to(where, cells.regime.shape)
     index = np.broadcast_to((np.cumsum(where.ravel()) - 1).reshape(where.shape), full.shape)[full]
     mu = stack.mu[index] if friction is None else friction[full]
@@ -134,8 +134,8 @@ def _systems(
     report: ProgressCallback,
     end: float,
 ) -> tuple[NDArray, NDArray[np.bool_]]:
-    """Systems (n_x or 1, n_y or 1) over the axes that change more than friction, None where nothing slides; and which
-    of them there was no time for."""
+    """Systems (n_x or 1, n_y or 1) over the axes that change more than friction, None where nothing slides; and a
+    mask of those for which there was no time."""
     shape = [a.values.size if a in changing else 1 for a in axes]
     found, late = np.full(shape, None, dtype=object), np.zeros(shape, dtype=bool)
     for k, ij in enumerate(np.ndindex(*shape)):
@@ -163,7 +163,7 @@ def _friction(
     first: SlidingSystem,
     state: State,
 ) -> Array | None:
-    """Coefficients mu (n_x, n_y, m) over the map; None where no axis is one."""
+    """Coefficients mu (n_x, n_y, m) over the map; None where no axis is a friction coefficient."""
     if not cheap:
         return None
     rates = np.zeros((x.values.size, y.values.size, sum(first.size)))
@@ -177,7 +177,7 @@ def _friction(
 def _critical(
     line: FrictionIncrease, systems: list[SlidingSystem | None], report: ProgressCallback, end: float
 ) -> tuple[Array, int]:
-    """Certified critical values along a friction axis, and how many of these lines regain the P-property."""
+    """Certified critical values along a friction axis, and the number of its lines that regain the P-property."""
     values, regained = np.full(len(systems), np.nan), 0
     for i, system in enumerate(systems):
         if clock() > end:

@@ -1,14 +1,15 @@
 """The window of the phantom inertia rho [kg] in which its lead matrix is regular, and in which it is a P-matrix.
 
 The lead matrix is affine in rho, A + rho B, mixed (all unknowns) as well as reduced (after the Schur complement on the
-free unknowns). It is singular at rho = 0, numerically so below a threshold that hangs on scaling and on the tolerance
-of the rank, and again at the isolated values where rho meets
+free unknowns). It is singular at rho = 0, numerically so below a threshold that depends on scaling and on the tolerance
+of the rank, and again at isolated values of rho: the eigenvalues
 
     2 eig(E^T K E),    K = [W^-1]_tt  the effective tangential mass with the normal rows held,
 
-k eig(K) for k >= 2 axes spaced by pi / k and 2 eig(K) for the one axis of the plane: the rows of w_up and w_lo add up
-to 2 mu p_n + rho (w_up + w_lo) = 0, their difference is 2 E^T p_t = rho (w_up - w_lo), and p_t = K u_t with
-u_t = E (w_up - w_lo). Since K >= W_tt^-1 none lies below k / lambda_max(W_tt), or 2 / lambda_max(W_tt) in the plane.
+which are k eig(K) for k >= 2 axes spaced by pi / k and 2 eig(K) for the one axis of the plane. Indeed, the sum of the
+rows of w_up and w_lo is 2 mu p_n + rho (w_up + w_lo) = 0, their difference 2 E^T p_t = rho (w_up - w_lo), and
+p_t = K u_t with u_t = E (w_up - w_lo). Since K >= W_tt^-1 none lies below k / lambda_max(W_tt), or 2 / lambda_max(W_tt)
+in the plane.
 """
 
 import bisect
@@ -29,12 +30,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SINGULAR = 1e-9
-"""Smallest over largest singular value, equilibrated, at which an eigenvalue of the pencil counts as singular."""
+"""Ratio of smallest to largest singular value, equilibrated, below which the pencil counts as singular."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pencil:
-    """A + rho B, reduced and mixed, of a posed problem with phantom inertia; `rho` [kg] is the value it came with."""
+    """A + rho B, reduced and mixed, of a posed problem with phantom inertia; `rho` [kg] is the original value."""
 
     A: Array
     B: Array
@@ -59,7 +60,7 @@ def lead_matrices(stepper: Stepper) -> tuple[Array, Array]:
 
 
 def pencil(stepper: Stepper) -> Pencil:
-    """The pencil of a stepper whose formulation is phantom inertia, its step begun. Raises DataError as it poses."""
+    """The pencil of a stepper with phantom inertia, with its step begun. Raises DataError like posing."""
     rho = float(stepper.own[0])
     stepper.own[0] = 1.0
     mixed_1, reduced_1 = lead_matrices(stepper)
@@ -70,12 +71,12 @@ def pencil(stepper: Stepper) -> Pencil:
 
 
 def scan(p: Pencil, values: Iterable[float]) -> "pd.DataFrame":
-    """Rank and condition over rho: a row for every value and matrix, "mixed", "reduced" and "equilibrated" (D M D).
+    """Rank and condition over rho: one row per value and matrix, "mixed", "reduced" and "equilibrated" (D M D).
 
     Columns rho, matrix, size, rank, smallest (singular value over the largest; its inverse is the condition number).
     Ranks by the default tolerance of `rank`, size times eps times the largest singular value.
     """
-    # Lazy, since a limit needs no table.
+    # Imported here, since a limit needs no table.
     import pandas as pd
 
     rows = []
@@ -90,10 +91,10 @@ def scan(p: Pencil, values: Iterable[float]) -> "pd.DataFrame":
 
 
 def singular_values_of_rho(p: Pencil) -> Array:
-    """The isolated values of rho [kg] above zero at which the lead matrix is singular, in order, repeated ones once.
+    """The isolated values of rho [kg] > 0 at which the lead matrix is singular, in order, without repetition.
 
     Generalised eigenvalues of the reduced pencil, kept where the matrix is singular there. Those far below
-    1 / lambda_max(W_tt), the value that the pencil's formulation takes by default, are rounding of the one at zero.
+    1 / lambda_max(W_tt), the default value of the pencil's formulation, are round-off of the one at zero.
     """
     candidates = linalg.eigvals(p.A, -p.B)
     real = np.isfinite(candidates) & (np.abs(candidates.imag) <= 1e-6 * np.abs(candidates.real))
@@ -111,9 +112,9 @@ def _is_singular(M: Array) -> bool:
 
 
 def threshold(p: Pencil, matrix: Callable[[float], Array], tolerance: float | None = None) -> float:
-    """Least rho [kg] with full numerical rank, to 1 %; `tolerance` relative to the largest singular value.
+    """Smallest rho [kg] with full numerical rank, to 1 %; `tolerance` relative to the largest singular value.
 
-    `matrix` is `p.mixed` or `p.reduced`. The rank is taken to be lost below and kept up to `p.rho`.
+    `matrix` is `p.mixed` or `p.reduced`. The rank is assumed to be deficient below and full up to `p.rho`.
     """
 
     def full(log_rho: float) -> bool:
@@ -127,8 +128,8 @@ def threshold(p: Pencil, matrix: Callable[[float], Array], tolerance: float | No
 def p_limit(p: Pencil, highest: float, seconds: float = 10.0) -> float:
     """The rho [kg] between `p.rho` and `highest` at which the reduced matrix ceases to be a P-matrix, to 1e-5.
 
-    nan where it is none at `p.rho`; `highest` where it still is one there. `seconds` limit each exact verdict, and a
-    verdict left undecided counts as none.
+    NaN where it is not P at `p.rho`; `highest` where it is still P there. `seconds` limits each exact verdict, and
+    an undecided verdict counts as not P.
     """
 
     def lost(log_rho: float) -> bool:
@@ -138,7 +139,7 @@ def p_limit(p: Pencil, highest: float, seconds: float = 10.0) -> float:
 
 
 def _crossing(true_above: Callable[[float], bool], low: float, high: float, precision: float) -> float:
-    """Where a condition on log rho turns true between low and high, by bisection."""
+    """The point where a condition on log rho becomes true between low and high, by bisection."""
     grid = np.linspace(np.log(low), np.log(high), 2 + int(np.log(high / low) / precision))
     i = bisect.bisect_left(range(len(grid)), True, key=lambda k: true_above(float(grid[k])))
     return float(np.exp(grid[min(i, len(grid) - 1)]))

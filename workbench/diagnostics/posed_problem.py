@@ -1,6 +1,6 @@
-"""What can be said of one posed problem, each answer with its support: entries ready for JSON, and rows of text.
+"""Verdicts on one posed problem, each with its support: entries ready for JSON, and rows of text.
 
-The problem's doubles are taken for exact numbers; a step's free unknowns are eliminated in rationals.
+The problem's doubles are taken as exact numbers; a step's free unknowns are eliminated in rationals.
 """
 
 import math
@@ -32,15 +32,15 @@ from workbench.problems.classes import MLCP, Array
 from workbench.readers.matrix import Matrix
 
 LARGEST_EXACT = 90
-"""Order up to which a mixed system is eliminated in rationals."""
+"""Largest order of a mixed system that is eliminated in rationals."""
 LARGEST_SHOWN = 12
-"""Order up to which two solutions are written out where there need not be one."""
+"""Largest order for which two solutions are written out where uniqueness fails."""
 
 Entry = dict[str, Any]
 
 
 def distance_entry(M: Array, p: PVerdict, seconds: float) -> Entry | None:
-    """Distance of M (n, n) from the matrices that are not P, and beta_2; None where it is not proved to be P."""
+    """Distance of M (n, n) from the non-P matrices, and beta_2; None where M is not proved to be P."""
     if p.verdict != "P":
         return None
     found = distance(Matrix(M), seconds)
@@ -48,7 +48,7 @@ def distance_entry(M: Array, p: PVerdict, seconds: float) -> Entry | None:
 
 
 def uniqueness_entry(M: fmpq_mat, lower: Array, upper: Array, seconds: float) -> Entry:
-    """Whether there is one solution for every q, by both tests; where not, a q with two. DataError for empty bounds."""
+    """Whether there is one solution for every q, by both tests; if not, a q with two. DataError for empty bounds."""
     end, kinds = clock() + seconds, pattern(lower, upper)
     found = {"reduced": reduced_test(M, kinds, seconds / 2), "natural": natural_test(M, kinds, end)}
     entry: Entry = {
@@ -70,11 +70,11 @@ def _test_entry(u: Uniqueness) -> Entry:
 
 
 def solutions_of(problem: MLCP, at_most_one: bool, seconds: float, near: Array | None = None) -> Entry:
-    """All solutions z of an LCP or MLCP with its own q: how many, the isolated ones, the dimension of their set.
+    """All solutions z of an LCP or MLCP with its q: their number, the isolated ones, the dimension of the set.
 
     Where there is none because the linear inequalities alone have none, `farkas` is the y of `infeasibility` for the
-    equivalent LCP, of `unknowns` unknowns. `at_most_one`: it is known that there are not two; `near` (n) is then where
-    the solution is looked for first.
+    equivalent LCP with `unknowns` unknowns. `at_most_one`: two solutions are known to be impossible; the search then
+    starts at `near` (n).
     """
     deadline = clock() + seconds
     entry: Entry = {"count": None, "points": [], "dimension": None, "reason": None, "unknowns": None, "farkas": None}
@@ -108,7 +108,7 @@ def solutions_of(problem: MLCP, at_most_one: bool, seconds: float, near: Array |
 
 
 def _dimension(lcp: EquivalentLCP, piece: Piece) -> int:
-    """Of a piece in z, where it may be smaller than in the unknowns of the equivalent LCP."""
+    """Dimension of a piece in z, which may be smaller than in the unknowns of the equivalent LCP."""
     corner, *others = (lcp.point(list(v)) for v in piece.vertices)
     origin = lcp.point([fmpq(0)] * len(lcp.q))
     spans = [[a - b for a, b in zip(z, corner, strict=True)] for z in others]
@@ -122,7 +122,7 @@ def existence_entry(p: RationalFriction, coulomb: bool, seconds: float) -> Entry
 
 
 def reduced_exactly(system: Array, free: int, deadline: float = math.inf) -> tuple[fmpq_mat, list[fmpq]]:
-    """M and q of M z + q after the first `free` unknowns of a mixed system (n, n + 1) have been eliminated, exactly.
+    """M and q of M z + q after exact elimination of the first `free` unknowns of a mixed system (n, n + 1).
 
     The last column holds the constants. Raises DataError where the block of the free unknowns is singular, and
     OutOfTimeError.
@@ -138,7 +138,7 @@ def reduced_exactly(system: Array, free: int, deadline: float = math.inf) -> tup
 
 
 def entry_rows(entries: Entry) -> list[tuple[str, str]]:
-    """Label and words of every entry: `distance`, `uniqueness`, `solutions`, and a list in `existence`."""
+    """Label and text of every entry: `distance`, `uniqueness`, `solutions`, and a list in `existence`."""
     rows = []
     if entries.get("distance"):
         rows.append(("distance", _distance_words(entries["distance"])))
@@ -153,7 +153,7 @@ def entry_rows(entries: Entry) -> list[tuple[str, str]]:
 
 
 def wrapped(rows: list[tuple[str, str]]) -> str:
-    """Labels and words as text of 80 columns."""
+    """Labels and texts wrapped to 80 columns."""
     return "\n".join(
         line
         for label, words in rows
@@ -180,7 +180,7 @@ def _uniqueness_words(u: Entry) -> str:
 
 
 def solutions_words(s: Entry) -> str:
-    """The count of `solutions_of` in words."""
+    """The number of solutions of `solutions_of` as text."""
     if s["count"] is None:
         return f"solutions not counted: {s['reason']}; {len(s['points'])} found"
     if s["count"] == "infinite":

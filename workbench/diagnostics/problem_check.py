@@ -1,4 +1,4 @@
-"""What can be said of a problem from a file that is no LCP: an MLCP with bounds, or a friction problem (W, q, mu)."""
+"""Check a problem from a file that is not an LCP: an MLCP with bounds, or a friction problem (W, q, mu)."""
 
 import math
 from typing import Any
@@ -34,13 +34,13 @@ from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionP
 from workbench.readers.matrix import Matrix
 
 SEARCH = 2.0
-"""Seconds for the search of all solutions under Coulomb's law, of which `solutions` makes the most."""
+"""Seconds for the search of all solutions under Coulomb's law, most of them for `solutions`."""
 LARGEST = 300
-"""Order up to which the matrix is written down in rationals."""
+"""Largest order for which the matrix is written in rationals."""
 
 
 def check_posed(problem: MLCP | FrictionProblem | GlobalFrictionProblem, seconds: float = 10.0) -> Entry:
-    """Facts and verdicts, ready for JSON; `seconds` bound the verdicts together. DataError where W cannot be had."""
+    """Facts and verdicts, ready for JSON; `seconds` limits all verdicts together. DataError if there is no W."""
     deadline = clock() + seconds
     facts = problem_facts(problem, moment(deadline, 0.3))
     entry: Entry = {"facts": facts, "p_matrix": None, "problem": None, "reason": None}
@@ -74,7 +74,7 @@ def _of_bounds(problem: MLCP, deadline: float) -> Entry:
 
 
 def in_rationals(problem: FrictionProblem | GlobalFrictionProblem, deadline: float = math.inf) -> RationalFriction:
-    """W = H^T M^-1 H of a small global problem without rounding, so that it is semidefinite; else W as it is. Raises
+    """W = H^T M^-1 H of a small global problem without rounding, so that it is semidefinite; otherwise W itself. Raises
     OutOfTimeError."""
     if isinstance(problem, FrictionProblem):
         return rational_friction(problem.dense, problem.q, problem.mu, problem.d)
@@ -90,7 +90,7 @@ def in_rationals(problem: FrictionProblem | GlobalFrictionProblem, deadline: flo
 
 
 def text_rows(name: str, entry: Entry) -> list[tuple[str, str]]:
-    """The entry as labels and words."""
+    """The entry as labels and texts."""
     facts = entry["facts"]
     what = f"{facts['kind']}, {facts['size']} unknowns"
     if facts.get("contacts") is not None:

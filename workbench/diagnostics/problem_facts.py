@@ -1,4 +1,4 @@
-"""What is worth knowing of a problem before solving it: sizes, rank, hardness, symmetry, definiteness."""
+"""Facts about a problem before solving it: sizes, rank, hardness, symmetry, definiteness."""
 
 import math
 from typing import Any
@@ -16,8 +16,8 @@ from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionP
 def problem_facts(
     problem: MLCP | FrictionProblem | GlobalFrictionProblem, deadline: float = math.inf
 ) -> dict[str, Any]:
-    """Facts of a problem by name, JSON-ready; None where one does not apply or cannot be had, those of the matrix left
-    out where they would take beyond the deadline.
+    """Facts of a problem by name, JSON-ready; None where one does not apply or is not available. Facts of the matrix
+    are omitted where they would take beyond the deadline.
 
     hardness      (1 + d) n_c / n, contact rows over velocities (3 n_c / n in space); known of global problems only
     rank_share    rank W / (1 + d) n_c, below 1 where contacts are redundant (hyperstatic)

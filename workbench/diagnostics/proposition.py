@@ -3,8 +3,8 @@
 For a positive definite M and independent constraints, max mu_b < mu_max_b = sigma_min(A_nb) / sigma_max(A_tb) and
 |Theta|_2 < 1 / beta_2(M_0) make M_mu a P-matrix. The conditions are sufficient only, and neither is invariant under
 scaling of the contact rows (M_mu mixes forces and accelerations: they change with the unit of mass), while the
-P-property is. They are therefore given as they stand and for rows balanced to unit effective mass, and beside them the
-exact verdict on M_mu.
+P-property is. They are therefore given for unscaled rows and for rows balanced to unit effective mass, together with
+the exact verdict on M_mu.
 
 Sources: hal-01224915; Chen and Xiang, SIAM J. Optim. 18 (2007) for beta_2.
 """
@@ -24,21 +24,21 @@ from workbench.readers.matrix import Matrix
 from workbench.sliding.system import SlidingSystem
 
 LARGEST = 14
-"""Unilateral contacts at most: beta_2 takes 2^m_u index sets."""
+"""Largest number of unilateral contacts: beta_2 takes 2^m_u index sets."""
 SETTLED = 1e-10
-"""Relative length of a step at which the march along the friction counts as having arrived."""
+"""Relative length of a step at which the march along the friction ends."""
 STEPS = 20_000
-"""Cap on the steps of a march, which then ends early: on the safe side."""
+"""Limit of steps of a march, which then ends early, on the safe side."""
 
 
 @dataclass(frozen=True)
 class Bounds:
     """Proposition 1 for one scaling of the contact rows.
 
-    `mu_max_b` (inf where no bilateral friction acts), |Theta|_2, beta_2(M_0), whether the two inequalities hold, and
+    `mu_max_b` (inf without bilateral friction), |Theta|_2, beta_2(M_0), whether the two inequalities hold, and
     `scale`: for every s in [0, scale) they hold with all friction coefficients times s. At `scale` one of them fails
-    (or the march was cut short, and `scale` is a lower bound of that); beyond it they may hold again. Theta and holds
-    are None, False where A is singular; scale is inf where no friction can violate the conditions.
+    (or the march was cut short, and `scale` is a lower bound of that); beyond it they may hold again. Where A is
+    singular, Theta is None and holds False; scale is inf where no friction can violate the conditions.
     """
 
     mu_max_b: float
@@ -50,7 +50,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Proposition:
-    """The hypotheses of Proposition 1, plain and with balanced rows, beside the exact verdict on M_mu.
+    """The hypotheses of Proposition 1, plain and with balanced rows, and the exact verdict on M_mu.
 
     `independent`: whether all constraints are, by `diagnostics.rank`. `verdict` is None where A is singular and there
     is no M_mu.
@@ -81,10 +81,10 @@ def proposition(system: SlidingSystem) -> Proposition:
 
 
 def balanced(system: SlidingSystem) -> SlidingSystem:
-    """The same contacts with rows scaled to (J_n M^-1 J_n^T)_ii = 1, free of the units of mass and length.
+    """The same contacts with rows scaled to (J_n M^-1 J_n^T)_ii = 1, independent of the units of mass and length.
 
     The forces of contact i are divided by d_i, its accelerations multiplied: M_mu becomes the similar-looking
-    diag(1/d_b, d_u) M_mu diag(d_b, d_u), positive diagonals on both sides, which no sign of a minor notices.
+    diag(1/d_b, d_u) M_mu diag(d_b, d_u), with positive diagonals on both sides, which change no sign of a minor.
     """
     d_b, d_u = (1 / np.sqrt(np.diag(A)) for A in (system.inverse.nb, system.inverse.nu))
     return replace(
@@ -95,7 +95,7 @@ def balanced(system: SlidingSystem) -> SlidingSystem:
 
 
 def bounds(system: SlidingSystem) -> Bounds:
-    """The inequalities of Proposition 1 as they stand for these rows; the constraints must be independent."""
+    """The inequalities of Proposition 1 for these rows; the constraints must be independent."""
     mu_max_b, beta = bilateral_limit(system), beta_2(system.M_0, system.m_b)
     low = bool(np.max(system.mu_b, initial=0.0) < mu_max_b)
     try:
@@ -107,7 +107,7 @@ def bounds(system: SlidingSystem) -> Bounds:
 
 
 def bilateral_limit(system: SlidingSystem) -> float:
-    """mu_max_b = sigma_min(A_nb) / sigma_max(A_tb); inf where there is nothing to divide by."""
+    """mu_max_b = sigma_min(A_nb) / sigma_max(A_tb); inf where the divisor is zero."""
     return float(bilateral_limits(system.inverse.nb, system.inverse.tb))
 
 
@@ -144,7 +144,7 @@ def betas_2(M: NDArray, fixed: int = 0) -> Array:
 
 
 def guaranteed_scale(system: SlidingSystem, mu_max_b: float, beta: float) -> float:
-    """The end of the interval [0, s) on which Proposition 1 holds with s mu in the place of mu."""
+    """The end of the interval [0, s) on which Proposition 1 holds with s mu instead of mu."""
     mu = np.append(system.mu_b, system.mu_u)
     return guaranteed(FrictionLine(system, np.zeros(len(mu)), mu), mu_max_b, beta)
 
@@ -152,8 +152,8 @@ def guaranteed_scale(system: SlidingSystem, mu_max_b: float, beta: float) -> flo
 def guaranteed(line: FrictionLine, mu_max_b: float, beta: float) -> float:
     """The end of the interval [0, s) on which Proposition 1 holds along a line of coefficients; 0 where it fails at 0.
 
-    |Theta| need not grow with s, so the way is marched in steps too short to miss a violation: one in which M_mu
-    changes by no more than the room 1 / beta - |Theta(s)| is safe, and so is all of A's range max mu_b < mu_max_b.
+    |Theta| need not grow with s, so the line is marched in steps too short to miss a violation: one in which M_mu
+    changes by no more than 1 / beta - |Theta(s)| is safe, and so is all of A's range max mu_b < mu_max_b.
     """
     m_b = line.system.m_b
     start, rates = line.mu_0[:m_b], line.mu_1[:m_b]

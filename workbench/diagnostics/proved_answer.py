@@ -1,9 +1,9 @@
-"""Is there an exact solution near a computed answer? A proof of how near, or why there is none.
+"""Proof of an exact solution near a computed one, with its distance, or the reason why there is no proof.
 
-LCPs and MLCPs: the basis is read off the answer and solved in rationals. Friction problems, under Coulomb's law and as
-cone problems: the contacts' modes are read off it, and Krawczyk's test encloses the zero of their equations
-(`contact_modes`). Where these equations are singular, as redundant contacts make them, the impulses are not isolated
-and nothing is proved.
+LCPs and MLCPs: the basis is read off the computed solution and solved in rationals. Friction problems, under Coulomb's
+law and as cone problems: the contacts' modes are read off it, and Krawczyk's test encloses the zero of their equations
+(`contact_modes`). Where these equations are singular, as with redundant contacts, the impulses are not isolated and
+nothing is proved.
 """
 
 import math
@@ -24,12 +24,12 @@ from workbench.problems.classes import MLCP, Array, ConicQP, CoulombNCP
 from workbench.readers.matrix import Matrix
 
 LARGEST = 60
-"""Contacts up to which a proof is tried: a second or two."""
+"""Largest number of contacts for which a proof is tried: a second or two."""
 
 
 @dataclass(frozen=True, eq=False)
 class ProvedAnswer:
-    """`distance`: an exact solution is at most so far from the answer in every unknown; None with the `reason` why not.
+    """`distance`: an exact solution is at most this far from the computed one in every unknown; None with the `reason`.
 
     `enclosure` is the proof of a friction problem.
     """
@@ -48,7 +48,7 @@ class ProvedAnswer:
 
     @cached_property
     def witness(self) -> dict[str, Any]:
-        """The enclosure as certificates have it."""
+        """The enclosure in the format of certificates."""
         assert self.enclosure is not None
         e = self.enclosure
         return {
@@ -58,7 +58,7 @@ class ProvedAnswer:
 
 
 def proved_solution(problem: MLCP, z: Array, deadline: float = math.inf) -> ProvedAnswer:
-    """Of an answer z (n) to an LCP or MLCP."""
+    """Prove a computed solution z (n) of an LCP or MLCP."""
     if not np.isfinite(z).all():
         return ProvedAnswer(None, "the answer is not finite")
     M, q = Matrix(problem.M).exact, [*map(exact, problem.q)]
@@ -73,7 +73,7 @@ def proved_solution(problem: MLCP, z: Array, deadline: float = math.inf) -> Prov
 
 
 def proved_impulses(friction: RationalFriction, p: Array, coulomb: bool = True) -> ProvedAnswer:
-    """Of impulses p (n) that solve a friction problem, under Coulomb's law or as a cone problem."""
+    """Prove computed impulses p (n) of a friction problem, under Coulomb's law or as a cone problem."""
     if not np.isfinite(p).all():
         return ProvedAnswer(None, "the answer is not finite")
     if len(friction.mu) > LARGEST:
@@ -95,5 +95,5 @@ def velocities(friction: RationalFriction, p: Array) -> Array:
 
 
 def computed_impulses(law: CoulombNCP | ConicQP) -> Array:
-    """p (n) by the method for the law."""
+    """Compute p (n) by the method for the law."""
     return default_solver(law.kind).first.solve(law).z

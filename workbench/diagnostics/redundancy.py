@@ -1,8 +1,8 @@
-"""Which impulses of a step are determined, and how far the others may range.
+"""The impulses of a step that are unique, and the ranges of the others.
 
 The velocity after a step of exact Coulomb friction fixes the generalised impulse J_n^T p_n + J_t^T p_t + J_b^T p_b and
-each contact's mode: open (p_n = 0), sliding (p_t = -mu p_n u_t/|u_t|), sticking (|p_t| <= mu p_n). What is left is the
-convex set of all impulses with that resultant and these modes: a point where the rows of the impulses that may act are
+each contact's mode: open (p_n = 0), sliding (p_t = -mu p_n u_t/|u_t|), sticking (|p_t| <= mu p_n). What remains is the
+convex set of all impulses with that resultant and these modes: a point where the rows of the possible impulses are
 independent, a larger set where they are not (hyperstatic). The extremes of every entry over the set are linear
 objectives over cones.
 """
@@ -19,19 +19,19 @@ from workbench.mechanics.contact import ContactSolution
 from workbench.mechanics.core import Core
 
 MODE = 1e-9
-"""Share of the largest velocity at the contacts, after the step or without impulses, that counts as none."""
+"""Fraction of the largest velocity at the contacts, after the step or without impulses, that counts as zero."""
 NEAR_ZERO = 1e-7
-"""Share of the largest impulse that the end of a range may lie beside zero."""
+"""Fraction of the largest impulse within which the end of a range counts as zero."""
 SAME = 1e-6
-"""Share of the largest impulse within which the two ends of a range count as one."""
+"""Fraction of the largest impulse within which the two ends of a range count as equal."""
 
 
 @dataclass(frozen=True, eq=False)
 class Redundancy:
-    """`dimension` of the set of impulses with the same effect and mode; names, values, ranges and what is determined.
+    """`dimension` of the set of impulses with the same effect and modes; names, values, ranges, and which are unique.
 
     `entries` are names like "p_n[2]", `values` the impulses found [N s], `ranges` (k, 2) their extremes, infinite where
-    nothing bounds them, `determined` where both ends agree. `modes` says for each contact: open, sliding or sticking.
+    unbounded, `determined` where both ends agree. `modes` gives each contact's: open, sliding or sticking.
     """
 
     dimension: int
@@ -43,12 +43,12 @@ class Redundancy:
 
 
 def redundancy(core: Core, answer: ContactSolution) -> Redundancy:
-    """Ranges of the impulses of a step of exact Coulomb friction: its data, and one answer to it."""
+    """Ranges of the impulses of a step of exact Coulomb friction, from its data and one solution."""
     r, t, m = core.mu.size, core.b_t.size, core.g.size
     d = t // r
     u_n = core.J_n @ answer.v + core.b_n + core.eps_n * answer.p_n
     u_t = (core.J_t @ answer.v + core.b_t + core.eps_t * answer.p_t).reshape(r, d)
-    # Also the velocity without impulses: a body at rest has that of one step's fall.
+    # Includes the velocity without impulses: for a body at rest that of one step's fall.
     free = np.linalg.solve(core.M, core.b)
     scale = max(np.abs(J @ x).max() for J in (core.J_n, core.J_t) for x in (answer.v, free))
     modes, slip = contact_modes(u_n, u_t, MODE * scale), np.linalg.norm(u_t, axis=1)
@@ -60,7 +60,7 @@ def redundancy(core: Core, answer: ContactSolution) -> Redundancy:
         nothing = np.column_stack([p, p])
         return Redundancy(0, entries, p, nothing, np.ones(p.size, dtype=bool), modes)
     eps = np.concatenate([core.eps_n, core.eps_t, core.eps_b])
-    # Compliant rows add their own: the effect J^T p, and the compliance eps p of every row.
+    # Compliant rows have two effects: J^T p, and the compliance eps p of every row.
     effect = np.vstack([J.T @ C / np.abs(J).max(), np.diag(eps > 0).astype(float) @ C])
     sigma = np.linalg.svd(effect, compute_uv=False)
     dimension = C.shape[1] - int((sigma > max(effect.shape) * np.finfo(float).eps * sigma.max(initial=0.0)).sum())
@@ -72,9 +72,9 @@ def redundancy(core: Core, answer: ContactSolution) -> Redundancy:
 
 
 def contact_modes(u_n: Array, u_t: Array, slow: float | Array) -> tuple[str, ...]:
-    """Each contact's mode by its velocity u_n (r,), u_t (r, d) after the step.
+    """Each contact's mode from its velocity u_n (r,), u_t (r, d) after the step.
 
-    Velocities up to `slow` [m/s], one for all or (r,), count as none.
+    Velocities up to `slow` [m/s], one for all or (r,), count as zero.
     """
     slow, slip = np.broadcast_to(slow, u_n.shape), np.linalg.norm(u_t, axis=1)
     return tuple(
@@ -84,7 +84,7 @@ def contact_modes(u_n: Array, u_t: Array, slow: float | Array) -> tuple[str, ...
 
 
 def freedom(W: Array, mu: Array, modes: tuple[str, ...], u_t: Array, tolerance: float | None = None) -> int:
-    """Dimension of the set of impulses that make the same velocity in the same modes: 0 where they are determined.
+    """Dimension of the set of impulses with the same velocity and modes: 0 where they are unique.
 
     W (r + d r, r + d r) [1/kg]; singular values up to `tolerance` count as zero (default: rounding).
     """
@@ -93,7 +93,7 @@ def freedom(W: Array, mu: Array, modes: tuple[str, ...], u_t: Array, tolerance: 
 
 
 def directions(mu: Array, modes: tuple[str, ...], u_t: Array, m: int = 0) -> Array:
-    """Columns (r + d r + m, k): directions in which Coulomb's law lets [p_n, p_t, p_b] move at these modes."""
+    """Columns (r + d r + m, k): directions in which Coulomb's law lets [p_n, p_t, p_b] vary in these modes."""
     r, d = u_t.shape
     unit = np.eye(r + d * r + m)
     slip = np.linalg.norm(u_t, axis=1)
@@ -108,7 +108,7 @@ def directions(mu: Array, modes: tuple[str, ...], u_t: Array, m: int = 0) -> Arr
 
 
 def _ranges(J: Array, p: Array, mu: Array, modes: tuple[str, ...], u_t: Array, slip: Array) -> Array:
-    """(k, 2) extremes of every impulse over the set; infinite where it is unbounded."""
+    """Extremes (k, 2) of every impulse over the set; infinite where it is unbounded."""
     import cvxpy as cp
 
     r, d = u_t.shape
@@ -136,5 +136,5 @@ def _ranges(J: Array, p: Array, mu: Array, modes: tuple[str, ...], u_t: Array, s
                 ) from None
             value = programme.value if programme.value is not None else np.nan
             ranges[k, side] = sign * size * float(value)
-    # An interior point method comes only near an end at zero.
+    # An interior-point method only approximates an end at zero.
     return np.where(np.abs(ranges) <= NEAR_ZERO * size, 0.0, ranges)

@@ -1,4 +1,4 @@
-"""How robust is the answer for this q? The margin of q, the index of each solution, what a solver's z really solves."""
+"""Robustness of the solution for this q: the margin of q, the index of each solution, the problem that a z solves."""
 
 from typing import Any
 
@@ -13,17 +13,17 @@ Entry = dict[str, Any]
 UNIT = 2.0**-53
 """The unit roundoff: half the distance from 1 to the next double."""
 FAR = 1e-7
-"""Share of its size by which a z differs from every exact solution to be called none of them: a point between the
-rounding of doubles and anything that would matter, the root of the unit roundoff."""
+"""Relative difference from every exact solution above which a z is not one of them: between the round-off of doubles
+and anything that matters, the root of the unit roundoff."""
 
 
 def margin_entry(M: fmpq_mat, q: list[fmpq], is_p: bool, deadline: float) -> Entry:
-    """How far q (n) is from the nearest boundary at which the number of solutions changes, in the 2-norm.
+    """Distance of q (n) from the nearest boundary at which the number of solutions changes, in the 2-norm.
 
-    "distance" is [least, most], equal but for the last digits unless facets lie on each other, null where there is no
-    such boundary ("reason" then says "none", or why none was sought). "rounding" is by how much half a unit in the last
-    place of q and of the columns of M that make up the nearest point moves q at most; "fragile" whether that reaches
-    the boundary.
+    "distance" is [least, most], equal but for the last digits unless facets overlap, null where there is no
+    such boundary ("reason" then says "none", or why none was sought). "rounding" is the largest displacement of q by
+    half a unit in the last place of q and of the columns of M that make up the nearest point; "fragile" tells whether
+    it reaches the boundary.
     """
     nothing: Entry = dict.fromkeys(
         ("distance", "squared", "facet", "nearest", "here", "beyond", "neighbour", "rounding", "fragile")
@@ -74,8 +74,8 @@ def _index(M: fmpq_mat, q: list[fmpq], z: list[fmpq]) -> int | None:
 
 
 def degree_entry(M: fmpq_mat, deadline: float) -> int | None:
-    """The degree of an R0-matrix M: the sum of the indices for every q off the facets of complementary cones, so that
-    the number of solutions there is odd or even with it. Null for large M, or out of time."""
+    """The degree of an R0-matrix M: the sum of the indices for every q off the facets of complementary cones. It has
+    the parity of the number of solutions there. Null for large M, or out of time."""
     if M.nrows() > LARGEST:
         return None
     try:
@@ -85,7 +85,7 @@ def degree_entry(M: fmpq_mat, deadline: float) -> int | None:
 
 
 def moved(M: fmpq_mat, q: list[fmpq], z: list[float]) -> float:
-    """The least change of q, in its largest entry, for which z >= 0 solves LCP(q, M) exactly; z (n) of doubles."""
+    """The smallest change of q, in its largest entry, for which z >= 0 solves LCP(q, M) exactly; z (n) of doubles."""
     exact = [fmpq(*x.as_integer_ratio()) for x in np.maximum(z, 0.0).tolist()]
     w = _rates(M, q, exact)
     return max(
@@ -99,9 +99,9 @@ def _rates(M: fmpq_mat, q: list[fmpq], z: list[fmpq]) -> list[fmpq]:
 
 
 def is_elsewhere(M: fmpq_mat, q: list[fmpq], z: list[float], solutions: Entry) -> bool:
-    """Whether z is none of the exact solutions, finitely many, but a neighbouring problem's.
+    """Whether z is none of the finitely many exact solutions, but one of a neighbouring problem.
 
-    What is small beside |q|/|M|, the size that unknowns have in this problem, is no difference.
+    Differences that are small compared with |q|/|M|, the size of unknowns in this problem, do not count.
     """
     if not isinstance(solutions["count"], int):
         return False

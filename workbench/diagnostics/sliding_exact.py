@@ -1,4 +1,4 @@
-"""Sliding contacts with exact numbers: the problem of accelerations as a pair of matrices whose columns take turns.
+"""Sliding contacts in exact numbers: the problem of accelerations as a pair of matrices with complementary columns.
 
 Contact j, bilateral ones first, adds to the normal accelerations the column A_n,j - mu_j xi_j A_t,j for each newton of
 lambda+_j (or lambda_nu,j), and -(A_n,j + mu_j xi_j A_t,j) for each newton of lambda-_j. With the slacks
@@ -9,10 +9,10 @@ s = (lambda+, u), u the unilateral accelerations, and y = (lambda-, lambda_nu) e
     P_j = A_n,j - mu_j xi_j A_t,j (bilateral), -e_j (unilateral)
     Q_j = A_n,j + mu_j xi_j A_t,j (bilateral), -(A_n,j - mu_j xi_j A_t,j) (unilateral)
 
-so that M_mu = P^-1 Q. The minor of M_mu on an index set a is det C_a / det P, where C_a has the columns of Q on a and
-of P elsewhere (Cramer): M_mu is a P-matrix iff all 2^m determinants have one sign and none is zero (the column
-W-property of Sznajder and Gowda, Linear Algebra Appl. 223, 1995). This needs no regular A, and only column j depends on
-mu_j.
+so that M_mu = P^-1 Q. The minor of M_mu on an index set a is det C_a / det P, where C_a has the columns of Q on a
+and of P elsewhere (Cramer): M_mu is a P-matrix iff all 2^m determinants have one sign and none is zero (the column
+W-property of Sznajder and Gowda, Linear Algebra Appl. 223, 1995). This does not need a regular A, and only column j
+depends on mu_j.
 """
 
 import itertools
@@ -30,7 +30,7 @@ from workbench.mechanics.contact import Array
 from workbench.sliding.system import SlidingSystem
 
 BITS = 160
-"""Working precision of balls: their own rounding is far below any tolerance asked for."""
+"""Working precision of balls: their own rounding is far below any tolerance in use."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class ExactSliding:
         return lever * self.J_n.transpose(), lever * self.J_t.transpose(), lever * self.f + self.w_n
 
     def pair(self, mu: Sequence[Any] | None = None) -> MatrixPair:
-        """The pair for the friction coefficients mu (m,), or its own."""
+        """The pair for the friction coefficients mu (m,), by default its own."""
         A_n, A_t, w = self.inverse
         mu, m, b = self.mu if mu is None else mu, self.m, self.m_b
         c = [x * sign for x, sign in zip(mu, self.xi, strict=True)]
@@ -90,7 +90,7 @@ def index_sets(m: int) -> Iterator[tuple[int, ...]]:
 
 
 def as_rational(x: Fraction | float | int) -> fmpq:
-    """The number itself: a double is taken as the rational that it is."""
+    """Convert a number exactly to a rational; a double is a rational."""
     return fmpq(*x.as_integer_ratio())
 
 
@@ -98,7 +98,7 @@ def exact_rows(
     M: Sequence, f: Sequence, J_n: Sequence, J_t: Sequence, mu: Sequence, xi: Sequence[int], m_b: int,
     w_n: Sequence | None = None,
 ) -> ExactSliding:  # fmt: skip
-    """From nested lists of Fractions, integers or doubles, in units in which all of them are rational."""
+    """Build from nested lists of Fractions, integers or doubles, in units in which all of them are rational."""
 
     def matrix(rows: Sequence) -> fmpq_mat:
         return fmpq_mat([[as_rational(x) for x in row] for row in rows])
@@ -111,7 +111,7 @@ def exact_rows(
 
 
 def as_doubles(system: SlidingSystem) -> ExactSliding:
-    """The system's doubles, taken as the exact numbers that they are."""
+    """The system's doubles as exact numbers."""
     J_n, J_t, mu, xi, w = _stacked(system)
     signs = [int(x) for x in xi]
     M, f = system.M.tolist(), system.f.tolist()
@@ -119,11 +119,11 @@ def as_doubles(system: SlidingSystem) -> ExactSliding:
 
 
 def as_balls(system: SlidingSystem, tolerance: float) -> ExactSliding:
-    """The system's data with an uncertainty: all data whose errors are at most `tolerance` relative.
+    """The system's data with an uncertainty: all data with a relative error of at most `tolerance`.
 
-    Relative to a scale that units and cancellation leave alone: M_ij to sqrt(M_ii M_jj); a nonzero entry of a Jacobian
-    row J to sqrt(M_jj J M^-1 J^T); f_i to sqrt(M_ii f^T M^-1 f); w_n to itself and what f does to that row; mu to
-    itself. Zeros of M and of the Jacobians are structure and stay zero. Use within `ball_arithmetic`.
+    It is relative to a scale that is independent of units and cancellation: M_ij to sqrt(M_ii M_jj); a nonzero entry of
+    a Jacobian row J to sqrt(M_jj J M^-1 J^T); f_i to sqrt(M_ii f^T M^-1 f); w_n to itself and the effect of f on that
+    row; mu to itself. Zeros of M and of the Jacobians are structural and remain zero. Use within `ball_arithmetic`.
     """
     J_n, J_t, mu, xi, w = _stacked(system)
     root, inverse = np.sqrt(np.diag(system.M)), np.linalg.inv(system.M)

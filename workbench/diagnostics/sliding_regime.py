@@ -1,13 +1,13 @@
-"""How many answers a state of sliding contacts has: none, one, several, infinitely many, or undecided.
+"""The number of solutions at a state of sliding contacts: none, one, several, infinitely many, or undecided.
 
-Rational data are classified exactly. Doubles stand for measured or rounded numbers: they are classified exactly as they
-stand, and the answer counts only where all data within a stated relative tolerance have it too (ball arithmetic);
-otherwise it is "undecided". No verdict rests on the sign of a rounding error.
+Rational data are classified exactly. Doubles stand for measured or rounded numbers: they are classified as exact
+numbers, and the result counts only if all data within a stated relative tolerance share it (ball arithmetic); otherwise
+it is "undecided". No verdict depends on the sign of a rounding error.
 
 The literature (Génot & Brogliato 1999; Champneys & Várkonyi, IMA J. Appl. Math. 81, 2016) names the regimes of one
-contact, here of all: "sliding", one motion under which every contact stays closed; "lift-off", one motion under which
-some contact opens; "indeterminate", several motions; "inconsistent", none. Redundant contacts may leave the forces open
-and the motion not: then the regime is that of the motion.
+contact; here they apply to all: "sliding", one motion in which every contact stays closed; "lift-off", one motion in
+which some contact opens; "indeterminate", several motions; "inconsistent", none. Redundant contacts may leave the
+forces undetermined but not the motion: the regime is then that of the motion.
 """
 
 from dataclasses import dataclass
@@ -35,15 +35,15 @@ from workbench.sliding.system import Multipliers, SlidingSystem
 TOLERANCE = 1e-12
 """Default relative uncertainty of the doubles of a system."""
 LARGEST_BALLS = 9
-"""Contacts up to which all 2^m bases are followed through ball arithmetic."""
+"""Largest number of contacts for which all 2^m bases are followed in ball arithmetic."""
 NAMES = {0: "none", 1: "unique", 2: "two"}
 SLIDING, LIFT_OFF, INDETERMINATE, INCONSISTENT = REGIMES = ("sliding", "lift-off", "indeterminate", "inconsistent")
 
 
 @dataclass(frozen=True, eq=False)
 class IsolatedSolution:
-    """An isolated answer: multipliers [N] nearest to the exact ones, `exact` as "p/q" (lambda_nb, then lambda_nu), and
-    the accelerations (n,) of the system under them; `opening`, the unilateral contacts that open."""
+    """An isolated solution: multipliers [N] nearest to the exact ones, `exact` as "p/q" (lambda_nb, then lambda_nu),
+    and the accelerations (n,) of the system; `opening`, the unilateral contacts that open."""
 
     multipliers: Multipliers
     exact: list[str]
@@ -53,7 +53,7 @@ class IsolatedSolution:
 
 @dataclass(frozen=True, eq=False)
 class Continuum:
-    """Infinitely many answers: the hull of the corners plus the cone of the directions, multipliers [N] as floats."""
+    """Infinitely many solutions: the hull of the corners plus the cone of the directions, multipliers [N] as floats."""
 
     dimension: int
     corners: list[list[float]]
@@ -62,11 +62,11 @@ class Continuum:
 
 @dataclass(frozen=True, eq=False)
 class Regime:
-    """`kind`, how many answers: "none", "unique", "two", "3", ..., "infinitely many" or "undecided" (with `reason`).
+    """`kind`, the number of solutions: "none", "unique", "two", "3", ..., "infinitely many" or "undecided" (`reason`).
 
-    `as_given` is the kind of the numbers as they stand, whose answers are listed. `exact`: the data are rational.
-    `tolerance` is 0 for these, and where more than `LARGEST_BALLS` contacts left the doubles to speak for themselves.
-    `opening`: the unilateral contacts that open where all answers, as given, have the same accelerations; else None.
+    `as_given` is the kind of the data as exact numbers, whose solutions are listed. `exact`: the data are rational.
+    `tolerance` is 0 for these, and for more than `LARGEST_BALLS` contacts, where the doubles count as exact.
+    `opening`: the unilateral contacts that open if all solutions, as given, have the same accelerations; else None.
     """
 
     kind: str
@@ -94,7 +94,7 @@ def regime(
     tolerance: float = TOLERANCE,
     seconds: float = 10.0,
 ) -> Regime:
-    """The regime of a system; of the rational data `exact` where they are given, contacts in the system's order.
+    """The regime of a system; that of the rational data `exact` if given, with contacts in the system's order.
 
     Raises DataError where every base is singular, or for a tolerance that is not within (0, 1).
     """
@@ -122,7 +122,7 @@ class Isolated(NamedTuple):
 def classified(
     data: ExactSliding, seconds: float
 ) -> tuple[str, list[Isolated | Continuum], tuple[int, ...] | None, str]:
-    """Kind, isolated answers and continua of exact data, `Regime.opening`, and why the kind is undecided."""
+    """Kind, isolated solutions and continua of exact data, `Regime.opening`, and why the kind is undecided."""
     pair = data.pair()
     base = regular_base(pair)
     rest = [j for j in range(data.m) if j not in base]
@@ -144,7 +144,8 @@ def classified(
         return [s[j] - y[j] if j < data.m_b else y[j] for j in range(data.m)]
 
     def push(z: tuple[fmpq, ...], constant: int) -> list[fmpq]:
-        # The generalised force: motions are the same where it is. Sums and differences of s and y are |lambda|, lambda.
+        # The generalised force: equal forces give equal motions. |lambda| and lambda are sums and differences of s and
+        # y.
         s, y = states(z, constant)
         load = [s[j] + y[j] if j < data.m_b else y[j] for j in range(data.m)]
         rubbing = [-c * x * f for c, x, f in zip(data.mu, data.xi, load, strict=True)]
@@ -180,13 +181,13 @@ def _answer(system: SlidingSystem, data: ExactSliding, found: Isolated) -> Isola
 
 
 def open_question(system: SlidingSystem, tolerance: float) -> str:
-    """Why data within the tolerance might have another number of answers; empty where none of them has."""
+    """Why data within the tolerance might have another number of solutions; empty if none of them has."""
     with ball_arithmetic():
         return open_base(as_balls(system, tolerance).pair(), tolerance)
 
 
 def open_base(pair: MatrixPair, tolerance: float) -> str:
-    """The first base of which balls cannot tell whether it gives an answer; empty where all are decided."""
+    """The first base for which balls cannot decide whether it gives a solution; empty if all are decided."""
     m = pair.P.nrows()
     for a in index_sets(m):
         where = "{" + ", ".join(map(str, a)) + "}"
@@ -202,7 +203,7 @@ def open_base(pair: MatrixPair, tolerance: float) -> str:
 
 
 def open_p(system: SlidingSystem, tolerance: float) -> str:
-    """Why data within the tolerance might differ in whether M_mu is a P-matrix; empty where they do not."""
+    """Why data within the tolerance might differ in whether M_mu is a P-matrix; empty if they do not."""
     if system.m_b + system.m_u > LARGEST_BALLS:
         return ""
     with ball_arithmetic():

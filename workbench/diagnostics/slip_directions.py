@@ -1,15 +1,15 @@
-"""The critical friction of contacts whatever direction they slide in: the circular cone over all directions of slip.
+"""Critical friction for arbitrary sliding directions: the circular cone over all directions of slip.
 
 With friction s mu_j against the unit direction t_j the normal accelerations have the matrix D, whose columns are
 N_j - s mu_j W_nt,j t_j. The critical friction
 
     s* = sup {s : all principal minors of D are positive for all unit t_1, ..., t_r and all frictions up to s}
 
-is that below which sliding is well posed in every direction. One contact has s* mu = W_nn / |W_nt|. For several, the
-minors are affine in each x_j = s t_j apart. They are positive on a product of convex sets where they are positive at
-all its corners: polygons around the circles bound s* from below, without any search along s, since they lie within each
-other; directions on the circles bound it from above. Where the worst corner lies outside its circle, the polygon is cut
-there, which brings the two together.
+below which sliding is well posed in every direction. For one contact s* mu = W_nn / |W_nt|. For several contacts
+the minors are affine in each x_j = s t_j separately. They are positive on a product of convex sets if they are positive
+at all its corners: polygons around the circles bound s* from below, without any search along s, since they are nested;
+directions on the circles bound it from above. Where the worst corner lies outside its circle, the polygon is cut
+there, which tightens both bounds.
 """
 
 import itertools
@@ -29,18 +29,18 @@ from workbench.engine.timing import clock
 from workbench.mechanics.contact import Array
 
 LARGEST = 4
-"""Contacts up to which directions are searched."""
+"""Largest number of contacts for which directions are searched."""
 SETTLED = 1e-6
-"""Relative width of the enclosure at which the search has arrived."""
+"""Relative width of the enclosure at which the search ends."""
 MARGIN = 1e-9
-"""What an end of the enclosure gives away to the rounding of the search, before it is proved."""
+"""Relative widening of an end of the enclosure for rounding in the search, before it is proved."""
 HIGHEST = 1e6
-"""Friction up to which a loss is looked for."""
+"""Largest friction up to which a loss is searched for."""
 MOST_CORNERS = 20_000
 REDUNDANT = 1e-9
 """Relative size of an eigenvalue of balanced normal rows below which these count as dependent."""
 DENOMINATOR = 1 << 24
-"""Of the tangent of half the angle of a direction, which makes the direction rational."""
+"""Denominator of the tangent of half the angle of a direction, which makes the direction rational."""
 
 Direction = tuple[fmpq, ...]
 """A point of the plane, or of the line, with rational coordinates."""
@@ -48,10 +48,10 @@ Direction = tuple[fmpq, ...]
 
 @dataclass(frozen=True, eq=False)
 class AnyDirection:
-    """s* lies in [lo, hi], proved for the doubles as they stand; both None where `reason` says why there is none.
+    """s* lies in [lo, hi], proved for the doubles as exact numbers; both None with a `reason` where there is none.
 
     hi is inf where no loss was found up to `HIGHEST`. `worst`: angles [deg] of a direction of each contact in which the
-    P-property is lost at hi. `exact`: s* where it is rational and known to be.
+    P-property is lost at hi. `exact`: s* where it is known to be rational.
     """
 
     lo: float | None
@@ -62,7 +62,7 @@ class AnyDirection:
 
 
 def any_direction(e: ExactContacts, seconds: float = 10.0) -> AnyDirection:
-    """s* of these contacts, all coefficients times s; `seconds` bound the search, not the proof after it."""
+    """s* of these contacts, all coefficients times s; `seconds` limits the search, not the proof after it."""
     if e.r > LARGEST:
         return AnyDirection(None, None, reason=f"{e.r} contacts; directions are searched for {LARGEST} at most")
     if redundant(e):
@@ -77,7 +77,7 @@ def any_direction(e: ExactContacts, seconds: float = 10.0) -> AnyDirection:
 
 
 def redundant(e: ExactContacts) -> bool:
-    """Whether normal rows count as dependent, so that the normal forces are not determined."""
+    """Whether normal rows count as dependent, so that the normal forces are not unique."""
     N, _ = e.doubles()
     size = np.sqrt(np.maximum(np.diag(N), 0.0))
     return not size.all() or not np.linalg.eigvalsh(N / np.outer(size, size))[0] > REDUNDANT
@@ -122,13 +122,13 @@ def _several(e: ExactContacts, N: Array, B: Array, end: float) -> AnyDirection:
 
 
 def _first(d: int) -> list[Direction]:
-    """The directions of the axes, to and fro, by angle."""
+    """The directions of the axes, both senses, by angle."""
     one, none = fmpq(1), fmpq(0)
     return [(one,), (-one,)] if d == 1 else [(none, -one), (one, none), (none, one), (-one, none)]
 
 
 def _corners(tangents: list[Direction], d: int) -> list[Direction]:
-    """The corners of the polygon whose sides touch the unit circle at these points, by angle; zero without any."""
+    """The corners of the polygon whose sides touch the unit circle at these points, by angle; zero without points."""
     if not tangents:
         return [(fmpq(0),) * d]
     if d == 1:
@@ -138,7 +138,7 @@ def _corners(tangents: list[Direction], d: int) -> list[Direction]:
 
 
 def _meeting(a: Direction, b: Direction) -> Direction:
-    """Where the tangents at the points a and b of the circle meet: (a + b) / (1 + a . b)."""
+    """Intersection of the tangents at the points a and b of the circle: (a + b) / (1 + a . b)."""
     over = 1 + a[0] * b[0] + a[1] * b[1]
     return (a[0] + b[0]) / over, (a[1] + b[1]) / over
 
@@ -161,7 +161,7 @@ def _angle(u: Direction) -> float:
 
 
 def _least(N: Array, B: Array, places: Sequence[Array]) -> tuple[float, tuple[int, ...]]:
-    """The least s at which a minor vanishes over all choices of a corner for each contact, and that choice; inf."""
+    """The smallest s at which a minor vanishes over all choices of a corner for each contact, and that choice; inf."""
     sizes = tuple(map(len, places))
     least = np.full(sizes, np.inf)
     for a in _nonempty(len(places)):
@@ -179,7 +179,7 @@ def _least(N: Array, B: Array, places: Sequence[Array]) -> tuple[float, tuple[in
 
 
 def _proved(e: ExactContacts, polygons: list[list[Direction]], s: float) -> float:
-    """s, or what is left of it by halves until all minors are positive at all corners of the polygons."""
+    """s, halved until all minors are positive at all corners of the polygons."""
     while s > 0 and not _all_positive(e, polygons, as_rational(s)):
         s = 0.5 * s
     return s

@@ -1,16 +1,16 @@
-"""Which motions Coulomb's law leaves to closed contacts: separation, stick, slip one way or the other, and how many.
+"""Motions that Coulomb's law allows for closed contacts: separation, stick, slip in either sense, and their number.
 
-In the plane the accelerations of the rows are a = W lambda + w. A contact at rest (u_n = u_t = 0) may do four things:
+In the plane the accelerations of the rows are a = W lambda + w. A contact at rest (u_n = u_t = 0) has four modes:
 
     separation      lambda = 0,                                     a_n > 0
     stick           a_n = a_t = 0,                                  |lambda_t| < mu lambda_n
     forward slip    a_n = 0,  lambda_t = -mu lambda_n,  a_t > 0,    lambda_n > 0
     reverse slip    a_n = 0,  lambda_t = +mu lambda_n,  a_t < 0,    lambda_n > 0
 
-Every choice of one for each contact is a linear system, and is tried, exactly: 4^r of them (Génot & Brogliato, Eur. J.
-Mech. A 18, 1999; Or & Rimon, Nonlinear Dyn. 67, 2012). A contact that slides has no choice of slip, its velocity tells.
-What only an impulse can bring about obeys the same conditions with velocities u+ = W p + u in place of accelerations,
-p != 0: the impact without collision, which ends in stick at one contact at least.
+Every choice of one mode per contact is a linear system, and is tried, exactly: 4^r of them (Génot & Brogliato, Eur.
+J. Mech. A 18, 1999; Or & Rimon, Nonlinear Dyn. 67, 2012). For a contact that slides the velocity determines the slip.
+Motions that need an impulse obey the same conditions with velocities u+ = W p + u instead of accelerations, p != 0: the
+impact without collision, which ends in stick at one contact at least.
 """
 
 import itertools
@@ -27,12 +27,12 @@ from workbench.matrices.linear_algebra.rationals import nearest_double
 
 SEPARATION, STICK, FORWARD, REVERSE, SMOOTH = "separation", "stick", "forward slip", "reverse slip", "frictionless"
 LARGEST = 4
-"""Contacts up to which all choices are tried."""
+"""Largest number of contacts for which all choices are tried."""
 
 
 @dataclass(frozen=True, eq=False)
 class ContactMotion:
-    """What each contact does, and its rows' forces [N] (impulses [N s]) and accelerations [m/s2] (velocities after
+    """The mode of each contact, and its rows' forces [N] (impulses [N s]) and accelerations [m/s2] (velocities after
     [m/s]), (r, 1 + d) each; `angle`, the directions of slip in space [deg], None where there is none."""
 
     modes: tuple[str, ...]
@@ -43,14 +43,14 @@ class ContactMotion:
 
 @dataclass(frozen=True, eq=False)
 class Motions:
-    """All motions of the numbers as they stand; `open` is why their number is unknown, if it is not."""
+    """All motions of the data as exact numbers; `open` is why their number is unknown, if it is."""
 
     found: list[ContactMotion]
     open: str = ""
 
     @property
     def name(self) -> str:
-        """What the contacts do where that is the only motion; else "indeterminate", "inconsistent" or "undecided"."""
+        """The modes of the contacts if there is one motion; else "indeterminate", "inconsistent" or "undecided"."""
         if self.open:
             return "undecided"
         if len(self.found) == 1:
@@ -60,7 +60,7 @@ class Motions:
 
 @dataclass(frozen=True, eq=False)
 class _Tried:
-    """Forces and rates of all rows under a choice, and the numbers that must be positive."""
+    """Forces and rates of all rows for a choice, and the numbers that must be positive."""
 
     forces: list[Any]
     rates: list[Any]
@@ -70,7 +70,7 @@ class _Tried:
 def motions(e: ExactContacts, tolerance: float, speed: float) -> Motions:
     """The motions of contacts in the plane; those with |u_t| > `speed` slide, and forward is their direction.
 
-    The data may be off by `tolerance` relative; where the answer hangs on that it is open.
+    The data may be off by `tolerance` relative; the result is open where it depends on that.
     """
     ahead = _facing(e)
     sliding = [abs(nearest_double(ahead.u[ahead.normal(i) + 1, 0])) > speed for i in range(e.r)]
@@ -79,7 +79,7 @@ def motions(e: ExactContacts, tolerance: float, speed: float) -> Motions:
 
 
 def impacts(e: ExactContacts, tolerance: float) -> Motions:
-    """What an impulse without collision may do to contacts in the plane at least one of which slides."""
+    """Possible impacts without collision of contacts in the plane, at least one of which slides."""
     ahead = _facing(e)
     given = ExactContacts(ahead.W, ahead.u, ahead.u, ahead.mu, 1)
     return _all(given, [_ways(False, m) for m in e.mu], [False] * e.r, tolerance, needed=STICK)
@@ -92,7 +92,7 @@ def _ways(slides: bool, mu: fmpq) -> tuple[str, ...]:
 
 
 def _facing(e: ExactContacts) -> ExactContacts:
-    """The tangents turned so that no contact slides backwards."""
+    """Turn the tangents so that no contact slides backwards."""
     sign = [fmpq(1)] * e.W.nrows()
     for i in range(e.r):
         if e.u[e.normal(i) + 1, 0] < 0:
@@ -112,7 +112,7 @@ def _all(
         try:
             tried = _tried(e, modes, sliding)
         except ZeroDivisionError:
-            # The balls below find it open, unless they exclude it.
+            # The balls below leave it open, unless they exclude it.
             continue
         if all(x >= 0 for x in tried.margins) and any(tried.forces) >= bool(needed):
             found.setdefault(tuple(tried.forces), _motion(e, modes, tried))
@@ -123,10 +123,10 @@ def _all(
 
 
 def _tried(e: ExactContacts, modes: Sequence[str], sliding: Sequence[bool]) -> _Tried:
-    """The rows under a choice, rationals or balls; ZeroDivisionError where these do not determine its forces."""
+    """Solve the rows for a choice, in rationals or balls; ZeroDivisionError where its forces are not unique."""
     size, kind = e.W.nrows(), type(e.W)
     equations: list[int] = []
-    # Each unknown with the rows that it presses on, and by how much.
+    # Each unknown with the rows that it acts on, and its coefficients.
     unknowns: list[dict[int, Any]] = []
     for i, mode in enumerate(modes):
         n, t = e.normal(i), e.normal(i) + 1

@@ -1,11 +1,11 @@
-"""Which motions Coulomb's law leaves to one contact at rest in space: separation, stick, and every direction of slip.
+"""Motions that Coulomb's law allows for one contact at rest in space: separation, stick, and every direction of slip.
 
 Slip that begins in the unit direction t has lambda_t = -mu lambda_n t, a_n = 0 and a_t = alpha t with alpha > 0, so
 
     lambda_n = -w_n / (W_nn - mu W_nt t),    t x (w_t (W_nn - mu W_nt t) - w_n (W_tn - mu W_tt t)) = 0
 
-With p the tangent of half the angle of t the latter is a polynomial of degree four: four directions at most. Its real
-roots are isolated, exactly for the numbers as they stand, and balls decide the signs of lambda_n and alpha.
+With p the tangent of half the angle of t the latter is a polynomial of degree four: four directions at most. Its
+real roots are isolated, exactly for the data as exact numbers, and balls decide the signs of lambda_n and alpha.
 """
 
 import math
@@ -24,12 +24,12 @@ SLIP = "slip"
 BITS = (128, 512, 2048)
 """Working precisions that are tried for the sign of an unknown."""
 ARCS = 256
-"""Parts of the circle on which slip is excluded where every direction solves the equation."""
+"""Number of arcs on which slip is excluded where every direction solves the equation."""
 
 
 def motions_in_space(e: ExactContacts, tolerance: float) -> Motions:
     """The motions of one contact at rest. Separation and stick hold for all data within `tolerance` relative, or the
-    answer is open; directions of slip are those of the numbers as they stand."""
+    result is open; directions of slip are those of the data as exact numbers."""
     modes = (SEPARATION, SMOOTH if e.mu[0] == 0 else STICK)
     found = [m for mode in modes if (m := _held(e, mode)) is not None]
     with ball_arithmetic():
@@ -43,7 +43,7 @@ def motions_in_space(e: ExactContacts, tolerance: float) -> Motions:
 
 
 def impacts_in_space(e: ExactContacts, tolerance: float) -> Motions:
-    """Whether an impulse without collision may stop the slip of one contact; other ends of it are not looked for."""
+    """Whether an impact without collision may stop the slip of one contact; other final states are not searched."""
     given = ExactContacts(e.W, e.u, e.u, e.mu, 2)
     stopped = _held(given, STICK)
     with ball_arithmetic():
@@ -54,7 +54,7 @@ def impacts_in_space(e: ExactContacts, tolerance: float) -> Motions:
 
 
 def _forces(e: ExactContacts, mode: str) -> Any:
-    """Forces (3, 1) of what is no slip; where W is singular, ZeroDivisionError."""
+    """Forces (3, 1) of stick or separation; ZeroDivisionError where W is singular."""
     kind, none = type(e.W), fmpq(0)
     if mode == STICK:
         return e.W.solve(e.w) * kind(1, 1, [fmpq(-1)])
@@ -82,8 +82,8 @@ def _sure(near: ExactContacts, mode: str) -> bool:
 
 
 def _held(e: ExactContacts, mode: str) -> ContactMotion | None:
-    """The motion in which the contact separates, sticks, or slides without friction; None where it cannot, or where
-    its forces are not determined, of which `_sure` is not sure either."""
+    """The motion in which the contact separates, sticks, or slides without friction; None where this is impossible, or
+    where its forces are not unique, in which case `_sure` is not certain either."""
     try:
         forces = _forces(e, mode)
     except ZeroDivisionError:
@@ -106,7 +106,7 @@ def _slips(e: ExactContacts) -> tuple[list[ContactMotion], str]:
     if G == 0:
         return [], "" if all(_excluded(e, t) for t in _arcs()) else "every direction of slip may be possible"
     found: list[ContactMotion] = []
-    # At the angle 180 degrees p is infinite: there G has no term p^4.
+    # p is infinite at the angle of 180 degrees; there G has no term p^4.
     straight = [(arb(-1), arb(0))] if G.degree() < 4 else []
     for bits in BITS:
         with ctx.workprec(bits):
@@ -145,7 +145,7 @@ def _slip(e: ExactContacts, t: tuple[arb, arb]) -> ContactMotion:
     exact = [x.mid().fmpq() for x in (normal, -e.mu[0] * normal * t[0], -e.mu[0] * normal * t[1])]
     forces = fmpq_mat(3, 1, exact)
     rates = e.W * forces + e.w
-    # Zero by its equation, of which the middle of a ball knows no more than its digits.
+    # Zero by its equation, which the midpoint of a ball satisfies only to its precision.
     rates[0, 0] = fmpq(0)
     return _motion(SLIP, forces, rates, math.degrees(math.atan2(float(t[1]), float(t[0]))))
 

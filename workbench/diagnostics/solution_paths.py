@@ -1,4 +1,4 @@
-"""What the solutions along a parameter are, in numbers to be drawn and described: curves, families, places."""
+"""Solutions along a parameter as numbers for plots and text: curves, families, isolated values."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from workbench.matrices.paths.path import SolutionPath
 from workbench.matrices.paths.roots import Root
 
 PER_INTERVAL = 48
-"""Values of the parameter at which a solution is drawn between two critical values."""
+"""Number of parameter values at which a solution is drawn between two critical values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ def labels(point: Point) -> str:
 
 
 def shown(problem: Varied, t: Root, point: Point) -> list[float]:
-    """The named values of a solution at t, as doubles."""
+    """The displayed values of a solution at t, as doubles."""
     n = len(point) // 2
     s, y = ([number(t, x) for x in part] for part in (point[:n], point[n:]))
     return [s[j] - y[j] if j < problem.split else y[j] for j in range(n)]
@@ -71,7 +71,7 @@ def curves(paths: SolutionPaths) -> pd.DataFrame:
 
 
 def _grid(lo: fmpq, hi: fmpq) -> list[fmpq]:
-    """Rational values from lo to hi, closer together near the ends, where curves are steep."""
+    """Rational values from lo to hi, denser near the ends, where curves are steep."""
     shares = 0.5 - 0.5 * np.cos(np.linspace(0, np.pi, PER_INTERVAL))
     return [lo + (hi - lo) * exact(x) for x in shares]
 
@@ -83,8 +83,8 @@ def _named(problem: Varied, basis: Basis, t: fmpq, denominator: fmpq) -> list[fl
 
 
 def at_critical(paths: SolutionPaths) -> pd.DataFrame:
-    """Solutions at a critical value that no curve shows: name, t, and `low`, `high` of infinitely many (inf along a
-    ray), equal for a solution at this value alone."""
+    """Solutions at a critical value that no curve shows: name, t, and `low`, `high` of infinitely many solutions (inf
+    along a ray), equal for a solution at this value alone."""
     rows = []
     for c in paths.path.critical:
         for point in (point for e in c.events if e.kind == "isolated" for point in e.points):

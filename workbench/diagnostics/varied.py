@@ -1,7 +1,7 @@
-"""A complementarity problem over one parameter: a pencil of matrices, or a case with one of its parameters varied.
+"""A complementarity problem over one parameter: a pencil of matrices, or a case with one parameter varied.
 
-What a case gives at a value of its parameter is numbers. Polynomials of low degree through some values are held against
-the others; where they meet them, their coefficients are taken for exact.
+A case gives numbers at a value of its parameter. Polynomials of low degree through some values are checked at the
+others; where they agree, their coefficients are taken as exact.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,11 +22,11 @@ from workbench.sliding.state import sliding_system
 from workbench.step.one_step import first_step
 
 DEGREE = 3
-"""Largest degree in the parameter that is looked for."""
+"""Largest degree in the parameter that is tried."""
 SAMPLES = 9
-"""Values of the parameter at which a case is looked at."""
+"""Number of parameter values at which a case is evaluated."""
 TOLERANCE = fmpq(1, 10**12)
-"""Relative distance from a polynomial that counts as rounding, of the largest number of a row or column."""
+"""Distance from a polynomial, relative to the largest entry of a row or column, that counts as round-off."""
 DOUBLES = f"doubles at {SAMPLES} values, which polynomials meet within 1e-12 and are then taken for exact"
 
 
@@ -34,8 +34,8 @@ DOUBLES = f"doubles at {SAMPLES} values, which polynomials meet within 1e-12 and
 class Varied:
     """P(t) s = Q(t) y - w(t), 0 <= s perp y >= 0, over the parameter called `parameter` with its `unit`.
 
-    What is shown of a solution are `names`, as many as unknowns, in `shown_unit`: s_j - y_j of the first `split`, y_j
-    of the others. `source` says how the coefficients were had.
+    The displayed values of a solution, one per unknown, are called `names`, in `shown_unit`: s_j - y_j of the first
+    `split`, y_j of the others. `source` describes the origin of the coefficients.
     """
 
     data: Parametric
@@ -94,7 +94,7 @@ def of_sliding(case: Case, given: Mapping[str, Fraction], parameter: str, low: F
 
 
 def of_step(case: Case, formulation: Formulation, h: float, parameter: str, low: Fraction, high: Fraction) -> Varied:
-    """The LCP that a formulation poses at the first step, of h [s], of a case; DataError where it is none, as above."""
+    """The LCP of a formulation at the first step, of h [s], of a case; DataError where it is not an LCP, as above."""
 
     def rows(t: Fraction) -> fmpq_mat:
         problem = first_step(case.with_parameters(**{parameter: float(t)}), formulation, h).problem()
@@ -134,7 +134,7 @@ def _values(low: Fraction, high: Fraction) -> list[Fraction]:
 def _fitted(
     rows: Callable[[Fraction], fmpq_mat], case: Case, parameter: str, low: Fraction, high: Fraction, tolerance: fmpq
 ) -> list[list[fmpq_poly]]:
-    """Polynomials through the numbers of a case; DataError where an entry is none."""
+    """Polynomials through the numbers of a case; DataError where an entry is not a polynomial."""
     values = _values(low, high)
     samples = [rows(t) for t in values]
     m, n = samples[0].nrows(), samples[0].ncols()
@@ -146,7 +146,7 @@ def _fitted(
     for i in range(m):
         row = []
         for j in range(n):
-            # The right side has a unit of its own; of the others the smaller scale counts, of row or column.
+            # The right-hand side has a separate unit; for the others the smaller scale of row and column counts.
             scale = max(line[j] for line in size)
             scale = scale if j == n - 1 else min(scale, max(size[i][:-1]))
             p = _polynomial([as_rational(t) for t in values], [table[i][j] for table in tables], tolerance * scale)
@@ -161,7 +161,7 @@ def _fitted(
 
 
 def _polynomial(t: list[fmpq], values: list[fmpq], tolerance: fmpq) -> fmpq_poly | None:
-    """The polynomial of lowest degree through evenly chosen values that passes the others within the tolerance."""
+    """The polynomial of lowest degree through evenly spaced values that fits the others within the tolerance."""
     for degree in range(DEGREE + 1):
         chosen = [round(k * (len(t) - 1) / max(degree, 1)) for k in range(degree + 1)]
         powers = fmpq_mat([[t[i] ** k for k in range(degree + 1)] for i in chosen])

@@ -1,6 +1,6 @@
-"""Classes, solution set and solvers of one LCP as JSON-ready entries of a check, and what they mean in plain words.
+"""Classes, solution set and solvers of one LCP as JSON-ready entries of a check, and their meaning in plain text.
 
-Exact numbers are strings "p/q", indices count from zero, null stands for what is undefined, infinite or not given.
+Exact numbers are strings "p/q", indices count from zero, null means undefined, infinite or not given.
 """
 
 import math
@@ -19,15 +19,15 @@ from workbench.problems.solution import Status
 from workbench.readers.matrix import Matrix
 
 LARGEST = 64
-"""Unknowns up to which the exact solution set is sought."""
+"""Largest number of unknowns for which the exact solution set is computed."""
 LARGEST_SOLVED = 128
-"""Unknowns up to which the bundled solvers are tried."""
+"""Largest number of unknowns for which the bundled solvers are tried."""
 
 Entry = dict[str, Any]
 
 
 def class_entries(classes: dict[str, ClassVerdict]) -> Entry:
-    """Per class its verdict with proof, witness or reason, null where there is none."""
+    """Verdict of each class with proof, witness or reason, null where there is none."""
     return {name: vars(verdict) for name, verdict in classes.items()}
 
 
@@ -56,10 +56,10 @@ def _face(piece: Piece) -> Entry:
 
 
 def homogeneous_entry(M: fmpq_mat, q: list[fmpq], deadline: float) -> Entry | None:
-    """The rays of SOL(0, M) and the least q^T v over them (rays with entries that add up to one).
+    """The rays of SOL(0, M) and the smallest q^T v over them (rays with entries that add up to one).
 
-    For copositive M, q^T v >= 0 on all of SOL(0, M) makes Lemke's method end on a solution (CPS section 4.4). None when
-    the rays were not found in time.
+    For copositive M, q^T v >= 0 on all of SOL(0, M) guarantees that Lemke's method ends at a solution (CPS section
+    4.4). None if the rays were not found in time.
     """
     if M.nrows() > LARGEST:
         return None
@@ -72,13 +72,13 @@ def homogeneous_entry(M: fmpq_mat, q: list[fmpq], deadline: float) -> Entry | No
 
 
 def solver_entries(M: Matrix, q: Matrix, deadline: float) -> list[Entry]:
-    """What each bundled solver of LCPs makes of this one: its own claim, and whether the residual bears it out."""
+    """Results of each bundled LCP solver on this problem: its own claim, and whether the residual confirms it."""
     problem = LCP(M.values, q.values.ravel())
     return [_solver_entry(x, problem, deadline) for x in OF_LCPS]
 
 
 def _solver_entry(name: str, problem: LCP, deadline: float) -> Entry:
-    # A compiled kernel cannot be interrupted: what may take seconds is not begun.
+    # A compiled kernel cannot be interrupted: one that may take seconds is not started.
     if problem.size > LARGEST_SOLVED or clock() > deadline:
         large = f"order {problem.size} exceeds {LARGEST_SOLVED}, beyond which a solver might not end in time"
         reason = large if problem.size > LARGEST_SOLVED else OUT_OF_TIME
@@ -100,7 +100,7 @@ def _solver_entry(name: str, problem: LCP, deadline: float) -> Entry:
 
 
 def in_words(result: Entry) -> str:
-    """Existence, uniqueness, and which methods are sure to work, from the entries of a check."""
+    """Existence, uniqueness, and the methods that are guaranteed to work, as text, from the entries of a check."""
     sentences = [_existence(result["classes"])]
     if result["solutions"] is not None:
         sentences += [_this_q(result), _how_robust(result)]
@@ -156,7 +156,7 @@ def _how_robust(result: Entry) -> str:
 
 
 def _methods(result: Entry) -> str:
-    """What theory promises of the bundled solvers in exact arithmetic, and how those ended that it promises."""
+    """Theoretical guarantees of the bundled solvers in exact arithmetic, and the results of the guaranteed ones."""
     methods = guaranteed(result)
     if not methods:
         return "No bundled method is guaranteed to succeed here; an answer counts if its residual is verified."
@@ -175,7 +175,7 @@ def _methods(result: Entry) -> str:
 
 
 def guaranteed(result: Entry) -> list[str]:
-    """The bundled solvers that theory promises to succeed, for this q or, where none is given, for every feasible q."""
+    """The bundled solvers that are guaranteed to succeed, for this q or, if none is given, for every feasible q."""
     yes = {name for name, entry in result["classes"].items() if entry["verdict"] == "yes"}
     solutions, n, symmetric = result["solutions"], result["n"], result["exactly_symmetric"]
     solvable = solutions is None or solutions["count"] != 0
@@ -198,7 +198,7 @@ def guaranteed(result: Entry) -> list[str]:
         methods += ["keller", "clarabel"]
     if (symmetric and "PD" in yes) or "H_plus" in yes:
         methods.append("pgs")
-    # On a regular basis there is a solution wherever all principal minors differ from zero.
+    # On a regular basis there is a solution if all principal minors are nonzero.
     if "nondegenerate" in yes and solvable and n <= ENUMERATED:
         methods.append("enumerate")
     return methods

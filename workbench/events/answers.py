@@ -1,4 +1,4 @@
-"""Answers of contact problems, by the problem's own residual, and the search for a second one."""
+"""Solutions of contact problems, verified by the problem's own residual, and the search for a second solution."""
 
 import itertools
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ from workbench.problems.classes import CoulombNCP
 from workbench.problems.solution import Solution
 
 STARTS = 8
-"""Random starts from which a second answer is looked for where no method proves that there is none."""
+"""Random starts of the search for a second solution where no method proves uniqueness."""
 MOST_IN_PLANE = 4
-"""Contacts in the plane up to which all of their modes are tried."""
+"""Largest number of planar contacts for which all modes are enumerated."""
 
 
 def solved(problem: CoulombNCP) -> Solution | None:
-    """The answer to round-off; None where the problem's residual does not let it pass."""
+    """Return the solution to round-off; None where the problem's residual rejects it."""
     found = find_solver(ROUND_OFF[problem.kind]).solve(problem)
     return found if found.residual <= found.tolerance else None
 
@@ -25,10 +25,10 @@ def solved(problem: CoulombNCP) -> Solution | None:
 def others(problem: CoulombNCP, z: Array, X: Array, least: float) -> Iterator[Array]:
     """Answers whose X z differs (`differ`) from that of the answer z, by more than their residuals, as they are found.
 
-    Of a few contacts in the plane all modes are tried: the answers of each are a polyhedron in the cones, which has a
-    vertex, and that is the only answer of a mode on the cones' edges. Of others it is tried that all contacts open,
-    that all stick, and `STARTS` random starts, of which a solver in closed form, as that of one contact is, takes no
-    notice.
+    For a few planar contacts all modes are enumerated: the solutions of each mode are a polyhedron within the cones,
+    which has a vertex, and this is the only solution of a mode on the cones' edges. For other contacts it tries all
+    contacts open, all sticking, and `STARTS` random starts; a closed-form solver, such as that of one contact, ignores
+    the start.
     """
     solver, residual = find_solver(ROUND_OFF[problem.kind]), float(problem.residual(z))
     if problem.d == 1 and problem.mu.size <= MOST_IN_PLANE:
@@ -36,7 +36,7 @@ def others(problem: CoulombNCP, z: Array, X: Array, least: float) -> Iterator[Ar
     else:
         rng = np.random.default_rng(0)
         stick = np.asarray(-np.linalg.lstsq(problem.M, problem.q)[0], dtype=float)
-        # An answer may be zero beside others that are large.
+        # A solution may be zero while others are large.
         scale = max(float(np.abs(z).max()), float(np.abs(stick).max()))
         starts = (scale * rng.normal(size=problem.size) for _ in range(STARTS))
         found = (solver.solve_from(problem, start).z for start in starts)  # type: ignore[attr-defined]
@@ -46,7 +46,7 @@ def others(problem: CoulombNCP, z: Array, X: Array, least: float) -> Iterator[Ar
         if not differ(X @ z, X @ other, least):
             return False
         left = float(problem.residual(other))
-        # Residuals are relative to forces, of which large ones cancel where a light body bears a heavy one.
+        # Residuals are relative to forces; large forces cancel where a light body carries a heavy one.
         terms = max(float((abs(X) @ abs(one)).max()) for one in (z, other))
         apart = float(np.abs(X @ (z - other)).max())
         return left <= solver.tolerance and apart > (left + residual) * terms
@@ -64,7 +64,7 @@ def distinct(answers: Iterator[Array], z: Array, X: Array, least: float) -> list
 
 
 def _of_modes(problem: CoulombNCP) -> Iterator[Array]:
-    """The least answer of each mode of contacts in the plane: open, sticking, at either edge of the cone."""
+    """Yield the minimum-norm solution of each mode of planar contacts: open, sticking, at either edge of the cone."""
     r, n = problem.mu.size, problem.size
     for modes in itertools.product(("open", "sticks", 1.0, -1.0), repeat=r):
         A, b = np.eye(n), np.zeros(n)

@@ -1,6 +1,6 @@
-"""Modes of contacts in ball arithmetic: what they do to the motion, and proofs that no other mode is possible.
+"""Contact modes in ball arithmetic: the motion under a mode, and proofs that no other mode is possible.
 
-Every decision is a strict inequality between balls; one that is not decided raises UndecidedError.
+Every decision is a strict inequality between balls; an undecided one raises UndecidedError.
 """
 
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ from workbench.events.phase import BREAK, HALT, LIFT, OVER, TOUCH
 from workbench.events.taylor import between, newton
 
 ARCS = 64
-"""Arcs of sliding directions that are examined one by one."""
+"""Number of arcs of sliding directions, examined one by one."""
 
 
 def solved(A: Balls, B: Balls) -> Balls:
-    """X (k, m) with A X = B, A (k, k). Raises UndecidedError where A may be singular.
+    """Return X (k, m) with A X = B, A (k, k). Raises UndecidedError where A may be singular.
 
-    Elimination after a product with an approximate inverse, which leaves A near the identity and balls narrow
-    (Neumaier 1990, Interval Methods for Systems of Equations, section 4.1).
+    Elimination after multiplication by an approximate inverse, which brings A close to the identity and keeps balls
+    narrow (Neumaier 1990, Interval Methods for Systems of Equations, section 4.1).
     """
     k = len(A)
     try:
@@ -47,7 +47,7 @@ class Motion(NamedTuple):
 
 
 def accelerations(x: BallDynamics, modes: Modes, e: Balls) -> Motion:
-    """Accelerations and forces of a mode (`events.modes`), e (r, d) the directions of contacts that slip."""
+    """Accelerations and forces of a mode (`events.modes`); e (r, d) are the directions of slipping contacts."""
     r, d, n = x.J_t.shape
     on = [i for i, mode in enumerate(modes) if mode != Mode.OPEN]
     stuck = [i for i in on if modes[i] == Mode.STICK]
@@ -57,7 +57,7 @@ def accelerations(x: BallDynamics, modes: Modes, e: Balls) -> Motion:
     for column, i in enumerate(on):
         if modes[i] == Mode.SLIP:
             F[:, column] = F[:, column] - x.mu[i] * (e[i] @ x.J_t[i])
-    # One system for accelerations and forces: with M^-1 first, rows that are kept exactly would be kept to a ball.
+    # One system for accelerations and forces: eliminating M^-1 first would satisfy exact constraints only to a ball.
     system = np.block([[x.M, -F], [A, np.full((len(A), len(A)), ZERO)]])
     answer = solved(system, np.concatenate([x.f, -c])[:, None])[:, 0]
     lam, lambda_n, lambda_t = answer[n:], np.full(r, ZERO), np.full((r, d), ZERO)
@@ -69,8 +69,8 @@ def accelerations(x: BallDynamics, modes: Modes, e: Balls) -> Motion:
 
 
 def prove_unique_slip(x: BallDynamics, on: list[int], e: Balls) -> None:
-    """Prove that W_s of the contacts `on`, which all slide along e (r, d), is a P-matrix, so that their forces are the
-    only ones (Cottle, Pang & Stone 1992, theorem 3.3.7)."""
+    """Prove that W_s of the contacts `on`, all sliding along e (r, d), is a P-matrix, so that their forces are
+    unique (Cottle, Pang & Stone 1992, theorem 3.3.7)."""
     F = np.array([x.J_n[i] - x.mu[i] * (e[i] @ x.J_t[i]) for i in on]).T
     W_s = x.J_n[on] @ solved(x.M, F)
     for subset in range(1, 2 ** len(on)):
@@ -88,7 +88,7 @@ def _determinant(A: Balls) -> Ball:
 
 
 class Answer(NamedTuple):
-    """The only answer of a contact problem: mode, sliding direction e (d,), force or impulse lam (1 + d,)."""
+    """The unique solution of a contact problem: mode, sliding direction e (d,), force or impulse lam (1 + d,)."""
 
     mode: Mode
     e: Balls
@@ -96,7 +96,7 @@ class Answer(NamedTuple):
 
 
 class Contact(NamedTuple):
-    """The problem of one closed contact at rest, all others open, or of its impact; unknowns [lambda_n, lambda_t]:
+    """The problem of one closed contact at rest with all others open, or of its impact; unknowns [lambda_n, lambda_t]:
 
     K contains lambda  perp  (a_n + mu |a_t|, a_t) in K*,     a = W lambda + w
     """
@@ -110,7 +110,7 @@ class Contact(NamedTuple):
         return len(self.w) - 1
 
     def slip(self, e: Balls) -> tuple[Ball, Balls]:
-        """lambda_n and a_t (d,) of slip along e (d,). Raises UndecidedError where not W_s > 0."""
+        """lambda_n and a_t (d,) of slip along e (d,). Raises UndecidedError unless W_s > 0 is proved."""
         W_s = self.W[0, 0] - self.mu * (self.W[0, 1:] @ e)
         if not W_s > 0:
             raise UndecidedError("W_s is negative (Painlevé)")
@@ -118,7 +118,7 @@ class Contact(NamedTuple):
         return lambda_n, self.w[1:] + (self.W[1:, 0] - self.mu * (self.W[1:, 1:] @ e)) * lambda_n
 
     def stick(self) -> tuple[Balls, list[Ball]]:
-        """lambda (1 + d,) of stick, and what is positive where it lies within the cone."""
+        """lambda (1 + d,) of stick, and the quantities that are positive iff it lies within the cone."""
         lam = solved(self.W, -self.w[:, None])[:, 0]
         bound, t = self.mu * lam[0], lam[1:]
         if self.d == 1:
@@ -126,12 +126,12 @@ class Contact(NamedTuple):
         return lam, [lam[0], bound**2 - t @ t]
 
     def answer(self) -> Answer:
-        """The only answer, proved to be the only one.
+        """Return the solution, proved to be unique.
 
         Open and all directions of slip are examined one by one; sticking is a linear system, W positive definite.
         """
         directions = self._directions()
-        # With W_s > 0 along every direction nothing but an open contact goes with w_n > 0.
+        # With W_s > 0 in every direction, w_n > 0 implies an open contact.
         if self.w[0] > 0:
             return Answer(Mode.OPEN, np.full(self.d, ZERO), np.full(1 + self.d, ZERO))
         lam, within = self.stick()
@@ -148,15 +148,15 @@ class Contact(NamedTuple):
     def prove_stick(self) -> None:
         """Prove over a box that sticking, while it lies within the cone, is the only mode."""
         if self.d == 1:
-            # a_n as a function of lambda_n, friction at its law, rises: its slopes are W_s of both directions and a
-            # Schur complement of W. It may so be zero at one lambda_n only.
+            # With friction at its limit, a_n increases with lambda_n: its slopes are W_s of both directions and a Schur
+            # complement of W. Hence it vanishes for at most one lambda_n.
             for side in (1, -1):
                 self.slip(np.array([Ball(side)]))
         elif self.w[0] >= 0 or self._directions():
             raise UndecidedError("another mode than stick is possible")
 
     def slows(self) -> tuple[Ball, Ball, Balls]:
-        """Bounds of the deceleration -e . a_t over all directions e, both positive, and the forces (1 + d,) of all."""
+        """Positive bounds of the deceleration -e . a_t over all directions e, and the forces (1 + d,) over all e."""
         found = []
         for e in _arcs():
             lambda_n, a_t = self.slip(e)
@@ -169,7 +169,7 @@ class Contact(NamedTuple):
         return Ball(rates.lower()), Ball(rates.upper()), hull([lam for _, lam in found])
 
     def _directions(self) -> list[Balls]:
-        """The directions (d,) of slip that are possible, all others excluded; one at most in space."""
+        """Return the possible directions (d,) of slip, with all others excluded; at most one in space."""
         if self.d == 1:
             sides = [np.array([Ball(side)]) for side in (1, -1)]
             return [e for e in sides if (self.slip(e)[1] @ e) > 0 and self.slip(e)[0] > 0]
@@ -182,7 +182,7 @@ class Contact(NamedTuple):
                 left.append(k)
         if not left:
             return []
-        # Arcs are neighbours; those on both sides of the first direction are counted from there.
+        # Neighbouring arcs; those on both sides of the first direction are counted from there.
         if left[-1] - left[0] > ARCS // 2:
             left = sorted(k - ARCS if k > ARCS // 2 else k for k in left)
         if left[-1] - left[0] >= min(len(left), ARCS // 4):
@@ -190,7 +190,7 @@ class Contact(NamedTuple):
         return [self._direction(between(_angle(left[0]).lower(), _angle(left[-1]).upper()))]
 
     def _direction(self, angles: arb) -> Balls:
-        """The one direction of slip within an arc, by Newton's method on the acceleration across."""
+        """The unique direction of slip within an arc, by Newton's method on the acceleration across it."""
 
         def across(angle: arb) -> Ball:
             e = unit(Ball(arb_series([angle, 1], 2)))
@@ -207,7 +207,7 @@ class Contact(NamedTuple):
 
 
 def contact(x: BallDynamics, i: int, w: Balls | None = None) -> Contact:
-    """The problem of contact i alone, with constants w (1 + d,), those of its accelerations unless given."""
+    """The problem of contact i alone, with constants w (1 + d,), by default those of its accelerations."""
     J = np.concatenate([x.J_n[i : i + 1], x.J_t[i]])
     X = solved(x.M, np.column_stack([x.f, J.T]))
     if w is None:
@@ -216,7 +216,7 @@ def contact(x: BallDynamics, i: int, w: Balls | None = None) -> Contact:
 
 
 def constant(X: Balls) -> Balls:
-    """The constant terms of series as constants."""
+    """Constant terms of series, as constants."""
     return each(lambda x: Ball(x.coefficient(0)), X)
 
 
@@ -235,7 +235,7 @@ def _arcs() -> list[Balls]:
 
 
 def hull(rows: Sequence[Balls]) -> Balls:
-    """Entry by entry the least balls that contain those of all rows."""
+    """The smallest balls, entry by entry, that contain those of all rows."""
     found = []
     for column in zip(*rows, strict=True):
         ball = column[0].coefficient(0)
@@ -246,7 +246,7 @@ def hull(rows: Sequence[Balls]) -> Balls:
 
 
 class Watched(NamedTuple):
-    """What is watched while a mode lasts, of which contact (-1: none), and the order to which it vanishes at first."""
+    """A quantity watched during a mode, its contact (-1: none), and the order to which it vanishes at the start."""
 
     what: str
     contact: int
@@ -254,10 +254,10 @@ class Watched(NamedTuple):
 
 
 class ModeFlow:
-    """The motion of a mode, y = (q, v, t), in time; `taylor.Flow`.
+    """The motion of a mode, y = (q, v, t), in time; implements `taylor.Flow`.
 
-    `turning` is a contact that slides in space: then y ends with L = ln u and its angle al, and goes in tau with
-    dt = u dtau (`events.motions.Turning`). `fresh` has the orders to which values vanish at the start.
+    `turning` is a contact that slides in space: y then ends with L = ln u and its angle al, and the motion evolves in
+    tau with dt = u dtau (`events.motions.Turning`). `fresh` has the orders to which values vanish at the start.
     """
 
     def __init__(
@@ -278,7 +278,7 @@ class ModeFlow:
         return [LIFT, HALT] if d == 1 and not self.e[i][0].is_zero else [LIFT]
 
     def split(self, y: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any], Any, Sequence[Any]]:
-        """q, v, t, and (L, al) or nothing."""
+        """Split y into q, v, t, and (L, al) or nothing."""
         end = len(y) - (3 if self.turning is not None else 1)
         n_q = end - self.mechanics.case.size[0]
         return y[:n_q], y[n_q:end], y[end], y[end + 1 :]

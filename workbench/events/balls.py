@@ -1,9 +1,9 @@
-"""A case's own mechanics in ball arithmetic: power series in time whose coefficients are balls, midpoint and radius.
+"""A case's mechanics in ball arithmetic: power series in time whose coefficients are balls (midpoint and radius).
 
-The functions `fill` and `advance` of a case are run as Python over `Ball` instead of doubles, so that what is enclosed
-is the motion of the very equations that are simulated, and no formula is written twice. Parameters are the case's
-doubles as exact numbers. A ball contains the exact result of every operation (Johansson 2017, Arb, IEEE Trans. Comput.
-66); a comparison that a ball does not decide raises `UndecidedError`, and nothing turns a ball into a double unseen.
+The functions `fill` and `advance` of a case are run as Python over `Ball` instead of doubles, so that the enclosed
+motion is that of the simulated equations, and no formula is written twice. Parameters are the case's doubles as exact
+numbers. A ball contains the exact result of every operation (Johansson 2017, Arb, IEEE Trans. Comput. 66); a comparison
+that a ball does not decide raises `UndecidedError`, and no ball is converted to a double implicitly.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,18 +20,18 @@ from workbench.errors import DataError, WorkbenchError
 from workbench.mechanics.case import Array, Case
 
 Balls = NDArray[Any]
-"""An array of `Ball`s; exact numbers may be among them."""
+"""An array of `Ball`s; it may contain exact numbers."""
 
 
 class UndecidedError(WorkbenchError):
-    """What balls do not prove, in one line."""
+    """Something that balls do not prove; the message says what, in one line."""
 
 
 class Ball:
     """A power series (`arb_series`) with balls as coefficients and the order up to which it is known, or a constant
     (`arb`), which is known to every order.
 
-    Comparisons are of the constant terms. Over a box that contains a whole step they hold for all of the step.
+    Comparisons are of the constant terms. Over a box that contains a whole step they hold for the whole step.
     """
 
     __slots__ = ("value",)
@@ -49,7 +49,7 @@ class Ball:
 
     @property
     def is_zero(self) -> bool:
-        """Whether it is zero exactly; the unknown coefficients of a series may be anything."""
+        """Whether it is exactly zero; unknown coefficients of a series may have any value."""
         return type(self.value) is arb and self.value.is_zero()
 
     def derivative(self) -> "Ball":
@@ -75,7 +75,7 @@ class Ball:
             if not _is_number(other):
                 return NotImplemented
             other = Ball(other)
-        # Zero times what is not known is zero.
+        # Zero times an unknown coefficient is zero.
         return ZERO if self.is_zero or other.is_zero else Ball(self.value * other.value)
 
     __rmul__ = __mul__
@@ -142,7 +142,7 @@ def _is_number(x: Any) -> bool:
 
 
 def as_ball(x: Any) -> Ball:
-    """A number as a ball; doubles are taken exactly."""
+    """Convert a number to a ball; doubles are exact."""
     return x if type(x) is Ball else Ball(x)
 
 
@@ -159,9 +159,9 @@ def _decided(x: Ball, yes: Callable[[arb], bool], no: Callable[[arb], bool]) -> 
 
 
 class Dual:
-    """a + b h for an infinitesimal h: derivatives in the step of `advance`.
+    """a + b h for an infinitesimal h: derivatives with respect to the step of `advance`.
 
-    `squares` are the numbers whose roots the last `advance` took.
+    `squares` are the arguments of the square roots in the last `advance`.
     """
 
     __slots__ = ("a", "b")
@@ -204,7 +204,7 @@ class Dual:
         return Dual(self.a**power, 2 * self.a * self.b)
 
     def sqrt(self) -> "Dual":
-        """One: roots in `advance` are norms of unit quaternions, which stay one (`BallMechanics` proves it)."""
+        """Return one: roots in `advance` are norms of unit quaternions, which stay one (proved by `BallMechanics`)."""
         self.squares.append(self)
         return Dual(ONE)
 
@@ -222,9 +222,9 @@ def _radians(x: Any) -> Ball:
 
 
 NUMPY = SimpleNamespace(sin=np.sin, cos=np.cos, sqrt=np.sqrt, radians=_radians, zeros=_zeros, empty=_zeros)
-"""What kernels may take from NumPy: of objects, its functions are their methods."""
+"""NumPy functions that kernels may use; for objects they call the methods."""
 HEADING = "head"
-"""Kernels of this name write headings. Coulomb's law needs none, and some are undefined for a moment."""
+"""Kernels of this name write the yaw. Coulomb's law does not need it, and some are undefined at single instants."""
 
 
 def _nothing(*_: Any) -> None:
@@ -233,10 +233,10 @@ def _nothing(*_: Any) -> None:
 
 @cache
 def over_balls(function: Callable) -> Callable:
-    """A kernel as a Python function whose arrays hold objects, and the kernels that it calls likewise."""
+    """Turn a kernel, and the kernels that it calls, into Python functions whose arrays hold objects."""
     python = python_of(function)
     if not isinstance(python, FunctionType):
-        # A method of a case in Python.
+        # A case's method, in Python.
         return python
     names = dict(python.__globals__)
     for name in python.__code__.co_names:
@@ -268,7 +268,7 @@ class BallDynamics(NamedTuple):
 
 
 class BallMechanics:
-    """The mechanics of a case without bilateral rows over balls; raises UndecidedError for other cases."""
+    """The mechanics of a case without bilateral rows in ball arithmetic; raises UndecidedError for other cases."""
 
     def __init__(self, case: Case) -> None:
         if case.size[1]:
@@ -278,11 +278,11 @@ class BallMechanics:
         self._prove_norms()
 
     def at(self, q: Sequence[Ball], v: Sequence[Ball], pace: Ball = ONE) -> BallDynamics:
-        """The mechanics along coordinates q (n_q,) and velocities v (n,), series known up to an order k; `pace` is the
-        rate of time in the series' variable.
+        """The mechanics for coordinates q (n_q,) and velocities v (n,), series known up to an order k; `pace` is the
+        derivative of time by the series' variable.
 
-        All is known up to k. The rates of rows at fixed v take a derivative, and the coordinates' next coefficients
-        follow from the velocities' last ones.
+        All is known up to k. The rates of rows at fixed v need a derivative, and the next coefficients of the
+        coordinates follow from the last ones of the velocities.
         """
         case = self.case
         n, _, r, d = case.size
@@ -298,9 +298,9 @@ class BallMechanics:
         )  # fmt: skip
 
     def _prove_norms(self) -> None:
-        """Prove that quaternions start with norm one and keep it, so that balls need not bring them back to it.
+        """Prove that quaternions have norm one at the start and keep it, so that balls need no normalisation.
 
-        The rate of a squared norm is a quadratic form in q and linear in v, and so zero if it is at these points.
+        The rate of a squared norm is a quadratic form in q and linear in v, hence zero if it is zero at these points.
         """
         q, v = (np.array([Ball(x) for x in y]) for y in self.case.start())
         self._rate(q, v)
@@ -338,7 +338,7 @@ class BallMechanics:
 
 
 def _integral(x: Ball, rate: Ball) -> Ball:
-    """The series that starts as x does and has this rate; one order more is known."""
+    """The series with the constant term of x and this derivative; it is known to one order more."""
     known = rate.value
     series = arb_series([known], x.value.prec) if isinstance(known, arb) else known
     return Ball(series.integral() + x.coefficient(0))
@@ -349,7 +349,7 @@ def _derivatives(X: Balls) -> Balls:
 
 
 def each(function: Callable, X: Balls) -> Balls:
-    """A function of every entry."""
+    """Apply a function to every entry."""
     found = np.empty(X.size, dtype=object)
     found[:] = [function(x) for x in X.flat]
     return found.reshape(X.shape)

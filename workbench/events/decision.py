@@ -1,11 +1,12 @@
 """The next mode of closed contacts, from their contact problem at acceleration level.
 
-With the bilateral rows and the normals of sliding contacts that stay closed eliminated, contacts at rest (u_t = 0) obey
+With the bilateral rows and the normals of sliding contacts that stay closed eliminated, contacts at rest (u_t = 0)
+satisfy
 
     K contains lambda  perp  (a_n + mu |a_t|, a_t) in K*,     a = W lambda + w
 
-and sliding contacts 0 <= lambda_n perp a_n >= 0. Every subset of the sliding contacts is tried as the one that stays
-closed, so that all solutions are met; a mode is accepted where its acceleration is the only one.
+and sliding contacts 0 <= lambda_n perp a_n >= 0. Every subset of the sliding contacts is tried as the set that stays
+closed, so that all solutions are found; a mode is accepted if its acceleration is unique.
 """
 
 import itertools
@@ -35,11 +36,11 @@ from workbench.problems.classes import CoulombNCP
 from workbench.sliding.state import UNCERTAINTY, ClosedContacts
 
 SIGN = 1e-9
-"""Share of the accelerations and forces in play up to which one of them counts as zero."""
+"""Fraction of the accelerations and forces of the problem up to which one of them counts as zero."""
 MOST_SLIDING = 8
-"""Contacts that slide of which all subsets are tried."""
+"""Largest number of sliding contacts for which all subsets are tried."""
 LEAST = 1.0
-"""Acceleration [m/s2, rad/s2] below which differences count as those of so large a one."""
+"""Acceleration [m/s2, rad/s2] below which differences are relative to this value."""
 
 
 class NextModes(NamedTuple):
@@ -59,8 +60,8 @@ class _Solution(NamedTuple):
 
 
 def next_modes(x: Dynamics, on: list[int], resting: list[int], sticks: Array) -> NextModes:
-    """The modes of the closed contacts `on`, of which `resting` have u_t = 0; sticks (r,) friction coefficients of
-    contacts at rest.
+    """The modes of the closed contacts `on`, of which `resting` have u_t = 0; sticks (r,) are the friction
+    coefficients of contacts at rest.
 
     Raises EventError where no acceleration is found that solves the contact problem, verified by its residual,
     NotUniqueError where several are.
@@ -78,7 +79,7 @@ def next_modes(x: Dynamics, on: list[int], resting: list[int], sticks: Array) ->
         try:
             solution = _with(x, list(stay), sliding, resting, e, sticks)
         except EventError as error:
-            # Subsets of dependent contacts are met again in their independent ones.
+            # Subsets of dependent contacts occur again as subsets of independent ones.
             trouble = trouble or str(error)
             continue
         if solution is not None and all(differ(solution.a, other.a, LEAST) for other in found):
@@ -122,7 +123,7 @@ def _subsets(sliding: list[int]) -> itertools.chain:
 def _with(
     x: Dynamics, stay: list[int], sliding: list[int], resting: list[int], e: Array, sticks: Array
 ) -> _Solution | None:
-    """The solution in which the contacts `stay` go on sliding and the other sliding ones open; None where none is."""
+    """The solution in which the contacts `stay` continue to slide and the other sliding ones open, or None."""
     r, _ = x.u_t.shape
     modes = [Mode.OPEN] * r
     for i in stay:
@@ -161,8 +162,8 @@ def _acceleration_scale(x: Dynamics) -> float:
 def _at_rest(
     x: Dynamics, modes: Modes, e: Array, resting: list[int], sticks: Array
 ) -> dict[int, tuple[Mode, Array]] | None:
-    """Mode and direction of every contact at rest, under those of the others. A contact with static friction sticks
-    under it or slips under the kinetic one."""
+    """Mode and direction of every contact at rest, for fixed modes of the others. A contact with static friction
+    sticks with its static coefficient or slips with the kinetic one."""
     mu = x.mu.copy()
     mu[resting] = np.maximum(sticks[resting], x.mu[resting])
     found = _solved(x, modes, e, resting, mu)
@@ -198,7 +199,7 @@ def _read(problem: CoulombNCP, lam: Array, resting: list[int]) -> dict[int, tupl
 
 
 def resting_problem(x: Dynamics, modes: Modes, e: Array, resting: list[int], mu: Array) -> CoulombNCP:
-    """The contact problem of the contacts at rest, bilateral rows and contacts of `modes` eliminated:
+    """The contact problem of the contacts at rest with bilateral rows and contacts of `modes` eliminated:
     [J_n; J_t] a + c = W lambda + q, unknowns [lambda_n, lambda_t]."""
     n, d = len(x.M), x.u_t.shape[1]
     J = np.concatenate([x.J_n[resting], x.J_t[resting].reshape(-1, n)])
@@ -269,7 +270,7 @@ def _of_motion(x: Dynamics, motion: ContactMotion, on: list[int], resting: list[
 
 
 def _enumerated(x: Dynamics, on: list[int], resting: list[int], sticks: Array) -> Motions | None:
-    """All motions, by the exact enumerations of `diagnostics`; None for contacts that these do not take."""
+    """All motions, by the exact enumerations of `diagnostics`; None for contacts that they do not support."""
     d = x.u_t.shape[1]
     if (d == 1 and len(on) > LARGEST) or (d == 2 and (len(on) > 1 or on != resting)) or (sticks > x.mu).any():
         return None
@@ -286,7 +287,7 @@ def _enumerated(x: Dynamics, on: list[int], resting: list[int], sticks: Array) -
 
 
 def _painleve(x: Dynamics, sliding: list[int], e: Array) -> str:
-    """W_s and b of sliding contacts, in words, where W_s is no P-matrix."""
+    """Describe W_s and b of sliding contacts where W_s is not a P-matrix."""
     r = len(x.mu)
     modes = tuple(Mode.SLIP if i in sliding else Mode.OPEN for i in range(r))
     W_s = sliding_matrix(x, modes, e)

@@ -1,8 +1,8 @@
-"""Proved motions: state and times of events under exact Coulomb friction, enclosed in ball arithmetic.
+"""Proved motions: state and event times under exact Coulomb friction, enclosed in ball arithmetic.
 
-Between events the motion is a validated Taylor series (`taylor`), of the case's own mechanics (`balls`). At an event
-the next mode is proved to be the only one (`ball_modes`). What is not proved ends the enclosure with one line. Proofs
-hold among motions that are analytic between events, for parameters and a start that are the case's doubles, exactly.
+Between events the motion is a validated Taylor series (`taylor`) of the case's own mechanics (`balls`). At an event
+the next mode is proved to be unique (`ball_modes`). The enclosure ends where a proof fails, with a one-line reason.
+Proofs hold among motions that are analytic between events, for the case's doubles as exact parameters and start.
 """
 
 from dataclasses import dataclass, field
@@ -22,18 +22,18 @@ from workbench.mechanics.case import Array, Case
 from workbench.sliding.state import CLOSED
 
 PRECISION = 384
-"""Bits of the midpoints."""
+"""Precision of midpoints [bits]."""
 MOST_STEPS = 400
 SLOWEST = 1e-14
-"""Sliding speed [m/s] in space from which on the end of slip is enclosed at once."""
+"""Sliding speed [m/s] in space below which the end of slip is enclosed at once."""
 CLAIMED = 1e-11
-"""Error [s, m, rad, m/s, rad/s] that `simulate_events` claims for its motions: docs/explanation/events.md."""
+"""Error bound [s, m, rad, m/s, rad/s] claimed for the motions of `simulate_events`: docs/explanation/events.md."""
 MOMENTS = 8
-"""Times at which states are compared, besides the end."""
+"""Number of times at which states are compared, besides the end."""
 
 
 class EnclosedEvent(NamedTuple):
-    """What a contact does at a time t [s], a ball."""
+    """An event of a contact at a time t [s], a ball."""
 
     contact: int
     what: str
@@ -78,8 +78,8 @@ class EnclosedState(NamedTuple):
 
 
 class Distances(NamedTuple):
-    """Largest distances of a simulated motion from the balls: event times [s], coordinates, velocities; inf where the
-    contacts do other things."""
+    """Largest distances of a simulated motion from the balls: event times [s], coordinates, velocities; inf where
+    the events differ."""
 
     t: float
     q: float
@@ -92,7 +92,7 @@ class Distances(NamedTuple):
 
 @dataclass(eq=False)
 class Enclosure:
-    """A proved motion of a case: events, steps, and why it ends before `duration` [s], if it does ("")."""
+    """A proved motion of a case: events, steps, and why it ends before `duration` [s] ("" if it does not)."""
 
     case: Case
     duration: float
@@ -100,7 +100,7 @@ class Enclosure:
     reason: str = ""
     end: EnclosedState | None = None
     steps: list[tuple[ModeFlow, Step, arb]] = field(default_factory=list)
-    """Each with its flow and the s at which it ends."""
+    """The steps, each with its flow and the s at which it ends."""
 
     def state(self, t: float) -> EnclosedState:
         """The state at a time t [s]. Raises DataError outside the steps, and within the balls of events."""
@@ -114,11 +114,11 @@ class Enclosure:
         raise DataError(f"t = {t:g} s is not within the steps of the enclosure")
 
     def differences(self, run: EventRun) -> Distances:
-        """Distances of a simulated motion of the same duration from this one, up to where this one comes."""
+        """Distances of a simulated motion of the same duration from this one, up to the end of this one."""
         if self.end is None or not self.steps:
             return Distances(np.inf, np.inf, np.inf)
         until = min(float(self.end.t.lower()), run.end.t)
-        # An event that ends the enclosure is none of its own.
+        # An event that ends the enclosure is not part of it.
         simulated = [x for x in run.events if not self.reason or x.t < until - CLAIMED]
         if [(x.contact, x.what) for x in simulated] != [(x.contact, x.what) for x in self.events]:
             return Distances(np.inf, np.inf, np.inf)
@@ -134,12 +134,12 @@ class Enclosure:
         return Distances(max(times, default=0.0), off_q, off_v)
 
     def contains(self, run: EventRun, error: float = CLAIMED) -> bool:
-        """Whether a simulated motion is within the balls widened by its own error [s, m, rad, m/s, rad/s]."""
+        """Whether a simulated motion lies within the balls widened by its error [s, m, rad, m/s, rad/s]."""
         return self.differences(run).largest <= error
 
 
 def _distance(ball: arb, x: float) -> float:
-    """How far a double is from the nearest point of a ball, rounded up."""
+    """Distance of a double from the nearest point of a ball, rounded up."""
     return max(0.0, float(((ball - arb(float(x))).abs_lower()).upper()))
 
 
@@ -159,8 +159,8 @@ def enclose(case: Case, duration: float | None = None) -> Enclosure:
     """Enclose the motion of a case under exact Coulomb friction, with rigid contacts, from its start.
 
     Parameters and start are the case's doubles as exact numbers; a contact that is closed at the start to within
-    `sliding.state.CLOSED` keeps the gap that it has. `duration` [s] is the case's own unless given. A motion that is
-    not proved any further ends there, with its `reason`. Raises DataError for a duration that is not positive.
+    `sliding.state.CLOSED` keeps its gap. The default `duration` [s] is the case's own. Where a proof fails the motion
+    ends, with its `reason`. Raises DataError for a duration that is not positive.
     """
     duration = case.duration if duration is None else duration
     if not (np.isfinite(duration) and duration > 0):
@@ -222,11 +222,11 @@ class _Driver:
     def _flow(
         self, y: list[arb], modes: list[Mode], e: Balls, fresh: dict[tuple[str, int], int]
     ) -> tuple[ModeFlow, list[arb]]:
-        """The flow of a mode in time, and where it starts."""
+        """The flow of a mode in time, and its start."""
         return ModeFlow(self.mechanics, tuple(modes), e, self.found.duration, fresh), y
 
     def _closed(self, y: list[arb], i: int, u_t: Balls | None) -> tuple[ModeFlow, list[arb]]:
-        """The flow after a moment at which contact i alone is closed; u_t (d,) its sliding velocity, None for zero."""
+        """The flow after an instant at which contact i alone is closed; u_t (d,) is its sliding velocity or None."""
         x = _at(self.mechanics, y)
         r, d = x.u_t.shape
         modes, e = [Mode.OPEN] * r, np.full((r, d), ZERO)
@@ -251,7 +251,7 @@ class _Driver:
         return slips, [*y, *turning]
 
     def _follow(self, flow: ModeFlow, y: list[arb]) -> tuple[list[arb], Watched]:
-        """Where a flow ends, and what ends it."""
+        """Follow a flow to its end; return the end state and the quantity that ends it."""
         self.found.end = _state(flow, y)
         for k in range(MOST_STEPS):
             taken, end, s = _first_event(flow, step(flow, y), first=k == 0)
@@ -281,7 +281,7 @@ class _Driver:
                 raise UndecidedError("a contact lifts off whose gap is not exactly zero at the start")
             self._note(i, "lifts off", t)
             modes[i], e[i] = Mode.OPEN, ZERO
-            # The normal acceleration is continuous, and zero.
+            # The normal acceleration is continuous, hence zero.
             return self._flow(y, modes, e, {(TOUCH, i): 3})
         if len(flow.on) > 1:
             raise UndecidedError("a contact stops sliding while others are closed: not enclosed")
@@ -296,11 +296,11 @@ class _Driver:
         lambda_t = contact(_at(self.mechanics, y), i).stick()[0][1]
         modes[i], e[i] = Mode.SLIP, Ball(-1 if lambda_t > 0 else 1)
         self._note(i, "slips", t)
-        # The tangential acceleration is continuous, and zero.
+        # The tangential acceleration is continuous, hence zero.
         return self._flow(y, modes, e, {(HALT, i): 2})
 
     def _collide(self, flow: ModeFlow, y: list[arb], i: int) -> tuple[ModeFlow, list[arb]]:
-        """After the impact of contact i, all others open."""
+        """The flow after the impact of contact i, with all others open."""
         if flow.on:
             raise UndecidedError("a contact collides while others are closed: not enclosed")
         x, n = _at(self.mechanics, y), self.mechanics.case.size[0]
@@ -316,10 +316,10 @@ class _Driver:
         return self._closed(y, i, after)
 
     def _halted(self, flow: ModeFlow, y: list[arb]) -> list[arb]:
-        """Where slip in space ends: (q, v, t).
+        """End of slip in space: (q, v, t).
 
-        Over a box that the motion does not leave until then, whatever its direction, friction slows it by some A in
-        [low, high] > 0. So it stops after u/A, along some direction.
+        Over a box that the motion does not leave before, whatever its direction, friction decelerates it by some A in
+        [low, high] > 0. So it stops after u/A, in some direction.
         """
         i, mechanics = flow.turning, self.mechanics
         assert i is not None
@@ -346,7 +346,7 @@ class _Driver:
 
 
 def _polar(u: Balls) -> tuple[arb, arb]:
-    """ln |u| and the angle [rad] of a plane vector, which is not zero; the angle is counted from a double near it."""
+    """ln |u| and the angle [rad] of a nonzero plane vector; the angle is counted from a double near it."""
     x, y = (z.coefficient(0) for z in u)
     near = arb(float(np.arctan2(float(y.mid()), float(x.mid()))))
     c, s = near.cos(), near.sin()
@@ -376,5 +376,5 @@ def _first_event(flow: ModeFlow, taken: Step, first: bool) -> tuple[Step, Watche
 
 
 def _widened(x: arb) -> arb:
-    """A ball with a radius half as large again, which is not zero."""
+    """A ball around x with 1.5 times its radius, never zero."""
     return x + arb(0, 0.5) * x.rad() + arb(0, 1e-60)

@@ -3,7 +3,7 @@
     M (v+ - v-) = J_b^T p_b + J_n^T p_n + J_t^T p_t
     K contains p  perp  (u_n+ + e min(0, u_n-) + mu |u_t+|, u_t+) in K*
 
-over all closed contacts: Newton's law where e > 0, plastic where e = 0. It is the time stepping's problem for h -> 0.
+over all closed contacts: Newton's law for e > 0, plastic for e = 0. It is the time-stepping problem for h -> 0.
 """
 
 import numpy as np
@@ -17,11 +17,11 @@ from workbench.problems.classes import CoulombNCP
 AT_REST = 1e-10
 """Velocity [m/s] after an impact, relative to the approach where that is more than 1 m/s, up to which there is none."""
 LEAST = 1e-3
-"""Change of velocity [m/s, rad/s] below which differences count as those of so large a one."""
+"""Change of velocity [m/s, rad/s] below which differences are relative to this value."""
 
 
 def impact_problem(x: Dynamics, on: list[int]) -> tuple[CoulombNCP, Array]:
-    """The impulses' problem of the contacts `on`, unknowns [p_n, p_t], and X (n, unknowns) with v+ = v- + X p."""
+    """The impulse problem of the contacts `on`, unknowns [p_n, p_t], and X (n, unknowns) with v+ = v- + X p."""
     n, d = len(x.M), x.u_t.shape[1]
     J = np.concatenate([x.J_n[on], x.J_t[on].reshape(-1, n)])
     X = np.linalg.solve(x.M, J.T)

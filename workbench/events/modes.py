@@ -5,7 +5,7 @@
     slip   J_n a + c_n = 0,  lambda_t = -mu lambda_n e
     stick  J_n a + c_n = 0,  J_t a + c_t = 0
 
-A mode is continued smoothly beyond its end: nothing is clamped, so that events are simple roots.
+A mode extends smoothly beyond its end: nothing is clamped, so that events are simple roots.
 """
 
 from collections.abc import Sequence
@@ -28,13 +28,13 @@ from workbench.mechanics.second_order import Dynamics
 RANK = 1e-10
 """Singular values of balanced rows, relative to the largest, below which rows count as dependent."""
 REGULAR = 1e-4
-"""Pivots of balanced rows, relative to the largest, above which no row can count as dependent."""
+"""If all pivots of balanced rows, relative to the largest, are above this, no row counts as dependent."""
 AGREE = 1e-8
-"""Share of the terms of an acceleration up to which dependent rows agree, and free forces move nothing."""
+"""Relative tolerance within which dependent rows agree and undetermined forces cause no acceleration."""
 
 
 class Mode(IntEnum):
-    """What a contact does."""
+    """The mode of a contact."""
 
     OPEN = 0
     SLIP = 1
@@ -48,7 +48,7 @@ Modes = tuple[Mode, ...]
 
 
 class EventError(WorkbenchError):
-    """A motion that cannot be continued beyond this moment: why, in one line."""
+    """A motion that cannot be continued beyond this instant; the message says why, in one line."""
 
 
 class NotUniqueError(EventError):
@@ -60,7 +60,7 @@ class NotUniqueError(EventError):
 
 
 class Rates(NamedTuple):
-    """Accelerations a (n,), forces lambda_n (r,), lambda_t (r, d) [N] zero where open; whether these are unique."""
+    """Accelerations a (n,), forces lambda_n (r,), lambda_t (r, d) [N], zero where open; whether these are unique."""
 
     a: Array
     lambda_n: Array
@@ -69,9 +69,9 @@ class Rates(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows A (k, n) that a mode keeps, their velocities u (k,) and biases c (k,), and the columns F (n, k) of forces.
+    """Constrained rows A (k, n) of a mode, their velocities u (k,) and biases c (k,), and the force columns F (n, k).
 
-    First come the bilateral rows, then the normals of closed contacts in order, then the tangents of those that stick.
+    The order is: bilateral rows, normals of closed contacts, tangents of sticking contacts.
     """
 
     A: Array
@@ -93,7 +93,7 @@ def sticking(modes: Modes) -> NDArray[np.int64]:
 
 
 def kept_rows(x: Dynamics, modes: Modes, e: Array) -> Rows:
-    """The rows and force columns of a mode; e (r, d) unit sliding directions of contacts that slip."""
+    """The constrained rows and force columns of a mode; e (r, d) unit sliding directions of slipping contacts."""
     n, (r, d), kinds = len(x.M), x.u_t.shape, kinds_of(modes)
     k = count_kept(kinds, len(x.J_b), d)
     A, F, which = np.empty((k, n)), np.empty((k, n)), np.empty(k, dtype=np.int64)
@@ -104,13 +104,13 @@ def kept_rows(x: Dynamics, modes: Modes, e: Array) -> Rows:
 
 @lru_cache(maxsize=256)
 def kinds_of(modes: Modes) -> NDArray[np.int64]:
-    """The modes as kernels take them."""
+    """The modes in the form that kernels take."""
     return np.array(modes, dtype=np.int64)
 
 
 @kernel(types.int64(INDICES, types.int64, types.int64))
 def count_kept(kinds, m, d):
-    """How many rows a mode keeps."""
+    """Number of constrained rows of a mode."""
     k = m
     for i in range(kinds.shape[0]):
         if kinds[i] != OPEN:
@@ -122,7 +122,7 @@ def count_kept(kinds, m, d):
 
 @kernel(types.void(MATRIX, MATRIX, MATRIX, VECTOR, INDICES, MATRIX, MATRIX, MATRIX, INDICES))
 def keep(J_b, J_n, J_t, mu, kinds, e, A, F, which):
-    """Rows A (k, n) of a mode (`Rows`), what their forces act along F (k, n), and which of all rows they are (k,)."""
+    """Rows A (k, n) of a mode (`Rows`), the columns F (k, n) of their forces, and their indices among all rows (k,)."""
     m, r, d, n = J_b.shape[0], J_n.shape[0], e.shape[1], A.shape[1]
     for i in range(m):
         copy(J_b[i], A[i])
@@ -150,7 +150,7 @@ def keep(J_b, J_n, J_t, mu, kinds, e, A, F, which):
 
 
 def _balanced(W: Array) -> tuple[Array, Array]:
-    """W with its rows and columns over the roots of its diagonal, and those roots."""
+    """Scale rows and columns of W by the roots of its diagonal; return the result and those roots."""
     size = np.sqrt(np.abs(np.diag(W)))
     size[size == 0] = 1.0
     return W / np.outer(size, size), size
@@ -167,8 +167,8 @@ def along(x, y):
 
 @kernel(types.boolean(MATRIX, VECTOR, MATRIX, MATRIX, VECTOR, VECTOR, VECTOR))
 def independent_forces(M, f, A, F, c, a, lam):
-    """M a = f + F^T lam, A a + c = 0 for a (n,), lam (k,), with a second pass on what cancellation between heavy and
-    light bodies leaves; whether the rows are regular, else nothing is written."""
+    """Solve M a = f + F^T lam, A a + c = 0 for a (n,), lam (k,), with a second pass on the remainder after cancellation
+    between heavy and light bodies; return whether the rows are regular (otherwise nothing is written)."""
     n, k = M.shape[0], A.shape[0]
     LU, order, free = scratch_matrix(n, n), scratch_indices(n), scratch(n)
     X, W, size = scratch_matrix(k, n), scratch_matrix(k, k), scratch(k)
@@ -210,7 +210,8 @@ def independent_forces(M, f, A, F, c, a, lam):
 @kernel(types.boolean(CORE, VECTOR, INDICES, MATRIX, VECTOR, VECTOR, VECTOR))
 def accelerate(core, c, kinds, e, a, force, turns):
     """Accelerations a (n,), forces (r + d r,), tangential accelerations turns = J_t a + c_t (d r,) of a mode, for the
-    mechanics in `core` and the biases c of all rows; whether the mode's rows are regular (`rates` takes all modes)."""
+    mechanics in `core` and the biases c of all rows; return whether the mode's rows are regular (`rates` takes all
+    modes)."""
     n, m, r, d = a.shape[0], core.J_b.shape[0], kinds.shape[0], e.shape[1]
     k = count_kept(kinds, m, d)
     A, F, which = scratch_matrix(k, n), scratch_matrix(k, n), scratch_indices(k)
@@ -233,9 +234,9 @@ def accelerate(core, c, kinds, e, a, force, turns):
 
 
 def rates(x: Dynamics, modes: Modes, e: Array) -> Rates:
-    """Accelerations and forces of a mode. Where rows are dependent the forces are the least ones (of balanced rows).
+    """Accelerations and forces of a mode. Where rows are dependent the forces have minimum norm (of balanced rows).
 
-    Raises EventError where the rows cannot be kept, or the acceleration is not unique.
+    Raises EventError where the rows cannot be satisfied, or the acceleration is not unique.
     """
     rows = kept_rows(x, modes, e)
     k, m, (r, d) = len(rows.A), len(x.J_b), x.u_t.shape
@@ -248,7 +249,7 @@ def rates(x: Dynamics, modes: Modes, e: Array) -> Rates:
         rank = int(np.sum(values > RANK * values[0]))
         unique = rank == k
         wanted = -(rows.A @ a + rows.c) / size
-        # The second pass takes what is left, which cancellation between heavy and light bodies makes large.
+        # The second pass takes the remainder, which is large where heavy and light bodies cancel.
         for _ in range(2):
             off = -(rows.A @ a + rows.c) / size
             change = right[:rank].T @ ((left[:, :rank].T @ off) / values[:rank]) / size
@@ -271,8 +272,8 @@ def rates(x: Dynamics, modes: Modes, e: Array) -> Rates:
 
 
 def _must_not_move(X: Array, free: Array) -> None:
-    """Raise EventError where free forces (k', k) move the bodies, X (n, k) the accelerations that each force makes, in
-    units that are the same for all of them: beside what the terms would be that cancel."""
+    """Raise EventError if undetermined forces (k', k) accelerate the bodies, relative to the terms that cancel;
+    X (n, k) are the accelerations by each force, in common units."""
     if np.abs(X @ free.T).max() > AGREE * (np.abs(X) @ np.abs(free.T)).max():
         raise EventError(
             "the motion is not unique: contacts are redundant, and how they share the load decides the friction"
@@ -280,8 +281,8 @@ def _must_not_move(X: Array, free: Array) -> None:
 
 
 def sliding_matrix(x: Dynamics, modes: Modes, e: Array) -> Array:
-    """W_s (s, s) of the contacts that slip: normal accelerations under normal forces with their friction, bilateral
-    and sticking rows held [1/kg]; the matrix of the slip-only LCP."""
+    """W_s (s, s) of the slipping contacts: normal accelerations by normal forces with their friction, under bilateral
+    and sticking constraints [1/kg]; the matrix of the slip-only LCP."""
     rows = kept_rows(x, modes, e)
     slips = len(x.J_b) + np.flatnonzero([modes[i] == Mode.SLIP for i in closed(modes)])
     others = np.setdiff1d(np.arange(len(rows.A)), slips)
@@ -290,7 +291,7 @@ def sliding_matrix(x: Dynamics, modes: Modes, e: Array) -> Array:
 
 
 def eliminated(W: Array, k: int) -> Array:
-    """What is left of W once its first k rows hold by the first k unknowns, the least ones of dependent rows: the Schur
+    """Eliminate the first k rows of W by the first k unknowns (minimum norm where rows are dependent): the Schur
     complement W_22 - W_21 W_11^+ W_12. Constants may be a last column of W."""
     left: Array = W[k:, k:]
     return left - W[k:, :k] @ np.linalg.lstsq(W[:k, :k], W[:k, k:])[0] if k else left

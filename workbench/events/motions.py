@@ -1,9 +1,9 @@
-"""The smooth motion of one phase as an ordinary differential equation, in time or in a time that ends of slip allow.
+"""The smooth motion of one phase as an ordinary differential equation, in time or in a time that resolves slip's end.
 
-In time y = (q, v, w, p) with the work w [J] that friction has taken and the impulses p [N s] of the contacts, p' =
-lambda. Contacts that slip in space have a direction that is singular where slip ends; their phases go in the time tau
-of the slowest one, i, with dt = u_i dtau, and keep for every sliding contact j the state L_j = ln u_j and the angle
-al_j of its direction, t at the end:
+In time y = (q, v, w, p) with the work w [J] dissipated by friction and the impulses p [N s] of the contacts, p' =
+lambda. For contacts that slip in space the direction is singular where slip ends. Their phases evolve in the time tau
+of the slowest one, i, with dt = u_i dtau; the state of every sliding contact j includes L_j = ln u_j and the angle
+al_j of its direction, and ends with t:
 
     q' = u_i Gamma v,  v' = u_i a,  L_j' = e_j . s_j u_i/u_j,  al_j' = n_j . s_j u_i/u_j,  t' = u_i,  s = J_t a + c_t
 """
@@ -19,12 +19,12 @@ from workbench.mechanics.case import Array
 from workbench.mechanics.second_order import Dynamics, SecondOrder
 
 INSTANT = 1e-20
-"""Time [s] in which a projection moves coordinates, so that a time among them stays."""
+"""Time [s] by which a projection moves coordinates, so that a time among them stays unchanged."""
 
 
 class MotionState(NamedTuple):
-    """A moment t [s]: coordinates q (n_q,), velocities v (n,); since the start the work w [J] that friction has taken
-    and the impulses p (r + d r,) of the contacts [N s], p_n before p_t."""
+    """The state at a time t [s]: coordinates q (n_q,), velocities v (n,); since the start the work w [J] dissipated by
+    friction and the impulses p (r + d r,) of the contacts [N s], p_n before p_t."""
 
     t: float
     q: Array
@@ -39,7 +39,7 @@ def angle_directions(angles: Array) -> Array:
 
 
 class Force(NamedTuple):
-    """A state's mechanics, its sliding directions e (r, d), accelerations and forces."""
+    """The mechanics of a state, its sliding directions e (r, d), accelerations and forces."""
 
     x: Dynamics
     e: Array
@@ -48,7 +48,7 @@ class Force(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SmoothMotion:
-    """Phases in time, with sliding directions e (r, d) that do not change: the plane, contacts that do not slide."""
+    """Phases in time with constant sliding directions e (r, d): the plane, and contacts that do not slide."""
 
     mechanics: SecondOrder
     modes: Modes
@@ -56,21 +56,21 @@ class SmoothMotion:
 
     @property
     def width(self) -> int:
-        """How many numbers q, v, w, p are."""
+        """The total size of q, v, w, p."""
         n, _, r, d = self.mechanics.case.size
         return self.mechanics.coordinates + n + 1 + r + d * r
 
     @property
     def impulses(self) -> slice:
-        """Where y has the impulses p."""
+        """The slice of y with the impulses p."""
         return slice(self.mechanics.coordinates + self.mechanics.case.size[0] + 1, self.width)
 
     def packed(self, state: MotionState) -> Array:
-        """y of a state."""
+        """Pack a state into y."""
         return np.concatenate([state.q, state.v, [state.w], state.p])
 
     def state(self, s: float, y: Array) -> MotionState:
-        """The state that y is at s."""
+        """Unpack y at s into a state."""
         n, n_q, y = self.mechanics.case.size[0], self.mechanics.coordinates, np.ascontiguousarray(y)
         return MotionState(s, y[:n_q], y[n_q : n_q + n], float(y[n_q + n]), y[self.impulses])
 
@@ -104,7 +104,7 @@ class SmoothMotion:
         return self.moved(s, y)[0]
 
     def projected(self, s: float, y: Array) -> tuple[Array, float]:
-        """y with the constraints of its mode met, M-orthogonally, and the largest correction."""
+        """Project y onto the constraints of its mode, M-orthogonally; return it and the largest correction."""
         at = self.state(s, y)
         q, v, correction = project(self.mechanics, at.q, at.v, self.modes)
         y = y.copy()
@@ -113,8 +113,9 @@ class SmoothMotion:
 
 
 def project(mechanics: SecondOrder, q: Array, v: Array, modes: Modes) -> tuple[Array, Array, float]:
-    """Coordinates and velocities at which the gaps of closed contacts and joints and the velocities of their rows
-    vanish, those of sticking contacts too; unit quaternions; and the largest correction [m, m/s, rad, rad/s]."""
+    """Project coordinates and velocities so that the gaps of closed contacts and joints and the velocities of their
+    rows vanish, including those of sticking contacts, with unit quaternions; return them and the largest correction
+    [m, m/s, rad, rad/s]."""
     q = mechanics.advanced(q, v, 0.0)
     x = mechanics.without_biases(q, v)
     none = np.zeros_like(x.u_t)
@@ -140,7 +141,7 @@ def _spread(x: Dynamics, A: Array, error: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Along(SmoothMotion):
-    """Phases in time in which the contacts `which` slide in space, fast enough for their velocities to give e."""
+    """Phases in time in which the contacts `which` slide in space, fast enough for their velocities to determine e."""
 
     which: NDArray[np.int64]
 
@@ -205,6 +206,6 @@ class Turning(SmoothMotion):
         (moved, turns), L = self.moved(s, y), self.logarithms(y)
         faster, turning = self.turning(y, turns)
         u = np.exp(L[self.slowest])
-        # Of the contacts, u_i / u_j: both may vanish together.
+        # The ratios u_i / u_j of the contacts: both may vanish together.
         share = np.exp(L[self.slowest] - L)
         return np.concatenate([u * moved, share * faster, share * turning, [u]])

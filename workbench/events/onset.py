@@ -1,9 +1,9 @@
 """The start of slip in space, where the sliding velocity is zero and its direction singular.
 
-The direction is analytic in time on the motion that slip follows, and attracts others stiffly. It
-is taken as a polynomial al(s), s = t - t_0, for each contact that begins to slide, and friction along it is prescribed,
-which leaves a smooth motion; the coefficients are those for which the velocities that this motion reaches have the
-directions al(s_k) at as many moments s_k: collocation. al(0) is that of the contact problem.
+Along the motion after the start of slip the direction is analytic in time, and it attracts other motions stiffly. It is
+approximated by a polynomial al(s), s = t - t_0, for each contact that begins to slide. Friction along it is prescribed,
+which leaves a smooth motion. The coefficients are found by collocation: the velocities that this motion reaches have
+the directions al(s_k) at as many times s_k. al(0) is that of the contact problem.
 """
 
 import numpy as np
@@ -20,14 +20,14 @@ SPAN = 1e-2
 """Duration [s] of the first attempt."""
 SHORTEST = 1e-6
 RESOLVED = 1e-7
-"""Last coefficient [rad] up to which the polynomial resolves the direction; later ones are smaller, and what they leave
-is an error across the sliding direction, which friction takes away."""
+"""Largest last coefficient [rad] with which the polynomial resolves the direction. Later ones are smaller, and the
+rest is an error across the sliding direction, which friction damps."""
 SETTLED = 2e-13
-"""Velocity across the direction, beside the largest sliding speed, at which Newton's method has arrived; it has, too,
-at twice the integrator's own absolute error."""
+"""Velocity across the direction, relative to the largest sliding speed, at which Newton's method has converged; twice
+the integrator's absolute error also suffices."""
 MOST = 8
 NUDGE = 1e-4
-"""Increment [rad] by which the Jacobian is taken."""
+"""Increment [rad] of the finite-difference Jacobian."""
 
 
 def begin_slip(
@@ -66,9 +66,9 @@ def _collocated(
     mechanics: SecondOrder, state: MotionState, modes: Modes, e: Array, which: NDArray[np.int64], first: Array,
     span: float, method: Integrator,
 ) -> Array | None:  # fmt: skip
-    """Coefficients (contacts, DEGREE + 1) by Newton's method with one Jacobian; None where it does not settle."""
+    """Coefficients (contacts, DEGREE + 1) by Newton's method with one Jacobian; None where it does not converge."""
     moments, k = _moments(state.t, span), len(which)
-    # Unknowns are the angles at the moments, less the first one.
+    # Unknowns are the angles at the times s_k relative to the first one.
     powers = (np.arange(1, DEGREE + 1)[:, None] / DEGREE) ** np.arange(1, DEGREE + 1)
     to_coefficients = np.linalg.inv(powers)
 

@@ -1,9 +1,9 @@
-"""One smooth phase: integrated step by step, projected after each, until a guard changes sign; the root to round-off.
+"""One smooth phase: integrated step by step, projected after each, until a guard changes sign; roots to round-off.
 
-Guards are functions of the state that are positive while the mode lasts. A guard that starts at zero, such as the gap
-of a contact that has just opened, takes part once it has been clearly positive. Roots are found
-on the length of a step that is integrated anew from the last accepted state, and so are single states. Many states at
-once come from the steps' interpolants, of order seven, where the integrator keeps them.
+Guards are functions of the state that are positive during the mode. A guard that starts at zero, such as the gap
+of a contact that has just opened, is active once it has been clearly positive. Roots are found by integrating a step
+again from the last accepted state with varying length; single states are found in the same way. Many states at once
+come from the steps' interpolants, of order seven, where the integrator keeps them.
 """
 
 from collections.abc import Callable
@@ -21,23 +21,23 @@ from workbench.matrices.p_property.verdict import smallest_minor
 from workbench.mechanics.case import Array
 
 ARMED = 1e-10
-"""Share of a guard's scale that it must have exceeded before its sign counts."""
+"""Fraction of a guard's scale that it must exceed before its sign counts."""
 STOPPED = float(np.log(1e-12))
 """ln of the sliding speed [m/s] at which the end of slip in space is extrapolated."""
 SLOWER = float(np.log(4.0))
-"""ln of how much slower another contact must slide before the phase goes on in its time."""
+"""ln of the speed ratio at which the phase switches to the time of a slower contact."""
 SLOW = float(np.log(1e-2))
 """ln of the sliding speed [m/s] above which a state between two steps is found in time, not in tau."""
 MOST_ANEW = 200
-"""Steps of an integration anew, which is over one step or a small multiple of it."""
+"""Limit of steps when a step is integrated again, over one step or a small multiple of it."""
 MOST_SECANTS = 120
 NUDGE = float(np.sqrt(np.finfo(float).eps))
-"""Increment of a state, relative or absolute, by which the Jacobian of an implicit integrator is taken."""
+"""Increment of a state, relative or absolute, of the finite-difference Jacobian of an implicit integrator."""
 
 
 class Integrator(NamedTuple):
-    """An integrator of SciPy, by name, its tolerances, whether the interpolant of every step is kept, and how many
-    steps a phase may have."""
+    """An integrator of SciPy, by name, its tolerances, whether the interpolant of every step is kept, and the largest
+    number of steps in a phase."""
 
     name: str = "DOP853"
     rtol: float = 3e-14
@@ -46,14 +46,14 @@ class Integrator(NamedTuple):
     steps: int = 20_000
 
     def solver(self, motion: SmoothMotion, s: float, y: Array, end: float, whole: bool = False) -> Any:
-        """The stepper of a motion from (s, y) towards `end`, which first tries the `whole` of it."""
+        """The stepper of a motion from (s, y) to `end`; with `whole` it first tries the whole interval."""
         first, kind = 0.999 * (end - s) if whole else None, getattr(integrate, self.name)
-        # SciPy's own Jacobian takes increments of the size of atol, in which there is nothing but round-off.
+        # SciPy's own Jacobian uses increments of the size of atol, where differences are only round-off.
         implicit = {"jac": lambda s, y: jacobian(lambda x: motion.slope(s, x), y, NUDGE * np.maximum(1.0, np.abs(y)))}
         given = implicit if issubclass(kind, integrate.Radau | integrate.BDF) else {}
         atol = np.full(y.size, self.atol)
         if not motion.force(s, y).rates.unique:
-            # How redundant contacts share the load is not determined, and rounding moves it by more than rtol.
+            # The load distribution of redundant contacts is not unique, and rounding changes it by more than rtol.
             atol[motion.impulses] = np.inf
         return kind(motion.slope, s, y, end, rtol=self.rtol, atol=atol, first_step=first, **given)
 
@@ -65,7 +65,7 @@ def jacobian(g: Callable[[Array], Array], x: Array, nudges: Array) -> Array:
 
 
 class Guard(NamedTuple):
-    """A guard's name, its contact, its value and the scale of that."""
+    """A guard's name, its contact, its value and the scale of the value."""
 
     what: str
     contact: int
@@ -75,14 +75,15 @@ class Guard(NamedTuple):
 
 LIFT, BREAK, HALT, TOUCH, PAINLEVE, SHARE = "lift", "break", "halt", "touch", "painleve", "share"
 """Guards: the normal force, the cone of a sticking contact, the sliding velocity in the plane, the gap of an open
-contact, the least principal minor of W_s; of redundant contacts, 1 while some forces bear the motion, then -1."""
+contact, the least principal minor of W_s; for redundant contacts, 1 while some forces can balance the motion, else
+-1."""
 OVER, RECLOCK = "over", "reclock"
-"""Ends of a phase that no guard brings: the time is over; another contact slides slower."""
+"""Ends of a phase without a guard: the time is over; another contact slides slower."""
 
 
 @dataclass(eq=False)
 class Phase:
-    """A motion from its start to its end: accepted s and y, which guards ended it, and what it cost.
+    """A motion from its start to its end: accepted s and y, the guards that ended it, and its cost.
 
     `between` are the interpolants of the steps, from each of s to the next, where they are kept; `ends` are the guards
     that vanish at the end, the first one the earliest, empty where it is over or interrupted.
@@ -106,7 +107,7 @@ class Phase:
         return self.motion.state(self.s[-1], self.y[-1])
 
     def after(self, k: int, length: float) -> Array:
-        """y a length after the accepted step k, integrated anew and projected."""
+        """y at a distance `length` after the accepted step k, integrated again and projected."""
         return self._from(self.motion, self.s[k], self.y[k], length)
 
     def _from(self, motion: SmoothMotion, s: float, y: Array, length: float) -> Array:
@@ -120,7 +121,7 @@ class Phase:
         raise EventError(f"{MOST_ANEW} steps are not enough to integrate over {length:.1e} s: the motion is too rough")
 
     def at(self, t: float) -> MotionState:
-        """The state at t [s] within the phase, integrated anew from the accepted step before."""
+        """The state at t [s] within the phase, integrated again from the accepted step before."""
         motion, times = self.motion, self.times
         k = max(int(np.searchsorted(times, t, side="right")) - 1, 0)
         if times[k] == t or k == len(times) - 1:
@@ -134,7 +135,7 @@ class Phase:
         return motion.state(0.0, self.after(k, length))
 
     def go_on(self, solver: Any) -> None:
-        """One step of an integrator that stands at the last accepted state, projected."""
+        """Take one step of an integrator that is at the last accepted state, and project it."""
         _step(solver)
         if self.method.dense:
             self.between.append(solver.dense_output())
@@ -162,8 +163,8 @@ class Phase:
 
 
 def _when(between: Any, start: float, end: float, t: Array) -> Array:
-    """Where an interpolant's last component, which rises from `start` to `end`, is t (k,): secants within brackets that
-    shrink to round-off."""
+    """Where an interpolant's last component, which rises from `start` to `end`, equals t (k,): secants within brackets
+    that shrink to round-off."""
     low, high = np.full(t.shape, start), np.full(t.shape, end)
     early, late = (between(x)[-1] - t for x in (low, high))
     amid = low
@@ -185,7 +186,7 @@ def _step(solver: Any) -> None:
 
 
 def _root(g: Callable[[float], float], length: float) -> float:
-    """The root of g on [0, length] to round-off; an end where g has one sign."""
+    """The root of g on [0, length] to round-off; an end point if g has one sign."""
     if g(0.0) * g(length) >= 0:
         return 0.0 if abs(g(0.0)) < abs(g(length)) else length
     return float(optimize.brentq(g, 0.0, length, xtol=4e-16 * max(length, 1e-3), rtol=4 * np.finfo(float).eps))
@@ -298,23 +299,23 @@ def _at_once(key: tuple[str, int], t: float) -> str:
 
 
 def _cut(phase: Phase, length: float) -> None:
-    """The phase with its last step cut to a length."""
+    """Cut the last step of a phase to a length."""
     y = phase.after(-2, length)
     phase.s[-1], phase.y[-1] = phase.s[-2] + length, y
 
 
 EARLIEST = 1e-6
-"""Share of a step in which a guard that starts at zero must have been positive."""
+"""Fraction of a step in which a guard that starts at zero must have been positive."""
 TOGETHER = 1e-12
-"""Time [s] within which events are one."""
+"""Events within this time [s] count as simultaneous."""
 
 
 def _cut_at_roots(
     phase: Phase, gone: list[tuple[str, int]], sticks: Array, before: dict[tuple[str, int], Guard],
     armed: set[tuple[str, int]],
 ) -> None:  # fmt: skip
-    """The phase ended at the first root among those guards, with all that vanish there. Raises EventError where one
-    that starts at zero is negative from there on."""
+    """End the phase at the first root among those guards, with all that vanish there. Raises EventError where a
+    guard that starts at zero is negative from there on."""
     motion, step = phase.motion, phase.s[-1] - phase.s[-2]
 
     def value(key: tuple[str, int], h: float) -> float:
@@ -344,11 +345,11 @@ def _cut_at_roots(
 
 
 def _extrapolate(phase: Phase, motion: Turning) -> None:
-    """The end of slip: t + u/A of every contact that stops there, the state moved on by that time."""
+    """Extrapolate to the end of slip: t + u/A of every contact that stops there, and the state at that time."""
     f, y = motion.force(phase.s[-1], phase.y[-1]), phase.y[-1]
     speeds, (faster, _) = np.exp(motion.logarithms(y)), motion.turning(y, f.x.J_t @ f.rates.a + f.x.c_t)
     rest = speeds[motion.slowest] / -faster[motion.slowest]
-    # Those that have not stopped by then to first order slide on.
+    # Contacts that have not stopped to first order continue to slide.
     stops = speeds + 2 * rest * faster <= 0
     stops[motion.slowest] = True
     at = motion.state(0.0, y)

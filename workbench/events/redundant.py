@@ -1,4 +1,4 @@
-"""Redundant contacts: forces that are not unique under a motion that is, and whether any forces can bear it."""
+"""Redundant contacts: forces that are not unique in a unique motion, and whether admissible forces exist."""
 
 import numpy as np
 
@@ -10,16 +10,16 @@ from workbench.mechanics.case import Array
 from workbench.mechanics.second_order import Dynamics
 
 BEARS = 1e-12
-"""Share of the forces, or accelerations, up to which they count as balanced."""
+"""Fraction of the forces, or accelerations, up to which they count as balanced."""
 ROUNDED = 64 * float(np.finfo(float).eps)
-"""Share of what a row is the sum of that rounding may leave."""
+"""Relative round-off allowed in a row, as a fraction of its terms."""
 
 
 def bears(x: Dynamics, modes: Modes, e: Array, r: Rates, sticks: Array) -> bool:
     """Whether some forces within their cones give the acceleration of a mode whose forces are not unique.
 
-    Where all closed contacts slide this asks for normal forces >= 0, a nonnegative least-squares problem; where some
-    stick, for a solution of their contact problem at rest under which those that slide are pressed.
+    If all closed contacts slide, this is a nonnegative least-squares problem for normal forces >= 0; if some stick, a
+    contact problem at rest whose solution must have nonnegative normal forces at the sliding contacts.
     """
     stuck, m = list(map(int, sticking(modes))), len(x.J_b)
     needed = x.M @ r.a - x.f

@@ -1,4 +1,4 @@
-"""An event-driven motion as a run: its states at the ends of steps, and the impulses in between."""
+"""An event-driven motion as a run: states at the ends of steps, and the impulses in between."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,19 +18,19 @@ from workbench.step.simulation import whole_steps
 
 SOLVER = "event-driven"
 CARRIES = 1e-9
-"""Share of an impulse's scale below which a contact counts as carrying nothing."""
+"""Fraction of an impulse's scale below which a contact counts as unloaded."""
 
 
 @dataclass(frozen=True, eq=False)
 class SampledMotion(Run):
-    """The event-driven motion `events`, read at the ends of steps of h [s]; impulses are those of each step.
+    """The event-driven motion `events`, sampled at the ends of steps of h [s]; impulses are those of each step.
 
-    Velocities u are those at the ends themselves. No step's problem is solved, so that residuals are nan.
+    Velocities u are those at the ends themselves. No step problem is solved, so residuals are NaN.
     """
 
     events: EventRun = field(default=None, repr=False)  # type: ignore[assignment]
     last: dict[str, Array] = field(default_factory=dict, repr=False)
-    """The mechanics at the end of each step, as `record` has those at its start."""
+    """The mechanics at the end of each step; `record` has those at its start."""
 
     @property
     def residuals(self) -> Array:
@@ -63,7 +63,7 @@ class SampledMotion(Run):
 
     @cached_property
     def judged(self) -> coulomb.Verdict:
-        """The judge's measures of impulses alone: the law holds at every moment, not of a step's impulses."""
+        """The judge's measures of impulses only: the law holds at every instant, but not for the impulses of a step."""
         none = np.full(self.steps, np.nan)
         law_t = self.u_t
         found = coulomb.judge(*self.terms._replace(u_n=self.u_n, u_t=law_t))
@@ -71,14 +71,14 @@ class SampledMotion(Run):
 
 
 def sampled(events: EventRun, exact: Formulation, h: float) -> SampledMotion:
-    """A whole event-driven motion, whose integrator kept its interpolants, as the run of exact Coulomb friction at a
-    step of h [s]. Raises DataError where the record does not fit into memory."""
+    """Sample a whole event-driven motion, whose integrator kept its interpolants, as a run of exact Coulomb friction
+    with steps of h [s]. Raises DataError where the record does not fit into memory."""
     case, steps = events.case, whole_steps(events.duration, h)
     m = case.size[1]
     q, v, p = events.states(h * np.arange(1.0, steps + 1))
-    # At the start before an impact, of whose impulses the first step then has a part.
+    # At the start this is the state before an impact, whose impulses are part of the first step.
     q, v = (np.vstack([x, y]) for x, y in zip(case.start(), (q, v), strict=True))
-    # Impacts are within steps: a contact that is open at the start of one has its rows there too, which Moreau's law
+    # Impacts occur within steps: a contact that is open at the start of one has its rows there too, which Moreau's law
     # would leave out.
     found = visited(case, q, v, h, "velocity" if case.normal == "moreau" else case.normal)
     impulses = np.diff(p, axis=0, prepend=0.0)

@@ -1,6 +1,6 @@
 """Event-driven simulation of a case under Coulomb's law: phase after phase, event after event.
 
-Theory, what is reached and what is not: docs/explanation/events.md.
+Theory, scope and limits: docs/explanation/events.md.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ CROWDED = 1e-12
 """Time [s] between events below which modes chatter."""
 MOST_CROWDED = 4
 SOON = 1e-8
-"""Time [s] between impacts at which they accumulate, however few."""
+"""Time [s] between impacts below which they accumulate, however few."""
 MOMENT = 1e-6
 """Time [s] after an event at which forces that vanish there have their signs."""
 BEGINS = {Mode.OPEN: "lifts off", Mode.SLIP: "slips", Mode.STICK: "sticks"}
@@ -35,13 +35,13 @@ BEGINS = {Mode.OPEN: "lifts off", Mode.SLIP: "slips", Mode.STICK: "sticks"}
 MOST_BRANCHES = 16
 """Motions that are followed where Coulomb's law leaves several."""
 MOST_IMPACTS = 40
-"""Impacts in a row, each sooner after the last than that one was, at which they accumulate (Zeno)."""
+"""Number of successive impacts with decreasing intervals that count as accumulation (Zeno)."""
 
 
 @dataclass(frozen=True)
 class ContactEvent:
-    """What a contact does at a time t [s]; gap rate u_n and sliding speed before it [m/s], normal force after it [N],
-    or the normal impulse of an impact [N s]; nan where there is none."""
+    """An event of a contact at a time t [s]; gap rate u_n and sliding speed before it [m/s], normal force after it
+    [N], or the normal impulse of an impact [N s]; NaN where there is none."""
 
     t: float
     contact: int
@@ -71,7 +71,7 @@ class Stretch(NamedTuple):
 
 @dataclass(eq=False)
 class EventRun:
-    """An event-driven motion: its phases and events, and why it ended before `duration` [s], if it did ("").
+    """An event-driven motion: phases, events, and the reason why it ended before `duration` [s] ("" if it did not).
 
     `forks` are the moments at which it is not unique.
     `friction_work` [J] and `impact_loss` [J] of all, `correction` the largest projection, `differences` the largest
@@ -107,7 +107,7 @@ class EventRun:
         return self.end.w
 
     def state(self, t: float) -> MotionState:
-        """The state at a time t [s], before the impact if one is then. Raises DataError outside the motion."""
+        """The state at a time t [s], before any impact at that time. Raises DataError outside the motion."""
         if 0 < t - self.end.t <= CROWDED:
             t = self.end.t
         for stretch in self.stretches:
@@ -119,8 +119,8 @@ class EventRun:
         raise DataError(f"t = {t:g} s; a time from 0 to {self.end.t:.9g} s is needed")
 
     def states(self, t: Array) -> tuple[Array, Array, Array]:
-        """q (k, n_q), v (k, n), impulses p (k, r + d r) [N s] at many times t (k,) [s], as `state` has them; the last
-        ones for times after the end. The run's integrator must have kept its interpolants."""
+        """q (k, n_q), v (k, n), impulses p (k, r + d r) [N s] at many times t (k,) [s], as in `state`; the last ones
+        for times after the end. The run's integrator must have kept its interpolants."""
         sizes = self.end.q.size, self.end.v.size, 1, self.end.p.size
         found, t = np.empty((t.size, sum(sizes))), np.minimum(t, self.end.t)
         which = np.searchsorted([s.phase.last.t for s in self.stretches], t)
@@ -128,17 +128,17 @@ class EventRun:
             found[which == k] = self.stretches[k].phase.at_many(t[which == k])
         between, v, _, p = np.split(found, np.cumsum(sizes[:-1]), axis=1)
         q, data = np.empty_like(between), self.case.data()
-        # Quaternions between two steps are not quite of unit length.
+        # Interpolated quaternions are not exactly of unit length.
         for here, to in zip(between, q, strict=True):
             self.case.advance(here, self.end.v, 0.0, data, to)
         return q, np.ascontiguousarray(v), p
 
     def table(self) -> pd.DataFrame:
-        """The events, a row each: `ContactEvent`'s fields."""
+        """The events, one row each, with the fields of `ContactEvent`."""
         return pd.DataFrame([vars(e) for e in self.events], columns=list(ContactEvent.__dataclass_fields__))
 
     def modes(self) -> pd.DataFrame:
-        """What every contact does from when to when: contact, start [s], end [s], mode."""
+        """The modes of every contact over time: contact, start [s], end [s], mode."""
         rows: list[dict[str, Any]] = []
         for stretch in self.stretches:
             p = stretch.phase
@@ -152,8 +152,8 @@ class EventRun:
         return pd.DataFrame(rows).sort_values(["contact", "start"], ignore_index=True)
 
     def energy_error(self) -> float:
-        """Energy at the end, plus what friction and impacts took, less that at the start [J]; zero for cases whose
-        energy accounts for all other forces."""
+        """Energy at the end, plus the dissipation of friction and impacts, less the energy at the start [J]; zero for
+        cases whose energy accounts for all other forces."""
         start, end = self.state(0.0), self.end
         gained = float(self.case.energy(end.q, end.v)) - float(self.case.energy(start.q, start.v))
         return gained + self.friction_work + self.impact_loss
@@ -277,7 +277,7 @@ class _Driver:
         return follow(motion, state, run.duration, run.method, self._sticks(x), decision.among > 1)
 
     def _react(self, state: MotionState, decision: NextModes, phase: Phase) -> tuple[MotionState, NextModes, list[int]]:
-        """The state after the events that end a phase, the next modes, and contacts that begin to slide."""
+        """The state after the events that end a phase, the next modes, and the contacts that begin to slide."""
         kinds = {what for what, _ in phase.ends}
         which = [i for _, i in phase.ends]
         motion = phase.motion
@@ -323,9 +323,11 @@ class _Driver:
     def _open(
         self, state: MotionState, decision: NextModes, which: list[int], x: Dynamics
     ) -> tuple[MotionState, NextModes, list[int]]:
-        """Contacts whose normal force has vanished open; the forces of the others are continuous, and so their modes.
+        """Open contacts whose normal force has vanished; the forces of the others are continuous, and so are their
+        modes.
 
-        Where others touch without force, such as the other side of a guide, the contact problem a moment later decides.
+        Where other contacts touch without force, such as the other side of a guide, the contact problem shortly after
+        decides.
         """
         modes, e = list(decision.modes), decision.e.copy()
         for i in which:
@@ -349,7 +351,7 @@ class _Driver:
     def _break(
         self, state: MotionState, decision: NextModes, which: list[int], x: Dynamics, lambda_t: Array
     ) -> tuple[MotionState, NextModes, list[int]]:
-        """Contacts at the edge of their cones begin to slide against their friction force."""
+        """Contacts at the edge of their cones begin to slide, opposite to their friction force."""
         static = [i for i in which if x.mu_s[i] > x.mu[i]]
         if static:
             on = [int(i) for i in closed(decision.modes)]
@@ -370,7 +372,7 @@ class _Driver:
     def _touch(
         self, state: MotionState, decision: NextModes, which: list[int]
     ) -> tuple[MotionState, NextModes, list[int]]:
-        """Contacts whose gaps have closed collide, with all that are closed."""
+        """Contacts whose gaps have closed collide, together with all closed contacts."""
         on = sorted({*map(int, closed(decision.modes)), *which})
         self.impacts = [*self.impacts, state.t]
         self._must_not_accumulate()
@@ -418,7 +420,7 @@ class _Driver:
             raise EventError(f"Zeno: impacts {pauses[-1]:.1e} s apart; they accumulate near {t[-1]:.12g} s")
 
     def _note_changes(self, state: MotionState, before: Modes, found: NextModes, but: list[int]) -> None:
-        """Note the contacts whose modes have changed, but those noted already."""
+        """Record the contacts whose modes have changed, except those already recorded."""
         for i, (was, now) in enumerate(zip(before, found.modes, strict=True)):
             if was != now and i not in but:
                 self._note(state, i, BEGINS[now], found)

@@ -1,15 +1,15 @@
 """Validated Taylor steps of smooth motions, and roots of functions along them.
 
-A motion x' = f(x) starts in a ball x_0, and T(s) is its Taylor polynomial of order N there. A box B holds the motion up
-to s = h, and the remainder is that of Lagrange, where
+A motion x' = f(x) starts in a ball x_0, where T(s) is its Taylor polynomial of order N. A box B contains the motion up
+to s = h, with Lagrange's remainder, if to s = h, and the remainder is that of Lagrange, where
 
     T([0, h]) + x_{N+1}(B) [0, h]^{N+1}  lies in the interior of B.
 
-The motion cannot leave B before that (Corliss & Rihm 1996, Scientific Computing and Validated Numerics). So here B is
-T([0, h]) widened by the remainder that is allowed, and a step is accepted where its remainder over B is smaller. The
-coefficients of any smooth function of the motion bound that function likewise, and its derivative.
+The motion cannot leave B before h (Corliss & Rihm 1996, Scientific Computing and Validated Numerics). Here B is
+T([0, h]) widened by the allowed remainder, and a step is accepted if its remainder over B is smaller. The coefficients
+of any smooth function of the motion bound that function and its derivative in the same way.
 
-Nothing is done against wrapping: motions are some ten steps long and start as points in high precision.
+There is no treatment of wrapping: motions are about ten steps long and start as points in high precision.
 Sources: Nedialkov, Jackson & Corliss 1999, Appl. Math. Comput. 105; Tucker 2011, Validated Numerics.
 """
 
@@ -28,12 +28,12 @@ LARGEST = 1.0
 """Longest step [s], or unit of tau."""
 SHORTEST = 1e-12
 BOX_PRECISION = 64
-"""Bits that suffice for boxes, which are wide."""
+"""Precision [bits] that suffices for boxes, which are wide."""
 DEEPEST = 60
-"""Bisections of a step after which a sign counts as not proved."""
+"""Number of bisections of a step after which a sign counts as unproved."""
 
 Coefficients = list[arb]
-"""Of powers 0 ... N, and last that of the remainder."""
+"""Coefficients of the powers 0 ... N, followed by that of the remainder."""
 
 
 class Flow(Protocol):
@@ -44,11 +44,11 @@ class Flow(Protocol):
     def values(self, y: Sequence[Ball]) -> list[Ball]: ...
 
     def prove(self, box: Sequence[Ball]) -> None:
-        """Raise UndecidedError where something that must hold along the motion is not proved over a box."""
+        """Raise UndecidedError if a condition of the motion is not proved over a box."""
 
 
 class Step(NamedTuple):
-    """A step of length h from its start: coefficients of y and of the flow's values, the box that contains it."""
+    """A step of length h: coefficients of y and of the flow's values, and the box that contains it."""
 
     h: float
     y: list[Coefficients]
@@ -60,7 +60,7 @@ class Step(NamedTuple):
 
 
 def horner(c: Sequence[arb], s: arb) -> arb:
-    """The value of a polynomial, ascending coefficients."""
+    """Value of a polynomial with ascending coefficients."""
     total = arb(0)
     for x in reversed(c):
         total = total * s + x
@@ -68,7 +68,7 @@ def horner(c: Sequence[arb], s: arb) -> arb:
 
 
 def between(low: arb, high: arb) -> arb:
-    """The least ball that contains two."""
+    """The smallest ball that contains two."""
     return low.union(high)
 
 
@@ -120,7 +120,7 @@ def step(flow: Flow, start: Sequence[arb]) -> Step:
 
 
 def _length(y: list[Coefficients], k: int) -> float:
-    """The length of a step up to which the terms of order k are below `REMAINDER`, by some ulps."""
+    """Length of a step up to which the terms of order k are below `REMAINDER`, by some ulps."""
     if not all(c[k].is_finite() for c in y):
         raise UndecidedError("the motion is not bounded over a box")
     largest = max(float(abs(c[k]).upper()) for c in y)
@@ -128,10 +128,10 @@ def _length(y: list[Coefficients], k: int) -> float:
 
 
 def first_root(c: Coefficients, end: arb, vanishes: int = 0) -> arb | None:
-    """The first root s in (0, end] of a function that is positive before it, None where it is positive throughout.
+    """The first root s in (0, end] of a function that is positive before it; None if it is positive throughout.
 
-    c are its coefficients over a step; it `vanishes` at s = 0 to that order. At the root it falls, and that root is
-    enclosed by Newton's interval method. Raises UndecidedError where the signs are not proved.
+    c are its coefficients over a step; it vanishes at s = 0 to the order `vanishes`. It decreases at the root, which is
+    enclosed by the interval Newton method. Raises UndecidedError where the signs are not proved.
     """
     slopes = [k * x for k, x in enumerate(c)][1:]
     high = end.upper()
@@ -160,7 +160,7 @@ def first_root(c: Coefficients, end: arb, vanishes: int = 0) -> arb | None:
 
 
 def newton(f: Callable[[arb], arb], slope: Callable[[arb], arb], x: arb) -> arb:
-    """A simple root known to be in the ball x, on which the slope does not vanish, by Newton's interval method."""
+    """A simple root known to be in the ball x, where the slope does not vanish, by the interval Newton method."""
     while True:
         middle = x.mid()
         smaller = x.intersection(middle - f(middle) / slope(x))

@@ -1,4 +1,4 @@
-"""How exact an event-driven motion is: the same motion by a second integrator at other tolerances."""
+"""Accuracy of an event-driven motion: the same motion by a second integrator with other tolerances."""
 
 from dataclasses import dataclass
 
@@ -9,18 +9,18 @@ from workbench.events.simulation import CROWDED, EventRun, simulate_events
 from workbench.mechanics.case import Case
 
 SECOND = Integrator("Radau", 1e-10, 1e-13, steps=100_000)
-"""An implicit method of order five, which shares nothing with DOP853, and takes more steps."""
+"""An implicit method of order five, which shares no code with DOP853 and takes more steps."""
 MOMENTS = 8
-"""Times at which the motions are compared, besides the end."""
+"""Number of times at which the motions are compared, besides the end."""
 
 
 @dataclass(frozen=True, eq=False)
 class Uncertainty:
-    """Largest differences of two runs: coordinates q, velocities v (in axes that do not turn), times of events [s].
+    """Largest differences of two runs: coordinates q, velocities v (in fixed axes), times of events [s].
 
-    `same_events` tells whether the contacts did the same things in the same order; the times are those of the events
-    that both have. `until` [s] is how far both runs came; `reason` is why the second one ended before the first, ""
-    where it did not.
+    `same_events` tells whether the contacts had the same events in the same order; the times are those of the common
+    events. `until` [s] is the time that both runs reached; `reason` is why the second one ended before the first, ""
+    if it did not.
     """
 
     q: float
@@ -34,7 +34,7 @@ class Uncertainty:
 def simulate_twice(
     case: Case, duration: float | None = None, first: Integrator = Integrator(), second: Integrator = SECOND  # noqa: B008
 ) -> tuple[EventRun, Uncertainty]:  # fmt: skip
-    """The motion by `first` and its differences from that by `second`. Raises DataError as `simulate_events`."""
+    """The motion by `first` and its differences from that by `second`. Raises DataError as `simulate_events` does."""
     run, other = (simulate_events(case, duration, method) for method in (first, second))
     return run, differences(run, other)
 
@@ -57,6 +57,6 @@ def differences(run: EventRun, other: EventRun) -> Uncertainty:
 
 
 def _otherwise(run: EventRun, other: EventRun) -> str:
-    """Why the other run ended, where it did not come as far as `run`."""
+    """Why the other run ended, if it did not reach the end of `run`."""
     reached = [r.end.t if r.stretches else 0.0 for r in (run, other)]
     return other.reason if reached[1] < reached[0] - CROWDED else ""

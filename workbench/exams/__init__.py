@@ -1,1 +1,1 @@
-"""The exam: experiments with analytic truths, for every formulation and for the engines that people use"""
+"""The exam: experiments with analytic truths, for every formulation and for common physics engines"""

@@ -1,4 +1,4 @@
-"""Sitting the exam: every subject plays every trial at every step, once, and is measured."""
+"""Run the exam: every subject performs every trial at every step size once, and is measured."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,11 +32,11 @@ COLUMNS = {
 
 @dataclass(frozen=True, eq=False)
 class Exam:
-    """`rows`, one a measured number (`COLUMNS`); `records` by (subject, experiment, trial, step)."""
+    """`rows`, one per measured number (`COLUMNS`); `records` by (subject, experiment, trial, step)."""
 
     experiments: tuple[Experiment, ...]
     subjects: dict[str, str]
-    """Their versions by their names."""
+    """Versions of the subjects by name."""
     steps: tuple[float, ...]
     rows: pd.DataFrame
     records: Mapping[tuple[str, str, str, float], Record] = field(repr=False)
@@ -46,9 +46,9 @@ def examine(
     subjects: Sequence[ExamSubject], experiments: Sequence[Experiment], steps: Sequence[float],
     found: Mapping[tuple[str, Trial, float], Record | str] | None = None,
 ) -> Exam:  # fmt: skip
-    """All subjects through all experiments with steps [s], measured on what their `plays` came to, by their names.
+    """Run all experiments with all subjects and step sizes [s], measured on the results `found` of their `plays`.
 
-    Where that is not given they are played here, one after the other.
+    Missing results are computed here, one after the other.
     """
     if found is None:
         found = {play.name: record_of(play, played(play)) for play in plays(subjects, experiments, steps)}

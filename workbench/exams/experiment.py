@@ -1,4 +1,4 @@
-"""An experiment: trials, what theory says of them, and how far from it a subject may be."""
+"""An experiment: trials, their theoretical values, and the allowed errors."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from workbench.exams.trial import Trial
 
 
 class MeasuredQuantity(NamedTuple):
-    """One number of one trial: what it is, what theory says, both in `unit`, and how far apart they may be."""
+    """One number of one trial: its name, measured and theoretical value, both in `unit`, and the allowed difference."""
 
     quantity: str
     trial: str
@@ -20,20 +20,20 @@ class MeasuredQuantity(NamedTuple):
 
     @property
     def error(self) -> float:
-        """How many bounds the value is from the truth; up to 1 passes."""
+        """Difference from the theoretical value in units of the bound; at most 1 passes."""
         return abs(self.value - self.truth) / self.bound
 
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """`measure` gets the records of the trials, by their names, those that could be played."""
+    """`measure` gets the records of the trials that could be run, by name."""
 
     name: str
     title: str
     what: str
-    """What happens, what theory says and why, in a sentence or two."""
+    """The setup, the theory and its reason, in a sentence or two."""
     source: str
     bound: str
-    """Where the bound comes from."""
+    """Origin of the bound."""
     trials: Mapping[str, Trial]
     measure: Callable[[Mapping[str, Record]], Sequence[MeasuredQuantity]]

@@ -1,4 +1,4 @@
-"""What subjects move like in a trial, beside each other, for who draws it."""
+"""The motions of subjects in a trial, for drawing."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ MOMENTS = 121
 
 
 def motion(records: Mapping[str, Record], reference: str) -> Motion:
-    """Records of one trial with one step, by the names of their subjects; the others lie over that of `reference`."""
+    """Records of one trial with one step size, by subject; the others are drawn over that of `reference`."""
     first = records[reference]
     K = len(first.position)
     every = max(1, (K - 1) // (MOMENTS - 1))
@@ -30,7 +30,7 @@ def motion(records: Mapping[str, Record], reference: str) -> Motion:
 
 
 def _track(name: str, record: Record, every: int, role: str) -> MotionTrack:
-    """A record at every so many steps; of each body one force, that of all its contacts, at the centre of pressure."""
+    """A record at every `every`-th step; one force per body, that of all its contacts, at the centre of pressure."""
     ends = np.arange(0, len(record.position), every)
     x, wrench = record.position[ends], np.concatenate([np.full_like(record.wrench[:1], np.nan), record.wrench])[ends]
     force, moment = wrench[..., :3], wrench[..., 3:]

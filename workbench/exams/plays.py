@@ -1,4 +1,4 @@
-"""Plays: a subject in a trial with a step, and what came of it as text that can be kept."""
+"""Plays: a subject in a trial with a step size, and the result as text for storage."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -20,12 +20,12 @@ class Play(NamedTuple):
 
     @property
     def name(self) -> tuple[str, Trial, float]:
-        """What tells it from others of the same exam."""
+        """The key that identifies it within an exam."""
         return self.subject.name, self.trial, self.h
 
 
 def plays(subjects: Sequence[ExamSubject], experiments: Sequence[Experiment], steps: Sequence[float]) -> Iterator[Play]:
-    """All plays of an exam with steps [s], subject by subject; what several experiments ask for comes once."""
+    """All plays of an exam with steps [s], subject by subject; plays shared by several experiments occur once."""
     trials = dict.fromkeys(trial for experiment in experiments for trial in experiment.trials.values())
     for subject in subjects:
         for h in steps:
@@ -34,7 +34,7 @@ def plays(subjects: Sequence[ExamSubject], experiments: Sequence[Experiment], st
 
 
 def played(play: Play) -> list[dict[str, Any]]:
-    """What came of a play, in one row of text: `record`, or the `reason` why there is none."""
+    """The result of a play, in one row of text: `record`, or the `reason` why there is none."""
     try:
         record = play.subject.play(play.trial, play.h)
     except EndedError as error:
@@ -45,7 +45,7 @@ def played(play: Play) -> list[dict[str, Any]]:
 
 
 def record_of(play: Play, rows: Sequence[dict[str, Any]]) -> Record | str:
-    """What `played` made text: the record, or the reason."""
+    """The record, or the reason, from the text of `played`."""
     (row,) = rows
     if "record" not in row:
         return str(row["reason"])

@@ -1,16 +1,16 @@
-"""What plays a trial in any Python that has NumPy: the loop, and the lines of JSON that an engine's process speaks.
+"""Run a trial in any Python that has NumPy: the loop, and the JSON lines of an engine's process.
 
-An adapter is a file with a class `World(trial, h, **settings)`, trial as `Trial.plain` has it, h the step [s]:
+An adapter is a file with a class `World(trial, h, **settings)`, trial as from `Trial.plain`, h the step [s]:
 
     step()              one step
     push(velocity)      gives the bodies velocities (B, 6), linear and angular in the axes of the world
     pull(gravity)       changes gravity to (3,) [m/s2]
     state()             positions (B, 3) of the centres of mass, orientations (B, 4), scalar first, velocities (B, 6)
-    contacts()          (a, b, point (3,), force (3,) [N]) of the last step's contacts: what body b receives from a, -1
-                        for the ground, and a in return; None where the engine does not tell
+    contacts()          (a, b, point (3,), force (3,) [N]) of the last step's contacts: the force on body b from a, -1
+                        for the ground, and opposite on a; None if the engine does not report it
 
-and a `VERSION`. What a world cannot do it says by `ValueError`. It is run as a script: `python protocol.py ADAPTER.py
-[MODULE ...]`, with modules that have to be there too.
+and a `VERSION`. A world raises `ValueError` for what it cannot do. It is run as a script: `python protocol.py
+ADAPTER.py [MODULE ...]`, with modules that must be available too.
 """
 
 import base64
@@ -29,10 +29,10 @@ FIELDS = ("position", "orientation", "velocity", "wrench", "contacts")
 
 
 def play(world: Any, trial: dict[str, Any], h: float) -> dict[str, np.ndarray]:
-    """The states of K steps, K + 1 of them, and of every step the (B, 6) contact wrench and the number of contacts.
+    """Run K steps; return K + 1 states, and for every step the (B, 6) contact wrench and the number of contacts.
 
     A wrench is a force [N] and a moment [N m] about the body's centre of mass at the start of the step. The state at
-    which the bodies are pushed is that after the push.
+    the time of the push is that after the push.
     """
     pushed, steps = round(trial["settling"] / h), round((trial["settling"] + trial["duration"]) / h)
     velocity = np.array([body["velocity"] for body in trial["bodies"]], dtype=float)
@@ -55,7 +55,7 @@ def play(world: Any, trial: dict[str, Any], h: float) -> dict[str, np.ndarray]:
 
 
 def gravity(trial: dict[str, Any], h: float, k: Any) -> np.ndarray:
-    """Gravity [m/s2] in the middle of the k-th step, or of steps k (K, 1)."""
+    """Gravity [m/s2] at the midpoint of the k-th step, or of steps k (K, 1)."""
     since = np.maximum(0.0, k + 0.5 - round(trial["settling"] / h))
     return np.array(trial["gravity"]) + since * h * np.array(trial["swing"])
 
@@ -77,20 +77,20 @@ def _wrench(contacts: Any, centre: np.ndarray) -> np.ndarray:
 
 
 def packed(x: np.ndarray) -> dict[str, Any]:
-    """An array as text, to the last bit."""
+    """An array as text, without loss."""
     data = np.ascontiguousarray(x, dtype="<f8")
     return {"shape": data.shape, "bytes": base64.b64encode(data.tobytes()).decode()}
 
 
 def unpacked(x: dict[str, Any]) -> np.ndarray:
-    """The array that `packed` made text."""
+    """The array from the text of `packed`."""
     return np.frombuffer(base64.b64decode(x["bytes"]), dtype="<f8").reshape(x["shape"]).astype(float)
 
 
 def heard() -> Iterator[str]:
-    """The lines of the standard input; the process ends with it, whatever an engine is at: nobody is there any more."""
+    """The lines of the standard input. The process ends when it closes, even in the middle of a computation."""
     lines: SimpleQueue[str] = SimpleQueue()
-    # Not sys.stdin, which an interpreter that ends wants to close while it is being read.
+    # Not sys.stdin, which a terminating interpreter tries to close while it is being read.
     told = os.fdopen(os.dup(0))
 
     def hear() -> None:
@@ -103,12 +103,12 @@ def heard() -> Iterator[str]:
 
 
 def serve(adapter: str, *needs: str) -> None:
-    """Answer every line {"trial", "h", "settings"} by a line of arrays, or {"error"}; first, tell the version.
+    """Answer every line {"trial", "h", "settings"} by a line of arrays, or {"error"}; first, report the version.
 
-    Where the adapter, or a module that it needs, cannot be imported, {"absent"} is the answer instead.
+    If the adapter, or a module that it needs, cannot be imported, the answer is {"absent"}.
     """
     lines = heard()
-    # What an engine prints must not get between the lines.
+    # An engine's printed output must not mix with the lines.
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
@@ -137,6 +137,6 @@ def serve(adapter: str, *needs: str) -> None:
 
 
 if __name__ == "__main__":
-    # The folder of this file holds modules with the names of packages.
+    # The folder of this file contains modules with the names of packages.
     sys.path.pop(0)
     serve(*sys.argv[1:])

@@ -1,4 +1,4 @@
-"""What a subject's play of a trial left behind, and what is read off it."""
+"""The record of a subject's play of a trial, and quantities read from it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +12,7 @@ from workbench.exams.trial import Trial, turning
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """K steps of h [s] of a trial with B bodies; states are K + 1, that at `pushed` as it is after the push."""
+    """K steps of h [s] of a trial with B bodies; states are K + 1, the one at `pushed` after the push."""
 
     trial: Trial
     h: float
@@ -23,21 +23,21 @@ class Record:
     velocity: Array
     """(K + 1, B, 6) linear and angular in the axes of the world [m/s, rad/s]"""
     wrench: Array
-    """(K, B, 6) of the contacts of a step [N, N m], about the centre of mass before it; NaN where nobody tells"""
+    """(K, B, 6) contact wrench of a step [N, N m], about the centre of mass before it; NaN if not reported"""
     contacts: Array
-    """(K,) how many contacts the subject counts; NaN where it does not tell"""
+    """(K,) number of contacts counted by the subject; NaN if not reported"""
 
     @property
     def pushed(self) -> int:
-        """The state from which the bodies move with the velocities that they were given."""
+        """Index of the state after the push, from which the bodies move with their given velocities."""
         return round(self.trial.settling / self.h)
 
     def at(self, t: float) -> int:
-        """The state at t [s] after the push."""
+        """Index of the state at t [s] after the push."""
         return min(self.pushed + round(t / self.h), len(self.position) - 1)
 
     def path(self, body: int = 0) -> Array:
-        """Where a body is from the push on, from where it was then: (., 3) [m]."""
+        """Displacement of a body from its position at the push, from then on: (., 3) [m]."""
         x = self.position[self.pushed :, body]
         return x - x[0]
 
@@ -52,18 +52,18 @@ class Record:
         return float(counted.max()) if counted.size else np.nan
 
     def acceleration(self, begin: float, end: float, along: int = 0, body: int = 0) -> float:
-        """The mean rate of one of a body's six velocities between two times [s] after the push."""
+        """Mean rate of one of a body's six velocities between two times [s] after the push."""
         first, last = (self.speed(t, body)[along] for t in (begin, end))
         return float(last - first) / (end - begin)
 
     def creep(self, begin: float, end: float, along: int = 0, body: int = 0) -> float:
-        """The mean speed of a body along an axis between two times [s] after the push, by its positions [m/s]."""
+        """Mean speed of a body along an axis between two times [s] after the push, from its positions [m/s]."""
         first, last = (self.position[self.at(t), body, along] for t in (begin, end))
         return float(last - first) / (end - begin)
 
     @cached_property
     def energy(self) -> Array:
-        """(K + 1,) kinetic and potential energy [J], of a trial whose gravity does not change."""
+        """Kinetic and potential energy (K + 1,) [J], for a trial with constant gravity."""
         mass = np.array([body.mass for body in self.trial.bodies])
         inertia = np.array([body.inertia for body in self.trial.bodies])
         own = np.einsum("kbji,kbj->kbi", turning(self.orientation), self.velocity[..., 3:])
@@ -71,7 +71,7 @@ class Record:
         return kinetic - self.position @ np.array(self.trial.gravity) @ mass
 
     def imbalance(self) -> float:
-        """The largest |m dv/dt - F - m g| of a body over its weight: how far reported forces are from the motion."""
+        """The largest |m dv/dt - F - m g| of a body over its weight: the mismatch of reported forces and motion."""
         mass = np.array([body.mass for body in self.trial.bodies])[:, None]
         change = np.diff(self.velocity[..., :3], axis=0)
         if 0 < self.pushed <= len(change) and any(any(body.velocity) for body in self.trial.bodies):

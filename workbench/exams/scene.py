@@ -1,4 +1,4 @@
-"""A trial as a scene of the workbench, and a formulation as what plays it."""
+"""A trial as a scene of the workbench, and a formulation as its player."""
 
 from typing import Any
 
@@ -18,13 +18,13 @@ from workbench.scenes.scene import Scene
 from workbench.scenes.stepper import SceneStepper, Stepped
 
 AHEAD = 1e-3
-"""Gap below which a contact is always taken along [m]."""
+"""Gap below which a contact is always included [m]."""
 STEEP = 0.5
-"""Length in the tangent plane below which a body's first axis gives no heading."""
+"""Length of the projection on the tangent plane below which a body's first axis gives no yaw."""
 
 
 class TrialScene(Scene):
-    """Coordinates are seven a body, centre and quaternion, scalar first; velocities six, in the axes of the world."""
+    """Coordinates are seven per body, centre and quaternion, scalar first; velocities six, in world axes."""
 
     def __init__(self, trial: Trial, name: str = "trial") -> None:
         self.trial, self.name, self.step = trial, name, 1e-3
@@ -51,7 +51,7 @@ class TrialScene(Scene):
             blocks += [self.mass[k] * np.eye(3), spatial]
             f[k, :3] = self.mass[k] * self.gravity
             f[k, 3:] = -np.cross(u[k, 3:], spatial @ u[k, 3:])
-        # What a step may close, or associated flow may push at.
+        # Contacts that a step may close, or that associated flow may act on.
         fast = np.linalg.norm(u[:, :3], axis=1) + np.linalg.norm(u[:, 3:], axis=1)
         close = self.shapes.close(x, R, AHEAD + 2 * h * (fast + h * np.linalg.norm(self.gravity)))
         frame, r = frames(close.normal), close.gap.size
@@ -79,21 +79,21 @@ class TrialScene(Scene):
 
 
 def _headings(frame: Array, R: Array) -> Array:
-    """The first axes of bodies turned by R (C, 3, 3) in the tangents of frames (C, 3, 3); (1, 0) for steep ones."""
+    """First axes of bodies with rotations R (C, 3, 3) in the tangents of frames (C, 3, 3); (1, 0) for steep ones."""
     along = (frame[:, 1:] @ R[:, :, :1])[..., 0]
     size = np.linalg.norm(along, axis=1, keepdims=True)
     return np.where(size > STEEP, along / np.where(size > 0, size, 1.0), [1.0, 0.0])
 
 
 class FormulationWorld:
-    """A trial under a formulation, step by step as `workbench.exams.protocol` asks for it.
+    """A trial under a formulation, step by step, with the interface of `workbench.exams.protocol`.
 
-    `solver` takes contact blocks, by default exactly; what it answers beyond its own tolerance is refused.
+    `solver` solves contact blocks, by default exactly; results beyond its own tolerance are refused.
     """
 
     def __init__(self, trial: Trial, formulation: Formulation, h: float, solver: Solver | None = None) -> None:
         self.scene, self.h, self.steps = TrialScene(trial), h, 0
-        # Rebound wants the law of what is closed; everything else sees contacts before they close.
+        # Restitution needs the law of closed contacts; otherwise contacts are included before they close.
         self.stepper = SceneStepper(self.scene, formulation, h, solver, normal="moreau" if trial.e > 0 else "gap")
         self.q, self.v = self.scene.start()
         self.last: Stepped | None = None

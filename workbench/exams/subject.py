@@ -1,4 +1,4 @@
-"""Who sits the exam: formulations of the workbench, and engines by their own packages, each in a process of its own."""
+"""Subjects of the exam: formulations of the workbench, and engines by their packages, each in a separate process."""
 
 import json
 import subprocess
@@ -20,19 +20,19 @@ from workbench.language.formulation import Formulation
 
 FOLDER = Path(__file__).parent
 PATIENCE, COMPILING = 120.0, 1200.0
-"""How long an engine may take for a trial [s], and one that compiles its kernels where a trial first needs them."""
+"""Time limit of an engine for a trial [s], and of one that compiles its kernels when first needed."""
 
 
 class CannotPlayError(WorkbenchError):
-    """A subject cannot play a trial, or failed in it; the reason is given."""
+    """A subject cannot run a trial, or failed in it; the message gives the reason."""
 
 
 class EndedError(CannotPlayError):
-    """The process of an engine has ended, or was ended since it took too long: the next time it may play."""
+    """The process of an engine has ended, or was ended at its time limit; the next trial may start it again."""
 
 
 class ExamSubject:
-    """`name` in tables, `version` of what is behind it."""
+    """`name` in tables, `version` of the underlying software."""
 
     name: str
     version: str
@@ -42,7 +42,7 @@ class ExamSubject:
         raise NotImplementedError
 
     def close(self) -> None:
-        """End what was started."""
+        """End the started process."""
 
 
 class FormulationSubject(ExamSubject):
@@ -60,24 +60,24 @@ class FormulationSubject(ExamSubject):
 
 @dataclass(frozen=True)
 class Engine:
-    """An engine of the list: its adapter's file, and settings of it."""
+    """An engine of the list: its adapter's file, and its settings."""
 
     adapter: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     package: str = ""
-    """What `pip install` wants."""
+    """The package names for `pip install`."""
     setting: str = ""
-    """What the settings are, in words."""
+    """The settings as text."""
     patience: float = PATIENCE
     needs: tuple[str, ...] = ()
     """Modules besides those that the adapter imports."""
     how: str = ""
-    """How it is installed, where not by `pip install`."""
+    """Installation instructions, if not by `pip install`."""
 
 
 DEBIAN = "`apt install python3-siconos`, and `--python /usr/bin/python3`"
 PINOCCHIO = "contact-workbench pin"
-"""Its contact solvers are played in the workbench's stepper."""
+"""Its contact solvers are run in the workbench's stepper."""
 ENGINES = {
     "mujoco/pyramidal": Engine("mujoco", {}, "mujoco", "as it comes: a pyramid"),
     "mujoco/elliptic": Engine("mujoco", {"cone": "elliptic"}, "mujoco", "a cone"),
@@ -104,11 +104,11 @@ ENGINES = {
         "newton", {"solver": "mujoco"}, "'newton[sim]'", "MuJoCo's C code by Newton", COMPILING, ("mujoco_warp",)
     ),
 }
-"""Engines by the names that `workbench exam` takes."""
+"""Engines by the names that `workbench exam` accepts."""
 
 
 class EngineSubject(ExamSubject):
-    """An engine in a process of its own, run by `python`; raises WorkbenchError where that cannot import the engine."""
+    """An engine in a separate process, run by `python`; raises WorkbenchError if that cannot import the engine."""
 
     def __init__(self, name: str, python: str = sys.executable) -> None:
         self.name, self.engine, self.python = name, ENGINES[name], python
@@ -147,11 +147,11 @@ class EngineSubject(ExamSubject):
 
     @property
     def ended(self) -> str:
-        """What is known where it does not answer."""
+        """What is known about an engine that does not answer."""
         return f"its process ended, or took more than {self.engine.patience:g} s"
 
     def _read(self) -> dict[str, Any]:
-        # An engine may hang; then it is ended, and the line that never comes is empty.
+        # A hanging engine is ended, which gives an empty line.
         timer = threading.Timer(self.engine.patience, self.process.kill)
         timer.start()
         try:
@@ -173,7 +173,7 @@ _OPEN: list[EngineSubject] = []
 
 
 def _opened(name: str, python: str) -> EngineSubject:
-    """An engine of another process in this one, which has one engine at a time."""
+    """An engine for use in this process, which has one engine at a time."""
     if not (_OPEN and (_OPEN[0].name, _OPEN[0].python) == (name, python) and _OPEN[0].process.poll() is None):
         while _OPEN:
             _OPEN.pop().close()

@@ -1,4 +1,4 @@
-"""What touches in a trial, by the shapes that it may have: spheres, boxes, planes."""
+"""Contact detection in a trial for its shapes: spheres, boxes, planes."""
 
 from typing import Any, NamedTuple
 
@@ -10,11 +10,11 @@ from workbench.exams.trial import Trial
 
 GROUND = -1
 STEEP = 0.9
-"""Above this |n . x| the world's second axis gives the first tangent, not its first."""
+"""Above this |n . x| the first tangent comes from the world's second axis instead of its first."""
 
 
 class TrialContacts(NamedTuple):
-    """C contacts: body b is pushed along the normal by a, or by the ground (-1), at a point [m]; gap [m]."""
+    """C contacts: body a, or the ground (-1), pushes body b along the normal, at a point [m]; gap [m]."""
 
     a: NDArray[np.int64]
     b: NDArray[np.int64]
@@ -27,7 +27,7 @@ class TrialContacts(NamedTuple):
 
 
 class Shapes:
-    """The shapes of a trial: points with a radius, spheres before the corners of boxes; boxes; planes."""
+    """The shapes of a trial: points with a radius (spheres, then the corners of boxes); boxes; planes."""
 
     def __init__(self, trial: Trial) -> None:
         bodies = list(enumerate(trial.bodies))
@@ -41,13 +41,13 @@ class Shapes:
         self.centre, self.radius = points[:, 1:4], points[:, 4]
 
     def close(self, x: Array, R: Array, reach: Array) -> TrialContacts:
-        """Contacts whose gap is below the reaches (B,) [m] of both bodies together; bodies at x (B, 3), turned by R."""
+        """Contacts with a gap below the reaches (B,) [m] of both bodies; bodies at x (B, 3), with rotations R."""
         body, radius, balls = self.body, self.radius, self.balls
         centre = x[body] + (R[body] @ self.centre[..., None])[..., 0]
         found = []
 
         def add(which: Array, a: int, apart: Array, normal: Array, number: int) -> None:
-            """Points `which` touch the `number`-th feature, a part of body a, from which their centres are so far."""
+            """Add contacts of points `which` with feature `number` of body a, at distances `apart` of their centres."""
             i, point = np.flatnonzero(which), centre - radius[:, None] * normal
             first = np.full(i.size, a)
             found.append(TrialContacts(first, body[i], point[i], normal[i], (apart - radius)[i], 1000 * i + number))
@@ -60,7 +60,7 @@ class Shapes:
             local = (centre - x[a]) @ R[a] - place
             off = local - np.clip(local, -half, half)
             apart, normal = _unit(off @ R[a].T)
-            # A centre inside a box belongs to no trial.
+            # No trial has a sphere centre inside a box.
             near = (apart > 0) & (apart - radius < reach[body] + reach[a])
             add(feet & (body != a) & near, a, apart, normal, 100 + j)
         if len(self.boxes) == 0:
@@ -74,7 +74,7 @@ class Shapes:
 
 
 def _unit(x: Array) -> tuple[Array, Array]:
-    """Lengths (n,) of vectors (n, 3), and their directions; upwards for none."""
+    """Lengths (n,) of vectors (n, 3), and their directions; upwards for zero."""
     size = np.linalg.norm(x, axis=1)
     return size, np.where(size[:, None] > 0, x / np.where(size > 0, size, 1.0)[:, None], [0.0, 0.0, 1.0])
 

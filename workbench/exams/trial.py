@@ -1,4 +1,4 @@
-"""A trial: a small scene of rigid bodies that any engine can build, and what is done to it."""
+"""A trial: a small scene of rigid bodies that any engine can build, and the actions on it."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,19 +11,19 @@ from workbench.mechanics.solids import Plane, Solid, ball, cuboid
 Vector = tuple[float, float, float]
 UPWARDS, UNTURNED, STILL = (0.0, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0), (0.0,) * 6
 SETTLING = 0.2
-"""How long every scene rests, or tries to, before it is pushed [s]: the same for every subject."""
+"""Settling time of every scene before the push [s]: the same for every subject."""
 FOOT = 0.02
 """Radius of a foot [m]."""
 
 
 @dataclass(frozen=True)
 class TrialBody:
-    """A body about its centre of mass, principal axes: mass [kg], inertia (3,) [kg m2], what it touches with.
+    """A body about its centre of mass, principal axes: mass [kg], inertia (3,) [kg m2], and its contact shapes.
 
     `spheres` are (x, y, z, radius) and `boxes` (x, y, z and three half edges) [m], in the body's axes; `looks` are
-    boxes that touch nothing, so that it can be seen what the feet belong to. Position [m] and orientation, a unit
-    quaternion with the scalar first, are those at the start. `velocity` (6,), linear and angular [m/s, rad/s] in the
-    axes of the world, is what it is given when the trial's settling is over.
+    boxes without contacts that show the body to which the feet belong. Position [m] and orientation, a unit
+    quaternion with the scalar first, are initial values. `velocity` (6,), linear and angular [m/s, rad/s] in world
+    axes, is given to the body when the settling of the trial is over.
     """
 
     name: str
@@ -39,11 +39,12 @@ class TrialBody:
 
 @dataclass(frozen=True)
 class Trial:
-    """Bodies on planes (normal, point), one friction coefficient and one restitution for all that touches.
+    """Bodies on planes (normal, point), with one friction coefficient and one restitution for all contacts.
 
-    It rests for `settling` [s], is given the bodies' velocities, and moves on for `duration` [s], in which gravity
-    changes by `swing` a second [m/s3]. Spheres touch planes, boxes and each other, boxes touch planes alone: bodies
-    stand on feet, so that every engine has as many contacts. `finer` steps are taken for every step of the exam.
+    The scene settles for `settling` [s], the bodies get their velocities, and the motion continues for `duration` [s],
+    while gravity changes by `swing` per second [m/s3]. Spheres touch planes, boxes and each other, boxes touch planes
+    only: bodies stand on feet, so that every engine has the same number of contacts. Every step of the exam is divided
+    into `finer` steps.
     """
 
     bodies: tuple[TrialBody, ...]
@@ -57,16 +58,16 @@ class Trial:
     finer: int = 1
 
     def plain(self) -> dict[str, Any]:
-        """The trial in lists and numbers, as adapters get it."""
+        """The trial in lists and numbers, for adapters."""
         return asdict(self)
 
     @classmethod
     def of(cls, plain: dict[str, Any]) -> "Trial":
-        """The trial that `plain` gave, whether or not it has travelled as JSON."""
+        """The trial from the result of `plain`, also after conversion to and from JSON."""
         return cls(**{**plain, "bodies": tuple(TrialBody(**body) for body in plain["bodies"])})
 
     def solids(self) -> tuple[Solid | Plane, ...]:
-        """The shapes that a motion is drawn with."""
+        """The shapes with which a motion is drawn."""
         found: list[Solid | Plane] = [Plane(f"plane {i + 1}", *plane) for i, plane in enumerate(self.planes)]
         for k, body in enumerate(self.bodies):
             found += [ball(body.name, radius, centre, k) for *centre, radius in body.spheres]
@@ -75,7 +76,7 @@ class Trial:
 
 
 def sled(mass: float = 1.0, **given: Any) -> TrialBody:
-    """A low block on four feet, 0.3 m apart, whose centre of mass is 0.05 m above the ground, at the origin there."""
+    """A low block on four feet, 0.3 m apart, with its centre of mass 0.05 m above the ground, at the origin."""
     a, height = 0.15, 0.05
     feet = tuple((x, y, FOOT - height, FOOT) for x in (-a, a) for y in (-a, a))
     given = {"position": (0.0, 0.0, height)} | given
@@ -84,11 +85,11 @@ def sled(mass: float = 1.0, **given: Any) -> TrialBody:
 
 
 def cube_on_feet(name: str, mass: float, edge: float, level: float) -> TrialBody:
-    """A cube with a foot at each lower corner, standing at a level [m]; on its upper face others may stand."""
+    """A cube with a foot at each lower corner, standing at a height [m]; others may stand on its upper face."""
     half, rise = 0.5 * edge, 0.5 * FOOT
     a = half - FOOT
     feet = tuple((x, y, FOOT - half, FOOT) for x in (-a, a) for y in (-a, a))
-    # Feet alone touch what is below: the box is a little shorter than they reach.
+    # Only the feet touch what is below: the box is a little shorter than they are.
     box = (0.0, 0.0, 0.5 * rise, half, half, half - 0.5 * rise)
     inertia = cuboid_inertia(mass, (half, half, half))
     return TrialBody(name, mass, inertia, feet, (box,), position=(0.0, 0.0, level + half))
@@ -107,12 +108,12 @@ def cuboid_inertia(mass: float, half: Vector) -> Vector:
 
 
 def tilted(angle: float, size: float = 9.81) -> Vector:
-    """Gravity (3,) [m/s2] on a slope that falls along x, in its own axes; the angle in degrees."""
+    """Gravity (3,) [m/s2] on a slope that descends along x, in its own axes; the angle in degrees."""
     return size * float(np.sin(np.radians(angle))), 0.0, -size * float(np.cos(np.radians(angle)))
 
 
 def turning(orientation: Array) -> Array:
-    """Matrices (..., 3, 3) from the axes of bodies to those of the world, of unit quaternions (..., 4)."""
+    """Rotation matrices (..., 3, 3) from body axes to world axes, of unit quaternions (..., 4)."""
     w, x, y, z = np.moveaxis(np.asarray(orientation, dtype=float), -1, 0)
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],

@@ -1,4 +1,4 @@
-"""What is wrong with an answer, contact by contact: by how much it leaves Coulomb's law, and how that would be seen."""
+"""Errors of a contact solution, contact by contact: its distance from Coulomb's law, and the visible symptoms."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from workbench.arrays import Array
 from workbench.judge.coulomb import misalignment
 
 NOTHING = 1e-6
-"""Share of the scales below which a symptom is none."""
+"""Fraction of the scales below which a symptom does not count."""
 SYMPTOMS = {
     "pulls": "a normal impulse below zero holds the contact together",
     "goes in": "the contact closes farther although it has no way left",
@@ -19,12 +19,12 @@ SYMPTOMS = {
     "pushes along the slip": "friction that does work on the motion that it should brake",
     "misaligned": "friction that is not opposite to the slip by more than a degree",
 }
-"""What can be seen of an answer, and what it means."""
+"""The visible symptoms of a wrong solution, and their meaning."""
 DEGREES = 1.0
 
 
 class Contacts(NamedTuple):
-    """Every number (..., r): impulses [N s], velocities [m/s], the angle [degrees] NaN where it is not defined."""
+    """Values (..., r) per contact: impulses [N s], velocities [m/s], the angle [degrees], NaN where it is undefined."""
 
     pressure: Array
     friction: Array
@@ -34,13 +34,13 @@ class Contacts(NamedTuple):
     """|p_t| - mu p_n where that is positive"""
     angle: Array
     symptoms: dict[str, NDArray[np.bool_]]
-    """Where each of `SYMPTOMS` is there"""
+    """Which of `SYMPTOMS` occur, per contact."""
 
 
 def by_contact(p_n: Array, p_t: Array, u_n: Array, u_t: Array, mu: Array, impulse: Array, speed: Array) -> Contacts:
-    """An answer p_n (..., r), p_t (..., r, d) with velocities u_n (..., r), u_t (..., r, d), contact by contact.
+    """Analyse a solution p_n (..., r), p_t (..., r, d) with velocities u_n (..., r), u_t (..., r, d) by contact.
 
-    What is below `NOTHING` of the scales, an impulse and a speed, each (..., r) or a number, is rounding.
+    Values below `NOTHING` of the scales, an impulse and a speed, each (..., r) or a number, count as round-off.
     """
     friction, slip = (np.linalg.norm(x, axis=-1) for x in (p_t, u_t))
     little, slow = NOTHING * np.asarray(impulse), NOTHING * np.asarray(speed)

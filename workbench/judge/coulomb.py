@@ -1,8 +1,8 @@
-"""The judge: does a contact solution satisfy Signorini's and Coulomb's laws, and by how much not?
+"""The judge: whether a contact solution satisfies Signorini's and Coulomb's laws, and the size of its errors.
 
-It reads impulses and velocities alone, whoever produced them, and shares no code with assembly, problems, solvers or
+It reads impulses and velocities alone, from any source, and shares no code with assembly, problems, solvers or
 stepping. All functions are vectorised over leading axes, usually the time steps. Definitions: formulary, metrics;
-the natural map is that of Acary & Brogliato (2008) for de Saxce & Feng's (1998) form of the law.
+the natural map is that of Acary & Brogliato (2008) for de Saxcé & Feng's (1998) form of the law.
 """
 
 from dataclasses import dataclass
@@ -14,29 +14,29 @@ from workbench.arrays import Array
 from workbench.errors import DataError
 
 FAR = 1e5
-"""Impulses are a scale up to this multiple of the motion around them: along a ray on which nothing moves they grow
-without limit."""
+"""Impulses serve as a scale up to this multiple of the surrounding motion: along a ray on which nothing moves they
+grow without limit."""
 FAINT = 1e-5
-"""Share that counts, for the sake of rounding alone, of a free velocity that no impulse has to answer (that of a large
-gap, or of fast sliding), and of the velocities that impulses make one by one."""
+"""Fraction, to allow for rounding only, of a free velocity that needs no impulse (at a large gap, or in fast
+sliding), and of the velocities due to single impulses."""
 
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """Five residuals, one number per leading index, and what they were measured by, contact by contact; 0 is perfect.
+    """Five residuals, one number per leading index, and their scales per contact; 0 is perfect.
 
     signorini     max |min(p_n, rho u_n)| / normaliser: nonnegativity and complementarity of the normal law [-]
-    cone          max (|p_t| - mu p_n)_+ over the contacts: friction beyond the cone [N s]
-    dissipation   max | mu p_n |u_t| + p_t.u_t | over the contacts: friction that is not maximally dissipative [J]
-    natural_map   max |p - P_K(p - rho u~)| / normaliser, u~ = u + mu |u_t| n: all of the law at once [-]
+    cone          max (|p_t| - mu p_n)_+ over the contacts: friction outside the cone [N s]
+    dissipation   max | mu p_n |u_t| + p_t.u_t | over the contacts: deviation from maximum dissipation [J]
+    natural_map   max |p - P_K(p - rho u~)| / normaliser, u~ = u + mu |u_t| n: the whole law in one residual [-]
     law           the largest of Signorini's, of max |p_t - P(p_t - rho u_t)| / normaliser with the projection on the
-                  disc of radius mu p_n, and of the natural map of each contact over max(1, mu): none shrinks with mu,
-                  as the natural map does, which takes a falling body for an error of 1/mu [-]
+                  disc of radius mu p_n, and of the natural map of each contact over max(1, mu). Unlike the natural
+                  map, none of these decreases with mu (there a falling body counts as an error of 1/mu) [-]
     rho           (..., r) (1 + d) / tr W_ii, that is 3 / tr W_ii in space: the unit of p/u at contact i [kg]
-    normaliser    (..., r) what impulses at contact i are measured by (formulary, 7.4) [N s]
+    normaliser    (..., r) scale of impulses at contact i (formulary, 7.4) [N s]
 
-    Signorini's law is about u_n itself, not De Saxce's shifted u~_n: a sliding contact has u_n = 0 < u~_n and p_n > 0.
-    An answer that is not finite has infinite residuals.
+    Signorini's law uses u_n itself, not De Saxcé's shifted u~_n: a sliding contact has u_n = 0 < u~_n and p_n > 0.
+    A solution that is not finite has infinite residuals.
     """
 
     signorini: Array
@@ -50,18 +50,18 @@ class Verdict:
 
 @dataclass(frozen=True, eq=False)
 class Discs:
-    """What bounds friction: the directions fall into `parts`, each of size mu p_n at most, or `radius` where given."""
+    """Bounds of friction: the directions fall into `parts`, each of size mu p_n at most, or `radius` where given."""
 
     parts: tuple[slice, ...]
     radius: Array | float | None = None
 
     def limit(self, mu: Array, p_n: Array) -> Array:
-        """(..., r) [N s]"""
+        """Radius of the bound (..., r) [N s]."""
         return mu * p_n if self.radius is None else np.broadcast_to(self.radius, p_n.shape)
 
     def beyond(self, y: Array, p: Array, mu: Array, p_n: Array) -> Array:
-        """|p_t - P(y_t)| per contact, P(y_t) being each part's point nearest to y_t in its disc, for a normal impulse
-        p_n (..., r) where that is positive."""
+        """|p_t - P(y_t)| per contact, where P(y_t) is the nearest point to y_t in each part's disc, for a normal
+        impulse p_n (..., r) where it is positive."""
         limit, near = self.limit(mu, np.maximum(p_n, 0.0)), np.empty_like(y[..., 1:])
         for k in self.parts:
             y_t = y[..., k.start + 1 : k.stop + 1]
@@ -83,17 +83,17 @@ def _shapes(p_n: Array, p_t: Array, u_n: Array, u_t: Array, W: Array, q: Array) 
 
 
 def _by_contact(x: Array, r: int, d: int) -> Array:
-    """x (..., r (1 + d)) in the order [n, t] as (..., r, 1 + d)."""
+    """Reorder x (..., r (1 + d)) from [n, t] to (..., r, 1 + d)."""
     return np.concatenate([x[..., :r, None], x[..., r:].reshape(*x.shape[:-1], r, d)], axis=-1)
 
 
 def _length(x: Array) -> Array:
-    """|x|_2 along the last axis, whatever its order of magnitude."""
+    """|x|_2 along the last axis, without overflow or underflow."""
     return np.hypot.reduce(x, axis=-1)
 
 
 def _distance_to_projection(y: Array, p: Array, mu: Array) -> Array:
-    """|p - P_K(y)| per contact, K the cone mu y_n >= |y_t|: itself, the apex, or the nearest point of a generator."""
+    """|p - P_K(y)| per contact, K the cone mu y_n >= |y_t|: y itself, the apex, or the nearest point of a generator."""
     y_n, y_t = y[..., 0], y[..., 1:]
     size, slope = _length(y_t), np.hypot(1.0, mu)
     generator = np.maximum(0.0, (y_n / slope + mu / slope * size) / slope)
@@ -105,7 +105,7 @@ def _distance_to_projection(y: Array, p: Array, mu: Array) -> Array:
 
 
 def _coupled(W: Array, r: int, d: int) -> NDArray[np.bool_]:
-    """(..., r, r) which contacts W couples to which, directly or through others."""
+    """Mask (..., r, r) of contacts that W couples, directly or through others."""
     rows = np.concatenate([np.arange(r), np.repeat(np.arange(r), d)])
     blocks = np.zeros((*W.shape[:-2], r, r), dtype=bool)
     where = np.nonzero(W)
@@ -117,18 +117,18 @@ def _coupled(W: Array, r: int, d: int) -> NDArray[np.bool_]:
 
 
 def _largest(of: Array, coupled: NDArray[np.bool_]) -> Array:
-    """The largest among what every contact is coupled to."""
+    """The largest value among all contacts coupled to each."""
     return np.where(coupled, of[..., None, :], 0.0).max(axis=-1, initial=0.0)
 
 
 def _normaliser(p: Array, u: Array, q: Array, W: Array, rho: Array, gap: Array) -> Array:
-    """The scale of impulses (..., r), what belongs together as (..., r, 1 + d)."""
+    """The scale of impulses (..., r), from arrays (..., r, 1 + d)."""
     r, d, root = rho.shape[-1], p.shape[-1] - 1, np.sqrt(rho)
     moves = _by_contact(np.diagonal(W, axis1=-2, axis2=-1), r, d) > 0
     size = np.where((moves | (p == 0)).all(axis=-1), _length(p), 0.0)
     coupled = _coupled(W, r, d)
     takes_part = (p != 0).any(axis=-1) | (gap > 0)
-    # An idle contact may move without limit, and may be far from where anything moves.
+    # An unloaded contact may move without limit, and may be far from any motion.
     idle = np.minimum(_length(u - q), _length(q))
     motion = np.where(takes_part, np.maximum(_length(u), _length(q)), idle)
     motion = root * _largest(root * motion, coupled)
@@ -147,8 +147,8 @@ def judge(
     p_n (..., r), p_t (..., r, d) impulses [N s]; u_n (..., r) the value of the normal law, with its gap, restitution
     and compliance terms, and u_t (..., r, d) the sliding velocity [m/s]; mu (..., r); the Delassus operator
     W (..., n, n) [1/kg] and the free velocity q (..., n) [m/s], in the order [n (r), t (d r)]. mu, W and q broadcast.
-    Where W moves nothing at a contact its rho is |p|/|q|, or 1. `discs` bound friction in place of mu p_n's one disc.
-    Raises DataError for shapes that do not belong together.
+    Where W has no effect at a contact its rho is |p|/|q|, or 1. `discs` replace the single disc of radius mu p_n.
+    Raises DataError for inconsistent shapes.
     """
     p_n, p_t, u_n, u_t, mu, W, q = (np.asarray(a, dtype=float) for a in (p_n, p_t, u_n, u_t, mu, W, q))
     _shapes(p_n, p_t, u_n, u_t, W, q)
@@ -166,7 +166,7 @@ def judge(
         if discs is None:
             discs = Discs((slice(0, d),))
             gap = _distance_to_projection(y - rho[..., None] * shift, p, mu)
-            # Beyond the doubles the shift says nothing more than that the contact slips.
+            # Beyond the range of doubles the shift only says that the contact slips.
             share = np.where(np.isfinite(gap), gap, 0.0) / np.maximum(1.0, mu)
             gap = np.where(np.isfinite(gap), gap, np.inf)
         else:
@@ -182,7 +182,7 @@ def judge(
         slips = sum(_length(u_t[..., k]) for k in discs.parts)
         cone = cone.max(axis=-1, initial=0.0)
         dissipation = np.abs(limit * slips + (p_t * u_t).sum(axis=-1)).max(axis=-1, initial=0.0)
-    # Without this a nan or inf could hide behind a maximum or a projection onto the apex.
+    # Without this a NaN or inf could hide behind a maximum or a projection onto the apex.
     sound &= np.isfinite(normaliser).all(axis=-1)
     signorini, cone, dissipation, natural_map, law = (
         np.where(sound, a, np.inf) for a in (signorini, cone, dissipation, natural_map, law)
@@ -191,7 +191,7 @@ def judge(
 
 
 def normalised_friction(p_n: ArrayLike, p_t: ArrayLike, mu: ArrayLike) -> Array:
-    """|p_t| / (mu p_n), dimensionless, (..., r): 1 on the rim of the cone; 0 where mu p_n is not positive.
+    """|p_t| / (mu p_n), dimensionless, (..., r): 1 on the boundary of the cone; 0 where mu p_n is not positive.
 
     p_n (..., r), p_t (..., r, d), mu broadcastable to (..., r). Source: Peiret et al. 2016 (IDETC2016-60064).
     """
@@ -203,12 +203,12 @@ def normalised_friction(p_n: ArrayLike, p_t: ArrayLike, mu: ArrayLike) -> Array:
 def misalignment(p_t: ArrayLike, u_t: ArrayLike, v_th: ArrayLike) -> Array:
     """Angle between friction p_t (..., r, d) and -u_t, in degrees, 0 to 180, (..., r).
 
-    Not a number where it is not defined: |u_t| <= v_th [m/s] or p_t = 0. The angle comes from its tangent, since the
+    NaN where it is undefined: |u_t| <= v_th [m/s] or p_t = 0. The angle comes from its tangent, since the
     arc cosine loses half of the digits near 0 and 180 degrees. In the plane (d = 1) it is 0 or 180.
     """
     p_t, u_t = np.asarray(p_t, dtype=float), np.asarray(u_t, dtype=float)
     defined = (np.linalg.norm(u_t, axis=-1) > np.asarray(v_th, dtype=float)) & (p_t != 0).any(axis=-1)
-    # The angle is that of the directions, whatever the sizes.
+    # The angle depends on directions alone, whatever the sizes.
     p, u = (x / np.maximum(np.abs(x).max(axis=-1, keepdims=True), 1e-300) for x in (p_t, u_t))
     along = -(p * u).sum(axis=-1)
     across = p[..., 0] * u[..., 1] - p[..., 1] * u[..., 0] if p.shape[-1] == 2 else 0.0

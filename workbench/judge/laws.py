@@ -1,8 +1,9 @@
-"""Answers judged by the law that they claim to obey: Coulomb's in other terms, or friction within other discs.
+"""Solutions judged by the law that they claim to satisfy: Coulomb's after a transformation, or friction in other discs.
 
-An ellipse of friction coefficients is Coulomb's disc for p_a / s_a and s_a u_a, s_a the ratio of a direction's
-coefficient to the largest; a contact that bears a pull c is one without for p_n + c. Neither changes the power of
-friction. What is left, torsion and rolling apart and friction bounded whatever the load, are discs of their own.
+An ellipse of friction coefficients is Coulomb's disc for p_a / s_a and s_a u_a, where s_a is the ratio of a direction's
+coefficient to the largest; a contact with a pull c is one without pull for p_n + c. Neither changes the power of
+friction. The remaining laws, separate torsion and rolling and friction bounded independently of the load, have
+separate discs.
 """
 
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from workbench.mechanics.law import Law
 
 
 class Terms(NamedTuple):
-    """An answer in the terms of Coulomb's law; arguments and shapes as `coulomb.judge` has them."""
+    """A solution in the terms of Coulomb's law; arguments and shapes as in `coulomb.judge`."""
 
     p_n: Array
     p_t: Array
@@ -27,24 +28,24 @@ class Terms(NamedTuple):
 
 
 def axes_of(law: Law, d: int) -> tuple[float, Array]:
-    """The largest ratio of a direction's coefficient to mu, and those of all (d,) to the largest."""
+    """The largest ratio of a direction's coefficient to mu, and the ratios of all (d,) to the largest."""
     ratios = law.ratios(d)
     largest = float(ratios.max())
     return largest, ratios / largest if largest > 0 else np.ones(d)
 
 
 def borne_along(p_t: Array, scale: Array) -> Array:
-    """p_t / scale, infinite where there is friction along a direction that bears none."""
+    """p_t / scale; infinite where there is friction along a direction without any."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(scale > 0, p_t / scale, np.where(p_t == 0, 0.0, np.inf))
 
 
 def in_coulombs_terms(law: Law, h: float, given: Terms) -> Terms:
-    """An answer of a step h [s] under a law as one under Coulomb's; raises ModellingError for a law of too few axes."""
+    """Transform a solution of a step h [s] under a law to Coulomb's law; ModellingError for a law of too few axes."""
     p_n, p_t, u_n, u_t, mu, W, q = map(np.asarray, given)
     r, d = p_t.shape[-2:]
     (largest, scale), pull = axes_of(law, d), law.cohesion * h
-    # W p + q with p_n + c in the place of p_n.
+    # W p + q with p_n + c instead of p_n.
     rows, q = np.concatenate([np.ones(r), np.tile(scale, r)]), q - pull * W[..., :, :r].sum(axis=-1)
     return Terms(
         p_n + pull, borne_along(p_t, scale), u_n, scale * u_t, largest * mu, rows[:, None] * W * rows, rows * q,
@@ -52,7 +53,7 @@ def in_coulombs_terms(law: Law, h: float, given: Terms) -> Terms:
 
 
 def judge_by(law: Law, h: float, given: Terms) -> Verdict:
-    """`coulomb.judge` by another law, of an answer of a step h [s]; errors as its."""
+    """`coulomb.judge` for another law, for a solution of a step h [s]; raises the same errors."""
     own, d = in_coulombs_terms(law, h, given), np.shape(given.p_t)[-1]
     parts: tuple[slice, ...] = (slice(0, d),)
     if law.apart and d > 2:

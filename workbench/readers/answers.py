@@ -1,11 +1,11 @@
-"""Answers to problems in files: the impulses p and velocities u of a friction problem, the unknowns z of others.
+"""Solutions of problems in files: the impulses p and velocities u of a friction problem, the unknowns z of others.
 
     .npz            arrays p, u, in the workbench's order (all normals, then the tangents contact by contact), or z
     .csv            rows of quantity, index, value, in the same order
-    .hdf5, .h5      FCLIB's layout: the problem, and in the group `solution` r = p and u contact by contact, and of a
+    .hdf5, .h5      FCLIB's layout: the problem, and in the group `solution` r = p and u contact by contact, and for a
                     global problem v of the bodies and l = p_b of bilateral constraints
 
-An answer may be the start of another solve; it is no more believed than any other point.
+A solution may be the start of another solve; it is not trusted more than any other point.
 """
 
 import csv
@@ -27,13 +27,13 @@ from workbench.problems.friction_problem import (
 from workbench.readers.npz import FileProblem, read_arrays
 
 ENDINGS = (".npz", ".csv", ".hdf5", ".h5")
-"""Of files that answers are written to."""
+"""Extensions of files to which solutions are written."""
 QUANTITIES = ("p", "z")
-"""Names of what a solve may start from."""
+"""Names of the arrays from which a solve may start."""
 
 
 def write_answer(problem: FileProblem, values: Mapping[str, Array], path: str | Path) -> None:
-    """Write the arrays of an answer; the file appears whole or not at all. Raises WorkbenchError where it does not."""
+    """Write the arrays of a solution; the file is written whole or not at all. Raises WorkbenchError on failure."""
     suffix = Path(path).suffix.lower()
     if suffix not in ENDINGS:
         raise DataError(f"cannot write an answer to '{path}'; its name must end in one of {', '.join(ENDINGS)}")
@@ -51,7 +51,7 @@ def write_answer(problem: FileProblem, values: Mapping[str, Array], path: str | 
 
 
 def read_answer(path: str | Path, problem: FileProblem) -> Array:
-    """The impulses p, or unknowns z, of an answer to a problem of this size (n,). Raises DataError where it is none."""
+    """Read the impulses p, or unknowns z, of a solution of a problem of this size (n,). Raises DataError."""
     path, friction = Path(path), isinstance(problem, FrictionProblem | GlobalFrictionProblem)
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "does not exist"
@@ -78,7 +78,7 @@ def read_answer(path: str | Path, problem: FileProblem) -> Array:
 
 
 def whole(path: str | Path, write: Callable[[str], None]) -> None:
-    """Write a file by way of a temporary one beside it. Raises WorkbenchError where that cannot be done."""
+    """Write a file through a temporary one in the same folder. Raises WorkbenchError where that fails."""
     try:
         with replaced(path) as stage:
             write(str(stage))

@@ -1,7 +1,7 @@
 """Matrices in brackets: `[1 2; 3 4]` of MATLAB, `[[1, 2], [3, 4]]` of Python, and as numpy prints them.
 
-Entries are apart by commas or by blanks, not by both; rows by semicolons, line ends or brackets of their own. `%` and
-`#` begin a comment, and where there is one pair of brackets `...` at the end of a line goes on in the next.
+Entries are separated by commas or by blanks, not by both; rows by semicolons, line ends or separate brackets. `%` and
+`#` begin a comment, and with a single pair of brackets `...` at the end of a line continues it.
 """
 
 import re
@@ -16,7 +16,7 @@ _COMMENT = re.compile(r"(?<![^\s;,\[\]])[%#].*")
 _CONTINUED = re.compile(r"\.\.\.[ \t]*\n")
 _NUMPY = re.compile(r"(?:np|numpy)\.(?:float|u?int)\d+\(([^()]*)\)")
 LEADING_ZERO = re.compile(r"\d,0\d", re.ASCII)
-"""Of 1,05 the comma is decimal rather than between entries."""
+"""A comma as in 1,05 is decimal, not a separator."""
 _FRACTION = re.compile(r"Fraction\((-?\d+), ?(\d+)\)")
 
 
@@ -28,13 +28,13 @@ def begins_with_bracket(text: str) -> bool:
 
 
 def unquoted(entry: str) -> str:
-    """An entry without the blanks and the pair of quotation marks around it."""
+    """An entry without the blanks and quotation marks around it."""
     entry = entry.strip()
     return entry[1:-1].strip() if len(entry) > 1 and entry[0] in "\"'" and entry[0] == entry[-1] else entry
 
 
 def parse_brackets(text: str, name: str, first_line: int) -> Matrix:
-    """The matrix in a text that begins with a bracket; `name` is in every DataError, places are rows from 1."""
+    """Parse a text that begins with a bracket; `name` is in every DataError, places are rows from 1."""
     body = _COMMENT.sub("", "\n".join(text.splitlines())).lstrip()
     called = _CALL.match(body)
     body = body[called.end() :].lstrip() if called else body
@@ -60,7 +60,7 @@ def parse_brackets(text: str, name: str, first_line: int) -> Matrix:
 
 
 def _end(body: str) -> int | None:
-    """Where the outermost bracket ends."""
+    """Position of the end of the outermost bracket."""
     depth = 0
     for found in re.finditer(r"[\[\]]", body):
         depth += 1 if found.group() == "[" else -1
@@ -72,7 +72,7 @@ def _end(body: str) -> int | None:
 def _nested(inside: str, name: str) -> list[str]:
     """The rows of [[1, 2], [3, 4]]."""
     pieces = re.split(r"\[([^\[\]]*)\]", inside)
-    # Printed by numpy the rows are apart by line ends; [[1 2] [3 4]] on one line is one row in MATLAB.
+    # In numpy's print-out line ends separate the rows; [[1 2] [3 4]] on one line is one row in MATLAB.
     apart = all(x.strip() in (",", ";") or (not x.strip() and "\n" in x) for x in pieces[2:-1:2])
     if pieces[0].strip() or pieces[-1].strip() not in ("", ",") or not apart:
         raise DataError(f"{name} is not rows in brackets; write [[1, 2], [3, 4]], or [1 2; 3 4]")

@@ -1,4 +1,4 @@
-"""Characters of pasted text that mean plain ones: a typeset minus, fractions in one character, blanks of all widths."""
+"""Characters of pasted text and their plain equivalents: typeset minus signs, fraction characters, various blanks."""
 
 import re
 import unicodedata

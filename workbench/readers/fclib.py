@@ -2,13 +2,13 @@
 
     fclib_local    W, vectors q, mu; with bilateral rows V, R and the vector s
     fclib_global   M, H, vectors f, w, mu; with bilateral constraints G and the vector b
-    ..._rolling    the same with rolling friction, vector mu_r and five rows a contact: named in a refusal, not read
+    ..._rolling    the same with rolling friction, vector mu_r and five rows per contact: refused by name, not read
     a matrix       m, n, nzmax, nz and arrays p, i, x: triplets (nz >= 0, i rows, p columns),
                    compressed columns (nz = -1) or compressed rows (nz = -2)
 
-Source: Acary, Bremond, Huber et al., FCLIB. A matrix of which one triangle alone is stored is symmetric. Solutions and
-guesses in such files are no part of the problem. Files are not trusted: no link is followed, and types and sizes are
-judged before anything is read.
+Source: Acary, Bremond, Huber et al., FCLIB. A matrix with one stored triangle is symmetric. Solutions and guesses
+in such files are not part of the problem. Files are not trusted: no link is followed, and types and sizes are checked
+before anything is read.
 """
 
 import struct
@@ -26,20 +26,21 @@ from workbench.problems.classes import Array
 from workbench.problems.friction_problem import LARGEST_DENSE, FrictionProblem, GlobalFrictionProblem, Sparse
 
 ALWAYS_READ = 1_000_000
-"""Entries of one array that are read however small the file; beyond, one for each byte of it (arrays may be packed)."""
+"""Number of entries of an array that are read from a file of any size; beyond it, one per byte of the file (arrays may
+be compressed)."""
 T = TypeVar("T")
 ROLLING = 5
-"""Rows of a contact with rolling friction."""
+"""Number of rows of a contact with rolling friction."""
 COMPRESSED_COLUMNS, COMPRESSED_ROWS = -1, -2
 
 
 def read_fclib(path: str | Path) -> FrictionProblem | GlobalFrictionProblem:
-    """The problem in an HDF5 file. Raises DataError, in one line, for anything that cannot be used."""
+    """Read the problem in an HDF5 file. Raises DataError, in one line, for anything unusable."""
     return _read(path, _problem)
 
 
 def read_solution(path: str | Path) -> Array:
-    """The impulses r (n,) of a file's `solution`, contact by contact. Raises DataError as `read_fclib` does."""
+    """Read the impulses r (n,) of a file's `solution`, contact by contact. Raises DataError as `read_fclib` does."""
     return _read(path, lambda file, name, most: _Group(file, "solution", name, most).array("r"))
 
 
@@ -53,7 +54,7 @@ def _read(path: str | Path, what: Callable[[h5py.File, str, int], T]) -> T:
             return what(opened, name, most)
     except DataError as error:
         raise error if str(error).startswith(name) else DataError(f"{name}: {error}") from None
-    # What a damaged file makes of the HDF5 library is not for us to foresee.
+    # The HDF5 library may raise any error on a damaged file.
     except (OSError, RuntimeError, ValueError, TypeError, KeyError, OverflowError, MemoryError) as error:
         reason = (str(error) or type(error).__name__).splitlines()[0][:100]
         raise DataError(f"{name} is not a readable HDF5 file: {reason}") from None
@@ -72,7 +73,7 @@ def _problem(file: h5py.File, name: str, most: int) -> FrictionProblem | GlobalF
 
 
 def refuse_endless_heaps(content: bytes | mmap) -> None:
-    """Raises DataError for a local heap whose free list comes back to itself, which the HDF5 library follows for ever.
+    """Raise DataError for a local heap with a cyclic free list, which the HDF5 library would follow for ever.
 
     Source: HDF5 File Format Specification 3.0, III.D: "HEAP", version 0, size, head of the free list, address of the
     data; there, at each free block, the next one (1 ends the list) and its size.
@@ -81,7 +82,7 @@ def refuse_endless_heaps(content: bytes | mmap) -> None:
     while at >= 0 and at + 32 <= len(content):
         size, free, data = struct.unpack_from("<QQQ", content, at + 8)
         seen = set()
-        # The library refuses blocks outside the heap itself; the file may be cut off.
+        # The library refuses blocks outside the heap itself; the file may be truncated.
         while free != 1 and free + 16 <= min(size, len(content) - data):
             if free in seen:
                 raise DataError("not a readable HDF5 file: the free list of a local heap has no end")
@@ -91,7 +92,7 @@ def refuse_endless_heaps(content: bytes | mmap) -> None:
 
 
 class _Group:
-    """A group of a file, its members by hard links only, its arrays up to `most` entries."""
+    """A group of a file: members by hard links only, arrays up to `most` entries."""
 
     def __init__(self, parent: h5py.Group, key: str, name: str, most: int) -> None:
         self.name, self.most = f"{name}, {key}", most
@@ -104,14 +105,14 @@ class _Group:
         return _Group(self.group, key, self.name, self.most)
 
     def whole(self, key: str) -> int:
-        """A whole number, stored as a scalar or an array of one."""
+        """An integer, stored as a scalar or an array of one."""
         values = self.array(key)
         if values.size != 1 or values[0] != np.floor(values[0]) or abs(values[0]) > 2**40:
             raise DataError(f"{self.name}/{key} is {str(values)[:40]}; a whole number is needed")
         return int(values[0])
 
     def array(self, key: str, first: int | None = None) -> Array:
-        """A vector (a scalar as one of one entry), or its `first` entries, as doubles."""
+        """A vector (a scalar counts as one entry), or its `first` entries, as doubles."""
         data: h5py.Dataset = _member(self.group, key, h5py.Dataset, self.name)
         where = f"{self.name}/{key}"
         if data.dtype.kind not in "iuf" or data.dtype.itemsize > 8:
@@ -125,7 +126,7 @@ class _Group:
         length = data.size if first is None else first
         if length > self.most:
             raise DataError(f"{where} claims {length} entries; at most {self.most} are read from a file of this size")
-        # Of a signalling nan the cast warns.
+        # The cast warns of a signalling NaN.
         with np.errstate(invalid="ignore"):
             values = np.atleast_1d(np.asarray(data[()] if data.ndim == 0 else data[:length], dtype=float))
         if not np.isfinite(values).all():
@@ -163,7 +164,7 @@ def _local(g: _Group) -> FrictionProblem:
 
 
 def _without_bilateral(W: Array, q: Array, V: Array, R: Array, s: Array) -> tuple[Array, Array]:
-    """u = W p + V p_b + q with V^T p + R p_b + s = 0, the bilateral impulses p_b eliminated."""
+    """Eliminate the bilateral impulses p_b from u = W p + V p_b + q with V^T p + R p_b + s = 0."""
     try:
         X = np.linalg.solve(R, np.column_stack([V.T, s]))
     except np.linalg.LinAlgError:
@@ -194,7 +195,7 @@ def _tangents(g: _Group) -> int:
 
 
 def _matrix(g: _Group, rows: int, columns: int) -> Sparse:
-    """The matrix of a group, which must be rows x columns, as the vectors beside it say."""
+    """The matrix of a group, which must be rows x columns, according to the vectors of the problem."""
     m, n, nz = g.whole("m"), g.whole("n"), g.whole("nz")
     if (m, n) != (rows, columns):
         raise DataError(f"{g.name} is {m} x {n}; the vectors beside it need {rows} x {columns}")
@@ -223,7 +224,7 @@ def _places(g: _Group, key: str, count: int, limit: int) -> np.ndarray:
 
 
 def _both_triangles(A: Sparse) -> Sparse:
-    """A itself, or the symmetric matrix of which it is one triangle; neither M nor W is ever triangular."""
+    """A itself, or the symmetric matrix of which it is one triangle; neither M nor W is ever triangular otherwise."""
     upper, lower = (part(A, k).count_nonzero() for part, k in ((sparse.triu, 1), (sparse.tril, -1)))
     square = A.shape[0] == A.shape[1]
     return A + A.T - sparse.diags_array(A.diagonal()) if square and bool(upper) != bool(lower) else A
@@ -234,7 +235,7 @@ def write_fclib(
 ) -> None:
     """Write a problem as FCLIB does: W, M, H, G by compressed rows, contact by contact, 4-byte indices.
 
-    With `solution` also the group of that name, of vectors r, u (contact by contact), v, l.
+    With `solution`, add a group of that name with the vectors r, u (contact by contact), v, l.
     """
     with h5py.File(path, "w") as file:
         if isinstance(problem, FrictionProblem):

@@ -1,4 +1,4 @@
-"""Contact problems from files of others and to them; the content decides what a file holds, not its name."""
+"""Read contact problems from files of other programs and write them; the content decides the format, not the name."""
 
 import json
 import zipfile
@@ -13,20 +13,20 @@ from workbench.readers.answers import whole
 from workbench.readers.npz import MATRICES, VECTORS, FileProblem, arrays_of, problem_of, read_npz, write_npz
 
 LARGEST_TEXT = 50_000_000
-"""Bytes of a text file read at most: some ten thousand contacts, and half a gigabyte of memory at worst."""
+"""Largest size of a text file [bytes]: some ten thousand contacts, and half a gigabyte of memory at worst."""
 LARGEST_NUMBER = 1e150
-"""Entries beyond this have squares that are no doubles, and residuals that mean nothing."""
+"""Largest entry: beyond it squares overflow, and residuals are meaningless."""
 ENDINGS = (".dat", ".hdf5", ".h5", ".mat", ".npz", ".txt")
-"""Endings that make a file of a folder one of its problems."""
+"""Extensions of files that count as problems when a folder is read."""
 WRITTEN = (".hdf5", ".h5", ".npz", ".mat", ".dat", ".mtx")
-"""Endings of what problems are written to: FCLIB, arrays of numpy and MATLAB, Siconos' text, MatrixMarket."""
+"""Extensions for writing: FCLIB, arrays of numpy and MATLAB, Siconos' text, MatrixMarket."""
 HDF5, ZIP, MATLAB, MARKET = b"\x89HDF\r\n\x1a\n", b"PK\x03\x04", b"MATLAB ", b"%%Matrix"
 
 
 def read_problem_file(path: str | Path) -> FileProblem:
-    """The problem in a file: FCLIB's HDF5; .npz, .mat or JSON with arrays of the same names; text as Siconos prints it.
+    """Read the problem in a file: FCLIB's HDF5; .npz, .mat or JSON with arrays of the same names; Siconos' text.
 
-    Raises DataError, in one line, for anything that cannot be used; nothing in a file is ever executed.
+    Raises DataError, in one line, for anything unusable; nothing in a file is ever executed.
     """
     problem = _read(path)
     for name, value in vars(problem).items():
@@ -83,7 +83,7 @@ def _read(path: str | Path) -> FileProblem:
 
 
 def names_in(path: str | Path) -> set[str]:
-    """The names of the arrays in .npz, .mat or JSON; none where there are none, or the file cannot be read."""
+    """The names of the arrays in .npz, .mat or JSON; empty if there are none, or the file cannot be read."""
     from workbench.readers.matlab import read_variables
 
     path = Path(path)
@@ -100,7 +100,7 @@ def names_in(path: str | Path) -> set[str]:
 
 
 def _json(text: str, name: str) -> FileProblem:
-    """Arrays under the names they have in .npz, as lists of numbers."""
+    """Arrays as lists of numbers, with the same names as in .npz."""
     try:
         data = json.loads(text)
         return problem_of({key: np.array(data[key], dtype=float) for key in MATRICES + VECTORS if key in data})
@@ -115,7 +115,7 @@ def _json(text: str, name: str) -> FileProblem:
 
 
 def _matlab(content: bytes, name: str) -> FileProblem:
-    """Arrays of MATLAB's, which has no vectors, under the names they have in .npz."""
+    """Arrays of MATLAB, which has no vectors, with the same names as in .npz."""
     from workbench.readers.matlab import read_variables
 
     found = {key: array for key, array in read_variables(content, name).items() if key in MATRICES + VECTORS}
@@ -127,7 +127,7 @@ def _matlab(content: bytes, name: str) -> FileProblem:
 
 
 def problem_files(paths: list[str]) -> list[tuple[Path, bool]]:
-    """Files to work on, and whether each was found in a folder rather than named; DataError where there are none."""
+    """Files to process, and whether each was found in a folder rather than named; DataError if there are none."""
     found: list[tuple[Path, bool]] = []
     for path in map(Path, paths):
         if not path.is_dir():
@@ -141,10 +141,10 @@ def problem_files(paths: list[str]) -> list[tuple[Path, bool]]:
 
 
 def write_problem_file(problem: FileProblem, path: str | Path) -> None:
-    """Write a problem in the format of the ending, one of `WRITTEN`; a file appears whole or not at all.
+    """Write a problem in the format of the extension, one of `WRITTEN`; a file is written whole or not at all.
 
-    Of an LCP as MatrixMarket M is in the file itself, NAME.mtx, and q beside it in NAME_q.mtx. Raises DataError for a
-    kind of problem that the format has no place for, and for one that would be too long to be read back.
+    For an LCP in MatrixMarket format, M is in the file itself, NAME.mtx, and q next to it in NAME_q.mtx. Raises
+    DataError for a kind of problem that the format does not support, and for one that would be too long to read back.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -203,5 +203,5 @@ def _write_market(problem: FileProblem, path: Path) -> None:
         write_market(problem.M, stage)
         _must_be_readable(stage, ".mtx", most)
 
-    # M takes its place first, and q follows only where that went well.
+    # M is moved to its place first, and q only if that succeeded.
     whole(path.with_name(f"{path.stem}_q{path.suffix}"), both)

@@ -1,7 +1,7 @@
-"""A matrix whose entries are intervals: all matrices between two, or the symmetric ones of them.
+"""A matrix of intervals: all matrices between two, or only the symmetric ones.
 
-Ends are rationals. A radius given as a double is the rational that it is, and 0.1 in text is a tenth, so nothing is
-rounded on the way in.
+End points are rationals. A radius given as a double is that exact rational, and 0.1 in text is a tenth, so nothing is
+rounded on input.
 """
 
 from collections.abc import Iterable
@@ -20,9 +20,9 @@ _ZERO = fmpq(0)
 class IntervalMatrix:
     """The box of matrices A with |A - centre| <= radius entrywise, centre and radius (m, n) rational.
 
-    Where `symmetric`, only the symmetric matrices of the box are meant; centre and radius are symmetric then. Raises
-    DataError for different shapes, for a negative radius, and where symmetric members are asked for in a box whose
-    transpose is another one.
+    If `symmetric`, only the symmetric matrices of the box count; centre and radius are then symmetric. Raises
+    DataError for different shapes, for a negative radius, and if symmetric members are requested of a box that is not
+    equal to its transpose.
     """
 
     centre: fmpq_mat
@@ -49,36 +49,36 @@ class IntervalMatrix:
 
     @staticmethod
     def of(M: Matrix) -> "IntervalMatrix":
-        """The box of a matrix as it was read, with a radius of zero where an entry is a single number."""
+        """The box of a matrix as read, with radius zero where an entry is a single number."""
         if M.upper is None:
             return IntervalMatrix(M.exact, M.exact * fmpq(0))
         half = fmpq(1, 2)
         return IntervalMatrix((M.exact + M.upper.exact) * half, (M.upper.exact - M.exact) * half)
 
     def widened(self, relative: fmpq = _ZERO, radius: fmpq_mat | None = None) -> "IntervalMatrix":
-        """The box with larger radii: by the part `relative` of each entry's modulus in the middle, and by `radius`."""
+        """The box with larger radii: by the fraction `relative` of each central entry's modulus, and by `radius`."""
         more = fmpq_mat(self.order, self.centre.ncols(), [relative * abs(x) for x in self.centre.entries()])
         extra = more if radius is None else more + IntervalMatrix(self.centre, radius).radius
         return IntervalMatrix(self.centre, self.radius + extra, self.symmetric)
 
     @property
     def order(self) -> int:
-        """Rows; the number of columns too where the matrices are square."""
+        """Number of rows, and of columns if the matrices are square."""
         return self.centre.nrows()
 
     @cached_property
     def lower(self) -> fmpq_mat:
-        """The least entries."""
+        """The lower end points."""
         return self.centre - self.radius
 
     @cached_property
     def upper(self) -> fmpq_mat:
-        """The largest entries."""
+        """The upper end points."""
         return self.centre + self.radius
 
     @property
     def uncertain(self) -> int:
-        """Entries that are not known exactly."""
+        """Number of entries that are not known exactly."""
         return sum(x != 0 for x in self.radius.entries())
 
     def scaled(self, factor: fmpq) -> "IntervalMatrix":
@@ -90,7 +90,7 @@ class IntervalMatrix:
         return IntervalMatrix(self.centre.transpose(), self.radius.transpose(), self.symmetric)
 
     def symmetric_part(self) -> "IntervalMatrix":
-        """The box of the symmetric parts (A + A^T) / 2, all of them taken on independently of one another."""
+        """The box of the symmetric parts (A + A^T) / 2, with entries taken as independent."""
         half = fmpq(1, 2)
         centre, radius = ((M + M.transpose()) * half for M in (self.centre, self.radius))
         return IntervalMatrix(centre, radius, True)

@@ -1,8 +1,8 @@
-"""Intervals among the entries of a text: `[1.9, 2.1]` and `2.0+-0.1`, also with the sign of both.
+"""Intervals among the entries of a text: `[1.9, 2.1]` and `2.0+-0.1`, also with a plus-minus sign.
 
-A text with intervals is read twice, once with the lower ends in their places and once with the upper ones. A pair in
-brackets may also be a row: [[1, 2], [3, 4]] holds rows, and so does a pair that stands alone; write 2.0+-0.1 where an
-interval is meant there.
+A text with intervals is read twice, once with the lower end points and once with the upper ones. A pair in
+brackets may also be a row: [[1, 2], [3, 4]] holds rows, and so does a single pair; write 2.0+-0.1 for an
+interval there.
 """
 
 import re
@@ -16,9 +16,9 @@ _SPREAD = re.compile(r"([+-]?[\w./]+(?:[eE][+-]\d+)?)[ \t]*(?:\+/?-|\u00b1)[ \t]
 
 
 def ends(text: str, name: str) -> tuple[str, str] | None:
-    """The text with the lower and with the upper ends of its intervals; None where there are none.
+    """The text with the lower and with the upper end points of its intervals; None if there are none.
 
-    Raises DataError for a radius that is none and for ends in the wrong order.
+    Raises DataError for an invalid radius and for end points in the wrong order.
     """
     found: list[tuple[int, int, str, str]] = []
     if "+-" in text or "+/-" in text or "\u00b1" in text:
@@ -71,7 +71,7 @@ def _intervals(text: str) -> list[re.Match]:
 
 
 def _brackets(text: str) -> tuple[list[int], set[int]]:
-    """The depth of brackets at each character, and the characters of outermost brackets that hold numbers beside the
+    """The bracket depth at each character, and the characters of outermost brackets that contain numbers besides the
     pairs, outside of further brackets."""
     depths, mixed, depth, begin, beside = [], set[int](), 0, 0, False
     for at, c in enumerate(text):

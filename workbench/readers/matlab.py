@@ -1,9 +1,10 @@
 """Matrices in MATLAB's files of level 5 (versions 5 to 7; `matlab73` for 7.3): numeric arrays, full or sparse.
 
-A file is 128 bytes of head and then elements, each a tag (type, bytes) and its data; an array is an element, packed or
-not, of elements: flags, sides, name, then entries, or row numbers, column starts and entries of a sparse one. Source:
-MathWorks, MAT-File Level 5 File Format. Not read by scipy, whose reader believes damaged tags and row numbers and then
-takes the process down. Sizes are judged before memory is taken; whatever is no array of numbers is left alone.
+A file is 128 bytes of header and then elements, each a tag (type, bytes) and its data; an array is an element,
+compressed or not, of elements: flags, dimensions, name, then entries, or row indices, column starts and entries of a
+sparse one. Source: MathWorks, MAT-File Level 5 File Format. Not read by scipy, whose reader trusts damaged tags and row
+indices and then crashes the process. Sizes are checked before memory is allocated; anything that is not an array of
+numbers is skipped.
 """
 
 import itertools
@@ -31,12 +32,12 @@ OTHER = {1: "cell", 2: "struct", 3: "object", 4: "char", 16: "function", 17: "op
 COMPLEX = 0x800
 T = TypeVar("T")
 ENOUGH, ENTRY = 65_536, 20
-"""Bytes of an array that hold its flags, sides and name; bytes at most for each entry, row numbers and starts too."""
+"""Bytes of an array's flags, dimensions and name; most bytes per entry, with row indices and starts."""
 
 
 @dataclass(frozen=True, eq=False)
 class MatlabArray:
-    """An array in a file: its sides and class; `kind` and `data` are the element it is in, `order` that of bytes."""
+    """An array in a file: its dimensions and class; `kind` and `data` are its element, `order` the byte order."""
 
     name: str
     shape: tuple[int, ...]
@@ -46,11 +47,11 @@ class MatlabArray:
     order: str
 
     def matrix(self) -> Matrix:
-        """Its entries. Raises DataError unless they are real numbers, finite, and not too many."""
+        """Its entries. Raises DataError unless they are real, finite numbers, and not too many."""
         return self._named(lambda: Matrix(self.array()))
 
     def array(self) -> Any:
-        """Its entries, which may be infinite or none. Raises DataError unless they are real and not too many."""
+        """Its entries, which may be infinite or empty. Raises DataError unless they are real and not too many."""
         number = self.flags & 0xFF
         if number not in NUMERIC:
             raise DataError(f"{self.name} is of class {OTHER.get(number, number)}; a numeric matrix is needed")
@@ -73,7 +74,7 @@ class MatlabArray:
         return self._named(lambda: self._full(*arrays))
 
     def _named(self, made: Callable[[], T]) -> T:
-        """What is made; a DataError says the variable's name."""
+        """Call `made`, with the variable's name in any DataError."""
         try:
             return made()
         except DataError as error:
@@ -93,7 +94,7 @@ class MatlabArray:
 def read_variables(content: bytes, name: str) -> Mapping[str, "MatlabArray | StoredVariable"]:
     """The arrays of a file by their names; their entries are not read. Raises DataError in one line."""
     if content[:10] == b"MATLAB 7.3" and content[512:516] == b"\x89HDF":
-        # Lazy, since most files take no HDF5.
+        # Imported here, since most files need no HDF5.
         from workbench.readers.matlab73 import read_stored_variables
 
         return read_stored_variables(content, name)
@@ -104,7 +105,7 @@ def read_variables(content: bytes, name: str) -> Mapping[str, "MatlabArray | Sto
 
 
 class _DamagedError(Exception):
-    """Bytes that are no elements."""
+    """Bytes that are not elements."""
 
 
 def _variables(content: bytes, name: str) -> Iterator[tuple[str, MatlabArray]]:
@@ -136,7 +137,7 @@ def _inside(kind: int, data: memoryview, most: int, order: str) -> memoryview:
 
 
 def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
-    """Types and data of the elements one after the other."""
+    """Types and data of the elements in order."""
     at = 0
     while at < len(data):
         if at + 8 > len(data):
@@ -144,7 +145,7 @@ def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
         kind, size = struct.unpack_from(order + "II", data, at)
         start = at + 8
         if kind >> 16:
-            # A small element has its data in the place of the size.
+            # A small element has its data in place of the size.
             kind, size, start = kind & 0xFFFF, kind >> 16, at + 4
         end = start + size
         if end > len(data) or (start == at + 4 and size > 4):
@@ -154,8 +155,8 @@ def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
 
 
 def write_variables(arrays: Mapping[str, Any], path: str | Path) -> None:
-    """Write arrays by their names, vectors as columns. Raises DataError for a side longer than what is read."""
-    # Lazy, since reading takes no scipy. Its writer can be trusted with arrays of our own.
+    """Write arrays by name, vectors as columns. Raises DataError for a dimension longer than the reader accepts."""
+    # Imported here, since reading needs no scipy. Its writer is safe for our own arrays.
     from scipy.io import savemat
 
     for name, array in arrays.items():

@@ -1,8 +1,8 @@
 """Matrices in MATLAB's files of version 7.3, which are HDF5: numeric arrays, full or sparse.
 
-Arrays lie transposed, since MATLAB goes by columns; a sparse one is a group of `data`, row numbers `ir` and column
-starts `jc`, its number of rows the attribute MATLAB_sparse. Source: files that MATLAB writes; h5py reads them. Files
-are not trusted: no link is followed, and types and sizes are judged before anything is read.
+Arrays are stored transposed, since MATLAB is column-major; a sparse one is a group of `data`, row indices `ir` and
+column starts `jc`, with its number of rows in the attribute MATLAB_sparse. Source: files written by MATLAB; h5py reads
+them. Files are not trusted: no link is followed, and types and sizes are checked before anything is read.
 """
 
 import io
@@ -17,30 +17,30 @@ from workbench.readers.fclib import refuse_endless_heaps
 from workbench.readers.matrix import LARGEST_SIDE, Matrix, exact_doubles, sparse_entries
 
 BLOCK = 512
-"""Bytes before the HDF5 file itself, which tell that MATLAB wrote it."""
+"""Bytes before the HDF5 file itself, which identify MATLAB as the writer."""
 PACKED = 1000
-"""Bytes of entries at most for each byte of a file; zeros are packed about as much."""
+"""Largest number of bytes of entries per byte of a file; zeros are compressed about as much."""
 DAMAGE = (OSError, RuntimeError, ValueError, TypeError, KeyError, OverflowError, MemoryError)
-"""What a damaged file makes of the HDF5 library."""
+"""Errors of the HDF5 library on a damaged file."""
 
 
 @dataclass(frozen=True, eq=False)
 class StoredVariable:
-    """An array in such a file, or what else stands there under a name; `most` bytes of entries are read."""
+    """An array in such a file, or another object of that name; at most `most` bytes of entries are read."""
 
     name: str
     stored: Any
     most: int
 
     def matrix(self) -> Matrix:
-        """Its entries. Raises DataError unless they are real numbers, finite, and not too many."""
+        """Its entries. Raises DataError unless they are real, finite numbers, and not too many."""
         try:
             return Matrix(self.array())
         except DataError as error:
             raise error if str(error).startswith(self.name) else DataError(f"{self.name}: {error}") from None
 
     def array(self) -> Any:
-        """Its entries, which may be infinite or none. Raises DataError unless they are real and not too many."""
+        """Its entries, which may be infinite or empty. Raises DataError unless they are real and not too many."""
         try:
             return self._sparse() if isinstance(self.stored, h5py.Group) else self._full()
         except DAMAGE as error:

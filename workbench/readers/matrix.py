@@ -1,7 +1,7 @@
 """A matrix with its entries as floats and as exact rationals; from rows of text, and from a `.npy` file.
 
-What counts as exact: a number written in text means what it says, so `0.1` is 1/10 and `4/3` is four thirds; a
-floating-point array means the doubles (or integers) it holds. `Matrix.values` is always the nearest double.
+Exact values: a number in text is taken literally, so `0.1` is 1/10 and `4/3` is four thirds; a floating-point array
+means the doubles (or integers) that it holds. `Matrix.values` is always the nearest double.
 """
 
 import warnings
@@ -19,7 +19,7 @@ from workbench.errors import DataError
 from workbench.readers.numbers import parse_rational, parse_row
 
 LARGEST_SIDE = 5000
-"""Rows or columns beyond which a file is refused: a dense diagnosis would take hours."""
+"""Largest number of rows or columns: a dense diagnosis would take hours."""
 
 AS_WRITTEN = "the numbers as they are written, exactly"
 DOUBLES = "the doubles as they are stored, each an exact number of its own (what was 0.1 is 0.1 + 5.6e-18)"
@@ -29,9 +29,9 @@ DOUBLES = "the doubles as they are stored, each an exact number of its own (what
 class Matrix:
     """A real matrix, n x n or rectangular, at least 1 x 1.
 
-    `values` (m, n) are finite doubles, read-only; `written` holds, for a matrix that came as text, one string per row
-    with the entries as typed, separated by blanks; `notes` say what of a text was taken for names rather than numbers.
-    `upper` are the upper ends of entries that are intervals, in the same shape; this matrix has the lower ones then.
+    `values` (m, n) are finite doubles, read-only; `written` holds, for a matrix from text, one string per row
+    with the entries as typed, separated by blanks; `notes` list parts of the text taken as names rather than numbers.
+    `upper` are the upper end points of interval entries, in the same shape; this matrix then has the lower ones.
     Raises DataError for another shape or an entry that is not finite.
     """
 
@@ -52,12 +52,12 @@ class Matrix:
 
     @property
     def judged(self) -> str:
-        """Which numbers exact verdicts are about, in words."""
+        """The numbers that exact verdicts are about, as text."""
         return DOUBLES if self.written is None else AS_WRITTEN
 
     @cached_property
     def exact(self) -> fmpq_mat:
-        """The entries as rationals (python-flint): as typed where they were text, else the doubles themselves."""
+        """The entries as rationals (python-flint): as typed if they were text, else the doubles themselves."""
         if self.written is None:
             entries = [fmpq(*x.as_integer_ratio()) for x in self.values.ravel().tolist()]
         else:
@@ -67,7 +67,7 @@ class Matrix:
 
 
 class TextRows:
-    """Rows of text on their way to a matrix: each has its place in the text `name` and as many entries as the first."""
+    """Rows of text for a matrix: each has its place in the text `name` and as many entries as the first."""
 
     def __init__(self, name: str) -> None:
         self.name, self.first = name, ""
@@ -76,11 +76,11 @@ class TextRows:
 
     @property
     def width(self) -> int:
-        """Entries of a row; 0 before the first."""
+        """Number of entries of a row; 0 before the first."""
         return len(self.values[0]) if self.values else 0
 
     def add(self, place: str, entries: list[str]) -> None:
-        """Another row, at a place such as "line 3". Raises DataError for an entry that is no number."""
+        """Add a row from a place such as "line 3". Raises DataError for an entry that is not a number."""
         if max(len(entries), len(self.values) + 1) > LARGEST_SIDE:
             raise DataError(f"{self.name}, {place}: more than {LARGEST_SIDE} x {LARGEST_SIDE} entries; save fewer")
         row = parse_row(entries, lambda j: f"{self.name}, {place}, column {j + 1}") if entries else []
@@ -94,14 +94,14 @@ class TextRows:
         self.written.append(" ".join(entries))
 
     def matrix(self, notes: Iterable[str] = ()) -> Matrix:
-        """All of them. Raises DataError where there are none."""
+        """The matrix of all rows. Raises DataError if there are none."""
         if not self.values:
             raise DataError(f"{self.name} holds no numbers; write one matrix row a line, or [1 2; 3 4]")
         return Matrix(np.array(self.values), tuple(self.written), tuple(notes))
 
 
 def matrix_of(rows: list[list[str]], place: str) -> Matrix:
-    """The matrix of entries as typed; DataError names the place of one that is no number."""
+    """The matrix of entries as typed; DataError gives the place of one that is not a number."""
     if max(len(rows), *map(len, rows)) > LARGEST_SIDE:
         raise DataError(f"{place} has more than {LARGEST_SIDE} x {LARGEST_SIDE} entries; save fewer")
     uneven = next((i for i, row in enumerate(rows) if len(row) != len(rows[0])), None)
@@ -112,7 +112,7 @@ def matrix_of(rows: list[list[str]], place: str) -> Matrix:
         )
     values = np.zeros((len(rows), len(rows[0])))
     for i, row in enumerate(rows):
-        # Zeros are most of what a sparse format leaves out.
+        # Most entries of a matrix in a sparse format are zeros.
         others = [j for j, x in enumerate(row) if x != "0"]
         if others:
             values[i, others] = parse_row([row[j] for j in others], partial(_place, place, i, others))
@@ -124,13 +124,13 @@ def _place(name: str, i: int, columns: list[int], k: int) -> str:
 
 
 def npy_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype]:
-    """Shape, whether it goes by columns, and type of the entries that follow in a .npy file. Raises DataError."""
+    """Shape, order (column-major or not) and type of the entries that follow in a .npy file. Raises DataError."""
     readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     try:
         version = np.lib.format.read_magic(file)
         if version not in readers:
             raise DataError(f"{name} has .npy format {version}; save a plain numeric array, format (1, 0) or (2, 0)")
-        # numpy warns of headers that Python 2 has written.
+        # numpy warns of headers written by Python 2.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return readers[version](file)
@@ -140,18 +140,18 @@ def npy_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dt
 
 
 def exact_doubles(array: NDArray, name: str) -> NDArray[np.float64]:
-    """Numbers as doubles. Raises DataError for integers that these may not hold."""
+    """Convert numbers to doubles. Raises DataError for integers that doubles may not represent."""
     if array.dtype.kind in "iu" and ((array > 2**53) | (array < -(2**53))).any():
         raise DataError(f"{name} holds integers beyond 2^53, which doubles cannot hold; save it as text")
-    # Of a signalling nan the cast warns; what is not finite is refused where the matrix is made.
+    # The cast warns of a signalling NaN; values that are not finite are refused when the matrix is made.
     with np.errstate(invalid="ignore"):
         return array.astype(float)
 
 
 def parse_npy(file: BinaryIO, file_size: int, name: str, vector: bool = False) -> Matrix:
-    """The matrix of a .npy file, or its vector as a column where one is wanted.
+    """The matrix of a .npy file, or its vector as a column if a vector is requested.
 
-    The header is judged against the file's size before anything is allocated; nothing is ever unpickled.
+    The header is checked against the file's size before anything is allocated; nothing is ever unpickled.
     """
     shape, fortran_order, dtype = npy_header(file, name)
     if dtype.kind not in "biuf" or not np.can_cast(dtype, np.float64):
@@ -173,7 +173,7 @@ def parse_npy(file: BinaryIO, file_size: int, name: str, vector: bool = False) -
 
 
 def sparse_entries(name: str, shape: tuple[int, int], rows: Any, starts: Any, values: Any) -> Any:
-    """The array of a sparse one: row numbers, where each column starts, entries. Raises DataError."""
+    """The array of a sparse matrix: row indices, column starts, entries. Raises DataError."""
     m, n = shape
     if not (0 <= m <= LARGEST_SIDE and 0 <= n <= LARGEST_SIDE):
         raise DataError(f"{name} has shape {shape}; at most {LARGEST_SIDE} x {LARGEST_SIDE} can be read")

@@ -1,4 +1,4 @@
-"""Matrices in MatrixMarket's format; their numbers mean what is typed.
+"""Matrices in MatrixMarket's format; their numbers are taken as typed.
 
 Source: R. F. Boisvert, R. Pozo, K. Remington, NIST IR 5935 (1996).
 """
@@ -82,7 +82,7 @@ def _sides(m: int, n: int, name: str) -> None:
 
 
 def write_market(A: Array, path: str | Path) -> None:
-    """Write an array (m, n), column by column as the format has it, in digits that mean exactly its doubles."""
+    """Write an array (m, n), column by column as the format requires, with digits that give exactly its doubles."""
     with open(path, "w", encoding="ascii") as file:
         file.write(f"%%MatrixMarket matrix array real general\n{A.shape[0]} {A.shape[1]}\n")
         file.writelines(f"{exact_decimal(x)}\n" for x in A.ravel(order="F").tolist())

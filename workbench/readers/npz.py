@@ -5,8 +5,8 @@
     local friction     W, q, mu
     global friction    M, H, f, w, mu, and G, b with bilateral constraints
 
-Matrices of friction problems may be arrays, or triplets W.i, W.j, W.x, which is how they are written. Rows of contacts
-are in the workbench's order: all normals, then the tangents contact by contact.
+Matrices of friction problems may be arrays, or triplets W.i, W.j, W.x, the form in which they are written. Rows of
+contacts are in the workbench's order: all normals, then the tangents contact by contact.
 """
 
 import zipfile
@@ -24,7 +24,7 @@ from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionP
 from workbench.readers.matrix import npy_header
 
 ALWAYS_READ, PACKED = 8_000_000, 100
-"""Bytes of one array that are read however small the file; beyond, this many for each byte of it."""
+"""Number of bytes of an array that are read from a file of any size; beyond it, this many per byte of the file."""
 
 MATRICES, VECTORS = ("M", "W", "H", "G"), ("q", "lower", "upper", "mu", "f", "w", "b")
 """Names of the arrays."""
@@ -33,10 +33,10 @@ FileProblem = LCP | MLCP | FrictionProblem | GlobalFrictionProblem
 
 
 def read_npz(path: str | Path) -> FileProblem:
-    """The problem in an archive. Raises DataError, in one line, for anything that cannot be used."""
+    """Read the problem in an archive. Raises DataError, in one line, for anything unusable."""
     arrays, name = read_arrays(path, MATRICES + VECTORS), Path(path).name
     try:
-        # Of a signalling nan a cast to doubles warns; the problem refuses it.
+        # A cast to doubles warns of a signalling NaN; the problem refuses it.
         with np.errstate(invalid="ignore"):
             return problem_of(arrays)
     except DataError as error:
@@ -46,7 +46,7 @@ def read_npz(path: str | Path) -> FileProblem:
 
 
 def read_arrays(path: str | Path, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """The arrays of an archive that have these names, before the first dot. Raises DataError in one line."""
+    """The arrays of an archive that have these names, up to the first dot. Raises DataError in one line."""
     name = Path(path).name
     try:
         most = max(ALWAYS_READ, PACKED * Path(path).stat().st_size)
@@ -70,7 +70,7 @@ def _unreadable(name: str, error: Exception) -> DataError:
 
 
 def _array(file: IO[bytes], size: int, most: int, name: str) -> np.ndarray:
-    """One .npy member of `size` bytes; its header is judged against that before memory is taken."""
+    """One .npy member of `size` bytes; its header is checked against that before memory is allocated."""
     shape, by_columns, dtype = npy_header(file, name)
     if dtype.kind not in "iuf" or dtype.itemsize > 8:
         raise DataError(f"{name} has entries of type {str(dtype)[:40]}; real numbers are needed")
@@ -81,7 +81,7 @@ def _array(file: IO[bytes], size: int, most: int, name: str) -> np.ndarray:
 
 
 def problem_of(arrays: dict[str, np.ndarray]) -> FileProblem:
-    """The problem that arrays under these names are. Raises DataError where they are none, or several."""
+    """The problem of arrays with these names. Raises DataError if they form none, or several."""
 
     def has(*keys: str) -> bool:
         return all(key in arrays or f"{key}.x" in arrays for key in keys)
@@ -121,7 +121,7 @@ def _matrix(arrays: dict[str, np.ndarray], key: str, shape: tuple[int, int]) -> 
 
 def _tangents(rows: int, contacts: int) -> int:
     if not rows and not contacts:
-        # Free motion, whichever the dimension.
+        # Free motion, in any dimension.
         return 2
     if not contacts or rows not in (2 * contacts, 3 * contacts):
         raise DataError(f"{rows} rows do not belong to {contacts} contacts: 2 each in the plane, 3 in space are needed")
@@ -129,7 +129,7 @@ def _tangents(rows: int, contacts: int) -> int:
 
 
 def arrays_of(problem: FileProblem) -> dict[str, Any]:
-    """The arrays of a problem under their names, matrices of friction problems sparse."""
+    """The arrays of a problem by name, with sparse matrices for friction problems."""
     names = {
         FrictionProblem: ("W", "q", "mu"), GlobalFrictionProblem: ("M", "H", "f", "w", "mu", "G", "b"),
         LCP: ("M", "q"), MLCP: ("M", "q", "lower", "upper"),
@@ -138,7 +138,7 @@ def arrays_of(problem: FileProblem) -> dict[str, Any]:
 
 
 def write_npz(problem: FileProblem, path: str | Path) -> None:
-    """Write a problem; matrices of friction problems as triplets."""
+    """Write a problem, with triplets for matrices of friction problems."""
     arrays: dict[str, Any] = {}
     for name, value in arrays_of(problem).items():
         if is_sparse(value):

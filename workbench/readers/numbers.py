@@ -1,7 +1,7 @@
-"""Numbers as people write them: one reader for the entries of matrices and for the options of the command line.
+"""Numbers in text: one reader for the entries of matrices and for the options of the command line.
 
-A number in text means what it says, so 0.1 is 1/10 and 4/3 is four thirds. Exact work expands it to integers, whence
-limits to exponent and length: 1e999999999 would fill the memory with one number.
+A number in text is taken literally, so 0.1 is 1/10 and 4/3 is four thirds. Exact arithmetic expands it to integers, so
+exponent and length are limited: 1e999999999 would fill the memory with one number.
 """
 
 import math
@@ -15,9 +15,9 @@ from flint import fmpq
 from workbench.errors import DataError
 
 LARGEST_EXPONENT = 9999
-"""Largest exponent of ten, up or down; doubles end at 308 and -324."""
+"""Largest absolute exponent of ten; doubles end at 308 and -324."""
 LONGEST_ENTRY = 1000
-"""Characters of one number; a double needs at most 767 significant digits."""
+"""Largest number of characters of a number; a double needs at most 767 significant digits."""
 
 _NUMBER = re.compile(r"[+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?0*\d{1,4})?)", re.ASCII)
 _DECIMAL = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?0*\d{1,4})?"
@@ -28,7 +28,7 @@ _COMPLEX = re.compile(r"[+-]?[\d.]*([eE][+-]?\d+)?[+-]?[\d.]*([eE][+-]?\d+)?\*?[
 
 
 def parse_entry(entry: str, place: str) -> float:
-    """The double nearest to a number in text; `place` names it in a refusal. Raises DataError."""
+    """The double nearest to a number in text; `place` appears in error messages. Raises DataError."""
     shown = repr(entry if len(entry) <= 40 else entry[:37] + "...")
     if not entry:
         raise DataError(f"{place} is empty; a number is needed")
@@ -38,7 +38,7 @@ def parse_entry(entry: str, place: str) -> float:
         raise DataError(f"{place}{_why_not(entry, shown)}")
     numerator, _, denominator = entry.partition("/")
     try:
-        # The quotient of two Python integers is correctly rounded, however large they are.
+        # The quotient of two Python integers is correctly rounded, whatever their size.
         value = int(numerator) / int(denominator) if denominator else float(entry)
     except ZeroDivisionError:
         raise DataError(f"{place}: {shown} divides by zero; give a nonzero denominator") from None
@@ -50,7 +50,7 @@ def parse_entry(entry: str, place: str) -> float:
 
 
 def parse_row(entries: list[str], place: Callable[[int], str]) -> list[float]:
-    """The doubles nearest to a row's numbers, most rows at once; `place(j)` names entry j in a refusal.
+    """The doubles nearest to a row's numbers, usually all at once; `place(j)` describes entry j in error messages.
 
     Raises DataError.
     """
@@ -64,7 +64,7 @@ def parse_row(entries: list[str], place: Callable[[int], str]) -> list[float]:
 
 
 def parse_rational(entry: str) -> fmpq:
-    """The number in text, which `parse_entry` takes for one, exactly."""
+    """The exact value of a number in text that `parse_entry` accepts."""
     numerator, _, denominator = entry.partition("/")
     if denominator:
         return fmpq(int(numerator), int(denominator))
@@ -86,7 +86,7 @@ def _why_not(entry: str, shown: str) -> str:
 
 
 def exact_number(text: str, place: str) -> Fraction:
-    """A number in text as it is written, within the range of doubles; `place` names it in a refusal. Raises DataError.
+    """The exact value of a number in text within the range of doubles; `place` appears in errors. Raises DataError.
 
     >>> exact_number("0.1", "--set mu"), exact_number("4/3", "--set mu")
     (Fraction(1, 10), Fraction(4, 3))
@@ -96,5 +96,5 @@ def exact_number(text: str, place: str) -> Fraction:
 
 
 def exact_decimal(x: float) -> str:
-    """Digits that mean exactly this double: text is read as typed, and the shortest digits, 0.1, mean 1/10."""
+    """Digits that give exactly this double: text is read literally, and the shortest digits, 0.1, mean 1/10."""
     return str(Decimal(x))

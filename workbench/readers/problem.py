@@ -1,9 +1,9 @@
-"""An LCP (q, M) from a file: M, and q where the file or a second one has it.
+"""An LCP (q, M) from a file: M, and q if the file or a second one has it.
 
-The ending says what a file holds: `.npy`, `.npz`, `.mat`, `.mtx` (MatrixMarket), `.json`, `.dat` (Siconos, if its first
-four lines are those of an LCP), else text (`text`; JSON if it begins with a brace). What is written in brackets in the
-place of a file is such a text itself. Where there are two they are called M and q; one alone is M, and FILE.npz:NAME
-is the one of this name. Nothing is ever unpickled, and sizes are judged before memory is taken.
+The extension determines the format: `.npy`, `.npz`, `.mat`, `.mtx` (MatrixMarket), `.json`, `.dat` (Siconos, if its
+first four lines are those of an LCP), else text (`text`; JSON if it begins with a brace). A matrix in brackets instead
+of a file name is such a text itself. If there are two matrices they are called M and q; a single one is M, and
+FILE.npz:NAME selects one by name. Nothing is ever unpickled, and sizes are checked before memory is allocated.
 """
 
 import json
@@ -23,18 +23,18 @@ from workbench.readers.siconos import is_lcp, parse_typed_lcp
 from workbench.readers.text import opened, parse_text, read_text
 
 LARGEST_FILE = 500_000_000
-"""Bytes of a MATLAB file read at most."""
+"""Largest size of a MATLAB file [bytes]."""
 _WRITTEN_OUT = re.compile(r"\s*([^\W\d]\w*\s*=\s*)?((np\.|numpy\.)?(array|matrix|Matrix)\s*\(\s*)?[\[{]")
 _MEMBER = re.compile(r"(.+\.(?:npz|mat)):([^:/\\]+)", re.IGNORECASE)
 
 
 def name_of(path: str | Path) -> str:
-    """What a file, standard input or a matrix that is written out is called."""
+    """Display name of a file, of standard input or of a matrix given directly."""
     return "standard input" if str(path) == "-" else "the matrix" if _is_text(path) else Path(path).name
 
 
 def _is_text(path: str | Path) -> bool:
-    """Whether what stands in the place of a file is the matrix itself, in brackets."""
+    """Whether the argument is the matrix itself, in brackets, instead of a file."""
     return isinstance(path, str) and bool(_WRITTEN_OUT.match(path)) and not _exists(path)
 
 
@@ -48,10 +48,10 @@ def _exists(path: str | Path) -> bool:
 def read_problem(
     path: str | Path, rhs: str | Path | None = None, intervals: bool = False
 ) -> tuple[Matrix, Matrix | None]:
-    """M (m, n) and q (n, 1), None where there is none; q from `rhs` takes the place of the file's own.
+    """M (m, n) and q (n, 1), None if there is none; q from `rhs` replaces the file's own.
 
-    Entries that are intervals are read where `intervals` says so (`Matrix.upper`), and refused elsewhere. Raises
-    DataError, in one line, for anything that cannot be used: also for a q whose length is not that of M.
+    Interval entries are read if `intervals` is set (`Matrix.upper`), and refused otherwise. Raises DataError, in one
+    line, for anything unusable, including a q whose length differs from M's.
     """
     if str(rhs) == str(path) == "-":
         raise DataError("standard input cannot be both the matrix and --rhs; give one of them as a file")
@@ -76,13 +76,13 @@ def read_problem(
 
 
 def _column(q: Matrix) -> Matrix:
-    """The vector as a column, with its upper ends."""
+    """The vector as a column, with its upper end points."""
     entries = None if q.written is None else tuple(" ".join(q.written).split())
     return Matrix(q.values.reshape(-1, 1), entries, q.notes, q.upper and _column(q.upper))
 
 
 def _read(path: str | Path, vector: bool = False) -> tuple[Matrix, Matrix | None]:
-    """M, and q where it is there too; where a `vector` is looked for, that alone."""
+    """M, and q if it is there too; if a `vector` is requested, only that."""
     wanted = "q" if vector else "M"
     if _is_text(path):
         return _of_text(str(path), name_of(path), wanted)
@@ -139,7 +139,7 @@ def _json(text: str, name: str, wanted: str) -> tuple[Matrix, Matrix | None]:
 
 
 def _parsed(text: str, name: str) -> Any:
-    """Numbers stay as they are typed, so that they are exact."""
+    """Numbers are kept as typed, so that they are exact."""
 
     def refuse(word: str) -> NoReturn:
         raise DataError(f"{name} holds {word}; every entry must be finite")

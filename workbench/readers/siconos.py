@@ -1,4 +1,4 @@
-"""Problems as Siconos prints them: LCP, relay, MLCP, FrictionContactProblem (2D, 3D), GlobalFrictionContactProblem.
+"""Problems in Siconos' text format: LCP, relay, MLCP, FrictionContactProblem (2D, 3D), GlobalFrictionContactProblem.
 
     LCP              n, M, q
     relay            n, M, q, lower, upper
@@ -6,8 +6,8 @@
     local friction   dimension, contacts, M = W, q, mu
     global friction  dimension, contacts, M, H, q = f, b = w, mu
 
-Matrices are those of `siconos_matrix`; the parts A, B, C, D of an MLCP are printed row by row. What follows the last
-number is a remark; but exactly 2 n numbers after an LCP, lower <= upper and not all equal, are the bounds of a relay.
+Matrices are those of `siconos_matrix`; the parts A, B, C, D of an MLCP are printed row by row. Text after the last
+number is a comment; but exactly 2 n numbers after an LCP, lower <= upper and not all equal, are the bounds of a relay.
 """
 
 import itertools
@@ -35,13 +35,13 @@ from workbench.readers.siconos_matrix import (
 )
 
 ROLLING = 5
-"""Rows of a contact with rolling friction."""
+"""Number of rows of a contact with rolling friction."""
 
 SiconosProblem = LCP | MLCP | FrictionProblem | GlobalFrictionProblem
 
 
 def parse(text: str, name: str) -> SiconosProblem:
-    """The problem in a text; which one its first numbers tell. Raises DataError in one line."""
+    """Parse the problem in a text; its first numbers tell the kind. Raises DataError in one line."""
     head = _head(text)
     first, second, third, fourth, fifth = (*head, *[-1] * 5)[:5]
     # An MLCP of one equation and one complementarity begins 1 1 1 1 0, an LCP of one unknown 1 1 1 1 and a size.
@@ -56,13 +56,13 @@ def parse(text: str, name: str) -> SiconosProblem:
 
 
 def _head(text: str) -> list[int]:
-    """The whole numbers with which the text begins, at most five."""
+    """The integers with which the text begins, at most five."""
     found = (match.group() for match in itertools.islice(re.finditer(r"\S+", text), 5))
     return [int(word) for word in itertools.takewhile(WHOLE.fullmatch, found)]
 
 
 def _other_kind(head: list[int]) -> str | None:
-    """What else of Siconos the text is, and what can be read; None where nothing tells."""
+    """The other Siconos format that the text is in, and the supported ones; None if it is unknown."""
     if len(head) == 5 and head[1] >= 1 and head[2] in STORAGES:
         size, count, _, rows, columns = head
         if size == ROLLING and rows > 1:
@@ -99,7 +99,7 @@ def _entries(words: Words, n: int) -> Entries:
 
 
 def _bounds(words: Words, n: int) -> tuple[Array, Array] | None:
-    """The bounds of a relay, where exactly 2 n numbers follow that can be such."""
+    """The bounds of a relay, if exactly 2 n valid numbers follow."""
     rest = [match.group() for match in itertools.islice(words.found, 2 * n + 1)]
     try:
         lower, upper = np.split(np.array(Words.as_numbers(words, rest)), 2)
@@ -110,7 +110,7 @@ def _bounds(words: Words, n: int) -> tuple[Array, Array] | None:
 
 
 def is_lcp(text: str) -> bool:
-    """Whether the text begins like an LCP: n, kind of storage, n and n again, a line each."""
+    """Whether the text begins like an LCP: n, kind of storage, n and n again, one per line."""
     lines = list(itertools.islice((line.split() for line in text.splitlines() if line.strip()), 4))
     if [len(words) for words in lines] != [1, 1, 1, 1]:
         return False
@@ -165,10 +165,10 @@ def _parts(words: Words, n: int, m: int) -> tuple[Array, ...]:
 
 
 def _tall_mlcp(words: Words, M: Array, n: int, m: int) -> MLCP:
-    """The MLCP of a tall M (rows, n + m), with rows - m > n equations: the free unknowns u that are too few for a
-    square matrix are added as zero columns, after u.
+    """The MLCP of a tall M (rows, n + m), with rows - m > n equations: missing free unknowns for a square matrix are
+    added as zero columns, after u.
 
-    Of such a q only n + m numbers are printed, and of A and C what their strides make of them; the end of q is b.
+    Only n + m numbers of such a q are printed, and of A and C those given by their strides; the end of q is b.
     """
     rows, size = M.shape
     q = words.numbers(size)
@@ -184,7 +184,7 @@ def _tall_mlcp(words: Words, M: Array, n: int, m: int) -> MLCP:
 
 
 def _blocks_of(words: Words, size: int) -> tuple[list[int], NDArray[np.int64]]:
-    """Where the blocks of rows begin and end, and the kind of each: 0 equations, 1 complementarities."""
+    """Start and end of the blocks of rows, and the kind of each: 0 equations, 1 complementarities."""
     ends = [words.whole()]
     while ends[-1] < size:
         ends.append(words.whole(ends[-1] + 1))
@@ -225,7 +225,7 @@ def _global(words: Words, M: Sparse, contacts: int, dimension: int) -> GlobalFri
 def write_siconos(problem: SiconosProblem, path: str | Path) -> None:
     """Print a problem as Siconos does. Raises DataError for bounds that neither an MLCP nor a relay has, and for G.
 
-    Every number is read back as the same double; those of an LCP mean exactly it, since they are also read as typed.
+    Every number is read back as the same double; those of an LCP are exact, since they are also read literally.
     """
     with open(path, "w", encoding="ascii") as file:
         file.writelines(f"{line}\n" for line in _printed(problem))

@@ -1,7 +1,7 @@
-"""Numbers and matrices as Siconos prints them, as doubles or, for exact work, as typed.
+"""Numbers and matrices in Siconos' print format, as doubles or, for exact arithmetic, as typed.
 
 A matrix is its storage (0 dense, 1 sparse blocks, 2 sparse), rows, columns and entries. Dense matrices and blocks are
-printed column by column. Sizes are judged against the length of the text before memory is taken.
+printed column by column. Sizes are checked against the length of the text before memory is allocated.
 """
 
 import itertools
@@ -24,13 +24,13 @@ from workbench.readers.numbers import parse_entry
 
 DENSE, BLOCKS, SPARSE = STORAGES = 0, 1, 2
 TRIPLET, COLUMNS, ROWS = 1, 2, 3
-"""Layouts of a sparse print-out; in that of rows the lines `col j` are rows."""
+"""Layouts of a sparse print-out; in the one by rows the lines `col j` are rows."""
 AT_ONCE = 100_000
-"""Rows of words that are in memory at a time."""
+"""Number of rows of words that are in memory at a time."""
 LONGEST_HEAD = 40
-"""Words of a sparse print-out before its size; CXSparse names its version and author."""
+"""Words of a sparse print-out before its size; CXSparse prints its version and author."""
 HEADER = "CXSparse"
-"""First line of a sparse print-out; CXSparse writes its version, date and author."""
+"""First line of a sparse print-out; CXSparse prints its version, date and author."""
 WHOLE = re.compile(r"-?\d{1,12}", re.ASCII)
 
 Numbers = NDArray[Any]
@@ -38,7 +38,7 @@ Numbers = NDArray[Any]
 
 
 class Words:
-    """The words of a text one after the other, from position `end` on; numbers among them become doubles."""
+    """The words of a text in order, from position `end` on; numbers among them become doubles."""
 
     dtype: type = float
 
@@ -47,11 +47,11 @@ class Words:
         self.found = re.compile(r"\S+").finditer(text, end)
 
     def again(self) -> "Words":
-        """The same from here on, to look ahead with."""
+        """A copy from here on, to look ahead."""
         return type(self)(self.text, self.name, self.end)
 
     def must_hold(self, count: int) -> None:
-        """DataError unless `count` more words can follow: each takes two characters."""
+        """Raise DataError unless `count` more words can follow: each takes two characters."""
         if 2 * count > len(self.text) - self.end + 1:
             raise DataError(f"{self.name} says that {count} more numbers follow, but it is too short; it is cut off")
 
@@ -108,7 +108,7 @@ class Words:
 
 
 class TypedWords(Words):
-    """The same, whose numbers stay as typed: rationals `4/3` are numbers too, and what is typed is exact."""
+    """Words whose numbers are kept as typed: rationals `4/3` are allowed too, and all are exact."""
 
     dtype = object
 
@@ -140,17 +140,17 @@ class Entries:
     j: NDArray[np.int64] | None = None
 
     def matrix(self) -> Sparse:
-        """An array where it is printed dense, else sparse; entries named twice are added up."""
+        """An array if it is printed dense, else sparse; repeated entries are added."""
         return self.values if self.i is None else sparse.csr_array((self.values, (self.i, self.j)), shape=self.shape)
 
     def dense(self) -> Array:
-        """The matrix as an array. Raises DataError where a side is too long."""
+        """The matrix as an array. Raises DataError if a dimension is too long."""
         self._short(self.name)
         M = self.matrix()
         return M.toarray() if sparse.issparse(M) else M
 
     def typed(self, place: str) -> Matrix:
-        """The matrix with its entries as typed. Raises DataError where one is named twice."""
+        """The matrix with its entries as typed. Raises DataError if one is repeated."""
         self._short(place)
         if self.i is None or self.j is None:
             return matrix_of(self.values.tolist(), place)
@@ -168,7 +168,7 @@ class Entries:
 def read_entries(words: Words) -> Entries:
     """Storage, rows, columns and entries of a matrix. Raises DataError."""
     storage, rows, columns = words.whole(), words.whole(1), words.whole()
-    # Vectors as long as its sides follow every matrix, so that these are bounded by the length of the text.
+    # Vectors as long as its dimensions follow every matrix, so these are bounded by the length of the text.
     words.must_hold(max(rows, columns))
     if storage == DENSE:
         if words.wholes(2).tolist() != [rows, columns]:
@@ -197,7 +197,7 @@ def _blocks(words: Words, rows: int, columns: int) -> Entries:
     )
     if not sound:
         raise DataError(f"{words.name}: the table of its {count} blocks does not fit a {rows} x {columns} matrix")
-    # Block rows after the last filled one are left out of the first index array.
+    # The first index array omits block rows after the last filled one.
     tall, wide = np.repeat(np.arange(filled[0] - 1), np.diff(starts)), places
     tops, heights, lefts, widths = ends[0][tall], np.diff(ends[0])[tall], ends[1][wide], np.diff(ends[1])[wide]
     # Each block is its number and its values, column by column.
@@ -243,7 +243,7 @@ def _print_out(words: Words, rows: int, columns: int) -> Entries:
 
 
 def _lines(words: Words, count: int, inner: NDArray[np.int64], outer: NDArray[np.int64], x: Numbers) -> None:
-    """The entries of `count` columns (or rows), each with its head, into the three arrays."""
+    """Read the entries of `count` columns (or rows), each with its header, into the three arrays."""
     words.take(2)
     done = 0
     for column in range(count):
@@ -261,9 +261,9 @@ def _lines(words: Words, count: int, inner: NDArray[np.int64], outer: NDArray[np
 
 
 def print_matrix(A: Sparse) -> Iterator[str]:
-    """The lines of a sparse matrix: triplets where most entries are zeros, else dense.
+    """The lines of a sparse matrix: triplets if most entries are zero, else dense.
 
-    A 2 x 2 one is always dense: of one contact in the plane, its triplets would begin as an LCP does.
+    A 2 x 2 matrix is always dense: for one contact in the plane, its triplets would begin like an LCP.
     """
     rows, columns = A.shape
     if rows == 2 or 2 * A.nnz > rows * columns:

@@ -1,11 +1,11 @@
-"""Matrices in text, as people paste them: rows of a file or a table, or the brackets of MATLAB and Python.
+"""Matrices in pasted text: rows of a file or a table, or the brackets of MATLAB and Python.
 
-    1, 4/3           rows, entries apart by commas, semicolons or blanks; a line and a column of names are noted
+    1, 4/3           rows, entries separated by commas, semicolons or blanks; a line and a column of names are noted
     [1 2; 3 4]       MATLAB's brackets, [[1, 2], [3, 4]] Python's, array([[1., 2.], [3., 4.]]) numpy's (`brackets`)
     M = ...          a name before either, as MATLAB shows it; a second one, q = ..., is the vector
     {"M": ...}       JSON (`problem`)
 
-Nothing is guessed: what may be read in two ways, decimal commas above all, is refused with both ways to write it.
+Nothing is guessed: ambiguous text, such as decimal commas, is refused, with both ways to write it.
 """
 
 import csv
@@ -23,7 +23,7 @@ from workbench.readers.characters import plain
 from workbench.readers.matrix import Matrix, TextRows
 
 LARGEST_TEXT = 200_000_000
-"""Bytes of text read at most; a 5000 x 5000 matrix at 7 characters an entry."""
+"""Largest size of a text [bytes]; a 5000 x 5000 matrix at 7 characters an entry."""
 
 _ASSIGNED = re.compile(r"^[ \t]*(?!dtype\b)([^\W\d]\w{0,60})[ \t]*=", re.MULTILINE)
 _NAME = re.compile(r"[^\W\d].{0,60}")
@@ -34,7 +34,7 @@ _DECIMALS = re.compile(r"\s*[+-]?\d+,\d+(,\s+[+-]?\d+,\d+)+\s*", re.ASCII)
 
 @contextmanager
 def opened(path: str | Path) -> Iterator[tuple[BinaryIO, int, str]]:
-    """The open file, its size in bytes and its short name; DataError, in one line, where it cannot be read."""
+    """The open file, its size in bytes and its short name; DataError, in one line, if it cannot be read."""
     path = Path(path)
     shown = str(path) if len(str(path)) <= 100 else "..." + str(path)[-100:]
     try:
@@ -50,13 +50,13 @@ def opened(path: str | Path) -> Iterator[tuple[BinaryIO, int, str]]:
 
 
 def read_text(path: str | Path) -> tuple[str, str]:
-    """The text of a file, or of standard input (`-`), and the name to call it by. Raises DataError."""
+    """The text of a file, or of standard input (`-`), and its display name. Raises DataError."""
     if str(path) == "-":
         text, name = _decoded("standard input", lambda: sys.stdin.read(LARGEST_TEXT + 1)), "standard input"
         size = len(text)
     else:
         with opened(path) as (file, size, name):
-            # What says that it has no bytes may be a pipe.
+            # A file of reported size zero may be a pipe.
             content = b"" if size > LARGEST_TEXT else file.read(size or LARGEST_TEXT + 1)
         size = max(size, len(content))
         text = "" if size > LARGEST_TEXT else _decoded(name, lambda: content.decode("utf-8"))
@@ -74,9 +74,9 @@ def _decoded(name: str, read: Callable[[], str]) -> str:
 
 
 def parse_text(text: str, name: str) -> dict[str, Matrix]:
-    """The matrices of a text by the names they have there; "M" is the one that has none.
+    """The matrices of a text by the names they have there; "M" is the unnamed one.
 
-    Raises DataError, in one line with the place and the offending text, for what is no matrix or may be two.
+    Raises DataError, in one line with the place and the offending text, for text that is no matrix or may be two.
     """
     text = plain(text, name)
     found: dict[str, Matrix] = {}
@@ -90,7 +90,7 @@ def parse_text(text: str, name: str) -> dict[str, Matrix]:
 
 
 def _statements(text: str) -> Iterator[tuple[str, int, str]]:
-    """Names, first lines and texts of what stands in the text; what stands before any name is called M."""
+    """Names, first lines and texts of the matrices in the text; text before any name is called M."""
     places = list(_ASSIGNED.finditer(text))
     before = text[: places[0].start()] if places else text
     if not places or any(line.strip() and line.strip()[0] not in "#%" for line in before.splitlines()):
@@ -101,7 +101,7 @@ def _statements(text: str) -> Iterator[tuple[str, int, str]]:
 
 
 def _parse_rows(text: str, name: str, first_line: int) -> Matrix:
-    """The matrix of a text with one row a line; a line and a column of names are left out and noted."""
+    """The matrix of a text with one row per line; a line and a column of names are skipped and noted."""
     rows = TextRows(name)
     header: list[str] = []
     labels: list[str] = []
@@ -110,7 +110,7 @@ def _parse_rows(text: str, name: str, first_line: int) -> Matrix:
         if not rows.width and not header and _are_names(entries):
             header, header_line = entries, number
             continue
-        # A separator after the last entry; elsewhere an empty entry is one that is missing.
+        # A separator after the last entry is allowed; elsewhere an empty entry is missing.
         if len(entries) > 1 and not entries[-1] and len(entries) != rows.width + bool(labels):
             entries.pop()
         if len(entries) > 1 and _is_name(entries[0]) and (labels or not rows.width):
@@ -135,17 +135,17 @@ def _names(header: list[str], line: int, labels: list[str]) -> Iterator[str]:
 
 
 def _lines(text: str, first_line: int) -> Iterator[tuple[int, str, str | None, list[str]]]:
-    """Number, text, separator and entries of the lines that hold any; the first of them decides on the separator."""
+    """Number, text, separator and entries of the lines that have any; the first of them determines the separator."""
     separator, known = None, False
     for number, line in enumerate(text.splitlines(), start=first_line):
         line = "" if line.lstrip().startswith("%") else line.partition("#")[0].strip()
-        # MATLAB ends rows so; of semicolons that separate entries the last is left out, too.
+        # MATLAB ends rows like this; with semicolons as separators the last one is dropped, too.
         line = line.removesuffix(";").strip()
         if not line:
             continue
         if not known:
             separator, known = next((s for s in ";," if s in line), None), True
-        # Beyond what a row may have, quotation marks are not taken for those of a table.
+        # Beyond the length of a row, quotation marks are not taken as those of a table.
         if '"' in line and separator and len(line) < csv.field_size_limit():
             entries = next(csv.reader([line], delimiter=separator, skipinitialspace=True))
         else:
@@ -155,7 +155,7 @@ def _lines(text: str, first_line: int) -> Iterator[tuple[int, str, str | None, l
 
 
 def _are_names(entries: list[str]) -> bool:
-    """Whether a line names columns; above a column of names, and after a last separator, there may be nothing."""
+    """Whether a line names columns; above a column of names, and after a last separator, a name may be empty."""
     return any(entries) and all(map(_is_name, entries[not entries[0] : len(entries) - (not entries[-1])]))
 
 
@@ -164,7 +164,7 @@ def _is_name(entry: str) -> bool:
 
 
 def _two_ways(line: str, separator: str | None, entries: list[str]) -> str:
-    """Why a line may be read in two ways, and how to write either; "" where it may not."""
+    """Why a line is ambiguous, and how to write either meaning; "" if it is not."""
     odd = next((j for j, entry in enumerate(entries) if separator and len(entry.split()) > 1), None)
     odd = next((j for j, entry in enumerate(entries) if "," in entry), odd)
     where = "" if odd is None else f", column {odd + 1}"

@@ -1,10 +1,11 @@
-"""A tensor in torch's files of before version 1.6, without torch, and without running what such a file contains.
+"""A tensor in torch's file format before version 1.6, without torch, and without executing the file's contents.
 
-A file is a chain of pickles, namely magic number, version, facts about the machine, the tensor, and the keys of its
-storages; then for each key the number of entries and the entries themselves. A pickle is a programme for a stack
-machine, which may call whatever it names. Here only those instructions are followed that build plain values; a name
-stays a name, a call stays a note of what was to be called, and the one call that makes a tensor is recognised by its
-name. Codes and arguments of instructions are those of the standard library's `pickletools`, which runs none of them.
+A file is a chain of pickles: magic number, version, facts about the machine, the tensor, and the keys of its
+storages; then for each key the number of entries and the entries themselves. A pickle is a program for a stack
+machine, which may call any function that it names. Here only the instructions that build plain values are followed; a
+name remains a name, a call remains a record of the call, and the one call that makes a tensor is recognised by its
+name. Codes and arguments of instructions are those of the standard library's `pickletools`, which executes none of
+them.
 """
 
 import io
@@ -22,34 +23,34 @@ from workbench.errors import DataError
 MAGIC, VERSION = 0x1950A86A20F9469CFC6C, 1001
 CODES: dict[bytes, Any] = {x.code.encode("latin-1"): x for x in pickletools.opcodes}
 LARGEST_FILE, MOST_INSTRUCTIONS = 200_000_000, 10_000
-"""Bytes of a file, and instructions of one of its pickles, that are read."""
+"""Largest number of bytes of a file, and of instructions of one of its pickles."""
 TENSOR = "torch._utils _rebuild_tensor_v2"
 STORAGES = {"DoubleStorage": "<f8", "FloatStorage": "<f4", "LongStorage": "<i8", "IntStorage": "<i4"}
 
 
 class Name(str):
-    """What a pickle wanted to import: "module name"."""
+    """A name that a pickle wanted to import: "module name"."""
 
 
 class Call(NamedTuple):
-    """What a pickle wanted to call, and with what; nothing calls it."""
+    """A call that a pickle wanted to make, with its arguments; it is never made."""
 
     function: Any
     arguments: Any
 
 
 class Storage(NamedTuple):
-    """Where entries of a tensor are: the pickle's own note of it."""
+    """The storage of a tensor's entries: the pickle's own record of it."""
 
     note: Any
 
 
 class _UnreadableError(Exception):
-    """Bytes that are no such file."""
+    """Bytes that are not such a file."""
 
 
 def read_tensor(path: str | Path) -> Array:
-    """The tensor in a file, as doubles in its own shape. Raises DataError, in one line, for anything else."""
+    """The tensor in a file, as doubles in its shape. Raises DataError, in one line, for anything else."""
     name = Path(path).name
     try:
         size = Path(path).stat().st_size
@@ -64,7 +65,7 @@ def read_tensor(path: str | Path) -> Array:
 
 
 def tensor_of(content: bytes) -> Array:
-    """The tensor in the bytes of a file; raises errors of many kinds, which `read_tensor` puts into words."""
+    """The tensor in the bytes of a file; raises errors of many types, which `read_tensor` converts."""
     stream = io.BytesIO(content)
     if _value(stream) != MAGIC or _value(stream) != VERSION:
         raise _UnreadableError("it does not begin with torch's number")
@@ -122,7 +123,7 @@ def _strided(entries: Array, offset: Any, shape: Any, strides: Any) -> Array:
 
 
 def _value(stream: io.BytesIO) -> Any:
-    """The value that the next pickle of a stream builds, calls and imports left undone."""
+    """The value that the next pickle of a stream builds, without its calls and imports."""
     stack: list[Any] = []
     marks: list[int] = []
     memory: dict[int, Any] = {}
@@ -153,14 +154,14 @@ def _value(stream: io.BytesIO) -> Any:
 
 
 def _instructions(stream: io.BytesIO) -> Iterator[tuple[str, Any]]:
-    """Names and arguments of the instructions that come next in a stream."""
+    """Names and arguments of the next instructions in a stream."""
     while code := stream.read(1):
         opcode = CODES.get(code)
         if opcode is None or opcode.name not in KNOWN:
             shown = opcode.name if opcode else f"{code[0]:#x}"
             raise _UnreadableError(f"its pickle has the instruction {shown}, which no tensor needs")
         if opcode.name == "GLOBAL":
-            # The standard library's reader of names resolves escapes, of which names of modules have none.
+            # The standard library's reader of names resolves escapes, which module names do not contain.
             yield opcode.name, f"{_line(stream)} {_line(stream)}"
         else:
             yield opcode.name, opcode.arg.reader(stream) if opcode.arg else None
@@ -172,7 +173,7 @@ def _line(stream: io.BytesIO) -> str:
 
 
 def _build(name: str, stack: list[Any], values: list[Any]) -> None:
-    """What an instruction makes of the values that it has taken from the stack."""
+    """The result of an instruction on the values that it has taken from the stack."""
     if name.startswith("TUPLE"):
         stack.append(tuple(values))
     elif name.startswith("APPEND"):
@@ -183,7 +184,8 @@ def _build(name: str, stack: list[Any], values: list[Any]) -> None:
         stack.append(Storage(*values))
     elif name == "REDUCE":
         stack.append(Call(*values))
-    # What dictionaries hold, facts about the machine, is of no use here; to look at their keys would call their hash.
+    # The contents of dictionaries, facts about the machine, are not needed; looking at their keys would call their
+    # hash.
 
 
 PLAIN = ("BININT", "BININT1", "BININT2", "LONG1", "BINUNICODE", "SHORT_BINSTRING")
@@ -195,7 +197,7 @@ SIZES: dict[str, int | None] = {
     "TUPLE": None, "TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3, "APPEND": 1, "APPENDS": None, "SETITEM": 2, "SETITEMS": None,
     "BINPERSID": 1, "REDUCE": 2,
 }  # fmt: skip
-"""How many values an instruction takes from the stack; None stands for all since the last mark."""
+"""Number of values that an instruction takes from the stack; None stands for all since the last mark."""
 KNOWN = {
     "PROTO",
     "STOP",

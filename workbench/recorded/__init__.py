@@ -1,1 +1,1 @@
-"""Formulations held against recorded motions: which predicts best, and whether the difference is beyond the noise"""
+"""Comparison of formulations with recorded motions: which predicts best, and is the difference beyond the noise"""

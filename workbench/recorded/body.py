@@ -1,4 +1,4 @@
-"""The body that was recorded, and the surface that it was thrown on."""
+"""The recorded body, and the surface on which it was thrown."""
 
 from dataclasses import dataclass, field
 
@@ -8,7 +8,7 @@ from workbench.arrays import Array
 from workbench.errors import DataError
 
 MOST_POINTS = 64
-"""Points of a body that may touch. Contact problems with more take too long to be solved a million times."""
+"""Largest number of contact points of a body. More would take too long to solve a million times."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,7 @@ class Body:
     radius   [m]; 0 for sharp vertices
     floor    height of the floor in the recordings [m]
     gravity  [m/s2], along -z
-    Raises DataError for what is no such body.
+    Raises DataError for invalid bodies.
     """
 
     name: str
@@ -49,5 +49,5 @@ class Body:
 
     @property
     def reach(self) -> float:
-        """Distance of the farthest point of the surface from the centre [m]."""
+        """Distance of the farthest surface point from the centre [m]."""
         return float(np.linalg.norm(self.points, axis=1).max() + self.radius)

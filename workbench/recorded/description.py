@@ -1,4 +1,4 @@
-"""What a folder of recordings holds, as a small TOML file says: the body, the surface, the columns and their units.
+"""Description of a folder of recordings by a small TOML file: the body, the surface, the columns and their units.
 
 files = "*.csv"
 [body]
@@ -28,7 +28,7 @@ from workbench.recorded.body import Body
 FILE = "recordings.toml"
 """The file of a folder that describes it."""
 BUNDLED = Path(__file__).parent / "contactnets.toml"
-"""The description of a folder that has none and holds torch's files: the tosses of ContactNets."""
+"""The description of a folder with torch's files and without a description file: the tosses of ContactNets."""
 LARGEST_FILE = 1_000_000
 KEYS: dict[str, tuple[str, ...]] = {
     "": ("name", "source", "files", "body", "surface", "columns", "units"),
@@ -37,20 +37,20 @@ KEYS: dict[str, tuple[str, ...]] = {
     "columns": ("time", "position", "orientation", "angle", "velocity", "angular_velocity"),
     "units": ("length", "rate", "angular_velocity"),
 }
-"""The tables of a description and what may be in them."""
+"""The tables of a description and their allowed keys."""
 Columns = str | list[str]
-"""One array that has all of them, or the name of each."""
+"""One array that contains all components, or the name of each."""
 
 
 @dataclass(frozen=True, eq=False)
 class Description:
-    """The body, where to find its motion, and in which units.
+    """The body, the location of its motion in the files, and its units.
 
     files     pattern of the files' names
-    columns   by what they mean (`KEYS`), names in the files
-    length    metres in a unit of length of the files
-    rate      samples a second, 0 where there are times
-    in_body   whether angular velocities are in the body's axes, else in the world's
+    columns   names in the files by meaning (`KEYS`)
+    length    metres per unit of length of the files
+    rate      samples per second, 0 if there are times
+    in_body   whether angular velocities are in the body's axes, otherwise in the world's
     """
 
     body: Body
@@ -64,7 +64,7 @@ class Description:
 
 
 def read_description(path: Path) -> Description:
-    """The description in a file. Raises DataError, or UnknownNameError for a word that has no meaning there."""
+    """Read the description in a file. Raises DataError, or UnknownNameError for an unknown key."""
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise DataError(f"{path.name} has more than {LARGEST_FILE} bytes; a description has a few lines")
@@ -82,7 +82,7 @@ def read_description(path: Path) -> Description:
 
 
 def described(table: dict[str, Any]) -> Description:
-    """The description in a table of TOML. Raises as `read_description`."""
+    """The description in a TOML table. Raises as `read_description`."""
     for name, known in KEYS.items():
         part = table.get(name, {}) if name else table
         if not isinstance(part, dict):

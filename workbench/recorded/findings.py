@@ -1,4 +1,4 @@
-"""What the outcomes of all subjects say, as tidy frames: each error with its interval, and paired with the first's."""
+"""The outcomes of all subjects as tidy frames: each error with its interval, and paired with the first subject's."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from workbench.recorded.trial import Outcome, RealityTrial, samples_of
 
 MM, DEGREES = 1e3, 180.0 / np.pi
 MOMENTS = 60
-"""Times at most of which a curve has a point."""
+"""Largest number of times at which a curve has a point."""
 MEASURES: dict[str, tuple[str, str]] = {
     "position": ("mm", "distance between predicted and recorded centre, the mean over a toss"),
     "orientation": ("deg", "angle between predicted and recorded orientation, the mean over a toss"),
@@ -25,7 +25,7 @@ MEASURES: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 """Errors of a toss: unit and meaning."""
 ROUNDING = 1e-6
-"""Difference of two errors [mm, degrees] up to which two motions are one."""
+"""Difference of two errors [mm, degrees] below which two motions count as equal."""
 SUBJECT = {
     "label": ("", "formulation with its options; relaxed: with compliant rows, else with rigid ones"),
     "rows": ("", "rigid or relaxed constraint rows"),
@@ -40,9 +40,9 @@ SUBJECT = {
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """subjects   a row each: what was identified, errors, differences from the first, all with intervals
+    """subjects   one row each: identified parameters, errors, differences from the first, all with intervals
     over_time  errors against time since release; search: every point of the searches; by_phase: errors of one interval
-    reference  label of the subject that the others are paired with
+    reference  label of the subject with which the others are paired
     """
 
     reference: str
@@ -53,7 +53,7 @@ class Findings:
 
 
 def findings(trial: RealityTrial, outcomes: Sequence[Outcome]) -> Findings:
-    """All frames. The first outcome must have an answer: the others are paired with it, toss by toss."""
+    """All frames. The first outcome must have a result: the others are paired with it, toss by toss."""
     boot = Bootstrap(len(trial.test))
     base = errors_of(outcomes[0], trial)
     rows, times, searches, by_phase = [], [], [], []
@@ -85,7 +85,7 @@ PARTS = {
 
 
 def errors_of(one: Outcome, trial: RealityTrial) -> dict[str, Array]:
-    """Errors (tosses,) by their names (`MEASURES`), in their units; nan of a toss that was not predicted to its end."""
+    """Errors (tosses,) by name (`MEASURES`), in their units; NaN for a toss that was not predicted to its end."""
     last = samples_of(trial.test)
     rows = np.arange(len(last))
     step = np.array([x.mean(axis=0) for x in one.step])
@@ -102,7 +102,7 @@ def _mean_over(errors: Array, last: np.ndarray) -> Array:
 
 
 def more_than(base: Array, errors: Array) -> Array:
-    """By how much errors exceed those of the first subject [mm, degrees]; what rounding makes of one motion is none."""
+    """Excess of errors over those of the first subject [mm, degrees]; differences by rounding count as zero."""
     more = errors - base
     return np.where(np.abs(more) <= ROUNDING, 0.0, more)
 
@@ -131,12 +131,12 @@ def _named(name: str, x: ConfidenceInterval) -> dict[str, float]:
 
 
 def _at(one: Outcome) -> int:
-    """Where in the search its result is."""
+    """Position of its result in the search."""
     return int(np.flatnonzero((one.search == [one.mu, one.e]).all(axis=1))[-1])
 
 
 def mu_interval(one: Outcome) -> tuple[float, float]:
-    """95 % of what the search for mu finds on tosses drawn with replacement, at the restitution that it has found."""
+    """95 % interval of mu from searches on tosses resampled with replacement, at the identified restitution."""
     there = one.search[:, 1] == one.e
     mus, first = np.unique(one.search[there, 0], return_index=True)
     losses = one.losses[there][first]
@@ -149,7 +149,7 @@ def mu_interval(one: Outcome) -> tuple[float, float]:
 
 
 def _over_time(one: Outcome, first: Outcome, trial: RealityTrial) -> list[dict[str, Any]]:
-    """Over the tosses that are recorded at least as long as half of them are, so that all moments have the same."""
+    """Errors over time for the tosses recorded at least as long as half of them, so that all times share the tosses."""
     last = samples_of(trial.test)
     end = int(np.median(last))
     long = last >= end

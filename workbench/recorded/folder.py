@@ -1,4 +1,4 @@
-"""A folder of recordings, as its description says: CSV, Parquet, .npz, .mat and torch's old files."""
+"""A folder of recordings in the format of its description: CSV, Parquet, .npz, .mat and torch's old files."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ Arrays = Mapping[str, Array]
 
 @dataclass(frozen=True, eq=False)
 class Recordings:
-    """All recordings of a folder in the order of their names' numbers, and why others are `left_out`, by name."""
+    """All recordings of a folder, ordered by the numbers in their names, and the reasons why others are `left_out`."""
 
     description: Description
     recordings: tuple[Recording, ...]
@@ -37,9 +37,9 @@ class Recordings:
 
 
 def read_folder(folder: Path, about: Path | None = None) -> Recordings:
-    """The recordings of a folder; `about` is a description elsewhere than in its `recordings.toml`.
+    """Read the recordings of a folder; `about` is a description other than its `recordings.toml`.
 
-    Raises DataError where there is no such folder, no description, or not a single recording.
+    Raises DataError if there is no such folder, no description, or not a single recording.
     """
     if not folder.is_dir():
         raise DataError(f"'{folder}' is no folder; a folder of recordings is needed")
@@ -78,7 +78,7 @@ def _number_first(path: Path) -> tuple[float, str]:
 
 
 def recording(path: Path, about: Description) -> Recording:
-    """The recording in one file. Raises DataError in one line."""
+    """Read the recording in one file. Raises DataError in one line."""
     name = path.name
     if path.suffix not in READERS:
         raise DataError(f"{name} ends in '{path.suffix[:20]}'; {', '.join(READERS)} are read")
@@ -116,7 +116,7 @@ def _states(get: Callable[[str, int], Array | None], about: Description, interva
     if velocity is not None:
         states[:, 7:10] = about.length * _in_space(velocity)
     if spin is not None and about.planar:
-        # From x to z is about -y.
+        # A rotation from x to z is about -y.
         states[:, 10:13] = spin * [0.0, -1.0, 0.0]
     elif spin is not None:
         conjugate = orientation * [1.0, -1.0, -1.0, -1.0]
@@ -125,12 +125,12 @@ def _states(get: Callable[[str, int], Array | None], about: Description, interva
 
 
 def _in_space(x: Array) -> Array:
-    """(T, 3) of (T, 3), or of x and z in a plane."""
+    """(T, 3) from (T, 3), or from x and z in a plane."""
     return x if x.shape[1] == 3 else np.stack([x[:, 0], 0.0 * x[:, 0], x[:, 1]], axis=1)
 
 
 def _stacked(arrays: Arrays, columns: Columns, count: int, place: str) -> Array:
-    """`count` columns, of one array or each of its own (T, count)."""
+    """`count` columns (T, count), from one array or from separate ones."""
     names = [columns] if isinstance(columns, str) else columns
     parts = []
     for key in names:

@@ -1,6 +1,6 @@
-"""Confidence intervals by the bootstrap: means over tosses, drawn again and again with replacement.
+"""Confidence intervals by the bootstrap: means over tosses, resampled with replacement.
 
-Samples of one toss belong together, so that whole tosses are drawn. Source: Efron & Tibshirani 1993, An Introduction to
+Samples of one toss are dependent, so whole tosses are resampled. Source: Efron & Tibshirani 1993, An Introduction to
 the Bootstrap, chapter 13 (percentile intervals).
 """
 
@@ -12,12 +12,12 @@ from workbench.arrays import Array
 
 DRAWS, SEED = 4000, 1
 LEVEL = 95.0
-"""Per cent of the means that an interval holds."""
+"""Percentage of the means within an interval."""
 
 
 @dataclass(frozen=True)
 class ConfidenceInterval:
-    """A mean and the ends of its 95 % interval; nan where there is nothing to take a mean of."""
+    """A mean and the ends of its 95 % interval; NaN if there are no values."""
 
     mean: float
     low: float
@@ -25,12 +25,12 @@ class ConfidenceInterval:
 
     @property
     def verdict(self) -> str:
-        """What a difference says: "less", "more", or "cannot tell" where the interval holds zero."""
+        """The meaning of a difference: "less", "more", or "cannot tell" if the interval contains zero."""
         return "less" if self.high < 0 else "more" if self.low > 0 else "cannot tell"
 
 
 class Bootstrap:
-    """The same draws of `count` tosses for everything that is compared on them."""
+    """The same resamples of `count` tosses for everything that is compared on them."""
 
     def __init__(self, count: int, seed: int = SEED) -> None:
         drawn = np.random.default_rng(seed).integers(0, count, size=(DRAWS, count))
@@ -38,9 +38,9 @@ class Bootstrap:
         np.add.at(self.weights, (np.arange(DRAWS)[:, None], drawn), 1.0)
 
     def means(self, values: Array, counts: Array | None = None) -> Array:
-        """(DRAWS, ...) means in every draw of values (tosses, ...), each a sum over `counts` things of its toss.
+        """Means (DRAWS, ...) in every resample of values (tosses, ...), each a sum over `counts` items of its toss.
 
-        What is nan is left out; a draw without any value has nan.
+        NaN values are omitted; a resample without any value gives NaN.
         """
         known = np.isfinite(values)
         n = known.astype(float) if counts is None else np.where(known, counts, 0.0)

@@ -1,4 +1,4 @@
-"""Outcomes as text that can be kept, and all that makes one as a digest."""
+"""Outcomes as text for storage, and a digest of everything that determines one."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ def tried_as_text(unit: tuple[RealityTrial, Subject]) -> list[dict[str, Any]]:
     trial, subject = unit
     found = tried(trial, subject)
     if found.reason:
-        # What the time did not suffice for may be done the next time.
+        # Subjects for which the time did not suffice may be completed the next time.
         return [{"reason": found.reason} | ({"claimed": "TIME_LIMIT"} if time.time() > trial.until else {})]
     steps = {f"step {k}": x for k, x in enumerate(found.step)}
     arrays = as_text({name: getattr(found, name) for name in ARRAYS} | steps)
@@ -30,7 +30,7 @@ def tried_as_text(unit: tuple[RealityTrial, Subject]) -> list[dict[str, Any]]:
 
 
 def outcome_of(subject: Subject, rows: list[dict[str, Any]]) -> Outcome:
-    """What `tried_as_text` made text."""
+    """The outcome from the rows of `tried_as_text`."""
     (row,) = rows
     if "arrays" not in row:
         return Outcome(subject, str(row["reason"]))
@@ -41,7 +41,7 @@ def outcome_of(subject: Subject, rows: list[dict[str, Any]]) -> Outcome:
 
 
 def key_of(trial: RealityTrial, subject: Subject) -> str:
-    """A digest of the code, of the subject, and of all numbers of the trial but the time that ends it."""
+    """A digest of the code, of the subject, and of all numbers of the trial except the time limit."""
     found = sha256(repr((digest_of(subject.formulation.build), subject.label, str(subject.relaxation))).encode())
     for part in _parts(replace(trial, until=np.inf)):
         found.update(part)

@@ -1,7 +1,7 @@
-"""How wrong the recordings are, by what needs no model of contact: free flight, and standing still.
+"""Errors of the recordings, from phases that need no contact model: free flight, and rest.
 
-A body in flight obeys Newton and Euler alone. Where its recorded start leads in free flight, and where the recording
-has it just before it first touches, differ by the errors of recorded velocities times the time between.
+A body in flight obeys Newton's and Euler's equations alone. The free flight from its recorded start and the recorded
+state just before the first contact differ by the errors of the recorded velocities times the flight time.
 """
 
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ from workbench.recorded.phases import FLIGHT, REST, heights, phases
 from workbench.recorded.recording import ORIENTATION, POSITION, SPIN, VELOCITY, Recording, angle_between
 
 FEWEST = 4
-"""Intervals of free flight from which velocities are estimated."""
+"""Number of intervals of free flight from which velocities are estimated."""
 SUBSTEPS = 2
-"""Of the free flight between two samples, by the classical Runge-Kutta method: the error is that of a turn by
+"""Steps of free flight between two samples, by the classical Runge-Kutta method: the error is that of a rotation by
 (omega t / 2)^5 / 120, 1e-8 rad for 10 rad/s at 100 Hz."""
 
 
 @dataclass(frozen=True, eq=False)
 class Noise:
-    """flights   how many recordings begin with free flight
-    velocity  (3,) root mean square error of the velocity at the start along each axis of the world [m/s]
+    """flights   number of recordings that begin with free flight
+    velocity  (3,) root mean square error of the initial velocity along each world axis [m/s]
     bias      (3,) its mean
     spin      root mean square error of the angular velocity about each axis [rad/s]
-    rest      lowest point at rest: its height above the floor, the median, and half the width of 95 % of them [m]
+    rest      lowest point at rest: median height above the floor, and half the width of the 95 % interval [m]
     """
 
     flights: int
@@ -38,7 +38,7 @@ class Noise:
 
 
 def noise_of(recordings: tuple[Recording, ...], body: Body) -> Noise:
-    """The errors of recordings; those that none tells are nan."""
+    """The errors of recordings; NaN where no recording shows them."""
     velocity, spin, lowest = [], [], [np.zeros(0)]
     for one in recordings:
         found = phases(one, body)
@@ -76,7 +76,7 @@ def fly(state: Array, body: Body, t: float, steps: int) -> Array:
 
 
 def _rate(x: Array, body: Body) -> Array:
-    """The rate of change of a state in free flight, by Newton and Euler."""
+    """The rate of change of a state in free flight, by Newton's and Euler's equations."""
     (a, *u), w = x[ORIENTATION], x[SPIN]
     scalar, vector = -0.5 * np.dot(u, w), 0.5 * (a * w + np.cross(u, w))
     torque = np.cross(body.inertia * w, w)
@@ -84,14 +84,14 @@ def _rate(x: Array, body: Body) -> Array:
 
 
 def ensemble(states: Array, noise: Noise, members: int, seed: int) -> Array:
-    """Starts (members * B, 13), one ensemble after the other, whose velocities differ from `states` (B, 13) as
-    recordings err. Raises DataError where no recording tells how far they do."""
+    """Initial states (members * B, 13), one ensemble after the other, whose velocities differ from `states` (B, 13) by
+    the errors of the recordings. Raises DataError if no recording shows them."""
     if not noise.flights:
         raise DataError(f"no recording begins with {FEWEST} intervals of free flight, which tell how its start errs")
     random = np.random.default_rng(seed)
     found = np.tile(states, (members, 1))
     turned = random.normal(size=(len(found), 3)) * noise.spin
     found[:, VELOCITY] += random.normal(size=(len(found), 3)) * noise.velocity
-    # Errors are the same in all directions, so that axes of the body will do.
+    # Errors are isotropic, so body axes can be used.
     found[:, SPIN] += turned
     return found

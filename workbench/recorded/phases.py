@@ -1,4 +1,4 @@
-"""What a recorded body does between two samples: it flies, strikes, slides, rolls over an edge, or rests."""
+"""Phases of a recorded body between two samples: flight, impact, sliding, rolling over an edge, or rest."""
 
 from typing import Literal, get_args
 
@@ -13,15 +13,15 @@ Phase = Literal["flight", "impact", "sliding", "rolling", "rest"]
 PHASES: tuple[str, ...] = get_args(Phase)
 FLIGHT, IMPACT, SLIDING, ROLLING, REST = range(len(PHASES))
 NEAR = 0.05
-"""Height beside the body's reach below which a point counts as touching: recorded vertices err by millimetres."""
+"""Height over the body's reach below which a point counts as touching: recorded vertices err by millimetres."""
 HARD = 4.0
-"""Contact force beside the weight, the mean between two samples, from which it is an impact."""
+"""Contact force over weight, averaged between two samples, above which it is an impact."""
 SLOW = 0.05
-"""Speed of a point [m/s] below which it stands still, some three times what recordings err by."""
+"""Speed of a point [m/s] below which it counts as at rest, about three times the error of recordings."""
 
 
 def phases(recording: Recording, body: Body) -> np.ndarray:
-    """(T - 1,) number of the phase (`PHASES`) of every interval between samples, by its beginning and its end."""
+    """Phase numbers (T - 1,) (`PHASES`) of every interval between samples, from its beginning and its end."""
     states = recording.states
     height, speed = heights(states, body), speeds(states, body)
     near = height < NEAR * body.reach
@@ -31,7 +31,7 @@ def phases(recording: Recording, body: Body) -> np.ndarray:
     force = np.linalg.norm(change + np.array([0.0, 0.0, body.gravity]), axis=1) / body.gravity
     speed = np.minimum(speed[:-1], speed[1:])
     slowest = np.where(touching, speed, np.inf).min(axis=1)
-    # What rests turns nowhere either: a sphere has one point, its lowest, which stands still while it rolls.
+    # A body at rest does not rotate either: the single, lowest point of a sphere is at rest while it rolls.
     spin = body.reach * np.linalg.norm(states[:-1, SPIN], axis=1)
     moving = np.maximum(speed.max(axis=1), np.maximum(spin, np.linalg.norm(states[:-1, VELOCITY], axis=1)))
     found = np.where(slowest < SLOW, ROLLING, SLIDING)
@@ -41,13 +41,13 @@ def phases(recording: Recording, body: Body) -> np.ndarray:
 
 
 def heights(states: Array, body: Body) -> Array:
-    """(T, k) heights of a body's points above the floor [m]."""
+    """Heights (T, k) of a body's points above the floor [m]."""
     at = states[:, None, POSITION] + rotated(states[:, None, ORIENTATION], body.points)
     return at[..., 2] - body.radius - body.floor
 
 
 def speeds(states: Array, body: Body) -> Array:
-    """(T, k) speeds of the lowest points of the balls about a body's points [m/s]."""
+    """Speeds (T, k) of the lowest points of the balls around a body's points [m/s]."""
     turning = rotated(states[:, None, ORIENTATION], np.cross(states[:, None, SPIN], body.points))
     omega = rotated(states[:, None, ORIENTATION], states[:, None, SPIN])
     below = np.cross(omega, [0.0, 0.0, -body.radius])

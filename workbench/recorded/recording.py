@@ -8,19 +8,19 @@ from workbench.arrays import Array
 from workbench.errors import DataError
 
 FEWEST, MOST = 5, 100_000
-"""Samples of a recording."""
+"""Largest number of samples of a recording."""
 UNEVEN = 0.01
-"""Share by which intervals between samples may differ."""
+"""Relative difference allowed between sampling intervals."""
 LARGEST = 1e6
-"""Metres, metres a second, radians a second: beyond, units are mistaken."""
+"""Limits of metres, metres per second, radians per second; beyond, the units must be wrong."""
 POSITION, ORIENTATION, VELOCITY, SPIN = slice(0, 3), slice(3, 7), slice(7, 10), slice(10, 13)
-"""What the 13 numbers of a state are: position [m], quaternion (body to world, scalar first), velocity [m/s], angular
+"""The 13 numbers of a state: position [m], quaternion (body to world, scalar first), velocity [m/s], angular
 velocity in the body's axes [rad/s]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """`states` (T, 13), `interval` seconds apart. Raises DataError for what cannot be a recorded motion."""
+    """`states` (T, 13), `interval` seconds apart. Raises DataError for data that cannot be a recorded motion."""
 
     name: str
     interval: float
@@ -43,12 +43,12 @@ class Recording:
 
     @property
     def t(self) -> Array:
-        """(T,) time since the first sample [s]."""
+        """Time (T,) since the first sample [s]."""
         return self.interval * np.arange(len(self.states), dtype=float)
 
 
 def interval_of(t: Array, name: str) -> float:
-    """The time between evenly spaced samples t (T,) [s]. Raises DataError where they are not evenly spaced."""
+    """The interval of evenly spaced sample times t (T,) [s]. Raises DataError if they are not evenly spaced."""
     if t.ndim != 1 or len(t) < FEWEST or not np.isfinite(t).all():
         raise DataError(f"{name} has times of shape {t.shape}; at least {FEWEST} finite ones are needed")
     back = np.diff(t) < 0
@@ -61,11 +61,11 @@ def interval_of(t: Array, name: str) -> float:
 
 
 def with_rates(position: Array, orientation: Array, interval: float) -> Array:
-    """States (T, 13) of poses (T, 3), (T, 4): velocities by central differences, at the ends by second-order ones."""
+    """States (T, 13) of poses (T, 3), (T, 4): velocities by central differences, second-order one-sided at the ends."""
     velocity = np.gradient(position, interval, axis=0, edge_order=2)
     near = orientation.copy()
     for k in range(1, len(near)):
-        # A quaternion and its negative are one orientation, of which differences need neighbours.
+        # A quaternion and its negative are the same orientation; differences need close neighbours.
         if near[k] @ near[k - 1] < 0:
             near[k] = -near[k]
     rate = np.gradient(near, interval, axis=0, edge_order=2)
@@ -79,6 +79,6 @@ def _vector_part(q: Array, p: Array) -> Array:
 
 
 def angle_between(q: Array, p: Array) -> Array:
-    """The angle (...) [rad] of the turn from one orientation (..., 4) to another."""
+    """The rotation angle (...) [rad] from one orientation (..., 4) to another."""
     vector, scalar = np.linalg.norm(_vector_part(q, p), axis=-1), np.abs((q * p).sum(axis=-1))
     return 2.0 * np.arctan2(vector, scalar)

@@ -1,4 +1,4 @@
-"""One recorded toss beside what the subjects make of it: the motion that a page shows."""
+"""One recorded toss and its predictions by the subjects: the motion that a page shows."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from workbench.step.simulation import simulate
 
 
 def typical(one: Outcome) -> int:
-    """The test toss whose error is the median of a subject's."""
+    """The test toss with the median error of a subject."""
     errors = np.array([np.nan if np.isnan(x).all() else np.nanmean(x) for x in one.position])
     order = np.argsort(errors)
     return int(order[(np.isfinite(errors).sum() - 1) // 2])
@@ -23,7 +23,7 @@ def typical(one: Outcome) -> int:
 def replay(trial: RealityTrial, outcomes: Sequence[Outcome], number: int) -> Motion | None:
     """Recording `number` of the test and the subjects' runs from its start; None for a body without a shape.
 
-    The recording's track comes first, its role "reference"; between samples its poses are interpolated.
+    The recording's track comes first, with the role "reference"; between samples its poses are interpolated.
     """
     thrower, recorded = trial.thrower, trial.test[number]
     duration = float(recorded.t[-1])
@@ -43,7 +43,7 @@ def replay(trial: RealityTrial, outcomes: Sequence[Outcome], number: int) -> Mot
 
 
 def _net(track: MotionTrack, label: str) -> MotionTrack:
-    """The same with all contacts as one, at the mean place by normal forces: on a level floor all axes are the same."""
+    """The track with all contacts combined into one, at the mean position by normal forces: all axes are the same."""
     force = np.nansum(track.force, axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         share = track.force[..., :1] / force[..., :1]
@@ -54,7 +54,7 @@ def _net(track: MotionTrack, label: str) -> MotionTrack:
 
 
 def _recorded(recorded: Recording, t: Array, like: MotionTrack) -> MotionTrack:
-    """The track of a recording at times t (K,): poses alone, since nothing has recorded contacts."""
+    """The track of a recording at times t (K,): poses only, since contacts are not recorded."""
     q = recorded.states[:, :7].copy()
     for k in range(1, len(q)):
         if q[k, 3:] @ q[k - 1, 3:] < 0:

@@ -1,9 +1,9 @@
-"""Many throws of one body at once, in compiled loops: no Python between them, and of each its poses alone are kept.
+"""Many throws of one body at once, in compiled loops without Python between them; only poses are kept.
 
     states, status = Thrower(body, 1 / 592, 4).throw(subject, starts, samples, mu=0.18, e=0.0)
 
-A run of the workbench keeps every step's problem, which for a million steps does not fit into memory. Where the
-compiled method fails at a step, the others of its chain take over (`escalation`).
+A run of the workbench keeps every step's problem, which for a million steps does not fit into memory. If the
+compiled method fails at a step, the other methods of its chain take over (`escalation`).
 """
 
 from collections.abc import Callable
@@ -37,12 +37,12 @@ I64 = types.int64
 STATE = 13
 """Numbers of a state: position, quaternion, velocity, angular velocity."""
 CHUNK = 64
-"""Throws between two reports of progress."""
+"""Number of throws between two reports of progress."""
 
 
 class ThrowStarts(NamedTuple):
-    """What throws begin with: states (B, 13), mu and e (B, 2), what the `buffer` of their core holds at first; and how
-    many states of each are wanted, samples (B,)."""
+    """Initial data of throws: states (B, 13), mu and e (B, 2), the initial `buffer` of their core; and the number of
+    states requested of each, samples (B,)."""
 
     states: Array
     law: Array
@@ -52,7 +52,7 @@ class ThrowStarts(NamedTuple):
 
 
 class ThrowResults(NamedTuple):
-    """states (B, 1 + most samples, 13) of throws, and the status (B,) with which each ends."""
+    """States (B, 1 + most samples, 13) of throws, and the final status (B,) of each."""
 
     states: Array
     status: np.ndarray
@@ -64,7 +64,7 @@ RESULTS = argument_type(ThrowResults, CUBE, INDICES)
 
 @kernel(types.void(I64, STARTS, WORK, TRACK))
 def begin_throw(b, starts, work, track):
-    """Throw b at its start."""
+    """Set throw b to its start."""
     copy(starts.core, starts.buffer)
     set_all(np.nan, work.out)
     set_all(0.0, work.z)
@@ -76,9 +76,9 @@ def begin_throw(b, starts, work, track):
 
 @kernel(types.void(I64, I64, I64, STARTS, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, RESULTS), nogil=True)
 def throw_each(first, last, substeps, starts, core, work, track, functions, settings, results):
-    """Throws `first` to `last`, each as if it were alone: samples[k] states (13,) behind the first of throw k.
+    """Throws `first` to `last`, each independent of the others: samples[k] states (13,) after the first of throw k.
 
-    States from a step without an answer on stay as they were.
+    States after a step without a solution are left unchanged.
     """
     (states, status), finished = results, np.zeros(1, dtype=np.int64)
     for b in range(first, last):
@@ -94,7 +94,7 @@ def throw_each(first, last, substeps, starts, core, work, track, functions, sett
 
 @dataclass(frozen=True)
 class Subject:
-    """What is held against reality: a formulation with rigid rows or relaxed ones."""
+    """A subject of the comparison: a formulation with rigid or relaxed rows."""
 
     formulation: Formulation
     relaxation: Relaxation = RIGID
@@ -106,7 +106,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Thrower:
-    """Throws of a body at step h [s] under a normal law, `substeps` of them from one state that is kept to the next."""
+    """Throws of a body at step h [s] under a normal law, with `substeps` steps between stored states."""
 
     body: Body
     h: float
@@ -114,7 +114,7 @@ class Thrower:
     normal: str = "moreau"
 
     def refusal(self, subject: Subject) -> str:
-        """Why a subject cannot be thrown, found by its first step; empty where it can."""
+        """Why a subject cannot be thrown, found by its first step; empty if it can."""
         solver = self.solver(subject)
         case = tossed(self.body)
         try:
@@ -136,8 +136,8 @@ class Thrower:
     ) -> tuple[Array, np.ndarray]:  # fmt: skip
         """B throws from `states` (B, 13) with mu, e (B,) or numbers, each for its `samples` (B,).
 
-        Returns their states (B, 1 + most samples, 13), nan behind the last, and the `Status` (B,) with which they end.
-        `progress` is called with the samples of throws that are done.
+        Returns their states (B, 1 + most samples, 13), NaN after the last, and their final `Status` (B,).
+        `progress` is called with the samples of the throws that are done.
         """
         case, count = tossed(self.body), len(states)
         found = np.full((count, 1 + int(samples.max(initial=0)), STATE), np.nan)
@@ -164,9 +164,9 @@ class Thrower:
     def _by_chain(
         self, s: Stepper, chain: Chain, functions: Functions, settings: StepSettings, states: Array
     ) -> Status:
-        """A throw that its first method does not come to the end of: the steps that it fails at by what takes over.
+        """Complete a throw at whose steps the first method fails, with the methods that take over.
 
-        `states` (1 + samples, 13) get what follows the first; a throw ends where no method has an answer.
+        `states` (1 + samples, 13) is filled after the first; a throw ends at a step that no method solves.
         """
         worst, done = Status.SOLVED, np.zeros(1, dtype=np.int64)
         for state in states[1:]:

@@ -1,4 +1,4 @@
-"""A recorded body above a level floor, as a case: it touches at its points, however many lie on the floor at once."""
+"""A recorded body above a level floor, as a case: it touches at its points, any number of them at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ def fill(q, v, data, core):
         for k in range(3):
             s[k] = data[POINTS + 3 * i + k]
         point_of(q, 0, s, x)
-        # The lowest point of the ball about it.
+        # The lowest point of the ball around it.
         x[2] -= data[RADIUS]
         fill_contact(core, i, q, GROUND, 0, x, n, t, x[2] - data[FLOOR], data[MU])
         core.e[i] = data[E]
@@ -35,7 +35,7 @@ def fill(q, v, data, core):
 
 @dataclass(frozen=True)
 class Tossed(RigidBodies):
-    """What is thrown; `tossed` makes the class for a body's number of points."""
+    """The thrown body; `tossed` makes the class for a body's number of points."""
 
     name: ClassVar[str] = "tossed"
     description: ClassVar[str] = "a body thrown on a level floor, as somebody has recorded it"
@@ -43,7 +43,7 @@ class Tossed(RigidBodies):
     duration: ClassVar[float] = 1.0
     points_of_body: ClassVar[Array] = np.zeros((1, 3))
     state: ClassVar[Array] = np.array([0.0, 0.0, 1.0, 1.0, *9 * [0.0]])
-    """What it begins with (13,)."""
+    """Initial state (13,)."""
     fill: ClassVar[Any] = staticmethod(fill)
 
     m: float = quantity(1.0, "kg", "mass", "positive")
@@ -65,7 +65,7 @@ class Tossed(RigidBodies):
         return self.state[:7].copy(), self.state[7:].copy()
 
     def solids(self) -> Sequence[Solid | Plane]:
-        """The convex hull of the points, or the ball; nothing for points in a plane, which enclose no solid."""
+        """The convex hull of the points, or the ball; empty for points in a plane, which enclose no solid."""
         floor = Plane("floor", point=(0.0, 0.0, self.floor))
         if self.radius > 0 and len(self.points_of_body) == 1:
             return [floor, ball("body", self.radius, self.points_of_body[0])]
@@ -74,8 +74,8 @@ class Tossed(RigidBodies):
 
 
 def _hull(points: Array) -> NDArray[np.int64]:
-    """Triangles (m, 3) of the convex hull, anticlockwise seen from outside; none where the points are in a plane."""
-    # Lazy, since only pages need it.
+    """Triangles (m, 3) of the convex hull, anticlockwise seen from outside; none if the points are in a plane."""
+    # Imported here, since only pages need it.
     from scipy.spatial import ConvexHull, QhullError
 
     try:
@@ -96,7 +96,7 @@ def tossed(body: Body) -> Tossed:
 
 
 def begun(body: Body, state: Array, mu: float, e: float) -> Tossed:
-    """The case of a body that begins in a state (13,)."""
+    """The case of a body that starts in a state (13,)."""
     members = {"size": (6, 0, len(body.points), 2), "points_of_body": body.points, "state": state}
     kind = type("Tossed", (Tossed,), members)
     return kind(
@@ -107,4 +107,4 @@ def begun(body: Body, state: Array, mu: float, e: float) -> Tossed:
 
 G, M_, I_1, RADIUS, FLOOR, MU, E = Tossed.places("gravity", "m", "I_1", "radius", "floor", "mu", "e")
 POINTS = E + 1
-"""Where the compiled mechanics find the parameters in `data`, and behind them the coordinates of the points."""
+"""Positions of the parameters in `data`, for the compiled mechanics, followed by the coordinates of the points."""

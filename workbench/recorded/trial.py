@@ -1,8 +1,8 @@
-"""One subject held against recordings: mu and e identified on some of them, its errors on the others.
+"""Test of one subject against recordings: mu and e identified on some of them, its errors on the others.
 
-The error of a toss is the distance between predicted and recorded centre, the mean over its samples. It is minimal over
-mu, then over e at that mu, then over a finer grid of mu about it: three searches on grids within bounds, whose every
-point is kept, since a curve tells how well a number is determined where a minimum alone does not.
+The error of a toss is the distance between predicted and recorded centre, averaged over its samples. It is minimised
+over mu, then over e at that mu, then over a finer grid of mu around it: three grid searches within bounds. Every point
+is kept, since the curve shows how well a parameter is determined and the minimum alone does not.
 """
 
 import time
@@ -19,21 +19,21 @@ from workbench.recorded.recording import ORIENTATION, POSITION, Recording, angle
 from workbench.recorded.throws import Subject, Thrower
 
 COARSE, FINE, OF_E = 13, 9, 7
-"""Points of the three grids."""
+"""Numbers of points of the three grids."""
 FEWEST = 0.5
-"""Share of the tosses that a subject must be able to predict, to be identified at all."""
+"""Fraction of the tosses that a subject must be able to predict to be identified at all."""
 
 
 class TimeOverError(WorkbenchError):
-    """The time that somebody allowed is over."""
+    """The allowed time is over."""
 
 
 @dataclass(frozen=True, eq=False)
 class RealityTrial:
-    """What all subjects share: throws, recordings to identify by and to test on, bounds, and the time that ends it.
+    """Common data of all subjects: throws, recordings for identification and test, bounds, and the time limit.
 
-    mu, e    (lowest, highest) of the searches; e is zero where the normal law is not Moreau's
-    members  of the ensemble of starts under the first subject, 0 for none
+    mu, e    (lowest, highest) of the searches; e is zero if the normal law is not Moreau's
+    members  of the ensemble of initial states under the first subject, 0 for none
     """
 
     thrower: Thrower
@@ -48,11 +48,11 @@ class RealityTrial:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What became of a subject; where it was refused, `reason` says why and there is nothing else.
+    """The outcome of a subject; if it was refused, only `reason` is set.
 
     search    (k, 2) mu, e of every point of the search; `losses` (k, train) errors of the tosses there [m]
-    position  (test, S) distance of the centre from the recording [m], nan where there is no sample; `angle` [rad]
-    step      one for each test toss: errors (T - 1, 2) [m, rad] of one interval, begun at the recorded state
+    position  (test, S) distance of the centre from the recording [m], NaN where there is no sample; `angle` [rad]
+    step      one for each test toss: errors (T - 1, 2) [m, rad] of one interval, started from the recorded state
     spread    (test, S) mean distance of an ensemble's members from the prediction itself [m]
     """
 
@@ -71,7 +71,7 @@ class Outcome:
 
 
 def samples_of(recordings: tuple[Recording, ...]) -> np.ndarray:
-    """Intervals of each recording."""
+    """Number of intervals of each recording."""
     return np.array([len(r.states) - 1 for r in recordings], dtype=np.int64)
 
 
@@ -81,7 +81,7 @@ def starts_of(recordings: tuple[Recording, ...]) -> Array:
 
 
 def recorded(recordings: tuple[Recording, ...]) -> Array:
-    """States (B, 1 + most intervals, 13), nan behind the last."""
+    """States (B, 1 + most intervals, 13), NaN after the last."""
     found = np.full((len(recordings), 1 + int(samples_of(recordings).max()), 13), np.nan)
     for one, r in zip(found, recordings, strict=True):
         one[: len(r.states)] = r.states
@@ -89,7 +89,7 @@ def recorded(recordings: tuple[Recording, ...]) -> Array:
 
 
 def tried(trial: RealityTrial, subject: Subject) -> Outcome:
-    """Identify and test one subject. Refusals, failures and the end of the time are an `Outcome` with a reason."""
+    """Identify and test one subject. Refusals, failures and the time limit give an `Outcome` with a reason."""
     begun = time.monotonic()
 
     def in_time(_: int) -> None:
@@ -112,7 +112,7 @@ def identified(
 ) -> tuple[float, float, Array, Array]:
     """mu, e, and every point of the search with its losses.
 
-    Raises WorkbenchError where it cannot predict enough of the tosses.
+    Raises WorkbenchError if it cannot predict enough of the tosses.
     """
     truth, starts, samples = recorded(trial.train), starts_of(trial.train), samples_of(trial.train)
     search: list[tuple[float, float]] = []
@@ -145,13 +145,13 @@ def identified(
 
 
 def _loss(errors: Array) -> float:
-    """The mean over tosses; infinite where too few came to an end."""
+    """The mean over tosses; infinite if too few reached their end."""
     known = np.isfinite(errors)
     return float(errors[known].mean()) if known.mean() >= FEWEST else np.inf
 
 
 def _means(errors: Array) -> Array:
-    """Means over the samples of each toss, nan where it has none."""
+    """Means over the samples of each toss, NaN if it has none."""
     known = np.isfinite(errors)
     with np.errstate(invalid="ignore"):
         return np.where(known, errors, 0.0).sum(axis=1) / known.sum(axis=1)

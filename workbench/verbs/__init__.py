@@ -1,1 +1,1 @@
-"""What `import workbench as wb` offers: one verb a file, which the command line calls too."""
+"""The functions of `import workbench as wb`: one verb per file, called by the command line too."""

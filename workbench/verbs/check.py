@@ -1,4 +1,4 @@
-"""`check`: is an LCP, a matrix, or a formulation on a case well posed?"""
+"""`check`: whether an LCP, a matrix, or a formulation on a case is well posed."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from workbench.diagnostics.lead_matrix import LeadMatrixReport
 
 LEAST = 0.1
-"""Time [s] for the verdicts after a run to the state they are about."""
+"""Least time [s] left for the verdicts after the run to the state that they are about."""
 HEADLINES = ("for every q", "for this q", "Coulomb's law", "cone problem")
-"""Questions whose answers come first."""
+"""Questions that are answered first."""
 SECONDS_OF_PAGE = 2.0
-"""Time for the proofs that a page holds."""
+"""Time [s] for the proofs in a page."""
 EXACT, FLOAT = (str, Fraction, Decimal), (float, np.floating)
-"""Numbers in Python that are no doubles, and that are."""
+"""Types of numbers in Python that are not doubles, and that are."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -60,7 +60,7 @@ class Checked(Result):
     def certificate(self, seconds: float = 10.0) -> dict[str, Any]:
         """All verdicts with their proofs, ready for JSON and for `verify` (docs/certificates.md).
 
-        A proof that takes longer than `seconds` is left out. Raises DataError for large matrices and those not square.
+        Proofs that take longer than `seconds` are omitted. Raises DataError for large or non-square matrices.
         """
         from workbench.diagnostics.certificate import certificate
 
@@ -75,7 +75,7 @@ class Checked(Result):
         return [self.data["in_words"]]
 
     def picture(self) -> Picture:
-        """How many solutions there are for which q: the complementary cones. Raises WorkbenchError unless n is 2 or 3.
+        """Draw the number of solutions over q: the complementary cones. Raises WorkbenchError unless n is 2 or 3.
 
         >>> import workbench as wb
         >>> wb.check([[1, 2], [2, 1]]).picture().svg[:4]
@@ -93,7 +93,7 @@ class Checked(Result):
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row per matrix class: verdict and what supports it."""
+        """One row per matrix class: verdict and its support."""
         import pandas as pd
 
         classes = self.data["classes"] or {}
@@ -107,7 +107,7 @@ class Checked(Result):
         return {"classes": self.frame}
 
     def html(self, facts: dict[str, Any] | None = None, seconds: float = SECONDS_OF_PAGE) -> str:
-        """The page, with the proofs that are written in so many seconds."""
+        """The page, with the proofs that are written within this time [s]."""
         from workbench.builtin.reports.pages.check import render
         from workbench.diagnostics.certificate import LARGEST as LARGEST_CERTIFICATE
         from workbench.diagnostics.certificate import writing_seconds
@@ -118,11 +118,11 @@ class Checked(Result):
 
 
 class Answers(Result):
-    """Base of checks that answer questions in a line each."""
+    """Base of checks that answer questions in one line each."""
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """Questions and answers in words."""
+        """Questions and answers as text."""
         raise NotImplementedError
 
     @property
@@ -138,7 +138,7 @@ class Answers(Result):
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row per question: what is asked, and the answer in words."""
+        """One row per question: the question, and the answer as text."""
         import pandas as pd
 
         return pd.DataFrame(self.rows, columns=["question", "answer"])
@@ -191,8 +191,8 @@ class CheckedProblem(Answers):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CheckedBox(Answers):
-    """Verdicts on all matrices of a box, and bounds of the solutions of an LCP with uncertain data; `data` is ready for
-    JSON (`diagnostics.box_check.check_box`)."""
+    """Verdicts on all matrices of a box, and bounds of the solutions of an LCP with uncertain data; `data` is ready
+    for JSON (`diagnostics.box_check.check_box`)."""
 
     title: str
     data: dict[str, Any] = field(repr=False)
@@ -234,15 +234,15 @@ def check(
     what: Any, formulation: str | Formulation | None = None, *, rhs: Any = None, step: float = 1e-3,
     at: float | None = None, q: Any = None, v: Any = None, seconds: float = 10.0,
 ) -> Checked | CheckedBox | CheckedFormulation | CheckedProblem:  # fmt: skip
-    """Verdicts with proofs or witnesses on a matrix, its LCP, or the lead matrix of a formulation on a case.
+    """Return verdicts with proofs or witnesses on a matrix, its LCP, or the lead matrix of a formulation on a case.
 
     `what` is a matrix (array, rows of numbers or of strings such as "4/3", `Matrix`, the path of a file, text such as
-    "[1 2; 3 4]"), an LCP, or, with a `formulation`, a case or its name: its first step of `step` [s], from
-    other coordinates `q` or velocities `v` than its own, or the step `at` [s] of its run under exact Coulomb friction.
-    `rhs` is q (n,), or a file with it. Of a matrix with intervals (`interval`, or text such as "[2+-0.1 1; 1 2]") the
-    verdicts are about all matrices within, and `rhs` may be uncertain too. `seconds` bounds all verdicts together;
-    `data["judged"]` says whether they are about decimals as written or about doubles. Raises WorkbenchError for what
-    cannot be read.
+    "[1 2; 3 4]"), an LCP, or, with a `formulation`, a case or its name. A case is checked at its first step of
+    `step` [s], from other coordinates `q` or velocities `v` if given, or at the step `at` [s] of its run under exact
+    Coulomb friction. `rhs` is q (n,), or a file with it. For a matrix with intervals (`interval`, or text such as
+    "[2+-0.1 1; 1 2]") the verdicts hold for all matrices within, and `rhs` may be uncertain too. `seconds` limits all
+    verdicts together; `data["judged"]` says whether they concern decimals as written or doubles. Raises WorkbenchError
+    for unreadable input.
 
     >>> import workbench as wb
     >>> found = wb.check([["2", "-1"], ["-1", "4/3"]], rhs=[-1, 1])
@@ -267,7 +267,7 @@ def check(
 
 
 def check_intervals(name: str, M: IntervalMatrix, q: IntervalMatrix | None, seconds: float) -> CheckedBox:
-    """The same for all matrices of a box, and all q of another one (n, 1) where it is given."""
+    """`check` for all matrices of a box, and all q of another one (n, 1) if given."""
     from workbench.diagnostics.box_check import check_box
 
     return CheckedBox(name, check_box(M, q, seconds))
@@ -276,9 +276,9 @@ def check_intervals(name: str, M: IntervalMatrix, q: IntervalMatrix | None, seco
 def interval(mid: Any, rad: Any = 0, symmetric: bool = False) -> IntervalMatrix:
     """Return all matrices (m, n) within `rad` of `mid` entry by entry, for `check`; a vector (n,) is a column.
 
-    Both are arrays or rows of numbers, `rad` also one number for all entries, >= 0; floats are the doubles that they
-    are, strings such as "1/10" mean what they say. With `symmetric` only the symmetric matrices are meant. Raises
-    WorkbenchError for what is no number, for different shapes and for a negative radius.
+    Both are arrays or rows of numbers; `rad` may also be one number for all entries, >= 0. Floats are exact doubles,
+    strings such as "1/10" are taken literally. With `symmetric` only the symmetric matrices count. Raises
+    WorkbenchError for entries that are not numbers, for different shapes and for a negative radius.
 
     >>> import workbench as wb
     >>> wb.check(wb.interval([["2", "1"], ["1", "2"]], "1/10"), rhs=[-1, -1]).data["solutions"]["upper"]
@@ -293,7 +293,7 @@ def interval(mid: Any, rad: Any = 0, symmetric: bool = False) -> IntervalMatrix:
 
 
 def _box_of(given: Any, name: str) -> IntervalMatrix:
-    """A box from one, from numbers, or from what `problem_of` reads; a vector is a column."""
+    """A box from a box, from numbers, or from input of `problem_of`; a vector is a column."""
     if isinstance(given, IntervalMatrix):
         return given
     if isinstance(given, str | Path | Matrix):
@@ -330,7 +330,7 @@ def _of_case(
 
 
 def check_posed_problem(name: str, problem: FileProblem, seconds: float) -> CheckedProblem:
-    """The same for a problem with bounds or a friction problem."""
+    """`check` for a problem with bounds or a friction problem."""
     from workbench.diagnostics.problem_check import check_posed
 
     with interpreting(problem.size):
@@ -338,7 +338,7 @@ def check_posed_problem(name: str, problem: FileProblem, seconds: float) -> Chec
 
 
 def problem_of(what: Any, rhs: Any = None) -> tuple[Matrix, Matrix | None, str]:
-    """M, q and a name of what `check` takes for a matrix, `rhs` in the place of its own q. Raises WorkbenchError."""
+    """M, q and a name from a matrix input of `check`, with `rhs` instead of its own q. Raises WorkbenchError."""
     M, q, name = _matrix_of(what)
     if isinstance(rhs, str | Path):
         if not isinstance(what, str | Path):
@@ -350,7 +350,7 @@ def problem_of(what: Any, rhs: Any = None) -> tuple[Matrix, Matrix | None, str]:
 
 
 def other_problem(what: Any) -> MLCP | FrictionProblem | GlobalFrictionProblem | None:
-    """The MLCP with bounds or the friction problem that is given or that a file holds; None for a matrix or an LCP."""
+    """The MLCP with bounds or the friction problem that is given or in a file; None for a matrix or an LCP."""
     if isinstance(what, str | Path):
         what = _other_problem_of(Path(what))
     if isinstance(what, MLCP) and what.kind == LCP.kind:
@@ -362,13 +362,13 @@ def _other_problem_of(path: Path) -> FileProblem | None:
     suffix = path.suffix.lower()
     if suffix not in (*ENDINGS, ".json"):
         return None
-    # Rows of numbers may happen to begin as Siconos' text does.
+    # Rows of numbers may begin like Siconos' text by chance.
     if suffix in (".dat", ".txt") and _is_matrix(path):
         return None
     try:
         return read_problem_file(path)
     except DataError:
-        # Readers of matrices know better what is wrong, but nothing of bounds and friction.
+        # Readers of matrices report errors better, but do not know bounds and friction.
         if suffix in (".hdf5", ".h5") or names_in(path) & {"W", "H", "lower", "upper"}:
             raise
         return None
@@ -386,7 +386,7 @@ def _is_matrix(path: Path) -> bool:
 def check_problem(
     name: str, M: Matrix, q: Matrix | None, seconds: float, progress: ProgressCallback | None = None
 ) -> Checked:
-    """The same for a matrix with its entries as written, and q (n, 1) where there is one."""
+    """`check` for a matrix with its entries as written, and q (n, 1) if there is one."""
     rows, columns = M.values.shape
     if rows != columns:
         raise WorkbenchError(f"{name} is {rows} x {columns}; the matrix of an LCP is square")
@@ -410,9 +410,9 @@ def _matrix_of(what: Any) -> tuple[Matrix, Matrix | None, str]:
 
 
 def _matrix(given: Any, name: str) -> Matrix:
-    """Rows of numbers; strings, fractions, decimals and whole numbers mean what they say, floats the doubles they are.
+    """Rows of numbers; strings, fractions, decimals and integers are taken literally, floats are exact doubles.
 
-    Raises WorkbenchError where the rows differ in length or something is no number.
+    Raises WorkbenchError if the rows differ in length or an entry is not a number.
     """
     try:
         rows = [] if isinstance(given, np.ndarray) and given.dtype != object else [list(row) for row in given]
@@ -430,5 +430,5 @@ def _matrix(given: Any, name: str) -> Matrix:
 
 
 def _typed(x: Any) -> str:
-    """Digits that mean exactly this number."""
+    """Digits that give exactly this number."""
     return exact_decimal(float(x)) if isinstance(x, FLOAT) else str(x).strip()

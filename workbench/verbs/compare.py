@@ -1,4 +1,4 @@
-"""`compare`: formulations on a case or on a problem from a file, judged against exact Coulomb friction."""
+"""`compare`: compare formulations on a case, or on a problem from a file, with exact Coulomb friction."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Compared(Result):
-    """A comparison: `runs`, `trajectories`, `diagnostics`, `timeline`, of a case `onward` and `events`, of a scene
-    `bodies`, are tidy frames; `comparison` holds all that is known."""
+    """A comparison as tidy frames: `runs`, `trajectories`, `diagnostics`, `timeline`; for a case also `onward` and
+    `events`, for a scene `bodies`. `comparison` holds all results."""
 
     comparison: Comparison = field(repr=False)
     settings: dict[str, Any] = field(repr=False)
@@ -53,12 +53,12 @@ class Compared(Result):
 
     @property
     def runs(self) -> pd.DataFrame:
-        """A row per formulation and solver, of a case also per step and window; units in `attrs["columns"]`."""
+        """One row per formulation and solver, for a case also per step and window; units in `attrs["columns"]`."""
         return self.comparison.runs
 
     @property
     def trajectories(self) -> pd.DataFrame:
-        """A row per run, step and contact."""
+        """One row per run, step and contact."""
         return self.comparison.trajectories
 
     @property
@@ -68,23 +68,23 @@ class Compared(Result):
 
     @property
     def onward(self) -> pd.DataFrame:
-        """What formulations make of exact states of a case within 1 to 100 steps; transients and drifts."""
+        """Errors of formulations started from exact states of a case after 1 to 100 steps; transients and drifts."""
         return self.comparison.onward
 
     @property
     def bodies(self) -> pd.DataFrame:
-        """Of a scene: a row per run and body."""
+        """For a scene: one row per run and body."""
         return self.comparison.bodies
 
     @property
     def timeline(self) -> pd.DataFrame:
-        """When which contacts of a case, or bodies of a scene, press in the reference and in every run, and stick or
-        slide."""
+        """Times at which the contacts of a case, or the bodies of a scene, are loaded in the reference and in every
+        run, and stick or slide."""
         return self.comparison.timeline
 
     @property
     def events(self) -> pd.DataFrame:
-        """Of a case: events of the reference, and those that every run misses or has in excess."""
+        """For a case: events of the reference, and those that each run misses or adds."""
         return self.comparison.events
 
     @property
@@ -119,7 +119,7 @@ class Compared(Result):
         return render(self.comparison, facts or self.facts)
 
     def slides(self, path: str | Path) -> Path:
-        """Write the page's figures and formulas one a slide, whole or not at all; the arrow keys turn them."""
+        """Write the page's figures and formulas, one per slide, whole or not at all; the arrow keys turn slides."""
         from workbench.builtin.reports.pages.slides import render
 
         with replaced(page_path(path)) as stage:
@@ -127,7 +127,7 @@ class Compared(Result):
         return Path(path)
 
     def write(self, folder: Path, figures: Any = None, facts: dict[str, Any] | None = None) -> None:
-        """The page, the frames and provenance.json into a folder that is there; figures as "pdf", "svg" or "png"."""
+        """Write page, frames and provenance.json into an existing folder; figures as "pdf", "svg" or "png"."""
         from workbench.builtin.reports.pages.comparison import save
 
         save(self.comparison, folder, facts or self.facts, figures)
@@ -139,24 +139,26 @@ def compare(
     scheme: Scheme | str | None = None, normal: str | None = None, relaxation: Relaxation | str | None = None,
     reference: str = AUTO, seconds: float | None = None, progress: ProgressCallback | None = None, workers: int = 1,
 ) -> Compared:  # fmt: skip
-    """Step a case or scene, or solve a friction problem, under formulations, and judge them against exact Coulomb
+    """Simulate a case or scene, or solve a friction problem, with several formulations, and compare with exact Coulomb
     friction.
 
     `what` is a case or its name, a friction problem or the path of a file with one, a scene (`wb.scene`), its name or
-    the path of a model, .xml or .urdf. `formulations`, `solvers` and `metrics` are names, places in your own code, or
-    the things themselves; the defaults are all formulations that come with the workbench, along the axes that
-    each is published with, "auto", and all metrics. For a case: `steps` [s], 1e-3 if none is given,
-    `reference_step`, 1e-4 or a little less, `duration` [s], `scheme` ("symplectic", "explicit",
-    "moreau-jean", "moreau-jean:theta=0.7", "midpoint"), `explicit` for the second of them, `normal` (normal law),
-    `relaxation`, whose None is the case's own and which may be "rigid", and `reference`: "events", the motion followed
-    from event to event, "steps" of `reference_step`, or "auto", events where the case has them. For a scene: `solvers`
-    that take contact blocks, as they are or over bridges, `steps`, its own if none is given, `reference_step`, a tenth
-    of the least, `duration`, and among
-    `formulations` also "engine:mujoco", the engine's own steps, with options as in "engine:mujoco,timeconst=0.002". For
-    a problem: `seconds` for each row, which is then made in another process. `workers` processes share the runs of a
-    scene, and those of a case whose solvers are not compiled. A script that asks for other processes begins with `if
-    __name__ == "__main__":`. Raises WorkbenchError for unusable settings or a reference that is not verified; a
-    formulation, solver or metric that fails is a row or a cell with its reason.
+    the path of a model, .xml or .urdf. `formulations`, `solvers` and `metrics` are names, places in user-defined code,
+    or objects; the defaults are all bundled formulations, each with the tangent axes of its publication, solver "auto",
+    and all metrics.
+
+    For a case: `steps` [s], default 1e-3; `reference_step`, default 1e-4 or a little less; `duration` [s]; `scheme`
+    ("symplectic", "explicit", "moreau-jean", "moreau-jean:theta=0.7", "midpoint"), with `explicit` as a shorthand for
+    the second; `normal` (normal law); `relaxation`, where None is the case's own and "rigid" is allowed; and
+    `reference`: "events", the event-driven motion, "steps" of `reference_step`, or "auto", events if the case has them.
+    For a scene: `solvers` for contact blocks, directly or over bridges; `steps`, default its own; `reference_step`,
+    default a tenth of the smallest step; `duration`; and among `formulations` also "engine:mujoco", the engine's own
+    steps, with options as in "engine:mujoco,timeconst=0.002". For a problem: `seconds` for each row, which is then
+    computed in another process.
+
+    `workers` processes share the runs of a scene, and those of a case whose solvers are not compiled. A script that
+    uses other processes begins with `if __name__ == "__main__":`. Raises WorkbenchError for unusable settings or an
+    unverified reference; a formulation, solver or metric that fails is a row or a cell with its reason.
 
     >>> import workbench as wb
     >>> found = wb.compare("wheel", ["box", "coulomb"], duration=0.02)
@@ -214,8 +216,8 @@ def _scene(
     what: Any, formulations: Any, solvers: Any, metrics: Any, steps: Any, duration: float | None,
     reference_step: float | None, progress: ProgressCallback | None, workers: int,
 ) -> Compared:  # fmt: skip
-    """The comparison of a scene; without formulations all of the workbench that are local to their contacts, and its
-    engines."""
+    """The comparison of a scene; by default with all bundled formulations that are local to their contacts, and the
+    scene's engines."""
     from workbench.scenes.stepper import SceneStepper
 
     found = scene(what)
@@ -241,7 +243,7 @@ def _scene(
 
 
 def is_local(f: Formulation) -> bool:
-    """Whether scenes, whose contacts come and go, can be posed under a formulation contact by contact."""
+    """Whether scenes, whose contacts come and go, can be posed contact by contact under a formulation."""
     from workbench.assemble.local import local_block
 
     try:
@@ -252,12 +254,12 @@ def is_local(f: Formulation) -> bool:
 
 
 def several(given: Any) -> list[Any]:
-    """A list of what may be one thing or several."""
+    """A list from one object or several."""
     return list(given) if isinstance(given, list | tuple | set | np.ndarray) else [given]
 
 
 def must_differ(formulations: Sequence[Formulation]) -> None:
-    """Raises WorkbenchError where two different formulations have one label: rows could not be told apart."""
+    """Raise WorkbenchError if two different formulations have the same label: their rows would be indistinguishable."""
     known: dict[str, Formulation] = {}
     for f in formulations:
         if known.setdefault(f.label, f).build is not f.build:
@@ -265,7 +267,7 @@ def must_differ(formulations: Sequence[Formulation]) -> None:
 
 
 def is_file(what: Any) -> bool:
-    """Whether a path or name is a problem's file rather than a case: by its folder, its ending, or being there."""
+    """Whether a path or name is a problem file rather than a case: by its folder, its extension, or its existence."""
     if isinstance(what, Path):
         return True
     if not isinstance(what, str):

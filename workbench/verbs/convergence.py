@@ -1,4 +1,4 @@
-"""`convergence`: errors over the step, for formulations and schemes, against the event-driven motion of a case."""
+"""`convergence`: errors over the step size, for formulations and schemes, against the event-driven motion of a case."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STEPS = (2e-3, 1e-3, 5e-4, 2.5e-4, 1.25e-4, 6.25e-5)
-"""Steps unless others are asked for [s]."""
+"""Default steps [s]."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Convergence(Result):
-    """`rows`, a row per formulation, scheme, step and phase of the motion; `orders`, what their errors come to."""
+    """`rows`, one per formulation, scheme, step and phase of the motion; `orders`, the fitted orders and limits."""
 
     rows: pd.DataFrame = field(repr=False)
     settings: dict[str, Any] = field(repr=False)
@@ -37,8 +37,8 @@ class Convergence(Result):
 
     @cached_property
     def orders(self) -> pd.DataFrame:
-        """A row per formulation, scheme, phase and error: order and limit with intervals of 95 %, through impacts the
-        least C with e <= C h, the error at the smallest step, and the motion's own uncertainty."""
+        """One row per formulation, scheme, phase and error: order and limit with 95 % intervals (through impacts the
+        least C with e <= C h), the error at the smallest step, and the uncertainty of the event-driven motion."""
         from workbench.studies.refinement import orders
 
         return orders(self.rows)
@@ -66,7 +66,7 @@ class Convergence(Result):
         return render(self.title, self.words, drawn, ERRORS, facts or self.facts, general=False)
 
     def write(self, folder: Path, facts: dict[str, Any] | None = None) -> None:
-        """orders.csv, rows.csv and rows.parquet, the page and provenance.json into a folder that is there."""
+        """Write orders.csv, rows.csv and rows.parquet, the page and provenance.json into an existing folder."""
         facts = facts or self.facts
         for name, frame in self.frames.items():
             frame.to_csv(folder / f"{name}.csv", index=False)
@@ -79,14 +79,14 @@ def convergence(
     what: Any, formulations: Any = "coulomb", steps: Any = STEPS, schemes: Any = tuple(KINDS), *,
     duration: float | None = None, progress: ProgressCallback | None = None,
 ) -> Convergence:  # fmt: skip
-    """Step a case at several `steps` [s] under formulations and schemes, and fit the order at which errors against its
-    event-driven motion fall, and the limit that they come to: the error of a formulation's own law, free of the step.
+    """Simulate a case at several `steps` [s] with formulations and schemes, and fit the order of convergence of errors
+    against its event-driven motion, and their limit: the error of the formulation's law, independent of the step.
 
-    `formulations` are names or the things themselves, None all of the workbench; `schemes` names as "midpoint" or
-    "moreau-jean:theta=0.7" (`workbench.step.scheme`); `duration` [s] is the case's own unless one is given. Phases of
-    the motion have errors apart: up to its first event, through stick-slip events, through impacts, where an order has
-    no meaning and e <= C h is tried. A run that fails is a row with its reason. Raises WorkbenchError for a case that
-    has no event-driven motion, steps that are none or fewer than two, or a duration of no phase that holds some steps.
+    `formulations` are names or objects, None for all bundled ones; `schemes` names such as "midpoint" or
+    "moreau-jean:theta=0.7" (`workbench.step.scheme`); `duration` [s] is the case's own by default. Errors are given by
+    phase of the motion: up to its first event, through stick-slip events, and through impacts, where an order has no
+    meaning and e <= C h is fitted. A run that fails is a row with its reason. Raises WorkbenchError for a case without
+    an event-driven motion, for fewer than two or invalid steps, or a duration without a phase that holds some steps.
 
     >>> import workbench as wb
     >>> found = wb.convergence("rod", schemes=["symplectic", "midpoint"], duration=0.1)

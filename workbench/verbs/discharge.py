@@ -1,4 +1,4 @@
-"""`discharge`: how fast grains run out of a hopper over its opening, and Beverloo's law fitted to that."""
+"""`discharge`: the discharge rate of grains from a hopper over its opening, and a fit of Beverloo's law."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OPENINGS = (0.04, 0.05, 0.06)
-"""Diameters [m] of the hole: four to six of the grains'. Below four they jam."""
+"""Diameters [m] of the hole: four to six grain diameters. Grains jam below four."""
 GRAINS, DURATION = 400, 0.452
-"""A filling as high as the bin is wide, and a time [s] in which half of it runs out of the widest hole."""
+"""Grains of a filling as high as the bin is wide, and time [s] in which half of it leaves the widest hole."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class DischargeResult(Result):
-    """`rows`, a run each; `laws`, C and k of Beverloo's law by formulation, friction coefficient and step."""
+    """`rows`, one per run; `laws`, C and k of Beverloo's law by formulation, friction coefficient and step."""
 
     runs: Discharge = field(repr=False)
     settings: Mapping[str, Any] = field(repr=False)
@@ -36,7 +36,7 @@ class DischargeResult(Result):
 
     @property
     def rows(self) -> pd.DataFrame:
-        """A row per opening, formulation, friction coefficient, step and start."""
+        """One row per opening, formulation, friction coefficient, step and start."""
         return self.runs.rows
 
     @property
@@ -70,8 +70,8 @@ def discharge(
 ) -> DischargeResult:  # fmt: skip
     """Run the hopper with several openings [m], and fit Beverloo's law to its discharge, with intervals of C and k.
 
-    `values` are parameters of the hopper, of 400 grains where they do not say; the others are those of `flow`. Raises
-    WorkbenchError where something cannot be used.
+    `values` are parameters of the hopper, which has 400 grains by default; the others are those of `flow`. Raises
+    WorkbenchError for unusable input.
 
     >>> import workbench as wb
     >>> found = wb.discharge([0.04, 0.05], ["ccp"], values={"N": 9, "opens": 0}, steps=[5e-3], seeds=1, duration=0.02)

@@ -1,4 +1,4 @@
-"""`exam`: do formulations and engines obey the friction law that they claim, at this step?"""
+"""`exam`: test formulations and physics engines against the friction law that they claim."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SLOW = ("staggered",)
-"""Formulations that sit the exam only where they are asked to: a step of theirs takes a hundred times as long."""
+"""Formulations that are examined only on request: their steps take a hundred times as long."""
 
 FEW = 12
-"""Plays up to which further processes cost more than they save."""
+"""Number of plays below which further processes cost more than they save."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ExamResult(Result):
-    """`rows`, a measured number each; `badges`, a line for every subject and step."""
+    """`rows`, one per measured number; `badges`, one line for every subject and step."""
 
     exam: Exam = field(repr=False)
     absent: tuple[str, ...] = ()
-    """What could not sit it, and why."""
+    """Subjects that could not be examined, and why."""
 
     title = "The exam of contact"
 
     @property
     def rows(self) -> pd.DataFrame:
-        """A row per subject, step, experiment and measured number; meanings in `attrs["columns"]`."""
+        """One row per subject, step, experiment and measured number; meanings in `attrs["columns"]`."""
         return self.exam.rows
 
     @property
@@ -59,7 +59,7 @@ class ExamResult(Result):
 
     @property
     def badges(self) -> list[dict[str, Any]]:
-        """What every subject passes at every step, with a badge as shields.io takes it."""
+        """The passed experiments of every subject at every step, with a badge in shields.io's format."""
         return badges(self.exam, VERSION)
 
     @property
@@ -76,7 +76,7 @@ class ExamResult(Result):
         return render(self.title, self.words, self.exam, VERSION, facts or self.facts)
 
     def write(self, folder: Path) -> None:
-        """The page, its motions in a folder, the rows, and exam.json with the badges."""
+        """Write the page, its motions in a folder, the rows, and exam.json with the badges."""
         from workbench.builtin.reports.pages.exam import motions
 
         super().write(folder)
@@ -91,14 +91,14 @@ def exam(
     python: Sequence[str] = (), folder: str | Path | None = None, workers: int = 1,
     progress: ProgressCallback | None = None,
 ) -> ExamResult:  # fmt: skip
-    """Let formulations and engines play experiments whose outcome theory knows, with steps [s].
+    """Run experiments with theoretically known outcomes with formulations and engines, at steps [s].
 
     `subjects` are formulations, or names of engines (`workbench.exams.subject.ENGINES`; `drake` is all of Drake's, and
-    `mujoco` both the formulation and the engine); none means all formulations but the slowest, and every engine that
-    is installed. `experiments` are names of `EXPERIMENTS`, none means all. Engines are looked for in each `python`, a
-    path, and in this one. What was played is kept in `folder`, and the same exam begun again there plays what is
-    missing; without a folder nothing is kept. `workers` processes play at once. Raises WorkbenchError where something
-    is unknown, or an engine that was asked for is absent.
+    `mujoco` both the formulation and the engine); by default all formulations but the slowest, and every installed
+    engine. `experiments` are names of `EXPERIMENTS`, by default all. Engines are searched in each `python`, a path, and
+    in this one. Results are kept in `folder`, where repeating the same exam runs only what is missing; without a folder
+    nothing is kept. `workers` processes run at once. Raises WorkbenchError for unknown names, or if a requested engine
+    is absent.
 
     >>> import workbench as wb
     >>> found = wb.exam(["ccp"], experiments=["lift"])
@@ -133,7 +133,7 @@ def exam(
 
 
 def _key(play: Play) -> str:
-    """All that makes the record of a play: code, version of an engine, options, trial and step."""
+    """Digest of all that determines the record of a play: code, engine version, options, trial and step."""
     subject = play.subject
     own = digest_of(subject.formulation.build) if isinstance(subject, FormulationSubject) else digest_of()
     facts = own, subject.name, subject.version, play.trial, play.h
@@ -141,7 +141,7 @@ def _key(play: Play) -> str:
 
 
 def _subjects(wanted: Sequence[str | Formulation], pythons: Sequence[str]) -> tuple[list[ExamSubject], list[str]]:
-    """Who sits the exam, formulations first; and why engines do not that nobody asked for by a name of theirs."""
+    """The subjects, formulations first; and the reasons why engines not requested by name are absent."""
     names = list(wanted) or [*(x for x in FORMULATIONS.names if x not in SLOW), *ENGINES]
     found: list[ExamSubject] = []
     absent: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""`export`: the contact problem of one step of a model, for other codes."""
+"""`export`: the contact problem of one step of a model, for other programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Exported(Result):
-    """The contact problem of one step: `problem`, its `contacts` and `velocities` by the model's names."""
+    """The contact problem of one step: `problem`, its `contacts` and `velocities` with the model's names."""
 
     title: str
     problem: FrictionProblem | GlobalFrictionProblem
@@ -43,9 +43,9 @@ class Exported(Result):
         return {"contacts": self.contacts}
 
     def problem_file(self, path: str | Path) -> Path:
-        """Write the problem in the format of the ending, and beside it NAME.names.json: what its rows are in the model.
+        """Write the problem in the format of the extension, and NAME.names.json with its rows' names in the model.
 
-        Raises WorkbenchError for an ending that problems are not written in.
+        Raises WorkbenchError for an unsupported extension.
         """
         from workbench.readers.files import write_problem_file
 
@@ -69,11 +69,11 @@ def export(
     key: str | None = None,
     ctrl: str | float | None = None,
 ) -> Exported:
-    """The contact problem of the step that begins at a time [s] of a model of MuJoCo, an MJCF or URDF file.
+    """Return the contact problem of the step that begins at a time [s] of a MuJoCo model, an MJCF or URDF file.
 
-    The state is the one that MuJoCo's own engine comes to from the model's start, or from the keyframe `key`, with the
-    controls `ctrl`; `step` [s] is the model's own unless given. `local` forms W. Raises WorkbenchError in one line for
-    what cannot be read, and where nothing touches.
+    The state is computed by MuJoCo's own engine from the model's start, or from the keyframe `key`, with the
+    controls `ctrl`; `step` [s] is the model's own by default. `local` forms W. Raises WorkbenchError in one line for
+    unreadable files, and if nothing touches.
 
         wb.export("scene.xml", at=0.5).problem_file("step.hdf5")
     """

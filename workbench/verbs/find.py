@@ -1,4 +1,4 @@
-"""Formulations, cases and solvers as somebody names them: by name, by place in their own code, or the thing itself."""
+"""Find formulations, cases and solvers by name, by place in user-defined code, or as objects."""
 
 import math
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from workbench.readers.numbers import parse_entry
 
 
 def find_formulation(wanted: str | Formulation) -> Formulation:
-    """The formulation NAME, FILE.py:NAME or package.module:NAME, each with :OPTION=VALUE,... behind it, or itself.
+    """Find the formulation NAME, FILE.py:NAME or package.module:NAME, each followed by :OPTION=VALUE,..., or an object.
 
     Raises UnknownNameError, which lists the known names, or WorkbenchError.
 
@@ -29,7 +29,7 @@ def find_formulation(wanted: str | Formulation) -> Formulation:
         raise WorkbenchError(f"a formulation or its name is needed; {type(wanted).__name__} was given")
     names = [name for registry in REGISTRIES for name in registry.names]
     known = wanted.partition(":")[0] in names
-    # A built-in name, or FILE.py:NAME and module:NAME; what comes behind are options.
+    # A built-in name, or FILE.py:NAME and module:NAME; the rest are options.
     words = wanted.split(":", 1 if known else 2)
     place, rest = (words[0], words[1:]) if known else (":".join(words[:2]), words[2:])
     options = {}
@@ -44,7 +44,7 @@ def find_formulation(wanted: str | Formulation) -> Formulation:
 
 
 def find_case(wanted: str | Case | type[Case], **parameters: float) -> Case:
-    """The case NAME, FILE.py:NAME or package.module:NAME, or itself, with these parameters set.
+    """Find the case NAME, FILE.py:NAME or package.module:NAME, or an object, with these parameters set.
 
     Raises UnknownNameError, which lists the known names or parameters, or WorkbenchError.
 
@@ -60,7 +60,7 @@ def find_case(wanted: str | Case | type[Case], **parameters: float) -> Case:
 
 
 def find_solver(wanted: str | Solver) -> Solver:
-    """The solver NAME, cvxpy:NAME, FILE.py:NAME or package.module:NAME, or itself. Raises UnknownNameError.
+    """Find the solver NAME, cvxpy:NAME, FILE.py:NAME or package.module:NAME, or an object. Raises UnknownNameError.
 
     >>> find_solver("lemke").name
     'lemke'
@@ -69,7 +69,7 @@ def find_solver(wanted: str | Solver) -> Solver:
 
 
 def find_formulations(wanted: Sequence[Any] | Any | None) -> tuple[Formulation, ...]:
-    """Several formulations, or one; without any, all that come with the workbench and step under Coulomb's law."""
+    """Several formulations, or one; by default all bundled ones that make time steps under Coulomb's law."""
     if wanted is None:
         return tuple(FORMULATIONS.find(name) for name in FORMULATIONS.bundled)
     several = [wanted] if isinstance(wanted, str | Formulation) else wanted
@@ -77,8 +77,8 @@ def find_formulations(wanted: Sequence[Any] | Any | None) -> tuple[Formulation, 
 
 
 def along_both_axes(formulations: Sequence[Formulation] | None = None) -> tuple[Formulation, ...]:
-    """Formulations, all that come with the workbench without any; each that has tangent axes along fixed ones and along
-    ones that turn with the sliding direction.
+    """Formulations, by default all bundled ones; each with tangent axes both with fixed axes and with axes along the
+    sliding direction.
 
     >>> [f.label for f in along_both_axes() if f.name in ("box", "ccp", "hybrid")]
     ['box', 'box:axes=sliding', 'hybrid:axes=fixed', 'hybrid', 'ccp']
@@ -91,7 +91,7 @@ def along_both_axes(formulations: Sequence[Formulation] | None = None) -> tuple[
 
 
 def find_relaxation(wanted: str | Relaxation | None) -> Relaxation | None:
-    """The relaxation NAME=VALUE,NAME=VALUE, or rigid; a Relaxation or None, the case's own, as it is.
+    """Find the relaxation NAME=VALUE,NAME=VALUE, or rigid; a Relaxation or None, the case's own, is returned as it is.
 
     >>> find_relaxation("k_n=1e6").k_n
     1000000.0

@@ -1,4 +1,4 @@
-"""`flow`: what a formulation does to a flow of grains, over friction coefficient and step."""
+"""`flow`: compare formulations on granular flow, over friction coefficient and step."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROUGHNESS = 1e-3
-"""Of a grain beside its radius, unless somebody knows better: ground glass beads have 1e-4 to 1e-2."""
+"""Default roughness of a grain relative to its radius: ground glass beads have 1e-4 to 1e-2."""
 SEEDS = 3
-"""Starts of every run: two tell a spread, and each more narrows the means."""
+"""Number of starts of every run: two give a spread, and each further one narrows the means."""
 MOST_SEEDS = 1000
 TOLERANCE = 1e-3
-"""Residual that steps are solved to: the worst contact's error beside what it does. Statistics feel far less."""
+"""Residual of the solved steps: the worst contact's relative error. Statistics are much less sensitive."""
 MOST, SLACK = 4000, 10.0
-"""Sweeps of a step at most, and how many times the tolerance its residual may be where they do not suffice."""
+"""Largest number of sweeps per step, and the allowed residual, in tolerances, where they do not suffice."""
 AFTER: dict[Any, int] = {"admm": 1000, NEWTON: 40, "blocks-exact": 500}
-"""Solvers of the steps for which sweeps do not suffice, and their iterations at most."""
+"""Solvers of the steps for which sweeps do not suffice, and their largest numbers of iterations."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class FlowResult(Result):
-    """`rows`, a run each; `differences`, what formulations change; `forces`, how contact forces are distributed."""
+    """`rows`, one per run; `differences` between formulations; `forces`, the distribution of contact forces."""
 
     flow: Flow = field(repr=False)
     settings: Mapping[str, Any] = field(repr=False)
@@ -53,12 +53,12 @@ class FlowResult(Result):
 
     @property
     def rows(self) -> pd.DataFrame:
-        """A row per formulation, friction coefficient, step and start; units and meanings in `attrs["columns"]`."""
+        """One row per formulation, friction coefficient, step and start; units and meanings in `attrs["columns"]`."""
         return self.flow.rows
 
     @property
     def differences(self) -> pd.DataFrame:
-        """A row per measure, formulation, friction coefficient and step: by how much it differs from Coulomb's law."""
+        """One row per measure, formulation, friction coefficient and step: its difference from Coulomb's law."""
         return self.flow.differences
 
     @property
@@ -92,11 +92,10 @@ def flow(
 ) -> FlowResult:  # fmt: skip
     """Run a scene of grains under formulations, over friction coefficients and steps [s], and compare statistics.
 
-    `values` are parameters of the scene. Every run is made from `seeds` starts, whose spread tells which differences
-    are more than chance. `roughness` is that of a grain beside its radius, with which the artefact of
-    associated flow is compared; `tolerance` the residual that steps are solved to, up to `SLACK` times of which
-    counts. Raises WorkbenchError where
-    something cannot be used.
+    `values` are parameters of the scene. Every run is made from `seeds` starts; their spread shows which differences
+    are significant. `roughness` is that of a grain relative to its radius, with which the artefact of associated flow
+    is compared; `tolerance` is the residual of the solved steps, of which up to `SLACK` times is accepted. Raises
+    WorkbenchError for unusable input.
 
     >>> import workbench as wb
     >>> found = wb.flow("packing", ["ccp"], values={"N": 8}, mu=[0.5], steps=[1e-3], seeds=1, duration=4e-3)
@@ -114,7 +113,7 @@ def flow(
 
 
 class FlowPlan(NamedTuple):
-    """What runs are made of, checked: the largest step first."""
+    """The checked plan of runs: the largest step first."""
 
     case: SceneCase
     formulations: Sequence[Formulation]
@@ -127,7 +126,7 @@ def planned(
     what: str | SceneCase | type[SceneCase], formulations: Sequence[str | Formulation],
     values: Mapping[str, float] | None, mu: Sequence[float], steps: Sequence[float], seeds: int, tolerance: float,
 ) -> FlowPlan:  # fmt: skip
-    """The scene with its parameters, what is run, and what steps it; raises WorkbenchError for what makes no runs."""
+    """The scene with its parameters, the runs, and their solvers; raises WorkbenchError for input without runs."""
     found = SCENES.find(what) if isinstance(what, str) else what
     case = found() if isinstance(found, type) else found
     if not isinstance(case, SceneCase):

@@ -89,8 +89,8 @@ def follow(
     what: str | Case | type[Case], *, duration: float | None = None, prove: bool = False, branches: bool = False,
     progress: ProgressCallback | None = None,
 ) -> Followed:  # fmt: skip
-    """Follow the motion of a case under exact Coulomb friction, with rigid contacts, for `duration` [s], None for its
-    own, by two integrators that share nothing; with `prove` enclose it in ball arithmetic too.
+    """Follow the motion of a case under exact Coulomb friction, with rigid contacts, for `duration` [s] (None: the
+    case's own), by two independent integrators; with `prove` also enclose it in ball arithmetic.
 
     Where several motions continue from a moment, `branches` follows each of them. A motion that cannot be continued
     ends early and says why; so does a proof. Raises DataError for a duration that is not positive, or where both

@@ -10,10 +10,10 @@ from workbench.readers.problem import read_problem
 
 
 def read(path: str | Path) -> FileProblem | Matrix:
-    """What a file holds: a friction problem, an LCP or MLCP, else a matrix with its entries as written.
+    """Read a file: a friction problem, an LCP or MLCP, otherwise a matrix with its entries as written.
 
-    Problems come as FCLIB's HDF5, text as Siconos prints it, .npz or .mat; matrices as text, .csv, .npy, .mtx or
-    .json. Raises DataError, in one line, for anything that cannot be used; nothing in a file is ever executed.
+    Problems are read from FCLIB's HDF5, Siconos' text, .npz or .mat; matrices from text, .csv, .npy, .mtx or
+    .json. Raises DataError, in one line, for anything unusable; nothing in a file is ever executed.
 
     >>> import tempfile, pathlib
     >>> import workbench as wb

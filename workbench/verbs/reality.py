@@ -1,4 +1,4 @@
-"""`reality`: which formulation predicts recorded motions best, and whether the differences are beyond the noise."""
+"""`reality`: compare formulations with recorded motions, and decide whether the differences exceed the noise."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
 EXACT = "coulomb"
 MOST_TRACKS = 8
-"""Predictions that are shown beside a recording."""
+"""Number of predictions that are shown with a recording."""
 SUBSTEPS = 4
-"""Steps from one sample to the next."""
+"""Number of steps from one sample to the next."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class RealityResult(Result):
-    """`subjects`, a row each; `noise` of the recordings, `outcomes` with every error of every toss."""
+    """`subjects`, one row each; `noise` of the recordings, `outcomes` with every error of every toss."""
 
     recordings: Recordings = field(repr=False)
     trial: RealityTrial = field(repr=False)
@@ -56,7 +56,7 @@ class RealityResult(Result):
 
     @property
     def subjects(self) -> pd.DataFrame:
-        """A row per formulation with rigid or relaxed rows; units and meanings in `attrs["columns"]`."""
+        """One row per formulation with rigid or relaxed rows; units and meanings in `attrs["columns"]`."""
         return self.findings.subjects
 
     @property
@@ -79,7 +79,7 @@ class RealityResult(Result):
 
     @property
     def motion(self) -> tuple[Motion, str] | None:
-        """A toss that is typical of the first subject, beside those that predict best, and its recording's name.
+        """A toss that is typical of the first subject, with the best predictions, and its recording's name.
 
         None for a body without a shape.
         """
@@ -101,14 +101,14 @@ def reality(
 ) -> RealityResult:  # fmt: skip
     """Identify mu and e of every formulation on a share of recorded motions, and predict the others.
 
-    `about` describes the folder where its `recordings.toml` does not; `rows` are rigid, relaxed, or both, and
-    `relaxation` that of the relaxed ones, by default that of the case `cube`; formulations with springs of their own
-    come once, since these take the place of the rows' compliance. The step [s] is brought to a whole part of the time
-    between samples, by default a quarter. `mu` and `e` bound the searches; restitution is zero unless the normal law
-    is moreau. `members` is the size of the ensemble of starts. What is not done after so many `seconds` has that as
-    its reason. Exact Coulomb friction with rigid rows comes first, since the others are paired with it. What is done is
-    kept in the folder `kept`, and the same question asked again there goes on with what is missing; `workers` processes
-    work at once. Raises WorkbenchError where something cannot be used.
+    `about` describes the folder if its `recordings.toml` does not; `rows` are rigid, relaxed, or both, and
+    `relaxation` is that of the relaxed ones, by default that of the case `cube`; formulations with their own springs
+    occur once, since these replace the rows' compliance. The step [s] is rounded to an integer fraction of the sampling
+    interval, by default a quarter. `mu` and `e` bound the searches; restitution is zero unless the normal law is
+    moreau. `members` is the size of the ensemble of starts. Subjects not finished after `seconds` have that as
+    their reason. Exact Coulomb friction with rigid rows comes first, since the others are paired with it. Results are
+    kept in the folder `kept`, where repeating the same call computes only what is missing; `workers` processes
+    run at once. Raises WorkbenchError for unusable input.
     """
     found = read_folder(Path(folder), None if about is None else Path(about))
     trial = _trial(found, share, step, normal, mu, e, members, seconds)
@@ -169,7 +169,7 @@ def _trial(
 
 
 def _subjects(wanted: Sequence[str | Formulation] | None, rows: Sequence[str], relaxed: Relaxation) -> list[Subject]:
-    """Exact Coulomb friction first, each formulation once with each kind of rows."""
+    """The subjects: exact Coulomb friction first, each formulation once with each kind of rows."""
     for kind in rows:
         if kind not in ("rigid", "relaxed"):
             raise WorkbenchError(f"rows '{kind}'; they can be rigid or relaxed")
@@ -185,8 +185,8 @@ def _subjects(wanted: Sequence[str | Formulation] | None, rows: Sequence[str], r
 def _outcomes(
     trial: RealityTrial, subjects: list[Subject], folder: Path | None, workers: int, progress: ProgressCallback | None
 ) -> list[Outcome]:
-    """Those that the folder has, and the others, made one after the other in this process, or in several at once."""
-    # Starts err in the same way for all: one ensemble tells what that makes.
+    """The outcomes: those in the folder, and the others, computed one after the other here, or in several processes."""
+    # Errors of starts are the same for all subjects, so one ensemble suffices.
     trials = [trial, *(changed(trial, members=0) for _ in subjects[1:])]
     units = {key_of(*unit): unit for unit in zip(trials, subjects, strict=True)}
     found: dict[str, Outcome] = {}

@@ -1,4 +1,4 @@
-"""`report`: the page of a comparison from what is on disk, of one folder or of several together."""
+"""`report`: the page of a comparison from saved results, of one folder or of several together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.errors import DataError, WorkbenchError
 from workbench.verbs.compare import Compared, several
 
 OF_ALL = ("python", "platform", "versions", "case", "scene", "rows", "parameters", "file", "problem", "known")
-"""What of the first run's provenance is that of all."""
+"""Entries of the first run's provenance that apply to all."""
 
 
 class Reported(Compared):
@@ -23,17 +23,17 @@ class Reported(Compared):
         except WorkbenchError:
             raise
         except Exception as error:
-            # Every value has been read as what it should be, and together they still make no sense.
+            # Every value has been read with its right type, and together they are still inconsistent.
             raise DataError(f"these runs make no page ({type(error).__name__}: {error}); they are damaged") from error
 
 
 def report(runs: str | Path | Sequence[str | Path]) -> Reported:
-    """The comparison that one folder of `compare` holds, or that several make together, without computing anything.
+    """Return the comparison saved by `compare` in one folder, or combined from several, without computing anything.
 
-    Several share a page where they are of the same case and parameters, the same scene up to the same time, or the same
-    file, and of the same reference, settings, metrics and versions; formulations, solvers and steps may differ. Of a
-    run that two folders have, the newer is taken, and a remark says so. Nothing in a folder is imported or run. Raises
-    WorkbenchError, one line that names what is missing, damaged, or different.
+    Several folders can be combined if they have the same case and parameters, the same scene up to the same time, or
+    the same file, and the same reference, settings, metrics and versions; formulations, solvers and steps may differ.
+    If two folders have the same run, the newer one is used, and a remark says so. Nothing in a folder is imported or
+    executed. Raises WorkbenchError, with one line that names what is missing, damaged, or different.
 
     >>> import workbench as wb
     >>> folder = wb.compare("wheel", "box", duration=0.02).save("box")

@@ -1,4 +1,4 @@
-"""What the verbs hand back: numbers as tidy frames, which can be looked at, saved, and shown as a page."""
+"""Results of the verbs: numbers as tidy frames that can be viewed, saved, and shown as a page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Result:
-    """Base of all results: `frames` by name, `words` that say what they mean, `facts` on how they came about."""
+    """Base of all results: `frames` by name, `words` that explain them, `facts` on how they were computed."""
 
     title: str
 
@@ -30,7 +30,7 @@ class Result:
 
     @property
     def drawn(self) -> str:
-        """An SVG that belongs between the sentences and the frames in a notebook; empty where there is none."""
+        """An SVG to show between the sentences and the frames in a notebook; empty if there is none."""
         return ""
 
     @property
@@ -39,20 +39,20 @@ class Result:
         return provenance(result=self.title)
 
     def html(self, facts: dict[str, Any] | None = None) -> str:
-        """The result as one HTML page that opens offline; `facts` on how it came about take the place of its own."""
+        """The result as one HTML page that opens offline; `facts` on its computation replace its own."""
         from workbench.builtin.reports.pages.result import render
 
         return render(self.title, self.words, self.frames, facts or self.facts)
 
     def write(self, folder: Path) -> None:
-        """Every frame as CSV, the page and provenance.json into a folder that is there."""
+        """Write every frame as CSV, the page and provenance.json into an existing folder."""
         for name, frame in self.frames.items():
             frame.to_csv(folder / f"{name}.csv", index=False)
         (folder / "report.html").write_bytes(self.html().encode())
         write_json(folder / "provenance.json", self.facts)
 
     def save(self, folder: str | Path) -> Path:
-        """Write everything into a folder, whole or not at all; raises WorkbenchError where it cannot be written."""
+        """Write everything into a folder, whole or not at all; raises WorkbenchError if it cannot be written."""
         with staged(Path(folder)) as stage:
             self.write(stage)
         return Path(folder)
@@ -60,7 +60,7 @@ class Result:
     def page(self, path: str | Path) -> Path:
         """Write the page to a file, whole or not at all.
 
-        Raises WorkbenchError where the file cannot be written, or is no .html by its name.
+        Raises WorkbenchError if the file cannot be written, or its name does not end in .html.
         """
         with replaced(page_path(path)) as stage:
             stage.write_bytes(self.html().encode())

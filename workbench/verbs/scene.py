@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from workbench.comparison.scenes.runs import SceneEngine
 
 MODELS = (".xml", ".mjcf", ".urdf", ".mjb")
-"""Endings of files that hold models of MuJoCo or URDF."""
+"""Extensions of files that hold models of MuJoCo or URDF."""
 ENGINE = "engine:mujoco"
 DURATION = 0.5
-"""Seconds of a model that are compared unless somebody chooses: the file says nothing of it."""
+"""Default duration [s] of a model's comparison, which the file does not specify."""
 
 
 def scene(
     what: str | Path | Scene | SceneCase, values: Mapping[str, Any] | None = None, key: str | None = None,
     ctrl: str | float | None = None,
 ) -> Scene:  # fmt: skip
-    """A scene from an MJCF, URDF or MJB file, or of this name.
+    """Return a scene from an MJCF, URDF or MJB file, or by name.
 
-    Of a model `values` are set, {"geom/foot.friction": 0.4}, it starts from the keyframe `key`, and `ctrl` commands its
-    actuators: a number, or a file whose columns are time [s] and the actuators. Of a scene by name `values` are its
-    parameters. Raises WorkbenchError in one line.
+    For a model, `values` are set, {"geom/foot.friction": 0.4}, it starts from the keyframe `key`, and `ctrl` controls
+    its actuators: a number, or a file whose columns are time [s] and the actuators. For a scene by name, `values` are
+    its parameters. Raises WorkbenchError in one line.
 
     >>> import workbench as wb
     >>> hopper = wb.scene("hopper", {"N": 20})
@@ -55,7 +55,7 @@ def scene(
 
 
 def must_be_known(what: Any) -> None:
-    """Raises UnknownNameError for a plain name that neither a case nor a scene has, DataError for an absent file."""
+    """Raise UnknownNameError for a plain name that is neither a case nor a scene, DataError for an absent file."""
     if isinstance(what, str) and ":" not in what and Path(what).suffix not in ("", ".py") and not Path(what).exists():
         raise DataError(f"{what} does not exist; name a case, a scene, or a file with a problem or a model")
     if isinstance(what, str) and not {".", ":", "/"} & set(what) and what not in CASES and what not in SCENES:
@@ -63,7 +63,7 @@ def must_be_known(what: Any) -> None:
 
 
 def is_model(what: Any) -> bool:
-    """Whether it is the path of a model's file, by its ending."""
+    """Whether it is the path of a model's file, by its extension."""
     return isinstance(what, str | Path) and Path(what).suffix.lower() in MODELS
 
 
@@ -74,15 +74,15 @@ def is_scene(what: Any) -> bool:
 
 
 def duration_of(what: Any) -> float:
-    """How long a scene is compared unless somebody chooses [s]."""
+    """Default duration of a scene's comparison [s]."""
     case = SCENES.find(what) if isinstance(what, str) and what in SCENES else what
     return float(getattr(case, "duration", DURATION))
 
 
 def find_engine(wanted: str, found: Scene) -> SceneEngine:
-    """The engine engine:mujoco, or engine:mujoco,timeconst=0.002,cone=elliptic, on a scene from a model's file.
+    """Find the engine engine:mujoco, or engine:mujoco,timeconst=0.002,cone=elliptic, on a scene from a model's file.
 
-    Raises WorkbenchError for another name or option, or a scene that is no model of MuJoCo.
+    Raises WorkbenchError for another name or option, or a scene that is not a MuJoCo model.
     """
     name, *options = wanted.split(",")
     if name != ENGINE:
@@ -109,7 +109,7 @@ def engines_of(found: Scene) -> tuple[SceneEngine, ...]:
 
 
 def apart(wanted: Sequence[Any]) -> tuple[list[Any], list[str]]:
-    """Formulations, and names of engines."""
+    """Separate formulations from names of engines."""
     engines = [x for x in wanted if isinstance(x, str) and x.startswith("engine:")]
     return [x for x in wanted if x not in engines], engines
 

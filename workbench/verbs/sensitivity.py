@@ -1,4 +1,4 @@
-"""`sensitivity`: how the end of a motion moves with parameters, under several formulations."""
+"""`sensitivity`: derivatives of the end of a motion by parameters, under several formulations."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ CLASSICAL = (
     "coulomb", "ccp", "stewart-trinkle", "anitescu-potra", "box", "hybrid", "phantom-inertia", "staggered", "mujoco",
     "sap",
 )  # fmt: skip
-"""Formulations that are asked unless others are."""
+"""Default formulations."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Sensitivities(Result):
-    """`table` has a row for each parameter, output and formulation, that of the motion first where it is followed."""
+    """`table` has a row for each parameter, output and formulation, with the event-driven motion first, if any."""
 
     case: Case
     settings: dict[str, Any]
@@ -87,13 +87,13 @@ def sensitivity(
     what: str | Case | type[Case], formulations: Any = CLASSICAL, *, of: str | Sequence[str], to: str | Sequence[str],
     step: float = 1e-3, duration: float | None = None, progress: ProgressCallback | None = None,
 ) -> Sensitivities:  # fmt: skip
-    """The derivatives of outputs `of` the end of a case's motion by parameters `to`, under formulations.
+    """Return the derivatives of outputs `of` the end of a case's motion by parameters `to`, under formulations.
 
-    Outputs are x, y, z of the centre of mass [m], energy [J], and q[i], v[i]. Each derivative is that of the motion by
-    steps of `step` [s], by the chain rule over steps (`derivatives.motion`), beside the difference quotient of whole
-    runs; errors are relative to the derivative of the motion itself, followed from event to event with the parameter
-    moved, or where it cannot be followed to exact Coulomb friction by the same steps. Raises UnknownNameError for names
-    that are not known, DataError for a step or a duration that is none, and where no formulation is given.
+    Outputs are x, y, z of the centre of mass [m], energy [J], and q[i], v[i]. Each derivative is that of the motion
+    with steps of `step` [s], by the chain rule over steps (`derivatives.motion`), together with the difference quotient
+    of whole runs. Errors are relative to the derivative of the event-driven motion with the parameter varied, or, if it
+    cannot be followed, to exact Coulomb friction with the same steps. Raises UnknownNameError for unknown names,
+    DataError for an invalid step or duration, and if no formulation is given.
 
     >>> import workbench as wb
     >>> found = wb.sensitivity("block", ["coulomb"], of="x", to="mu", duration=0.1)
@@ -112,7 +112,7 @@ def sensitivity(
     if not (np.isfinite(duration) and duration >= step):
         raise DataError(f"duration {duration:g} s; at least one step of {step:g} s is needed")
     outputs, parameters = several(of), several(to)
-    # Errors want exact friction by steps where the motion cannot be followed.
+    # Errors need exact friction with time steps where the motion cannot be followed.
     exact = find_formulation("coulomb")
     others = [f for f in chosen if f.label != exact.label]
     table = derivatives_of(case, [exact, *others], outputs, parameters, step, duration, progress)

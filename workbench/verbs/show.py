@@ -65,7 +65,7 @@ class Shown(Result):
 
     @property
     def drawn(self) -> str:
-        """The cross-section of friction that the declaration admits, before Coulomb's disc, where there is one."""
+        """The cross-section of friction that the declaration admits, with Coulomb's disc, if there is one."""
         from workbench.builtin.reports.figures.styles import dashes, palette
         from workbench.builtin.reports.figures.tangent_plane import thumbnail
         from workbench.diagnostics.friction_section import friction_section
@@ -74,7 +74,7 @@ class Shown(Result):
         try:
             section, sliding = friction_section(f), friction_section(f, slides=True)
         except WorkbenchError:
-            # What is declared for a case in the plane may be refused in space.
+            # A declaration for a case in the plane may be refused in space.
             return ""
         if section is None or sliding is None:
             return ""
@@ -83,7 +83,7 @@ class Shown(Result):
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row per option: name, default, values allowed."""
+        """One row per option: name, default, allowed values."""
         import pandas as pd
 
         rows = list(self.formulation.described_options.items())
@@ -95,8 +95,8 @@ class Shown(Result):
 
 
 def show(formulation: Any, case: str | Case | None = None) -> Shown | ShownScene:
-    """Relations, sets, problem class, block matrix and options of a formulation, for the size of a case; of a scene, or
-    of a model's file, what is in it.
+    """Return relations, sets, problem class, block matrix and options of a formulation, for the size of a case; for a
+    scene, or a model's file, its contents.
 
     The default case is the wheel, for sliding formulations the rod in its guide. Raises WorkbenchError.
 

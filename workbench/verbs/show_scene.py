@@ -1,4 +1,4 @@
-"""`show` of a scene: what is in it, what touches at its start, and what of its model is not taken over."""
+"""`show` for a scene: its contents, its contacts at the start, and the parts of its model that are not supported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LIMIT = "limit"
 MOST = 20
-"""Bodies that are named."""
+"""Largest number of bodies that are named."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -30,7 +30,7 @@ class ShownScene(Result):
 
     @classmethod
     def of(cls, scene: Scene) -> ShownScene:
-        """Raises DataError where the start has no contact data."""
+        """Show a scene; raises DataError if its start has no contact data."""
         return cls(scene, scene.instant(*scene.start(), 0.0, scene.step))
 
     @property
@@ -55,7 +55,7 @@ class ShownScene(Result):
         ]  # fmt: skip
 
     def _touching(self) -> list[str]:
-        """What acts at the start, kind by kind."""
+        """The contacts and limits active at the start, by kind."""
         x, frame = self.instant, self.frame
         limits, contacts = frame[frame["kind"] == LIMIT], frame[frame["kind"] != LIMIT]
         said = []

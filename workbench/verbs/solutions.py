@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHOWN = 6
-"""Digits of a number in a terminal."""
+"""Number of digits in a terminal."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class AllSolutions(Result):
-    """The isolated solutions of a problem with its own q, and how many there are; `data` is ready for JSON.
+    """The isolated solutions of a problem with its own q, and their number; `data` is ready for JSON.
 
     `count` is a number, "infinite", or None with the reason in `data["reason"]`.
     """
@@ -47,7 +47,7 @@ class AllSolutions(Result):
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row per unknown of each solution: of a friction problem mode, p and u, of others z."""
+        """One row per unknown of each solution: for a friction problem mode, p and u, for others z."""
         import pandas as pd
 
         friction = "law" in self.data
@@ -69,7 +69,7 @@ class AllSolutions(Result):
 
     @property
     def text(self) -> str:
-        """The count, and every solution in numbers."""
+        """The number of solutions, and every solution in numbers."""
         rows = [("problem", self.title), ("solutions", self.words[0])]
         for k, point in enumerate(self.data["points"], start=1):
             rows.append((f"solution {k}", _shown(point)))
@@ -86,14 +86,14 @@ def _shown(point: Any) -> str:
 
 
 def solutions(problem: FileProblem | str | Path, *, seconds: float = 10.0) -> AllSolutions:
-    """All solutions of Coulomb's law, or of an LCP or MLCP, for the problem's q: proved to be all.
+    """Return all solutions of Coulomb's law, or of an LCP or MLCP, for the problem's q, proved to be all.
 
-    `problem` is a friction problem, an LCP or MLCP, or the path of a file with one; its doubles are taken for exact
-    numbers. Coulomb's law is searched for up to 8 contacts in the plane and 4 in space, and for more only where it is
-    known to have one solution for every q. Every solution comes with its contact modes, the sign of the determinant of
-    the linearised law (its index), and the problem's own residual. Where `seconds` end first, or a solution is
-    degenerate in a way that cannot be decided, `count` is None. Raises WorkbenchError for what cannot be read, or is no
-    such problem.
+    `problem` is a friction problem, an LCP or MLCP, or the path of a file with one; its doubles are taken as exact
+    numbers. Coulomb's law is searched for up to 8 contacts in the plane and 4 in space, and for more only if it is
+    known to have one solution for every q. Every solution has its contact modes, the sign of the determinant of
+    the linearised law (its index), and the problem's own residual. If `seconds` end first, or a solution is
+    degenerate in an undecidable way, `count` is None. Raises WorkbenchError for unreadable input or another kind of
+    problem.
 
     >>> import numpy as np
     >>> import workbench as wb

@@ -49,13 +49,13 @@ UNITS = {
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Solved(Result):
-    """The answer to one problem: arrays by name (`values`, also as attributes) and what is known of them.
+    """The solution of one problem: arrays by name (`values`, also as attributes) and their verification.
 
     For a `ContactSystem` v (n,), p_n (r,), p_t (d r,), p_b (m,); for a `SlidingSystem` lambda_nb (m_b,), lambda_nu
-    (m_u,), acceleration (n,); for a friction problem p and u (n,); for an LCP, a box or a cone problem z (n,). nan
-    where the solver gave no answer. `verified` is the problem's own residual within `tolerance`. Where the nearest W of
-    bodies was taken for that of a friction problem, `moved` is the share of |q| by which that moves the exact velocity,
-    and u is that of the W taken. `proof`, where it was asked for, says how near an exact solution is.
+    (m_u,), acceleration (n,); for a friction problem p and u (n,); for an LCP, a box or a cone problem z (n,). NaN
+    if the solver gave no result. `verified`: the problem's own residual is within `tolerance`. If the W of a friction
+    problem was replaced by the nearest one of bodies, `moved` is the change of the exact velocity as a share of |q|,
+    and u is that of the new W. `proof`, if requested, is the distance of an exact solution.
     """
 
     title: str
@@ -75,7 +75,7 @@ class Solved(Result):
 
     @property
     def status(self) -> Status:
-        """What the solver claims."""
+        """The solver's own claim."""
         return self.solution.claimed
 
     @property
@@ -84,7 +84,7 @@ class Solved(Result):
 
     @property
     def residual(self) -> float:
-        """The problem's own, without unit."""
+        """The problem's own residual, dimensionless."""
         return self.solution.residual
 
     @property
@@ -126,19 +126,21 @@ def solve(
     tolerance: float | None = None, max_iterations: int | None = None, seconds: float | None = None,
     prove: bool = False,
 ) -> Solved:  # fmt: skip
-    """Solve a problem under a formulation by a solver, and verify the answer by the problem's own residual.
+    """Solve a problem under a formulation by a solver, and verify the result by the problem's own residual.
 
     `problem` is a `ContactSystem`, a `SlidingSystem`, a friction problem, LCP, box or cone problem, or the path of a
     file with one. `formulation` is a name or a Formulation; the default is exact Coulomb friction ("coulomb"), for
-    sliding systems "sliding-lcp", and LCPs, box and cone problems take none. `solver` is a name or a solver; the
-    default, "auto", is the method for the problem's kind, and what takes over where that fails. Of a friction problem,
-    LCP, box or cone problem: `start` (n,) are impulses or unknowns to begin from, or an earlier result; `tolerance` is
-    the residual up to which the answer counts as verified; `max_iterations` is the solver's own; after `seconds`, in
-    another process, a solver with iterates hands back the best (a script that asks for this begins with
-    `if __name__ == "__main__":`). `prove` asks for a proof that an exact solution is near (`proof`), of LCPs, MLCPs,
-    Coulomb's law and cone problems of up to 60 contacts, the doubles of the data being taken for exact numbers.
-    Raises WorkbenchError where the problem cannot be read or posed, or the solver cannot be asked for these; a solver
-    that fails or refuses is a result that says so.
+    sliding systems "sliding-lcp"; LCPs, box and cone problems take none. `solver` is a name or a solver; the default,
+    "auto", is the method for the problem's kind, followed by other methods if it fails.
+
+    For a friction problem, LCP, box or cone problem: `start` (n,) are initial impulses or unknowns, or an earlier
+    result; `tolerance` is the residual up to which the result counts as verified; `max_iterations` is the solver's own;
+    after `seconds`, in another process, an iterative solver returns its best iterate (a script that uses this begins
+    with `if __name__ == "__main__":`). `prove` requests a proof that an exact solution is near (`proof`), for LCPs,
+    MLCPs, Coulomb's law and cone problems of up to 60 contacts, with the doubles of the data taken as exact numbers.
+
+    Raises WorkbenchError if the problem cannot be read or posed, or the solver does not support these options; a solver
+    that fails or refuses gives a result that says so.
 
     >>> import numpy as np
     >>> import workbench as wb
@@ -191,9 +193,9 @@ def solve(
 def answer_proof(
     problem: FileProblem | ConeProblem, f: Formulation | None, z: Array, moved: float | None = None
 ) -> ProvedAnswer:
-    """How near an exact solution is to the answer z (n) of a problem, under a formulation where it takes one.
+    """Prove the distance of an exact solution from the solution z (n) of a problem, under its formulation if any.
 
-    Raises WorkbenchError where the formulation is neither Coulomb's law nor the cone problem.
+    Raises WorkbenchError if the formulation is neither Coulomb's law nor the cone problem.
     """
     if isinstance(problem, MLCP):
         return proved_solution(problem, z)

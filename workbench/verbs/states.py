@@ -1,4 +1,4 @@
-"""A state of a case to look at: coordinates and velocities of one's own, or a moment of the reference run."""
+"""A state of a case to examine: given coordinates and velocities, or a time of the reference run."""
 
 import numpy as np
 
@@ -14,14 +14,14 @@ from workbench.step.simulation import simulate
 from workbench.verbs.find import find_formulation
 
 LOADED = 1e-9
-"""Share of the largest impulse of a step from which on a contact counts as loaded."""
+"""Fraction of the largest impulse of a step above which a contact counts as loaded."""
 
 
 def state_of_run(case: Case, at: float, state: State, progress: ProgressCallback | None, end: float) -> State:
-    """The state after `at` seconds of the reference run; closed are the contacts that its last step loaded.
+    """The state after `at` seconds of the reference run; closed are the contacts that were loaded in its last step.
 
-    `progress` hears "run", how many steps are done, and of how many; `end` is by `clock()`. Raises WorkbenchError for a
-    moment outside the run, and where the run is not verified or takes too long.
+    `progress` is called with "run", the number of steps done, and the total; `end` is by `clock()`. Raises
+    WorkbenchError for a time outside the run, and if the run is not verified or takes too long.
     """
     settings = Settings().of_case(case)
     h = settings.reference_step

@@ -1,4 +1,4 @@
-"""`study`: comparisons over many parameters, kept row by row, resumed, shared out."""
+"""`study`: comparisons over many parameters, saved row by row, resumable, distributed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Studied(Result):
-    """A study: `rows` is a tidy frame, a row per point, formulation, solver, step and window."""
+    """A study: `rows` is a tidy frame with one row per point, formulation, solver, step and window."""
 
     study: Study = field(repr=False)
     kept: Kept = field(repr=False)
@@ -50,12 +50,12 @@ class Studied(Result):
 
     @property
     def rows(self) -> pd.DataFrame:
-        """What is varied, then the columns of a comparison's `runs`; units and meanings in `attrs["columns"]`."""
+        """Varied parameters, then the columns of a comparison's `runs`; units and meanings in `attrs["columns"]`."""
         return self.table.frame()
 
     @cached_property
     def table(self) -> LongTable:
-        """`rows`, without having all of them in memory."""
+        """`rows`, without loading all of them into memory."""
         return self.study.table(self.kept)
 
     @property
@@ -64,7 +64,7 @@ class Studied(Result):
 
     @property
     def whole(self) -> bool:
-        """Whether all rows are there, those of other shards too."""
+        """Whether all rows are complete, including those of other shards."""
         return all(key in self.kept.records for point in self.study.points for key in point.keys)
 
     @property
@@ -87,12 +87,12 @@ class Studied(Result):
         return self._page(self.table.frame(shown_columns(self.table.columns)), facts or self.facts)
 
     def write(self, folder: Path, facts: dict[str, Any] | None = None) -> None:
-        """rows.parquet, rows.csv, the page and provenance.json into a folder that is there."""
+        """Write rows.parquet, rows.csv, the page and provenance.json into an existing folder."""
         import pandas as pd
 
         path, facts = folder / "rows.parquet", facts or self.facts
         self.table.write(path, folder / "rows.csv")
-        # Columns of the file are read in less time than lines of the journal.
+        # Columns of the file are read faster than lines of the journal.
         rows = pd.read_parquet(path, columns=shown_columns(self.table.columns))
         (folder / "report.html").write_bytes(self._page(rows, facts).encode())
         write_json(folder / "provenance.json", facts)
@@ -111,21 +111,21 @@ def study(
     executor: Any = None, workers: int | None = None, shard: tuple[int, int] = (1, 1), retry_failed: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> Studied:  # fmt: skip
-    """Compare formulations over many parameters of cases, each run judged against exact Coulomb friction.
+    """Compare formulations over many parameters of cases, with each run judged against exact Coulomb friction.
 
     `parameters` maps a name to values: a list, "0.1:0.9:9" (nine values), "1e-3:1:4:log", or a range "0.1:0.9" or
-    `(0.1, 0.9)` that is sampled; a tuple of names, to a list of tuples: quantities that go together. Names are
-    parameters of the cases, `step`, `scheme`, `reference_step`, `duration`, `relax.k_n` and other compliances, and
+    `(0.1, 0.9)` that is sampled; a tuple of names maps to a list of tuples, for quantities that vary together. Names
+    are parameters of the cases, `step`, `scheme`, `reference_step`, `duration`, `relax.k_n` and other compliances, and
     FORMULATION.OPTION. `sample` is "sobol:128", "lhs:100" or "random:100", and `seed` that of its random numbers. The
     other settings are those of `compare`; without `solvers` the solver is "auto".
 
-    Finished rows are kept in `folder`, and the same study begun again there makes what is missing; without a folder
+    Finished rows are kept in `folder`, where repeating the same study computes only what is missing; without a folder
     nothing is kept. `executor` is "processes", "dask://HOST:PORT", "mpi", "submitit:slurm", "submitit:local", one of
     submitit's objects, or one with the interface of `concurrent.futures`. `workers` is the number of processes, of
     submitit's jobs, or of units that an object takes at once; the default is the number of processors. `shard` (i, n)
-    makes every n-th point from the i-th. A row that fails has its reason, and `retry_failed` makes it again.
-    A script that asks for other processes begins with `if __name__ == "__main__":`. Raises WorkbenchError for a study
-    that cannot be made.
+    computes every n-th point from the i-th. A row that fails has its reason, and `retry_failed` computes it again.
+    A script that uses other processes begins with `if __name__ == "__main__":`. Raises WorkbenchError for an invalid
+    study.
 
     >>> import workbench as wb
     >>> found = wb.study("wheel", "box", parameters={"mu": [0.2, 0.4]}, duration=0.01, workers=1)
@@ -161,13 +161,13 @@ def study(
     with ExitStack() as stack:
         place = stack.enter_context(tempfile.TemporaryDirectory(prefix="workbench-"))
         result = Studied(what, what.run(Path(place), pool, retry_failed, progress), own)
-        # Its rows are read from there.
+        # Its rows are read from the folder.
         weakref.finalize(result, stack.pop_all().close)
     return result
 
 
 def _varied(parameters: Mapping[Any, Any], steps: list[Any]) -> tuple[list[DesignAxis], list[Range], list[float]]:
-    """Axes and ranges; steps that are an axis of their own are steps of every point, which share its reference."""
+    """Axes and ranges; steps that are a separate axis are steps of every point, which share its reference."""
     axes, ranges = [], []
     for name, values in parameters.items():
         if isinstance(name, tuple):

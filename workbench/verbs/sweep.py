@@ -1,4 +1,4 @@
-"""`sweep`: one step, or sliding contacts at one instant, of many systems whose data vary."""
+"""`sweep`: one step, or sliding contacts at one instant, of many systems with varying data."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ for _side in "bu":
         f"mu_{_side}": GIVEN["mu"], f"xi_{_side}": ("1", "sign of the sliding velocity"),
         f"w_n{_side}": ("m/s2", "bias acceleration along the normal"),
     }  # fmt: skip
-"""Unit and meaning of what may vary; of sliding systems for bilateral and for unilateral contacts."""
+"""Unit and meaning of the data that may vary; for sliding systems at bilateral and at unilateral contacts."""
 LAST = {
     "status": ("", "what the solver claims, a name of `Status`"),
     "residual": ("1", "the problem's own residual; inf without an answer"),
@@ -49,7 +49,7 @@ LAST = {
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Swept(Result):
-    """The answers to many systems, whose arrays are attributes: those of `step.sweep.Sweep` or of `SlidingSweep`."""
+    """The solutions of many systems, with arrays as attributes: those of `step.sweep.Sweep` or of `SlidingSweep`."""
 
     title: str
     varied: dict[str, Any] = field(repr=False)
@@ -73,9 +73,9 @@ class Swept(Result):
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row per system: what varies, the answer, status, residual; units and meanings in `attrs["columns"]`.
+        """One row per system: varied data, solution, status, residual; units and meanings in `attrs["columns"]`.
 
-        What varies and has the name of an answer, as v may, is called v_given.
+        A varied datum with the name of a result, such as v, is called v_given.
         """
         import pandas as pd
 
@@ -105,9 +105,9 @@ def sweep(
 ) -> Swept:  # fmt: skip
     """Solve many systems that differ in their data, in compiled loops without Python between them.
 
-    `varied` names data of the system; each has an axis for the systems in front, and behind it the datum's own shape or
-    a number for all of its entries. Raises DataError for shapes that do not fit or data that make no system,
-    UnknownNameError for a datum that there is not.
+    `varied` names data of the system; each has a leading axis for the systems, followed by the datum's own shape,
+    or a single number for all of its entries. Raises DataError for inconsistent shapes or invalid data,
+    UnknownNameError for an unknown datum.
 
     >>> import numpy as np
     >>> import workbench as wb

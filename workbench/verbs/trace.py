@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from workbench.builtin.reports.figures.cones import Picture
 
 LARGEST = 12
-"""Unknowns: more make no table that anybody reads."""
+"""Largest number of unknowns: tables of more are unreadable."""
 SOLVERS = ("lemke", "murty", "judice-pires", "keller", "pgs")
 MOST, MOST_EXACT = 10_000, 30
-"""Steps that may be asked for, and sweeps in fractions, whose digits grow with each."""
+"""Largest numbers of steps, and of sweeps in fractions, whose digits grow with each."""
 STEPS, EXACT_SWEEPS = 1000, 10
-"""Steps where nobody says how many, and sweeps in fractions."""
+"""Default numbers of steps, and of sweeps in fractions."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -59,7 +59,7 @@ class Traced(Result):
         return in_words(self.trace)
 
     def tableau(self, step: int) -> pd.DataFrame:
-        """The tableau after a pivot, in fractions, the next pivot in brackets; raises WorkbenchError without one."""
+        """The tableau after a pivot, in fractions, the next pivot in brackets; WorkbenchError if there is none."""
         import pandas as pd
 
         pivots = len(self.trace.pivots)
@@ -70,8 +70,8 @@ class Traced(Result):
         return pd.DataFrame([row[1:] for row in rows], index=[row[0] for row in rows], columns=columns)
 
     def picture(self) -> Picture:
-        """The way through the complementary cones of two or three unknowns, or the sweeps of two. Raises WorkbenchError
-        for other numbers of unknowns."""
+        """Draw the path through the complementary cones of two or three unknowns, or the sweeps of two. Raises
+        WorkbenchError for other numbers of unknowns."""
         from workbench.builtin.reports.figures.traces import picture
 
         return picture(self.trace)
@@ -84,7 +84,7 @@ class Traced(Result):
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row per step, in the words of `text`, z apart (`points`)."""
+        """One row per step, with the text of `text`; z is separate (`points`)."""
         import pandas as pd
 
         steps = self.trace.steps
@@ -111,7 +111,7 @@ class Traced(Result):
 
     @property
     def ratios(self) -> pd.DataFrame:
-        """One row per step and basic unknown that could have left: step, unknown, ratio, exact, leaves."""
+        """One row per step and candidate for leaving the basis: step, unknown, ratio, exact, leaves."""
         import pandas as pd
 
         name = self.trace.system.name
@@ -136,12 +136,12 @@ def trace(
     what: Any, *, rhs: Any = None, solver: str = "lemke", max_steps: int | None = None, ties: str = "lexicographic",
     exact: bool = False,
 ) -> Traced:  # fmt: skip
-    """Every pivot or sweep of a method on an LCP of at most 12 unknowns, in exact fractions.
+    """Return every pivot or sweep of a method on an LCP of at most 12 unknowns, in exact fractions.
 
     `what` is M or M and q as for `check`, `rhs` is q (n,). `solver` is "lemke", "murty", "judice-pires", "keller"
     (symmetric M) or "pgs" (positive diagonal; in doubles, or `exact` for few sweeps). `ties` of Lemke's method are
-    broken by the "lexicographic" rule, or the "first" row leaves, with which it may cycle. After `max_steps`, 1000 and
-    10 exact sweeps unless given, it stops. Raises WorkbenchError for what cannot be read or traced.
+    broken by the "lexicographic" rule, or the "first" row leaves, with which it may cycle. It stops after `max_steps`,
+    by default 1000, or 10 exact sweeps. Raises WorkbenchError for input that cannot be read or traced.
 
     >>> import workbench as wb
     >>> found = wb.trace([[0, -1, 2], [2, 0, -2], [-1, 1, 0]], rhs=[-3, 6, -1])

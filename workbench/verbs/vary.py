@@ -1,4 +1,4 @@
-"""`vary`: how do the solutions change along a parameter?"""
+"""`vary`: the solutions of a problem along a parameter."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Varying(Result):
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row per critical value and interval, in order: where, solutions, what."""
+        """One row per critical value and interval, in order: position, solutions, event."""
         import pandas as pd
 
         return pd.DataFrame(rows(self.paths), columns=[self.paths.problem.parameter, "solutions", "what"])
@@ -80,13 +80,13 @@ def vary(
     pencil: Any = None, pencil_rhs: Any = None, given: Mapping[str, Any] | None = None, step: float = 1e-3,
     seconds: float = 10.0,
 ) -> Varying:  # fmt: skip
-    """The solutions of an LCP as functions of a parameter, exactly: where they begin, meet, and go to infinity.
+    """Return the solutions of an LCP as functions of a parameter, exactly: where they begin, meet, and go to infinity.
 
-    `along` is (name, from, to); whole numbers, `Fraction`s, doubles and strings such as "4/3" are taken exactly. `what`
-    is a matrix as for `check`, with `rhs` its q, and `pencil`, `pencil_rhs` are what t times is added to them, each
-    constant where it is left out; or a case or its name, with parameters `given`: the contacts that slide at its start,
-    or with a `formulation` the LCP of its first step of `step` [s]. `seconds` bound the search. Raises WorkbenchError
-    for more than 8 unknowns, for what no low polynomial in the parameter describes, and when the time is over.
+    `along` is (name, from, to); integers, `Fraction`s, doubles and strings such as "4/3" are taken as exact. `what`
+    is a matrix as for `check`, with `rhs` its q, and `pencil`, `pencil_rhs` are the coefficients of t added to them,
+    zero if omitted; or a case or its name, with parameters `given`: the contacts that slide at its start, or with a
+    `formulation` the LCP of its first step of `step` [s]. `seconds` limits the search. Raises WorkbenchError
+    for more than 8 unknowns, if no low-degree polynomial in the parameter describes the data, and when time is over.
 
     >>> import workbench as wb
     >>> found = wb.vary([[1, 0], [0, 1]], rhs=[-1, -1], pencil=[[0, 1], [1, 0]], along=("t", 0, 3))

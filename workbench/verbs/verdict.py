@@ -1,4 +1,4 @@
-"""`verdict`: does somebody's answer to a contact problem obey Coulomb's law, and where not, by how much?"""
+"""`verdict`: check a given solution of a contact problem against Coulomb's law, contact by contact."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ COLUMNS = {
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Judged(Result):
-    """`rows`, one a contact, and the residuals of the whole answer (`verdict`, see `workbench.judge.coulomb`)."""
+    """`rows`, one per contact, and the residuals of the whole solution (`verdict`, see `workbench.judge.coulomb`)."""
 
     title: str
     verdict: Verdict = field(repr=False)
@@ -50,7 +50,7 @@ class Judged(Result):
 
     @cached_property
     def rows(self) -> pd.DataFrame:
-        """A row per contact; units and meanings in `attrs["columns"]`."""
+        """One row per contact; units and meanings in `attrs["columns"]`."""
         import pandas as pd
 
         x, r = self.contacts, len(self.mu)
@@ -89,12 +89,12 @@ class Judged(Result):
 def verdict(
     problem: str | Path | FrictionProblem, answer: Any = None, *, step: float | None = None
 ) -> Judged | JudgedLog:
-    """Hold impulses against the law of a friction problem, without solving anything.
+    """Check impulses against the law of a friction problem, without solving anything.
 
     `problem` is a file or a problem; `answer` an array p (n,) in the workbench's order, all normals first, or a file:
-    .npz or .csv with p, FCLIB's HDF5 with a `solution`. None takes the solution that the problem's own file holds.
-    With the `step` [s] of which the impulses are, forces are given too. A model's file (.xml, .urdf, .mjb) wants a log
-    of MuJoCo's states, and is judged step by step. Raises WorkbenchError.
+    .npz or .csv with p, FCLIB's HDF5 with a `solution`. None means the solution in the problem's own file. With the
+    `step` [s] of the impulses, forces are given too. A model's file (.xml, .urdf, .mjb) needs a log of MuJoCo's
+    states, and is checked step by step. Raises WorkbenchError.
 
     >>> import numpy as np
     >>> import workbench as wb

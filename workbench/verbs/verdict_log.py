@@ -1,4 +1,4 @@
-"""A log of MuJoCo's states held against Coulomb's law, step by step: what the engine's own report does not tell."""
+"""Check a log of MuJoCo's states against Coulomb's law, step by step, beyond the engine's own report."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ STEPS = {
 
 @dataclass(frozen=True, repr=False, eq=False)
 class JudgedLog(Result):
-    """`rows`, one a contact over the whole log; `steps`, one a step with the residuals of `workbench.judge.coulomb`."""
+    """`rows`, one per contact over the log; `steps`, one per step with the residuals of `workbench.judge.coulomb`."""
 
     title: str
     rows: pd.DataFrame = field(repr=False)
     steps: pd.DataFrame = field(repr=False)
     tolerance: float
-    """At which MuJoCo's solver stops."""
+    """Tolerance at which MuJoCo's solver stops."""
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
@@ -87,7 +87,7 @@ class JudgedLog(Result):
         return [*words, *(seen or [f"No symptom at any of {r} contacts."])]
 
     def _most(self, name: str) -> str:
-        """The largest number of a symptom that has one."""
+        """The largest value of a symptom."""
         column = {"slips within the cone": "creep", "pushes while it opens": "opening", "goes in": "depth"}.get(name)
         return (
             f", up to {self.rows[column].max():.3g} {COLUMNS[column][0]}" + (" deep" if column == "depth" else "")
@@ -97,7 +97,7 @@ class JudgedLog(Result):
 
 
 def verdict_of_log(path: str | Path, log: str | Path) -> JudgedLog:
-    """Hold every step of a log (`workbench.scenes.mujoco.log`) of a model against Coulomb's law."""
+    """Check every step of a log (`workbench.scenes.mujoco.log`) of a model against Coulomb's law."""
     import pandas as pd
 
     from workbench.scenes.mujoco.log import read_log, steps
@@ -130,7 +130,7 @@ def verdict_of_log(path: str | Path, log: str | Path) -> JudgedLog:
 
 
 def _by_contact(all_: pd.DataFrame, name: Any) -> pd.DataFrame:
-    """A row per contact over all steps, in which it has the largest of every number."""
+    """One row per contact over all steps, with the largest value of every number."""
     import pandas as pd
 
     rows = []

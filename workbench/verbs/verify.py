@@ -1,4 +1,4 @@
-"""`verify`: does a certificate prove what it says?"""
+"""`verify`: check whether a certificate proves its claims."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Verified(Result):
     """The outcome of each claim of a certificate, and of all: "verified", "refuted" or "not verified".
 
-    True where it `holds`: at least one claim is verified, and every claim is.
+    True if it `holds`: at least one claim is verified, and every claim is.
     """
 
     title: str
@@ -51,7 +51,7 @@ class Verified(Result):
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row per claim: what it is about, what is claimed, the outcome, and its reason."""
+        """One row per claim: its subject, the claim, the outcome, and its reason."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -70,12 +70,12 @@ class Verified(Result):
 def verify(
     certificate: str | Path | Mapping[str, Any], of: Any = None, *, rhs: Any = None, seconds: float = SECONDS
 ) -> Verified:
-    """Check every claim of a certificate, a file or what `check(...).certificate()` gave, by code of its own.
+    """Check every claim of a certificate, a file or the result of `check(...).certificate()`, by independent code.
 
-    `of` is the problem that the certificate should be about, and `rhs` its q, as `check` takes them: all numbers must
-    be the same, and of an LCP given as a bare matrix only claims on the matrix are checked. Without `of` the
-    certificate's own problem is taken. Claims that are not checked within `seconds` are not verified. Raises
-    WorkbenchError for what is no certificate, was damaged, or is about another problem.
+    `of` is the problem that the certificate should be about, and `rhs` its q, as for `check`: all numbers must
+    be the same, and for an LCP given as a bare matrix only claims on the matrix are checked. Without `of` the
+    certificate's own problem is used. Claims that are not checked within `seconds` are not verified. Raises
+    WorkbenchError if it is not a certificate, was damaged, or is about another problem.
 
     >>> import workbench as wb
     >>> found = wb.verify(wb.check([[2, -1], [-1, 2]]).certificate(), of=[[2, -1], [-1, 2]])
@@ -96,7 +96,7 @@ def verify(
 
 
 def _given(of: Any, rhs: Any) -> Problem:
-    """The numbers of this matrix, or of the problem that `check` would find there."""
+    """The numbers of this matrix, or of the problem that `check` would read."""
     from workbench.diagnostics.problem_check import in_rationals
     from workbench.readers.matrix import Matrix
     from workbench.verbs.check import other_problem, problem_of

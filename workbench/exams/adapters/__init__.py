@@ -1,1 +1,1 @@
-"""Adapters of engines, one a file, each run by a Python of its own (`workbench.exams.protocol`)"""
+"""Adapters of engines, one per file, each run by a separate Python (`workbench.exams.protocol`)"""

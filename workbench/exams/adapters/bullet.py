@@ -7,7 +7,7 @@ VERSION = f"Bullet {pybullet.getAPIVersion()}"
 
 
 class World:
-    """The engine's default solver, sequential impulses: 50 sweeps a step."""
+    """The engine's default solver, sequential impulses: 50 sweeps per step."""
 
     def __init__(self, trial, h, sweeps=50):
         self.p = p = pybullet
@@ -15,7 +15,7 @@ class World:
         p.setGravity(*trial["gravity"])
         p.setPhysicsEngineParameter(fixedTimeStep=h, numSolverIterations=sweeps, restitutionVelocityThreshold=0)
         if trial["e"] > 0:
-            # Contacts that are seen 2 cm before they close take the speed away that would rebound.
+            # Contacts detected 2 cm before they close would remove the approach speed from which they rebound.
             p.setPhysicsEngineParameter(contactBreakingThreshold=1e-5)
         surface = {"lateralFriction": trial["mu"] ** 0.5, "restitution": trial["e"] ** 0.5}
         still = {"linearDamping": 0, "angularDamping": 0, "rollingFriction": 0, "spinningFriction": 0}
@@ -54,7 +54,7 @@ class World:
         number, found = {body: k for k, body in enumerate(self.bodies)}, []
         for x in self.p.getContactPoints():
             a, b = (number.get(body, -1) for body in x[1:3])
-            # What is reported acts on the first body; the normal points from the second to it.
+            # The reported force acts on the first body; the normal points from the second to it.
             force = sum(np.multiply(x[i], x[j]) for i, j in ((9, 7), (10, 11), (12, 13)))
             found.append((b, a, x[6], force))
         return found

@@ -1,4 +1,4 @@
-"""DART by dartpy (BSD-2). Friction of two surfaces is the smaller, restitution is multiplied; nothing falls asleep."""
+"""DART by dartpy (BSD-2). Friction of two surfaces is the smaller, restitution the product; sleeping is disabled."""
 
 import dartpy
 import numpy as np
@@ -84,6 +84,6 @@ class World:
         for x in self.world.getLastCollisionResult().getContacts():
             sides = (x.collisionObject1, x.collisionObject2)
             a, b = (number.get(side.getShapeFrame().asShapeNode().getSkeleton().getName(), -1) for side in sides)
-            # What is reported acts on the first.
+            # The reported force acts on the first body.
             found.append((b, a, x.point, x.force))
         return found

@@ -1,4 +1,4 @@
-"""Drake (BSD-3), point contacts of a discrete plant. Two surfaces of one friction coefficient have it together."""
+"""Drake (BSD-3), point contacts of a discrete plant. Two surfaces with equal coefficients have that coefficient."""
 
 from importlib.metadata import version
 

@@ -1,4 +1,4 @@
-"""MuJoCo (Apache-2.0). Friction is that of either geom; restitution is the rebound of its spring and damper."""
+"""MuJoCo (Apache-2.0). Both geoms have the same friction; restitution is the rebound of its spring and damper."""
 
 import mujoco
 import numpy as np
@@ -7,7 +7,7 @@ VERSION = "MuJoCo " + mujoco.__version__
 
 
 class World:
-    """`cone` elliptic or pyramidal, `impratio`, `noslip` iterations: the engine's own options, its defaults else."""
+    """`cone` elliptic or pyramidal, `impratio`, `noslip` iterations: options of the engine, with its defaults."""
 
     def __init__(self, trial, h, cone="pyramidal", impratio=1.0, noslip=0):
         spec = mujoco.MjSpec()
@@ -16,7 +16,7 @@ class World:
         spec.option.impratio, spec.option.noslip_iterations = impratio, noslip
         surface = {"friction": [trial["mu"], 0, 0], "condim": 3}
         if trial["e"] > 0:
-            # The damping ratio after which a mass on a spring leaves with e times its speed, at five steps a radian.
+            # The damping ratio with which a mass on a spring leaves at e times its speed, with five steps per radian.
             ratio, rate = 1 / np.hypot(1, np.pi / np.log(min(trial["e"], 1 - 1e-9))), 0.2 / h
             surface["solref"] = [-(rate**2), -2 * ratio * rate]
         for normal, point in trial["planes"]:

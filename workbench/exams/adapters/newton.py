@@ -1,7 +1,7 @@
-"""Newton (Apache-2.0) on the processor, in single precision. Its solvers' rules give two equal surfaces their friction.
+"""Newton (Apache-2.0) on the CPU, in single precision. Its solvers' rules give two equal surfaces their friction.
 
-Kernels are compiled where they are first needed, which takes minutes, and kept. Forces are those that a solver tells
-(`CONTACT_F`): XPBD's between two moving bodies are approximate, by its documentation, and lack those of restitution.
+Kernels are compiled when first needed, which takes minutes, and cached. Forces are those that a solver reports
+(`CONTACT_F`): for XPBD those between two moving bodies are approximate, by its documentation, and lack restitution.
 """
 
 import newton
@@ -13,14 +13,14 @@ SOLVERS = newton.solvers
 
 
 def upright(normal):
-    """A rotation that takes z to the normal, which does not point down, as a quaternion with the scalar last."""
+    """A rotation that maps z to the normal, which does not point down, as a quaternion with the scalar last."""
     x, y, z = np.array(normal) / np.linalg.norm(normal)
     q = np.array([-y, x, 0.0, 1.0 + z])
     return q / np.linalg.norm(q)
 
 
 class World:
-    """`solver` xpbd, vbd or mujoco, as they come; torsional and rolling friction, on by default, are off."""
+    """`solver` xpbd, vbd or mujoco with default settings; torsional and rolling friction, on by default, are off."""
 
     def __init__(self, trial, h, solver="xpbd"):
         if trial["e"] > 0 and solver != "xpbd":
@@ -51,7 +51,7 @@ class World:
         elif solver == "vbd":
             self.solver = SOLVERS.SolverVBD(self.model)
         else:
-            # MuJoCo's own C code, which finds its contacts itself.
+            # MuJoCo's own C code, which detects its contacts itself.
             self.solver, self.collide = SOLVERS.SolverMuJoCo(self.model, use_mujoco_cpu=True), None
         self.observed = self.solver.observables([SOLVERS.SolverBase.ObservableKind.CONTACT_F], contacts=self.touching)
         self.before, self.after = self.model.state(), self.model.state()
@@ -64,7 +64,7 @@ class World:
         self.before, self.after = self.after, self.before
 
     def push(self, velocity):
-        # Some solvers keep velocities of bodies, some those of free joints, which are the same numbers.
+        # Some solvers store velocities of bodies, others those of free joints, which are the same numbers.
         self.before.body_qd.assign(velocity.astype(np.float32))
         self.before.joint_qd.assign(velocity.astype(np.float32).ravel())
 
@@ -81,7 +81,7 @@ class World:
     def contacts(self):
         x, body, found = self.touching, np.append(self.model.shape_body.numpy(), -1), []
         count = int(x.rigid_contact_count.numpy()[0])
-        # What touches was found at the state before the step; a force acts on the first of two, at a point in its axes.
+        # Contacts were detected at the state before the step; a force acts on the first of two, at a point in its axes.
         poses, forces = self.after.body_q.numpy().tolist(), self.observed.contact_f.numpy()[:count, :3].astype(float)
         shapes = (s.numpy()[:count] for s in (x.rigid_contact_shape0, x.rigid_contact_shape1))
         points = x.rigid_contact_point0.numpy()[:count].tolist()

@@ -1,9 +1,9 @@
 """Pinocchio's contact solvers (BSD-2) in the workbench's own stepper; they need the workbench in the same Python.
 
 Contacts, gaps and steps are the workbench's; Pinocchio solves for the impulses, with its own settings, in SI units and
-from nothing. What it answers is taken as it is, converged or not. By default it solves Coulomb's law. Without De
-Saxce's correction (`solve_ncp`) its ADMM solves the cone complementarity problem; its PGS knows no other law: there the
-option is read for statistics alone (pgs-solver.hxx of 4.1).
+from zero. Its result is used as it is, converged or not. By default it solves Coulomb's law. Without De Saxcé's
+correction (`solve_ncp`) its ADMM solves the cone complementarity problem; its PGS has no other law: there the option
+affects statistics only (pgs-solver.hxx of 4.1).
 """
 
 import numpy as np
@@ -18,19 +18,19 @@ from workbench.problems.solution import Solution, Status
 
 VERSION = f"Pinocchio {pin.__version__}"
 FREE = pin.Model()
-"""Contacts must belong to a body; of theirs only the friction coefficients are looked at."""
+"""Contacts must belong to a body; only their friction coefficients are used."""
 FREE.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "body")
 
 
 class World(FormulationWorld):
-    """`method` ADMM, whose law is Coulomb's with `ncp` and the CCP without, or PGS."""
+    """`method` ADMM, for Coulomb's law with `ncp` and the CCP without, or PGS."""
 
     def __init__(self, trial, h, method="ADMM", ncp=True):
         super().__init__(Trial.of(trial), coulomb if ncp else ccp, h, ForeignSolver(method, ncp))
 
 
 class ForeignSolver:
-    """Takes contact blocks whose sets are friction cones with two directions, in SI units."""
+    """Solves contact blocks whose sets are friction cones with two directions, in SI units."""
 
     solves, guaranteed_for, tolerance = frozenset({ContactBlocks.kind}), "", np.inf
 
@@ -45,7 +45,7 @@ class ForeignSolver:
     def solve(self, problem):
         x, done = np.zeros(problem.size), self.result()
         if x.size:
-            # A matrix column by column, symmetric but for rounding; tangents come before the normal.
+            # A column-major matrix, symmetric except for rounding; tangents come before the normal.
             order = np.arange(x.size).reshape(-1, 3)[:, [1, 2, 0]].ravel()
             A = np.stack([problem.moved(unit) for unit in np.eye(x.size)], axis=1)[np.ix_(order, order)]
             delassus, q = pin.DelassusOperatorDense(0.5 * (A + A.T)), problem.free[1][order]

@@ -1,7 +1,7 @@
-"""Siconos (Apache-2.0) as Debian has it: Moreau's and Jean's time stepping, contacts by Bullet, one law for every pair.
+"""Siconos (Apache-2.0) from Debian: Moreau-Jean time stepping, contacts by Bullet, one law for every pair.
 
-Debian's Bullet computes in single precision. `SiconosPlane`, a box of 1000 m with it, has contacts decimetres inside;
-so planes are smaller blocks here, whose gaps are right to micrometres.
+Debian's Bullet computes in single precision. `SiconosPlane`, a box of 1000 m, then has contacts decimetres inside;
+so planes are smaller blocks here, with gaps accurate to micrometres.
 """
 
 import subprocess
@@ -17,7 +17,7 @@ WIDE, DEEP = 10.0, 1.0
 
 
 def packaged():
-    """The version by Debian, whose 4.4.0 says of itself that it is 4.5.0; by itself elsewhere."""
+    """The Debian version, since its 4.4.0 reports itself as 4.5.0; elsewhere the version that Siconos reports."""
     try:
         asked = subprocess.run(["dpkg-query", "-W", "-f=${Version}", "python3-siconos"], capture_output=True, text=True)
     except OSError:
@@ -29,28 +29,28 @@ VERSION = f"Siconos {packaged()}"
 
 
 def upright(normal):
-    """A rotation that takes z to the normal, which does not point down, as a quaternion with the scalar first."""
+    """A rotation that maps z to the normal, which does not point down, as a quaternion with the scalar first."""
     x, y, z = np.array(normal) / np.linalg.norm(normal)
     q = np.array([1.0 + z, -y, x, 0.0])
     return q / np.linalg.norm(q)
 
 
 def turning(orientation):
-    """The matrix from a body's axes to those of the world, of a unit quaternion."""
+    """The matrix from a body's axes to world axes, of a unit quaternion."""
     w, axis = orientation[0], orientation[1:]
     cross = np.cross(axis, np.eye(3)).T
     return np.eye(3) + 2 * (w * cross + cross @ cross)
 
 
 def box(half):
-    """A box of half edges (3,), with a margin inside that is thinner than it."""
+    """A box of half edges (3,), with an inside margin thinner than the box."""
     found = bullet.SiconosBox(*(2 * np.array(half)))
     found.setInsideMargin(0.1 * min(half))
     return found
 
 
 def touching(shapes):
-    """Contactors of shapes, each at a place (3,) in the axes of what they belong to."""
+    """Contactors of shapes, each at a position (3,) in the axes of its owner."""
     found = bullet.SiconosContactorSet()
     for shape, at in shapes:
         found.append(bullet.SiconosContactor(shape, [*at, 1.0, 0.0, 0.0, 0.0], 0))
@@ -58,13 +58,13 @@ def touching(shapes):
 
 
 class World:
-    """NSGS as it comes, 1000 sweeps to 1e-4; contacts are solved from a gap of `threshold` [m] down, 0 as it comes."""
+    """NSGS with default settings, 1000 sweeps to 1e-4; contacts are active below a gap `threshold` [m], default 0."""
 
     def __init__(self, trial, h, threshold=0.0):
         self.h, self.steps, self.bodies, self.output = h, 0, [], MechanicsIO()
         self.mass = [x["mass"] for x in trial["bodies"]]
         options = bullet.SiconosBulletOptions()
-        # More points of a pair are found by tilting the shapes, spheres as well: a sphere is to have one.
+        # Tilting the shapes would find more points of a pair, for spheres too: a sphere should have one.
         options.perturbationIterations = options.minimumPointsPerturbationThreshold = 0
         manager = bullet.SiconosBulletCollisionManager(options)
         manager.insertNonSmoothLaw(kernel.NewtonImpactFrictionNSL(trial["e"], 0.0, trial["mu"], 3), 0, 0)
@@ -92,7 +92,7 @@ class World:
 
     def step(self):
         if self.steps:
-            # Makes the state, with what it was given since, that from which the next step begins.
+            # Makes the state, with later changes, the start of the next step.
             self.simulation.clearNSDSChangeLog()
             self.simulation.nextStep()
         self.begun = [np.array(body.q()[:3]) for body in self.bodies]
@@ -101,7 +101,7 @@ class World:
 
     def push(self, velocity):
         for body, v in zip(self.bodies, velocity, strict=True):
-            # The angular velocity is in the body's axes. The first of both counts before the first step.
+            # The angular velocity is in the body's axes. The first of both is used before the first step.
             twist = [*v[:3], *(turning(body.q()[3:]).T @ v[3:])]
             body.setVelocity0(twist)
             body.setVelocity(twist)
@@ -123,9 +123,9 @@ class World:
             return []
         output, found = self.output.contactPoints(self.system, 1), []
         for x in [] if output is None else np.asarray(output):
-            # An impulse acts on the first body, which is named twice where the other is the ground.
+            # An impulse acts on the first body, which is named twice if the other is the ground.
             first, second = int(x[23]), int(x[24])
-            # Points have moved with the first body in the step.
+            # Points have moved with the first body during the step.
             point = x[1:4] - self.bodies[first].q()[:3] + self.begun[first]
             found.append((-1 if second == first else second, first, point, x[10:13] / self.h))
         return found

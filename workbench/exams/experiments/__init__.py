@@ -1,4 +1,4 @@
-"""The experiments, one a file, each listed here"""
+"""The experiments, one per file, each listed here"""
 
 from workbench.exams.experiments import (
     balance,
@@ -28,4 +28,4 @@ EXPERIMENTS = {
 }  # fmt: skip
 """In the order of the page."""
 VERSION = "2"
-"""Of the exam: it changes with every trial, truth or bound, so that results can be cited."""
+"""Version of the exam: it changes with every trial, truth or bound, so that results can be cited."""

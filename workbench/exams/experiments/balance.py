@@ -1,4 +1,4 @@
-"""Momentum and energy, by the subject's own forces: the check of everything else, the adapter of an engine included."""
+"""Momentum and energy balance with the subject's own forces: a check of all else, including an engine's adapter."""
 
 from collections.abc import Mapping
 

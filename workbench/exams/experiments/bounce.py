@@ -1,4 +1,4 @@
-"""Balls dropped from several heights: each leaves the ground with e times the speed at which it came."""
+"""Balls dropped from several heights: each leaves the ground with e times its approach speed."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,7 +11,7 @@ from workbench.exams.trial import Trial, sphere
 
 RADIUS = 0.1
 HEIGHTS = (0.1, 0.173, 0.31)
-"""Several, since a contact is met at another moment of the step from each [m]."""
+"""Several heights [m], since each has its contact at another time within the step."""
 RESTITUTION = (0.0, 0.5, 1.0)
 
 

@@ -1,4 +1,4 @@
-"""Newton's cradle: five balls in a row, of which the first is struck into the others."""
+"""Newton's cradle: five balls in a row; the first hits the others."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,7 +15,7 @@ HERTZ = 0.9888
 
 
 def trial(gap: float, e: float) -> Trial:
-    """Balls without weight at rest, gaps [m] apart, and the first at 1 m/s."""
+    """Weightless balls at rest, gaps [m] apart, and the first at 1 m/s."""
     balls = tuple(
         replace(
             sphere("ball", 1.0, RADIUS), name=f"ball {i + 1}", position=(i * (2 * RADIUS + gap), 0.0, 0.0),
@@ -27,7 +27,7 @@ def trial(gap: float, e: float) -> Trial:
 
 
 LAST = {"apart, e = 1": 1.0, "touching, e = 1": HERTZ, "touching, e = 0": 1 / BALLS}
-"""The speed with which the last ball leaves [m/s]."""
+"""The final speed of the last ball [m/s]."""
 
 
 def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:

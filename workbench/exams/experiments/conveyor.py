@@ -1,4 +1,4 @@
-"""A block on a belt that starts ever faster: it rides along until friction is used up, and slides from then on."""
+"""A block on an accelerating belt: it moves with the belt until friction reaches its limit, and slides from then on."""
 
 from collections.abc import Mapping
 
@@ -10,9 +10,9 @@ from workbench.exams.record import Record
 from workbench.exams.trial import Trial, sled
 
 MU, SWING, DURATION = 0.5, 20.0, 0.4
-"""The belt's acceleration grows by SWING a second [m/s3]."""
+"""Rate of the belt's acceleration [m/s3]."""
 BREAKS = MU * 9.81 / SWING
-"""When friction is used up: after 0.245 s."""
+"""Time at which friction reaches its limit: 0.245 s."""
 
 
 def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:

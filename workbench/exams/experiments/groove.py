@@ -1,4 +1,4 @@
-"""A capsule in a V-groove that falls along its bottom: walls press it from both sides, and friction counts twice."""
+"""A capsule in a V groove that slopes along its bottom: both walls press on it, so friction counts twice."""
 
 from collections.abc import Mapping
 

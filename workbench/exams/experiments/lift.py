@@ -1,4 +1,4 @@
-"""A fast cube and a fast ball on level ground: friction pulls back, and lifts nothing."""
+"""A fast cube and a fast ball on level ground: friction decelerates them, and does not lift them."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Painlevé's rod, pushed along the ground: below mu = 4/3 it slides, above it catches and turns over its tip."""
+"""Painlevé's rod, pushed along the ground: below mu = 4/3 it slides, above, its tip catches and it turns over."""
 
 from collections.abc import Mapping
 
@@ -9,13 +9,13 @@ from workbench.exams.record import Record
 from workbench.exams.trial import Trial, TrialBody
 
 HALF, TIP, SPEED, END = 0.5, 0.002, 3.0, 0.03
-"""Half the rod, the radius of its tip [m], the speed with which it is pushed [m/s], when it is looked at [s]."""
+"""Half length of the rod, radius of its tip [m], initial speed [m/s], time of measurement [s]."""
 LEAN = float(np.arctan(2.0))
-"""The angle between rod and ground at which the critical friction coefficient is least, 4/3."""
+"""The angle between rod and ground at which the critical friction coefficient is smallest, 4/3."""
 X, Z = HALF * float(np.cos(LEAN)), HALF * float(np.sin(LEAN)) + TIP
-"""From the contact to the centre of mass, along the ground and up [m]."""
+"""From the contact to the centre of mass, horizontal and vertical [m]."""
 INERTIA = HALF**2 / 3
-"""Of a thin rod of 1 kg [kg m2]."""
+"""Moment of inertia of a thin rod of 1 kg [kg m2]."""
 SLIDES, CATCHES = "mu = 1", "mu = 2"
 ROD = TrialBody(
     "rod", 1.0, (1e-4, INERTIA, INERTIA), ((-HALF, 0.0, 0.0, TIP),), (), ((0.0, 0.0, 0.0, HALF, 0.01, 0.01),),
@@ -26,7 +26,7 @@ ROD = TrialBody(
 def rates(mu: float, state: np.ndarray) -> np.ndarray:
     """d/dt of (lean, turning, speed) of the rod of 1 kg whose tip slides towards -x, or is held where mu is infinite.
 
-    The tip keeps to the ground: N (1 + x (x - mu z) / I) = g - (z - r) w^2, the torque is N (mu z - x).
+    The tip stays on the ground: N (1 + x (x - mu z) / I) = g - (z - r) w^2, the torque is N (mu z - x).
     """
     lean, turning, _ = state
     x, z = HALF * np.cos(lean), HALF * np.sin(lean) + TIP
@@ -38,9 +38,9 @@ def rates(mu: float, state: np.ndarray) -> np.ndarray:
 
 
 def theory(mu: float) -> tuple[float, float]:
-    """Turning [rad/s] and horizontal speed of the tip [m/s] at END, by Runge and Kutta's fourth order."""
+    """Angular velocity [rad/s] and horizontal speed of the tip [m/s] at END, by the fourth-order Runge-Kutta method."""
     caught = mu > 4 / 3
-    # A tip that catches takes no angular momentum about itself.
+    # The angular momentum about a tip that catches is conserved.
     state = np.array([LEAN, Z * SPEED / (INERTIA + X * X + Z * Z) if caught else 0.0, -SPEED])
     steps = 100
     h, mu = END / steps, np.inf if caught else mu

@@ -1,4 +1,4 @@
-"""A block on four feet and a ball at rest: the ground carries their weight, and they do not go in."""
+"""A block on four feet and a ball at rest: the ground carries their weight, and they do not penetrate."""
 
 from collections.abc import Mapping
 
@@ -9,12 +9,12 @@ from workbench.exams.experiments import lift
 from workbench.exams.record import Record
 
 MEAN = 0.05
-"""Over how long before the push forces are averaged [s]: soft contacts still swing a little."""
+"""Averaging time of forces before the push [s]: soft contacts still oscillate a little."""
 TRIALS = lift.EXPERIMENT.trials
 
 
 def sunk(record: Record) -> float:
-    """How far a body goes in until the push [m]."""
+    """Penetration of a body before the push [m]."""
     return float(record.position[0, 0, 2] - record.position[record.pushed, 0, 2])
 
 

@@ -1,4 +1,4 @@
-"""A ball thrown without spin slides, and rolls from then on with 5/7 of its speed."""
+"""A ball thrown without spin slides, and then rolls with 5/7 of its speed."""
 
 from collections.abc import Mapping
 

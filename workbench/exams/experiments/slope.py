@@ -1,4 +1,4 @@
-"""A block on a slope: it slides with g (sin a - mu cos a) where tan a > mu, and else stays where it is."""
+"""A block on a slope: it slides with g (sin a - mu cos a) if tan a > mu, and otherwise stays at rest."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from workbench.exams.record import Record
 from workbench.exams.trial import Trial, sled, tilted
 
 ANGLES = {0.2: (10.0, 15.0), 0.5: (20.0, 30.0), 0.8: (30.0, 45.0)}
-"""For every friction coefficient a slope on which the block stays and one on which it slides, in degrees."""
+"""For every friction coefficient a slope on which the block sticks and one on which it slides, in degrees."""
 
 
 def trials() -> dict[str, Trial]:

@@ -1,4 +1,4 @@
-"""A disc on four feet that spins on the spot is braked by mu m g r / I."""
+"""A disc on four feet that spins in place decelerates by mu m g r / I."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""A cube on a cube, from a thousandth to a thousand times as heavy, and a tower: they stand where they stood."""
+"""A cube on a cube, from a thousandth to a thousand times as heavy, and a tower: they stay where they are."""
 
 from collections.abc import Mapping
 

@@ -17,7 +17,7 @@ THROWN = {
 
 
 def trial(mass: float, speed: float) -> Trial:
-    """The block for as long as it slides, and 0.1 s more."""
+    """The block during its sliding and 0.1 s more."""
     return Trial((sled(mass, velocity=(speed, 0.0, 0.0, 0.0, 0.0, 0.0)),), MU, speed / (MU * 9.81) + 0.1)
 
 

@@ -1,4 +1,4 @@
-"""A block on a wedge: it pushes the wedge away where nothing rubs, and where friction holds the wedge, slides alone."""
+"""A block on a wedge: without friction it pushes the wedge away; if friction holds the wedge, it slides alone."""
 
 from collections.abc import Mapping
 
@@ -10,15 +10,15 @@ from workbench.exams.record import Record
 from workbench.exams.trial import FOOT, Trial, TrialBody, Vector, cuboid_inertia
 
 ANGLE, MASS, WEDGE, HEIGHT = 30.0, 1.0, 2.0, 0.3
-"""Of the face, in degrees; masses of block and wedge [kg]; height of the wedge's centre [m]."""
+"""Angle of the face, in degrees; masses of block and wedge [kg]; height of the wedge's centre [m]."""
 S, C = float(np.sin(np.radians(ANGLE))), float(np.cos(np.radians(ANGLE)))
 HALF, PLATE, BLOCK = (0.4, 0.2, 0.04), 0.04, 0.05
-"""Half edges of the wedge, a plate that leans; how far its face and the block's centre are from it [m]."""
+"""Half edges of the wedge, a tilted plate; distances of its face and of the block's centre from it [m]."""
 BEGIN, END = 0.1, 0.2
 
 
 def turned(x: float, y: float, z: float) -> Vector:
-    """A vector of the world in the axes of wedge and block, which fall along x."""
+    """Transform a world vector to the axes of wedge and block, which descend along x."""
     return C * x - S * z, y, S * x + C * z
 
 

@@ -1,4 +1,4 @@
-"""The same throw in several directions: friction of Coulomb's disc knows none of them."""
+"""The same throw in several directions: friction of Coulomb's disc does not depend on them."""
 
 from collections.abc import Mapping
 

@@ -1,1 +1,1 @@
-"""The classes of matrices that LCP theory knows, one verdict a class."""
+"""The matrix classes of LCP theory, one verdict per class."""

@@ -1,4 +1,4 @@
-"""To which classes of LCP theory does M belong? Each verdict "yes", "no" or "undecided", exact, with its support.
+"""Membership of M in the classes of LCP theory: "yes", "no" or "undecided" per class, exact, with its support.
 
 Definitions after Cottle, Pang and Stone, The Linear Complementarity Problem (1992), chapter 3 (CPS): P, P0 (all
 principal minors > 0, >= 0), nondegenerate (none is 0), PD, PSD (x^T M x), Z (no positive entry off the diagonal), M (Z
@@ -33,20 +33,20 @@ CLASSES = (
     "strictly_copositive", "copositive_plus", "E0", "E", "R0", "S", "Q", "Q0",
 )  # fmt: skip
 SMALLEST_PLAYED = 12
-"""Order from which linear inequalities are first tried in floating point."""
+"""Order above which linear inequalities are first tried in floating point."""
 SOLVED = 60
-"""Order up to which linear inequalities are decided exactly, time permitting."""
+"""Largest order for which linear inequalities are decided exactly, if there is time."""
 
 Vector = list[fmpq]
 
 
 @dataclass(frozen=True)
 class ClassVerdict:
-    """Verdict on one class: a `proof` in words and a `witness` that `certificates` can check, or a `reason`.
+    """Verdict on one class: a `proof` as text and a `witness` that `certificates` can check, or a `reason`.
 
-    A witness maps names to exact numbers as "p/q" strings, indices counting from zero. "by" names what the numbers
-    do not show: entries (their signs), implication ("from" other classes), tree, factors and repetition (of all index
-    sets); the factors of a matrix are made when a certificate is written.
+    A witness maps names to exact numbers as "p/q" strings, indices counting from zero. "by" names proofs beyond the
+    numbers: entries (their signs), implication ("from" other classes), tree, factors and repetition (of all index
+    sets); the factors of a matrix are computed when a certificate is written.
     """
 
     verdict: str
@@ -96,14 +96,14 @@ IMPLICATIONS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("Q",), "S", "3.1"),
     (("Q0", "S"), "Q", "3.1"),
 )
-"""Classes that make up a premise, the class that follows, and where this is proved: a section of CPS, or a paper."""
+"""Classes that make up a premise, the implied class, and the source: a section of CPS, or a paper."""
 
 
 class _Verdicts(dict[str, ClassVerdict]):
-    """Verdicts reached so far; what follows from them is drawn at once where it is a yes."""
+    """Verdicts reached so far; implications of a yes are drawn at once."""
 
     def settle(self, name: str, verdict: str, proof: str | None = None, **witness: Any) -> None:
-        """Enter a verdict with its support and draw what follows; a yes in place is kept."""
+        """Enter a verdict with its support and draw its implications; an existing yes is kept."""
         if self.get(name, _OPEN).verdict != YES:
             self[name] = ClassVerdict(verdict, proof, witness or None)
         self.conclude()
@@ -113,7 +113,7 @@ class _Verdicts(dict[str, ClassVerdict]):
             self.settle(name, verdict, proof, **witness)
 
     def conclude(self) -> None:
-        """Every yes that follows from the others."""
+        """Draw every yes that follows from the others."""
         news = True
         while news:
             news = False
@@ -124,7 +124,7 @@ class _Verdicts(dict[str, ClassVerdict]):
                     news = True
 
     def refute(self) -> None:
-        """Every no that follows: a premise fails where its conclusion does and the other premises hold."""
+        """Draw every no that follows: a premise fails if its conclusion does and the other premises hold."""
         news = True
         while news:
             news = False
@@ -145,7 +145,7 @@ class _Verdicts(dict[str, ClassVerdict]):
         return {name for name in names if name not in self}
 
     def complete(self, reasons: dict[str, str], reason: str) -> dict[str, ClassVerdict]:
-        """All `CLASSES`; what is open has one of the reasons by name, or the general one."""
+        """All `CLASSES`; open ones have one of the reasons by name, or the general one."""
         return {name: self.get(name) or replace(_OPEN, reason=reasons.get(name, reason)) for name in CLASSES}
 
 
@@ -161,7 +161,7 @@ def matrix_classes(
 ) -> dict[str, ClassVerdict]:
     """The verdict on each of `CLASSES` for the rational matrix M (n, n), by about `deadline` (`clock()`).
 
-    `p` is the verdict on the P-property, and `structure` what `explored` tells, where these are known already.
+    `p` is the verdict on the P-property, and `structure` the result of `explored`, if they are known already.
     """
     known, reasons = _Verdicts(), dict[str, str]()
     if M.nrows() <= SOLVED:
@@ -186,7 +186,7 @@ def matrix_classes(
 
 
 def class_verdict(M: fmpq_mat, name: str, deadline: float) -> ClassVerdict:
-    """The verdict on one of `TESTED` alone for the rational matrix M (n, n), by about `deadline` (`clock()`)."""
+    """The verdict on a single one of `TESTED` for the rational matrix M (n, n), by about `deadline` (`clock()`)."""
     known, reasons = _Verdicts(), dict[str, str]()
     for test in TESTED[name]:
         if name not in known:
@@ -199,7 +199,7 @@ def class_verdict(M: fmpq_mat, name: str, deadline: float) -> ClassVerdict:
 
 
 def _stages(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: float) -> None:
-    """What may take long, each with a share of the time, and again with what is left in the end."""
+    """The slow tests, each with a share of the time, and again with the remaining time at the end."""
     stages: list[tuple[tuple[str, ...], Callable[[float], None]]] = [
         (("S",), lambda until: _solvable_strictly(M, known, reasons, until)),
         (("copositive", "strictly_copositive", "copositive_plus"), lambda until: _form(M, known, reasons, until)),
@@ -276,7 +276,7 @@ def _dominance(M: fmpq_mat, known: _Verdicts, deadline: float) -> None:
         if known.is_yes("Z"):
             known.settle("M", YES, "Z, and M d > 0 for d > 0", d=as_text(d))
         return
-    # Elimination without exchanges meets a pivot that is not positive.
+    # Elimination without exchanges has a pivot that is not positive.
     minors = (minor(comparison, range(k), deadline) for k in range(1, n + 1))
     k, lost = next((k, x) for k, x in enumerate(minors, start=1) if x <= 0)
     a = list(range(k))
@@ -299,7 +299,7 @@ def _principal(p: PVerdict, known: _Verdicts, reasons: dict[str, str]) -> None:
 
 
 def _solvable_strictly(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: float) -> None:
-    """S by exact inequalities: M x >= e, or y >= 0 with y^T M <= 0 (Ville)."""
+    """Decide S by exact inequalities: M x >= e, or y >= 0 with y^T M <= 0 (Ville)."""
     n = M.nrows()
     if n > SOLVED:
         return
@@ -320,7 +320,7 @@ def _solvable_strictly(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], d
 
 def _played(M: fmpq_mat, deadline: float) -> tuple[Vector | None, Vector | None]:
     """x >= 0 with M x > 0, or y >= 0 not zero with y^T M < 0, from the strategies of the matrix game M in floating
-    point: exact if they pass exactly; None and None if the game's value is too near to zero, or M is small."""
+    point, checked exactly; None and None if the game's value is too close to zero, or M is small."""
     n = M.nrows()
     if n < SMALLEST_PLAYED:
         return None, None
@@ -334,7 +334,7 @@ def _played(M: fmpq_mat, deadline: float) -> tuple[Vector | None, Vector | None]
 
 
 def _form(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: float) -> None:
-    """The three copositive classes: semimonotonicity of the symmetric part."""
+    """The three copositive classes, by semimonotonicity of the symmetric part."""
     names = {"E0": "copositive", "E": "strictly_copositive", "plus": "copositive_plus"}
     wanted = known.open(*names.values())
     found = scan(symmetric_part(M), {k for k, name in names.items() if name in wanted}, deadline)
@@ -384,7 +384,7 @@ def _sufficiency(name: str, M: fmpq_mat, known: _Verdicts, reasons: dict[str, st
 
 
 def _solvable(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: float) -> None:
-    """Q0, and with S also Q, by an unsolvable q or by the cover of the feasible q with complementary cones."""
+    """Q0, and with S also Q, by an unsolvable q or by a cover of the feasible q with complementary cones."""
     if M.nrows() > q_matrix.LARGEST:
         reasons |= dict.fromkeys(
             ("Q", "Q0"), f"no theorem applied, and a search takes order {q_matrix.LARGEST} at most"
@@ -427,4 +427,4 @@ TESTED: dict[str, tuple[Test, ...]] = {
     "column_sufficient": (partial(_sufficiency, "column_sufficient"),),
     "row_sufficient": (lambda M, *rest: _sufficiency("row_sufficient", M.transpose(), *rest),),
 }
-"""The tests that decide a class by themselves, in the order in which they are made."""
+"""The tests that decide a class alone, in the order in which they are run."""

@@ -1,12 +1,12 @@
-"""What the principal submatrices of a matrix tell, index set by index set, by size, in exact arithmetic.
+"""Classes decided by the principal submatrices of a matrix, index set by index set, by size, in exact arithmetic.
 
-Semimonotone matrices are decided by one linear system each. Let M break the condition ("E0": no x > 0 with M_aa x < 0
-for any index set a) while every proper principal submatrix keeps it: M x < 0, x > 0. Moving x along a null vector, or
-along M^-1 c for c <= 0, would reach a smaller support with the same property; hence M is nonsingular and M^-1 <= 0. So
-M is not E0 iff M_aa x = -e has one solution and x > 0, for some a, and in the same way not E (M_aa x <= 0) iff this
-happens or some M_aa has nullity one and a null vector >= 0. For symmetric M these are the (strictly) copositive
-matrices, and the criterion is related to Hadeler's (Linear Algebra Appl. 49, 1983); Cottle, Pang and Stone (1992),
-sections 3.8 and 3.9, give the classes.
+Semimonotone matrices are decided by one linear system per index set. Let M violate the condition ("E0": no x > 0 with
+M_aa x < 0 for any index set a) while every proper principal submatrix satisfies it: M x < 0, x > 0. Moving x along a
+null vector, or along M^-1 c for c <= 0, would reach a smaller support with the same property; hence M is nonsingular
+and M^-1 <= 0. So M is not E0 iff M_aa x = -e has one solution and x > 0, for some a, and in the same way not E (M_aa x
+<= 0) iff this happens or some M_aa has nullity one and a null vector >= 0. For symmetric M these are the (strictly)
+copositive matrices, and the criterion is related to Hadeler's (Linear Algebra Appl. 49, 1983); Cottle, Pang and Stone
+(1992), sections 3.8 and 3.9, give the classes.
 """
 
 import itertools
@@ -24,25 +24,25 @@ from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
 from workbench.matrices.linear_algebra.rationals import nearest_double, submatrix
 
 CHUNK = 400_000
-"""Entries of a batch of submatrices that are filtered in floating point at once."""
+"""Number of entries in a batch of submatrices that are filtered in floating point at once."""
 SMALLEST_FILTERED = 7
-"""Order from which the floating-point filter saves time."""
+"""Smallest order for which the floating-point filter saves time."""
 
 SEARCHED = 22
-"""Order up to which all 2^n index sets are gone through, time permitting."""
+"""Largest order for which all 2^n index sets are examined, if there is time."""
 FEW = 20_000
-"""Index sets of one size that are gone through beyond that order."""
+"""Number of index sets of one size that are examined beyond that order."""
 
 Vector = list[fmpq]
 
 
 @dataclass(eq=False)
 class Scan:
-    """What was found of what was sought, and how far the search came.
+    """Findings of the search, and how far it came.
 
-    `found` maps "negative" and "zero" to an index set whose minor is so; "E0", "E", "R0" and "plus" to the nonzero
+    `found` maps "negative" and "zero" to an index set with such a minor; "E0", "E", "R0" and "plus" to the nonzero
     x >= 0 that contradicts the class ("plus": x^T M x = 0 and M x != 0). `complete` is the size up to which all index
-    sets were seen, n when nothing else can be found; `reason` says in words why the search ended before.
+    sets were examined, n when nothing else can be found; `reason` says why the search ended earlier.
     """
 
     found: dict[str, Any] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Scan:
 
 
 def scan(M: fmpq_mat, sought: set[str], deadline: float) -> Scan:
-    """Look at all of M (n, n) and then at its index sets by size, until all that is `sought` is found or the time is
+    """Examine all of M (n, n) and then its index sets by size, until all that is `sought` is found or the time is
     over; beyond order `SEARCHED` only at the sizes before the first with more than `FEW` sets."""
     n = M.nrows()
     result = Scan()
@@ -79,7 +79,7 @@ def scan(M: fmpq_mat, sought: set[str], deadline: float) -> Scan:
 
 
 def _look(M: fmpq_mat, a: tuple[int, ...], left: set[str], deadline: float) -> dict:
-    """What the principal submatrix of index set a contributes."""
+    """Findings from the principal submatrix of index set a."""
     B = submatrix(M, a)
     found: dict[str, Any] = {}
     if "negative" in left and B.det() < 0:
@@ -100,7 +100,7 @@ def _of_null_space(M: fmpq_mat, a: tuple[int, ...], B: fmpq_mat, deadline: float
     reduced, r = B.rref()
     found: dict[str, Vector] = {}
     if k - r > 1:
-        # One null vector >= 0 with M v >= 0 is wanted out of a space of them. (The other classes are decided by
+        # The task is to find one null vector >= 0 with M v >= 0 in a space of them. (The other classes are decided by
         # submatrices of nullity one.)
         rest = [i for i in range(M.nrows()) if i not in a]
         rows = [[sign * M[i, j] for j in a] for sign, some in ((1, a), (-1, a), (1, rest)) for i in some]
@@ -133,7 +133,7 @@ def _spread(M: fmpq_mat, a: tuple[int, ...], values: Vector) -> Vector:
 
 
 def _suspects(n: int, k: int, A: NDArray | None, left: set[str], deadline: float) -> Iterator[tuple[int, ...]]:
-    """The index sets of size k that floating-point bounds do not clear of everything sought."""
+    """The index sets of size k that floating-point bounds cannot exclude for everything sought."""
     sets = itertools.combinations(range(n), k)
     if A is None or k < 3:
         yield from sets
@@ -145,7 +145,7 @@ def _suspects(n: int, k: int, A: NDArray | None, left: set[str], deadline: float
 
 
 def _cleared(A: NDArray, sets: NDArray, sign: bool, monotone: bool) -> NDArray:
-    """Per index set: B = A_aa is proved nonsingular, if asked with a positive minor, and with B^-1 e not negative.
+    """Per index set: whether B = A_aa is proved nonsingular, with positive minor if asked, and B^-1 e not negative.
 
     With X ~ B^-1 and E >= |I - X B| entrywise, rounding included, |E|_inf = r < 1/4 makes B nonsingular and moves no
     entry of X e by more than 4/3 r |X e|_inf. The LU factors behind the sign of the determinant are those of

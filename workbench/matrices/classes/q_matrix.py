@@ -1,12 +1,12 @@
-"""Is M a Q0-matrix? Does LCP(q, M) have a solution whenever it is feasible?
+"""Decide whether M is a Q0-matrix: LCP(q, M) has a solution whenever it is feasible.
 
 The q with a solution are the union of the complementary cones, spanned by a column of I or of -M for each index; the
 feasible q are the cone spanned by all these columns (Cottle, Pang and Stone 1992, sections 1.3 and 3.2). A point
-outside every complementary cone disproves Q0. Otherwise the cone around the point is cut away, and what is left of the
+outside every complementary cone disproves Q0. Otherwise the cone around the point is cut away, and the rest of the
 feasible cone, split along the facets, is searched in the same way until nothing is left: 2^n cones, each met at most
-once on a path. Cones of lower dimension cannot fill a gap, since the union is closed; they are left out of the cover.
-Where one runs through the point, the points q + (t, t^2, ..., t^n) are feasible too, for small t > 0 in the same gap,
-and on none of these cones: each lies in a hyperplane, in which such a curve stays for finitely many t.
+once on a path. Cones of lower dimension cannot fill a gap, since the union is closed; they are omitted from the cover.
+If one passes through the point, the points q + (t, t^2, ..., t^n) are feasible too, for small t > 0 in the same gap,
+and on none of these cones: each lies in a hyperplane, which such a curve meets for finitely many t.
 """
 
 import itertools
@@ -19,15 +19,15 @@ from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
 from workbench.matrices.solutions.solution_set import solution_set
 
 LARGEST = 10
-"""Order up to which the 2^n complementary cones are kept."""
+"""Largest order for which the 2^n complementary cones are stored."""
 TRIES = 50
-"""Random points that are looked at."""
+"""Number of random points that are tried."""
 
 Vector = list[fmpq]
 
 
 def guessed(M: fmpq_mat, deadline: float) -> tuple[Vector, Vector] | None:
-    """The same as `unsolvable` by chance: some random feasible q with few nonzero multipliers; None proves nothing."""
+    """`unsolvable` by chance: tries random feasible q with few nonzero multipliers; None proves nothing."""
     n = M.nrows()
     chance = random.Random(1)
     for _ in range(TRIES):
@@ -43,7 +43,7 @@ def unsolvable(M: fmpq_mat, deadline: float, nodes_seen: list[list] | None = Non
     """q and z >= 0 with M z + q >= 0 for which LCP(q, M) has no solution, or None when M (n, n), n <= `LARGEST`, is
     proved a Q0-matrix. Raises OutOfTimeError.
 
-    The nodes of the proof are noted in `nodes_seen`, in preorder (`certificates.cones`): ["cone", a], ["empty", y].
+    The nodes of the proof are recorded in `nodes_seen`, in preorder (`certificates.cones`): ["cone", a], ["empty", y].
     """
     seen = [] if nodes_seen is None else nodes_seen
     n = M.nrows()
@@ -79,7 +79,7 @@ def _beside(
         check_clock(deadline)
         near = [x + t ** (i + 1) if i < n else x for i, x in enumerate(multipliers)]
         q = (columns * fmpq_mat(2 * n, 1, near)).entries()
-        # One solution is enough to go on, hence "unique".
+        # One solution is enough to continue, hence "unique".
         if _cone_around(every, columns, near) is None and solution_set(M, q, deadline, unique=True).count == 0:
             return q, near[n:]
         t = t / 8 if t else fmpq(1, 8)

@@ -1,8 +1,8 @@
-"""What scans, factorisations and linear programmes tell of a matrix of any order, small steps first.
+"""Verdicts from scans, factorisations and linear programmes on a matrix of any order, cheap steps first.
 
-Vectors are found in floating point. That the exact matrix has with them the sign claimed is proved by a bound on all
+Vectors are found in floating point. That the exact matrix has the claimed sign with them is proved by a bound on all
 rounding: an inner product of length n errs by less than gamma_{n+2} |x|^T |y|, the rounding of the entries included
-(Higham, Accuracy and Stability of Numerical Algorithms, chapter 3). What may outlast the time is not begun.
+(Higham, Accuracy and Stability of Numerical Algorithms, chapter 3). Steps that may outlast the time are not started.
 """
 
 from collections.abc import Iterator
@@ -41,20 +41,20 @@ from workbench.readers.matrix import Matrix
 
 Array = NDArray[np.float64]
 Finding = tuple[str, str, str | None, dict[str, Any]]
-"""Class, "yes" or "no", proof in words and witness, as `ClassVerdict` has them."""
+"""Class, "yes" or "no", proof as text and witness, as in `ClassVerdict`."""
 Explored = tuple[list[Finding], str]
-"""All findings, and why nothing was found of what is open."""
+"""All findings, and why the open classes have none."""
 
 YES, NO = "yes", "no"
 PROGRAMME = 600
-"""Order up to which a linear programme is begun."""
+"""Largest order for which a linear programme is started."""
 
 
 @dataclass(eq=False)
 class Structure:
-    """A matrix as doubles, `values` (n, n), the exact signs of its entries, and the rationals where they can be had.
+    """A matrix as doubles, `values` (n, n), the exact signs of its entries, and the rationals where available.
 
-    `late` tells whether something was left out because it would have ended beyond the deadline.
+    `late` tells whether something was omitted because it would have ended beyond the deadline.
     """
 
     values: Array
@@ -89,13 +89,13 @@ class Structure:
 
 
 def signs(matrix: Matrix) -> NDArray[np.int8]:
-    """The signs (m, n) of the exact entries: a text may hold some that are too small for a double."""
+    """The signs (m, n) of the exact entries: a text may hold entries that are too small for a double."""
     found = np.sign(matrix.values).astype(np.int8)
     for i, row in enumerate(matrix.written or ()):
         zeros = found[i] == 0
         if zeros.any():
             entries = row.split()
-            # Most are written alike.
+            # Most entries are written in the same way.
             small = {x for x in set(compress(entries, zeros)) if _digits(x).strip("+-0.")}
             for j in np.flatnonzero(zeros) if small else ():
                 if entries[j] in small:
@@ -108,17 +108,17 @@ def _digits(entry: str) -> str:
 
 
 def explored(s: Structure) -> Explored:
-    """All findings, and why nothing was found of what is open."""
+    """All findings, and why the open classes have none."""
     found = list(findings(s))
     why = "neither a proof nor a counterexample was found"
     return found, f"{OUT_OF_TIME}: {why}" if s.late else why
 
 
 def findings(s: Structure) -> Iterator[Finding]:
-    """What the deadline leaves time for, from cheap to dear; classes that follow by theorems are left to the caller."""
+    """The findings within the deadline, cheap ones first; implications by theorems are left to the caller."""
     for stage in (_scanned, _dominated, _form, _played):
         try:
-            # What is scanned is worth any deadline.
+            # Scans are worth any deadline.
             check_clock(s.deadline if stage is not _scanned else np.inf)
             yield from stage(s)
         except OutOfTimeError:
@@ -195,7 +195,7 @@ def _dominated(s: Structure) -> Iterator[Finding]:
 
 
 def _lost_dominance(s: Structure, C: Array) -> Array | None:
-    """x >= 0 with (C x)_i < 0 where x_i > 0, by Perron vectors of the irreducible blocks; C x <= 0 elsewhere anyway."""
+    """x >= 0 with (C x)_i < 0 where x_i > 0, by Perron vectors of the irreducible blocks; C x <= 0 elsewhere."""
     N = -C / np.diag(C)
     np.fill_diagonal(N, 0.0)
     count, label = csgraph.connected_components(sparse.csr_array(N != 0), connection="strong")
@@ -226,7 +226,7 @@ def _lower(A: Array, x: Array) -> Array:
 
 
 def exact_texts(x: Array) -> list[str]:
-    """The doubles as exact numbers."""
+    """The doubles as exact numbers, in text."""
     return as_text([exact(v) for v in x]) or []
 
 
@@ -264,7 +264,7 @@ def _split(s: Structure) -> Iterator[Finding]:
 
 
 def _semidefinite(s: Structure, M: fmpq_mat | None) -> Iterator[Finding]:
-    """PD or PSD by exact arithmetic, where the floating point left it open."""
+    """PD or PSD by exact arithmetic, where floating point left it open."""
     if M is None:
         return
     T = symmetric_part(M)
@@ -275,7 +275,7 @@ def _semidefinite(s: Structure, M: fmpq_mat | None) -> Iterator[Finding]:
         yield from _null(M, [fmpq(1)] * n)
         return
     b = bits(T)
-    # Where this takes too long the rows may span the matrix yet.
+    # Where this takes too long the rows may still span the matrix.
     if clock() + minors_seconds(n, b) < s.deadline and positive_definite(T, s.deadline):
         proof = "exact arithmetic: every leading principal minor of the symmetric part is positive"
         yield "PD", YES, proof, {"by": "factors"}
@@ -298,7 +298,7 @@ def _null(M: fmpq_mat, x: list[fmpq]) -> Iterator[Finding]:
 
 
 def _played(s: Structure) -> Iterator[Finding]:
-    """S by the matrix game: M x > 0, or M^T y < 0; the row and the column sums first, then a linear programme."""
+    """S by the matrix game: M x > 0, or M^T y < 0; row and column sums first, then a linear programme."""
     e = np.ones(s.order)
     for sought in (
         lambda: (e, e),
@@ -318,8 +318,8 @@ def _played(s: Structure) -> Iterator[Finding]:
 
 
 def strategies(A: Array, seconds: float) -> tuple[Array, Array] | None:
-    """The strategies x and y (n) of the matrix game A (n, n), the first of whose players wants A x large; None where
-    they were not found in this time."""
+    """The strategies x and y (n) of the matrix game A (n, n), whose first player maximises A x; None if they were
+    not found within this time."""
     n, size = len(A), np.abs(A).max()
     if not (seconds > 0 and 0 < size < np.inf):
         return None

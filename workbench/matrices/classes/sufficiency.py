@@ -1,9 +1,9 @@
 """Column sufficiency: x_i (M x)_i <= 0 for all i only where all these products vanish. Row sufficiency: that of M^T.
 
-M is column sufficient iff every principal pivotal transform of M is so of order two (Cottle and Guu, Linear Algebra
-Appl. 170, 1992, state it for matrices sufficient both ways; a failing pair x, M x of least support over all transforms
-shows the same for columns alone). Pivoting on a exchanges x_a and (M x)_a and keeps the products, which carries a
-failing pair back to M.
+M is column sufficient iff every principal pivotal transform of M is column sufficient of order two (Cottle and Guu,
+Linear Algebra Appl. 170, 1992, state it for matrices sufficient both ways; a failing pair x, M x of least support over
+all transforms shows the same for columns alone). Pivoting on a exchanges x_a and (M x)_a and preserves the products, so
+that a failing pair carries back to M.
 """
 
 import itertools
@@ -16,8 +16,8 @@ Vector = list[fmpq]
 
 
 def insufficient_vector(M: fmpq_mat, deadline: float) -> Vector | None:
-    """x with x_i (M x)_i <= 0 for all i and < 0 for one, or None when M (n, n) is column sufficient; 2^n transforms at
-    most. Raises OutOfTimeError."""
+    """x with x_i (M x)_i <= 0 for all i and < 0 for one, or None when M (n, n) is column sufficient; at most 2^n
+    transforms. Raises OutOfTimeError."""
     n = M.nrows()
     for k in range(n + 1):
         for a in itertools.combinations(range(n), k):
@@ -31,7 +31,7 @@ def insufficient_vector(M: fmpq_mat, deadline: float) -> Vector | None:
 
 
 def principal_transform(M: fmpq_mat, a: tuple[int, ...]) -> fmpq_mat | None:
-    """The T with (x_a, y_b) = T (y_a, x_b) wherever y = M x, b the indices not in a; None when M_aa is singular."""
+    """The T with (x_a, y_b) = T (y_a, x_b) whenever y = M x, b the indices not in a; None when M_aa is singular."""
     n = M.nrows()
     if not a:
         return M
@@ -44,7 +44,7 @@ def principal_transform(M: fmpq_mat, a: tuple[int, ...]) -> fmpq_mat | None:
 
 
 def _failing_pair(T: fmpq_mat) -> Vector | None:
-    """A vector with one or two nonzero entries that shows T not column sufficient."""
+    """A vector with one or two nonzero entries that shows that T is not column sufficient."""
     n = T.nrows()
     for i in range(n):
         if T[i, i] < 0:

@@ -1,1 +1,1 @@
-"""How far a matrix is from losing the P-property, q from another number of solutions, z from the solution."""
+"""Distances of a matrix from losing the P-property, of q from another number of solutions, of z from the solution."""

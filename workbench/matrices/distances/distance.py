@@ -1,4 +1,4 @@
-"""How far a matrix is from losing the P-property, and from a singular principal minor: enclosed, in the 2-norm.
+"""Distance of a matrix from losing the P-property, and from a singular principal minor: enclosed, in the 2-norm.
 
 The nearest matrix with a singular principal minor is at the distance
 
@@ -6,14 +6,14 @@ The nearest matrix with a singular principal minor is at the distance
 
 For det (M + E)_aa = 0 needs |E| >= |E_aa| >= sigma_min(M_aa) (Eckart and Young, Psychometrika 1, 1936), and on the
 minimising a, with its singular vectors u and v, E = -sigma u v^T is as large as that. For a P-matrix it is also the
-distance to the matrices that are not P: on the straight way to one of them the first principal minor that is no longer
-positive is zero, and a matrix with a minor of zero is not P.
+distance to the non-P matrices: on the straight line to one of them the first principal minor that is no longer
+positive is zero, and a matrix with a zero minor is not P.
 
 1/sigma(M) is the constant beta_2(M) = max over D = diag(d), 0 <= d <= 1, of |(I - D + D M)^-1 D|_2 of Chen and Xiang
 (SIAM J. Optim. 18, 2007), the Lipschitz constant of the solution: |z(q) - z(q')|_2 <= beta_2 |q - q'|_2. The maximum
 lies at a vertex: in every t_i = 1/d_i - 1 the matrix (M + diag t)^-1 moves along a segment of rank one, and a norm is
-convex. So beta_2 = max over a of |M_aa^-1|_2. No smaller constant will do: the solution for q is piecewise linear, and
-for every a there are q with z_a = -M_aa^-1 q_a > 0 around which it is this.
+convex. So beta_2 = max over a of |M_aa^-1|_2. It is the smallest such constant: the solution is piecewise linear in
+q, and for every a there are q with z_a = -M_aa^-1 q_a > 0 around which this is the constant.
 """
 
 from contextlib import suppress
@@ -43,9 +43,9 @@ from workbench.matrices.linear_algebra.rationals import as_text, submatrix
 from workbench.readers.matrix import Matrix
 
 SHARP = fmpq(1, 10**9)
-"""Relative width of an enclosure that is not worth another method."""
+"""Relative width below which an enclosure is not improved by another method."""
 NEAR = fmpq(1, 10**6)
-"""Distance, relative to the entries, from which on a singular vector in doubles is good enough."""
+"""Distance, relative to the entries, above which a singular vector in doubles is accurate enough."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +60,17 @@ class Enclosure:
         return Enclosure(1 / self.upper if self.upper else fmpq(0), 1 / self.lower if self.lower else None)
 
     def entry(self) -> dict[str, float | None]:
-        """The doubles around it, for JSON: null for a bound beyond their range."""
+        """The enclosing doubles, for JSON: null for a bound beyond their range."""
         upper = None if self.upper is None else rounded_up(self.upper)
         return {"lower": rounded_down(self.lower), "upper": None if upper == float("inf") else upper}
 
 
 @dataclass(frozen=True, eq=False)
 class Distance:
-    """sigma(M), enclosed, in the unit of M's entries, and what proves it.
+    """Enclosure of sigma(M), in the unit of M's entries, and its proof.
 
     Above: with `x` on `index_set` a, |M_aa x| <= upper |x|. Below: `diagonal`, a W >= 0 and s >= lower^2 with
-    W M + M^T W - W^2 - s I >= 0; or `complete`, every index set was taken; or neither, where the bound is zero.
+    W M + M^T W - W^2 - s I >= 0; or `complete`, all index sets were examined; or neither, where the bound is zero.
     """
 
     enclosure: Enclosure
@@ -81,7 +81,7 @@ class Distance:
 
     @property
     def method(self) -> str:
-        """What the bounds rest on, in words: enclosed ..."""
+        """The support of the bounds, as text."""
         if self.diagonal:
             return "from below by a diagonal W with W M + M^T W - W^2 - s I >= 0, from above by one index set"
         return "by all index sets" if self.complete else "from above by one index set; no lower bound was found"
@@ -91,7 +91,7 @@ class Distance:
         return self.enclosure.reciprocal
 
     def entry(self) -> dict:
-        """For JSON: the bounds as doubles, and in `certificate` the exact ones with what proves them, as "p/q"."""
+        """For JSON: the bounds as doubles, and in `certificate` the exact ones with their proof, as "p/q"."""
         below = None if self.diagonal is None else {"W": as_text(self.diagonal.w), "s": str(self.diagonal.s)}
         return {
             **self.enclosure.entry(),
@@ -109,9 +109,9 @@ class Distance:
 
 
 def distance(matrix: Matrix, seconds: float = 5.0) -> Distance:
-    """sigma(M) of a square matrix (n, n), in about `seconds`: to 1e-10 up to order 14 if these suffice.
+    """sigma(M) of a square matrix (n, n), in about `seconds`: to 1e-10 up to order 14 if there is enough time.
 
-    Beyond order 14 the bounds are those of one diagonal W and of one index set, and the lower one is zero unless M is a
+    Beyond order 14 the bounds come from one diagonal W and one index set, and the lower one is zero unless M is a
     P-matrix. Raises DataError for a matrix that is not square.
     """
     n, columns = matrix.values.shape
@@ -144,7 +144,7 @@ def _of_one_set(matrix: Matrix, a: tuple[int, ...], end: float) -> LeastOverInde
     x = direction(matrix.values[np.ix_(a, a)])
     upper = quotient(B, x)
     if len(a) <= LARGEST_BALLS and upper < NEAR * max(abs(v) for v in B.entries()):
-        # What the doubles tell is an upper bound too.
+        # The doubles give an upper bound too.
         with suppress(OutOfTimeError):
             found = least_of_rationals(B, deadline=end)
             upper, x = found.upper, found.x

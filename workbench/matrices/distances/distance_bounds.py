@@ -1,4 +1,4 @@
-"""Bounds on sigma(M) = min over index sets a of sigma_min(M_aa) that do not take all index sets, in floating point.
+"""Bounds on sigma(M) = min over index sets a of sigma_min(M_aa) without examining all index sets, in floating point.
 
 Below, by a diagonal W >= 0 and s >= 0 with W M + M^T W - W^2 - s I >= 0: for x supported on a and y = M_aa x,
 s |x|^2 + |W x|^2 <= 2 x^T W y <= |W x|^2 + |y|^2, so that sigma_min(M_aa)^2 >= s for every a. Above, by a search for
@@ -23,19 +23,19 @@ from workbench.matrices.linear_algebra.rationals import exact
 from workbench.matrices.p_property.diagonal_stability import root_diagonal
 
 LARGEST_BALLS = 40
-"""Order of one matrix of rationals up to which its smallest singular value is enclosed however small it is."""
+"""Largest order of a rational matrix whose smallest singular value is enclosed, however small it is."""
 LARGEST_PROGRAMME = 40
-"""Order up to which W is found by a semidefinite programme; beyond, a W that proves the P-property is scaled."""
+"""Largest order for which W comes from a semidefinite programme; beyond, a W that proves the P-property is scaled."""
 LEAST_SECONDS = 1.0
-"""Time from which on a semidefinite programme is worth setting up; half of it is for the solver."""
+"""Least time for which a semidefinite programme is set up; half of it is for the solver."""
 LARGEST_SEARCHED = 128
-"""Size of the index sets up to which they are searched."""
+"""Largest size of the index sets that are searched."""
 STARTS = 20
-"""Random index sets from which a search starts."""
+"""Number of random index sets from which a search starts."""
 MARGINS = (1e-13, 1e-12, 1e-10, 1e-8, 1e-6)
-"""How far below its computed value an eigenvalue is proved to be, relative to the size of the matrix: tried in turn."""
+"""Differences, relative to the matrix, between a computed eigenvalue and its proved lower bound: tried in turn."""
 CUBE = 1e-9
-"""Seconds that one factorisation may take, over the cube of the order: it is not begun later."""
+"""Seconds of one factorisation over the cube of the order: it is not started with less time."""
 FLAT = 1e-3
 """Relative width at which the search for the scale of W ends: near its maximum s changes by the square of that."""
 
@@ -55,7 +55,7 @@ class Diagonal:
 
 def definite_diagonal(M: fmpq_mat, deadline: float = math.inf) -> Diagonal | None:
     """W = c I and s = c^2 for c at or just below the smallest eigenvalue of (M + M^T)/2; None where that is not
-    positive, or out of time. For a symmetric M this is the best there is: sigma(M) = c."""
+    positive, or out of time. For a symmetric M this is the optimum: sigma(M) = c."""
     n = M.nrows()
     if n > LARGEST_BALLS:
         return None
@@ -71,7 +71,7 @@ def definite_diagonal(M: fmpq_mat, deadline: float = math.inf) -> Diagonal | Non
 
 
 def stable_diagonal(A: Array, end: float) -> Diagonal | None:
-    """The best W found for A (n, n), exact entries rounded once, by the moment `end` of `clock`; None where none is.
+    """The best W found for A (n, n), exact entries rounded once, by the time `end` of `clock`; None if there is none.
 
     W comes from a semidefinite programme, up to order `LARGEST_PROGRAMME`, and from diagonal stability.
     """
@@ -98,7 +98,7 @@ def _time_for(n: int, end: float) -> bool:
 
 
 def _proved(A: Array, w: Array, end: float) -> float:
-    """An s for this w that is proved, or zero.
+    """A proved s for this w, or zero.
 
     With u = 2^-53, A errs by u |A| and each entry of S is rounded four times at most; `off` is three times the largest
     row sum of all that, and covers entries below the range of doubles.
@@ -135,7 +135,7 @@ def _programme(A: Array, end: float) -> Array | None:
     w, s = cp.Variable(n, nonneg=True), cp.Variable()
     block = cp.bmat([[cp.diag(w) @ A + A.T @ cp.diag(w) - s * np.eye(n), cp.diag(w)], [cp.diag(w), np.eye(n)]])
     limit = max(0.1, 0.5 * (end - clock()))
-    # What is not accurate, or was cut short, is no worse a candidate: it is proved or dropped.
+    # An inaccurate result, or one cut short, is still a candidate: it is proved or dropped.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -146,7 +146,7 @@ def _programme(A: Array, end: float) -> Array | None:
 
 
 def _scaled(A: Array, end: float) -> Array | None:
-    """The multiple of a W that proves diagonal stability that gives the largest s, a concave function of the factor."""
+    """The multiple of a W that proves diagonal stability with the largest s, a concave function of the factor."""
     n, d = len(A), np.diag(A)
     if not (d > 0).all():
         return None
@@ -167,14 +167,14 @@ def _scaled(A: Array, end: float) -> Array | None:
         c = math.exp(power)
         return float(np.linalg.eigvalsh(c * S - c * c * np.diag(square))[0])
 
-    # The smallest eigenvalue makes the left end good for some s > 0, the diagonal the right end for none.
+    # At the left end some s > 0 is possible because of the smallest eigenvalue; at the right end none, by the diagonal.
     left, right = least / (2 * square.max()), (np.diag(S) / square).min()
-    # What is found is still to be proved.
+    # The result still has to be proved.
     return math.exp(_highest(lowest, math.log(left), math.log(right), end - 2 * CUBE * n**3)) * w
 
 
 def _highest(f: Callable[[float], float], left: float, right: float, end: float) -> float:
-    """Where f, which first rises and then falls, is highest in [left, right]: golden sections until `end`."""
+    """The maximiser in [left, right] of an f that first rises and then falls: golden sections until `end`."""
     ratio = (math.sqrt(5) - 1) / 2
     inner = [right - ratio * (right - left), left + ratio * (right - left)]
     values = [f(x) for x in inner]
@@ -193,7 +193,7 @@ def _highest(f: Callable[[float], float], left: float, right: float, end: float)
 def low_index_set(A: Array, end: float) -> tuple[int, ...]:
     """An index set a with a small sigma_min(A_aa) for A (n, n), n >= 1, found by adding and removing single indices.
 
-    Starts are all indices, the smallest diagonal entry, then random sets until `end`, `STARTS` at most; sets beyond
+    It starts from all indices, the smallest diagonal entry, then random sets until `end`, at most `STARTS`; sets beyond
     `LARGEST_SEARCHED` indices are not changed. Nothing is proved here; every index set bounds sigma from above.
     """
     n = len(A)
@@ -211,7 +211,7 @@ def low_index_set(A: Array, end: float) -> tuple[int, ...]:
 
 
 def _descend(A: Array, a: NDArray[np.int64], end: float) -> tuple[float, tuple[int, ...]]:
-    """sigma_min and index set once no single index that is added or removed is expected to lower it."""
+    """sigma_min and index set once no single added or removed index is expected to lower it."""
     sigma = math.inf
     best = a
     while True:
@@ -227,7 +227,7 @@ def _descend(A: Array, a: NDArray[np.int64], end: float) -> tuple[float, tuple[i
 
 
 def _best_change(A: Array, a: NDArray[np.int64], U: Array, s: Array, Vt: Array) -> int:
-    """The index whose change of side makes |A_aa^-1| largest, as far as the singular vectors tell.
+    """The index whose addition or removal makes |A_aa^-1| largest, as estimated by the singular vectors.
 
     With K = A_aa^-1, K u = tau v and v^T K = tau u^T, removing i leaves K - K_i K^i / K_ii, and adding j, with the
     column c and the row r of A and the Schur complement t = A_jj - r K c, borders K + K c r K / t by -K c / t, -r K / t
@@ -244,6 +244,6 @@ def _best_change(A: Array, a: NDArray[np.int64], U: Array, s: Array, Vt: Array) 
         t = A[b, b] - np.einsum("ja,aj->j", R @ K, C)
         left, right = tau * (u @ C), tau * (R @ v)
         part = np.array([[tau + left * right / t, -left / t], [-right / t, 1 / t]]).transpose(2, 0, 1)
-    # A gain without a number belongs to a change that leaves a singular matrix, or nothing.
+    # A gain that is not a number belongs to a change that leaves a singular matrix, or nothing.
     gain[b] = np.linalg.norm(np.where(np.isfinite(part), part, 1e300), axis=(1, 2))
     return int(np.nan_to_num(gain, nan=0.0).argmax())

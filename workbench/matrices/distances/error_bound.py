@@ -1,4 +1,4 @@
-"""How far an approximate solution of the LCP of a P-matrix is from the solution z*: certified bounds, in the 2-norm.
+"""Certified bounds of the error of an approximate LCP solution for a P-matrix: the distance to z*, in the 2-norm.
 
 With r = min(z, M z + q) there is a D = diag(d), 0 <= d <= 1, for which r = (I - D + D M)(z - z*), since both z* and
 M z* + q have min 0 componentwise. Hence |z - z*| <= alpha_2 |r| with
@@ -10,8 +10,8 @@ d_i / (1 + d_i g) times another one. The determinant, a multiple of 1 + d_i g, d
 factor is monotone, the inverse moves along a segment, and a norm is convex. So 1/alpha_2 is the least sigma_min over
 the matrices with rows of M on an index set a and of the identity elsewhere.
 
-The second bound is beta_2's (`distance`): set z to zero where z <= M z + q, or z < 0. Then zbar solves the LCP of
-another qbar, and |z - z*| <= |z - zbar| + beta_2 |qbar - q|. The smaller of the two is taken.
+The second bound is that of beta_2 (`distance`): set z to zero where z <= M z + q, or z < 0. Then zbar solves the LCP
+of another qbar, and |z - z*| <= |z - zbar| + beta_2 |qbar - q|. The smaller bound is taken.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from workbench.matrices.linear_algebra.rationals import exact
 
 
 def alpha_2(M: fmpq_mat, distance: Distance, seconds: float = 5.0) -> Enclosure:
-    """alpha_2 of a P-matrix M (n, n) whose `distance` to the others is enclosed.
+    """alpha_2 of a P-matrix M (n, n), given its enclosed `distance` to the non-P matrices.
 
     Beyond order 14, or out of time, the upper bound is 1 + beta_2 |M - I|, from (I - D + D M)^-1 =
     I - (I - D + D M)^-1 D (M - I), in the Frobenius norm; it is infinite where that of beta_2 is.

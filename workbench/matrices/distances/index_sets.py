@@ -1,7 +1,7 @@
-"""The least sigma_min over a family of matrices, one for every index set, between proved bounds.
+"""The smallest sigma_min over a family of matrices, one for every index set, between proved bounds.
 
-Each of the 2^n matrices is bounded in floating point. What that leaves open, matrices so near to a singular one that
-rounding matters, goes one by one to arithmetic with error bounds, the most promising first.
+Each of the 2^n matrices is bounded in floating point. Undecided ones, so close to singular that rounding matters, are
+treated one by one in arithmetic with error bounds, the most promising first.
 """
 
 import itertools
@@ -18,11 +18,11 @@ from workbench.matrices.distances.singular_values import direction, least_in_dou
 from workbench.matrices.linear_algebra.rationals import nearest_double, submatrix
 
 LARGEST = 14
-"""Order up to which all index sets are taken."""
+"""Largest order for which all index sets are examined."""
 BATCH = 256
-"""Index sets between two looks at the clock: about a hundredth of a second."""
+"""Number of index sets between two checks of the clock: about a hundredth of a second."""
 WIDTH = 1e-10
-"""Relative width at which an enclosure is not narrowed any further."""
+"""Relative width at which an enclosure is not narrowed further."""
 
 Set = tuple[int, ...]
 
@@ -31,7 +31,7 @@ Set = tuple[int, ...]
 class Family:
     """The matrices B_a times 2^-power, of size one at most, for index sets a of at least `smallest` of n indices.
 
-    `doubles` takes sets (c, k) and gives matrices (c, m, m), their entries rounded once; `rationals` takes one set.
+    `doubles` maps sets (c, k) to matrices (c, m, m) with entries rounded once; `rationals` takes one set.
     """
 
     n: int
@@ -78,7 +78,7 @@ def mixed(M: fmpq_mat) -> Family:
 
 
 def _magnitude(v: fmpq) -> int:
-    """The least power of two, or the next, that is above |v|."""
+    """The smallest or second smallest power of two above |v|."""
     return int(v.p).bit_length() - int(v.q).bit_length() + 1 if v else -(10**6)
 
 
@@ -89,7 +89,8 @@ def _doubles(M: fmpq_mat) -> Array:
 @dataclass(frozen=True, eq=False)
 class LeastOverIndexSets:
     """lower <= min over all index sets of sigma_min(B_a) <= upper, with the `index_set` of the upper bound and a vector
-    x for it, |B_a x| <= upper |x|. `complete`: all index sets were seen, else nothing but the floor is below them."""
+    x for it, |B_a x| <= upper |x|. `complete`: all index sets were examined; otherwise only the floor is a lower
+    bound."""
 
     lower: fmpq
     upper: fmpq
@@ -99,9 +100,9 @@ class LeastOverIndexSets:
 
 
 def least_singular_value(family: Family, end: float, floor: fmpq) -> LeastOverIndexSets:
-    """min over all index sets of sigma_min, to about `WIDTH`; wider where the moment `end` of `clock` comes first.
+    """min over all index sets of sigma_min, to about `WIDTH`; wider if the time `end` of `clock` comes first.
 
-    `floor` is a lower bound that is known already, perhaps zero.
+    `floor` is a known lower bound, possibly zero.
     """
     scale = fmpq(2) ** family.power
     sets, lower, estimate, complete = _scan(family, end)
@@ -131,7 +132,7 @@ def least_singular_value(family: Family, end: float, floor: fmpq) -> LeastOverIn
 
 
 def _scan(family: Family, end: float) -> tuple[list[Set], Array, Array, bool]:
-    """Index sets, proved lower bounds of sigma_min and estimates of it in floating point, and whether all were seen."""
+    """Index sets, proved lower bounds of sigma_min and floating-point estimates, and whether all were examined."""
     sets: list[Set] = []
     lower: list[Array] = []
     estimate: list[Array] = []

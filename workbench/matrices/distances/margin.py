@@ -1,10 +1,10 @@
-"""How far q is from the nearest boundary at which the number of solutions of LCP(q, M) changes.
+"""Distance of q from the nearest boundary at which the number of solutions of LCP(q, M) changes.
 
 q = I w - M z lies in the complementary cone of an index set a, spanned by -M_j for j in a and by I_i elsewhere, once
-for each solution with z_a >= 0 = w_a (Cottle, Pang and Stone 1992, section 1.3). A facet leaves one index i out; it
-belongs to two cones, those with I_i and with -M_i. Where these lie on different sides, crossing it exchanges one
-solution for another. Where they lie on one side two solutions appear or vanish (a reflecting facet), and where one is
-flat, one. P-matrices have no such facet.
+for each solution with z_a >= 0 = w_a (Cottle, Pang and Stone 1992, section 1.3). A facet omits one index i; it
+belongs to two cones, those with I_i and with -M_i. If these lie on different sides, crossing it exchanges one solution
+for another. If they lie on one side, two solutions appear or vanish (a reflecting facet), and if one is flat, one.
+P-matrices have no such facet.
 
 Distances are Euclidean, and exact: squared, they are rational.
 """
@@ -20,16 +20,16 @@ from workbench.engine.timing import check_clock
 from workbench.matrices.linear_algebra.in_time import null_vector
 
 LARGEST = 9
-"""Order up to which all 2^n complementary cones are taken."""
+"""Largest order for which all 2^n complementary cones are examined."""
 OFF = fmpq(1, 2**200)
-"""Step off a facet, relative to the entries of q: exact, and smaller than what any double tells apart."""
+"""Step off a facet, relative to the entries of q: exact, and below the resolution of doubles."""
 
 Vector = list[fmpq]
 
 
 @dataclass(frozen=True, eq=False)
 class Facet:
-    """The cone of `generators`, n - 1 linearly independent vectors (n), that index i leaves out of index set a."""
+    """The cone of `generators`, n - 1 linearly independent vectors (n), of index set a without index i."""
 
     i: int
     a: tuple[int, ...]
@@ -43,8 +43,8 @@ class Margin:
     Euclidean distance. `here` and `beyond` are the numbers of solutions on the side of q and on the other, `neighbour`
     is a q (n) just beyond. `multipliers` are those of the generators at the nearest point.
 
-    Nearer than the root of `least_squared` nothing changes. The two are equal unless facets lie on each other and what
-    one takes away the other gives: then they say "at least" and "at most"."""
+    Within the root of `least_squared` nothing changes. The two are equal unless facets overlap and their changes
+    cancel: then they mean "at least" and "at most"."""
 
     facet: Facet
     nearest: Vector
@@ -62,7 +62,7 @@ class Margin:
 
 
 def root(x: fmpq) -> float:
-    """The square root of a rational, also where the rational is out of the range of doubles."""
+    """The square root of a rational, even if the rational is out of the range of doubles."""
     if x <= 0:
         return 0.0
     shift = (int(x.p).bit_length() - int(x.q).bit_length()) // 2
@@ -94,7 +94,7 @@ class Cones:
         return self.minus[j] if pivoted else self.unit[j]
 
     def around(self, q: Vector) -> list[int]:
-        """The signs of det M_aa of the full cones that hold q. Raises OutOfTimeError."""
+        """The signs of det M_aa of the full cones that contain q. Raises OutOfTimeError."""
         check_clock(self.deadline)
         values = (self.coordinates * fmpq_mat(self.n, 1, q)).entries()
         return [sign for k, (_, sign) in enumerate(self.full) if min(values[self.n * k : self.n * (k + 1)]) >= 0]
@@ -121,8 +121,8 @@ class Cones:
 
 
 def margin(M: fmpq_mat, q: Vector, deadline: float) -> Margin | None:
-    """The margin of q; None where the number of solutions is the same for every q off lower-dimensional sets. M (n, n),
-    n <= `LARGEST`. Raises OutOfTimeError."""
+    """The margin of q; None where the number of solutions is the same for every q off lower-dimensional sets.
+    M (n, n), n <= `LARGEST`. Raises OutOfTimeError."""
     cones = Cones(M, deadline)
     count = len(cones.around(_moved(q)))
     nearest: Margin | None = None
@@ -140,7 +140,7 @@ def margin(M: fmpq_mat, q: Vector, deadline: float) -> Margin | None:
             continue
         beside = [_beside(facet, point, q, side) for side in (1, -1)]
         counts = [len(cones.around(x)) for x in beside]
-        # On a facet itself, two sides are all there is to compare.
+        # For q on a facet itself, only the two sides are compared.
         here = count if squared > 0 else counts[0]
         for x, beyond in zip(beside, counts, strict=True):
             if beyond != here:
@@ -149,7 +149,7 @@ def margin(M: fmpq_mat, q: Vector, deadline: float) -> Margin | None:
 
 
 def _moved(q: Vector) -> Vector:
-    """q moved a little, off facets: on one that two cones share, both hold q for a single solution."""
+    """q moved a little, off facets: two cones that share a facet both contain q there, for a single solution."""
     size = max((abs(x) for x in q), default=fmpq(0)) or fmpq(1)
     return [x + size * OFF**4 * _generic(j) for j, x in enumerate(q)]
 
@@ -162,7 +162,7 @@ def _generic(k: int) -> fmpq:
 def _beside(facet: Facet, point: Vector, q: Vector, side: int) -> Vector:
     """A point just off the facet's relative interior, next to `point`, on the side of the normal or the other.
 
-    It is off other facets too, which may meet this one in its simplest combinations.
+    It is off other facets too, which may meet this one in simple combinations of its generators.
     """
     size = max((abs(x) for x in q), default=fmpq(0)) or fmpq(1)
     moved = list(point)

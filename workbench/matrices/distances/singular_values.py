@@ -4,7 +4,7 @@ Many matrices of doubles at once: with computed factors A ~ U S V^T, X = U^T A V
 |V^T V - I| <= g, the inequality sigma_min(P A Q) <= |P| sigma_min(A) |Q| gives sigma_min(A) >= (s_min - f) / (1 + g)
 (the idea of Rump, BIT 51, 2011). This is off by a multiple of the unit roundoff times |A|.
 
-One matrix of rationals, however near to a singular one: let P = (A A^T)^-1, so that sigma_min(A)^-2 is its largest
+For one matrix of rationals, however close to singular: let P = (A A^T)^-1, so that sigma_min(A)^-2 is its largest
 eigenvalue lambda. For m = 1, 2, 4, ..., both in arithmetic with error bounds (balls),
 
     tr(P^m P) / tr(P^m)  <=  lambda  <=  tr(P^m)^(1/m),
@@ -24,13 +24,13 @@ from workbench.matrices.linear_algebra.in_time import determinant, null_vector
 from workbench.matrices.linear_algebra.rationals import nearest_double
 
 SETTLED = 1e-12
-"""Relative width at which the bounds on lambda are close enough."""
+"""Relative width of the bounds on lambda that suffices."""
 SHARP = fmpq(1, 10**10)
-"""Relative width of the bounds on sigma_min that must follow; a vector of too few bits alone can prevent it."""
+"""Relative width of the resulting bounds on sigma_min; a vector with too few bits can prevent it."""
 SQUARINGS = 60
-"""Squarings of P^m at most: enough for any spectrum at this width."""
+"""Largest number of squarings of P^m: enough for any spectrum at this width."""
 FIRST_BITS = 128
-"""Precision of the first try with balls; it is doubled until the bounds settle."""
+"""Precision of the first attempt with balls; it is doubled until the bounds converge."""
 ROOT_BITS = 100
 
 
@@ -56,7 +56,7 @@ def least_in_doubles(A: Array) -> tuple[Array, Array]:
         return np.zeros(len(A)), np.zeros(len(A))
     V, Ut = Vt.transpose(0, 2, 1), U.transpose(0, 2, 1)
     size = _frobenius(A)
-    # Products of k terms err by gamma_2k of the product of absolute values; twice that covers how it is evaluated.
+    # Products of k terms err by gamma_2k of the product of absolute values; twice that covers its evaluation.
     rounding = (2 * k + 8) * eps * _frobenius(U) * _frobenius(V) * size + 1e-290
     S = np.zeros_like(A)
     S[:, np.arange(k), np.arange(k)] = s
@@ -68,7 +68,7 @@ def least_in_doubles(A: Array) -> tuple[Array, Array]:
 
 
 def direction(A: Array) -> list[fmpq]:
-    """An x (k) with |A x| near sigma_min(A) |x|, from the singular vectors of A (k, k) in floating point."""
+    """An x (k) with |A x| close to sigma_min(A) |x|, from the singular vectors of A (k, k) in floating point."""
     return [fmpq(*value.as_integer_ratio()) for value in np.linalg.svd(A)[2][-1].tolist()]
 
 
@@ -98,7 +98,7 @@ def least_of_rationals(A: fmpq_mat, goal: fmpq | None = None, deadline: float = 
 
 
 def _by_powers(R: arb_mat, goal: fmpq | None, deadline: float) -> tuple[fmpq, list[fmpq]] | None:
-    """A lower bound and x from the inverse R of A; None where the balls are too wide to settle anything."""
+    """A lower bound and x from the inverse R of A; None where the balls are too wide to decide anything."""
     P = R.transpose() * R
     bound = P.trace()
     P = P * (1 / bound)
@@ -116,7 +116,7 @@ def _by_powers(R: arb_mat, goal: fmpq | None, deadline: float) -> tuple[fmpq, li
         trace = Q.trace()
         Q = Q * (1 / trace)
         above *= trace.root(2**j)
-    # The mean of the columns' Rayleigh quotients, weighted by their squares, is off by n times the width at most.
+    # The error of the mean of the columns' Rayleigh quotients, weighted by their squares, is at most n times the width.
     k, squares, forms = Q.nrows(), Q * Q, Q * P * Q
     best = max(range(k), key=lambda i: (forms[i, i] / squares[i, i]).mid())
     x = R * arb_mat(k, 1, [Q[i, best].mid() for i in range(k)])
@@ -124,20 +124,20 @@ def _by_powers(R: arb_mat, goal: fmpq | None, deadline: float) -> tuple[fmpq, li
 
 
 def quotient(A: fmpq_mat, x: list[fmpq]) -> fmpq:
-    """A rational that is at least |A x| / |x|, by 1e-30 relative at most."""
+    """A rational that is at least |A x| / |x|, and larger by at most 1e-30 relative."""
     y = (A * fmpq_mat(len(x), 1, x)).entries()
     return root(sum((v * v for v in y), fmpq(0)) / sum((v * v for v in x), fmpq(0)), up=True)
 
 
 def root(square: fmpq, up: bool) -> fmpq:
-    """A short rational at or above the square root, or at or below it."""
+    """A short rational at or above the square root (`up`), or at or below it."""
     with ctx.workprec(ROOT_BITS):
         ball = arb(square).sqrt()
         return _dyadic(ball.upper() if up else ball.lower())
 
 
 def _dyadic(x: arb) -> fmpq:
-    """The exact number that a ball without radius is."""
+    """The exact number of a ball without radius."""
     mantissa, exponent = x.man_exp()
     return fmpq(int(mantissa)) * fmpq(2) ** int(exponent)
 
@@ -150,5 +150,5 @@ def rounded_down(x: fmpq) -> float:
 
 
 def rounded_up(x: fmpq) -> float:
-    """The least double that is not below x, which may be infinite."""
+    """The smallest double that is not below x, possibly infinite."""
     return 0.0 - rounded_down(-x)

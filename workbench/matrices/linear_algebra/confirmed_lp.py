@@ -1,7 +1,7 @@
 """Linear programmes by floating point, confirmed in exact arithmetic.
 
-HiGHS finds which inequalities and unknowns are active; from them follow both the optimum and the dual vector that
-proves it, exactly. What cannot be confirmed, degenerate programmes above all, goes to the exact simplex method.
+HiGHS finds the active inequalities and unknowns; from them follow both the optimum and the dual vector that proves
+it, exactly. Programmes that cannot be confirmed, mostly degenerate ones, go to the exact simplex method.
 """
 
 import itertools
@@ -20,28 +20,28 @@ from workbench.matrices.linear_algebra.rationals import nearest_double
 ACTIVE = 1e-9
 """Size, relative to the largest, above which unknowns and multipliers count as positive."""
 MOST_BASES = 30
-"""Bases of a degenerate optimum that are tried."""
+"""Number of bases of a degenerate optimum that are tried."""
 
 Vector = list[fmpq]
 
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """The least `value` and a point x (n) where it is taken, exact; value None where it has no bound."""
+    """The smallest `value` and an exact point x (n) where it is attained; value None where it is unbounded."""
 
     value: fmpq | None
     point: Vector
 
 
 def least_unknown(A: fmpq_mat, b: Vector, k: int, sign: int, deadline: float) -> Optimum | None:
-    """The least sign * x_k over x >= 0 with A x >= b, A (m, n); None where there is none. Raises OutOfTimeError."""
+    """The smallest sign * x_k over x >= 0 with A x >= b, A (m, n); None where there is none. Raises OutOfTimeError."""
     m, n = A.nrows(), A.ncols()
     check_clock(deadline)
     cost = [fmpq(sign * (j == k)) for j in range(n)]
     found = _solved(A, b, cost, deadline)
     if found is not None:
         return found
-    # A x + t >= b for some t: where t is positive at least there is no x.
+    # A x + t >= b for some t: if the smallest t is positive there is no x.
     wider = fmpq_mat(m, n + 1, [v for row in A.tolist() for v in (*row, fmpq(1))])
     short = _solved(wider, b, [fmpq(j == n) for j in range(n + 1)], deadline)
     if short is not None and short.value is not None and short.value > 0:
@@ -56,7 +56,7 @@ def least_unknown(A: fmpq_mat, b: Vector, k: int, sign: int, deadline: float) ->
 
 
 def _solved(A: fmpq_mat, b: Vector, c: Vector, deadline: float) -> Optimum | None:
-    """The optimum of c . x over x >= 0 with A x >= b, where HiGHS finds one and it is confirmed."""
+    """The optimum of c . x over x >= 0 with A x >= b, if HiGHS finds one and it is confirmed."""
     m, n = A.nrows(), A.ncols()
     values = np.array([nearest_double(x) for x in A.entries()]).reshape(m, n)
     right, cost = (np.array([nearest_double(x) for x in v]) for v in (b, c))
@@ -77,7 +77,7 @@ def _confirmed(A: fmpq_mat, b: Vector, c: Vector, x: Array, y: Array, slack: Arr
     rows, columns = _positive(y), _positive(x)
     active = [i for i in range(len(slack)) if i not in rows and slack[i] <= ACTIVE * max(1.0, np.abs(slack).max())]
     free = [j for j in range(len(x)) if j not in columns]
-    # Where more unknowns are positive than multipliers, or fewer, the basis has others that are zero.
+    # If the numbers of positive unknowns and multipliers differ, the basis has further zero entries.
     missing = len(columns) - len(rows)
     pool = active if missing > 0 else free
     for extra in itertools.islice(itertools.combinations(pool, abs(missing)), MOST_BASES):
@@ -91,7 +91,7 @@ def _confirmed(A: fmpq_mat, b: Vector, c: Vector, x: Array, y: Array, slack: Arr
 def _at_basis(
     A: fmpq_mat, b: Vector, c: Vector, rows: list[int], columns: list[int], deadline: float
 ) -> Optimum | None:
-    """The point where these inequalities are equations and these unknowns alone are not zero, if it is an optimum."""
+    """The point where these inequalities are equations and only these unknowns are nonzero, if it is an optimum."""
     point, multipliers = [fmpq(0)] * A.ncols(), [fmpq(0)] * A.nrows()
     if rows:
         part = fmpq_mat(len(rows), len(rows), [A[i, j] for i in rows for j in columns])

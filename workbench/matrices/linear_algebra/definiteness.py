@@ -1,6 +1,6 @@
-"""Definiteness of the symmetric part of a matrix: exact with directions that prove it, or numerical and marked so.
+"""Definiteness of the symmetric part of a matrix: exact with directions as proof, or numerical and marked as such.
 
-By Sylvester's law of inertia the pivots of an LDL^T factorisation carry the signs of the eigenvalues. It is run
+By Sylvester's law of inertia the pivots of an LDL^T factorisation have the signs of the eigenvalues. It is computed
 without fractions (Bareiss, Math. Comp. 22, 1968) on the integers over a common denominator, hence without rounding.
 Large matrices are proved definite by a floating-point Cholesky factor with a bound on all rounding (the idea of Rump,
 BIT 46, 2006).
@@ -21,15 +21,15 @@ from workbench.matrices.linear_algebra.rationals import as_text, exact, extend_f
 from workbench.readers.matrix import Matrix
 
 ELIMINATED = 16
-"""Order up to which elimination comes first: its directions have short numbers."""
+"""Largest order for which elimination comes first: its directions have short numbers."""
 EXACT_SIZE = 64
-"""Order up to which definiteness is decided in exact arithmetic, time permitting."""
+"""Largest order for which definiteness is decided in exact arithmetic, if there is time."""
 
 
 @dataclass(frozen=True, eq=False)
 class Signs:
-    """Which signs the form x^T S x takes: a rational x with a positive value, one with a negative value, None where
-    there is none, and whether S is singular (left open, None, once both signs are known)."""
+    """The signs of the form x^T S x: a rational x with a positive value, one with a negative value, None where there
+    is none, and whether S is singular (None, undecided, once both signs are known)."""
 
     positive: list[fmpq] | None
     negative: list[fmpq] | None
@@ -42,7 +42,7 @@ class Definiteness:
 
     `verdict` is "positive definite", "positive semidefinite" (the zero matrix too), "negative definite", "negative
     semidefinite", "indefinite" or "undecided". `smallest` and `largest` are the extreme eigenvalues of (M + M^T)/2 in
-    floating point, good to about `tolerance`, all in the unit of M. `exact` tells whether `proof` is one.
+    floating point, accurate to about `tolerance`, all in the unit of M. `exact` tells whether `proof` is a proof.
     `positive_direction` is x with x^T M x > 0, `negative_direction` x with x^T M x < 0, exact "p/q"; None where there
     is none or none was sought.
     """
@@ -60,8 +60,8 @@ class Definiteness:
 def definiteness(matrix: Matrix, deadline: float = math.inf) -> Definiteness:
     """Definiteness of the symmetric part of a square matrix; decided exactly, in time, up to order `EXACT_SIZE`.
 
-    Beyond it definite and indefinite matrices are proved so where rounding allows, and others are "undecided" (so every
-    semidefinite one). Raises DataError when the matrix is not square.
+    Beyond that, definite and indefinite matrices are proved where rounding allows, and others are "undecided"
+    (including every semidefinite one). Raises DataError when the matrix is not square.
     """
     M = matrix.values
     n = M.shape[0]
@@ -94,7 +94,7 @@ def definiteness(matrix: Matrix, deadline: float = math.inf) -> Definiteness:
 
 
 def _direction(M: NDArray) -> list[str] | None:
-    """An exact x with x^T M x < 0, where one is found and proved."""
+    """An exact x with x^T M x < 0, if one is found and proved."""
     x = lowest_direction(0.5 * M + 0.5 * M.T)
     return None if x is None or not form_at(M, x) < 0 else as_text([exact(v) for v in x])
 
@@ -105,9 +105,9 @@ def symmetric_part(M: fmpq_mat) -> fmpq_mat:
 
 
 def signs_of_form(S: fmpq_mat, deadline: float = math.inf) -> Signs:
-    """The signs that x^T S x takes for a symmetric rational S (n, n), by fraction-free symmetric elimination.
+    """The signs of x^T S x for a symmetric rational S (n, n), by fraction-free symmetric elimination.
 
-    Beyond order `ELIMINATED` it comes last, after directions and a rank from floating point that stand the exact test.
+    Beyond order `ELIMINATED` it comes last, after directions and a rank from floating point that pass the exact test.
     Raises OutOfTimeError.
     """
     if S.nrows() > ELIMINATED:
@@ -203,7 +203,7 @@ def spans(T: fmpq_mat, a: list[int], deadline: float) -> bool:
 
 
 def independent_rows(S: NDArray) -> list[int]:
-    """Indices of a principal submatrix of full rank, about, by Cholesky's method with the largest pivots."""
+    """Indices of a principal submatrix of approximately full rank, by Cholesky's method with the largest pivots."""
     left = S.copy()
     a: list[int] = []
     size = np.diag(S).max()
@@ -245,7 +245,7 @@ def proved_positive_definite(M: NDArray) -> bool:
 
 
 def lowest_direction(S: NDArray) -> NDArray | None:
-    """An eigenvector of integers, about, of the symmetric S's (n, n) lowest eigenvalue; None where none is found."""
+    """An approximate integer eigenvector of the symmetric S's (n, n) lowest eigenvalue; None if none is found."""
     try:
         v = linalg.eigh(S, subset_by_index=[0, 0])[1][:, 0]
     except np.linalg.LinAlgError:
@@ -254,7 +254,7 @@ def lowest_direction(S: NDArray) -> NDArray | None:
 
 
 def form_at(A: NDArray, x: NDArray) -> float:
-    """A proved upper bound of x^T A x, the entries of A (n, n) rounded once; nan or inf where there is none."""
+    """A proved upper bound of x^T A x, the entries of A (n, n) rounded once; NaN or inf where there is none."""
     n = len(x)
     with np.errstate(over="ignore", invalid="ignore"):
         size = np.abs(x) @ (np.abs(A) @ np.abs(x)) + n * n * 1e-300 * (1 + np.abs(x).max()) ** 2

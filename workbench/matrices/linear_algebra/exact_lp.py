@@ -1,7 +1,7 @@
-"""Linear inequalities in exact arithmetic: a nonnegative solution, or the proof that there is none; bounds of unknowns.
+"""Linear inequalities in exact arithmetic: a nonnegative solution or a proof that there is none; bounds of unknowns.
 
-The dual simplex method with a zero objective: every basis is dual feasible, so that Bland's rule of least indices alone
-makes it finite (Bland, Math. Oper. Res. 2, 1977). No tolerance, no rounding, a certificate either way.
+The dual simplex method with a zero objective: every basis is dual feasible, so Bland's rule of least indices alone
+makes it finite (Bland, Math. Oper. Res. 2, 1977). No tolerance, no rounding, and a certificate in either case.
 """
 
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ HASTE = 3
 
 
 def exchange(T: fmpq_mat, r: int, c: int) -> fmpq_mat:
-    """T after row variable r and column variable c of y = T x have changed sides; T[r, c] must not be zero.
+    """T after row variable r and column variable c of y = T x have been exchanged; T[r, c] must not be zero.
 
-    T_ij - T_ic T_rj / p off row and column, T_ic / p and -T_rj / p on them, 1 / p at the pivot p: one product of rank
-    one once the pivot's entries are moved by one.
+    T_ij - T_ic T_rj / p off row and column, T_ic / p and -T_rj / p on them, 1 / p at the pivot p: one rank-one product
+    once the pivot's entries are shifted by one.
     """
     m, n = T.nrows(), T.ncols()
     p = T[r, c]
@@ -29,9 +29,9 @@ def exchange(T: fmpq_mat, r: int, c: int) -> fmpq_mat:
 
 @dataclass(frozen=True, eq=False)
 class Dictionary:
-    """Basic unknowns as affine functions of the others: x_basic = T (x_others, 1), all unknowns wanted >= 0.
+    """Basic unknowns as affine functions of the others: x_basic = T (x_others, 1), all unknowns required >= 0.
 
-    `T` (m, k + 1) has the constants in its last column; `basic` (m) and `others` (k) hold the unknowns' numbers.
+    `T` (m, k + 1) has the constants in its last column; `basic` (m) and `others` (k) hold the indices of the unknowns.
     """
 
     T: fmpq_mat
@@ -43,15 +43,15 @@ class Dictionary:
         return self.T[self.basic.index(unknown), len(self.others)] if unknown in self.basic else fmpq(0)
 
     def exchanged(self, r: int, c: int) -> "Dictionary":
-        """With basic unknown r and other unknown c (positions) in each other's place."""
+        """The dictionary with basic unknown r and other unknown c (positions) exchanged."""
         basic, others = list(self.basic), list(self.others)
         basic[r], others[c] = others[c], basic[r]
         return Dictionary(exchange(self.T, r, c), tuple(basic), tuple(others))
 
 
 def made_feasible(d: Dictionary, deadline: float) -> tuple[Dictionary, int | None]:
-    """A dictionary of the same equations whose constants are all >= 0, and None; or one and the row that forbids it:
-    a negative constant and no positive coefficient. Raises OutOfTimeError."""
+    """A dictionary of the same equations with constants >= 0, and None; or a dictionary and the row that makes it
+    impossible: a negative constant and no positive coefficient. Raises OutOfTimeError."""
     count, pace = 0, Pace(deadline)
     while True:
         pace.step()
@@ -59,7 +59,7 @@ def made_feasible(d: Dictionary, deadline: float) -> tuple[Dictionary, int | Non
         negative = [i for i in range(len(d.basic)) if d.T[i, k] < 0]
         if not negative:
             return d, None
-        # The worst row is the better guess, the least index the one that cannot cycle.
+        # The worst row is usually the better choice; the least index cannot cycle.
         by_size = count < HASTE * len(d.basic)
         r = min(negative, key=lambda i: d.T[i, k] if by_size else d.basic[i])
         entering = [j for j in range(k) if d.T[r, j] > 0]
@@ -70,8 +70,8 @@ def made_feasible(d: Dictionary, deadline: float) -> tuple[Dictionary, int | Non
 
 
 def least(d: Dictionary, unknown: int, sign: int, deadline: float) -> tuple[Dictionary, fmpq | None]:
-    """The least value of sign (1 or -1) times an unknown over all points of a feasible dictionary, None where there is
-    none, and a dictionary at whose basic point it is taken. By Bland's rule. Raises OutOfTimeError."""
+    """The smallest value of sign (1 or -1) times an unknown over all points of a feasible dictionary, None if it is
+    unbounded, and a dictionary whose basic point attains it. By Bland's rule. Raises OutOfTimeError."""
     pace, zero = Pace(deadline), fmpq(0)
     if unknown in d.others and sign > 0:
         return d, zero

@@ -1,4 +1,4 @@
-"""Triangular factors that show a quadratic form positive, as a certificate holds them (`certificates.factors`)."""
+"""Triangular factors that prove a quadratic form positive, in the format of certificates (`certificates.factors`)."""
 
 from typing import Any
 
@@ -9,17 +9,17 @@ from workbench.engine.timing import check_clock
 from workbench.matrices.linear_algebra.rationals import as_text, nearest_double
 
 SHORT = 16
-"""Order up to which exact factors are preferred; beyond, those of floating point are much shorter."""
+"""Largest order for which exact factors are preferred; beyond, those of floating point are much shorter."""
 LARGEST_EXACT = 64
-"""Order up to which exact factors are made."""
+"""Largest order for which exact factors are computed."""
 BITS = 52
-"""Binary digits behind the point of a floating-point factor's entries."""
+"""Number of fractional binary digits of the entries of a floating-point factor."""
 
 Support = dict[str, Any]
 
 
 def factors(S: fmpq_mat, definite: bool, deadline: float) -> Support | None:
-    """Factors of the symmetric S (n, n), positive definite or else semidefinite; None where none were found. Raises
+    """Factors of the symmetric S (n, n), positive definite or else semidefinite; None if none were found. Raises
     OutOfTimeError."""
     rounded = _rounded(S) if definite and S.nrows() > SHORT else None
     if rounded is None and S.nrows() <= LARGEST_EXACT:
@@ -53,8 +53,8 @@ def exact_factors(S: fmpq_mat, deadline: float) -> Support:
 
 
 def split(S: fmpq_mat, deadline: float) -> Support:
-    """Factors of a positive semidefinite matrix nowhere above S: S without its positive entries in the rows with a zero
-    diagonal, the form of the frictional problems of Stewart and Trinkle, and of Anitescu and Potra.
+    """Factors of a positive semidefinite matrix that is at most S in every entry: S without its positive entries in
+    rows with a zero diagonal, the form of the frictional problems of Stewart and Trinkle, and of Anitescu and Potra.
 
     Raises OutOfTimeError.
     """
@@ -73,8 +73,8 @@ def without_positive_borders(S: fmpq_mat) -> fmpq_mat:
 
 
 def _rounded(S: fmpq_mat) -> Support | None:
-    """A Cholesky factor rounded to multiples of 2^-BITS, of S scaled by powers of two and moved towards zero by more
-    than all rounding: what G G^T leaves of S is then dominated by its diagonal."""
+    """A Cholesky factor rounded to multiples of 2^-BITS, of S scaled by powers of two and shifted towards zero by more
+    than all rounding: the remainder S - G G^T is then diagonally dominant."""
     n = S.nrows()
     A = np.array([nearest_double(x) for x in S.entries()]).reshape(n, n)
     diagonal = np.diag(A)

@@ -1,8 +1,8 @@
-"""What linear algebra costs, and exact operations that keep a deadline.
+"""Costs of linear algebra, and exact operations within a deadline.
 
-Nothing interrupts LAPACK or exact arithmetic once begun, so that its time is estimated before, from what this machine
-takes for a sample. Exact arithmetic depends on the digits as well: n integers of b bits in each of n rows have
-determinants of about n b bits.
+LAPACK and exact arithmetic cannot be interrupted once started, so their time is estimated before, from a sample on this
+machine. Exact arithmetic depends on the digits as well: n integers of b bits in each of n rows have determinants of
+about n b bits.
 """
 
 import math
@@ -16,16 +16,16 @@ from workbench.engine.timing import check_clock, clock
 from workbench.matrices.linear_algebra.rationals import submatrix, whole_rows
 
 SAMPLE, EXACT_SAMPLE = 200, 40
-"""Orders of the product of doubles, and of the determinant of integers, that tell how fast this machine is."""
+"""Orders of the product of doubles, and of the determinant of integers, that measure the speed of this machine."""
 SMALL = 10
-"""Order up to which exact operations are taken to be short."""
+"""Largest order for which exact operations are assumed to be short."""
 PRIME = 2**61 - 1
 """The rank modulo this number is seldom below the true one, and never above."""
 EXACT_SAMPLE_SECONDS = 1.7e-4
-"""What that determinant took where the costs below were measured."""
+"""Time of that determinant on the machine where the costs below were measured."""
 SOLVE, EIGENVALUES, FACTOR, SINGULAR_VALUES = 1.0, 4.0, 6.0, 13.0
 """Cost of solving linear equations, of symmetric eigenvalues, of a proved Cholesky factor, and of singular values, in
-products of two matrices of that order: half as much again as was measured."""
+products of two matrices of that order: 1.5 times the measured values."""
 
 
 def _least_seconds(work: Callable[[], object]) -> float:
@@ -46,21 +46,21 @@ def _sample() -> float:
 
 @cache
 def _slowness() -> float:
-    """Exact arithmetic's time here over that where its costs were measured."""
+    """Time of exact arithmetic on this machine relative to the one where its costs were measured."""
     n = EXACT_SAMPLE
     A = fmpz_mat([[(7 * i * i + 3 * j) % 19 - 9 + 90 * (i == j) for j in range(n)] for i in range(n)])
     return _least_seconds(A.det) / EXACT_SAMPLE_SECONDS
 
 
 def product_seconds(n: int) -> float:
-    """Seconds, about, of a product of two matrices of doubles of order n on this machine."""
+    """Approximate seconds of a product of two matrices of doubles of order n on this machine."""
     return _sample() * (n / SAMPLE) ** 3
 
 
 def bits(M: fmpq_mat) -> int:
-    """Binary digits of the largest entry of a row once that is whole numbers, the mean of all rows; 0 where M is empty.
+    """Binary digits of the largest entry of a row scaled to integers, averaged over all rows; 0 where M is empty.
 
-    A determinant has so many for each of its rows, at most and about.
+    A determinant has about, and at most, this many for each of its rows.
     """
     if not (M.nrows() and M.ncols()):
         return 0
@@ -69,34 +69,34 @@ def bits(M: fmpq_mat) -> int:
 
 
 def elimination_seconds(n: int, b: int) -> float:
-    """Seconds, about, of a determinant of order n, or of one solution of linear equations, with entries of b bits."""
+    """Approximate seconds of a determinant of order n, or one solution of linear equations, with entries of b bits."""
     return _slowness() * (6e-9 * n**3 + 6e-14 * n**4 * b**2)
 
 
 def minors_seconds(n: int, b: int) -> float:
-    """Seconds, about, of all leading principal minors of order n with entries of b bits."""
+    """Approximate seconds of all leading principal minors of order n with entries of b bits."""
     return n * elimination_seconds(n, b) / 4
 
 
 def solution_seconds(n: int, columns: int, b: int) -> float:
-    """Seconds, about, of solving n linear equations of entries of b bits for so many right-hand sides."""
+    """Approximate seconds of solving n linear equations with entries of b bits for this many right-hand sides."""
     several = _slowness() * columns * n**3 * (3e-10 * b + 3.5e-12 * b**2)
     return elimination_seconds(n, b) + several * (columns > 1)
 
 
 def determinant(M: fmpq_mat, deadline: float) -> fmpq:
-    """det M, begun where it is likely to end in time. Raises OutOfTimeError."""
+    """det M, started only if it is likely to end in time. Raises OutOfTimeError."""
     check_clock(deadline, elimination_seconds(M.nrows(), bits(M)) if M.nrows() > SMALL else 0.0)
     return M.det()
 
 
 def minor(M: fmpq_mat, a: Sequence[int], deadline: float) -> fmpq:
-    """The principal minor of these indices likewise. Raises OutOfTimeError."""
+    """The principal minor of these indices, likewise. Raises OutOfTimeError."""
     return determinant(submatrix(M, a), deadline)
 
 
 def solution(A: fmpq_mat, B: fmpq_mat, deadline: float) -> fmpq_mat:
-    """A^-1 B likewise. Raises OutOfTimeError, and ZeroDivisionError where A is singular."""
+    """A^-1 B, likewise. Raises OutOfTimeError, and ZeroDivisionError where A is singular."""
     n = A.nrows()
     check_clock(deadline, solution_seconds(n, B.ncols(), max(bits(A), bits(B))) if n > SMALL else 0.0)
     return A.solve(B)
@@ -111,7 +111,7 @@ def rank(M: fmpq_mat, deadline: float) -> int:
 
 
 def echelon(M: fmpq_mat, deadline: float) -> tuple[fmpq_mat, int]:
-    """The reduced row echelon form of M (m, n) and its rank likewise. Raises OutOfTimeError."""
+    """The reduced row echelon form of M (m, n) and its rank, likewise. Raises OutOfTimeError."""
     if min(M.nrows(), M.ncols()) > SMALL:
         r = _least_rank(M)
         check_clock(deadline, solution_seconds(r, M.ncols() - r, bits(M)))
@@ -123,7 +123,7 @@ def _least_rank(M: fmpq_mat) -> int:
 
 
 def null_vector(A: fmpq_mat, deadline: float = math.inf) -> list[fmpq]:
-    """A v (n) other than zero with A v = 0, for A (m, n) of a rank below n. Raises OutOfTimeError."""
+    """A v (n) other than zero with A v = 0, for A (m, n) of rank below n. Raises OutOfTimeError."""
     n = A.ncols()
     reduced, r = echelon(A, deadline)
     pivots = [next(j for j in range(n) if reduced[i, j] != 0) for i in range(r)]

@@ -1,4 +1,4 @@
-"""Numerical rank, with the tolerance and the gap that make it trustworthy or not, and the rows that cause its loss."""
+"""Numerical rank, with the tolerance and gap that show its reliability, and the rows that make it deficient."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from workbench.engine.lazy import linalg
 from workbench.errors import DataError
 
 DEPENDENCE = 1e-12
-"""Share of a row's length outside the span of other rows below which it counts as dependent on them."""
+"""Fraction of a row's length outside the span of other rows below which it counts as dependent on them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,8 +18,8 @@ class Rank:
 
     `tolerance` is absolute, in the unit of the entries: singular values above it count. `gap` is the ratio of the
     last singular value that counts to the first that does not (inf when that is zero), None when there is no such
-    pair; near 1 the rank hangs on the tolerance. `condition` is the ratio of the largest to the smallest singular
-    value that counts, the condition number on the range; None for rank zero.
+    pair; with a gap near 1 the rank depends on the tolerance. `condition` is the ratio of the largest to the smallest
+    singular value that counts, the condition number on the range; None for rank zero.
     """
 
     value: int
@@ -43,7 +43,7 @@ def rank(M: ArrayLike, tolerance: float | None = None) -> Rank:
     r = int((sigma > tolerance).sum())
     gap = None
     if 0 < r < sigma.size:
-        # Beside a subnormal number the quotient may exceed all doubles.
+        # With a subnormal denominator the quotient may overflow.
         with np.errstate(over="ignore"):
             gap = float(sigma[r - 1] / sigma[r]) if sigma[r] > 0 else float("inf")
     return Rank(r, tolerance, sigma, gap, float(sigma[0] / sigma[r - 1]) if r else None)
@@ -58,11 +58,11 @@ def ranks(M: ArrayLike, tolerance: float | ArrayLike | None = None) -> NDArray[n
 
 
 def dependent_rows(A: ArrayLike, tolerance: float = DEPENDENCE) -> list[tuple[int, ...]]:
-    """Sets of linearly dependent rows of A (m, n), zero-based; empty where the rows are independent.
+    """Sets of linearly dependent rows of A (m, n), zero-based; empty if the rows are independent.
 
     One set for every row beyond the rank: that row with the rows of a well-conditioned basis that it combines. Each is
-    minimal (drop any member and the others are independent). Rows are compared at unit length, so that their units do
-    not matter; a zero row is a set by itself. Raises DataError unless A is a non-empty matrix of finite entries.
+    minimal (without any member the others are independent). Rows are compared at unit length, so that their units do
+    not matter; a zero row is a set of its own. Raises DataError unless A is a non-empty matrix of finite entries.
     """
     A = _matrices(A)
     largest = np.abs(A).max(axis=1)
@@ -72,7 +72,7 @@ def dependent_rows(A: ArrayLike, tolerance: float = DEPENDENCE) -> list[tuple[in
     if nonzero.size:
         rows = A[nonzero] / largest[nonzero, None]
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-        # Column pivoting takes the rows in the order of what they add to the span.
+        # Column pivoting orders the rows by their contribution to the span.
         R, order = linalg.qr(rows.T, mode="r", pivoting=True)
         r = int((np.abs(np.diag(R)) > tolerance).sum())
         combination = linalg.solve_triangular(R[:r, :r], R[:r, r:])

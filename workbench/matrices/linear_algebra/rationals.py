@@ -7,7 +7,7 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 
 
 def exact(x: float) -> fmpq:
-    """The rational that a double is."""
+    """The rational value of a double."""
     return fmpq(*float(x).as_integer_ratio())
 
 
@@ -25,7 +25,7 @@ def as_text(x: list[fmpq] | None) -> list[str] | None:
 
 
 def whole_rows(M: fmpq_mat) -> fmpz_mat:
-    """M (m, n), m and n at least one, with every row brought to whole numbers by a positive factor."""
+    """M (m, n), m and n at least one, with every row scaled to integers by a positive factor."""
     return fmpz_mat([fmpq_mat([row]).numer_denom()[0].entries() for row in M.tolist()])
 
 

@@ -1,1 +1,1 @@
-"""The P-property, which is one solution for every q: verdicts on matrices and on mixed problems with bounds."""
+"""The P-property, equivalent to one solution for every q: verdicts on matrices and on mixed problems with bounds."""

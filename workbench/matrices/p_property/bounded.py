@@ -1,22 +1,22 @@
-"""Has a mixed LCP with bounds exactly one solution for every q? Two tests, in exact arithmetic, with one certificate.
+"""Uniqueness for every q of a mixed LCP with bounds: two tests, in exact arithmetic, with one certificate.
 
     l <= z <= u,    w = M z + q,    w_i >= 0 where z_i = l_i,  <= 0 where z_i = u_i,  = 0 between
 
 The normal map of the box is affine on each of its faces: on the face where the unknowns of an index set a lie between
-their bounds, its linear part has the determinant det M_aa. Such a map is a homeomorphism, so that there is exactly one
-solution for every q, if and only if these determinants have the same nonzero sign (Robinson, Math. Oper. Res. 17, 1992,
-theorem 4.3). The sets a hold all free unknowns f, none that its bounds fix, and any of the others, c. Hence
+their bounds, its linear part has the determinant det M_aa. Such a map is a homeomorphism, so that there is exactly
+one solution for every q, if and only if these determinants have the same nonzero sign (Robinson, Math. Oper. Res. 17,
+1992, theorem 4.3). The sets a contain all free unknowns f, none that its bounds fix, and any of the others, c. Hence
 
     natural test    det M_aa has the same nonzero sign for all a that contain f and lie in f and c;
     reduced test    M_ff is regular, and the Schur complement M_cc - M_cf M_ff^-1 M_fc is a P-matrix,
 
-which are equivalent, since det M_aa / det M_ff are the principal minors of the Schur complement. Where all is bounded
-below by zero, this is the theorem of Samelson, Thrall and Wesler (Cottle, Pang and Stone 1992, theorem 3.3.7); for all
-boxes at once it says that M itself is P (Facchinei and Pang 2003, volume I, section 3.5). Which bounds are finite does
-not matter, nor their values.
+which are equivalent, since det M_aa / det M_ff are the principal minors of the Schur complement. If all unknowns
+are bounded below by zero, this is the theorem of Samelson, Thrall and Wesler (Cottle, Pang and Stone 1992, theorem
+3.3.7); for all boxes at once it says that M itself is P (Facchinei and Pang 2003, volume I, section 3.5). It does not
+depend on which bounds are finite, nor on their values.
 
-The certificate of "not unique" is x != 0 with x = 0 where z is fixed, (M x)_f = 0 and x_i (M x)_i <= 0 for all i: from
-it `two_solutions` makes a q for which there are two.
+The certificate of "not unique" is x != 0 with x = 0 where z is fixed, (M x)_f = 0 and x_i (M x)_i <= 0 for all i;
+`two_solutions` turns it into a q for which there are two.
 """
 
 import itertools
@@ -36,12 +36,12 @@ from workbench.matrices.p_property.witness import PVerdict, schur_complement
 from workbench.problems.classes import Array
 
 LARGEST_NATURAL = 12
-"""Bounded unknowns up to which the natural test is made: 2^12 determinants."""
+"""Largest number of bounded unknowns for which the natural test is made: 2^12 determinants."""
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """The unknowns that are free, that their bounds fix, and the others."""
+    """The unknowns that are free, those fixed by their bounds, and the others."""
 
     free: tuple[int, ...]
     fixed: tuple[int, ...]
@@ -61,9 +61,9 @@ def pattern(lower: Array, upper: Array) -> Pattern:
 
 @dataclass(frozen=True, eq=False)
 class Uniqueness:
-    """Verdict "unique", "not unique" or "undecided" on solutions for every q, and what supports it.
+    """Verdict "unique", "not unique" or "undecided" on solutions for every q, and its support.
 
-    Unique: `proof` in words, and by the reduced test `p`, the verdict on the Schur complement with its tree. Not
+    Unique: `proof` as text, and from the reduced test `p`, the verdict on the Schur complement with its tree. Not
     unique: `reversal`, the x (n) of the module's docstring. Undecided: `reason`.
     """
 
@@ -75,12 +75,12 @@ class Uniqueness:
 
     @property
     def witness(self) -> dict | None:
-        """The certificate of a verdict "not unique", ready for JSON."""
+        """The certificate of a "not unique" verdict, ready for JSON."""
         return None if self.reversal is None else {"x": as_text(self.reversal)}
 
 
 def reduced_test(M: fmpq_mat, kinds: Pattern, seconds: float) -> Uniqueness:
-    """By the Schur complement on the free unknowns; M (n, n) rational, in about `seconds`."""
+    """The test by the Schur complement on the free unknowns; M (n, n) rational, in about `seconds`."""
     deadline = clock() + seconds
     try:
         x = _singular_free(M, kinds, deadline)
@@ -102,7 +102,7 @@ def reduced_test(M: fmpq_mat, kinds: Pattern, seconds: float) -> Uniqueness:
 
 
 def natural_test(M: fmpq_mat, kinds: Pattern, deadline: float) -> Uniqueness:
-    """By the determinants of all faces of the box; M (n, n) rational, `deadline` by `clock()`."""
+    """The test by the determinants of all faces of the box; M (n, n) rational, `deadline` by `clock()`."""
     if len(kinds.bounded) > LARGEST_NATURAL:
         faces = f"2^{len(kinds.bounded)} faces"
         return Uniqueness("undecided", reason=f"the box has {faces} to look at; at most 2^{LARGEST_NATURAL} are")
@@ -112,7 +112,7 @@ def natural_test(M: fmpq_mat, kinds: Pattern, deadline: float) -> Uniqueness:
         return Uniqueness("undecided", reason=f"{OUT_OF_TIME} before the block of the free unknowns was decided")
     if x is not None:
         return Uniqueness("not unique", reversal=x)
-    # Multiplying rows by positive numbers changes no sign of a minor.
+    # Positive factors of rows change no sign of a minor.
     N = whole_rows(M)
     positive = _minor(N, kinds.free) > 0
     for a in _subsets(kinds.bounded):
@@ -120,7 +120,8 @@ def natural_test(M: fmpq_mat, kinds: Pattern, deadline: float) -> Uniqueness:
             return Uniqueness("undecided", reason=f"{OUT_OF_TIME} before all 2^{len(kinds.bounded)} faces were seen")
         determinant = _minor(N, (*kinds.free, *a))
         if determinant == 0 or (determinant > 0) != positive:
-            # All smaller sets have the right sign: M x vanishes on one index less, and x_i (M x)_i has this one's.
+            # All smaller sets have the right sign: M x vanishes on one index less, and x_i (M x)_i has the sign of this
+            # one.
             return Uniqueness("not unique", reversal=extend_from_schur(M, [*kinds.free, *a[:-1]], {a[-1]: 1}))
     faces = 2 ** len(kinds.bounded)
     return Uniqueness("unique", f"the determinants of all {faces} faces of the box are {'> 0' if positive else '< 0'}")
@@ -153,12 +154,12 @@ def _minor(N: fmpz_mat, a: tuple[int, ...]) -> int:
 
 
 def _subsets(indices: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """All but the empty one, by size."""
+    """All subsets but the empty one, by size."""
     return (a for k in range(1, len(indices) + 1) for a in itertools.combinations(indices, k))
 
 
 def reverses(M: fmpq_mat, kinds: Pattern, x: list[fmpq]) -> bool:
-    """Whether x (n) is a certificate of "not unique", exactly, by no code that produced it."""
+    """Whether x (n) is a certificate of "not unique", exactly, independently of the code that produced it."""
     if len(x) != M.nrows() or not any(x) or any(x[i] for i in kinds.fixed):
         return False
     Mx = (M * fmpq_mat(len(x), 1, x)).entries()
@@ -170,7 +171,7 @@ def solution_on_face(
 ) -> list[fmpq] | None:
     """The exact solution z (n) whose entries are at the same bounds as those of `near`; None where there is none.
 
-    An entry of `near` counts as being at a bound that it is no further from than rounding. Raises OutOfTimeError.
+    An entry of `near` counts as being at a bound if it differs from it by round-off. Raises OutOfTimeError.
     """
     slack = 1e-9 * np.maximum(1.0, np.abs(near))
     at = {i: exact(lower[i]) for i in np.flatnonzero(near <= lower + slack).tolist()}

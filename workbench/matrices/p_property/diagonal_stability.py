@@ -5,9 +5,9 @@ scaling and principal pivoting. W comes from a barrier method for
 
     minimise tau   subject to   W B + B^T W + tau I >= 0,   w >= 0,   mean of w = 1/2,
 
-stopped as soon as W itself will do, or once the duality gap shows that none does. Then the dual matrix Z is a
-certificate that there is none, and says where a principal pivot helps most. Found in floating point, W is proved by a
-Cholesky factor with an error bound, or exactly (`proved_diagonal`).
+stopped as soon as W itself suffices, or once the duality gap shows that none does. Then the dual matrix Z is a
+certificate that there is none, and indicates where a principal pivot helps most. W is found in floating point and
+proved by a Cholesky factor with an error bound, or exactly (`proved_diagonal`).
 
 Sources: Barker, Berman and Plemmons (Linear Multilinear Algebra 5, 1978); Moylan (IEEE Trans. Autom. Control 22, 1977);
 Boyd and Vandenberghe, Convex Optimization (2004), chapter 11, for the method; Rump (BIT 46, 2006) for the proof.
@@ -33,18 +33,18 @@ from workbench.matrices.linear_algebra.rationals import nearest_double
 
 FOUND, NONE, UNSETTLED, STUCK = 1, 0, 2, 3
 STEPS = 80
-"""Newton steps at most; fifteen are usual."""
+"""Largest number of Newton steps; fifteen are usual."""
 LARGE = 64
-"""Order above which LAPACK's calls cost less than loops do."""
+"""Order above which LAPACK's calls cost less than loops."""
 LARGEST = 600
-"""Order up to which the barrier method is begun; a step takes a third of a second there."""
+"""Largest order for which the barrier method is started; a step takes a third of a second there."""
 SHRINK = 0.1
-"""Factor on the barrier's weight once Newton's decrement is small."""
+"""Factor on the barrier's weight once the Newton decrement is small."""
 
 
 @kernel(types.boolean(MATRIX, MATRIX))
 def cholesky(S, L):
-    """L L^T = S (m, m) in the lower triangle of L; False where a pivot is not positive."""
+    """L L^T = S (m, m) in the lower triangle of L; return False where a pivot is not positive."""
     m = S.shape[0]
     for j in range(m):
         s = S[j, j]
@@ -82,7 +82,7 @@ def inverse_from(L, K):
             K[i, j] = product[i, j]
 
 
-# NumPy's take several seconds to compile, and few matrices are large.
+# NumPy's functions take several seconds to compile, and few matrices are large.
 
 
 @kernel(types.void(MATRIX, MATRIX))
@@ -116,10 +116,10 @@ def form(B, w, tau, S):
 def proves(B, R, w, S, L):
     """Whether W B' + B'^T W is positive definite for every |B' - B| <= R entrywise, proved.
 
-    A symmetric matrix with |E| <= W R + R^T W is at most the diagonal of the row sums of this bound, since what is left
-    is dominated by its diagonal. With u = 2^-53, forming S errs by 3u |S| entrywise and a Cholesky factorisation that
-    runs to its end on S - T, T diagonal, proves S - T + E positive definite, |E|_2 <= (m + 2) u tr S; twice that covers
-    every rounding made here, and 1e-12 of the row sums that of adding them up.
+    A symmetric matrix with |E| <= W R + R^T W is at most the diagonal of the row sums of this bound, since the rest
+    is diagonally dominant. With u = 2^-53, forming S errs by 3u |S| entrywise and a Cholesky factorisation of S - T,
+    T diagonal, that succeeds proves S - T + E positive definite, |E|_2 <= (m + 2) u tr S; twice that covers every
+    rounding made here, and 1e-12 of the row sums covers their summation.
     """
     m = B.shape[0]
     form(B, w, 0.0, S)
@@ -159,7 +159,7 @@ def newton_system(B, K, w, weight, score, H, g):
 
 @kernel(types.float64(MATRIX, VECTOR, types.float64, VECTOR, VECTOR, MATRIX, MATRIX))
 def feasible_length(B, w, tau, step, w_new, S, L):
-    """The first length tried at which w_new = w + length step and tau make S definite, S = L L^T; 0 if none does."""
+    """The first length tried for which w_new = w + length step and tau make S definite, S = L L^T; 0 if none does."""
     m, length = B.shape[0], 1.0
     for i in range(m):
         if step[i] < 0.0:
@@ -178,8 +178,8 @@ def feasible_length(B, w, tau, step, w_new, S, L):
 def barrier(B, w, score, at, steps):
     """w (m,) > 0 with W B + B^T W positive definite (floating point): FOUND, NONE, UNSETTLED after `steps` or STUCK.
 
-    B (m, m) has ones on its diagonal. `score` (m,) is Z_ii (B Z B^T)_ii for the dual matrix Z: large where a principal
-    pivot helps most. at = [tau, weight of the barrier] is zero in the beginning; w and `at` say where to go on.
+    B (m, m) has ones on its diagonal. `score` (m,) is Z_ii (B Z B^T)_ii for the dual matrix Z: large where a
+    principal pivot helps most. at = [tau, weight of the barrier] is zero initially; w and `at` allow to continue.
     """
     m = B.shape[0]
     S, L, K = np.empty((m, m)), np.empty((m, m)), np.empty((m, m))
@@ -227,7 +227,7 @@ def barrier(B, w, score, at, steps):
         if tau < 0.0:
             return FOUND
         if decrement < 1.0:
-            # At the centre the best tau lies at most 2 m weight below.
+            # At the centre the best tau is lower by at most 2 m weight.
             if tau > 4.0 * m * weight:
                 return NONE
             weight *= SHRINK
@@ -237,12 +237,12 @@ def barrier(B, w, score, at, steps):
 
 @kernel(types.int64(MATRIX, VECTOR, VECTOR, types.int64))
 def find_diagonal(B, w, score, steps):
-    """`barrier` from its beginning."""
+    """Run `barrier` from its beginning."""
     return barrier(B, w, score, np.zeros(2), steps)
 
 
 def root_diagonal(A: NDArray[np.float64], deadline: float = math.inf) -> NDArray[np.float64] | None:
-    """A candidate w for A (n, n) with ones on the diagonal: from an H+-matrix's two dominances, or by the barrier.
+    """A candidate w for A (n, n) with ones on the diagonal: from both dominances of an H+-matrix, or by the barrier.
 
     Raises OutOfTimeError.
     """

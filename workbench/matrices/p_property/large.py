@@ -1,5 +1,5 @@
-"""The P-property beyond the order at which all minors can be taken one by one: walks disprove, quotients and a tree
-prove. What cannot be interrupted is begun only where its cost, estimated before, fits into the time left."""
+"""The P-property beyond the order for which all minors can be enumerated: walks disprove it, quotients and a tree
+prove it. Uninterruptible steps are started only if their estimated cost fits into the remaining time."""
 
 import itertools
 from collections.abc import Sequence
@@ -19,23 +19,23 @@ from workbench.matrices.p_property.walk import walk
 from workbench.matrices.p_property.witness import PVerdict, first_loss, not_p, schur_complement
 
 BUDGET = 1_000_000
-"""Units of work of the tree, about 30 ns each, between two looks at the clock."""
+"""Units of work of the tree, about 30 ns each, between two checks of the clock."""
 WORK = 20_000_000
-"""Multiplications of one walk."""
+"""Number of multiplications of one walk."""
 FIRST_TURN = 0.1
 """Seconds of the first walk; the tree gets twice that, quotients four times, and each turn is twice the one before."""
 LARGEST_TREE = 150
-"""Order up to which the tree is grown: each of its nodes costs Newton steps, and beyond its levels fill the memory."""
+"""Largest order for which the tree is grown: each of its nodes costs Newton steps, and beyond it fills the memory."""
 UNIT = 30e-9
-"""Seconds, about, of a unit of the tree's work."""
+"""Approximate seconds of a unit of the tree's work."""
 FAILED = 2**50
-"""Attempts after which an order is not tried again."""
+"""Number of failed attempts after which an order is not tried again."""
 LONGEST_PROOF = 100_000
-"""Lines of a tree that are kept."""
+"""Largest number of lines of a tree that are kept."""
 
 
 def by_walk_and_tree(M: fmpq_mat, deadline: float) -> PVerdict:
-    """The verdict on M (n, n), its diagonal positive: a diagonal W, else walks, quotients and the tree of principal
+    """The verdict on M (n, n), with positive diagonal: a diagonal W, else walks, quotients and the tree of principal
     pivots in turns."""
     n = M.nrows()
     try:
@@ -43,7 +43,7 @@ def by_walk_and_tree(M: fmpq_mat, deadline: float) -> PVerdict:
         if not np.isfinite(scaled.A).all():
             return PVerdict("undecided", reason="the entries differ by more than the range of floating-point numbers")
         walks = Walks(M, scaled.A, deadline)
-        # In a large matrix what disproves is cheaper than a step of what proves.
+        # For a large matrix a disproof is cheaper than one step of a proof.
         verdict = walks.go(min(deadline, clock() + FIRST_TURN)) if n > LARGEST_TREE else None
         if verdict:
             return verdict
@@ -87,11 +87,11 @@ class Walks:
         self.bits = bits(M)
 
     def confirmation(self, k: int) -> float:
-        """Seconds, about, to confirm a suspect of order k and to write down the witness."""
+        """Approximate seconds to confirm a suspect of order k and to write the witness."""
         return (k.bit_length() + 3) * elimination_seconds(k, self.bits)
 
     def go(self, until: float) -> PVerdict | None:
-        """Walk until the time is up, or a minor that is not positive is confirmed."""
+        """Walk until the time is up, or a minor is confirmed not to be positive."""
         n = len(self.A)
         member, steps = np.zeros(n, dtype=np.int64), max(50, WORK // (2 * n * n))
         while clock() < until:
@@ -104,7 +104,7 @@ class Walks:
 
 
 class Tree:
-    """The tree of principal pivots: the stack of `tree.search`, and its dealings with exact arithmetic."""
+    """The tree of principal pivots: the stack of `tree.search`, with its steps in exact arithmetic."""
 
     def __init__(self, M: fmpq_mat, scaled: Scaled, deadline: float) -> None:
         n = M.nrows()
@@ -115,7 +115,7 @@ class Tree:
         self.B[0], self.R[0] = scaled.A, U * np.abs(scaled.A)
         self.index[0, :n], self.order[0] = np.arange(n), n
         self.tries, self.state = np.zeros((n + 1, 2), dtype=np.int64), np.array([1, 0, 0, 0, 0])
-        # A diagonal W of the whole matrix has been sought before.
+        # A diagonal W of the whole matrix has been tried before.
         self.tries[n, 0] = FAILED
         self.failure = np.zeros(n + 1, dtype=np.int64)
         self.exact, self.refreshed = 0, ([0], [0])
@@ -129,13 +129,13 @@ class Tree:
 
     @property
     def top(self) -> tuple[list[int], list[int]]:
-        """Pivoted and remaining indices of the node on top."""
+        """Pivoted and remaining indices of the top node."""
         s = int(self.state[0]) - 1
         pivots = self.index[s, self.n : self.n + self.pivoted[s]].tolist()
         return pivots, self.index[s, : self.order[s]].tolist()
 
     def refresh(self) -> None:
-        """The matrix of the node on top from exact arithmetic, rounded once. Raises OutOfTimeError."""
+        """Recompute the matrix of the top node in exact arithmetic, rounded once. Raises OutOfTimeError."""
         pivots, rest = self.top
         s, N = int(self.state[0]) - 1, schur_complement(self.M, pivots, rest, self.deadline)
         for i, row in enumerate(rest):
@@ -144,12 +144,12 @@ class Tree:
                 self.R[s, i, j] = U * abs(self.B[s, i, j])
 
     def settle(self) -> list[int] | None:
-        """Take all minors of the node on top exactly and remove it; an index set with one that is not positive.
+        """Compute all minors of the top node exactly and remove it; return an index set whose minor is not positive.
 
         Raises OutOfTimeError.
         """
         pivots, rest = self.top
-        # The minor of the pivots is positive, so that minors of the Schur complement tell the signs.
+        # The minor of the pivots is positive, so minors of the Schur complement have the same signs.
         N = schur_complement(self.M, pivots, rest, self.deadline)
         for k in range(1, len(rest) + 1):
             for part in itertools.combinations(range(len(rest)), k):
@@ -161,11 +161,11 @@ class Tree:
         return None
 
     def excludes(self, part: Sequence[int]) -> bool:
-        """Whether a minor of these positions of the node on top is none of those that count."""
+        """Whether a minor of these positions of the top node is one that does not count."""
         return False
 
     def proof(self) -> tuple | None:
-        """The tree as `PVerdict` has it; None where it was too long to keep."""
+        """The tree in the format of `PVerdict`; None if it was too long to keep."""
         if self.state[1] < 0:
             return None
         lines = iter(self.log[: self.state[1]].reshape(-1, 2).tolist())
@@ -187,7 +187,7 @@ class Tree:
         return int(self.state[3])
 
     def go(self, until: float) -> PVerdict | None:
-        """Work on the tree until the time is up or the verdict is there."""
+        """Work on the tree until the time is up or the verdict is reached."""
         while clock() + self.next_cost < until:
             result = self.search()
             if result == DONE:
@@ -199,7 +199,7 @@ class Tree:
             try:
                 lost = self.resolve()
             except OutOfTimeError:
-                # The sign stays open, and the search will come upon it again.
+                # The sign remains open, and the search will meet it again.
                 self.state[3] -= 1
                 return None
             if lost:
@@ -208,13 +208,13 @@ class Tree:
 
     @property
     def next_cost(self) -> float:
-        """Seconds, about, that a diagonal W of the node on top may cost, which nothing interrupts."""
+        """Approximate seconds of a diagonal W of the top node, which cannot be interrupted."""
         return UNIT * 2 * float(self.order[self.state[0] - 1]) ** 3
 
     def resolve(self) -> list[int] | None:
         """The exact sign of the minor at which the search stopped: its index set where it is not positive.
 
-        Otherwise the node on top, counted once, gets exact data, and if it already had them, exact minors.
+        Otherwise the top node, counted once, gets exact data, and if it already had them, exact minors.
         """
         lost = self.failure[: self.failure[-1]].tolist()
         if minor(self.M, lost, self.deadline) <= 0:

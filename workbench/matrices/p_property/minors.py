@@ -1,7 +1,7 @@
 """All principal minors by size: the verdict on the P-property of a matrix of moderate order, with a smallest witness.
 
-For each index set a floating-point test with a rigorous error bound proves the minor positive, and what it leaves open
-is decided in exact arithmetic. So the first minor found not positive belongs to an index set of least size.
+For each index set a floating-point test with a rigorous error bound proves the minor positive; undecided ones are
+computed in exact arithmetic. So the first minor found not positive belongs to an index set of minimum size.
 
 Source: Higham, Accuracy and Stability of Numerical Algorithms, chapter 3, for gamma_k.
 """
@@ -22,13 +22,13 @@ from workbench.matrices.linear_algebra.rationals import nearest_double, whole_ro
 from workbench.matrices.p_property.witness import PVerdict, not_p
 
 CHUNK = 2_000_000
-"""Multiplications, about, between two looks at the clock."""
+"""Approximate number of multiplications between two checks of the clock."""
 
 
 def by_minors(M: fmpq_mat, deadline: float) -> PVerdict:
     """All principal minors of M in the order of their size; the diagonal is known to be positive."""
     n = M.nrows()
-    # Positive factors of the rows change no minor's sign.
+    # Positive factors of rows change no sign of a minor.
     A, integers = unit_diagonal(M)[0], whole_rows(M).tolist()
     checked, exact, smallest = n, n, 1.0
     for sets in _index_sets(n):
@@ -62,7 +62,7 @@ def _undecided(n: int, size: int, checked: int, exact: int, smallest: float) -> 
 
 
 def _index_sets(n: int) -> Iterator[NDArray[np.int64]]:
-    """Index sets of sizes 2 to n, by size, as arrays (c, k) with c chosen to bound the work on one array."""
+    """Index sets of sizes 2 to n, by size, as arrays (c, k) with c chosen to limit the work per array."""
     for k in range(2, n + 1):
         sets = itertools.combinations(range(n), k)
         count = max(1, CHUNK // k**3)
@@ -73,7 +73,7 @@ def _index_sets(n: int) -> Iterator[NDArray[np.int64]]:
 def unit_diagonal(M: fmpq_mat, deadline: float = math.inf) -> tuple[NDArray[np.float64], list[int]]:
     """M scaled to ones on the diagonal (exactly), then rounded: its principal minors are the relative ones; and s.
 
-    M_ij / m_ii 2^(s_i - s_j) with 4^s_i near m_ii also evens out different units; entries too large become inf. Raises
+    M_ij / m_ii 2^(s_i - s_j) with 4^s_i near m_ii also balances different units; entries too large become inf. Raises
     OutOfTimeError.
     """
     n = M.nrows()
@@ -94,7 +94,7 @@ def _prove_positive(A, sets, positive, relative):
     A (n, n) holds the exact entries rounded once. With computed triangular factors B = A_aa ~ L U and their computed
     inverses X (unit lower) and Y (upper, positive diagonal), |I - X B Y|_inf < 1 puts every eigenvalue of X B Y to
     the right of zero, so that det B = det(X B Y) / det Y > 0. Rounding in B and in the two products is at most
-    gamma_{2k+2} |X||B||Y| entrywise; the bound is taken with twice that and 1/2 in the place of 1, which covers its own
+    gamma_{2k+2} |X||B||Y| entrywise; the bound is taken with twice that and 1/2 instead of 1, which covers its own
     evaluation, and underflow given factors below 1e100.
     """
     k = sets.shape[1]

@@ -1,4 +1,4 @@
-"""A P-matrix seen as a quotient M = B C^-1 of two strictly row-dominant matrices with positive diagonals.
+"""P-matrices as quotients M = B C^-1 of two strictly row-dominant matrices with positive diagonals.
 
 Every mixture D B + (I - D) C, D = diag(d) with 0 <= d <= 1, is strictly row-dominant too, hence of positive
 determinant, and det M_aa is that of the mixture which takes the rows a from B and the others from C, divided by det C:
@@ -7,9 +7,9 @@ programme:
 
     c_ii - sum_j |c_ij| >= 1,    b_ii - sum_j |b_ij| >= 1,    B = M C,    sums over j != i,
 
-which falls into the columns of C but for these 2 n rows, and is solved by generating columns: for weights u, v >= 0 of
-the rows the best column k of C maximises u_k c_k + v_k b_k - sum_{j != k} (u_j |c_j| + v_j |b_j|), b = M c. What
-floating point finds is judged exactly (`witness.dominant`).
+which is separable by the columns of C except for these 2 n rows, and is solved by column generation: for weights
+u, v >= 0 of the rows the best column k of C maximises u_k c_k + v_k b_k - sum_{j != k} (u_j |c_j| + v_j |b_j|), b = M
+c. The floating-point result is checked exactly (`witness.dominant`).
 
 Sources: Johnson and Tsatsomeros (Linear Multilinear Algebra 38, 1995) for the property; Sznajder and Gowda (Linear
 Algebra Appl. 223/224, 1995) for mixtures of rows; Dantzig and Wolfe (Oper. Res. 8, 1960) for the method.
@@ -29,11 +29,11 @@ from workbench.matrices.p_property.scaled import Scaled
 from workbench.matrices.p_property.witness import PVerdict, dominant
 
 LARGEST = 150
-"""Order up to which the programme is tried: one column takes a tenth of a second there."""
+"""Largest order for which the programme is tried: one column takes a tenth of a second there."""
 LARGEST_MULTIPLE = 1e7
-"""Of a generated column."""
+"""Largest multiple of a generated column."""
 DAMPED = 0.1
-"""Share of the former weights in the new ones, which keeps them from jumping."""
+"""Weight of the former weights in the new ones, which damps jumps."""
 ROUNDS = 60
 SMALL = 1e-9
 
@@ -41,7 +41,7 @@ Vector = NDArray[np.float64]
 
 
 def quotients(A: Vector, deadline: float = math.inf) -> Iterator[Vector | None]:
-    """None after every linear programme, so that a caller can look at the clock; at last a C (n, n), if there is one.
+    """Yield None after every linear programme, so that callers can check the clock; at last a C (n, n), if any.
 
     A (n, n) is finite. C and A C are strictly row-dominant with positive diagonals, up to rounding.
     """
@@ -61,7 +61,7 @@ def quotients(A: Vector, deadline: float = math.inf) -> Iterator[Vector | None]:
             return
         dominance = np.array([_dominance(A, c, k) for c, k in zip(columns, index, strict=True)]).T
         p = len(columns)
-        # The least that is missing in the rows, in sum; its multipliers are the weights of the next round.
+        # Minimises the total violation of the rows; its multipliers are the weights of the next round.
         master = optimize.linprog(
             np.r_[np.zeros(p), np.ones(2 * n)], np.c_[-dominance, -np.eye(2 * n)], -np.ones(2 * n),
             bounds=[(0, LARGEST_MULTIPLE)] * p + [(0, None)] * (2 * n),
@@ -80,7 +80,7 @@ def quotients(A: Vector, deadline: float = math.inf) -> Iterator[Vector | None]:
 
 
 def _dominance(A: Vector, c: Vector, k: int) -> Vector:
-    """What column k adds to the dominance of the rows of C, and of A C: its entry on the diagonal, minus others'."""
+    """Contribution of column k to the dominance of the rows of C, and of A C: its diagonal entry, minus the others."""
     both = np.r_[c, A @ c]
     own = [k, len(c) + k]
     result = -np.abs(both)
@@ -89,15 +89,15 @@ def _dominance(A: Vector, c: Vector, k: int) -> Vector:
 
 
 def _column(A: Vector, k: int, weight: Vector) -> Vector | None:
-    """The column k that the weights like best, unless it costs them more than it gives."""
+    """The best column k for the weights, unless it costs more than it contributes."""
     n = len(A)
     u, v = weight[:n], weight[n:]
-    # Positive and negative parts of c, then of b = A c; what it gives is scaled to one.
+    # Positive and negative parts of c, then of b = A c; the contribution is scaled to one.
     cost, gain = np.r_[u, u, v, v], np.zeros(4 * n)
     cost[[k, n + k, 2 * n + k, 3 * n + k]] = 0.0
     gain[[k, n + k, 2 * n + k, 3 * n + k]] = u[k], -u[k], v[k], -v[k]
     rows = np.r_[np.c_[A, -A, -np.eye(n), np.eye(n)], gain[None]]
-    # The rows are dense: presolving them takes time and finds nothing.
+    # The rows are dense: presolving takes time and finds nothing.
     found = optimize.linprog(
         cost, A_eq=rows, b_eq=np.r_[np.zeros(n), 1.0], method="highs-ds", options={"presolve": False}
     )
@@ -107,7 +107,7 @@ def _column(A: Vector, k: int, weight: Vector) -> Vector | None:
 
 
 class Quotients:
-    """The search for C, for M and then for its transpose, a little at a time."""
+    """The search for C, for M and then for its transpose, in small steps."""
 
     def __init__(self, M: fmpq_mat, scaled: Scaled, deadline: float = math.inf) -> None:
         self.verdicts = _verdicts(M, scaled, deadline) if len(scaled.A) <= LARGEST else iter(())
@@ -121,8 +121,8 @@ class Quotients:
 
 
 def _verdicts(M: fmpq_mat, scaled: Scaled, deadline: float) -> Iterator[PVerdict | None]:
-    """None for every step that has not led to the verdict."""
-    # A = R M T: rows scaled by R leave dominance alone, and C is T times the C found for A.
+    """Yield None for every step without a verdict."""
+    # A = R M T: row scaling by R preserves dominance, and C is T times the C found for A.
     for N, A, t in ((M, scaled.A, scaled.t), (M.transpose(), scaled.A.T, scaled.r)):
         for C in quotients(A, deadline):
             if C is None:

@@ -1,4 +1,4 @@
-"""A matrix scaled and rounded for floating point, in a way that the P-property does not notice."""
+"""A matrix scaled and rounded for floating point, with the same P-property."""
 
 import math
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from workbench.matrices.linear_algebra.rationals import exact
 from workbench.matrices.p_property.minors import unit_diagonal
 
 SWEEPS = 6
-"""Of balancing."""
+"""Number of balancing sweeps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class Scaled:
 
     @staticmethod
     def of(M: fmpq_mat, deadline: float = math.inf) -> "Scaled":
-        """Raises OutOfTimeError."""
+        """Scale a rational matrix. Raises OutOfTimeError."""
         A, s = unit_diagonal(M, deadline)
         n, d = len(A), np.ones(len(A))
         if np.isfinite(A).all():
@@ -36,7 +36,7 @@ class Scaled:
         return Scaled(np.ascontiguousarray(A), r, [fmpq(2) ** -s[i] * powers[i] for i in range(n)])
 
     def weights(self, w: Iterable[float], index: Iterable[int]) -> list[fmpq]:
-        """A diagonal W of the rows `index` of A as one of M: the congruence by T^-1 takes W R M T to T^-1 W R M."""
+        """Transform a diagonal W of the rows `index` of A to M: the congruence by T^-1 maps W R M T to T^-1 W R M."""
         return [exact(x) * self.r[i] / self.t[i] for x, i in zip(w, index, strict=True)]
 
 

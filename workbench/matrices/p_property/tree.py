@@ -2,8 +2,8 @@
 column i and the Schur complement M/m_ii are P-matrices.
 
 A node holds the Schur complement of a pivoted index set on a remaining one, in floating point with an error bound on
-every entry. A node that is diagonally stable (`diagonal_stability`) is a leaf; a small one is settled by running
-through all its minors. What rounding leaves open goes back to exact arithmetic, so that no verdict rests on it.
+every entry. A diagonally stable node (`diagonal_stability`) is a leaf; a small one is decided by computing all its
+minors. Signs that rounding leaves open are decided in exact arithmetic, so that no verdict depends on it.
 
 Sources: Tsatsomeros and Li (BIT 40, 2000) for the recursion; Rump (Linear Algebra Appl. 363, 2003) on its necessity.
 """
@@ -16,11 +16,11 @@ from workbench.engine.kernels import INDICES, MATRIX, VECTOR
 from workbench.matrices.p_property.diagonal_stability import FOUND, find_diagonal, proves
 
 DONE, PAUSED, NOT_POSITIVE, OPEN = 0, 1, 2, 3
-"""Results of `search`: all proved; the budget is spent; a proved minor <= 0; a sign that rounding leaves open."""
+"""Results of `search`: all proved; budget spent; a proved minor <= 0; a sign that rounding leaves open."""
 SMALL = 11
-"""Order up to which a node's minors are run through without asking whether it is diagonally stable."""
+"""Largest order for which a node's minors are computed without testing diagonal stability first."""
 STEPS = 40
-"""Newton steps that one node may cost."""
+"""Largest number of Newton steps of one node."""
 U = 1.2e-16
 """Just above the unit roundoff."""
 BRANCH, DIAGONAL, MINORS = 0, 1, 2
@@ -31,7 +31,7 @@ COUNTS = types.Array(types.int64, 2, "C")
 
 @kernel(types.void(MATRIX, MATRIX, types.int64, types.int64, types.boolean, MATRIX, MATRIX))
 def child(B, R, m, p, pivot, B_new, R_new):
-    """The leading m x m of B (radii R) without position p: as it is, or the Schur complement on that position.
+    """The leading m x m of B (radii R) without position p: unchanged, or the Schur complement on that position.
 
     |a b / c - a' b' / c'| with |a - a'| <= r_a and so on is at most ((|a| + r_a)(|b| + r_b) / (|c| - r_c) - |a b| /
     |c|) plus rounding; here in a form without cancellation.
@@ -68,15 +68,15 @@ def run_through(B, R, m, choice):
     """All minors of the m x m matrix in level m of B, R (radii): DONE, NOT_POSITIVE or OPEN.
 
     Level k works on position k - 1; choice[k - 1] is 1 where it was pivoted, so that with another result the index
-    set of the minor is the positions pivoted and the position returned in choice[-1].
+    set of the minor consists of the positions pivoted and the position returned in choice[-1].
     """
-    # choice: 0 not begun, 1 pivoted, 2 removed.
+    # choice: 0 not started, 1 pivoted, 2 removed.
     top = m
     for k in range(m):
         choice[k] = 0
     while top <= m:
         if choice[top - 1] == 0:
-            # Every diagonal entry is a minor's ratio; the last one is the pivot.
+            # Every diagonal entry is a ratio of minors; the last one is the pivot.
             for i in range(top):
                 if not B[top, i, i] - R[top, i, i] > 0.0:
                     for k in range(top):
@@ -113,7 +113,7 @@ def run_through(B, R, m, choice):
 
 @kernel(types.boolean(INDICES, INDICES, types.int64, types.int64))
 def note(log, state, code, value):
-    """Append a line of the proof; False once there is no more room, and then there is no proof to store."""
+    """Append a line of the proof; False if there is no more room, in which case no proof is stored."""
     if state[1] < 0 or state[1] + 2 > log.shape[0]:
         state[1] = -1
         return False
@@ -124,7 +124,7 @@ def note(log, state, code, value):
 
 @kernel(types.int64(MATRIX, MATRIX, types.int64, INDICES, types.int64, INDICES))
 def diagonal_signs(B, R, m, index, pivoted, failure):
-    """DONE where all m diagonal entries of a node are proved positive; else NOT_POSITIVE or OPEN, and the failure."""
+    """DONE if all m diagonal entries of a node are proved positive; else NOT_POSITIVE or OPEN, and the failure."""
     n = index.shape[0] // 2
     for i in range(m):
         if not B[i, i] - R[i, i] > 0.0:
@@ -138,7 +138,7 @@ def diagonal_signs(B, R, m, index, pivoted, failure):
 
 @kernel(types.int64(MATRIX, MATRIX, types.int64, INDICES, types.int64, CUBE, CUBE, INDICES, INDICES))
 def small_node(B, R, m, index, pivoted, levels_B, levels_R, choice, failure):
-    """`run_through` on a node of order m, in the room `levels_B`, `levels_R`, `choice`; where it fails, the failure."""
+    """`run_through` on a node of order m, in the workspace `levels_B`, `levels_R`, `choice`, and its failure."""
     n = index.shape[0] // 2
     for i in range(m):
         for j in range(m):
@@ -159,9 +159,9 @@ def small_node(B, R, m, index, pivoted, levels_B, levels_R, choice, failure):
 
 @kernel(types.boolean(MATRIX, MATRIX, types.int64, VECTOR, VECTOR))
 def diagonally_stable(B, R, m, w, score):
-    """Whether a diagonal W, then in w, proves the leading m x m of B (radii R); score says where it is hardest.
+    """Whether a diagonal W, returned in w, proves the leading m x m of B (radii R); score shows where it is hardest.
 
-    The matrix scaled to D B D with unit diagonal has the same W as B: the congruence by D leaves it alone.
+    The matrix scaled to D B D with unit diagonal has the same W as B: the congruence by D does not change it.
     """
     A, A_R, scale = np.empty((m, m)), np.empty((m, m)), np.empty(m)
     for i in range(m):
@@ -178,7 +178,7 @@ def diagonally_stable(B, R, m, w, score):
 
 @kernel(types.void(CUBE, CUBE, COUNTS, INDICES, INDICES, types.int64, types.int64))
 def branch_off(B, R, index, order, pivoted, s, branch):
-    """Put the two children of node s, on top of the stack, in its place. The pivoted one is worked on first: it goes on
+    """Replace node s, on top of the stack, by its two children. The pivoted one is processed first: it goes on
     top, and the node's own slot takes the other one."""
     n, m, t = index.shape[1] // 2, order[s], s + 1
     child(B[s], R[s], m, branch, True, B[t], R[t])
@@ -206,13 +206,13 @@ def branch_off(B, R, index, order, pivoted, s, branch):
     ),
 )  # fmt: skip
 def search(B, R, index, order, pivoted, tries, state, budget, log, weights, failure):
-    """Work on the stack of nodes until it is empty, `budget` units of work are spent, or a sign is not positive.
+    """Process the stack of nodes until it is empty, `budget` units of work are spent, or a sign is not positive.
 
     Node s: order[s] remaining indices index[s, :order[s]], matrix B[s], radii R[s] and index[s, n:] the pivoted
     indices, pivoted[s] of them. state = [nodes on the stack, length of log (-1 once it is full), length of weights,
-    nodes seen, diagonal leaves]. tries (n + 1, 2) counts attempts and successes of diagonal stability by order.
-    With NOT_POSITIVE or OPEN, failure holds the minor's index set, its length in failure[-1], the index whose diagonal
-    entry it is last; the node stays on the stack.
+    nodes visited, diagonal leaves]. tries (n + 1, 2) counts attempts and successes of diagonal stability by order.
+    With NOT_POSITIVE or OPEN, failure holds the minor's index set, its length in failure[-1], the index of its
+    diagonal entry last; the node stays on the stack.
     """
     n = index.shape[1] // 2
     levels_B, levels_R = np.empty((SMALL + 1, SMALL, SMALL)), np.empty((SMALL + 1, SMALL, SMALL))
@@ -235,7 +235,7 @@ def search(B, R, index, order, pivoted, tries, state, budget, log, weights, fail
             state[0] -= 1
             continue
         branch = m - 1
-        # Worth a try where the subtree it may save costs more than the try.
+        # Worth trying if the subtree that it may save costs more than the attempt.
         if (tries[m, 1] + 1.0) / (tries[m, 0] + 1.0) * 2.0**m > 2.0 * m**3:
             tries[m, 0] += 1
             budget -= 2 * m**3

@@ -1,8 +1,8 @@
-"""Is M a P-matrix? All principal minors positive, which is when the LCP(q, M) has exactly one solution for every q.
+"""The P-matrix verdict: all principal minors positive, equivalent to one solution of LCP(q, M) for every q.
 
-The verdict never rests on a rounding error: error bounds first, exact arithmetic for what they leave open, and a
-witness or a proof (`witness`) that can be verified by itself. Deciding takes exponential time in the worst case
-(Coxson 1994), so what was not finished within the time allowed is "undecided".
+The verdict never depends on a rounding error: error bounds come first, then exact arithmetic for undecided signs, and
+it has a witness or a proof (`witness`) that can be verified independently. Deciding takes exponential time in the worst
+case (Coxson 1994), so an unfinished search is "undecided" after the time allowed.
 
 Source: Samelson, Thrall and Wesler (Proc. AMS 9, 1958) for unique solvability.
 """
@@ -30,16 +30,16 @@ from workbench.matrices.p_property.minors import by_minors
 from workbench.matrices.p_property.witness import PVerdict, first_loss, not_p
 
 BY_SIZE = 14
-"""Order up to which all minors are taken, by size: a matter of a tenth of a second, with a smallest witness."""
+"""Largest order for which all minors are computed, by size: a tenth of a second, with a smallest witness."""
 LARGEST_BATCH_ORDER = 8
-"""Order up to which `smallest_minor` takes all 2^r - 1 minors of every matrix of a batch."""
+"""Largest order for which `smallest_minor` computes all 2^r - 1 minors of every matrix of a batch."""
 
 
 def p_verdict(M: fmpq_mat, seconds: float = 10.0) -> PVerdict:
     """Decide whether the rational matrix M (n, n) is a P-matrix, in about `seconds` (wall time) at most.
 
-    In turn: the diagonal; a positive definite symmetric part; up to order `BY_SIZE` all minors; beyond, a diagonal W, a
-    walk to a minor that is not positive, and the tree of principal pivots. Raises DataError when M is not square.
+    In turn: the diagonal; a positive definite symmetric part; up to order `BY_SIZE` all minors; beyond, a diagonal W,
+    a walk to a minor that is not positive, and the tree of principal pivots. Raises DataError when M is not square.
     """
     n = M.nrows()
     if n != M.ncols():
@@ -60,13 +60,13 @@ def p_verdict(M: fmpq_mat, seconds: float = 10.0) -> PVerdict:
 
 
 def _definite(M: fmpq_mat, deadline: float) -> str | None:
-    """A proof that the symmetric part is positive definite, in words; None where it is not or none was found."""
+    """A proof that the symmetric part is positive definite, as text; None if it is not or none was found."""
     n = M.nrows()
     if n > BY_SIZE:
         values = np.array([nearest_double(x) for x in M.entries()]).reshape(n, n)
         if proved_positive_definite(values):
             return "the symmetric part is positive definite (Cholesky factor with an error bound)"
-        # Exact arithmetic takes long here, and is worth it only where floating point leaves the sign open.
+        # Exact arithmetic is slow here, and worth it only where floating point leaves the sign open.
         with np.errstate(over="ignore", invalid="ignore"):
             S = 0.5 * values + 0.5 * values.T
             clear = np.isfinite(S).all() and np.linalg.eigvalsh(S)[0] < -n * np.finfo(float).eps * np.abs(S).max() * n
@@ -86,7 +86,7 @@ def _definite(M: fmpq_mat, deadline: float) -> str | None:
 
 
 def p_verdict_of(M: ArrayLike, seconds: float = 10.0) -> PVerdict:
-    """`p_verdict` of the matrix M (n, n) of doubles, each taken for the exact number that it is."""
+    """`p_verdict` of the matrix M (n, n) of doubles, taken as exact numbers."""
     rows = np.asarray(M, dtype=float).tolist()
     return p_verdict(fmpq_mat([[fmpq(*x.as_integer_ratio()) for x in row] for row in rows]), seconds)
 
@@ -95,7 +95,7 @@ def irreducible_blocks(M: fmpq_mat) -> list[list[int]]:
     """Index sets of the diagonal blocks of M's block triangular form, M_ij = 0 where i's block comes after j's."""
     nonzero = np.array([x != 0 for x in M.entries()]).reshape(M.nrows(), -1)
     count, label = csgraph.connected_components(sparse.csr_array(nonzero), connection="strong")
-    # Blocks in an order in which edges i -> j never go back: by the number of blocks that can be reached.
+    # An order of the blocks in which edges i -> j never go back: by the number of reachable blocks.
     reach = np.zeros((count, count), dtype=int)
     i, j = np.nonzero(nonzero)
     reach[label[i], label[j]] = 1
@@ -131,7 +131,7 @@ def _by_blocks(M: fmpq_mat, blocks: list[list[int]], deadline: float) -> PVerdic
 def smallest_minor(D: ArrayLike) -> NDArray[np.float64]:
     """Smallest principal minor (...) of every matrix of a batch D (..., r, r), r <= 8, in floating point.
 
-    Minors of different order differ in unit (that of an entry to the power of the order): the sign tells the loss of
+    Minors of different order differ in unit (that of an entry to the power of the order): the sign shows the loss of
     the P-property along a trajectory, the size only its approach. Raises DataError for another shape.
     """
     D = np.asarray(D, dtype=float)

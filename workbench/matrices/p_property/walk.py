@@ -1,10 +1,10 @@
-"""Looking for a principal minor that is not positive: a walk of principal pivots.
+"""Search for a principal minor that is not positive: a walk of principal pivots.
 
 The principal pivot transform B of A on an index set a has det B_tt = det A_(a sym. diff. t) / det A_aa, so that its
-diagonal and its 2 x 2 minors tell all minors at distance one and two from a. The walk goes downhill to small minors,
-with a memory that keeps it from turning back. What it finds is a candidate, for exact arithmetic to confirm.
+diagonal and its 2 x 2 minors give all minors at distance one and two from a. The walk descends to small minors,
+with a memory that prevents reversals. The result is a candidate, to be confirmed in exact arithmetic.
 
-Some indices may exclude one another: then only sets without such a pair are visited and reported.
+Indices may exclude one another: then only sets without such a pair are visited and reported.
 
 Source: Tucker (Proc. Symp. Appl. Math. 10, 1960) for the transform; Tsatsomeros (Linear Algebra Appl. 307, 2000).
 """
@@ -16,9 +16,9 @@ from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX
 
 REFRESH = 40
-"""Pivots after which the transform is computed anew, before rounding errors pile up."""
+"""Number of pivots after which the transform is recomputed, before rounding errors accumulate."""
 SUSPECT = 1e-9
-"""A ratio of minors below this is worth exact arithmetic."""
+"""Ratio of minors below which exact arithmetic is worthwhile."""
 
 
 @kernel(types.void(MATRIX, types.int64))
@@ -39,7 +39,7 @@ def transform(B, i):
 
 @kernel(types.boolean(INDICES, INDICES, types.int64))
 def excluded(member, partner, i):
-    """Whether taking index i would put it beside its partner."""
+    """Whether adding index i would put it in a set with its partner."""
     return member[i] == 0 and partner[i] >= 0 and member[partner[i]] == 1
 
 

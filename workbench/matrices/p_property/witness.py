@@ -1,4 +1,4 @@
-"""What supports a verdict on the P-property, and how it is written down (`certificates.pivots` checks it).
+"""Support of a verdict on the P-property, and its written form (`certificates.pivots` checks it).
 
 Sources: Fiedler and Ptak (Czechoslovak Math. J. 12, 1962) for the sign reversal; Moylan (IEEE Trans. Autom. Control 22,
 1977) for diagonal stability; Johnson and Tsatsomeros (Linear Multilinear Algebra 38, 1995) for the quotient;
@@ -18,17 +18,16 @@ from workbench.matrices.linear_algebra.rationals import as_text, extend_from_sch
 
 @dataclass(frozen=True, eq=False)
 class PVerdict:
-    """Verdict "P", "not P" or "undecided", with what supports it.
+    """Verdict "P", "not P" or "undecided", with its support.
 
-    P: `proof`, in words, and `tree`: ("diagonal", w), ("minors",), ("branch", i, pivoted, removed) with i a position
-    among the indices that remain, ("blocks", [(indices, tree), ...]), ("quotient", C) with C a list of n rows such that
-    C and M C are strictly row-dominant with positive diagonals (`quotients`), or ("transpose", tree) with the tree of
-    the transposed matrix; None where it was too large to keep. Not P:
-    `index_set` a (zero-based), the exact `minor` det M_aa <= 0 as "p/q", and `sign_reversal`, an exact x != 0 with
-    x_i (M x)_i <= 0 for all i. Undecided: `reason`.
-    `minors_checked` counts the minors whose sign is proved, `exact_minors` those of them that needed exact arithmetic.
-    `smallest_relative_minor` is the least det M_aa / prod_{i in a} m_ii met (floating point, to a few digits), free of
-    units and invariant under positive scaling of rows and columns; None where no minor was computed, or m_ii <= 0.
+    P: `proof`, as text, and `tree`: ("diagonal", w), ("minors",), ("branch", i, pivoted, removed) with i a position
+    among the remaining indices, ("blocks", [(indices, tree), ...]), ("quotient", C) with C a list of n rows such that C
+    and M C are strictly row-dominant with positive diagonals (`quotients`), or ("transpose", tree) with the tree of the
+    transposed matrix; None if it was too large to keep. Not P: `index_set` a (zero-based), the exact `minor` det M_aa
+    <= 0 as "p/q", and `sign_reversal`, an exact x != 0 with x_i (M x)_i <= 0 for all i. Undecided: `reason`.
+    `minors_checked` counts the minors with proved signs, `exact_minors` those of them that needed exact arithmetic.
+    `smallest_relative_minor` is the smallest det M_aa / prod_{i in a} m_ii found (floating point, to a few digits),
+    dimensionless and invariant under positive scaling of rows and columns; None if no minor was computed, or m_ii <= 0.
     """
 
     verdict: str
@@ -46,7 +45,7 @@ class PVerdict:
 def not_p(
     M: fmpq_mat, a: tuple[int, ...], minors_checked: int, exact_minors: int, smallest: float | None = None
 ) -> PVerdict:
-    """The witness from an index set a with det M_aa <= 0, whose part b without the last index i has det M_bb > 0.
+    """The witness from an index set a with det M_aa <= 0, whose subset b without the last index i has det M_bb > 0.
 
     Then x_i = 1, x_b = -M_bb^-1 M_bi gives (M x)_b = 0,
     (M x)_i = det M_aa / det M_bb <= 0. This x is a positive or negative multiple of M_aa^-1 e_i where the minor is
@@ -65,7 +64,7 @@ def not_p(
 
 
 def first_loss(M: fmpq_mat, a: Sequence[int]) -> tuple[int, ...]:
-    """A leading part of a at whose last index the minor ceases to be positive, by bisection; that of a is not."""
+    """A leading part of a at whose last index the minor ceases to be positive, by bisection (it is not for a)."""
     kept, lost = 0, len(a)
     while lost - kept > 1:
         middle = (kept + lost) // 2

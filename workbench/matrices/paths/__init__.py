@@ -1,1 +1,1 @@
-"""Solution sets along one parameter, exactly: rational functions, their roots, and what happens there."""
+"""Solution sets along one parameter, exactly: rational functions, their roots, and the changes there."""

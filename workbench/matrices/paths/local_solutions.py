@@ -1,6 +1,6 @@
 """All solutions of a parametric LCP at one value of its parameter, rational or algebraic, exactly.
 
-Numbers are those of the field of that value (`roots.Root`): polynomials modulo its minimal polynomial.
+Numbers belong to the field of that value (`roots.Root`): polynomials modulo its minimal polynomial.
 """
 
 import itertools
@@ -15,7 +15,7 @@ from workbench.matrices.paths.roots import Root
 
 Number = fmpq_poly
 Point = tuple[tuple[fmpq, ...], ...]
-"""s and then y (2 n), each number by its coefficients, so that equal points are equal keys; () is zero."""
+"""s and then y (2 n), each number as its coefficients, so that equal points are equal keys; () is zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,14 +27,14 @@ class Face:
     rays: list[Point]
 
     def holds(self, point: Point) -> bool:
-        """Whether a solution lies on it: all solutions with y = 0 outside a and s = 0 on a do."""
+        """Whether it contains a solution: all solutions with y = 0 outside a and s = 0 on a."""
         n = len(point) // 2
         return not any(point[j] if j in self.a else point[n + j] for j in range(n))
 
 
 @dataclass(eq=False)
 class Solutions:
-    """`points` with the bases that give them, and `faces`, of which one makes the solutions infinitely many."""
+    """`points` with their bases, and `faces`; any face makes the number of solutions infinite."""
 
     points: dict[Point, list[Basis]] = field(default_factory=dict)
     faces: list[Face] = field(default_factory=list)
@@ -79,13 +79,13 @@ def solutions_at(data: Parametric, bases: list[Basis], t: Root, deadline: float)
 
 
 def is_feasible(basis: Basis, t: Root) -> bool:
-    """Whether the solution of a regular basis, its denominator not zero at t, is one with x >= 0."""
+    """Whether the solution of a regular basis, with denominator nonzero at t, satisfies x >= 0."""
     sign = t.sign(t.at(basis.denominator))
     return all(sign * t.sign(t.at(f)) >= 0 for f in basis.numerators)
 
 
 def limit(basis: Basis, t: Root) -> Point | None:
-    """Where the solution of a regular basis tends as its parameter tends to t; None for infinity."""
+    """The limit of the solution of a regular basis as its parameter tends to t; None for infinity."""
     x = []
     for f in basis.numerators:
         common = f.gcd(basis.denominator)
@@ -140,7 +140,7 @@ def _extreme_rays(inequalities: list[list[Number]], t: Root) -> Iterator[list[Nu
         for row, j in zip(rows, pivots, strict=True):
             g[j] = -row[free]
         signs = [t.sign(t.at(sum((c * x for c, x in zip(row, g, strict=True)), fmpq_poly(0)))) for row in inequalities]
-        # The entry one of g is among these values, so that -g is on no such ray.
+        # The entry one of g is among these values, so -g is on no such ray.
         tight = tuple(i for i, sign in enumerate(signs) if sign == 0)
         if min(signs) >= 0 and tight not in seen:
             seen.add(tight)

@@ -1,13 +1,13 @@
 """The basic solutions of an LCP whose data are polynomials in one parameter t, as rational functions of t.
 
-Treated is, with rational polynomials P, Q (n, n) and w (n),
+The problem is, with rational polynomials P, Q (n, n) and w (n),
 
     P(t) s = Q(t) y - w(t),    0 <= s  perp  y >= 0,
 
 an LCP being P = I, Q = M, w = -q. The basic solution of an index set a has y = 0 outside a and s = 0 on a:
 C_a x = -w with the columns -Q_j for j in a and P_j elsewhere, x_j being y_j or s_j. Elimination without fractions
-(Bareiss, Math. Comp. 22, 1968) gives x_j = numerator_j / denominator, the denominator being det C_a. Where it vanishes
-for every t, some unknowns stay free, and the solutions of the index set form a polyhedron in them.
+(Bareiss, Math. Comp. 22, 1968) gives x_j = numerator_j / denominator, with the denominator det C_a. If it vanishes
+for every t, some unknowns are free, and the solutions of the index set form a polyhedron in them.
 """
 
 import itertools
@@ -57,8 +57,8 @@ class Parametric:
 class Basis:
     """The basic solutions of the index set `a`: denominator x_pivot + (row over the free unknowns) x_free = right side.
 
-    `rows` (r, n + 1) belong to the `pivots`, the last column being the right side. `rest` is not zero where the
-    equations contradict each other but for its roots.
+    `rows` (r, n + 1) belong to the `pivots`, with the right side in the last column. `rest` is nonzero if the
+    equations are inconsistent except at its roots.
     """
 
     n: int
@@ -74,7 +74,7 @@ class Basis:
 
     @property
     def regular(self) -> bool:
-        """Whether there is one basic solution for all t but the roots of the denominator."""
+        """Whether there is one basic solution for all t except the roots of the denominator."""
         return len(self.pivots) == self.n
 
     @property
@@ -82,7 +82,7 @@ class Basis:
         return [row[-1] for row in self.rows]
 
     def polynomials(self) -> Iterator[fmpz_poly]:
-        """Polynomials, not zero, between whose roots the basis has solutions throughout or not at all."""
+        """Nonzero polynomials between whose roots the basis has solutions throughout or not at all."""
         yield self.denominator
         if self.rest != 0:
             yield self.rest
@@ -94,7 +94,7 @@ class Basis:
     def _minors(self) -> Iterator[fmpz_poly]:
         """The largest minors of the inequalities x >= 0, t_0 >= 0 over the free unknowns and the constant t_0.
 
-        Their signs fix which inequalities can be strict, and which be equations, together.
+        Their signs determine which inequalities can be strict, and which be equations, together.
         """
         d = len(self.free) + 1
         one, zero = fmpz_poly([1]), fmpz_poly([])
@@ -120,7 +120,7 @@ def bases(data: Parametric, deadline: float) -> Iterator[Basis]:
 
 def reduced(rows: Rows) -> tuple[fmpz_poly, list[int], Rows]:
     """Gauss-Jordan elimination without fractions over all columns but the last: the last pivot, the columns of the
-    pivots, and the rows, in which every pivot has become the last one."""
+    pivots, and the rows, with all pivots equal to the last one."""
     rows = [list(row) for row in rows]
     pivots: list[int] = []
     previous = fmpz_poly([1])

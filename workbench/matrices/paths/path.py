@@ -1,16 +1,16 @@
-"""The solution set of an LCP along one parameter t, exactly: how many solutions there are, and where that changes.
+"""The solution set of an LCP along one parameter t, exactly: the number of solutions, and where it changes.
 
 The solutions of an index set are rational functions of t (`parametric`). They begin and end only at roots of their
-numerators and denominators, so that between neighbouring roots one rational sample counts them all. What happens at a
-root is found from the solutions there and by the limits of those on either side:
+numerators and denominators, so that between neighbouring roots one rational sample counts them all. The event at a
+root is found from the solutions there and the limits of those on either side:
 
     birth, fold      two solutions begin in one point, or meet in one and end (both are folds of the branch)
-    exchange         one solution goes on under another index set
-    branching        any other numbers of solutions begin and end in one point
+    exchange         one solution continues under another index set
+    branching        other numbers of solutions begin and end in one point
     ray              a solution comes from infinity or goes there
-    family           infinitely many solutions at this value, with the solutions that begin and end among them
+    family           infinitely many solutions at this value, including those that begin and end there
     isolated         a solution at this value alone
-    untraced         what the degenerate solutions do for which every basis is singular at all t
+    untraced         changes of degenerate solutions for which every basis is singular at all t
 """
 
 import itertools
@@ -25,15 +25,15 @@ from workbench.matrices.paths.parametric import Basis, Parametric, bases
 from workbench.matrices.paths.roots import Root, irreducible_factors, real_roots
 
 LARGEST = 8
-"""Unknowns up to which all 2^n index sets are followed."""
+"""Largest number of unknowns for which all 2^n index sets are followed."""
 
 Support = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """What happens at a critical value, among the module's kinds: the supports {j : y_j > 0} of the solutions that end
-    there (`before`, for t below it) and begin there (`after`); `points` of that value in which they meet."""
+    """An event at a critical value, of one of the module's kinds: the supports {j : y_j > 0} of the solutions that end
+    there (`before`, for t below it) and begin there (`after`); `points` at that value in which they meet."""
 
     kind: str
     before: list[Support]
@@ -43,7 +43,7 @@ class Event:
 
 @dataclass(frozen=True, eq=False)
 class CriticalValue:
-    """A value of t at which the solutions change, all solutions there, and what happens."""
+    """A value of t at which the solutions change, all solutions there, and the events."""
 
     t: Root
     solutions: Solutions
@@ -52,7 +52,7 @@ class CriticalValue:
 
 @dataclass(frozen=True, eq=False)
 class Interval:
-    """An open interval on which the solutions depend on t by the same rational functions; all of them at `sample`."""
+    """An open interval on which the solutions are the same rational functions of t; all of them at `sample`."""
 
     lo: Root
     hi: Root
@@ -62,7 +62,7 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class SolutionPath:
-    """Intervals and, between each and the next, the critical values; the solutions at both ends of the range."""
+    """Intervals and the critical values between them; the solutions at both ends of the range."""
 
     data: Parametric
     start: tuple[Root, Solutions]
@@ -116,7 +116,7 @@ def _candidates(found: list[Basis], low: Root, high: Root, deadline: float) -> l
         of_basis.append(own.keys())
     ends = [fmpz_poly([-int(t.lo.p), int(t.lo.q)]) for t in (low, high)]
     check_clock(deadline)
-    # The ends are among the roots, so that every other root lies to one side of them.
+    # The ends are among the roots, so that every other root lies on one side of them.
     found_roots = real_roots([*factors.values(), *ends], deadline)
     within = {key: [t for t in some if low.hi < t.lo and t.hi < high.lo] for key, some in found_roots.items()}
     kept: dict[fmpq, Root] = {}
@@ -128,12 +128,12 @@ def _candidates(found: list[Basis], low: Root, high: Root, deadline: float) -> l
 
 
 def _changing(basis: Basis, roots: list[Root], low: Root, high: Root) -> list[Root]:
-    """The roots of a regular basis at which it has solutions, or beside which."""
+    """The roots of a regular basis at which it has solutions, or next to which it has."""
     beside = [is_feasible(basis, _between(s, t)) for s, t in itertools.pairwise([low, *roots, high])]
 
     def here(t: Root) -> bool:
         if t.at(basis.denominator) == 0:
-            # Where the equations of a singular basis have solutions, Cramer's determinants vanish.
+            # If the equations of a singular basis have solutions, Cramer's determinants vanish.
             return all(t.at(f) == 0 for f in basis.numerators)
         return is_feasible(basis, t)
 
@@ -142,7 +142,7 @@ def _changing(basis: Basis, roots: list[Root], low: Root, high: Root) -> list[Ro
 
 @dataclass(eq=False)
 class _Meeting:
-    """Solutions of an interval before and after that meet at one connected part of the solutions at t."""
+    """Solutions of the intervals before and after that meet in one connected part of the solutions at t."""
 
     points: list[Point] = field(default_factory=list)
     faces: list[Face] = field(default_factory=list)
@@ -151,7 +151,7 @@ class _Meeting:
     after: list[Point] = field(default_factory=list)
 
     def event(self, same_faces: bool) -> Event | None:
-        """What happens here; None where nothing does, the same faces going on on either side."""
+        """The event here; None if nothing happens because the same faces continue on either side."""
         kind = {(1, 1): "exchange", (0, 2): "birth", (2, 0): "fold", (0, 0): "isolated"}.get(
             (len(self.before), len(self.after)), "branching"
         )
@@ -169,7 +169,7 @@ def _pattern(point: Point) -> tuple[bool, ...]:
 
 
 def _events(t: Root, here: Solutions, before: Solutions, after: Solutions) -> list[Event]:
-    """What happens at t between two intervals; nothing where each solution goes on under its index set."""
+    """The events at t between two intervals; none if each solution continues with its index set."""
     parts, lost, untraced = _parts(here, before, after), _Meeting(), _Meeting()
     for side, solutions in (("before", before), ("after", after)):
         for point, found in solutions.points.items():

@@ -1,6 +1,6 @@
 """Real roots of polynomials with rational coefficients, enclosed, and the exact signs of other polynomials there.
 
-An irrational root is an irreducible polynomial p with an interval that holds one root of it. A polynomial f vanishes
+An irrational root is an irreducible polynomial p with an interval that contains one root of it. A polynomial f vanishes
 there iff p divides f; otherwise the interval is halved until f has one sign on it. So the numbers a_0 + a_1 x + ... of
 the field Q(x) are compared exactly, as polynomials modulo p.
 """
@@ -24,7 +24,7 @@ BITS = 128
 
 @dataclass(frozen=True, eq=False)
 class Root:
-    """A real number in [lo, hi]; lo = hi where it is rational, else the only root there of the irreducible `factor`."""
+    """A real number in [lo, hi]; lo = hi if it is rational, else the only root of the irreducible `factor` there."""
 
     lo: fmpq
     hi: fmpq
@@ -36,7 +36,7 @@ class Root:
 
     @property
     def bracket(self) -> tuple[float, float]:
-        """Doubles that enclose it, equal only if it is one; hi may be inf."""
+        """Enclosing doubles, equal only if the number is that double; hi may be inf."""
         lo, hi = min(nearest_double(self.lo), sys.float_info.max), nearest_double(self.hi)
         lo = lo if fmpq(*lo.as_integer_ratio()) <= self.lo else math.nextafter(lo, -math.inf)
         return lo, hi if math.isinf(hi) or fmpq(*hi.as_integer_ratio()) >= self.hi else math.nextafter(hi, math.inf)
@@ -55,12 +55,12 @@ class Root:
         return fmpq_poly(f) % self.modulus
 
     def inverse(self, x: fmpq_poly) -> fmpq_poly:
-        """1 / x of a number of the field other than zero."""
+        """1 / x of a nonzero number of the field."""
         divisor, cofactor, _ = x.xgcd(self.modulus)
         return cofactor / divisor[0]
 
     def sign(self, x: fmpq_poly) -> int:
-        """-1, 0 or 1, of a number of the field."""
+        """Sign -1, 0 or 1 of a number of the field."""
         if x.degree() < 1:
             return _sign(x[0])
         numerator, root, bits = x.numer(), self, 2 * BITS
@@ -99,7 +99,7 @@ def real_roots(polynomials: Iterable[fmpz_poly], deadline: float = math.inf) -> 
 
 
 def irreducible_factors(p: fmpz_poly) -> dict[tuple[int, ...], fmpz_poly]:
-    """The factors by their coefficients, which can be a key."""
+    """The factors by their coefficients, which are hashable."""
     return {tuple(map(int, f.coeffs())): f for f, _ in p.factor()[1]}
 
 

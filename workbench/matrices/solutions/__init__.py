@@ -1,1 +1,1 @@
-"""The solutions of one LCP, all of them, and whether a friction problem has one: with what proves it."""
+"""All solutions of one LCP, and the existence of solutions of a friction problem, with proofs."""

@@ -28,7 +28,7 @@ class Cone:
     index: int
 
     def surrounds(self, q: Direction) -> bool:
-        """Whether q lies in the interior."""
+        """Whether q lies in its interior."""
         size = _determinant(self.generators)
         parts = (_determinant((*self.generators[:i], q, *self.generators[i + 1 :])) for i in range(len(q)))
         return all(part * size > 0 for part in parts)
@@ -36,11 +36,11 @@ class Cone:
 
 @dataclass(frozen=True)
 class Region:
-    """An open set of directions of q, and the cones around it: one solution for each.
+    """An open set of directions of q, and the cones that contain it: one solution for each.
 
-    In the plane `outline` is one pair of directions, and the region reaches counterclockwise from the first to the
+    In the plane `outline` is one pair of directions, and the region extends counterclockwise from the first to the
     second; in space it is the loops of directions around the region, joined by great circles. `inside` is one of its
-    directions, `share` its part of all directions, rounded.
+    directions, `share` its fraction of all directions, rounded.
     """
 
     cones: tuple[Cone, ...]
@@ -61,10 +61,10 @@ class Region:
 
 @dataclass(frozen=True)
 class ComplementaryCones:
-    """All of M (n, n): `generators` are the columns of I and then of -M (2 n), zero where the column is.
+    """All cones of M (n, n): `generators` are the columns of I and then of -M (2 n), zero where the column is.
 
     `degenerate` holds the index sets a with det M_aa = 0. In space no region crosses the plane x + y + z = 0, so that
-    each can be seen from one side.
+    each is visible from one side.
     """
 
     generators: tuple[Direction, ...]
@@ -79,7 +79,7 @@ class ComplementaryCones:
         return list(dict.fromkeys(_facets(self.generators, n)))
 
     def at_boundary(self, q: Direction) -> bool:
-        """Whether q, not zero, lies on a facet, where the number of solutions may be another than on either side."""
+        """Whether q, not zero, lies on a facet, where the number of solutions may differ from both sides."""
         if len(q) == 2:
             return (q,) in self.facets
         return _on(q, [(a, b, _cross(a, b)) for a, b in self.facets])
@@ -124,7 +124,7 @@ def unit(v: Direction) -> list[float]:
 
 
 def turn(u: Direction, v: Direction) -> float:
-    """The angle in the plane from u counterclockwise to v, between 0 and 2 pi; its side of 0 and pi is exact."""
+    """The angle in the plane from u counterclockwise to v, from 0 to 2 pi; its side of 0 and pi is exact."""
     cross, dot = _determinant((u, v)), _dot(u, v)
     size = max(abs(cross), abs(dot))
     angle = math.atan2(nearest_double(fmpq(cross, size)), nearest_double(fmpq(dot, size)))
@@ -136,7 +136,7 @@ def _facets(generators: Sequence[Direction], n: int) -> Iterator[tuple[Direction
         yield from ((g,) for g in generators if any(g))
         return
     for i, j in itertools.combinations(range(2 * n), 2):
-        # A column of I and that of -M with the same index are in no cone together.
+        # A column of I and that of -M with the same index belong to no common cone.
         if j - i != n and any(_cross(generators[i], generators[j])):
             yield generators[i], generators[j]
 
@@ -156,9 +156,9 @@ def _sectors(generators: Sequence[Direction]) -> Iterator[tuple]:
 
 
 def _pieces(generators: Sequence[Direction]) -> Iterator[tuple]:
-    """The sphere between the facets, each side of x + y + z = 0 for itself: outline, inside, share.
+    """The sphere between the facets, separately for each side of x + y + z = 0: outline, inside, share.
 
-    The planes through any two generators cut space into convex cells, and a cell and its neighbour belong together
+    The planes through any two generators cut space into convex cells, and neighbouring cells belong together
     unless a facet lies between them.
     """
     zero, one = fmpz(0), fmpz(1)
@@ -230,7 +230,7 @@ def _outline(cells: list[tuple[Direction, ...]]) -> Iterator[tuple[Direction, ..
 
 
 def _solid_angle(cell: tuple[Direction, ...]) -> float:
-    """By triangles (van Oosterom and Strackee, IEEE Trans. Biomed. Eng. 30, 1983)."""
+    """Solid angle by triangles (van Oosterom and Strackee, IEEE Trans. Biomed. Eng. 30, 1983)."""
     rays = [unit(ray) for ray in cell]
     total = 0.0
     for b, c in itertools.pairwise(rays[1:]):

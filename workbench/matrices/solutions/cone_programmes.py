@@ -1,8 +1,8 @@
 """Vectors that decide whether a friction problem has a solution: proposed by linear and conic programmes, then rounded.
 
-Polyhedral cones are decided by exact linear programming, either way. Others are left to an interior point method in
-floating point, which proposes; what it proposes is rounded to short rationals, and only what `friction_cones` then
-finds to hold in exact arithmetic is returned.
+Polyhedral cones are decided by exact linear programming, in either case. For others an interior-point method in
+floating point makes a proposal, which is rounded to short rationals; it is returned only if `friction_cones` confirms
+it in exact arithmetic.
 """
 
 import warnings
@@ -22,7 +22,7 @@ from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.matrices.solutions.friction_cones import RationalFriction, Vector
 
 LENGTHS = (4, 12, 26, 52)
-"""Bits to which a proposal is rounded, relative to its largest entry: the shortest that holds is taken."""
+"""Bits to which a proposal is rounded, relative to its largest entry: the shortest valid one is taken."""
 CLEAR = 1e-7
 """Margins of an interior point method below this count as zero."""
 
@@ -57,10 +57,10 @@ def _faces(p: RationalFriction) -> fmpq_mat:
 
 
 def interior_velocity(p: RationalFriction, accept: Callable[[Vector], bool]) -> Vector | None:
-    """An accepted x (n), with S x + q well inside K* if there is such a point; None where none was found."""
+    """An accepted x (n), with S x + q well inside K* if there is such a point; None if none was found."""
     S, q, mu, D, size = _scaled(p)
     r = mu.size
-    # Where S is regular every velocity can be reached, such as that with which all contacts open.
+    # Where S is regular every velocity can be reached, for example the one with which all contacts open.
     with suppress(np.linalg.LinAlgError):
         opening = np.linalg.solve(S, np.repeat([1.0, 0.0], [r, q.size - r]) - q)
         found = _shortest(size * D * opening, accept)
@@ -76,10 +76,9 @@ def interior_velocity(p: RationalFriction, accept: Callable[[Vector], bool]) -> 
 
 
 def self_stress(p: RationalFriction, accept: Callable[[Vector], bool]) -> Vector | None:
-    """An accepted r (n) in K with S r = 0 and q . r < 0; None where none was found.
+    """An accepted r (n) in K with S r = 0 and q . r < 0; None if none was found.
 
-    Contacts are in the interior of their cones where that is possible, so that r may be rounded; the others carry
-    nothing.
+    Contacts are in the interior of their cones where possible, so that r may be rounded; the others are unloaded.
     """
     S, q, mu, D, _ = _scaled(p)
     k = mu.size
@@ -127,7 +126,7 @@ def _from_null_space(
 
 
 def _shortest(x: Array, accept: Callable[[Vector], bool]) -> Vector | None:
-    """x rounded to as few bits as will be accepted; None where even doubles are not."""
+    """x rounded to the smallest accepted number of bits; None if even doubles are not accepted."""
     size = float(np.abs(x).max(initial=0.0))
     if not np.isfinite(size) or size == 0:
         return None
@@ -141,7 +140,7 @@ def _shortest(x: Array, accept: Callable[[Vector], bool]) -> Vector | None:
 
 
 def _scaled(p: RationalFriction) -> tuple[Array, Array, Array, Array, float]:
-    """D S D, D q over its size, mu, D (n), and that size: one factor for every contact keeps the cones as they are."""
+    """D S D, D q over its size, mu, D (n), and that size: one factor per contact leaves the cones unchanged."""
     n, r = len(p.q), len(p.mu)
     S = np.array([nearest_double(x) for x in p.S.entries()]).reshape(n, n)
     q, mu = (np.array([nearest_double(x) for x in v]) for v in (p.q, p.mu))
@@ -154,9 +153,9 @@ def _scaled(p: RationalFriction) -> tuple[Array, Array, Array, Array, float]:
 
 
 def _maximised(objective: Any, limits: list, x: Any) -> Array | None:
-    """The x of the programme's answer; None where it has none."""
+    """The solution x of the programme; None if it has none."""
     try:
-        # An inaccurate proposal is none the worse: what is returned is judged exactly.
+        # An inaccurate proposal does no harm: the returned vector is checked exactly.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             cp.Problem(cp.Maximize(objective), limits).solve(solver=cp.CLARABEL)

@@ -1,4 +1,4 @@
-"""A solution of a friction problem, proved: the equations of the contacts' modes, and an enclosure of their zero.
+"""A proved solution of a friction problem: the equations of the contacts' modes, and an enclosure of their zero.
 
 With u = W p + q, under Coulomb's law k = 0, of the cone problem (CCP) k = mu:
 
@@ -12,7 +12,7 @@ With u = W p + q, under Coulomb's law k = 0, of the cone problem (CCP) k = mu:
 
 The equations F are quadratic. Krawczyk's test encloses a zero: with a centre x, radii r and any matrix C, if
 |C F(x)| + (|I - C F'(x)| + |C| R) r < r, R the radii of F' over the box x +- r, then F has exactly one zero in the box.
-Where the strict inequalities hold all over the box, that zero is a solution, and the only one of its modes there.
+If the strict inequalities hold all over the box, that zero is a solution, and the only one with its modes there.
 """
 
 from collections.abc import Sequence
@@ -32,14 +32,14 @@ BITS = 256
 """Working precision of a proof."""
 NEWTON_STEPS = 12
 SPARE = 100
-"""Bits of the working precision that a box's relative radii leave to rounding."""
+"""Bits of the working precision reserved for rounding in a box's relative radii."""
 
 Modes = tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class ModeEquations:
-    """The equations of `modes`, one a contact, under Coulomb's law or as a cone problem. Numbers are balls (arb)."""
+    """The equations of `modes`, one per contact, under Coulomb's law or as a cone problem. Numbers are balls (arb)."""
 
     friction: RationalFriction
     modes: Modes
@@ -55,7 +55,7 @@ class ModeEquations:
 
     @cached_property
     def active(self) -> list[tuple[int, str, int, list[int]]]:
-        """Contact, mode, the place of its first unknown, and its rows, normal first; open contacts have none."""
+        """Contact, mode, index of its first unknown, and its rows, normal first; open contacts are omitted."""
         r, d = len(self.friction.mu), self.friction.d
         found, at = [], 0
         for i, mode in enumerate(self.modes):
@@ -153,8 +153,8 @@ class ModeEquations:
         return arb_mat(J)
 
     def margins(self, x: Sequence[Any]) -> list[arb]:
-        """What must be positive, or zero in a degenerate solution: of open contacts u_n - k |u_t|, of others those of
-        the impulse and of the slip."""
+        """The quantities that must be positive, or zero in a degenerate solution: u_n - k |u_t| of open contacts, those
+        of impulse and slip for others."""
         p, u, d = self.impulses(x).entries(), self.velocities(x).entries(), self.friction.d
         r, found = len(self.friction.mu), []
         for i, mode in enumerate(self.modes):
@@ -174,7 +174,7 @@ class ModeEquations:
         return found
 
     def determinant(self, x: Sequence[Any]) -> arb:
-        """det A, the index's sign: a slip has the rows n, t, the columns (1, -mu e), (0, t) and |u_t| / (mu p_n)."""
+        """det A, whose sign is the index: a slip has rows n, t, columns (1, -mu e), (0, t) and |u_t| / (mu p_n)."""
         n, columns, lines, bent = len(self.friction.q), [], [], []
         for i, mode, at, rows in self.active:
             mu = self.friction.mu[i]
@@ -242,7 +242,7 @@ class Enclosure:
         return all(margin > 0 for margin in self.margins())
 
     def distance(self, p: Sequence[float]) -> float:
-        """A bound, rounded up, of how far the solution is from impulses p (n), in the largest entry."""
+        """An upper bound, rounded up, of the distance from impulses p (n) to the solution, in the largest entry."""
         with ctx.workprec(BITS):
             exact = self.equations.impulses(self.box).entries()
             parts = [abs(x - arb(fmpq(*float(y).as_integer_ratio()))).upper() for x, y in zip(exact, p, strict=True)]
@@ -250,7 +250,7 @@ class Enclosure:
 
 
 def enclosed(equations: ModeEquations, x: list[fmpq]) -> Enclosure | None:
-    """The zero that Newton's method finds from x (m), enclosed; None where it finds none, or none that is isolated."""
+    """The zero that Newton's method finds from x (m), enclosed; None if it finds none, or none that is isolated."""
     if not x:
         return Enclosure(equations, [], [], np.zeros((0, 0)))
     with ctx.workprec(BITS):
@@ -298,7 +298,7 @@ def _tested(equations: ModeEquations, centre: list[arb]) -> Enclosure | None:
 
 
 def modes_of(friction: RationalFriction, p: Array, u: Array, coulomb: bool = True) -> Modes:
-    """The modes of an answer p, u (n): what is larger of impulse and velocity, in units of each contact, decides."""
+    """The modes of a solution p, u (n), decided by the larger of impulse and velocity, in units of each contact."""
     r, d, found = len(friction.mu), friction.d, []
     for i, coefficient in enumerate(friction.mu):
         rows, mu = slice(r + d * i, r + d * (i + 1)), nearest_double(coefficient)

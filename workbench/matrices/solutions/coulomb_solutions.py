@@ -1,9 +1,9 @@
 """All solutions of Coulomb's law for one q, proved to be all: mode by mode, exactly or in balls.
 
-In the plane, and in space where no contact slides, a combination of modes is linear and is solved in rationals
+In the plane, and in space if no contact slides, a combination of modes is linear and is solved in rationals
 (`planar_solutions`; here). With sliding contacts in space, branch and bound finds all zeros of the modes' equations
-(`spatial_solutions`), and Krawczyk's test in ball arithmetic says which of them are solutions (`contact_modes`). A
-solution on the border between modes is met in several and counted once.
+(`spatial_solutions`), and Krawczyk's test in ball arithmetic decides which of them are solutions (`contact_modes`). A
+solution on the boundary between modes occurs in several and is counted once.
 """
 
 import itertools
@@ -33,17 +33,17 @@ from workbench.matrices.solutions.spatial_solutions import Settled, Slides, slid
 from workbench.problems.classes import Array
 
 LARGEST = {1: 8, 2: 4}
-"""Contacts up to which solutions are counted, by the number of tangents."""
+"""Largest number of contacts for which solutions are counted, by the number of tangents."""
 
 Vector = list[fmpq]
 
 
 @dataclass(frozen=True, eq=False)
 class CoulombSolution:
-    """An isolated solution: modes, impulses p and velocities u (n), the nearest doubles of what is known.
+    """An isolated solution: modes, impulses p and velocities u (n), as nearest doubles.
 
-    An exact solution is within `distance` of p, which is zero where `exact` is it. `determinant`: of the linearised
-    law, whose sign is the index; None where `borders` says that a contact is on the border between two modes.
+    An exact solution is within `distance` of p; the distance is zero if it is known `exact`ly. `determinant`: of the
+    linearised law, whose sign is the index; None where `borders` names a contact on the boundary between two modes.
     """
 
     modes: Modes
@@ -68,7 +68,7 @@ class CoulombSolution:
 class CoulombSolutions:
     """`count`: a number, "infinite", or None, with the `reason`; `points`, the isolated ones found.
 
-    `dimension`: of the largest continuum that was found, else None; then `modes` are those that it has.
+    `dimension`: of the largest continuum found, else None; `modes` are then those of the continuum.
     """
 
     count: int | str | None = None
@@ -79,7 +79,7 @@ class CoulombSolutions:
 
 
 def coulomb_solutions(friction: RationalFriction, deadline: float, near: Array | None = None) -> CoulombSolutions:
-    """All solutions of Coulomb's law for these data; `near` (n): impulses around which a continuum is looked for."""
+    """All solutions of Coulomb's law for these data; `near` (n): impulses around which a continuum is searched."""
     found, r, d = CoulombSolutions(), len(friction.mu), friction.d
     if r > LARGEST[d]:
         where = "the plane" if d == 1 else "space"
@@ -125,7 +125,7 @@ def _exact_point(friction: RationalFriction, modes: Modes, p: tuple[fmpq, ...]) 
     determinant = None
     if not borders:
         with ctx.workprec(BITS):
-            # Without a slide in space it does not depend on the unknowns.
+            # Without sliding in space it does not depend on the unknowns.
             determinant = float(ModeEquations(friction, modes).determinant([]).mid())
     return CoulombSolution(modes, impulses, velocities, 0.0, determinant, p, borders)
 
@@ -136,7 +136,7 @@ def _velocity(friction: RationalFriction, p: Vector) -> Vector:
 
 
 def _borders(friction: RationalFriction, p: Vector, u: Vector) -> tuple[str, ...]:
-    """In words, which contacts (from 1 on) are on the border between modes, exactly."""
+    """Text: the contacts (from 1 on) on the boundary between modes, exactly."""
     found = []
     for i, ((p_n, p_t, mu), (u_n, slip, _)) in enumerate(
         zip(friction.contacts(p), friction.contacts(u), strict=True), start=1
@@ -170,7 +170,7 @@ def _held(
     friction: RationalFriction, modes: Modes, found: CoulombSolutions, known: list[tuple[fmpq, ...]], deadline: float,
     near: Array | None,
 ) -> None:  # fmt: skip
-    """The solutions in modes without a slide: one, none, or an affine set cut by the cones."""
+    """The solutions in modes without sliding: one, none, or an affine set cut by the cones."""
     r, n = len(friction.mu), len(friction.q)
     rows = [i for i, mode in enumerate(modes) if mode != OPEN]
     rows += [r + 2 * i + k for i, mode in enumerate(modes) if mode == STICK for k in range(2)]
@@ -207,7 +207,7 @@ def _held(
 
 
 def _holds_in_space(friction: RationalFriction, modes: Modes, p: tuple[fmpq, ...], strictly: bool) -> bool:
-    """Whether p (n) satisfies the inequalities of modes without a slide."""
+    """Whether p (n) satisfies the inequalities of modes without sliding."""
     u = _velocity(friction, list(p))
     for (p_n, p_t, mu), u_n, mode in zip(friction.contacts(list(p)), u, modes, strict=False):
         margins = {OPEN: [u_n], STICK: [p_n, mu * mu * p_n * p_n - p_t], FRICTIONLESS: [p_n]}[mode]
@@ -249,7 +249,7 @@ def _with_slides(
 
 
 def _proved(slides: Slides, zero: Settled) -> Enclosure | None:
-    """The zero, enclosed around its place in its box."""
+    """The zero, enclosed around its position in its box."""
     equations = ModeEquations(slides.friction, slides.modes)
     y = zero.y * slides.unit[slides.held]
     e = np.stack([np.cos(zero.angles), np.sin(zero.angles)], axis=1)
@@ -266,7 +266,7 @@ def _proved(slides: Slides, zero: Settled) -> Enclosure | None:
     enclosure = enclosed(equations, [exact(value) for value in x])
     if enclosure is None:
         return None
-    # That the zero is the one of its box, and no other beside it.
+    # Check that the zero is the one of its box, and not another next to it.
     at = [k for _, mode, k, _ in equations.active if mode == SLIP]
     box = enclosure.box
     angles = np.array([float(arb.atan2(box[k + 2], box[k + 1]).mid()) for k in at])
@@ -274,8 +274,8 @@ def _proved(slides: Slides, zero: Settled) -> Enclosure | None:
 
 
 def _angles(friction: RationalFriction, modes: Modes, p: tuple[fmpq, ...]) -> Array | None:
-    """Sliding directions with which the known solution p (n) satisfies the equations of modes, being on their border;
-    None where it does not."""
+    """Sliding directions with which the known solution p (n), on the boundary of these modes, satisfies their
+    equations; None if it does not."""
     u, r, found = _velocity(friction, list(p)), len(friction.mu), []
     for i, mode in enumerate(modes):
         rows, mu = [r + 2 * i, r + 2 * i + 1], friction.mu[i]

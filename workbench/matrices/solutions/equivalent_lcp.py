@@ -1,12 +1,12 @@
 """A mixed LCP with bounds as an LCP with the same solutions, in exact arithmetic.
 
-Bounds become zero: z = l + y, or u - y where u alone is finite. A second finite bound brings its multiplier,
+Bounds become zero: z = l + y, or u - y where only u is finite. A second finite bound adds its multiplier,
 
     0 <= y  perp  w + e >= 0,    0 <= e  perp  u - l - y >= 0.
 
-Free unknowns are eliminated by pivots on the equations that belong to them. Where these pivots end early, as redundant
-equations make them, what is left is split: a free unknown into y' - y'', an equation into g >= 0 and -g >= 0
-(Cottle, Pang and Stone 1992, section 1.5).
+Free unknowns are eliminated by pivots on their own equations. If these pivots end early, as with redundant equations,
+the rest is split: a free unknown into y' - y'', an equation into g >= 0 and -g >= 0 (Cottle, Pang and Stone 1992,
+section 1.5).
 """
 
 from dataclasses import dataclass
@@ -22,19 +22,19 @@ from workbench.problems.classes import MLCP
 
 @dataclass(frozen=True, eq=False)
 class EquivalentLCP:
-    """LCP(q, M) with M (k, k), q (k) rational, whose solutions x are those of the mixed one by z = T (x, 1)."""
+    """LCP(q, M) with M (k, k), q (k) rational; its solutions x give those of the mixed one by z = T (x, 1)."""
 
     M: fmpq_mat
     q: list[fmpq]
     T: fmpq_mat
 
     def point(self, x: list[fmpq]) -> list[fmpq]:
-        """z (n) of x (k)."""
+        """z (n) for x (k)."""
         return (self.T * fmpq_mat(len(x) + 1, 1, [*x, fmpq(1)])).entries()
 
 
 def equivalent_lcp(problem: MLCP, deadline: float) -> EquivalentLCP:
-    """The LCP of a problem's doubles, taken for exact numbers. Raises OutOfTimeError."""
+    """The LCP of a problem's doubles, taken as exact numbers. Raises OutOfTimeError."""
     lower, upper = problem.lower, problem.upper
     free = np.isinf(lower) & np.isinf(upper)
     flipped = np.isinf(lower) & ~free
@@ -67,8 +67,8 @@ def equivalent_lcp(problem: MLCP, deadline: float) -> EquivalentLCP:
 
 
 def _without_free(T: fmpq_mat, free: int, deadline: float) -> tuple[fmpq_mat, list[fmpq], list[list[fmpq]]]:
-    """M, q of the LCP that is left of w = T (y, 1) without its first `free` unknowns and equations, and y as rows over
-    (x, 1), x being its unknowns."""
+    """M, q of the LCP that remains of w = T (y, 1) without its first `free` unknowns and equations, and y as rows over
+    (x, 1), where x are its unknowns."""
     size = T.nrows()
     rows, columns, pivots = list(range(free)), list(range(free)), {}
     pace = Pace(deadline)

@@ -1,7 +1,7 @@
-"""Has a friction problem (W, q, mu) a solution, under Coulomb's law or as a cone problem? With a certificate each way.
+"""Existence of solutions of a friction problem (W, q, mu), under Coulomb's law or as a cone problem, with certificates.
 
-The theorems, and what checks their certificates, are in `solutions.friction_cones`. A verdict is one on the numbers of
-W, q and mu as they are, doubles taken for exact: where redundant contacts should make W singular and rounding has made
+The theorems, and the checks of their certificates, are in `solutions.friction_cones`. A verdict concerns the numbers
+W, q and mu as given, with doubles taken as exact: if redundant contacts should make W singular and rounding has made
 it indefinite, no theorem applies, and the verdict is "undecided".
 """
 
@@ -26,7 +26,7 @@ from workbench.matrices.solutions.friction_cones import (
 from workbench.matrices.solutions.solution_set import first_solution
 
 LARGEST = 90
-"""Rows of W up to which existence is decided in rationals."""
+"""Largest number of rows of W for which existence is decided in rationals."""
 
 NOT_PSD = "W is not positive semidefinite as it stands (rounding may be why), which the existence theorem asks for"
 
@@ -35,10 +35,10 @@ NOT_PSD = "W is not positive semidefinite as it stands (rounding may be why), wh
 class Existence:
     """Verdict "exists", "none" or "undecided".
 
-    `proof` says in words what shows it, `witness` in numbers: for "exists" {"kind": "no impulse"}, {"kind":
+    `proof` is the evidence as text, `witness` in numbers: for "exists" {"kind": "no impulse"}, {"kind":
     "definite"}, {"kind": "interior", "x": x}, {"kind": "polyhedral", "x": x} or {"kind": "solution", "r": r}; for
-    "none" {"kind": "self-stress", "r": r}, or nothing where all cases were searched. `reason` is why nothing was
-    decided; `witness` may then hold a self-stress, by which the criterion fails.
+    "none" {"kind": "self-stress", "r": r}, or nothing if all cases were searched. `reason` is why nothing was
+    decided; `witness` may then hold a self-stress, for which the criterion fails.
     """
 
     verdict: str
@@ -86,7 +86,7 @@ def _shown(p: RationalFriction, deadline: float) -> Existence | None:
 
 
 def _refuted(p: RationalFriction, coulomb: bool, deadline: float) -> Existence | None:
-    """A self-stress on which q does negative work, of normal impulses alone under Coulomb's law."""
+    """A self-stress on which q does negative work, with normal impulses only under Coulomb's law."""
     target = p.frictionless if coulomb else p
     if target.polyhedral:
         _, r = by_linear_programme(target, deadline)
@@ -100,7 +100,7 @@ def _refuted(p: RationalFriction, coulomb: bool, deadline: float) -> Existence |
 
 
 def _in_the_plane(p: RationalFriction, deadline: float) -> Existence:
-    """Coulomb's problem as the LCP that it is there: a solution, or the proof that no complementary cone holds q."""
+    """Coulomb's problem in the plane as an LCP: a solution, or the proof that no complementary cone contains q."""
     M, q = planar_lcp(p)
     z = first_solution(M, q, deadline)
     if z is None:
@@ -121,5 +121,5 @@ def _open(p: RationalFriction, coulomb: bool) -> Existence:
 
 
 def rational_friction(W: Array, q: Array, mu: Array, d: int) -> RationalFriction:
-    """The problem of these doubles, taken for exact numbers."""
+    """The problem of these doubles, taken as exact numbers."""
     return RationalFriction(fmpq_mat([[exact(x) for x in row] for row in W]), [*map(exact, q)], [*map(exact, mu)], d)

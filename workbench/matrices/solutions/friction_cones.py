@@ -1,4 +1,4 @@
-"""A friction problem in rationals, and short functions that check in exact arithmetic what is said of its solutions.
+"""A friction problem in rationals, and short functions that check statements about its solutions in exact arithmetic.
 
     K contains r  perp  u + E s in K*,    u = W r + q,    s_i = mu_i |u_t,i| (Coulomb's law), s = 0 (cone problem, CCP)
 
@@ -6,7 +6,7 @@ with the friction cones K = {r_n >= 0, mu r_n >= |r_t|}, their dual cones K* = {
 every contact. A vector of rationals is in a cone if inequalities between squares hold, so that nothing is rounded.
 
 Existence. Let W be positive semidefinite, S = (W + W^T)/2, and S x + q in the interior of K* for some x. Then both
-problems have a solution. With W + eps I in the place of W, r is a continuous and bounded function of s, so that the map
+problems have a solution. With W + eps I instead of W, r is a continuous and bounded function of s, so that the map
 s -> mu |u_t| has a fixed point (Brouwer). If these solutions r grew without bound as eps goes to zero, a limit e of
 r/|r| would be in K with S e = 0 and q . e <= 0, since r . W r + eps |r|^2 + q . r + r . E s = 0, of which only q . r
 may be negative; but q . e = (S x + q) . e > 0. For W = J M^-1 J^T this is the criterion of Acary, Cadoux, Lemarechal
@@ -16,9 +16,9 @@ or without friction), S x + q in K* is enough: the set of velocities v with J v 
 continuous in s, hence the v of least energy in it is continuous, and linear constraints have multipliers without an
 interior point.
 
-No solution. If r in K has W^T r = 0 and q . r < 0, then r . u = q . r < 0 for all u = W x + q, so that none is in K*,
-and the cone problem has no solution. Under Coulomb's law u + E s in K* says no more than u_n >= 0, and r must be
-without tangential part: the cone problem may have no solution where Coulomb's has one.
+No solution. If r in K has W^T r = 0 and q . r < 0, then r . u = q . r < 0 for all u = W x + q, so that none is in
+K*, and the cone problem has no solution. Under Coulomb's law u + E s in K* means only u_n >= 0, and r must have no
+tangential part: the cone problem may have no solution where Coulomb's has one.
 """
 
 from dataclasses import dataclass, replace
@@ -55,7 +55,7 @@ class RationalFriction:
         return signs_of_form(self.S).negative is None
 
     def decide(self, deadline: float) -> None:
-        """Find out `psd`, which a property does without a deadline. Raises OutOfTimeError."""
+        """Compute `psd` within a deadline, which the property does not have. Raises OutOfTimeError."""
         if "psd" not in vars(self):
             vars(self)["psd"] = signs_of_form(self.S, deadline).negative is None
 
@@ -65,7 +65,7 @@ class RationalFriction:
 
     @property
     def frictionless(self) -> "RationalFriction":
-        """With mu = 0: K* is then u_n >= 0, all that Coulomb's law asks of u + E s."""
+        """The problem with mu = 0: K* is then u_n >= 0, all that Coulomb's law requires of u + E s."""
         return replace(self, mu=[fmpq(0)] * len(self.mu))
 
     def reached(self, x: Vector) -> Vector:
@@ -121,7 +121,7 @@ def solves_coulomb(p: RationalFriction, r: Vector) -> bool:
     for i, ((r_n, _, mu), (u_n, slip, _)) in enumerate(zip(p.contacts(r), p.contacts(u), strict=True)):
         own = slice(k + d * i, k + d * (i + 1))
         power = dot(r[own], u[own])
-        # r_t . u_t = -mu r_n |u_t|, between squares.
+        # r_t . u_t = -mu r_n |u_t|, compared by squares.
         if u_n < 0 or u_n * r_n != 0 or power > 0 or power * power != mu * mu * r_n * r_n * slip:
             return False
     return True

@@ -1,8 +1,8 @@
 """All solutions of Coulomb's law at contacts in the plane, in exact arithmetic.
 
-Every contact is open, sticks, or slips forth or back; without friction it is open or closed. In each combination of
-modes the law is linear: p solves n equations and lies in a polyhedron. A combination is left out where a verified
-floating-point solution has an inequality that certainly fails, and computed in rationals elsewhere.
+Every contact is open, sticks, or slips forwards or backwards; without friction it is open or closed. In each
+combination of modes the law is linear: p solves n equations and lies in a polyhedron. A combination is excluded if a
+verified floating-point solution certainly violates an inequality, and computed in rationals otherwise.
 
 Rounding in floating point is bounded by `ROUNDING` times the sums of absolute terms.
 """
@@ -24,9 +24,9 @@ from workbench.matrices.solutions.solution_set import Piece, polyhedron
 from workbench.problems.classes import Array
 
 ROUNDING = 1e-13
-"""Of sums of up to 40 products, relative to the sum of their absolute values, many times what it can be."""
+"""Error of sums of up to 40 products, relative to the sum of their absolute values; far larger than it can be."""
 TOGETHER = 4096
-"""Combinations whose equations are solved at once in floating point."""
+"""Number of combinations whose equations are solved at once in floating point."""
 
 Rows = list[list[fmpq]]
 
@@ -98,7 +98,7 @@ def _of_modes(friction: RationalFriction, modes: Modes, deadline: float) -> Plan
     if n in pivots:
         return None
     free = [j for j in range(n) if j not in pivots]
-    # p over (t, 1), t being the free entries.
+    # p over (t, 1), where t are the free entries.
     basis = [[fmpq(0)] * (len(free) + 1) for _ in range(n)]
     for column, j in enumerate(free):
         basis[j][column] = fmpq(1)
@@ -113,7 +113,7 @@ def _of_modes(friction: RationalFriction, modes: Modes, deadline: float) -> Plan
 
 
 def _candidates(friction: RationalFriction, deadline: float) -> Iterator[Modes]:
-    """The combinations of modes that floating point does not rule out."""
+    """The combinations of modes that floating point does not exclude."""
     r, n = len(friction.mu), len(friction.q)
     W = np.array([[nearest_double(x) for x in row] for row in friction.W.tolist()])
     q = np.array([nearest_double(x) for x in friction.q])
@@ -134,7 +134,7 @@ def _candidates(friction: RationalFriction, deadline: float) -> Iterator[Modes]:
 
 
 def _excluded(A: Array, b: Array, W: Array, q: Array, mu: Array, names: NDArray) -> NDArray[np.bool_]:
-    """Whether each of the systems A p = b certainly has one solution only, and this fails an inequality."""
+    """Whether each of the systems A p = b certainly has one solution only, which violates an inequality."""
     with np.errstate(all="ignore"):
         p, error = enclosed_systems(A, b)
         u = p @ W.T + q
@@ -157,7 +157,7 @@ def _excluded(A: Array, b: Array, W: Array, q: Array, mu: Array, names: NDArray)
 def enclosed_systems(A: Array, b: Array) -> tuple[Array, Array]:
     """Solutions (N, n) of A p = b, A (N, n, n), b (N, n), and bounds of their errors; infinite where A may be singular.
 
-    The entries of A and b may themselves be off by a rounding.
+    The entries of A and b may themselves have one rounding error.
     """
     R, bound = enclosed_inverses(A)
     p = np.einsum("nij,nj->ni", R, b)

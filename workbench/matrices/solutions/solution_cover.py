@@ -1,4 +1,4 @@
-"""A proof that an LCP has no other solutions: a tree of complementary branches, as `certificates.solutions` has it."""
+"""A proof that an LCP has no other solutions: a tree of complementary branches, as in `certificates.solutions`."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ Vector = list[fmpq]
 
 
 def support_of(M: fmpq_mat, q: Vector, found: SolutionSet, deadline: float) -> dict[str, Any]:
-    """What proves the count of `found`, which is complete. Raises OutOfTimeError."""
+    """The proof of the count of `found`, which is complete. Raises OutOfTimeError."""
     if found.count == "infinite":
         piece = next(piece for piece in found.pieces if piece.dimension)
         first = list(piece.vertices[0])
@@ -68,8 +68,8 @@ def _rate(M: fmpq_mat, q: Vector, z: Vector, i: int) -> fmpq:
 
 
 def _pinning(M: fmpq_mat, q: Vector, a: tuple[int, ...], z: Vector, deadline: float) -> Vector:
-    """c >= 0 on the unknowns of the branch that are zero at z, with c . unknowns = 0 throughout it: as many c_i > 0 as
-    there can be. Zero where M_aa is nonsingular and leaves z alone by itself."""
+    """c >= 0 on the unknowns of the branch that are zero at z, with c . unknowns = 0 throughout it, with as many
+    c_i > 0 as possible. Zero if M_aa is nonsingular, which already determines z."""
     n, c = M.nrows(), [fmpq(0)] * M.nrows()
     if not a or submatrix(M, a).det() != 0:
         return c
@@ -77,7 +77,7 @@ def _pinning(M: fmpq_mat, q: Vector, a: tuple[int, ...], z: Vector, deadline: fl
     zero = [i for i in range(n) if (z[i] if i in a else _rate(M, q, z, i)) == 0]
     equations = [[M[i, j] for j in a] for i in a]
     # Unknowns: c on the zeros, and the multipliers of the equations, positive and negative parts. The constants need
-    # no equation of their own: z itself is a point of the branch where everything vanishes.
+    # no separate equation: z itself is a point of the branch where everything vanishes.
     columns = [rows[i] for i in zero] + equations + [[-x for x in row] for row in equations]
     balance = [[column[k] for column in columns] for k in range(len(a))]
     for position, i in enumerate(zero):

@@ -1,10 +1,10 @@
 """Every solution of 0 <= z perp M z + q >= 0, in exact arithmetic: none, isolated points, or a union of polyhedra.
 
 For an index set a the solutions with z = 0 outside a and w = M z + q = 0 on a form a polyhedron; the solution set is
-the union over all a (Cottle, Pang and Stone 1992, section 1.3). Up to `BY_BASES` unknowns all index sets are taken in
-turn. Beyond, they are the leaves of a tree in which each branch fixes z_i or w_i to zero, and a branch is left as soon
-as the linear inequalities alone, without complementarity, have no solution: a dual simplex method in floating point,
-warm from its parent, says which row forbids one, and that row is then computed and judged exactly.
+the union over all a (Cottle, Pang and Stone 1992, section 1.3). Up to `BY_BASES` unknowns all index sets are tried in
+turn. Beyond, they are the leaves of a tree in which each branch fixes z_i or w_i to zero. A branch ends as soon as the
+linear inequalities alone, without complementarity, have no solution: a dual simplex method in floating point, started
+from its parent, proposes the row that makes it infeasible, and this row is then computed and checked exactly.
 The vertices and rays of a polyhedron come from the double description of its homogeneous cone (Motzkin 1953; Fukuda
 and Prodon 1996).
 """
@@ -23,11 +23,11 @@ from workbench.matrices.linear_algebra.in_time import echelon, solution
 from workbench.matrices.linear_algebra.rationals import nearest_double
 
 BY_BASES = 9
-"""Unknowns up to which all 2^n index sets are tried."""
+"""Largest number of unknowns for which all 2^n index sets are tried."""
 PIVOTS = 20
-"""Floating-point pivots per unknown, after which a branch is divided without a verdict."""
+"""Number of floating-point pivots per unknown after which a branch is divided without a verdict."""
 ZERO = 1e-10
-"""Size below which a scaled floating-point entry is not pivoted on, nor taken for negative."""
+"""Size below which a scaled floating-point entry is neither a pivot nor negative."""
 
 Vector = tuple[fmpq, ...]
 
@@ -50,7 +50,7 @@ class SolutionSet:
     """`count`: the number of solutions, "infinite", or None with the `reason` when the set was not found in time.
 
     `pieces` are the maximal ones, points (dimension 0) first; `dimension` is the largest, None without a solution.
-    After an early end `pieces` holds what was found until then.
+    After an early end `pieces` holds those found so far.
     """
 
     count: int | str | None
@@ -70,7 +70,7 @@ class SolutionSet:
 def solution_set(M: fmpq_mat, q: list[fmpq], deadline: float, unique: bool = False) -> SolutionSet:
     """All solutions z of LCP(q, M), M (n, n) and q (n) rational.
 
-    `unique`: it is known that there is one solution at most (M a P-matrix), so that the first one found is the answer.
+    `unique`: at most one solution is known to exist (M a P-matrix), so the search ends at the first one.
     """
     n = M.nrows()
     search = _all_index_sets(n) if n <= BY_BASES else leaves(M, q, deadline)
@@ -93,9 +93,9 @@ def solution_set(M: fmpq_mat, q: list[fmpq], deadline: float, unique: bool = Fal
 
 
 def infeasibility(M: fmpq_mat, q: list[fmpq], deadline: float) -> list[fmpq] | None:
-    """y (n) >= 0 with M^T y <= 0 and y . q < 0, so that no z >= 0 has M z + q >= 0; None if some has.
+    """y (n) >= 0 with M^T y <= 0 and y . q < 0, so that no z >= 0 has M z + q >= 0; None if some z has.
 
-    Floating point guesses the basis of the certificate; where it misses, rationals find it. Raises OutOfTimeError.
+    Floating point proposes the basis of the certificate; if it fails, rationals find it. Raises OutOfTimeError.
     """
     node, r = _made_feasible(_root(M, q))
     y = None if r is None else _forbidding(M, q, node, r, deadline)
@@ -103,7 +103,7 @@ def infeasibility(M: fmpq_mat, q: list[fmpq], deadline: float) -> list[fmpq] | N
 
 
 def first_solution(M: fmpq_mat, q: list[fmpq], deadline: float) -> list[fmpq] | None:
-    """A solution z (n) of LCP(q, M); None if there is none, each branch having ended in an exact proof.
+    """A solution z (n) of LCP(q, M); None if there is none, with every branch ended by an exact proof.
 
     Raises OutOfTimeError before either is known.
     """
@@ -131,7 +131,7 @@ def _all_index_sets(n: int) -> Iterator[tuple[int, ...]]:
 class _Node:
     """A branch: floats T (n, k + 1) with x_basic = T (x_others, 1), unknowns 0 .. n - 1 being z, n .. 2 n - 1 w.
 
-    z_i is free and w_i zero for i in `a`, w_i free and z_i zero for i in `b`; what is zero for good has no column.
+    z_i is free and w_i zero for i in `a`, w_i free and z_i zero for i in `b`; unknowns fixed at zero have no column.
     """
 
     T: NDArray[np.float64]
@@ -148,9 +148,10 @@ class _Node:
 def leaves(
     M: fmpq_mat, q: list[fmpq], deadline: float, nodes_seen: list[list] | None = None
 ) -> Iterator[tuple[int, ...]]:
-    """Index sets a among which are all those whose polyhedron is not empty. A branch ends by an exact proof alone.
+    """Yield index sets a that include all those with a nonempty polyhedron. A branch ends by an exact proof only.
 
-    The nodes are noted in `nodes_seen`, in preorder: ["branch", i], ["none", y], or ["leaf", a]. Raises OutOfTimeError.
+    The nodes are recorded in `nodes_seen`, in preorder: ["branch", i], ["none", y], or ["leaf", a]. Raises
+    OutOfTimeError.
     """
     seen = [] if nodes_seen is None else nodes_seen
     n = M.nrows()
@@ -167,7 +168,7 @@ def leaves(
             seen.append(["leaf", tuple(sorted(node.a))])
             yield tuple(sorted(node.a))
             continue
-        # An index where complementarity fails at this vertex cuts it off in both branches.
+        # An index where complementarity fails at this vertex excludes it in both branches.
         value = dict(zip(node.basic, node.T[:, -1], strict=True))
         i = max(undecided, key=lambda i: value.get(i, 0.0) * value.get(n + i, 0.0))
         seen.append(["branch", i])
@@ -176,10 +177,10 @@ def leaves(
 
 
 def _root(M: fmpq_mat, q: list[fmpq]) -> _Node:
-    """Nothing is fixed, all w are basic."""
+    """The root: nothing is fixed, all w are basic."""
     n = M.nrows()
     table = np.array([[nearest_double(x) for x in (*row, c)] for row, c in zip(M.tolist(), q, strict=True)])
-    # Powers of two change no exact number, and bring the entries of a row and of a column near one.
+    # Powers of two are exact, and bring the entries of a row and of a column near one.
     with np.errstate(over="ignore", invalid="ignore"):
         for axis in (1, 0):
             largest = np.abs(table).max(axis=axis, keepdims=True)
@@ -188,7 +189,7 @@ def _root(M: fmpq_mat, q: list[fmpq]) -> _Node:
 
 
 def _made_feasible(node: _Node) -> tuple[_Node, int | None]:
-    """Dual simplex in floating point, and the row that seems to have no solution."""
+    """Dual simplex in floating point; return also the row that seems to have no solution."""
     T, basic, others = node.T.copy(), list(node.basic), list(node.others)
     r = None
     for _ in range(PIVOTS * len(basic)):
@@ -216,7 +217,7 @@ def _exchange(T: NDArray, basic: list[int], others: list[int], r: int, c: int) -
 
 
 def _fixed(node: _Node, unknown: int, a: frozenset[int], b: frozenset[int]) -> _Node:
-    """The node with this unknown zero for good."""
+    """The node with this unknown fixed at zero."""
     T, basic, others = node.T.copy(), list(node.basic), list(node.others)
     if unknown in basic:
         r = basic.index(unknown)
@@ -230,7 +231,7 @@ def _fixed(node: _Node, unknown: int, a: frozenset[int], b: frozenset[int]) -> _
 
 def _forbidding(M: fmpq_mat, q: list[fmpq], node: _Node, r: int, deadline: float) -> list[fmpq] | None:
     """y (n) if exactly, in this basis, unknown r is a negative constant minus nonnegative multiples of the others; or,
-    if it is zero for good, a positive constant plus such multiples. None if it is not.
+    if it is fixed at zero, a positive constant plus such multiples. None if it is not.
 
     y . (w - M z - q) has coefficient one on unknown r (minus one in the second case) and zero on the other basic ones.
     Raises OutOfTimeError.
@@ -291,7 +292,7 @@ def _polyhedron(M: fmpq_mat, q: list[fmpq], a: tuple[int, ...], deadline: float)
 def polyhedron(z: fmpq_mat, constraints: list[list[fmpq]], deadline: float) -> Piece | None:
     """The points z (t, 1), z (n, k + 1), at which constraints (k + 1 numbers each) are >= 0; None when there are none.
 
-    With c . (t, t_0) >= 0 for all constraints and t_0 >= 0 only zero has all equations. Raises OutOfTimeError.
+    The cone c . (t, t_0) >= 0 for all constraints, t_0 >= 0, must be pointed. Raises OutOfTimeError.
     """
     k = z.ncols() - 1
     generators = _extreme_rays([*constraints, [fmpq(0)] * k + [fmpq(1)]], deadline)
@@ -307,7 +308,7 @@ def _direction(ray: Vector) -> Vector:
 
 
 def _piece(vertices: list[Vector], rays: list[Vector]) -> Piece:
-    """Vertices sorted; the absolute entries of a ray add up to one."""
+    """The piece with sorted vertices; the absolute entries of a ray add up to one."""
     n, first = len(vertices[0]), vertices[0]
     spanned = [[x - y for x, y in zip(v, first, strict=True)] for v in vertices[1:]] + [list(r) for r in rays]
     dimension = fmpq_mat(spanned).rank() if spanned else 0
@@ -320,7 +321,7 @@ def _extreme_rays(constraints: list[list[fmpq]], deadline: float) -> list[list[f
     d = len(constraints[0])
     chosen = _independent_rows(constraints)
     columns = fmpq_mat([constraints[i] for i in chosen]).inv().transpose().tolist()
-    # Each ray with the set of constraints that hold as equations on it.
+    # Each ray with the set of its active constraints.
     rays = [(list(ray), {i for i in chosen if i != chosen[j]}) for j, ray in enumerate(columns)]
     for i, row in enumerate(constraints):
         if i in chosen:
@@ -351,14 +352,14 @@ def _independent_rows(rows: list[list[fmpq]]) -> list[int]:
 
 def _maximal(M: fmpq_mat, q: list[fmpq], pieces: list[Piece]) -> list[Piece]:
     """The pieces that lie in no other. One with z > 0 on s and w > 0 on t lies in another with s', t' iff the other's
-    polyhedron admits it: where the other always has z_i = 0 this has, and where it always has w_i = 0 this has."""
+    polyhedron admits it: where the other always has z_i = 0 or w_i = 0, so has this one."""
     positive = [(set(p.support), _rates(M, q, p)) for p in pieces]
 
     def within(i: int, j: int) -> bool:
         (s, t), (other_s, other_t) = positive[i], positive[j]
         return s <= other_s and t <= other_t
 
-    # Pieces differ, so that none lies within a point.
+    # Pieces are distinct, so none lies within a point.
     wide = [j for j, piece in enumerate(pieces) if piece.dimension]
     return [
         piece

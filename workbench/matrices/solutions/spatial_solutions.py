@@ -2,16 +2,17 @@
 
 For given unit sliding directions e_j = (cos, sin) of the contacts that slide, p_t = -mu p_n e, the other unknowns y
 (impulses of sticking contacts, normal impulses of sliding ones) solve a linear system A(e) y = b: no velocity where a
-contact sticks, no normal velocity where it slides. What is left is t_j . u_t,j = 0, t_j normal to e_j, and
-inequalities. A box of angles is
+(impulses of sticking contacts, normal impulses of sliding ones) solve a linear system A(e) y = b: zero velocity where
+a contact sticks, zero normal velocity where it slides. The remaining conditions are t_j . u_t,j = 0, t_j normal to e_j,
+and
 
-    left out   where the enclosed y, u fail an inequality, or Krawczyk's operator of F(y, angles) leaves the box, or,
+    excluded   if the enclosed y, u violate an inequality, or Krawczyk's operator of F(y, angles) leaves the box, or,
                where A may be singular, [W R, -e, q], whose columns a solution adds up to zero, has full rank,
-    settled    where F' is regular over a somewhat larger box, which then holds one zero at most, and a zero is known,
-    divided    elsewhere.
+    settled    if F' is regular over a somewhat larger box, which then contains one zero at most, and a zero is known,
+    divided    otherwise.
 
-Rounding is bounded as in `planar_solutions`. Every contact's rows are scaled by a power of two first, which changes no
-direction.
+Rounding is bounded as in `planar_solutions`. Every contact's rows are scaled by a power of two first, which does
+not change directions.
 """
 
 from dataclasses import dataclass, fields
@@ -29,25 +30,25 @@ from workbench.matrices.solutions.planar_solutions import ROUNDING, enclosed_inv
 from workbench.problems.classes import Array
 
 TOGETHER = 512
-"""Boxes that are treated at once."""
+"""Number of boxes that are processed at once."""
 FIRST = 4
-"""Arcs into which a circle is divided first."""
+"""Number of arcs into which a circle is divided first."""
 TURNED = 0.1234
-"""Angle of an end of the first arcs: no direction that data are likely to have."""
+"""Angle of an end of the first arcs: a direction that data are unlikely to have."""
 LARGER = 1.25
-"""By how much the box is larger within which a zero is the only one."""
+"""Factor of the enlarged box within which a zero is unique."""
 NARROWEST = 1e-7
-"""Half the width of boxes that are not divided any more: nearby the equations are singular."""
+"""Half width below which boxes are not divided further: the equations are singular nearby."""
 UNBOUNDED = 1e200
-"""An impulse beyond all that is looked at."""
+"""An impulse beyond the range of the search."""
 SLIMMEST = 1e-6
-"""Least relative width of a box of y, relative to that of the angles."""
+"""Smallest relative width of a box of y, relative to that of the angles."""
 NEWTON_STEPS = 30
 
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """A zero of the equations: y (m), angles (s), and half the widths (s) of a box around `middle` with no other."""
+    """A zero of the equations: y (m), angles (s), and half widths (s) of a box around `middle` without another one."""
 
     y: Array
     angles: Array
@@ -55,7 +56,7 @@ class Settled:
     within: Array
 
     def holds(self, angles: Array) -> bool:
-        """Whether these angles are in the box, with room for rounding."""
+        """Whether these angles are in the box, with a margin for rounding."""
         off = np.abs((angles - self.middle + np.pi) % (2 * np.pi) - np.pi)
         return bool((off < 0.999 * self.within).all())
 
@@ -69,7 +70,7 @@ class Slides:
 
     @cached_property
     def unit(self) -> Array:
-        """Of every row (n), its contact's scale, a power of two: W is scaled from both sides."""
+        """The contact's scale of every row (n), a power of two: W is scaled from both sides."""
         r = len(self.friction.mu)
         W, unit = self.friction.W, np.ones(3 * r)
         for i in range(r):
@@ -117,12 +118,12 @@ class Slides:
 
     @cached_property
     def tangents(self) -> NDArray[np.int64]:
-        """Tangential rows (s, 2) of the contacts that slide."""
+        """Tangential rows (s, 2) of the sliding contacts."""
         return len(self.mu) + 2 * self.sliding[:, None] + np.arange(2)
 
     @cached_property
     def held(self) -> NDArray[np.int64]:
-        """Rows (m) that do not move, normal ones of sliding contacts last; y are their impulses."""
+        """Rows (m) with zero velocity, the normal ones of sliding contacts last; y are their impulses."""
         r, rows = len(self.mu), []
         for i, mode in enumerate(self.modes):
             if mode == STICK:
@@ -133,7 +134,7 @@ class Slides:
 
     @property
     def slide(self) -> slice:
-        """The places of the sliding contacts in y."""
+        """The slice of the sliding contacts in y."""
         return slice(len(self.held) - len(self.sliding), len(self.held))
 
     def columns(self, e: Array) -> Array:
@@ -158,7 +159,7 @@ def directions(angles: Array) -> tuple[Array, Array]:
 
 
 def sliding_zeros(slides: Slides, deadline: float) -> tuple[list[Settled], bool]:
-    """Settled boxes, which hold all zeros that may be solutions, and whether nothing was left open beside them.
+    """Settled boxes, which contain all zeros that may be solutions, and whether nothing else was left open.
 
     Raises OutOfTimeError.
     """
@@ -199,7 +200,7 @@ def sliding_zeros(slides: Slides, deadline: float) -> tuple[list[Settled], bool]
 
 
 def _covers(zero: Settled, middle: Array, half: Array) -> bool:
-    """Whether a box lies in the one around a zero that has no other."""
+    """Whether a box lies in the uniqueness box of a zero."""
     off = np.abs((middle - zero.middle + np.pi) % (2 * np.pi) - np.pi)
     return bool((off + half <= 0.999 * zero.within).all())
 
@@ -214,7 +215,7 @@ def redundant(slides: Slides) -> bool:
 
 
 def _judged(slides: Slides, middle: Array, half: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Array]:
-    """Of boxes middle +- half (N, s): whether they are left out; if not, whether the larger one has one zero at most.
+    """For boxes middle +- half (N, s): whether they are excluded; if not, whether the larger one has one zero at most.
 
     Also y (N, m) at the middle.
     """
@@ -231,11 +232,11 @@ def _judged(slides: Slides, middle: Array, half: Array) -> tuple[NDArray[np.bool
 
 @dataclass(frozen=True, eq=False)
 class _Boxes:
-    """What holds on boxes of N: centres e, t (N, s, 2), y (N, m), p, u (N, n), half the widths `wide` (N, s); bounds.
+    """Properties of N boxes: centres e, t (N, s, 2), y (N, m), p, u (N, n), half widths `wide` (N, s); bounds.
 
     With angles = middle + x, |x| <= wide: |e - e(middle)| <= turn, |t - t(middle)| <= bend, y within dy of the centre
     and u within du, both bounds also by Taylor's formula; slip = e . u_t and across = t . u_t at the centre, with
-    their derivatives by the angles (N, s, s), y being a function of them, and the remainders of second order.
+    their derivatives by the angles (N, s, s), where y is a function of them, and the remainders of second order.
     `loose` (N, n, m) bounds the change of du/dy = G.
     """
 
@@ -282,7 +283,7 @@ class _Boxes:
         norm = reach.max(axis=1, keepdims=True)
         dy = np.where(norm < 0.9, first + reach * first.max(axis=1, keepdims=True) / (1 - norm), np.inf)
         dy = np.minimum(dy, _times(bound, defect + _times(loose[:, held], slides.most[held])))
-        # The derivative of y, and what it leaves.
+        # The derivative of y, and its remainder.
         friction = np.einsum("isk,nsk->nis", W[:, tangents], t) * (-mu * y[:, place])[:, None, :]
         y_by = -R @ friction[:, held]
         largest = np.minimum(np.abs(y) + dy, slides.most[held])
@@ -290,7 +291,7 @@ class _Boxes:
         y_rest += _times(bound, _times(loose[:, held], np.minimum(dy, largest + np.abs(y))))
         y_rest += ROUNDING * _times(bound @ np.abs(friction[:, held]), wide)
         dy = np.minimum(dy, _times(np.abs(y_by), wide) + y_rest)
-        # Not far narrower than the angles, so that rounding is small in both.
+        # Not much narrower than the angles, so that rounding is small in both.
         dy = np.maximum(dy, SLIMMEST * wide.max(axis=1)[:, None] * bound.sum(axis=2) * np.abs(q).max())
         dy *= 1 + ROUNDING
 
@@ -320,7 +321,7 @@ class _Boxes:
         )  # fmt: skip
 
     def of(self, some: NDArray[np.bool_]) -> "_Boxes":
-        """Some of the boxes."""
+        """A subset of the boxes."""
         return _Boxes(*(getattr(self, x.name)[some] for x in fields(self)))
 
     def leaves(self, half: Array) -> NDArray[np.bool_]:
@@ -333,7 +334,7 @@ class _Boxes:
         return np.asarray((step > (1 + ROUNDING) * (slack + half)).any(axis=1))
 
     def has_one_zero(self, slides: Slides) -> NDArray[np.bool_]:
-        """Whether the Jacobian of F = (u_held, t . u_t) by (y, angles) is regular for all that is in the box."""
+        """Whether the Jacobian of F = (u_held, t . u_t) by (y, angles) is regular for all points of the box."""
         held, tangents, mu = slides.held, slides.tangents, slides.mu[slides.sliding]
         m, s, wide = len(held), len(mu), self.wide
         W_t = slides.W[:, tangents]
@@ -369,7 +370,7 @@ def _dot(x: Array, y: Array) -> Array:
 
 
 def _fails(slides: Slides, b: _Boxes) -> NDArray[np.bool_]:
-    """Whether an inequality, or t . u_t = 0, certainly fails."""
+    """Whether an inequality, or t . u_t = 0, is certainly violated."""
     high, place, mu = b.y + b.dy, slides.slide, slides.mu
     out = np.asarray((high[:, place] < 0).any(axis=1) | (np.abs(b.y) - b.dy > slides.most[slides.held]).any(axis=1))
     u_t, du_t = b.u[:, slides.tangents], b.du[:, slides.tangents]
@@ -421,7 +422,7 @@ def _of_full_rank(slides: Slides, e: Array, turn: Array) -> NDArray[np.bool_]:
 
 
 def _newton(slides: Slides, y: Array, middle: Array, wide: Array) -> Settled | None:
-    """The zero near a box, if Newton's method finds one within."""
+    """The zero near a box, if Newton's method finds one within it."""
     m, angles, start = len(y), middle.copy(), y.copy()
     held, mu = slides.held, slides.mu[slides.sliding]
     for _ in range(NEWTON_STEPS):
