@@ -117,6 +117,18 @@ def test_other_types_are_refused_and_not_compiled_for():
     assert len(folded.overloads) == 1
 
 
+def test_an_unchecked_kernel_takes_what_it_is_declared_for():
+    @kernel(types.float64(types.UniTuple(VECTOR, 2), types.int64), checked=False)
+    def entry(pair, i):
+        return pair[0][i] - pair[1][i]
+
+    x, y = np.arange(3.0), np.array([4.0, 9.0, 1.0])
+    # The first call makes what the others go to.
+    assert [entry((x, y), i) for i in (0, 1, 2, 1)] == [-4.0, -8.0, 1.0, -8.0]
+    with pytest.raises(TypeError):
+        entry((x, None), 1)
+
+
 def test_kernels_serve_code_that_is_compiled_by_numba_alone():
     @njit
     def twice(a, f):

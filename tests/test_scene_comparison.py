@@ -18,7 +18,7 @@ from workbench.errors import DataError, WorkbenchError
 from workbench.mechanics.instant import Places
 from workbench.scenes.run import run
 from workbench.scenes.stepper import SceneStepper
-from workbench.scenes.track import by_body
+from workbench.scenes.track import ContactsByBody, StepContacts, by_body
 from workbench.verbs.find import find_formulation
 
 pytestmark = pytest.mark.thorough
@@ -57,7 +57,8 @@ def test_forces_between_two_bodies_cancel():
     acts = random.standard_normal((3, 6))
     places = Places(random.standard_normal((1, 3)), np.array([[0, 1]]), acts)
     centre, P = random.standard_normal((2, 3)), random.standard_normal(3)
-    step, _ = by_body(2, centre, places, np.array([0, 3]), P, np.zeros(3), np.zeros(1), 0.5)
+    contacts = StepContacts(np.array([0, 3]), P, np.zeros(3), np.zeros(1), places)
+    step = ContactsByBody(*(x[0] for x in by_body(centre[None], [contacts], 0.5)[0]))
     np.testing.assert_allclose(step.wrench[1, :3], P @ acts[:, :3] / 0.5)
     about_zero = step.wrench[:, 3:] + np.cross(centre, step.wrench[:, :3])
     np.testing.assert_allclose(step.wrench[:, :3].sum(axis=0), 0, atol=1e-12)
@@ -70,8 +71,9 @@ def test_symptoms_are_in_the_axes_of_the_contact():
     acts[[0, 1, 2], [2, 0, 1]] = 1.0
     acts[3, 5] = 1.0
     places = Places(np.zeros((1, 3)), np.array([[-1, 0]]), acts)
-    step, _ = by_body(1, np.zeros((1, 3)), places, np.array([0, 4]), np.full(4, 2.0), np.array([9, 3, 4, 7.0]),
-                   np.array([-1e-3]), 0.1)  # fmt: skip
+    u, gap = np.array([9, 3, 4, 7.0]), np.array([-1e-3])
+    contacts = StepContacts(np.array([0, 4]), np.full(4, 2.0), u, gap, places)
+    step = ContactsByBody(*(x[0] for x in by_body(np.zeros((1, 1, 3)), [contacts], 0.1)[0]))
     assert step.slip == [5.0]
     assert step.slide.tolist() == [[3.0, 4.0, 0.0]]
     assert (step.load, step.gap) == (20.0, -1e-3)

@@ -15,7 +15,7 @@ from workbench.problems.solution import Status
 from workbench.scenes.memory import Memory
 from workbench.scenes.run import TOO_FAST, perturbed, run
 from workbench.scenes.stepper import SceneStepper, Stepped
-from workbench.scenes.track import ContactsByBody, Track, by_body, in_a_row
+from workbench.scenes.track import ContactsByBody, StepContacts, Track, by_body, in_a_row
 
 FLIES = dict(positions=[[0, 0, 1.0], [0, 1, 1.0]], velocities=[[0, 0, 0], [0, 0, 0]])
 TOLERANCE = 1e-9
@@ -96,8 +96,8 @@ def touching(P, pair, rate=(0.0, 0.0, 0.0), gap=-1e-3):
     acts = np.zeros((3, 6))
     acts[[0, 1, 2], [2, 0, 1]] = 1.0
     places = Places(np.zeros((1, 3)), np.array([pair]), acts)
-    step, _ = by_body(2, np.zeros((2, 3)), places, np.array([0, 3]), np.array(P), np.array(rate), np.array([gap]), 0.5)
-    return step
+    contacts = StepContacts(np.array([0, 3]), np.array(P), np.array(rate), np.array([gap]), places)
+    return ContactsByBody(*(x[0] for x in by_body(np.zeros((1, 2, 3)), [contacts], 0.5)[0]))
 
 
 def test_what_one_body_does_to_the_other_is_reported_from_both_sides():

@@ -173,6 +173,25 @@ def test_a_second_run_with_the_same_stepper_is_the_first_one():
     assert np.abs(given.step(*scene.start(), 0.0).v - first.v[1]).max() > 1e-9
 
 
+def test_arrays_of_other_types_and_layouts_are_the_same_instant():
+    """Kernels read them as they are declared: an instant makes them plain."""
+    s, states = CaseScene(case_of("table"), 1e-3).instant(*case_of("table").start(), 0.0, 1e-3), []
+    n, r = s.v.size, s.contacts
+    f, J = np.repeat(s.f, 2)[::2], s.J.copy()
+    f.flags.writeable = J.data.flags.writeable = False
+    plain = replace(s, v=np.zeros(n), mu=np.ones(s.mu.size))
+    odd = replace(
+        s, v=np.zeros(n, dtype=int), f=f, J=J, mu=np.ones(s.mu.size, dtype=np.float32), first=s.first.astype(np.int32),
+        heading=np.asfortranarray(s.heading), phi=np.stack([s.phi, np.full(r, 9.0)], axis=1)[:, 0],
+    )  # fmt: skip
+    for given in (plain, odd):
+        posed = Poser(NAMED["hybrid"]).pose(given)
+        states.append(posed.velocity(SOLVER.solve(posed.problem()).z))
+    np.testing.assert_array_equal(*states)
+    with pytest.raises(DataError, match="phi has an entry that is nan"):
+        replace(odd, phi=np.full(2 * r, np.nan)[::2])
+
+
 def test_memory_forgets_contacts_that_are_gone():
     memory, keys = Memory(), np.array([7, -3, 12])
     memory.keep("x", keys, np.array([[7.0], [-3.0], [12.0]]))

@@ -109,11 +109,12 @@ class BlockSolver:
         if guess is not None:
             if np.shape(guess) != x.shape:
                 raise DataError(f"the guess has shape {np.shape(guess)}; the problem's unknowns have {x.shape}")
-            x[:] = np.where(np.isfinite(guess), guess, 0.0)
+            x[:] = guess
+            x[~np.isfinite(x)] = 0.0
         progress = IslandAnswers(p, x, p.block_residuals(x))
         if progress.residuals.max(initial=0.0) > self.enough:
             self.all_islands(progress)
-        residual = p.residual(progress.x)
+        residual = float(progress.residuals.max(initial=0.0))
         claimed = Status.SOLVED if residual <= self.tolerance else Status.INACCURATE
         reason = "" if claimed is Status.SOLVED else claimed.meaning
         return Solution(

@@ -2,8 +2,8 @@
 
 Each island is the dense problem F = A x + q, A = L W R + N. Unknowns that are not negative go to Lemke's method,
 symmetric blocks with other bounds to that for MLCPs. Blocks with friction cones, with limits, boxes or bilateral rows
-beside them, and those of bounds that are not symmetric, go to the solver of some contacts in one go. What is larger,
-and a block of bounds by itself, is left to others (`block_newton`, `block_sweeps`).
+beside them, and those of bounds that are not symmetric, go to the solver of some contacts in one go. What is larger is
+left to others (`block_newton`, `block_sweeps`).
 """
 
 from typing import Any
@@ -53,10 +53,8 @@ def choose(blocks, part, members, size, method):
                 if lower[k] != 0.0 or upper[k] != np.inf:
                     method[p] = BOUNDED
     for i in range(B):
-        if part[i] == i:
-            too_many = size[i] > (MOST_CONES if method[i] == CONES else MOST_INTERVALS)
-            if too_many or (method[i] == BOUNDED and members[i] == 1):
-                method[i] = NO_METHOD
+        if part[i] == i and size[i] > (MOST_CONES if method[i] == CONES else MOST_INTERVALS):
+            method[i] = NO_METHOD
     at_L, at_N = 0, 0
     for i in range(B):
         m, k = row[i + 1] - row[i], first[i + 1] - first[i]
@@ -119,7 +117,7 @@ def solve_one(blocks, few, island, members, unknowns, method, x, info):
     return steps
 
 
-@kernel(types.boolean(BLOCKS, FEW, types.float64, types.float64, VECTOR, VECTOR, INDICES))
+@kernel(types.boolean(BLOCKS, FEW, types.float64, types.float64, VECTOR, VECTOR, INDICES), checked=False)
 def solve_few(blocks, few, enough, at_last, x, residuals, info):
     """The islands whose residuals are more than `enough`; whether all come to that, or by `FINAL` methods to `at_last`.
 

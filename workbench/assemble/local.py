@@ -25,7 +25,7 @@ from workbench.assemble.find import compiled
 from workbench.assemble.locality import CONTACT, Claim, Velocity, must_be_local, not_local
 from workbench.assemble.plan import Compiled
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, MATRIX, VECTOR
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy
 from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, Formulation
 from workbench.language.modelling import Hooks
@@ -37,7 +37,7 @@ class LocalBlock:
     """The block of one contact with d friction directions: m = copies (1 + d) rows and k unknowns.
 
     Its numbers form one matrix B with the rows [F (k) | P (m) | lower (k) | upper (k) | mu (1)] and the columns [u (m)
-    | x (k) | 1]: B is `constant` plus val theta[par] at the positions `at` (`stamp_blocks`). `main` is the copy of the
+    | x (k) | 1]: B is `constant` plus val theta[par] at the positions `at` (`stamp_block`). `main` is the copy of the
     system whose velocity is v+.
     """
 
@@ -67,20 +67,17 @@ class LocalBlock:
 
     def at_data(self, theta: np.ndarray) -> np.ndarray:
         """Return B (3 k + m + 1, m + k + 1) of one contact with the data theta."""
-        B = np.empty((1, self.constant.size))
-        stamp_blocks(theta[None, :], self.constant, self.at, self.par, self.val, B)
+        B = np.empty(self.constant.size)
+        stamp_block(theta, self.constant, self.at, self.par, self.val, B)
         return B.reshape(self.constant.shape)
 
 
-@kernel(types.void(MATRIX, MATRIX, INDICES, INDICES, VECTOR, MATRIX))
-def stamp_blocks(theta, constant, at, par, val, B):
-    """Fill B (r, rows columns) of r contacts, whose data are the rows of theta."""
-    flat = constant.reshape(-1)
-    for i in range(theta.shape[0]):
-        for j in range(flat.shape[0]):
-            B[i, j] = flat[j]
-        for j in range(at.shape[0]):
-            B[i, at[j]] += val[j] * theta[i, par[j]]
+@kernel(types.void(VECTOR, MATRIX, INDICES, INDICES, VECTOR, VECTOR))
+def stamp_block(theta, constant, at, par, val, B):
+    """Fill B, flat, of a contact with the data theta."""
+    copy(constant.reshape(-1), B)
+    for j in range(at.shape[0]):
+        B[at[j]] += val[j] * theta[par[j]]
 
 
 @lru_cache(maxsize=256)

@@ -202,9 +202,24 @@ class Kernel(CPUDispatcher):
         return fix_returning_optional(context, builder, signature, status, value)
 
 
-def kernel(signature: Any, *, linked: bool = False, **options: Any) -> Callable[[Callable], Any]:
-    """Decorator for a function compiled for one signature and stored on disk; `options` are those of `numba.njit`."""
-    return interpreted if OFF else lambda function: Kernel(function, signature, linked, options)
+class UncheckedKernel(Kernel):
+    """A kernel whose arguments from Python are not checked: numba's type check takes longer than the rest of a call.
+
+    The caller must have made or checked them: an array of another type is read as the declared one.
+    """
+
+    def __call__(self, *args: Any) -> Any:
+        made = self.for_python
+        return super().__call__(*args) if made is None else made.entry_point(*args)
+
+
+def kernel(signature: Any, *, linked: bool = False, checked: bool = True, **options: Any) -> Callable[[Callable], Any]:
+    """Decorator for a function compiled for one signature and stored on disk; `options` are those of `numba.njit`.
+
+    Without `checked` it is an `UncheckedKernel`, unless array bounds are checked.
+    """
+    kind = Kernel if checked or ALWAYS["boundscheck"] else UncheckedKernel
+    return interpreted if OFF else lambda function: kind(function, signature, linked, options)
 
 
 def arrived(function: Callable, signature: Any, linked: bool, options: dict[str, Any]) -> Kernel:

@@ -35,6 +35,13 @@ class Stored(NamedTuple):
     column: NDArray[np.int64]
     data: Array
 
+    @classmethod
+    def of_size(cls, rows: int, most: int) -> "Stored":
+        """Room for a matrix of so many rows and at most so many numbers."""
+        pointer = np.empty(rows + 1, dtype=np.int64)
+        pointer[0] = 0
+        return cls(pointer, np.empty(most, dtype=np.int64), np.empty(most))
+
 
 STORED = argument_type(Stored, INDICES, INDICES, VECTOR)
 
@@ -42,10 +49,30 @@ STORED = argument_type(Stored, INDICES, INDICES, VECTOR)
 def as_stored(X: Any) -> Stored:
     """Return the arrays of a sparse matrix, copied only if necessary."""
     pointer, column, data = X.indptr, X.indices, X.data
-    if not (pointer.dtype == column.dtype == np.int64 and data.dtype == float and data.flags.carray):
-        pointer, column = (np.asarray(x, dtype=np.int64) for x in (pointer, column))
+    if not (
+        pointer.dtype == column.dtype == np.int64 and data.dtype == float
+        and data.flags.carray and pointer.flags.carray and column.flags.carray
+    ):  # fmt: skip
+        pointer, column = (np.require(x, np.int64, ["C", "W"]) for x in (pointer, column))
         data = np.require(data, float, ["C", "W"])
     return Stored(pointer, column, data)
+
+
+def as_sparse(X: Stored, columns: int) -> Any:
+    """What a kernel has written, without the room that is left."""
+    pointer, column, data = X
+    count = pointer[-1]
+    return stored(pointer, column[:count], data[:count], (pointer.size - 1, columns))
+
+
+@kernel(types.void(STORED, VECTOR, VECTOR), checked=False)
+def add_product(X, v, y):
+    """y += X v."""
+    for i in range(y.shape[0]):
+        s = 0.0
+        for k in range(X.pointer[i], X.pointer[i + 1]):
+            s += X.data[k] * v[X.column[k]]
+        y[i] += s
 
 
 @kernel(types.void(STORED, INDICES, STORED))

@@ -1,6 +1,7 @@
 """Contact data of one instant where contacts come and go: sparse, and every contact with directions of its own."""
 
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from workbench.arrays import Array
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import MATRIX, VECTOR
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR
 from workbench.engine.lazy import sparse
 from workbench.engine.stored import stored
 from workbench.errors import DataError
@@ -32,6 +33,7 @@ class Places:
     acts: Array
 
     @classmethod
+    @lru_cache(maxsize=16)
     def unknown(cls, r: int, R: int) -> "Places":
         """Those of contacts of which nobody says where they are: they act on no body."""
         return cls(np.zeros((r, 3)), np.full((r, 2), -1), np.zeros((R, 6)))
@@ -79,30 +81,60 @@ class Instant:
     places: Places | None = None
 
     def __post_init__(self) -> None:
-        n, r, R, m, k = self.v.size, self.phi.size, self.mu.size, self.g.size, self.limit.size
-        shapes = {
-            "M": (n, n), "v": (n,), "f": (n,), "first": (r + 1,), "J": (R, n), "mu": (R,), "phi": (r,), "rate": (R,),
-            "e": (r,), "eps": (R,), "key": (r,), "heading": (r, 2), "J_b": (m, n), "g": (m,), "r_b": (m,),
-            "eps_b": (m,), "J_f": (k, n), "limit": (k,), "r_f": (k,), "eps_f": (k,),
-        }  # fmt: skip
-        given = {name: getattr(self, name) for name in shapes}
-        given |= {f"numbers[{name!r}]": value for name, value in self.numbers.items()}
-        if self.places is not None:
-            shapes |= {"point": (r, 3), "pair": (r, 2), "acts": (R, 6)}
-            given |= vars(self.places)
-        for name, value in given.items():
-            shape = shapes.get(name, (r,))
-            if value.shape != shape:
-                raise DataError(f"{name} has shape {value.shape}; {shape} is needed")
-        _must_rise(self.first, R)
-        matrices = (x.data for x in (self.M, self.J, self.J_b, self.J_f))
-        signed = (*matrices, *(np.ascontiguousarray(given[name]) for name in SIGNED))
-        not_negative = tuple(np.ascontiguousarray(given[name]) for name in NOT_NEGATIVE)
+        try:
+            sound = self._fits() and self._has_valid_numbers()
+        except TypeError:
+            # Arrays of other types, or with gaps between their numbers.
+            self._made_plain()
+            sound = self._fits() and self._has_valid_numbers()
         # What is wrong is looked for where something is.
-        beside = [*self.numbers.values(), *(() if self.places is None else vars(self.places).values())]
-        sound = has_valid_numbers(signed, not_negative, np.ascontiguousarray(self.heading))
-        if not (sound and all(np.isfinite(x).all() for x in beside)):
-            _must_be_sound(given)
+        if not sound:
+            _find_fault(self)
+
+    def _made_plain(self) -> None:
+        """All arrays as kernels take them."""
+        for name in ("v", "f", "phi", "rate", "g", "r_b", "r_f", "heading", *NOT_NEGATIVE):
+            object.__setattr__(self, name, np.require(getattr(self, name), float, ["C", "W"]))
+        for name in ("M", "J", "J_b", "J_f"):
+            object.__setattr__(self, name, sparse.csr_array(getattr(self, name), dtype=float, copy=True))
+        object.__setattr__(self, "first", np.require(self.first, np.int64, ["C", "W"]))
+
+    def _fits(self) -> bool:
+        """Whether all shapes belong together."""
+        n, r, R, m, k = self.v.size, self.phi.size, self.mu.size, self.g.size, self.limit.size
+        places = self.places
+        return (
+            (
+                self.M.shape, self.J.shape, self.J_b.shape, self.J_f.shape, self.v.shape, self.f.shape,
+                self.first.shape, self.heading.shape, self.mu.shape, self.rate.shape, self.eps.shape, self.phi.shape,
+                self.e.shape, self.key.shape, self.g.shape, self.r_b.shape, self.eps_b.shape, self.limit.shape,
+                self.r_f.shape, self.eps_f.shape,
+            )
+            == (
+                (n, n), (R, n), (m, n), (k, n), (n,), (n,), (r + 1,), (r, 2), (R,), (R,), (R,), (r,), (r,), (r,), (m,),
+                (m,), (m,), (k,), (k,), (k,),
+            )
+            and all(x.shape == (r,) for x in self.numbers.values())
+            and (
+                places is None
+                or (places.point.shape, places.pair.shape, places.acts.shape) == ((r, 3), (r, 2), (R, 6))
+            )
+        )  # fmt: skip
+
+    def _has_valid_numbers(self) -> bool:
+        """Whether `first` rises, all numbers are finite, and those not negative that must not be."""
+        places, numbers = self.places, self.numbers
+        point, acts = (NOTHING, NOTHING) if places is None else (places.point.ravel(), places.acts.ravel())
+        signed = (
+            self.M.data, self.J.data, self.J_b.data, self.J_f.data, self.v, self.f, self.phi, self.rate, self.g,
+            self.r_b, self.r_f, point, acts,
+        )  # fmt: skip
+        not_negative = self.mu, self.e, self.eps, self.eps_b, self.limit, self.eps_f
+        return bool(
+            has_valid_numbers(self.first, self.mu.size, signed, not_negative, self.heading)
+            and (not numbers or np.isfinite(np.concatenate(list(numbers.values()))).all())
+            and (places is None or np.isfinite(places.pair).all())
+        )
 
     @property
     def contacts(self) -> int:
@@ -115,32 +147,48 @@ class Instant:
 
 
 NOT_NEGATIVE = "mu", "e", "eps", "eps_b", "limit", "eps_f"
+NOTHING = np.zeros(0)
 
 
-SIGNED = "v", "f", "phi", "rate", "g", "r_b", "r_f"
-"""What has entries that may be negative, as the matrices and `heading` have."""
-
-
-@kernel(types.boolean(types.UniTuple(VECTOR, 4 + len(SIGNED)), types.UniTuple(VECTOR, len(NOT_NEGATIVE)), MATRIX))
-def has_valid_numbers(signed, not_negative, heading):
-    """Whether all numbers are finite, and those not negative that must not be."""
-    wrong = 0
+@kernel(types.boolean(INDICES, types.int64, types.UniTuple(VECTOR, 13), types.UniTuple(VECTOR, 6), MATRIX))
+def has_valid_numbers(first, rows, signed, not_negative, heading):
+    """As `Instant._has_valid_numbers`."""
+    r = first.shape[0] - 1
+    wrong = first[0] != 0 or first[r] != rows
+    for i in range(r):
+        wrong |= first[i + 1] <= first[i]
     for x in signed:
         for k in range(x.shape[0]):
-            wrong += not np.isfinite(x[k])
+            wrong |= not np.isfinite(x[k])
     for x in not_negative:
         for k in range(x.shape[0]):
-            wrong += not 0.0 <= x[k] < np.inf
+            wrong |= not 0.0 <= x[k] < np.inf
     for i in range(heading.shape[0]):
-        wrong += not (np.isfinite(heading[i, 0]) and np.isfinite(heading[i, 1]))
-    return wrong == 0
+        wrong |= not (np.isfinite(heading[i, 0]) and np.isfinite(heading[i, 1]))
+    return not wrong
 
 
 def _entries(value: Any) -> Array:
     return value.data if sparse.issparse(value) else value
 
 
-def _must_be_sound(given: dict[str, Any]) -> None:
+def _find_fault(s: Instant) -> None:
+    n, r, R, m, k = s.v.size, s.phi.size, s.mu.size, s.g.size, s.limit.size
+    shapes = {
+        "M": (n, n), "v": (n,), "f": (n,), "first": (r + 1,), "J": (R, n), "mu": (R,), "phi": (r,), "rate": (R,),
+        "e": (r,), "eps": (R,), "key": (r,), "heading": (r, 2), "J_b": (m, n), "g": (m,), "r_b": (m,),
+        "eps_b": (m,), "J_f": (k, n), "limit": (k,), "r_f": (k,), "eps_f": (k,),
+    }  # fmt: skip
+    given = {name: getattr(s, name) for name in shapes}
+    given |= {f"numbers[{name!r}]": value for name, value in s.numbers.items()}
+    if s.places is not None:
+        shapes |= {"point": (r, 3), "pair": (r, 2), "acts": (R, 6)}
+        given |= vars(s.places)
+    for name, value in given.items():
+        shape = shapes.get(name, (r,))
+        if value.shape != shape:
+            raise DataError(f"{name} has shape {value.shape}; {shape} is needed")
+    _must_rise(s.first, R)
     for name, value in given.items():
         entries = _entries(value)
         if not np.isfinite(entries).all():

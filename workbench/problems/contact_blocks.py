@@ -71,14 +71,9 @@ class ContactBlocks(Problem):
 
     @classmethod
     def of_kernels(cls, M: Any, b: Array, J: Any, arrays: BlockArrays, mass: Mass) -> "ContactBlocks":
-        """Blocks that kernels have written, as they are, and the factors of M; checked in one call.
-
-        Raises DataError as any blocks do.
-        """
+        """Blocks that kernels have written and found sound (`block_kernels.is_sound`), and the factors of M."""
         found = object.__new__(cls)
         found.__dict__.update(arrays._asdict(), M=M, b=b, J=J, arrays=arrays, mass=mass)
-        if not is_sound(arrays, (M.data, J.data, b)):
-            _find_fault(found)
         return found
 
     @cached_property
@@ -250,7 +245,7 @@ class ContactBlocks(Problem):
     def impulses(self, x: Array) -> Array:
         """P (R,) of x (X,)."""
         x = self._asked(x)
-        return self.small.impulses(x) if self.small else self.whole[2] @ x + self.s
+        return self.small.motion(x)[1] if self.small else self.whole[2] @ x + self.s
 
     def velocities(self, x: Array) -> Array:
         """v+ (n,) of x (X,)."""
@@ -258,9 +253,13 @@ class ContactBlocks(Problem):
             return np.zeros(0)
         x = self._asked(x)
         if self.small:
-            return self.small.velocities(x)
+            return self.small.motion(x)[0]
         given = self.rows.T @ (self.whole[2] @ x)
         return self.inertia.scale * (self.free[0] + self.inertia.response(given))
+
+    def motion(self, x: Array) -> tuple[Array, Array]:
+        """v+ (n,) and P (R,) of x (X,)."""
+        return self.small.motion(self._asked(x)) if self.small else (self.velocities(x), self.impulses(x))
 
     @property
     def laws(self) -> Indices:

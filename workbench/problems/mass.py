@@ -33,9 +33,11 @@ class Mass(NamedTuple):
 
 
 MASS = argument_type(Mass, *(INDICES,) * 5, VECTOR)
+NO_MASS = Mass(*(np.zeros(0, dtype=np.int64),) * 5, np.zeros(0))
+"""Placeholder where no factors are needed."""
 
 
-@kernel(I64(STORED, INDICES, INDICES, INDICES, INDICES, INDICES))
+@kernel(I64(STORED, INDICES, INDICES, INDICES, INDICES, INDICES), checked=False)
 def find_groups(M, group, begin, member, within, at):
     """Find the groups of a symmetric pattern, in the order of their first velocities; returns their number."""
     n = group.shape[0]
@@ -68,7 +70,7 @@ def find_groups(M, group, begin, member, within, at):
     return count
 
 
-@kernel(I64(STORED, MASS))
+@kernel(I64(STORED, MASS), checked=False)
 def factorise(M, mass):
     """Factor every group by Cholesky; returns 0, or 1 + the first velocity whose pivot is not positive."""
     group, begin, _, within, at, factor = mass
@@ -165,17 +167,18 @@ def own_products(first, start, column, place, value, mass, W):
         begun += rows * rows
 
 
-def mass_of(M: Any) -> Mass:
-    """Return the factors of a sparse mass matrix; raises DataError if it is not positive definite."""
-    n = M.shape[0]
-    stored = as_stored(M)
-    group, member, within = (np.empty(n, dtype=np.int64) for _ in range(3))
-    begin, at = (np.empty(n + 1, dtype=np.int64) for _ in range(2))
-    count = find_groups(stored, group, begin, member, within, at)
-    begin, at = begin[: count + 1], at[: count + 1]
-    mass = Mass(group, begin, member, within, at, np.empty(at[-1]))
+def mass_of(M: Any, like: Mass | None = None) -> Mass:
+    """Return the factors of a sparse mass matrix, with the groups of another one, `like`, of the same pattern if given;
+    raises DataError if it is not positive definite."""
+    n, stored = M.shape[0], as_stored(M)
+    if like is None:
+        group, member, within = np.empty((3, n), dtype=np.int64)
+        begin, at = np.empty((2, n + 1), dtype=np.int64)
+        count = find_groups(stored, group, begin, member, within, at)
+        like = Mass(group, begin[: count + 1], member, within, at[: count + 1], np.empty(0))
+    mass = like._replace(factor=np.empty(like.at[-1]))
     wrong = factorise(stored, mass)
     if wrong:
-        j = int(member[wrong - 1])
+        j = int(mass.member[wrong - 1])
         raise DataError(f"the mass matrix M is not positive definite: velocity {j} has no inertia of its own")
     return mass

@@ -12,7 +12,7 @@ from numba import types
 from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, set_all
-from workbench.engine.scratch import scratch, scratch_matrix
+from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.engine.stored import STORED, as_stored
 from workbench.problems.block_kernels import BLOCKS, own_terms
 from workbench.problems.islands import parts_over_bodies
@@ -139,7 +139,7 @@ def push(blocks, J, x, P, b):
                 b[J.column[k]] += J.data[k] * P[a]
 
 
-@kernel(types.void(BLOCKS, FEW, VECTOR, VECTOR))
+@kernel(types.void(BLOCKS, FEW, VECTOR, VECTOR), checked=False)
 def few_residuals(blocks, few, x, found):
     """`residual.by_sets` of the blocks at x (X,), found (B,)."""
     first, cone, A, own, q, part = blocks.unknown, blocks.cone, few.A, few.own_A, few.q, few.part
@@ -171,10 +171,11 @@ def few_residuals(blocks, few, x, found):
     measure(BlockSets(first, cone, mu, low, high), part, part, Iterate(y, w, free, given, terms, diagonal), found)
 
 
-@kernel(types.void(BLOCKS, STORED, VECTOR, MASS, FEW))
+@kernel(types.void(BLOCKS, STORED, VECTOR, MASS, FEW), checked=False)
 def set_up(blocks, J, b, mass, few):
-    """All that few blocks are asked for, over the momentum b (n,); part has room for the groups of velocities too."""
-    rows, n = blocks.s.shape[0], b.shape[0]
+    """All that few blocks are asked for, over the momentum b (n,)."""
+    rows, n, B = blocks.s.shape[0], b.shape[0], blocks.cone.shape[0]
+    part = scratch_indices(B + mass.begin.shape[0] - 1)
     Y, W, P, x = scratch_matrix(rows, n), scratch_matrix(rows, rows), scratch(rows), scratch(blocks.c.shape[0])
     forward_rows(J, mass, Y)
     gram(Y, W)
@@ -184,19 +185,36 @@ def set_up(blocks, J, b, mass, few):
     push(blocks, J, x, P, few.velocity)
     solve_mass(mass, few.velocity)
     free_rows(blocks, J, few)
-    parts_over_bodies(blocks.row, J, mass.group, few.part)
+    parts_over_bodies(blocks.row, J, mass.group, part)
+    for i in range(B):
+        few.part[i] = part[i]
+
+
+@kernel(types.void(BLOCKS, STORED, READ_ROW, VECTOR, MASS, VECTOR, VECTOR), checked=False)
+def move(blocks, J, x, b, mass, v, P):
+    """v (n,) and P (R,) of x (X,), over the momentum b (n,)."""
+    copy(b, v)
+    push(blocks, J, x, P, v)
+    solve_mass(mass, v)
 
 
 class SmallBlocks:
     """The matrices of few contact blocks; raises DataError where the mass matrix is not positive definite."""
 
     def __init__(self, p: Any) -> None:
-        self.problem, self.blocks, self.mass, self.J = p, p.arrays, p.mass, as_stored(p.J)
-        X, n, m, k = p.size, p.b.size, p.row[1:] - p.row[:-1], p.unknown[1:] - p.unknown[:-1]
-        part = np.empty(p.blocks + self.mass.begin.size - 1, dtype=np.int64)
-        few = Few(np.empty((X, X)), np.empty(m @ m), np.empty(k @ k), np.empty(n), np.empty(X), np.empty(X), part)
-        set_up(self.blocks, self.J, p.b if p.b.flags.writeable else p.b.copy(), self.mass, few)
-        self.few = few._replace(part=part[: p.blocks])
+        # Not the problem itself: that has these, and two that have each other are freed late.
+        self.blocks, self.mass, self.J, self.b = (
+            p.arrays,
+            p.mass,
+            as_stored(p.J),
+            p.b if p.b.flags.writeable else p.b.copy(),
+        )
+        X, m = p.size, p.row[1:] - p.row[:-1]
+        self.few = Few(
+            np.empty((X, X)), np.empty(m @ m), np.empty(p.N.size), np.empty(p.b.size), np.empty(X), np.empty(X),
+            np.empty(p.blocks, dtype=np.int64),
+        )  # fmt: skip
+        set_up(self.blocks, self.J, self.b, self.mass, self.few)
 
     def residuals(self, x: Array) -> Array:
         """Of every block (B,) at x (X,)."""
@@ -204,15 +222,8 @@ class SmallBlocks:
         few_residuals(self.blocks, self.few, x if x.flags.carray else np.require(x, float, ["C", "W"]), found)
         return found
 
-    def impulses(self, x: Array) -> Array:
-        """P (R,) of x (X,)."""
-        P = np.empty(self.problem.s.size)
-        push(self.blocks, self.J, x, P, np.empty(self.problem.b.size))
-        return P
-
-    def velocities(self, x: Array) -> Array:
-        """v+ (n,) of x (X,)."""
-        v = self.problem.b.copy()
-        push(self.blocks, self.J, x, np.empty(self.problem.s.size), v)
-        solve_mass(self.mass, v)
-        return v
+    def motion(self, x: Array) -> tuple[Array, Array]:
+        """v+ (n,) and P (R,) of x (X,)."""
+        v, P = np.empty(self.b.size), np.empty(self.blocks.s.size)
+        move(self.blocks, self.J, x, self.b, self.mass, v, P)
+        return v, P

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +81,7 @@ class Solution:
             return f"{word}, and its answer is not finite"
         return f"{word}, and the residual {self.residual:.1e} is above the tolerance {self.tolerance:.0e}"
 
-    @property
+    @cached_property
     def verified(self) -> bool:
         if self.proof:
             return True

@@ -5,28 +5,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
+from workbench.assemble.local import stamp_block
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR
+from workbench.engine.scratch import scratch
 from workbench.engine.stored import STORED
-from workbench.problems.block_kernels import BLOCKS
-from workbench.scenes.rows import ROWS
-from workbench.scenes.single import PLACES
+from workbench.problems.block_kernels import BLOCKS, is_sound
+from workbench.problems.sets import NO_CONE
+from workbench.scenes.rows import ROWS, moved
 
 I64 = types.int64
 
 
-COUNTS = RUBBING, PLAIN, ALL, ENTRIES = range(4)
-"""What is counted: contacts with directions that are closed, closed ones without, all blocks, and the numbers of
-the rows of contacts in one sparse matrix."""
-
-
-class ContactLayout(NamedTuple):
-    """Of every contact its tangent axes (r, 2), whether it is closed, and how many unknowns and rows it has (r,)."""
-
-    frame: Any
-    closed: Any
-    unknowns: Any
-    rows: Any
+RUBBING, PLAIN = range(2)
+"""Where the counts of an `Arrangement` have the closed contacts with directions, and those without."""
 
 
 class Arrangement(NamedTuple):
@@ -34,7 +26,8 @@ class Arrangement(NamedTuple):
 
     order (r,): closed contacts, those with directions first; block (r,) the block of each, target (r,) its first row,
     -1 where it has none, jump (r,) how many rows on its next copy is; row, unknown, begin_L, begin_N (B + 1,) where a
-    block's rows, unknowns and numbers of L and N begin; counts (4,) as `COUNTS` says.
+    block's rows, unknowns and numbers of L and N begin; counts (8,) of closed contacts with directions, of those
+    without, of all blocks, of their rows, unknowns, numbers of L and of N, and of the numbers in the rows of contacts.
     """
 
     order: Any
@@ -49,41 +42,28 @@ class Arrangement(NamedTuple):
 
 
 class SingleRowData(NamedTuple):
-    """What blocks of one row are made of: b_n, eps_n (r,) of contacts without directions; the rates and compliances of
-    bilateral rows; those of dry friction, and its limits."""
+    """What blocks of one row are made of: b_n, eps_n (r,) of contacts without directions; the errors, rates and
+    compliances of bilateral rows; those of dry friction, and its limits."""
 
     b_n: Any
     eps_n: Any
-    c_b: Any
+    g: Any
+    r_b: Any
     eps_b: Any
-    c_f: Any
+    r_f: Any
     eps_f: Any
     limit: Any
 
 
-OUTLINE = argument_type(ContactLayout, MATRIX, *(INDICES,) * 3)
 ARRANGEMENT = argument_type(Arrangement, *(INDICES,) * 9)
-BESIDE = argument_type(SingleRowData, *(VECTOR,) * 7)
+BESIDE = argument_type(SingleRowData, *(VECTOR,) * 8)
 
 
-@kernel(types.void(MATRIX, INDICES, PLACES, I64, I64, OUTLINE))
-def draw(states, members, places, k, m, outline):
-    """The outline of contacts of one kind, of k unknowns and m rows, by the numbers of their cores."""
-    for j in range(members.shape[0]):
-        i = members[j]
-        outline.frame[i, 0], outline.frame[i, 1] = states[j, places.frame], states[j, places.frame + 1]
-        outline.closed[i], outline.unknowns[i], outline.rows[i] = 0, k, m
-        for a in range(places.across):
-            if states[j, places.J + a] != 0.0:
-                outline.closed[i] = 1
-
-
-@kernel(types.void(INDICES, INDICES, OUTLINE, I64, I64, ARRANGEMENT))
-def arrange(first, start, outline, copies, beside, found):
-    """The arrangement of contacts with the rows first[i] : first[i + 1] and the columns start[i] : start[i + 1], and of
-    so many rows beside them."""
+@kernel(types.void(INDICES, INDICES, INDICES, INDICES, INDICES, I64, I64, ARRANGEMENT), checked=False)
+def arrange(first, start, closed, k, m, copies, beside, found):
+    """The arrangement of contacts with the rows first[i] : first[i + 1], the columns start[i] : start[i + 1], k[i]
+    unknowns and m[i] rows where they have directions, and of so many rows beside them."""
     order, block, target, jump, row, unknown, begin_L, begin_N, counts = found
-    closed, k, m = outline.closed, outline.unknowns, outline.rows
     r = first.shape[0] - 1
     rubbing, plain, B, entries = 0, 0, 0, 0
     for i in range(r):
@@ -111,40 +91,48 @@ def arrange(first, start, outline, copies, beside, found):
         i = order[rubbing + j]
         target[i], jump[i] = row[rubbing] + j, single
         entries += copies * (start[i + 1] - start[i])
-    counts[RUBBING], counts[PLAIN], counts[ALL], counts[ENTRIES] = rubbing, plain, B, entries
+    found_counts = rubbing, plain, B, row[B], unknown[B], begin_L[B], begin_N[B], entries
+    for k in range(len(found_counts)):
+        counts[k] = found_counts[k]
 
 
-@kernel(types.void(BESIDE, ARRANGEMENT, I64, BLOCKS))
-def place_singles(given, arrangement, copies, blocks):
-    """The blocks of one row, behind all others, copy by copy."""
+@kernel(types.void(BESIDE, types.float64, types.float64, ARRANGEMENT, I64, BLOCKS))
+def place_singles(given, h, recovery, arrangement, copies, blocks):
+    """The blocks of one row, behind all others, copy by copy; errors are undone at `recovery` at most."""
     rubbing, plain = arrangement.counts[RUBBING], arrangement.counts[PLAIN]
     at_L, at_N, at = arrangement.begin_L[rubbing], arrangement.begin_N[rubbing], arrangement.unknown[rubbing]
     for _ in range(copies):
-        for j in range(plain + given.c_b.shape[0] + given.c_f.shape[0]):
-            b, f = j - plain, j - plain - given.c_b.shape[0]
+        for j in range(plain + given.g.shape[0] + given.limit.shape[0]):
+            b, f = j - plain, j - plain - given.g.shape[0]
             if b < 0:
                 i = arrangement.order[rubbing + j]
                 rate, eps, least, most = given.b_n[i], given.eps_n[i], 0.0, np.inf
             elif f < 0:
-                rate, eps, least, most = given.c_b[b], given.eps_b[b], -np.inf, np.inf
+                back = min(max(given.g[b] / h, -recovery), recovery)
+                rate, eps, least, most = given.r_b[b] + back, given.eps_b[b], -np.inf, np.inf
             else:
-                rate, eps, least, most = given.c_f[f], given.eps_f[f], -given.limit[f], given.limit[f]
+                rate, eps, least, most = given.r_f[f], given.eps_f[f], -given.limit[f], given.limit[f]
             blocks.L[at_L] = blocks.R[at_L] = 1.0
             blocks.N[at_N], blocks.c[at], blocks.lower[at], blocks.upper[at] = eps, rate, least, most
             at_L, at_N, at = at_L + 1, at_N + 1, at + 1
 
 
-@kernel(types.void(INDICES, MATRIX, I64, I64, ARRANGEMENT, BLOCKS))
-def place_blocks(members, B, k, m, arrangement, blocks):
-    """The matrices B (count, .) of `assemble.local` of some contacts, of k unknowns and m rows, where they belong."""
-    _, _, L, N, R, c, s, lower, upper, _, mu = blocks
+@kernel(
+    types.void(INDICES, MATRIX, I64, MATRIX, INDICES, INDICES, VECTOR, I64, I64, I64, ARRANGEMENT, BLOCKS),
+    checked=False,
+)
+def place_blocks(members, states, theta, constant, at, par, val, k, m, law, arrangement, blocks):
+    """The blocks of some contacts, of k unknowns, m rows and a law, where they belong; as `assemble.local` stamps them
+    from their cores' numbers from `theta` on."""
+    _, _, L, N, R, c, s, lower, upper, cone, mu = blocks
     _, block, _, _, row, unknown, begin_L, begin_N, _ = arrangement
-    width = m + k + 1
+    width, own = m + k + 1, scratch(constant.size)
     for j in range(members.shape[0]):
         i = block[members[j]]
         if i < 0:
             continue
-        own, x, u, at_L, at_N = B[j], unknown[i], row[i], begin_L[i], begin_N[i]
+        stamp_block(states[j][theta:], constant, at, par, val, own)
+        x, u, at_L, at_N = unknown[i], row[i], begin_L[i], begin_N[i]
         for a in range(k):
             line = a * width
             for b in range(m):
@@ -157,7 +145,7 @@ def place_blocks(members, B, k, m, arrangement, blocks):
             upper[x + a] = own[(2 * k + m + a + 1) * width - 1]
         for b in range(m):
             s[u + b] = own[(k + b + 1) * width - 1]
-        mu[i] = own[(3 * k + m + 1) * width - 1]
+        cone[i], mu[i] = law, own[(3 * k + m + 1) * width - 1]
 
 
 @kernel(types.void(ROWS, MATRIX, ARRANGEMENT, I64, I64, STORED, STORED, STORED))
@@ -206,13 +194,49 @@ def write_rows(rows, frame, arrangement, copies, n, J_b, J_f, J):
                     data[to + p] = x
 
 
-@kernel(types.void(INDICES, MATRIX, INDICES, VECTOR, VECTOR))
-def own_axes(first, frame, target, P, found):
-    """Impulses (R,) of the contacts, zero where target is negative, in the axes that `frame` (r, 2) was turned from."""
+@kernel(
+    types.boolean(
+        BESIDE, types.float64, types.float64, ROWS, MATRIX, ARRANGEMENT, I64, VECTOR, VECTOR, STORED, STORED, BLOCKS,
+        STORED,
+    ), checked=False
+)  # fmt: skip
+def complete(given, h, recovery, rows, frame, arrangement, copies, M, b, J_b, J_f, blocks, J):
+    """The blocks of one row, and the rows J of all; whether the problem, with the entries of M, is sound as it is."""
+    singles = arrangement.row.shape[0] - 1 - arrangement.counts[RUBBING]
+    for i in range(arrangement.counts[RUBBING], arrangement.row.shape[0] - 1):
+        blocks.cone[i], blocks.mu[i] = NO_CONE, 0.0
+    for k in range(blocks.s.shape[0] - singles, blocks.s.shape[0]):
+        blocks.s[k] = 0.0
+    place_singles(given, h, recovery, arrangement, copies, blocks)
+    write_rows(rows, frame, arrangement, copies, b.shape[0], J_b, J_f, J)
+    return is_sound(blocks, (M, J.data, b))
+
+
+class Answer(NamedTuple):
+    """What an answer means for contacts, in isotropic directions (R,): velocities u in the instant's axes, impulses in
+    these and in the axes in use; and P, the impulses in the rows of the instant as they are given."""
+
+    u: Any
+    own: Any
+    in_use: Any
+    P: Any
+
+
+ANSWER = argument_type(Answer, *(VECTOR,) * 4)
+
+
+@kernel(types.void(ROWS, MATRIX, INDICES, INDICES, I64, VECTOR, VECTOR, ANSWER), checked=False)
+def read_answer(rows, frame, target, jump, main, v, P, found):
+    """Of the velocities v (n,) and the impulses P in all rows; contacts without rows have none."""
+    u, own, in_use, plain = found
+    first = rows.first
+    moved(rows, v, u)
     for i in range(first.shape[0] - 1):
-        for a in range(first[i], first[i + 1]):
-            found[a] = P[target[i] + a - first[i]] if target[i] >= 0 else 0.0
-        if first[i + 1] - first[i] > 2:
-            a = first[i] + 1
-            x, y = found[a], found[a + 1]
-            found[a], found[a + 1] = frame[i, 0] * x - frame[i, 1] * y, frame[i, 1] * x + frame[i, 0] * y
+        a, at = first[i], target[i] + main * jump[i]
+        for k in range(a, first[i + 1]):
+            own[k] = in_use[k] = P[at + k - a] if at >= 0 else 0.0
+        if first[i + 1] - a > 2:
+            x, y = in_use[a + 1], in_use[a + 2]
+            own[a + 1], own[a + 2] = frame[i, 0] * x - frame[i, 1] * y, frame[i, 1] * x + frame[i, 0] * y
+        for k in range(a, first[i + 1]):
+            plain[k] = own[k] * rows.scale[k]

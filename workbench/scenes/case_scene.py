@@ -1,56 +1,59 @@
 """A case as a scene: the same mechanics over sparse bodies, so that cases of many bodies can be stepped."""
 
-from typing import Any
-
 import numpy as np
 from numba import types
 
 from workbench.arrays import Array
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, MATRIX, VECTOR
-from workbench.engine.stored import stored
+from workbench.engine.kernels import VECTOR
+from workbench.engine.stored import STORED, Stored, as_sparse
 from workbench.mechanics.case import Case
-from workbench.mechanics.core import VELOCITY, Core
-from workbench.mechanics.instant import Instant, instant
+from workbench.mechanics.core import CORE, VELOCITY, Core
+from workbench.mechanics.instant import Instant
 from workbench.mechanics.solids import Plane, Solid
 from workbench.scenes.scene import Scene
 
 I64 = types.int64
 
 
-@kernel(types.void(MATRIX, I64, I64, I64, INDICES))
-def count_entries(A, per, stride, first, counts):
-    """How many entries of each row are not zero; row i of A is row (i // per) stride + first + i % per of the whole."""
-    for i in range(A.shape[0]):
-        found = 0
-        for j in range(A.shape[1]):
-            if A[i, j] != 0.0:
-                found += 1
-        counts[(i // per) * stride + first + i % per] = found
+@kernel(I64(VECTOR, STORED, I64, I64))
+def take_entries(x, X, row, at):
+    """The entries of x that are not zero as a row of X, from place `at` on; where the next one begins."""
+    for j in range(x.shape[0]):
+        if x[j] != 0.0:
+            X.column[at], X.data[at] = j, x[j]
+            at += 1
+    X.pointer[row + 1] = at
+    return at
 
 
-@kernel(types.void(MATRIX, I64, I64, I64, INDICES, INDICES, VECTOR))
-def take_entries(A, per, stride, first, pointer, index, data):
-    """Those entries, in the rows of the whole."""
-    for i in range(A.shape[0]):
-        k = pointer[(i // per) * stride + first + i % per]
-        for j in range(A.shape[1]):
-            if A[i, j] != 0.0:
-                index[k], data[k] = j, A[i, j]
-                k += 1
-
-
-def of_dense(*parts: tuple[Array, int, int, int]) -> Any:
-    """Dense matrices as one sparse one; (per, stride, first) tells which rows are a part's (`count_entries`)."""
-    rows = sum(len(part[0]) for part in parts)
-    pointer = np.zeros(rows + 1, dtype=np.int64)
-    for part in parts:
-        count_entries(*part, pointer[1:])
-    np.cumsum(pointer, out=pointer)
-    index, data = np.empty(pointer[-1], dtype=np.int64), np.empty(pointer[-1])
-    for part in parts:
-        take_entries(*part, pointer, index, data)
-    return stored(pointer, index, data, (rows, parts[0][0].shape[1]))
+@kernel(types.void(CORE, VECTOR, STORED, STORED, STORED, VECTOR, VECTOR, VECTOR), checked=False)
+def gather(core, v, M, J, J_b, rate, eps, mu):
+    """What a case has filled, contact by contact and sparse; rate, eps, mu (R,). The pointers begin with 0."""
+    r, at = core.phi.shape[0], 0
+    d = core.r_t.shape[0] // r
+    for i in range(v.shape[0]):
+        at = take_entries(core.M[i], M, i, at)
+    at = 0
+    for i in range(core.g.shape[0]):
+        at = take_entries(core.J_b[i], J_b, i, at)
+    at = 0
+    for i in range(r):
+        row, slip = i * (1 + d), 0.0
+        at = take_entries(core.J_n[i], J, row, at)
+        rate[row], eps[row], mu[row] = core.r_n[i], core.eps_n[i], 1.0
+        for a in range(d * i, d * (i + 1)):
+            row += 1
+            at = take_entries(core.J_t[a], J, row, at)
+            rate[row], eps[row], mu[row] = core.r_t[a], core.eps_t[a], core.mu[i]
+            u = 0.0
+            for j in range(v.shape[0]):
+                u += core.J_t[a, j] * v[j]
+            slip += (u + core.r_t[a]) ** 2
+        # Static friction, by the rule of `stepping.discretise`.
+        if core.mu_s[i] > core.mu[i] and np.sqrt(slip) <= core.v_th:
+            for a in range(row - d + 1, row + 1):
+                mu[a] = core.mu_s[i]
 
 
 class CaseScene(Scene):
@@ -63,31 +66,29 @@ class CaseScene(Scene):
         count = case.poses(case.start()[0])[0].shape[-2]
         self.bodies = [named.get(k, f"body {k}") for k in range(count)]
         self.data, self.core = case.data(), Core(case.size, 1.0, VELOCITY, case.v_th)
+        n, _, r, d = case.size
+        none = np.zeros(0)
+        # What no state changes: a case has no dry friction.
+        self.first, self.key = np.arange(r + 1) * (1 + d), np.arange(r)
+        self.dry = as_sparse(Stored.of_size(0, 0), n), none, none, none
 
     def start(self) -> tuple[Array, Array]:
         return self.case.start()
 
     def instant(self, q: Array, v: Array, t: float, h: float) -> Instant:
         """Raises DataError where the mechanics give what does not fit."""
-        core, (r, d) = self.core, self.case.size[2:]
+        core, (n, m, r, d) = self.core, self.case.size
+        R = r * (1 + d)
         core.h, core.v = h, v
         core.eps_b[:] = core.eps_n[:] = core.eps_t[:] = 0.0
         self.case.fill(q, v, self.data, core)
-        rows = (core.r_n, core.r_t), (core.eps_n, core.eps_t)
-        rate, eps, mu = np.empty((r, 1 + d)), np.empty((r, 1 + d)), np.empty((r, 1 + d))
-        for whole, (normal, tangential) in zip((rate, eps), rows, strict=True):
-            whole[:, 0], whole[:, 1:] = normal, tangential.reshape(r, d)
-        mu[:] = core.mu[:, None]
-        J = of_dense((core.J_n, 1, 1 + d, 0), (core.J_t, d, 1 + d, 1))
-        if (core.mu_s > core.mu).any():
-            # Static friction, by the rule of `stepping.discretise`.
-            slip = np.linalg.norm((J @ v).reshape(r, 1 + d)[:, 1:] + rate[:, 1:], axis=1)
-            stuck = (core.mu_s > core.mu) & (slip <= core.v_th)
-            mu[stuck] = core.mu_s[stuck, None]
-        return instant(
-            h, of_dense((core.M, 1, 1, 0)), v, core.f.copy(), first=np.arange(r + 1) * (1 + d), J=J, mu=mu.ravel(),
-            phi=core.phi, rate=rate.ravel(), e=core.e, eps=eps.ravel(), heading=core.heading,
-            J_b=of_dense((core.J_b, 1, 1, 0)), g=core.g, r_b=core.r_b, eps_b=core.eps_b,
+        M, J, J_b = (Stored.of_size(rows, rows * n) for rows in (n, R, m))
+        rate, eps, mu = np.empty(R), np.empty(R), np.empty(R)
+        gather(core, core.v, M, J, J_b, rate, eps, mu)
+        return Instant(
+            h, as_sparse(M, n), core.v.copy(), core.f.copy(), self.first, as_sparse(J, n), mu, core.phi.copy(), rate,
+            core.e.copy(), eps, self.key, core.heading.copy(), as_sparse(J_b, n), core.g.copy(),
+            core.r_b.copy(), core.eps_b.copy(), *self.dry,
         )  # fmt: skip
 
     def advance(self, q: Array, v: Array, h: float) -> Array:
@@ -100,6 +101,9 @@ class CaseScene(Scene):
 
     def energy(self, q: Array, v: Array) -> float:
         return float(self.case.energy(q, v))
+
+    def motion(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
+        return *self.case.poses(q), self.case.energy(q, v)
 
     def solids(self) -> tuple[Solid | Plane, ...]:
         return tuple(self.case.solids())

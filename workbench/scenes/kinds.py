@@ -1,21 +1,25 @@
 """Contacts of one kind: what those with as many friction directions share, and those of one step."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from workbench.arrays import Array
-from workbench.assemble.local import local_block, stamp_blocks
+from workbench.assemble.local import local_block
 from workbench.errors import ModellingError
 from workbench.language.formulation import Formulation
 from workbench.language.hooks import given_axes
 from workbench.mechanics.core import Core
+from workbench.problems.block_kernels import BlockArrays
+from workbench.scenes.blocks import Arrangement, place_blocks
 from workbench.scenes.single import (
     BENT,
     COUPLED,
     CoreOffsets,
     Given,
+    Outline,
     all_coordinates,
     call_again,
     call_given,
@@ -40,8 +44,9 @@ class Kind:
         self.core = core = Core((n, 0, 1, n - 1), 1.0, law, v_th, block.own.stop - block.own.start, block.rest)
         core.buffer[core.place("b_n").start :] = block.theta
         self.blank = core.buffer.copy()
-        b, J, p_beyond, frame = (core.place(name).start for name in ("b", "J_n", "p_beyond", "frame"))
-        self.places = CoreOffsets(b, J, p_beyond, frame, across=n)
+        at = {name: core.place(name).start for name in core.fields}
+        self.places = CoreOffsets(at["b"], at["J_n"], at["p_beyond"], at["frame"], across=n)
+        self.h, self.b_beyond, self.b_n, self.eps_n = (at[name] for name in ("h", "b_beyond", "b_n", "eps_n"))
         hooks = block.hooks
         self.memory = n if hooks.memory is None else hooks.memory
         self.numbers = np.array(hooks.numbers, dtype=float)
@@ -50,27 +55,53 @@ class Kind:
         self.hooked = any(hook is not None for hook in (hooks.given, hooks.again, hooks.remember))
         """Whether hooks of the formulation's own may look at the inertia."""
 
-    def size(self, copies: int) -> tuple[int, int]:
-        """Unknowns and rows of a contact, those of one copy where it has no directions."""
-        return (self.block.k, copies * (1 + self.d)) if self.d else (1, 1)
+
+class ContactSizes:
+    """Contacts taken together by their number of directions, as long as these do not change.
+
+    `kinds` have their members and these' rows (count, 1 + d); unknowns, rows (r,) those of every contact's block;
+    `copies` of the system, `main` the one whose velocity is v+, `cones` their laws; `products` how many numbers of W.
+    """
+
+    def __init__(self, first: Any, kind: Callable[[int], Kind]) -> None:
+        self.first = first.tobytes()
+        d = np.diff(first) - 1
+        self.kinds = []
+        for k in np.unique(d).tolist():
+            members = np.flatnonzero(d == k)
+            self.kinds.append((kind(k), members, first[members][:, None] + np.arange(1 + k)))
+        blocks = [k.block for k, *_ in self.kinds]
+        self.copies, self.main = (blocks[0].copies, blocks[0].main) if blocks else (1, 0)
+        self.unknowns, self.rows = np.ones((2, d.size), dtype=np.int64)
+        for k, members, _ in self.kinds:
+            if k.d:
+                self.unknowns[members], self.rows[members] = k.block.k, k.block.m
+        self.cones = {block.cone for block in blocks}
+        self.hooked = any(k.hooked for k, *_ in self.kinds)
+        self.again = any(block.hooks.again is not None for block in blocks)
+        self.products = int(((1 + d) ** 2).sum())
 
 
 @dataclass
 class Group:
-    """The contacts of one kind in a step: their cores' numbers, row by row, their memories and numbers of hooks."""
+    """The contacts of one kind in a step: which they are, their rows (count, 1 + d), memories and numbers of hooks."""
 
     kind: Kind
     members: Any
-    states: Array
+    rows: Any
     memory: Array
     numbers: Array
 
-    def fill(self, h: float, data: Given, b_beyond: float, recovery: float) -> None:
-        """The cores under the run's normal law."""
-        core, blank = self.kind.core, self.kind.blank
-        blank[core.place("h")], blank[core.place("b_beyond")] = h, b_beyond
-        fill_cores(self.members, data, recovery, core, core.buffer, blank, self.states)
-        self.roots = np.ascontiguousarray(self.states[:, core.place("J_n").start : core.place("J_t").stop])
+    def fill(self, h: float, data: Given, b_beyond: float, recovery: float, outline: Outline) -> None:
+        """The cores under the run's normal law, row by row, and the outline of the contacts, as all that follows
+        leaves it."""
+        kind, n, count = self.kind, self.kind.places.across, self.members.size
+        self.states, self.roots, self.outline = np.empty((count, kind.blank.size)), np.empty((count, n * n)), outline
+        kind.blank[kind.h], kind.blank[kind.b_beyond] = h, b_beyond
+        fill_cores(
+            self.members, data, recovery, kind.core, kind.core.buffer, kind.blank, kind.places, outline, self.states,
+            self.roots,
+        )  # fmt: skip
 
     def new(self, start: bool) -> Any:
         """Which contacts have no past to estimate their normal impulse by; `start` as `estimate.is_new` has it."""
@@ -83,7 +114,10 @@ class Group:
         kind = self.kind
         if not kind.idle:
             hook, core = kind.block.hooks.given or given_axes, kind.core
-            wrong = call_given(self.states, self.memory, self.numbers, p_bar, hook, core, core.buffer, kind.places)
+            wrong = call_given(
+                self.members, self.states, self.memory, self.numbers, p_bar, hook, core, core.buffer, kind.places,
+                self.outline,
+            )  # fmt: skip
             self.must_be(wrong)
 
     def velocities(self, first: Any, u: Array) -> Array:
@@ -92,44 +126,49 @@ class Group:
         all_coordinates(self.roots, self.members, first, u, x)
         return x
 
-    def asks(self, x: Array, p_n: Array, p_t: Array, largest: float) -> bool:
-        """Whether a contact wants another pass, after velocities x, impulses p_n (count, 1), p_t (count, d) of this one
-        in the axes in use; `largest` is the largest impulse of all contacts [N s]."""
+    def asks(self, first: Any, u: Array, P: Array, largest: float) -> bool:
+        """Whether a contact wants another pass, after velocities u, impulses P (R,) of this one in the axes in use;
+        `largest` is the largest impulse of all contacts [N s]."""
         kind, asked = self.kind, np.zeros(1, dtype=np.int64)
         if kind.block.hooks.again is None:
             return False
         wrong = call_again(
-            self.states, self.memory, self.numbers, x, p_n, p_t, largest, kind.block.hooks.again, kind.core,
-            kind.core.buffer, kind.places, asked,
+            self.members, self.states, self.memory, self.numbers, self.velocities(first, u), *self.impulses(P), largest,
+            kind.block.hooks.again, kind.core, kind.core.buffer, kind.places, self.outline, asked,
         )  # fmt: skip
         self.must_be(wrong)
         return bool(asked[0])
 
-    def remember(self, x: Array, p_n: Array, p_t: Array) -> None:
-        """What the next step needs, p_t in the instant's own axes."""
+    def remember(self, first: Any, u: Array, P: Array) -> None:
+        """What the next step needs, of velocities u, impulses P (R,) in the instant's own axes."""
         kind = self.kind
         if kind.block.hooks.remember is None:
-            self.memory[:, : p_n.shape[1] + p_t.shape[1]] = np.hstack([p_n, p_t])
+            p = P[self.rows] if kind.d else np.concatenate(self.impulses(P), axis=1)
+            self.memory[:, : p.shape[1]] = p
         else:
             call_remember(
-                self.states, self.memory, self.numbers, x, p_n, p_t, kind.block.hooks.remember, kind.core,
-                kind.core.buffer,
+                self.states, self.memory, self.numbers, self.velocities(first, u), *self.impulses(P),
+                kind.block.hooks.remember, kind.core, kind.core.buffer,
             )  # fmt: skip
+
+    def impulses(self, P: Array) -> tuple[Array, Array]:
+        """p_n (count, 1) and p_t (count, d), or (count, 1) where there is no direction, of P (R,)."""
+        p = P[self.rows]
+        return p[:, :1].copy(), p[:, 1:].copy() if self.kind.d else np.zeros_like(p)
+
+    def place(self, at: Arrangement, blocks: BlockArrays, b_n: Array, eps_n: Array) -> None:
+        """The blocks where they belong; of contacts without directions what theirs are made of, b_n, eps_n (r,)."""
+        kind, block = self.kind, self.kind.block
+        if kind.d:
+            place_blocks(
+                self.members, self.states, kind.b_n, block.constant, block.at, block.par, block.val, block.k, block.m,
+                block.cone, at, blocks,
+            )  # fmt: skip
+        else:
+            b_n[self.members], eps_n[self.members] = self.states[:, kind.b_n], self.states[:, kind.eps_n]
 
     def must_be(self, wrong: int) -> None:
         """Raises ModellingError where a hook has done what it may not."""
         if wrong:
             label = self.kind.block.formulation.label
             raise ModellingError(f"{label} is not local to its contacts: {WRONG[wrong]}")
-
-    def of(self, name: str) -> Array:
-        """A field of the cores (count, .)."""
-        return self.states[:, self.kind.core.place(name)]
-
-    def stamped(self) -> Array:
-        """The matrices of the blocks (count, .)."""
-        block = self.kind.block
-        B = np.empty((self.members.size, block.constant.size))
-        theta = np.ascontiguousarray(self.states[:, self.kind.core.place("b_n").start :])
-        stamp_blocks(theta, block.constant, block.at, block.par, block.val, B)
-        return B

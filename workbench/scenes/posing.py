@@ -16,15 +16,16 @@ from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.instant import Instant
 from workbench.problems.contact_blocks import ContactBlocks
-from workbench.problems.mass import mass_of, solve_mass
+from workbench.problems.mass import Mass, mass_of
 from workbench.problems.small_blocks import MOST_VELOCITIES
 from workbench.problems.solution import Status
-from workbench.scenes.kinds import Group, Kind
+from workbench.scenes.blocks import Answer
+from workbench.scenes.kinds import ContactSizes, Group, Kind
 from workbench.scenes.layout import Layout
 from workbench.scenes.memory import Memory
 from workbench.scenes.numbers import own_numbers
-from workbench.scenes.rows import contact_products, contact_rows, moved
-from workbench.scenes.single import Given
+from workbench.scenes.rows import measured
+from workbench.scenes.single import Given, Outline
 from workbench.step.stepper import normal_law
 
 
@@ -41,12 +42,34 @@ class Poser:
         self.formulation, self.recovery = formulation, recovery
         self.law, self.v_th = normal_law(normal), v_th
         self.kinds: dict[int, Kind] = {}
+        self._sizes: ContactSizes | None = None
+        self._mass: tuple[Any, Any] = None, None
+        self._kept: tuple[Any, Any] = None, None
 
     def kind(self, d: int) -> Kind:
         """What contacts with d directions share."""
         if d not in self.kinds:
             self.kinds[d] = Kind(self.formulation, d, self.law, self.v_th)
         return self.kinds[d]
+
+    def sizes(self, first: Any) -> ContactSizes:
+        """What contacts with the rows first (r + 1,) share with those of the last step."""
+        if self._sizes is None or self._sizes.first != first.tobytes():
+            self._sizes = ContactSizes(first, self.kind)
+        return self._sizes
+
+    def mass(self, M: Any) -> Mass:
+        """The factors of M, whose pattern seldom changes."""
+        pattern = M.indptr.tobytes(), M.indices.tobytes()
+        self._mass = pattern, mass_of(M, self._mass[1] if self._mass[0] == pattern else None)
+        return self._mass[1]
+
+    def kept(self, layout: Layout) -> list[Any]:
+        """`Layout.kept`, which seldom changes."""
+        arrangement = layout.arrangement
+        if self._kept[0] != arrangement:
+            self._kept = arrangement, list(layout.kept())
+        return self._kept[1]
 
     def pose(self, s: Instant, memory: Memory | None = None, solver: Solver | None = None) -> "Posed":
         """The step that begins with this instant; `memory` is what the steps before it have left.
@@ -62,17 +85,22 @@ class Posed:
     """The problem of one step, pass by pass, and what its answer means."""
 
     def __init__(self, poser: Poser, s: Instant, memory: Memory) -> None:
-        self.poser, self.instant, self.memory = poser, s, memory
-        self.rows, directions = contact_rows(s), s.directions
-        self.b = s.M @ s.v + s.h * s.f
-        self.groups = [self._group(poser.kind(int(d)), np.flatnonzero(directions == d)) for d in np.unique(directions)]
-        hooked = any(g.kind.hooked for g in self.groups)
-        self.mass = mass_of(s.M) if hooked or s.v.size <= MOST_VELOCITIES else None
+        self.poser, self.instant, self.memory, self.sizes = poser, s, memory, poser.sizes(s.first)
+        self.mass = poser.mass(s.M) if self.sizes.hooked or s.v.size <= MOST_VELOCITIES else None
+        self.rows, motion = measured(s, self.mass, self.sizes.hooked, self.sizes.products)
+        self.b = motion.b
+        self.last: tuple[Any, Any, Any] = None, None, None
+        self.outline = Outline(np.empty((s.contacts, 2)), np.empty(s.contacts, dtype=np.int64))
+        self.groups = [self._group(*some) for some in self.sizes.kinds]
         if self.groups:
-            data = self._data(hooked)
+            rows = self.rows
+            data = Given(
+                rows.first, s.phi, s.e, rows.mu, s.rate, s.eps, rows.scale, motion.u, motion.gain, s.heading, motion.W,
+                motion.origin,
+            )  # fmt: skip
             largest = float(np.abs(self.b).max(initial=0.0))
             for g in self.groups:
-                g.fill(s.h, data, largest, poser.recovery)
+                g.fill(s.h, data, largest, poser.recovery, self.outline)
 
     def begin(self, solver: Solver) -> None:
         """What the formulation does before a step; `solver` finds the impulses without friction, where they are asked
@@ -80,13 +108,15 @@ class Posed:
         for g, p_bar in zip(self.groups, self._estimates(solver), strict=True):
             g.give(p_bar)
 
-    def _group(self, kind: Kind, members: Any) -> Group:
-        s, count = self.instant, members.size
-        memory, numbers = self.memory.recall(kind.d, s.key[members], kind.memory), np.tile(kind.numbers, (count, 1))
+    def _group(self, kind: Kind, members: Any, rows: Any) -> Group:
+        s = self.instant
+        memory = self.memory.recall(kind.d, s.key[members], kind.memory)
+        numbers = np.empty((members.size, kind.numbers.size))
+        numbers[:] = kind.numbers
         if s.numbers:
             own = {name: values[members] for name, values in s.numbers.items()}
             own_numbers(self.poser.formulation, max(kind.d, 1), own, numbers)
-        return Group(kind, members, np.empty((count, kind.blank.size)), memory, numbers)
+        return Group(kind, members, rows, memory, numbers)
 
     def _estimates(self, solver: Solver) -> list[Array]:
         """The normal impulses that contacts may have: the last step's, and those without friction for new ones."""
@@ -110,66 +140,53 @@ class Posed:
         solution = solved_by(solver, problem)
         return posed.impulses(solution.z)[0] if solution.claimed is Status.SOLVED else np.zeros(s.contacts)
 
-    def _data(self, hooked: bool) -> Given:
-        """What the cores are made from; contacts' own W and what forces do only where a hook may ask for them."""
-        s, rows = self.instant, self.rows
-        sizes, u, gain = rows.first[1:] - rows.first[:-1], np.empty(s.mu.size), np.zeros(s.mu.size)
-        origin = np.concatenate([[0], np.cumsum(sizes * sizes)])
-        moved(rows, s.v, u)
-        if hooked:
-            assert self.mass is not None
-            W, a = contact_products(rows, self.mass), s.h * s.f
-            solve_mass(self.mass, a)
-            moved(rows, a, gain)
-        else:
-            W, within = np.zeros(origin[-1]), np.arange(u.size) - np.repeat(rows.first[:-1], sizes)
-            W[np.repeat(origin[:-1], sizes) + within * np.repeat(sizes + 1, sizes)] = 1.0
-        return Given(rows.first, s.phi, s.e, rows.mu, s.rate, s.eps, rows.scale, u, gain, s.heading, W, origin[:-1])
-
     def problem(self) -> ContactBlocks:
         """The blocks of the next pass, by what the cores hold now."""
-        self.layout = Layout(self.instant, self.rows, self.groups)
+        self.layout = Layout(self.instant, self.rows, self.groups, self.sizes, self.outline)
         self.blocks = self.layout.problem(self.b, self.poser.recovery, self.mass)
         return self.blocks
 
     def guess(self) -> Array:
         """The last step's answer (X,), contact by contact, zero where there is none."""
-        return self.layout.recalled(self.memory)
+        x = np.zeros(self.blocks.size)
+        for sort, keys, places in self.poser.kept(self.layout):
+            x[places] = self.memory.recall(sort, keys, places.shape[1])
+        x[np.isnan(x)] = 0.0
+        return x
 
     def velocity(self, x: Array) -> Array:
         """v+ (n,) of an answer x (X,)."""
-        n, main = self.instant.v.size, self.layout.main
-        return self.blocks.velocities(x)[main * n : (main + 1) * n]
+        return self._read(x)[0]
 
     def impulses(self, x: Array) -> tuple[Array, Array, Array]:
         """P (R,) of the contacts in the rows of the instant, p_b (m,), p_f (k,) [N s], of an answer x (X,)."""
-        return self.layout.impulses(self.layout.all_impulses(self.blocks, x))
+        _, P, found = self._read(x)
+        return found.P, *self.layout.beside(P)
 
     def again(self, x: Array) -> bool:
         """Whether the formulation asks for another pass after this answer."""
-        if all(g.kind.block.hooks.again is None for g in self.groups):
+        if not self.sizes.again:
             return False
-        P, u = self.layout.isotropic(self.layout.all_impulses(self.blocks, x), turned=True), self._speeds(x)
-        largest = float(np.abs(P).max(initial=0.0))
+        _, _, found = self._read(x)
+        largest = float(np.abs(found.in_use).max(initial=0.0))
         # Every contact is asked: their hooks prepare the next pass.
-        asked = [g.asks(g.velocities(self.rows.first, u), *self._parts(g, P), largest) for g in self.groups]
+        asked = [g.asks(self.rows.first, found.u, found.in_use, largest) for g in self.groups]
         return any(asked)
 
     def remember(self, x: Array) -> None:
         """Keep what the next step needs, by the contacts' keys."""
-        P, u = self.layout.isotropic(self.layout.all_impulses(self.blocks, x), turned=False), self._speeds(x)
+        _, _, found = self._read(x)
         self.memory.forget()
         for g in self.groups:
-            g.remember(g.velocities(self.rows.first, u), *self._parts(g, P))
+            g.remember(self.rows.first, found.u, found.own)
             self.memory.keep(g.kind.d, self.instant.key[g.members], g.memory)
-        self.layout.keep(self.memory, x)
+        for sort, keys, places in self.poser.kept(self.layout):
+            self.memory.keep(sort, keys, x[places])
 
-    def _speeds(self, x: Array) -> Array:
-        u = np.empty(self.instant.mu.size)
-        moved(self.rows, self.velocity(x), u)
-        return u
-
-    def _parts(self, g: Group, P: Array) -> tuple[Array, Array]:
-        """p_n (count, 1) and p_t (count, d) of a group."""
-        normals, d = self.rows.first[g.members][:, None], g.kind.d
-        return P[normals], P[normals + 1 + np.arange(d)] if d else np.zeros((g.members.size, 1))
+    def _read(self, x: Array) -> tuple[Array, Array, Answer]:
+        """`Layout.read` of an answer x (X,), which is asked for several times."""
+        layout, last, found = self.last
+        if layout is not self.layout or last is not x:
+            found = self.layout.read(self.blocks, x)
+            self.last = self.layout, x, found
+        return found

@@ -13,10 +13,11 @@ from numba import types
 
 from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
-from workbench.engine.kernels import INDICES, VECTOR
-from workbench.engine.stored import STORED, as_stored
+from workbench.engine.kernels import INDICES, VECTOR, set_all
+from workbench.engine.scratch import scratch, scratch_indices
+from workbench.engine.stored import STORED, add_product, as_stored
 from workbench.mechanics.instant import Instant
-from workbench.problems.mass import Mass, own_products
+from workbench.problems.mass import MASS, NO_MASS, Mass, own_products, solve_mass
 
 I64 = types.int64
 
@@ -36,10 +37,11 @@ class ContactRows(NamedTuple):
 ROWS = argument_type(ContactRows, *(INDICES,) * 4, *(VECTOR,) * 3)
 
 
-@kernel(types.void(INDICES, STORED, INDICES, INDICES, INDICES))
-def count_columns(first, J, start, place, seen):
-    """start, place (r + 1,); seen (n,) is scratch."""
-    for j in range(seen.shape[0]):
+@kernel(types.void(INDICES, STORED, I64, INDICES, INDICES), checked=False)
+def count_columns(first, J, n, start, place):
+    """start, place (r + 1,), of contacts over n velocities."""
+    seen = scratch_indices(n)
+    for j in range(n):
         seen[j] = -1
     start[0] = place[0] = 0
     for i in range(first.shape[0] - 1):
@@ -109,24 +111,60 @@ def moved(rows, v, u):
             u[a] = s
 
 
-def contact_rows(s: Instant) -> ContactRows:
-    """The contact rows of an instant."""
-    first = s.first
-    r, n = s.contacts, s.v.size
-    J = as_stored(s.J)
-    start, place, scratch = (np.empty(size, dtype=np.int64) for size in (r + 1, r + 1, n))
-    count_columns(first, J, start, place, scratch)
-    scale, mu = np.empty(s.mu.size), np.empty(r)
-    isotropic(first, s.mu, scale, mu)
+class Motion(NamedTuple):
+    """How an instant moves: b (n,) = M v + h f; u (R,) the velocities before the step in the rows of contacts, `gain`
+    what forces add to them; W_ii of every contact, flat, from origin[i] on. Gain and W are told where hooks may ask
+    for them; else they are 0 and the identity."""
+
+    b: Array
+    u: Array
+    gain: Array
+    W: Array
+    origin: Any
+
+
+MOTION = argument_type(Motion, *(VECTOR,) * 4, INDICES)
+
+
+@kernel(
+    types.void(STORED, STORED, VECTOR, types.float64, VECTOR, VECTOR, types.boolean, MASS, ROWS, MOTION), checked=False
+)
+def measure(J, M, mu, h, f, v, hooked, mass, rows, motion):
+    """The rows of contacts, whose columns are counted, and how they move; `mass` is read where they are `hooked`."""
+    first, b, gain, W, at = rows.first, motion.b, motion.gain, motion.W, 0
+    isotropic(first, mu, rows.scale, rows.mu)
+    fill_rows(J, rows, scratch_indices(v.shape[0]))
+    moved(rows, v, motion.u)
+    for j in range(v.shape[0]):
+        b[j] = h * f[j]
+    add_product(M, v, b)
+    for i in range(first.shape[0] - 1):
+        motion.origin[i] = at
+        at += (first[i + 1] - first[i]) ** 2
+    if hooked:
+        own_products(first, rows.start, rows.column, rows.place, rows.value, mass, W)
+        a = scratch(v.shape[0])
+        for j in range(v.shape[0]):
+            a[j] = h * f[j]
+        solve_mass(mass, a)
+        moved(rows, a, gain)
+    else:
+        set_all(0.0, gain)
+        set_all(0.0, W)
+        for i in range(first.shape[0] - 1):
+            for k in range(first[i + 1] - first[i]):
+                W[motion.origin[i] + k * (first[i + 1] - first[i] + 1)] = 1.0
+
+
+def measured(s: Instant, mass: Mass | None, hooked: bool, products: int) -> tuple[ContactRows, Motion]:
+    """The contact rows of an instant and how they move, with so many numbers of W; `mass` may be None where nothing is
+    `hooked`."""
+    r, R, n = s.contacts, s.mu.size, s.v.size
+    J, M = as_stored(s.J), as_stored(s.M)
+    start, place = np.empty(r + 1, dtype=np.int64), np.empty(r + 1, dtype=np.int64)
+    count_columns(s.first, J, n, start, place)
     column, value = np.empty(start[-1], dtype=np.int64), np.empty(place[-1])
-    rows = ContactRows(first, start, column, place, value, scale, mu)
-    fill_rows(J, rows, scratch)
-    return rows
-
-
-def contact_products(rows: ContactRows, mass: Mass) -> np.ndarray:
-    """W_ii of every contact, (1 + d_i)^2 numbers each, flat."""
-    sizes = np.diff(rows.first)
-    W = np.empty(int((sizes * sizes).sum()))
-    own_products(*rows[:5], mass, W)
-    return W
+    rows = ContactRows(s.first, start, column, place, value, np.empty(R), np.empty(r))
+    motion = Motion(np.empty(n), np.empty(R), np.empty(R), np.empty(products), np.empty(r, dtype=np.int64))
+    measure(J, M, s.mu, s.h, s.f, s.v, hooked, NO_MASS if mass is None else mass, rows, motion)
+    return rows, motion

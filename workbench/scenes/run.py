@@ -7,16 +7,20 @@ from typing import Any, Protocol
 import numpy as np
 
 from workbench.arrays import Array
+from workbench.engine.stored import add_product, as_stored
 from workbench.engine.timing import clock
 from workbench.errors import WorkbenchError
 from workbench.mechanics.instant import Places
 from workbench.problems.solution import Status
 from workbench.scenes.scene import Scene
 from workbench.scenes.stepper import Stepped
-from workbench.scenes.track import ContactsByBody, Track, by_body, in_a_row, stacked
+from workbench.scenes.track import ContactsByBody, StepContacts, Track, by_body, in_a_row, stacked
 
 TOO_FAST = 1e6
 """Speed [m/s, rad/s] beyond which a run has exploded and ends."""
+
+AT_ONCE, ROWS_AT_ONCE = 256, 100_000
+"""Steps, and rows of their contacts, that wait until something is worked out of them."""
 
 
 class SteppingScheme(Protocol):
@@ -44,7 +48,7 @@ def run(
     """
     q, v = scene.start() if start is None else start
     stepper.begin()
-    kept, seconds = TrackRecorder(scene, q, v), 0.0
+    kept, seconds = TrackRecorder(scene, q, v, stepper.h), 0.0
     status, reason = Status.SOLVED, ""
     while kept.steps < steps:
         begun = clock()
@@ -58,54 +62,76 @@ def run(
         status, reason = _judged(x)
         if status is not Status.SOLVED:
             break
-        kept.add(x, stepper.h)
+        kept.add(x)
         q, v = x.q, x.v
         if progress:
             progress(kept.steps)
-    track = kept.track(stepper.label, stepper.solver, stepper.h, steps, status, reason, seconds)
+    track = kept.track(stepper.label, stepper.solver, steps, status, reason, seconds)
     return replace(track, others=dict(getattr(stepper, "others", {})))
 
 
 class TrackRecorder:
-    """A run while it is made: states, poses, energies and what touches, step by step."""
+    """A run of steps of h [s] while it is made: states, poses, energies and what touches.
 
-    def __init__(self, scene: Scene, q: Array, v: Array) -> None:
-        self.scene = scene
-        self.states = [(q, v, *scene.poses(q), scene.energy(q, v))]
-        self.rows: list[tuple[ContactsByBody, Array, int, float, float, int]] = []
+    What is worked out of states and contacts is worked out of many steps at once.
+    """
+
+    def __init__(self, scene: Scene, q: Array, v: Array, h: float) -> None:
+        self.scene, self.h, self.q, self.v = scene, h, [q], [v]
+        self.motion = [scene.motion(q[None], v[None])]
+        self.numbers: list[tuple[int, float, float, int]] = []
+        self.waiting: list[StepContacts] = []
+        self.rows = 0
+        self.touched: list[tuple[ContactsByBody, Array, Any]] = []
 
     @property
     def steps(self) -> int:
-        return len(self.rows)
+        return len(self.numbers)
 
-    def add(self, x: Stepped, h: float) -> None:
-        """A finished step of h [s]."""
+    def add(self, x: Stepped) -> None:
+        """A finished step."""
         given = x.given
+        u = given.rate.copy()
+        add_product(as_stored(given.J), x.v, u)
         places = given.places or Places.unknown(given.contacts, given.mu.size)
-        centre, u = self.states[-1][2], given.J @ x.v + given.rate
-        touched = by_body(len(self.scene.bodies), centre, places, given.first, x.P, u, given.phi, h)
-        self.keep(x.q, x.v, touched, given.contacts, x.residual, x.tolerance, x.iterations)
+        contacts = StepContacts(given.first, x.P, u, given.phi, places)
+        self.keep(x.q, x.v, contacts, given.contacts, x.residual, x.tolerance, x.iterations)
 
     def keep(
-        self, q: Array, v: Array, touched: tuple[ContactsByBody, Array], contacts: int, residual: float,
-        tolerance: float, iterations: int,
+        self, q: Array, v: Array, contacts: StepContacts, count: int, residual: float, tolerance: float,
+        iterations: int,
     ) -> None:  # fmt: skip
-        """A finished step by its state, what touched (`by_body`), and what it took."""
-        self.rows.append((*touched, contacts, residual, tolerance, iterations))
-        self.states.append((q, v, *self.scene.poses(q), self.scene.energy(q, v)))
+        """A finished step by its state, its contacts, and what it took."""
+        self.q.append(q)
+        self.v.append(v)
+        self.numbers.append((count, residual, tolerance, iterations))
+        self.waiting.append(contacts)
+        self.rows += contacts.P.size
+        if len(self.waiting) == AT_ONCE or self.rows > ROWS_AT_ONCE:
+            self._work_out()
 
-    def track(
-        self, label: str, solver: str, h: float, wanted: int, status: Status, reason: str, seconds: float
-    ) -> Track:
+    def _work_out(self) -> None:
+        """Poses, energies and contacts of the steps that wait."""
+        if self.waiting:
+            count = len(self.waiting)
+            before, after = self.motion[-1], self.scene.motion(np.array(self.q[-count:]), np.array(self.v[-count:]))
+            self.motion.append(after)
+            centre = np.concatenate([before[0][-1:], after[0][:-1]])
+            self.touched.append(by_body(centre, self.waiting, self.h))
+            self.waiting, self.rows = [], 0
+
+    def track(self, label: str, solver: str, wanted: int, status: Status, reason: str, seconds: float) -> Track:
         """All of it; where it ended early, `reason` says why."""
-        q, v, position, orientation, energy = (np.array(x) for x in zip(*self.states, strict=True))
-        rows, pressing, *numbers = zip(*self.rows, strict=True) if self.rows else ((), (), (), (), (), ())
-        contacts, residual, tolerance, iterations = (np.array(x, dtype=float) for x in numbers)
+        self._work_out()
+        position, orientation, energy = (np.concatenate(x) for x in zip(*self.motion, strict=True))
+        rows, pressing, pressed = zip(*self.touched, strict=True) if self.touched else ((), (), ())
+        contacts, residual, tolerance, iterations = np.array(self.numbers, dtype=float).reshape(-1, 4).T
         return Track(
-            label, solver, h, wanted, q, v, position, orientation, energy, stacked(rows, len(self.scene.bodies)),
-            contacts.astype(np.int64), residual, tolerance.min(initial=np.inf), iterations.astype(np.int64), status,
-            f"at {self.steps * h:g} s: {reason}" if reason else "", seconds, in_a_row(pressing),
-            np.array([len(x) for x in pressing], dtype=np.int64),
+            label, solver, self.h, wanted, np.array(self.q), np.array(self.v), position, orientation, energy,
+            stacked(rows, len(self.scene.bodies)), contacts.astype(np.int64), residual.copy(),
+            tolerance.min(initial=np.inf), iterations.astype(np.int64), status,
+            f"at {self.steps * self.h:g} s: {reason}" if reason else "", seconds, in_a_row(pressing),
+            np.concatenate([np.zeros(0, dtype=np.int64), *pressed]),
         )  # fmt: skip
 
 
@@ -115,8 +141,9 @@ def _judged(x: Stepped) -> tuple[Status, str]:
         return x.status, x.reason or x.status.meaning
     if not x.residual <= x.tolerance:
         return Status.INACCURATE, f"residual {x.residual:.1e} above {x.tolerance:.0e}"
-    if not (np.isfinite(x.q).all() and abs(x.v).max(initial=0.0) < TOO_FAST):
-        return Status.NOT_FINITE, f"the motion explodes: a velocity of {abs(x.v).max(initial=0.0):.1e} m/s or rad/s"
+    fastest = abs(x.v).max(initial=0.0)
+    if not (np.isfinite(x.q).all() and fastest < TOO_FAST):
+        return Status.NOT_FINITE, f"the motion explodes: a velocity of {fastest:.1e} m/s or rad/s"
     return Status.SOLVED, ""
 
 

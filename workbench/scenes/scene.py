@@ -58,6 +58,12 @@ class Scene(ABC):
         """Kinetic and potential energy [J]; NaN where it is not known."""
         return float("nan")
 
+    def motion(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
+        """Positions (K, B, 3), orientations (K, B, 4) and energies (K,) of K states q (K, n_q), v (K, n)."""
+        poses = [self.poses(x) for x in q]
+        position, orientation = (np.array(x) for x in zip(*poses, strict=True))
+        return position, orientation, np.array([self.energy(*state) for state in zip(q, v, strict=True)])
+
     def solids(self) -> tuple[Solid | Plane, ...]:
         """The shapes that the motion is drawn with, (body, shape) by `Solid`."""
         return ()

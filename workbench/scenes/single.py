@@ -35,8 +35,7 @@ BENDING = 1e-9
 
 class Given(NamedTuple):
     """Data of all contacts, normal row first, in directions scaled by their coefficients (`rows`): `first` (r + 1,);
-    phi, e, mu (r,); rate, eps, scale, u, gain (R,), u the velocity before the step and `gain` what forces add to it;
-    heading (r, 2); W flat with its places `origin` (r,)."""
+    phi, e, mu (r,); rate, eps, scale (R,); u, gain (R,), W and origin (r,) as in `rows.Motion`; heading (r, 2)."""
 
     first: Any
     phi: Any
@@ -70,6 +69,26 @@ class CoreOffsets(NamedTuple):
 PLACES = argument_type(CoreOffsets, *(I64,) * 5)
 
 
+class Outline(NamedTuple):
+    """Of every contact the tangent axes in use (r, 2), and whether it is closed (r,)."""
+
+    frame: Any
+    closed: Any
+
+
+OUTLINE = argument_type(Outline, MATRIX, INDICES)
+
+
+@kernel(types.void(VECTOR, I64, PLACES, OUTLINE))
+def draw(state, i, places, outline):
+    """The outline of contact i by the numbers of its core."""
+    outline.frame[i, 0], outline.frame[i, 1] = state[places.frame], state[places.frame + 1]
+    outline.closed[i] = 0
+    for a in range(places.across):
+        if state[places.J + a] != 0.0:
+            outline.closed[i] = 1
+
+
 @kernel(types.void(CORE, VECTOR, VECTOR))
 def coordinates(core, u, x):
     """x of J x = u, by the rows of J before anything turned them; u, x (1 + d,)."""
@@ -81,7 +100,7 @@ def coordinates(core, u, x):
         x[a] = s / pivot if pivot > 0.0 else 0.0
 
 
-@kernel(types.void(MATRIX, INDICES, INDICES, VECTOR, MATRIX))
+@kernel(types.void(MATRIX, INDICES, INDICES, VECTOR, MATRIX), checked=False)
 def all_coordinates(roots, members, first, u, x):
     """x (count, n) of every contact's velocities u (R,) before anything turned; roots (count, n n) its J then."""
     n = x.shape[1]
@@ -119,9 +138,12 @@ def root(core, W, origin, rows, mass):
                 core.J_t[a - 1, b] = s
 
 
-@kernel(types.void(INDICES, GIVEN_DATA, types.float64, CORE, VECTOR, VECTOR, MATRIX))
-def fill_cores(members, data, recovery, core, buffer, blank, states):
-    """The cores of some contacts, as rows of `states`, with the run's normal law and no hook yet.
+@kernel(
+    types.void(INDICES, GIVEN_DATA, types.float64, CORE, VECTOR, VECTOR, PLACES, OUTLINE, MATRIX, MATRIX), checked=False
+)
+def fill_cores(members, data, recovery, core, buffer, blank, places, outline, states, roots):
+    """The cores of some contacts, as rows of `states`, with the run's normal law and no hook yet, and their J as rows
+    of `roots`.
 
     `blank` is what all begin with. An overlap is undone at `recovery` [m/s] at most.
     """
@@ -151,9 +173,11 @@ def fill_cores(members, data, recovery, core, buffer, blank, states):
         if core.law == GAP:
             core.b_n[0] += max(0.0, -recovery - core.phi[0] / core.h)
         copy(buffer, states[j])
+        copy(buffer[places.J :], roots[j])
+        draw(buffer, i, places, outline)
 
 
-@kernel(types.void(MATRIX, MATRIX, types.boolean, CORE, VECTOR, VECTOR))
+@kernel(types.void(MATRIX, MATRIX, types.boolean, CORE, VECTOR, VECTOR), checked=False)
 def find_new(states, memory, start, core, buffer, new):
     """new (count,): 1 for contacts without a past to estimate their normal impulse by (`estimate.is_new`)."""
     for j in range(states.shape[0]):
@@ -185,8 +209,8 @@ def damage(core, before, places, c, s):
     return FINE if (shut or same) and wrong <= BENDING * largest else BENT
 
 
-@kernel(I64(MATRIX, MATRIX, MATRIX, VECTOR, GIVEN_T, CORE, VECTOR, PLACES))
-def call_given(states, memory, numbers, p_bar, given, core, buffer, places):
+@kernel(I64(INDICES, MATRIX, MATRIX, MATRIX, VECTOR, GIVEN_T, CORE, VECTOR, PLACES, OUTLINE), checked=False)
+def call_given(members, states, memory, numbers, p_bar, given, core, buffer, places, outline):
     """The hook before a step, contact by contact; FINE, or what the first did that is wrong."""
     for j in range(states.shape[0]):
         copy(states[j], buffer)
@@ -196,11 +220,17 @@ def call_given(states, memory, numbers, p_bar, given, core, buffer, places):
         if wrong:
             return wrong
         copy(buffer, states[j])
+        draw(buffer, members[j], places, outline)
     return FINE
 
 
-@kernel(I64(MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, types.float64, AGAIN_T, CORE, VECTOR, PLACES, INDICES))
-def call_again(states, memory, numbers, x, p_n, p_t, largest, again, core, buffer, places, asked):
+@kernel(
+    I64(
+        INDICES, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, types.float64, AGAIN_T, CORE, VECTOR, PLACES, OUTLINE,
+        INDICES,
+    ), checked=False
+)  # fmt: skip
+def call_again(members, states, memory, numbers, x, p_n, p_t, largest, again, core, buffer, places, outline, asked):
     """The hook after a solve; asked (1,) receives how many contacts ask for another pass. FINE, or what is wrong.
 
     x (count, .) the velocities in the cores' coordinates, p_n (count, 1), p_t (count, d) in the axes in use, `largest`
@@ -216,10 +246,11 @@ def call_again(states, memory, numbers, x, p_n, p_t, largest, again, core, buffe
         if wrong:
             return wrong
         copy(buffer, states[j])
+        draw(buffer, members[j], places, outline)
     return FINE
 
 
-@kernel(types.void(MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, REMEMBER_T, CORE, VECTOR))
+@kernel(types.void(MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, REMEMBER_T, CORE, VECTOR), checked=False)
 def call_remember(states, memory, numbers, x, p_n, p_t, remember, core, buffer):
     """The hook after a step, p_t in the instant's own axes."""
     for j in range(states.shape[0]):

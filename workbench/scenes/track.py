@@ -1,7 +1,7 @@
 """What a run of a scene leaves behind, by body: states, net contact wrenches, and what symptoms are read off.
 
 Contacts come and go and differ from run to run, so that runs are compared by their bodies. Whoever steps a scene, a
-formulation or another engine, tells every step's contacts to `by_body` and stacks the rows. Which bodies press on each
+formulation or another engine, tells every step's contacts to `by_body`. Which bodies press on each
 other is kept contact by contact.
 """
 
@@ -108,8 +108,19 @@ class Track:
         return len(self.contacts) == self.wanted
 
 
+class StepContacts(NamedTuple):
+    """The contacts of a step, rows as in `mechanics.instant.Instant`: impulses P (R,) [N s] in it, velocities
+    u = J v+ + rate (R,) at its end, gaps phi (r,) [m] at its start, and where they are."""
+
+    first: NDArray[np.int64]
+    P: Array
+    u: Array
+    phi: Array
+    places: Places
+
+
 class Touch(NamedTuple):
-    """The contacts of a step as `by_body` has them."""
+    """The contacts of a step, or of several one after the other, as `add_up` has them."""
 
     first: Any
     P: Any
@@ -120,8 +131,10 @@ class Touch(NamedTuple):
     acts: Any
 
 
+CUBE = types.Array(types.float64, 3, "C")
 TOUCH = argument_type(Touch, INDICES, VECTOR, VECTOR, VECTOR, MATRIX, PAIRS, MATRIX)
 STEP = argument_type(ContactsByBody, MATRIX, MATRIX, VECTOR, VECTOR, MATRIX, VECTOR, VECTOR)
+STEPS = argument_type(ContactsByBody, CUBE, CUBE, MATRIX, MATRIX, CUBE, MATRIX, MATRIX)
 
 
 @kernel(types.int64(types.float64, MATRIX, TOUCH, STEP, MATRIX))
@@ -180,40 +193,55 @@ def add_up(h, centre, touch, found, pressing):
     return count
 
 
-def by_body(
-    bodies: int, centre: Array, places: Places, first: NDArray[np.int64], P: Array, u: Array, phi: Array, h: float
-) -> tuple[ContactsByBody, Array]:
-    """The contacts of a step by body, and those that press, for `in_a_row`.
+@kernel(types.void(types.float64, CUBE, INDICES, TOUCH, STEPS, MATRIX, INDICES), checked=False)
+def add_up_steps(h, centre, ends, touch, found, pressing, pressed):
+    """The same of K steps, of which step k has the contacts ends[k] : ends[k + 1]; `pressed` (K,) counts."""
+    first, P, u, phi, point, pair, acts = touch
+    total = 0
+    for k in range(centre.shape[0]):
+        a, b = ends[k], ends[k + 1]
+        contacts = Touch(first[a + k : b + k + 1], P, u, phi[a:b], point[a:b], pair[a:b], acts)
+        step = ContactsByBody(
+            found.wrench[k], found.place[k], found.load[k], found.gap[k], found.slide[k], found.slip[k], found.held[k]
+        )
+        pressed[k] = add_up(h, centre[k], contacts, step, pressing[total:])
+        total += pressed[k]
 
-    `centre` of mass (B, 3) [m] at its start, impulses P (R,) [N s] in it, velocities u = J v+ (R,) at its end, gaps phi
-    (r,) [m], and where the contacts are; rows as in `mechanics.instant.Instant`.
+
+def by_body(centre: Array, steps: Sequence[StepContacts], h: float) -> tuple[ContactsByBody, Array, NDArray[np.int64]]:
+    """The contacts of K steps of h [s] by body (K, B, ...), those that press, for `in_a_row`, and how many do (K,).
+
+    `centre` (K, B, 3) [m] are the centres of mass at their starts.
     """
-    found = _nothing(bodies)
+    K, bodies = centre.shape[:2]
+    r, R = np.array([(x.phi.size, x.P.size) for x in steps]).T
+    ends, rows = (np.append(0, np.cumsum(x)) for x in (r, R))
+    first = np.concatenate([x.first + begin for x, begin in zip(steps, rows.tolist(), strict=False)])
+    numbers = [(x.P, x.u, x.phi, x.places.point, x.places.pair, x.places.acts) for x in steps]
+    P, u, phi, point, pair, acts = (np.concatenate(x) for x in zip(*numbers, strict=True))
+    P, u, phi, point, acts = (np.ascontiguousarray(x, dtype=float) for x in (P, u, phi, point, acts))
+    touch = Touch(first.astype(np.int64), P, u, phi, point, np.ascontiguousarray(pair, dtype=np.int64), acts)
+    found, pressing, pressed = _nothing(K, bodies), np.empty((phi.size, 4)), np.empty(K, dtype=np.int64)
     found.place[:], found.gap[:] = 0.0, np.inf
-    numbers = (np.ascontiguousarray(x, dtype=float) for x in (P, u, phi, places.point, places.acts))
-    whole = (np.ascontiguousarray(x, dtype=np.int64) for x in (first, places.pair))
-    (begin, pair), (P, u, phi, point, acts) = whole, numbers
-    touch = Touch(begin, P, u, phi, point, pair, acts)
-    pressing = np.empty((phi.size, 4))
-    count = add_up(h, np.ascontiguousarray(centre, dtype=float), touch, found, pressing)
-    return found, pressing[:count].copy()
+    add_up_steps(h, np.ascontiguousarray(centre, dtype=float), ends, touch, found, pressing, pressed)
+    return found, pressing[: pressed.sum()].copy(), pressed
 
 
 def stacked(rows: Sequence[ContactsByBody], bodies: int) -> ContactsByBody:
-    """The rows of K steps as one, (K, B, ...)."""
-    if rows:
-        return ContactsByBody(*(np.stack(x) for x in zip(*rows, strict=True)))
-    return ContactsByBody(*(np.zeros((0, *x.shape)) for x in _nothing(bodies)))
+    """The rows of steps one after the other, (K, B, ...)."""
+    return ContactsByBody(*(np.concatenate(x) for x in zip(_nothing(0, bodies), *rows, strict=True)))
 
 
 def in_a_row(steps: Sequence[Array]) -> Pressing:
-    """The contacts that press of K steps, one step after the other."""
+    """The contacts that press, one step after the other."""
     rows = np.concatenate(steps) if steps else np.empty((0, 4))
     return Pressing(rows[:, :2].astype(np.int64), rows[:, 2].copy(), rows[:, 3].copy())
 
 
-def _nothing(bodies: int) -> ContactsByBody:
-    """The rows of a step in which nothing touches."""
-    load, slip = np.zeros((2, bodies))
-    nowhere, gap = np.full((bodies, 3), np.nan), np.full(bodies, np.nan)
-    return ContactsByBody(np.zeros((bodies, 6)), nowhere, load, gap, np.zeros((bodies, 3)), slip, np.zeros(3))
+def _nothing(K: int, bodies: int) -> ContactsByBody:
+    """The rows of K steps in which nothing touches."""
+    load, slip = np.zeros((2, K, bodies))
+    nowhere, gap = np.full((K, bodies, 3), np.nan), np.full((K, bodies), np.nan)
+    return ContactsByBody(
+        np.zeros((K, bodies, 6)), nowhere, load, gap, np.zeros((K, bodies, 3)), slip, np.zeros((K, 3))
+    )

@@ -16,7 +16,7 @@ from workbench.scenes.mujoco.model import warnings_of_mujoco
 from workbench.scenes.mujoco.package import mujoco
 from workbench.scenes.mujoco.scene import MujocoScene
 from workbench.scenes.run import TrackRecorder
-from workbench.scenes.track import ContactsByBody, Track, by_body
+from workbench.scenes.track import StepContacts, Track
 
 CONES = "pyramidal", "elliptic"
 
@@ -87,7 +87,7 @@ class MujocoEngine:
         """Steps of h [s] from the scene's start, controlled as the scene is, as far as MuJoCo goes."""
         mj, scene, m = mujoco(), self.scene, self._model(h)
         d, steps, seconds = self._begun(m), round(duration / h), 0.0
-        kept, status, reason = TrackRecorder(scene, *scene.start()), Status.SOLVED, ""
+        kept, status, reason = TrackRecorder(scene, *scene.start(), h), Status.SOLVED, ""
         with warnings_of_mujoco():
             while kept.steps < steps:
                 d.ctrl[:] = scene.controls.at(kept.steps * h)
@@ -98,17 +98,17 @@ class MujocoEngine:
                 if reason:
                     status = Status.NOT_FINITE
                     break
-                centre = kept.states[-1][2]
-                found, contacts = touched(scene, m, d, centre, h)
+                found = touched(scene, m, d, h)
+                contacts = found.phi.size + d.nl
                 solved = int(d.solver_niter[: max(1, d.nisland)].sum())
                 kept.keep(np.append(d.qpos, d.act), d.qvel.copy(), found, contacts, np.nan, np.inf, solved)
                 if progress:
                     progress(kept.steps)
-        return kept.track(self.label, "mj_step", h, steps, status, reason, seconds)
+        return kept.track(self.label, "mj_step", steps, status, reason, seconds)
 
 
-def touched(scene: MujocoScene, m: Any, d: Any, centre: Array, h: float) -> tuple[tuple[ContactsByBody, Array], int]:
-    """What touched in the step of h [s] that has just been made, see `by_body`, and how many contacts and limits.
+def touched(scene: MujocoScene, m: Any, d: Any, h: float) -> StepContacts:
+    """What touched in the step of h [s] that has just been made.
 
     `d` has its velocities at the end of the step, its kinematics and contacts at the start.
     """
@@ -129,7 +129,7 @@ def touched(scene: MujocoScene, m: Any, d: Any, centre: Array, h: float) -> tupl
     places = Places(point, pair, acts[kept])
     first = np.append(0, np.cumsum(kept.sum(axis=1)))
     phi = c.dist[there] - c.includemargin[there]
-    return by_body(len(scene.bodies), centre, places, first, h * forces[kept], u[kept], phi, h), there.size + d.nl
+    return StepContacts(first, h * forces[kept], u[kept], phi, places)
 
 
 def _broken(d: Any) -> str:
