@@ -71,12 +71,12 @@ def measure(law, grains, duration, h, tight):
     seconds, clock = time.process_time() - begun, time.perf_counter() - clock
     rest = seconds - sum(row[0] for row in timed.rows)
     print(
-        f"{law}: {len(track.contacts)} steps of {h:g} s, {track.status.name} {track.reason}: {seconds:.1f} processor "
+        f"{law}: {track.steps} steps of {h:g} s, {track.status.name} {track.reason}: {seconds:.1f} processor "
         f"seconds, {rest:.1f} of them besides the steps; {clock:.1f} s by the clock",
         flush=True,
     )
     if tight:
-        k = round(WHEN * len(track.contacts))
+        k = round(WHEN * track.steps)
         scene, stepper = stepper_of(law, grains, h, TIGHT)
         timed, q, v = Timed(stepper, TIGHT, 1), track.q[k], track.v[k]
         for i in range(k, k + tight):

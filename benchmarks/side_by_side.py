@@ -191,10 +191,10 @@ def scenes() -> Iterator[Row]:
             for _ in range(4):
                 begun = time.process_time()
                 track = run(scene, stepper, STEPS)
-                count = len(track.contacts)
+                count = track.steps
                 least = min(least, (time.process_time() - begun) / max(count, 1))
-            solved = int((track.residual <= track.tolerance).sum())
-            yield f"scenes, {law}", name, STEPS, solved, float(track.residual.max(initial=0.0)), 1e6 * least
+            solved = int((track.residuals <= track.tolerance).sum())
+            yield f"scenes, {law}", name, STEPS, solved, float(track.residuals.max(initial=0.0)), 1e6 * least
 
 
 def table(before: dict[str, Row], now: dict[str, Row]) -> str:

@@ -69,9 +69,9 @@ class Silo(GrainCase):
 
     def measured(self, track: Track) -> dict[str, float]:
         """The floor's normal is the only one that points upwards, and the centre of a level bed is at H/2."""
-        height, last = float(track.position[-1, :, 2].mean()), len(track.contacts) // LAST
+        height, last = float(track.position[-1, :, 2].mean()), track.steps // LAST
         pull = float(self.scene().mass.sum() * self.gravity)
-        floor = float(track.steps.held[-last:, 2].mean()) / pull if last and pull else np.nan
+        floor = float(track.touched.held[-last:, 2].mean()) / pull if last and pull else np.nan
         return {"floor": floor, "sideways": self._sideways(floor, height), "height": height}
 
     def _friction(self, height: float) -> float:

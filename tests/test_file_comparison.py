@@ -292,7 +292,7 @@ def test_what_is_asked_after_an_answer_does_not_count_as_its_time(monkeypatch):
         return posed(problem, formulation)
 
     monkeypatch.setattr(files, "posed", slowly)
-    outcome = files.outcome_of(redundant(4, n=12), files.Task(BY_NAME["ccp"], None))
+    outcome = files.outcome_of(redundant(4, n=12), files.Job(BY_NAME["ccp"], None, files.STEP))
     assert (outcome.claimed, outcome.convex, passed) == ("SOLVED", True, [0.0])
 
 

@@ -148,9 +148,9 @@ def test_a_balance_that_is_off_is_seen():
     names = {x.name for x in case.truths(track)}
     assert names == {"momentum balance", "energy balance", "energy gained", "weight carried"}
     assert next(x for x in case.truths(track) if x.name == "weight carried").theory > 0
-    track.steps.wrench[-1, 3, 2] += 1e-4
+    track.touched.wrench[-1, 3, 2] += 1e-4
     assert {x.name for x in case.truths(track) if not x.holds} >= {"momentum balance", "weight carried"}
-    track.steps.wrench[-1, 3, 2] -= 1e-4
+    track.touched.wrench[-1, 3, 2] -= 1e-4
     track.v[7, 2] += 1e-6
     assert not all(x.holds for x in case.truths(track))
     track.v[7, 2] -= 1e-6

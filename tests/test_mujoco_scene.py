@@ -287,13 +287,13 @@ def test_wrenches_of_the_engine_are_what_momenta_change_by(scene):
     momenta = [s.momentum(q, v) for q, v in zip(track.q, track.v, strict=True)]
     linear = np.array([p[free] for p, _ in momenta])
     weight = np.array([s.model.body(s.bodies[i]).mass[0] for i in free])[:, None] * [-2.0, -1.0, 9.81]
-    np.testing.assert_allclose(track.steps.wrench[:, free, :3], np.diff(linear, axis=0) / s.step + weight, atol=1e-5)
+    np.testing.assert_allclose(track.touched.wrench[:, free, :3], np.diff(linear, axis=0) / s.step + weight, atol=1e-5)
     angular = np.array([L[free] for _, L in momenta])
     # But for the ball the axes turn within the step.
     spun = np.diff(angular, axis=0) / s.step
-    np.testing.assert_allclose(track.steps.wrench[:, free, 3:], spun, atol=0.02)
-    np.testing.assert_allclose(track.steps.wrench[:, s.bodies.index("ball"), 3:], spun[:, 1], atol=1e-5)
-    assert (np.abs(track.steps.wrench[-1, free, 2]) > 1.0).all()
+    np.testing.assert_allclose(track.touched.wrench[:, free, 3:], spun, atol=0.02)
+    np.testing.assert_allclose(track.touched.wrench[:, s.bodies.index("ball"), 3:], spun[:, 1], atol=1e-5)
+    assert (np.abs(track.touched.wrench[-1, free, 2]) > 1.0).all()
     assert track.iterations.max() > 0
 
 

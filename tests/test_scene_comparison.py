@@ -10,9 +10,9 @@ from tests.scenes import Balls
 from workbench.algorithms import find_solver
 from workbench.comparison.columns import TIMES
 from workbench.comparison.jobs import Settings
+from workbench.comparison.measured import angles
 from workbench.comparison.scenes import runs
 from workbench.comparison.scenes.compare import compare
-from workbench.comparison.scenes.measured import angles
 from workbench.comparison.scenes.single import ZeroGapScene
 from workbench.errors import DataError, WorkbenchError
 from workbench.mechanics.instant import Places
@@ -47,8 +47,8 @@ def test_forces_by_body_are_those_of_newton():
     v = track.v.reshape(-1, 2, 6)
     rate = np.diff(v, axis=0) / H * scene.inertia.reshape(2, 6)
     rate[..., 2] += 9.81
-    np.testing.assert_allclose(track.steps.wrench, rate, atol=1e-7)
-    assert track.steps.load.max() > 9
+    np.testing.assert_allclose(track.touched.wrench, rate, atol=1e-7)
+    assert track.touched.load.max() > 9
 
 
 def test_forces_between_two_bodies_cancel():
@@ -248,9 +248,9 @@ class Shifted:
         kept = vars(track) | {"h": h, "label": self.label}
         for name in ("q", "v", "position", "orientation", "energy"):
             kept[name] = kept[name][::every]
-        for name in ("contacts", "residual", "iterations"):
+        for name in ("contacts", "residuals", "iterations"):
             kept[name] = kept[name][::every]
-        kept["steps"] = type(track.steps)(*(x[::every] for x in track.steps))
+        kept["touched"] = type(track.touched)(*(x[::every] for x in track.touched))
         kept["position"] = kept["position"] + [1e-3, 0, 0]
         return type(track)(**kept)
 
@@ -321,7 +321,7 @@ def test_several_processes_make_the_same_runs(sliding, monkeypatch):
         Balls(**SLIDES), "coulomb", "ccp", "mujoco", workers=2, progress=lambda label, k, _: said.append((label, k))
     )
     # A line a run and not a step: they were made elsewhere.
-    finished = [k for label, k in said if not label.startswith("single steps")]
+    finished = [k for label, k in said if not label.startswith("judging")]
     assert (len(finished), finished[-1]) == (6, 48 + 2 * 24 + 3 * 8)
     pd.testing.assert_frame_equal(
         shared.runs.drop(columns=[*TIMES], errors="ignore"), sliding.runs.drop(columns=[*TIMES], errors="ignore")

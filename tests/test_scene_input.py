@@ -259,4 +259,4 @@ def test_a_contact_that_nothing_can_part_is_left_to_soft_contact_and_named(tmp_p
     assert own.contacts == soft
     assert (own.places.pair == -1).all()
     engine = MujocoEngine(scene).run(1e-3, 2e-3)
-    assert np.isnan(engine.steps.gap).all()
+    assert np.isnan(engine.touched.gap).all()

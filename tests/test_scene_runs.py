@@ -63,7 +63,7 @@ REFUSED = [
 def test_a_step_that_does_not_count_ends_the_run(changes, status, words):
     track, times = judged(**changes)
     assert times == [0.0, 0.125, 0.25]
-    assert (track.status, len(track.contacts), track.finished) == (status, 2, False)
+    assert (track.status, track.steps, track.finished) == (status, 2, False)
     assert track.reason.startswith("at 0.25 s: ")
     assert words in track.reason
 
@@ -79,7 +79,7 @@ def test_steps_at_the_bounds_count_and_the_least_tolerance_is_reported():
 def test_a_run_is_finished_when_all_steps_are_there():
     track, _ = judged()
     assert track.finished
-    assert not replace(track, wanted=5).finished
+    assert not replace(track, steps_wanted=5).finished
 
 
 def test_the_start_is_displaced_by_a_size_and_at_no_other_speed():
@@ -126,7 +126,7 @@ def test_sliding_velocities_hold_what_surfaces_do_by_themselves():
     pressed = np.array([1.0, 0.0, 0.0])
     x = stepper.step(*scene.start(), 0.0)
     stepper.step = lambda *_: x._replace(P=pressed)
-    assert run(scene, stepper, 1).steps.slip.tolist() == [[0.25]]
+    assert run(scene, stepper, 1).touched.slip.tolist() == [[0.25]]
 
 
 def test_memory_is_for_rows_of_one_width():

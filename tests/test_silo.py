@@ -35,8 +35,8 @@ def test_what_the_ground_holds_is_by_normal_forces_alone():
     scene = Grains([0.1, 0.1], [(0, 0, 0.1), (0, 0, 0.3)], [[1.0, 0, 0, 0, 0, 0]] * 2, walls=[floor], mu=0.5)
     track = run(scene, SceneStepper(scene, FORMULATIONS.find("coulomb"), 1e-3), 3)
     # Two grains, one on the other, slide on the floor: it pushes back, but holds their weight alone.
-    np.testing.assert_allclose(track.steps.held[0], [0, 0, 9.81 * scene.mass.sum()], rtol=1e-6, atol=1e-6)
-    assert (track.steps.wrench[:, :, 0].sum(axis=1) < -1.0).all()
+    np.testing.assert_allclose(track.touched.held[0], [0, 0, 9.81 * scene.mass.sum()], rtol=1e-6, atol=1e-6)
+    assert (track.touched.wrench[:, :, 0].sum(axis=1) < -1.0).all()
 
 
 def test_a_tube_that_rises_drags_what_touches_it_upwards():
@@ -51,7 +51,7 @@ def test_a_silo_measures_the_last_fifth_of_what_its_floor_holds():
     held = np.zeros((10, 3))
     held[8:, 2] = [0.2 * pull, 0.4 * pull]
     z = np.full((11, 4, 3), 0.05)
-    track = SimpleNamespace(position=z, contacts=np.ones(10, dtype=int), steps=SimpleNamespace(held=held))
+    track = SimpleNamespace(position=z, steps=10, touched=SimpleNamespace(held=held))
     found = silo.measured(track)
     assert found["floor"] == pytest.approx(0.3)
     assert found["height"] == 0.05
@@ -97,6 +97,6 @@ def test_it_is_no_law_of_a_wall_that_does_not_move_or_too_little_nor_of_twice_th
     silo, track = settled[0]
     for rising in (0.0, 0.01):
         assert "weight on the floor" not in {x.name for x in replace(silo, rising=rising).truths(track)}
-    double = [replace(track, steps=track.steps._replace(held=2.0 * track.steps.held)) for _, track in settled]
+    double = [replace(track, touched=track.touched._replace(held=2.0 * track.touched.held)) for _, track in settled]
     truths = [{x.name: x for x in silo.truths(track)} for (silo, _), track in zip(settled, double, strict=True)]
     assert off(truths) > 1

@@ -11,7 +11,7 @@ from tests.scenes import Balls
 from workbench.algorithms import find_solver
 from workbench.builtin.reports.figures.timeline import MOST_PAIRS, main_contacts, timeline_figure
 from workbench.comparison.columns import SCENE
-from workbench.comparison.scenes.timeline import timeline
+from workbench.comparison.contacts import timeline
 from workbench.comparison.timeline import TIMELINE
 from workbench.scenes.run import run
 from workbench.scenes.stepper import SceneStepper
@@ -145,7 +145,7 @@ def test_two_balls_on_each_other_are_one_pair_whatever_their_order():
     track = run(scene, SceneStepper(scene, find_formulation("coulomb"), H, find_solver("auto")), 4)
     turned = track.pressing._replace(pair=track.pressing.pair * 1)
     turned.pair[::3] = turned.pair[::3, ::-1]
-    rows = [timeline(scene, x, track, 4 * H, "run") for x in (track, replace(track, pressing=turned))]
+    rows = [timeline({}, x, track, scene, 4 * H) for x in (track, replace(track, pressing=turned))]
     pd.testing.assert_frame_equal(*rows)
 
 
@@ -162,14 +162,14 @@ def test_what_only_rounding_presses_is_open():
     scene = Balls([[0, 0, 0.1]], [[0, 0, 0]])
     track = run(scene, SceneStepper(scene, find_formulation("coulomb"), H, find_solver("auto")), 5)
     press = track.pressing._replace(load=track.pressing.load * [1, 1, 0.9e-9, 1, 1.1e-9])
-    rows = timeline(scene, replace(track, pressing=press), track, 5 * H, "run")
+    rows = timeline({}, replace(track, pressing=press), track, scene, 5 * H)
     assert rows["least_load"].tolist() == pytest.approx([1e-9 * G] * 2)
     assert rows["interval"].tolist() == [0, 1]
     np.testing.assert_allclose(rows[["start", "end"]], H * np.array([[0, 2], [3, 5]]))
     # What comes after the end of what is compared is left out.
-    assert timeline(scene, track, track, 3 * H, "run")["end"].tolist() == pytest.approx([3 * H])
+    assert timeline({}, track, track, scene, 3 * H)["end"].tolist() == pytest.approx([3 * H])
     # An engine does not say how exact its answers are.
-    engine = timeline(scene, replace(track, pressing=press, tolerance=np.inf), track, 5 * H, "run")
+    engine = timeline({}, replace(track, pressing=press, tolerance=np.inf), track, scene, 5 * H)
     pd.testing.assert_frame_equal(engine, rows)
 
 

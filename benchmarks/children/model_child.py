@@ -72,7 +72,7 @@ def stepped(path: str, formulation: str, steps: int, limit: float) -> Row:
     else:
         solved = track.status is Status.SOLVED
         outcome = "stepped" if solved else "refused" if track.status is Status.REFUSED else "stopped"
-        reason, worst = track.reason, float(track.residual.max(initial=0.0))
+        reason, worst = track.reason, float(track.residuals.max(initial=0.0))
     return {
         "outcome": outcome, "reason": reason, "steps": len(taken), "residual": worst, "left out": left,
         "second step on": float(np.median(np.diff(taken))) if len(taken) > 1 else np.nan,

@@ -13,8 +13,8 @@ from workbench.builtin.reports.text.contact_modes import FIRST
 from workbench.comparison.columns import Column
 from workbench.comparison.result import Comparison, by_first_solver
 from workbench.comparison.scenes.bodies import SYMPTOMS
-from workbench.comparison.scenes.timeline import first_contact
 from workbench.comparison.shown import SceneShown
+from workbench.comparison.timeline import first_contact
 
 RECOVERY = "rigid recovery of"
 """What a line on overlaps and limits that are violated at the start begins with."""

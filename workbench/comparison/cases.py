@@ -25,19 +25,19 @@ import pandas as pd
 from workbench.algorithms import find_solver, is_quadratic_program
 from workbench.algorithms.base import Solver
 from workbench.assemble.find import compiled
-from workbench.comparison.columns import CASE, DIAGNOSTICS, ONWARD, RUNS, TRAJECTORIES, framed
+from workbench.comparison.columns import CASE, DIAGNOSTICS, ONWARD, TRAJECTORIES, framed, framed_runs
 from workbench.comparison.contacts import event_rows, timeline
 from workbench.comparison.cost import repeated
 from workbench.comparison.curves import curves
 from workbench.comparison.failure import Failed, failed
-from workbench.comparison.jobs import Job, Settings, is_slow, simulated
+from workbench.comparison.jobs import CaseRuns, Job, Settings, is_slow
 from workbench.comparison.judged import judged
 from workbench.comparison.metric import Metric
 from workbench.comparison.motion import Motion, motion
 from workbench.comparison.onward import onward_rows
 from workbench.comparison.reference import Reference
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
-from workbench.comparison.rows import windows
+from workbench.comparison.rows import of_run, windows
 from workbench.comparison.several import several_solutions
 from workbench.comparison.timeline import EVENTS, TIMELINE
 from workbench.comparison.verdicts import sliding_minor, verdicts
@@ -79,10 +79,11 @@ def compare(
     found = judged(case, plan, exact, settings, metrics, refused, sampled, progress, workers)
     fine, reference, runs = found.fine, found.reference.run, found.runs
     settings = replace(settings, reference=found.reference.kind)
-    trajectories, diagnostics = [curves(reference, "reference", reference=found.reference.beside)], []
-    touching, events = [timeline(reference, reference)], [event_rows(reference, reference)]
-    drawn: dict[Job, Run] = {}
     duration = settings.duration or case.duration
+    named = of_run(case, exact, reference, "reference")
+    trajectories, diagnostics = [curves(named, reference, found.reference.beside, duration)], []
+    touching, events = [timeline(named, reference, reference)], [event_rows(named, reference, reference)]
+    drawn: dict[Job, Run] = {}
     further: dict[tuple[Formulation, float], list[dict[str, Any]]] = {}
     lost: list[str] = []
     for k, job in enumerate(plan):
@@ -93,29 +94,30 @@ def compare(
             continue
         try:
             minor = sliding_minor(run)
-            steps = curves(run, "run", minor, reference)
-            own = timeline(run, reference), event_rows(run, reference)
+            named = of_run(case, job.subject, run, "run")
+            steps = curves(named, run, reference, duration, minor=minor)
+            own = timeline(named, run, reference), event_rows(named, run, reference)
             diagnostics += verdicts(run, minor)
             trajectories.append(steps)
             touching.append(own[0])
             events.append(own[1])
             drawn[job] = run
-            if (job.formulation, job.h) not in further:
+            if (job.subject, job.h) not in further:
                 beside = runs.get(replace(fine, h=job.h))
-                further[job.formulation, job.h], words = _onward(beside, run, windows(job, case, duration)[0])
+                further[job.subject, job.h], words = _onward(beside, run, windows(job, case, duration)[0])
                 lost += words
         except Exception as error:
             spans = windows(job, case, duration)
             found.rows[job] = [w | vars(failed(error)) for w in spans]
     if progress:
         progress("timing short runs", len(plan), len(plan))
-    timings = repeated(drawn, lambda job: simulated(case, job, settings))
+    timings = repeated(drawn, CaseRuns(case, settings).make)
     rows = [x | timings.get(job, {}) for job in plan for x in found.rows[job]]
     steps = _together(trajectories)
     shown, without = _motion(case, reference, list(drawn.values()))
     return Comparison(
         case.name, tuple(formulations), metrics,
-        framed(rows, [*RUNS, *(c for m in metrics for c in m.columns)], CASE),
+        framed_runs(rows, metrics, CASE),
         framed(steps, [c for c in TRAJECTORIES if c.name in steps], CASE),
         framed(diagnostics, DIAGNOSTICS, CASE).drop_duplicates(["label", "step", "quantity"], ignore_index=True),
         cards, case, settings, _truths(case, found.reference),

@@ -1,4 +1,4 @@
-"""When the contacts of a case stick and slide in a run, and which events its reference has and a run misses."""
+"""When contacts stick and slide in a run, and which events the reference of a case has and a run misses."""
 
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from workbench.arrays import Array
 from workbench.comparison.measured import closed, modes
-from workbench.comparison.timeline import MISSED, OPEN, SLIDING, SPURIOUS, STICKING, intervals
+from workbench.comparison.timeline import MISSED, OPEN, SLIDING, SPURIOUS, STICKING, WORLD, intervals
 from workbench.events.modes import Mode
 from workbench.events.sampled import SampledMotion
+from workbench.scenes.scene import Scene
+from workbench.scenes.track import Track
 from workbench.step.record import visited
 from workbench.step.run import Run
 
@@ -45,20 +47,63 @@ def modes_beside(run: Run, reference: Run) -> NDArray[np.str_]:
     return found
 
 
-def timeline(run: Run, reference: Run) -> pd.DataFrame:
-    """The rows of `TIMELINE` of a run; those of an event-driven reference itself are its events' own intervals."""
-    role = "reference" if run is reference else "run"
-    label: dict[str, Any] = {
-        "case": run.case.name, "formulation": run.formulation.name, "label": run.formulation.label, "role": role,
-        "solver": run.solver, "step": run.h,
-    }  # fmt: skip
+def timeline(
+    named: dict[str, Any], run: Run | Track, reference: Run | Track, scene: Scene | None = None, until: float = np.inf
+) -> pd.DataFrame:
+    """The rows of `TIMELINE` of a run, of a scene up to a time [s]; those of an event-driven reference itself are its
+    events' own intervals. `named` is what all rows begin with (`rows.of_run`)."""
     if run is reference and isinstance(run, SampledMotion):
-        return pd.DataFrame(label | _exact(run))
+        return pd.DataFrame(named | _exact(run))
+    if isinstance(run, Track):
+        assert scene
+        assert isinstance(reference, Track)
+        return pd.DataFrame(named | _by_pair(run, reference, scene, until))
+    assert isinstance(reference, Run)
     mode = modes_beside(run, reference)
     i, k = np.nonzero(mode.T != OPEN)
     slip = np.linalg.norm(run.u_t[k, i], axis=-1)
     at, rows = intervals(i, k, run.h, run.p_n[k, i] / run.h, slip, mode[k, i] == SLIDING)
-    return pd.DataFrame(label | {"contact": at} | rows)
+    return pd.DataFrame(named | {"contact": at} | rows)
+
+
+def _by_pair(run: Track, reference: Track, scene: Scene, until: float) -> dict[str, Any]:
+    """The columns of the intervals of a scene, in which contacts are pairs of bodies."""
+    code, k, load, slip = _pairs(run, round(until / run.h), len(scene.bodies))
+    least = least_load(run, reference)
+    pressed = load > least
+    code, k, load, slip = code[pressed], k[pressed], load[pressed], slip[pressed]
+    at, rows = intervals(code, k, run.h, load, slip, slip > scene.v_th)
+    names = np.array([*scene.bodies, WORLD], dtype=object)
+    # The number of the world, -1, is that of the last name.
+    lower, upper = np.divmod(at, len(names))
+    body, other = np.where(lower == 0, upper, lower) - 1, np.where(lower == 0, lower, upper) - 1
+    return {"body": names[body], "other": names[other], "least_load": least} | rows
+
+
+def least_load(x: Track, reference: Track) -> float:
+    """The normal force [N] above which a pair presses: what is below is rounding.
+
+    An engine, whose answers have no tolerance, takes that of the reference.
+    """
+    tolerance = x.tolerance if np.isfinite(x.tolerance) else reference.tolerance
+    return float(tolerance * np.median(reference.pressing.load)) if reference.pressing.load.size else 0.0
+
+
+def _pairs(x: Track, steps: int, bodies: int) -> tuple[NDArray[Any], NDArray[Any], Array, Array]:
+    """Of every pair and step in which one of its contacts presses: a number of the pair, the step, the load, the slip.
+
+    By pair, then step.
+    """
+    pressed = x.pressed[:steps]
+    count = int(pressed.sum())
+    pair, load, slip = x.pressing.pair[:count], x.pressing.load[:count], x.pressing.slip[:count]
+    width = max(pressed.size, 1)
+    k = np.repeat(np.arange(pressed.size), pressed)
+    code = (pair.min(axis=1) + 1) * (bodies + 1) + pair.max(axis=1) + 1
+    both, of = np.unique(code * width + k, return_inverse=True)
+    total: Any = np.bincount(of, load, both.size)
+    code, k = np.divmod(both, width)
+    return code, k, total, np.bincount(of, load * slip, both.size) / np.where(total > 0, total, 1.0)
 
 
 def _exact(run: SampledMotion) -> dict[str, Any]:
@@ -168,20 +213,16 @@ def events_apart(run: Run, reference: Run, steps: NDArray[np.int64]) -> tuple[li
     )  # fmt: skip
 
 
-def event_rows(run: Run, reference: Run) -> pd.DataFrame:
+def event_rows(named: dict[str, Any], run: Run, reference: Run) -> pd.DataFrame:
     """The rows of `EVENTS` of a run; of the reference itself its own events, with speeds and forces where it is
     event-driven."""
-    label = {
-        "case": run.case.name, "formulation": run.formulation.name, "label": run.formulation.label,
-        "solver": run.solver, "step": run.h,
-    }  # fmt: skip
     if run is not reference:
         every = np.arange(min(run.steps, int(reference.steps * reference.h / run.h + 1e-9)))
         apart = zip((MISSED, SPURIOUS), events_apart(run, reference, every), strict=True)
-        rows = [label | {"role": role} | x._asdict() for role, xs in apart for x in xs]
+        rows = [named | {"role": role} | x._asdict() for role, xs in apart for x in xs]
     elif isinstance(run, SampledMotion):
-        rows = [label | {"role": "reference"} | vars(x) for x in run.events.events]
+        rows = [named | vars(x) for x in run.events.events]
     else:
         found = changes(modes_beside(run, run), run.h, 0.0, TOLERANCE * run.h)
-        rows = [label | {"role": "reference"} | x._asdict() for x in sorted(found)]
+        rows = [named | x._asdict() for x in sorted(found)]
     return pd.DataFrame(rows)

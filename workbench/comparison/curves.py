@@ -1,64 +1,98 @@
-"""Rows of `trajectories`: a run of a case step by step and contact by contact."""
+"""Rows of `trajectories`: a run step by step, of a case contact by contact, of a scene body by body."""
 
+from collections.abc import Sequence
+from math import ceil
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from workbench.arrays import Array
-from workbench.comparison.measured import friction, least, misalignment, modes, uncertainty_factor
+from workbench.comparison.measured import angles, distances, friction, least, misalignment, modes, uncertainty_factor
+from workbench.comparison.motion import MOMENTS
 from workbench.comparison.once import energies
 from workbench.comparison.verdicts import sliding_minor
 from workbench.diagnostics.determinacy import determinacy
+from workbench.scenes.track import Track
 from workbench.step.run import Run
 
+EVERY = 10
+"""Of a case's reference every tenth step is kept, since it is long."""
 
-def curves(run: Run, role: str, minor: Array | None = None, reference: Run | None = None) -> pd.DataFrame:
-    """One row per step and contact, t the end of the step; the reference is thinned to every tenth step to keep files
-    small.
 
-    `reference` is what a run is held against; the reference itself is held against the second, which says how certain
-    it is.
+def curves(
+    named: dict[str, Any], run: Run | Track, beside: Run | Track | None, until: float, bodies: Sequence[str] = (),
+    minor: Array | None = None,
+) -> pd.DataFrame:  # fmt: skip
+    """A row per moment up to a time [s] and contact or body, t the end of the step; errors against `beside`, if given,
+    at times that both have. `named` is what all rows begin with (`rows.of_run`).
+
+    Moments are all steps of a case, and at most 241 of a scene, evenly spread. The reference is held against the
+    second, which says how certain it is. `bodies` are those of the scene; `minor` is the `sliding_minor` of a case,
+    where that is known.
     """
-    if not run.steps:
+    finer, coarser = sorted((run, beside or run), key=lambda x: x.h)
+    stride = round(coarser.h / finer.h)
+    last = min(round(until / coarser.h), coarser.steps, finer.steps // stride)
+    if isinstance(run, Track):
+        every = ceil(last / (MOMENTS - 1))
+    else:
+        every = EVERY if named["role"] == "reference" else 1
+    k = np.arange(1, last + 1)[:: max(1, every)]
+    if not k.size:
         return pd.DataFrame()
-    thin = slice(None, None, 10 if role == "reference" else 1)
-    _, _, r, d = run.case.size
-    ratio, angle, judged, mode, (impulse, velocity) = (
-        friction(run),
-        misalignment(run),
-        run.judged,
-        modes(run),
-        least(run),
-    )
-    record = run.record
-    determined = np.ones_like(mode, dtype=bool)
-    determined[thin] = determinacy(
-        *(x[thin] for x in (record.mass, record.J, record.J_b, record.friction, mode != "open"))
-    ).contacts
-    energy = energies(run)[1:]
-    centre = run.case.centre(run.states_q)[1:]
-    frames = []
-    for i in range(r):
-        columns: dict[str, Any] = {
-            "case": run.case.name, "formulation": run.formulation.name, "label": run.formulation.label, "role": role,
-            "solver": run.solver,
-            "step": run.h, "contact": i, "t": run.t + run.h, "x": centre[:, 0], "y": centre[:, 1], "z": centre[:, 2],
-            "gap": run.record.phi[:, i], "mu": run.mu[:, i],
-            "p_n": run.p_n[:, i], "u_n": run.u_n[:, i], "normalised_friction": ratio[:, i],
-            "misalignment": angle[:, i], "mode": mode[:, i], "determined": determined[:, i],
-            "least_impulse": impulse[:, i], "least_velocity": velocity[:, i], "energy": energy,
-            "sliding_minor": sliding_minor(run) if minor is None else minor, "residual": run.residuals,
-            "natural_map": judged.natural_map, "iterations": run.record.effort[:, 0],
+    rows = {finer.h: k * stride, coarser.h: k}
+    own = rows[run.h]
+    steps, (position, energy) = own - 1, (x[own] for x in _states(run))
+    columns: dict[str, Any] = {
+        "t": own * run.h, **{axis: position[..., i] for i, axis in enumerate("xyz")}, "energy": energy,
+        "residual": run.residuals[steps], "iterations": run.iterations[steps],
+    }  # fmt: skip
+    if beside is not None:
+        theirs = rows[beside.h]
+        there, its_energy = (x[theirs] for x in _states(beside))
+        factor = uncertainty_factor(run, beside) if named["role"] == "reference" else 1.0
+        columns |= {
+            "position_error": factor * distances(position, there),
+            "energy_error": factor * np.abs(energy - its_energy),
         }  # fmt: skip
-        for j in range(d):
-            columns[f"p_t{j + 1}"], columns[f"u_t{j + 1}"] = run.p_t[:, i, j], run.u_t[:, i, j]
-        if reference is not None:
-            k = (np.arange(run.steps) + 1) * round(run.h / reference.h)
-            factor = uncertainty_factor(run, reference) if role == "reference" else 1.0
-            columns["position_error"] = factor * np.linalg.norm(
-                centre - run.case.centre(reference.states_q[k]), axis=-1
-            )
-            columns["energy_error"] = factor * np.abs(energy - energies(reference)[k])
-        frames.append(pd.DataFrame(columns).iloc[thin])
-    return pd.concat(frames, ignore_index=True)
+        if isinstance(run, Track) and isinstance(beside, Track):
+            columns["orientation_error"] = angles(run.orientation[own], beside.orientation[theirs])
+    columns |= _of_bodies(run, steps, bodies) if isinstance(run, Track) else _of_contacts(run, steps, minor)
+    wide = max(x.shape[1] for x in columns.values() if x.ndim == 2)
+    # A scene moment by moment, a case contact by contact.
+    order: Any = "C" if isinstance(run, Track) else "F"
+
+    def flat(x: NDArray[Any]) -> NDArray[Any]:
+        return np.broadcast_to(x.reshape(len(k), -1), (len(k), wide)).ravel(order)
+
+    return pd.DataFrame(named | {name: flat(x) for name, x in columns.items()})
+
+
+def _states(run: Run | Track) -> tuple[Array, Array]:
+    """Positions (K + 1, B, 3) [m] of a scene's bodies, or of the centre of mass of a case; energies (K + 1,) [J]."""
+    if isinstance(run, Track):
+        return run.position, run.energy
+    return run.case.centre(run.states_q)[:, None], energies(run)
+
+
+def _of_bodies(run: Track, steps: NDArray[np.int64], bodies: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """What belongs to single bodies (k, B) in these steps."""
+    gap, load = run.touched.gap[steps], run.touched.load[steps]
+    return {"body": np.broadcast_to(np.array(bodies, dtype=object), gap.shape), "gap": gap, "load": load}
+
+
+def _of_contacts(run: Run, steps: NDArray[np.int64], minor: Array | None) -> dict[str, NDArray[Any]]:
+    """What belongs to single contacts (k, r) in these steps, and what Coulomb's law makes of each step (k,)."""
+    record, mode, (impulse, velocity) = run.record, modes(run), least(run)
+    found = determinacy(*(x[steps] for x in (record.mass, record.J, record.J_b, record.friction, mode != "open")))
+    columns = {
+        "gap": record.phi, "mu": run.mu, "p_n": run.p_n, "u_n": run.u_n, "normalised_friction": friction(run),
+        "misalignment": misalignment(run), "mode": mode, "least_impulse": impulse, "least_velocity": velocity,
+        "sliding_minor": sliding_minor(run) if minor is None else minor, "natural_map": run.judged.natural_map,
+        **{f"p_t{j + 1}": run.p_t[..., j] for j in range(run.case.size[3])},
+        **{f"u_t{j + 1}": run.u_t[..., j] for j in range(run.case.size[3])},
+    }  # fmt: skip
+    contact = np.broadcast_to(np.arange(run.case.size[2]), mode[steps].shape)
+    return {name: x[steps] for name, x in columns.items()} | {"contact": contact, "determined": found.contacts}

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from workbench.algorithms import find_solver, is_quadratic_program
 from workbench.algorithms.base import Solver
 from workbench.arrays import Array
-from workbench.comparison.columns import DIAGNOSTICS, PROBLEM, RUNS, TRAJECTORIES, framed
+from workbench.comparison.columns import DIAGNOSTICS, PROBLEM, TRAJECTORIES, framed, framed_runs
 from workbench.comparison.cost import costs
 from workbench.comparison.failure import NOBODY, failed
+from workbench.comparison.jobs import Job
 from workbench.comparison.limits import limited
 from workbench.comparison.measured import closed, friction, least, misalignment
 from workbench.comparison.measured_problem import MeasuredProblem
@@ -32,11 +33,11 @@ from workbench.comparison.nearest import nearest
 from workbench.comparison.posing import posed
 from workbench.comparison.problem_step import MODES, ProblemStep
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
+from workbench.comparison.rows import declared, labels
 from workbench.comparison.solving import SolverAnswer, judged_iterate, solve_problem
 from workbench.diagnostics.problem_facts import problem_facts
 from workbench.diagnostics.redundancy import freedom
 from workbench.engine.timing import standing_still
-from workbench.engine.travel import Parcel
 from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.matrices.linear_algebra.rank import rank
@@ -54,22 +55,15 @@ SAME_VELOCITY = 1e-8
 """Share of |q|_2 within which two exact solutions count as having the same velocity."""
 
 
-@dataclass(frozen=True)
-class Task:
-    """One row: a formulation by a solver, None for the one that takes it to round-off."""
-
-    formulation: Formulation
-    solver: Solver | None
-
-    def __reduce__(self) -> tuple:
-        return Task, (self.formulation, Parcel(self.solver))
+STEP = 1.0
+"""A problem is a single step, of 1 s: impulses and forces are the same numbers."""
 
 
 @dataclass(frozen=True, eq=False)
-class TaskOutcome:
-    """What became of a task: an answer, or why there is none; whether the problem posed is a convex QP."""
+class JobOutcome:
+    """What became of a job: an answer, or why there is none; whether the problem posed is a convex QP."""
 
-    task: Task
+    job: Job
     answer: SolverAnswer | None
     claimed: str
     reason: str = ""
@@ -78,7 +72,7 @@ class TaskOutcome:
 
     @property
     def solver(self) -> str:
-        return self.answer.solution.solver if self.answer else self.task.solver.name if self.task.solver else NOBODY
+        return self.answer.solution.solver if self.answer else self.job.solver.name if self.job.solver else NOBODY
 
     @property
     def impulses(self) -> Array | None:
@@ -111,28 +105,28 @@ def compare_problem(
     answer = exact_answer(problem, exact)
     reference = exact_step(problem, answer)
     found = _outcomes(
-        _outcome(Task(exact, None), answer, "Coulomb NCP"), problem, formulations, found_solvers, seconds, progress
+        _outcome(Job(exact, None, STEP), answer, "Coulomb NCP"), problem, formulations, found_solvers, seconds, progress
     )
     compared, known = _determined(problem, reference, exact)
     rows, contacts = [], [_contacts(reference, reference, exact, "reference", "", compared)]
     here = np.zeros(1, dtype=np.int64)
-    for task, outcome in found.items():
-        if task.solver is None and solvers:
+    for job, outcome in found.items():
+        if job.solver is None and solvers:
             continue
         row, step = _row(name, outcome, problem.d), _step(outcome, reference)
         if step is not None:
-            to_round_off = found[Task(task.formulation, None)]
+            to_round_off = found[Job(job.subject, None, STEP)]
             verified = to_round_off.answer and to_round_off.answer.solution.verified
             beside = _step(to_round_off, reference) if verified else None
             row |= evaluate(
                 metrics,
                 MeasuredProblem(step, reference, reference, beside, here, compared, known["null_space"]),
             )
-            contacts.append(_contacts(step, reference, task.formulation, "run", outcome.solver, compared))
+            contacts.append(_contacts(step, reference, job.subject, "run", outcome.solver, compared))
         rows.append(row)
     trajectories = pd.concat(contacts, ignore_index=True).assign(file=name)
     return Comparison(
-        name, tuple(formulations), metrics, framed(rows, [*RUNS, *(c for m in metrics for c in m.columns)], PROBLEM),
+        name, tuple(formulations), metrics, framed_runs(rows, metrics, PROBLEM),
         framed(trajectories, [c for c in TRAJECTORIES if c.name in trajectories], PROBLEM),
         framed([], DIAGNOSTICS, PROBLEM), cards, problem=problem, facts=problem_facts(whole),
         known=known | {"nearest": instead and instead.facts}, seconds=seconds,
@@ -157,68 +151,65 @@ def exact_step(problem: FrictionProblem, answer: SolverAnswer) -> ProblemStep:
     return replace(step, v_th=SLOW * step.judged.normaliser[0] / step.judged.rho[0])
 
 
-def _step(outcome: TaskOutcome, reference: ProblemStep) -> ProblemStep | None:
+def _step(outcome: JobOutcome, reference: ProblemStep) -> ProblemStep | None:
     """The answer as a step, judged as the exact one; None without impulses."""
     if outcome.answer is None or outcome.impulses is None:
         return None
-    law = outcome.task.formulation.law
+    law = outcome.job.subject.law
     return replace(reference, p=outcome.impulses, tolerance=outcome.answer.solution.tolerance, law=law)
 
 
-def outcome_of(problem: FrictionProblem, task: Task) -> TaskOutcome:
-    """Solve one task; whatever raises an error is a `TaskOutcome` with its reason."""
+def outcome_of(problem: FrictionProblem, job: Job) -> JobOutcome:
+    """Solve one job; whatever raises an error is a `JobOutcome` with its reason."""
     try:
-        answer = solve_problem(problem, task.formulation, task.solver)
+        answer = solve_problem(problem, job.subject, job.solver)
         # The answer is there; what else is asked must not take it away when time is up.
         with standing_still():
-            law = posed(problem, task.formulation)
-            convex = task.solver is None and is_quadratic_program(law)
+            law = posed(problem, job.subject)
+            convex = job.solver is None and is_quadratic_program(law)
     except Exception as error:
-        return TaskOutcome(task, None, **vars(failed(error)))
-    return _outcome(task, answer, law.kind, convex)
+        return JobOutcome(job, None, **vars(failed(error)))
+    return _outcome(job, answer, law.kind, convex)
 
 
-def _lost(waiting: tuple[FrictionProblem, Task], claimed: str, reason: str, iterate: Array | None) -> TaskOutcome:
-    """A task whose time is over, with the residual of the best iterate where its method has one."""
-    problem, task = waiting
+def _lost(waiting: tuple[FrictionProblem, Job], claimed: str, reason: str, iterate: Array | None) -> JobOutcome:
+    """A job whose time is over, with the residual of the best iterate where its method has one."""
+    problem, job = waiting
     if iterate is not None:
-        residual, _ = judged_iterate(problem, task.formulation, iterate)
+        residual, _ = judged_iterate(problem, job.subject, iterate)
         reason = f"{reason}; the best iterate has residual {residual:.1e}"
-    return TaskOutcome(task, None, claimed, reason)
+    return JobOutcome(job, None, claimed, reason)
 
 
-def _outcome(task: Task, answer: SolverAnswer, kind: str, convex: bool = False) -> TaskOutcome:
-    return TaskOutcome(task, answer, answer.solution.claimed.name, answer.solution.why_not, kind, convex)
+def _outcome(job: Job, answer: SolverAnswer, kind: str, convex: bool = False) -> JobOutcome:
+    return JobOutcome(job, answer, answer.solution.claimed.name, answer.solution.why_not, kind, convex)
 
 
 def _outcomes(
-    exact: TaskOutcome, problem: FrictionProblem, formulations: Sequence[Formulation], solvers: Sequence[Solver],
+    exact: JobOutcome, problem: FrictionProblem, formulations: Sequence[Formulation], solvers: Sequence[Solver],
     seconds: float | None, progress: ProgressCallback | None,
-) -> dict[Task, TaskOutcome]:  # fmt: skip
+) -> dict[Job, JobOutcome]:  # fmt: skip
     """Every formulation to round-off, and by the solvers; rows of a formulation stand together."""
-    tasks = [Task(f, s) for f in formulations for s in (None, *solvers)]
-    found = {exact.task: exact} if exact.task in tasks else {}
-    waiting = [(problem, task) for task in tasks if task not in found]
+    jobs = [Job(f, s, STEP) for f in formulations for s in (None, *solvers)]
+    found = {exact.job: exact} if exact.job in jobs else {}
+    waiting = [(problem, job) for job in jobs if job not in found]
     for outcome in limited(outcome_of, waiting, seconds, _lost):
-        found[outcome.task] = outcome
-        generic = Task(outcome.task.formulation, find_solver(GENERIC_SOLVER))
+        found[outcome.job] = outcome
+        generic = Job(outcome.job.subject, find_solver(GENERIC_SOLVER), STEP)
         if outcome.convex and not solvers:
             waiting.append((problem, generic))
         if progress:
-            progress(f"{outcome.task.formulation.label}, {outcome.solver}", len(found), len(found) + len(waiting))
+            progress(f"{outcome.job.subject.label}, {outcome.solver}", len(found), len(found) + len(waiting))
     order = {f: i for i, f in enumerate(formulations)}
-    return dict(sorted(found.items(), key=lambda item: order[item[0].formulation]))
+    return dict(sorted(found.items(), key=lambda item: order[item[0].subject]))
 
 
-def _row(name: str, outcome: TaskOutcome, d: int) -> dict[str, Any]:
-    """What became of a task, without the metrics."""
-    f = outcome.task.formulation
+def _row(name: str, outcome: JobOutcome, d: int) -> dict[str, Any]:
+    """What became of a job, without the metrics."""
+    f = outcome.job.subject
     row: dict[str, Any] = {
-        "file": name, "formulation": f.name, "label": f.label, "options": f.listed_options,
-        "law": f.law.name, "axes": (f.axes or "") if d == 2 else "",
-        "condition": f.condition(d), "solver": outcome.solver,
-        "problem_class": outcome.problem_class, "claimed": outcome.claimed, "verified": False, "reason": outcome.reason,
-        "notes": "",
+        **labels(name, f), **declared(f, d), "solver": outcome.solver, "problem_class": outcome.problem_class,
+        "claimed": outcome.claimed, "verified": False, "reason": outcome.reason, "notes": "",
     }  # fmt: skip
     if outcome.answer is None:
         return row

@@ -5,19 +5,18 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil, gcd
 from multiprocessing import active_children, get_all_start_methods, get_context
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from workbench.algorithms import ROUND_OFF
 from workbench.algorithms.base import KernelSolver, Solver
-from workbench.assemble.find import compiled
-from workbench.comparison.failure import NOBODY, Failed, failed
+from workbench.comparison.failure import NOBODY, failed
 from workbench.engine.travel import Parcel
 from workbench.errors import DataError, UnknownNameError
-from workbench.language.formulation import Formulation
 from workbench.lifetime import serve_forks, worker
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
@@ -31,6 +30,8 @@ REFERENCE, TICK = 1e-4, 1e-9
 AUTO, EVENTS, STEPS = REFERENCES = "auto", "events", "steps"
 """What a reference may be: the event-driven motion, time stepping at the reference step, or the first where a case has
 it, else the second."""
+Report = Callable[[int], None] | None
+J = TypeVar("J")
 
 
 @dataclass(frozen=True)
@@ -94,58 +95,110 @@ def is_slow(solver: Solver | None) -> bool:
 
 @dataclass(frozen=True)
 class Job:
-    """One run of a comparison: formulation, solver, step [s], compliance.
+    """One run of a comparison: a formulation by a solver, or an engine, which has none, at a step [s].
 
-    None stands for a solver that is not reached and for the compliance of the settings.
+    relaxation  compliance of a case's rows, None for that of the settings
+    displaced   how far the start of a scene is displaced [m]
+    A solver is None, too, where it is not reached.
     """
 
-    formulation: Formulation
+    subject: Any
     solver: Solver | None
     h: float
     relaxation: Relaxation | None = None
+    displaced: float = 0.0
+
+    @property
+    def label(self) -> str:
+        return str(self.subject.label)
 
     @property
     def solver_name(self) -> str:
         return self.solver.name if self.solver else NOBODY
 
     def __str__(self) -> str:
-        return f"{self.formulation.label}, {self.solver_name}, {self.h:g} s"
+        by = f", {self.solver.name}" if self.solver else ""
+        return f"{self.label}{by}, {self.h:g} s"
 
     def __reduce__(self) -> tuple:
-        return Job, (self.formulation, Parcel(self.solver), self.h, self.relaxation)
+        return Job, (self.subject, Parcel(self.solver), self.h, self.relaxation, self.displaced)
+
+
+class Runs(Protocol[J]):
+    """How the jobs of a comparison are run; other processes get a copy."""
+
+    def steps(self, job: J) -> int:
+        """How many steps a job takes."""
+        ...
+
+    def make(self, job: J, report: Report = None) -> Any:
+        """The run of a job, a `Run` of a case or a `Track` of a scene; `report` hears of finished steps."""
+        ...
+
+    def worth_sharing(self, jobs: Sequence[J]) -> Sequence[J]:
+        """Those that take longer than it takes another process to start."""
+        ...
+
+
+@dataclass(frozen=True)
+class CaseRuns:
+    """Runs of a case with the settings that all of them share (`Settings.of_case`)."""
+
+    case: Case
+    settings: Settings
+
+    def steps(self, job: Job) -> int:
+        return whole_steps(self.settings.duration or self.case.duration, job.h)
+
+    def make(self, job: Job, report: Report = None) -> Run:
+        assert job.solver
+        s = self.settings
+        return simulate(
+            self.case, job.subject, job.solver, job.h, s.duration, scheme=s.scheme, normal=s.normal,
+            relaxation=s.relaxation if job.relaxation is None else job.relaxation, progress=report,
+        )  # fmt: skip
+
+    def worth_sharing(self, jobs: Sequence[Job]) -> Sequence[Job]:
+        return [job for job in jobs if is_slow(job.solver)]
 
 
 def run_jobs(
-    case: Case, jobs: Sequence[Job], settings: Settings, progress: ProgressCallback | None = None, workers: int = 1
-) -> Iterator[tuple[Job, Run | Failed]]:
-    """What became of every job, one after the other, those last whose solvers are not compiled: these go to `workers`
-    processes."""
-    steps = {job: whole_steps(settings.duration or case.duration, job.h) for job in jobs}
+    runs: Runs[J], jobs: Sequence[J], progress: ProgressCallback | None = None, workers: int = 1
+) -> Iterator[tuple[J, Any]]:
+    """What became of every job, a run or `Failed`, one after the other: those last, as they come, that are worth
+    sharing out to `workers` processes."""
+    steps = {job: runs.steps(job) for job in jobs}
     total, before = sum(steps.values()), 0
-    slow = [job for job in jobs if is_slow(job.solver) and travels(case, job)]
-    if workers == 1 or len(slow) < 2:
-        slow = []
-    with processes(min(workers, max(len(slow), 1))) as pool:
-        waiting = {pool.submit(_remote, case, job, settings): job for job in slow}
-        for job in [j for j in jobs if j not in slow]:
-            try:
-                found: Run | Failed = simulated(case, job, settings, _from(progress, job, before, total))
-            except Exception as error:
-                found = failed(error)
+    shared = [job for job in runs.worth_sharing(jobs) if travels(runs, job)] if workers > 1 else []
+    # The longest first; one alone is made here.
+    shared = sorted(shared, key=lambda job: -steps[job]) if len(shared) > 1 else []
+    here = [job for job in steps if job not in shared]
+    with processes(min(workers, max(len(shared), 1))) as pool:
+        waiting = {pool.submit(runs.make, job): job for job in shared}
+        for job in here:
+            found = _caught(partial(runs.make, job, _from(progress, job, before, total)))
             before += steps[job]
             yield job, found
-        if progress and waiting:
-            progress("optimisers in other processes", before, total)
+        if progress and waiting and here:
+            progress("runs in other processes", before, total)
         for future in as_completed(waiting):
             job = waiting[future]
-            try:
-                found = replace(future.result(), compiled=compiled(job.formulation, *case.size))
-            except Exception as error:
-                found = failed(error)
             before += steps[job]
             if progress:
                 progress(str(job), before, total)
-            yield job, found
+            yield job, _caught(future.result)
+
+
+def _caught(make: Callable[[], Any]) -> Any:
+    """A run, or why there is none."""
+    try:
+        return make()
+    except Exception as error:
+        return failed(error)
+
+
+def _from(progress: ProgressCallback | None, job: object, before: int, total: int) -> Report:
+    return None if progress is None else lambda k: progress(str(job), before + k, total)
 
 
 @contextmanager
@@ -185,22 +238,3 @@ def travels(*things: object) -> bool:
     except Exception:
         return False
     return True
-
-
-def _from(progress: ProgressCallback | None, job: Job, before: int, total: int) -> Callable[[int], None] | None:
-    return None if progress is None else lambda k: progress(str(job), before + k, total)
-
-
-def simulated(case: Case, job: Job, settings: Settings, progress: Callable[[int], None] | None = None) -> Run:
-    """The run of a job."""
-    assert job.solver
-    return simulate(
-        case, job.formulation, job.solver, job.h, settings.duration, scheme=settings.scheme,
-        normal=settings.normal,
-        relaxation=settings.relaxation if job.relaxation is None else job.relaxation, progress=progress,
-    )  # fmt: skip
-
-
-def _remote(case: Case, job: Job, settings: Settings) -> Run:
-    # The compiled declaration holds CVXPY objects, which stay in their process.
-    return replace(simulated(case, job, settings), compiled=None)

@@ -4,20 +4,23 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from workbench.assemble.find import compiled
-from workbench.comparison.decision import in_short
+from workbench.comparison.beside import ReferenceRuns, measured_run
 from workbench.comparison.failure import Failed, failed
-from workbench.comparison.jobs import Job, Settings, run_jobs
+from workbench.comparison.in_turn import rows_in_turn
+from workbench.comparison.jobs import CaseRuns, Job, Settings, run_jobs
 from workbench.comparison.local import from_exact
-from workbench.comparison.metric import Metric
+from workbench.comparison.metric import Metric, evaluate
 from workbench.comparison.reference import Reference, make_reference
-from workbench.comparison.rows import ReferenceRuns, row, windows
+from workbench.comparison.rows import came_to, in_window, windows
 from workbench.comparison.sampling import sampled_rows
 from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
-from workbench.progress import ProgressCallback, say
+from workbench.progress import ProgressCallback
 from workbench.step.local_steps import LocalSteps
 from workbench.step.run import Run
 
@@ -49,7 +52,7 @@ def judged(
     refused = refused or {}
     fine = Job(exact, default_solver("Coulomb NCP"), settings.reference_step, of_reference(case, settings))
     reference = make_reference(case, fine, settings, progress)
-    beside = {job: _beside(case, job, fine) for job in plan if job.formulation not in refused}
+    beside = {job: _beside(case, job, fine) for job in plan if job.subject not in refused}
     needed = dict.fromkeys(x for job, others in beside.items() for x in (job, *others) if x not in (fine, *sampled))
     runs: dict[Job, Run | Failed] = {fine: reference.stepped}
     local: dict[tuple[Job, ...], LocalSteps | Failed] = {}
@@ -57,7 +60,7 @@ def judged(
     def rows_of(job: Job) -> list[dict[str, Any]]:
         spans = windows(job, case, settings.duration or case.duration)
         try:
-            found = refused.get(job.formulation) or runs.get(job)
+            found = refused.get(job.subject) or runs.get(job)
             if isinstance(found, Failed):
                 return [w | vars(found) for w in spans]
             alike = beside[job]
@@ -66,26 +69,23 @@ def judged(
             others = ReferenceRuns(local[alike], reference.run, reference.second, *(runs[x] for x in alike))
             if found is None:
                 return sampled_rows(job, spans, others, metrics)
-            return [w | row(found, w, others, metrics) for w in spans]
+            return [w | _row(found, w, others, metrics) for w in spans]
         except Exception as error:
             return [w | vars(failed(error)) for w in spans]
 
-    rows: dict[Job, list[dict[str, Any]]] = {}
-    left = [job for job in plan if job in needed]
-    for one, found in run_jobs(case, list(needed), settings, progress, workers):
-        runs[one] = found
-        # Rows are told as they are ready: the last runs may come much later.
-        for job in [job for job in left if all(x in runs for x in (job, *beside[job]))]:
-            left.remove(job)
-            rows[job] = rows_of(job)
-            if told := in_short(rows[job][0], metrics):
-                say(progress, told)
-    left = [job for job in plan if job not in rows]
-    for k, job in enumerate(left):
-        if progress:
-            progress(f"judging {job}", k, len(left))
-        rows[job] = rows_of(job)
-    return JudgedRuns(fine, reference, runs, {job: rows[job] for job in plan})
+    def ready(job: Job) -> bool:
+        return all(x in runs for x in (job, *beside.get(job, ())))
+
+    made = run_jobs(CaseRuns(case, settings), list(needed), progress, workers)
+    return JudgedRuns(fine, reference, runs, rows_in_turn(plan, made, runs, ready, rows_of, metrics, progress))
+
+
+def _row(run: Run, window: dict[str, Any], beside: ReferenceRuns, metrics: Sequence[Metric]) -> dict[str, Any]:
+    """What a run came to in a window; no metrics where it does not finish it."""
+    k = in_window(run.t, window)
+    complete = bool(k.size and k.size == in_window(run.h * np.arange(run.steps_wanted, dtype=float), window).size)
+    found = came_to(run, k, complete)
+    return found | evaluate(metrics, measured_run(run, k, beside)) if complete else found
 
 
 def of_reference(case: Case, settings: Settings) -> Relaxation:
@@ -95,8 +95,8 @@ def of_reference(case: Case, settings: Settings) -> Relaxation:
 
 
 def _beside(case: Case, job: Job, fine: Job) -> tuple[Job, Job, Job, Job]:
-    """The jobs of `rows.ReferenceRuns` after the reference's own."""
-    round_off = replace(job, solver=default_solver(compiled(job.formulation, *case.size).kind))
+    """The jobs of `beside.ReferenceRuns` after the reference's own."""
+    round_off = replace(job, solver=default_solver(compiled(job.subject, *case.size).kind))
     exact = replace(fine, h=job.h)
     return (
         exact, replace(exact, relaxation=job.relaxation),

@@ -27,4 +27,4 @@ def from_exact(job: Job, exact: Run | Failed, alike: Run | Failed) -> LocalSteps
 
 def _steps(base: Run, job: Job) -> LocalSteps:
     assert job.solver
-    return local_steps(base, job.formulation, job.solver, np.arange(base.steps))
+    return local_steps(base, job.subject, job.solver, np.arange(base.steps))

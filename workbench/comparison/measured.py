@@ -1,5 +1,6 @@
 """What a metric may see: an answer beside the exact one, in the same words for a trajectory and a single problem."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
@@ -81,10 +82,10 @@ SPAN = 0.05
 late, or a contact that shakes, is then compared with what it stands for in the reference."""
 
 
-def uncertainty_factor(reference: Answer, second: Answer | None) -> float:
-    """What the distance of a reference from the second is multiplied by: the error of a first-order method is twice the
-    difference that half its step makes (Richardson)."""
-    return 1.0 if second is None or second.h == reference.h else 2.0
+def uncertainty_factor(reference: Any, second: Any) -> float:
+    """What the distance of a reference from the second, if there is one, is multiplied by: the error of a first-order
+    method is twice the difference that half its step makes, and once that of twice its step (Richardson)."""
+    return 2.0 if second is not None and second.h < reference.h else 1.0
 
 
 def rms(x: Array) -> float:
@@ -139,6 +140,18 @@ def misalignment(run: Answer) -> Array:
     """Angle between friction and -u_t (K, r) [deg]; nan where a contact is open, does not slide or has no friction."""
     rubs = np.linalg.norm(run.p_t, axis=-1) > run.tolerance * run.judged.normaliser
     return np.where(closed(run) & rubs, coulomb.misalignment(run.p_t, run.u_t, run.v_th), np.nan)
+
+
+def distances(a: Array, b: Array) -> Array:
+    """(..., B) [m] between positions (..., B, 3)."""
+    return np.linalg.norm(a - b, axis=-1)
+
+
+def angles(a: Array, b: Array) -> Array:
+    """(...) [rad], from 0 to pi, between orientations (..., 4), unit quaternions."""
+    # |a - b| and |a + b| are twice the sine and cosine of a quarter of it: exact for small angles too.
+    sine, cosine = np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1)
+    return np.asarray(4.0 * np.arctan2(np.minimum(sine, cosine), np.maximum(sine, cosine)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +227,51 @@ class Measured:
 
 
 @dataclass(frozen=True, eq=False)
-class MeasuredRun(Measured):
+class MeasuredSteps(Measured):
+    """What a metric sees of a run that moves, of a case or of a scene.
+
+    second       the reference made otherwise, its distance from which is its uncertainty
+    """
+
+    second: Any
+
+    @property
+    def pairs(self) -> dict[str, AnswerPair]:
+        parts = self.parts
+        factor = {"reference": uncertainty_factor(self.reference, self.second)}
+        return {part: AnswerPair(ab, factor.get(part, 1.0)) for part, ab in parts.items() if None not in ab}
+
+    @property
+    def parts(self) -> dict[str, tuple[Any, Any]]:
+        """The two answers of `pairs`, None for one that there is not."""
+        return {
+            "": (self.run, self.reference), "reference": (self.reference, self.second),
+            "discretisation": (self.exact, self.reference), "formulation": (self.round_off, self.exact),
+            "solver": (self.run, self.round_off),
+        }  # fmt: skip
+
+    def _stride(self, a: Any) -> int:
+        return round(self.run.h / a.h)
+
+    def starts(self, a: Any) -> NDArray[np.int64]:
+        return self.steps * self._stride(a)
+
+    def ends(self, a: Any) -> NDArray[np.int64]:
+        """(k,) rows of a run's states at the ends of the window's steps."""
+        return (self.steps + 1) * self._stride(a)
+
+    def over(self, a: Any, x: NDArray[Any], by: Callable[..., Any] = np.sum) -> NDArray[Any]:
+        """Of what a run has for each of its steps (K, ...), the sum (k, ...), or what else, over each of this row's."""
+        every = self.starts(a)[:, None] + np.arange(self._stride(a))
+        return x[self.steps] if every.shape[1] == 1 else by(x[every], axis=1)
+
+    @property
+    def span(self) -> int:
+        return max(1, round(SPAN * len(self.steps)))
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredRun(MeasuredSteps):
     """What a metric of cases sees: all answers are `Run`s.
 
     second       the reference made otherwise, its distance from which is its uncertainty (`reference.Reference`)
@@ -240,44 +297,20 @@ class MeasuredRun(Measured):
         return self.run.case
 
     @property
-    def pairs(self) -> dict[str, AnswerPair]:
-        parts: dict[str, tuple[Any, Any]] = {
-            "reference": (self.reference, self.second), "discretisation": (self.exact, self.reference),
-            "formulation": (self.unrelaxed, self.exact), "solver": (self.run, self.round_off),
-        }  # fmt: skip
+    def parts(self) -> dict[str, tuple[Any, Any]]:
+        found = super().parts | {"formulation": (self.unrelaxed, self.exact)}
         if self.unrelaxed is None:
-            parts |= {"formulation": (self.round_off, self.exact_alike), "compliance": (self.exact_alike, self.exact)}
+            found |= {"formulation": (self.round_off, self.exact_alike), "compliance": (self.exact_alike, self.exact)}
         elif self.unrelaxed is not self.round_off:
-            parts["compliance"] = (self.round_off, self.unrelaxed)
-        factor = {"reference": uncertainty_factor(self.reference, self.second)}
-        found = {part: AnswerPair(ab, factor.get(part, 1.0)) for part, ab in parts.items() if None not in ab}
-        return {"": AnswerPair((self.run, self.reference))} | found
-
-    def _stride(self, a: "Run") -> int:
-        return round(self.run.h / a.h)
-
-    def starts(self, a: Any) -> NDArray[np.int64]:
-        return self.steps * self._stride(a)
-
-    def ends(self, a: "Run") -> NDArray[np.int64]:
-        """(k,) rows of `states_q`, `states_v` of a run at the ends of the window's steps."""
-        return (self.steps + 1) * self._stride(a)
-
-    def _over(self, a: "Run", x: Array) -> Array:
-        """Of what a run has for each of its steps (K, ...), the sum (k, ...) over each of this row's."""
-        every = self.starts(a)[:, None] + np.arange(self._stride(a))
-        return x[self.steps] if every.shape[1] == 1 else x[every].sum(axis=1)
+            found["compliance"] = (self.round_off, self.unrelaxed)
+        return found
 
     def impulses(self, a: Any) -> tuple[Array, Array]:
-        return self._over(a, a.p_n), self._over(a, a.p_t)
-
-    @property
-    def span(self) -> int:
-        return max(1, round(SPAN * len(self.steps)))
+        return self.over(a, a.p_n), self.over(a, a.p_t)
 
     def contact_impulse(self, a: "Run") -> Array:
         """(k, n) the net impulse of all contacts on the bodies over each of the steps, in space (`Case.in_space`)."""
-        return self._over(a, contact_impulses(a))
+        return self.over(a, contact_impulses(a))
 
     def velocities(self, a: "Run") -> Array:
         """(k, n) at the ends of the steps, in space."""
@@ -378,7 +411,7 @@ class MeasuredRun(Measured):
     @property
     def _carries(self) -> NDArray[np.bool_]:
         """(k, r) whether the contact carries something in the reference."""
-        return self._over(self.reference, closed(self.reference).astype(float)) > 0
+        return self.over(self.reference, closed(self.reference).astype(float)) > 0
 
     def _determined(self, carries: NDArray[np.bool_]) -> Determinacy:
         record, k = self.reference.record, self.starts(self.reference)

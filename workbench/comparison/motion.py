@@ -8,14 +8,19 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workbench.arrays import Array
 from workbench.errors import DataError
 from workbench.mechanics.case import Case
-from workbench.mechanics.solids import GROUND, Plane, Solid, joined, slabs
+from workbench.mechanics.solids import GROUND, Plane, Solid, ball, joined, slabs
+from workbench.scenes.scene import Scene
+from workbench.scenes.track import Track
 from workbench.step.run import Run
 
 MOMENTS = 241
+MARK = 0.01
+"""Radius of the ball that stands for a body without a shape [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,24 +107,30 @@ def _several(arrays: Any, kind: str, make: Any) -> Any:
     return tuple(found)
 
 
-def motion(case: Case, reference: Run, runs: Sequence[Run]) -> Motion | None:
-    """What the reference and the runs move like; None for a case without `solids`."""
-    shapes = case.solids()
-    if not shapes:
+def motion(
+    what: Case | Scene, reference: Run | Track, runs: Sequence[Run | Track], until: float = np.inf
+) -> Motion | None:
+    """What the reference and the runs move like up to a time [s]; None for a case or a scene without shapes."""
+    shapes, radii = what.solids(), what.radii() if isinstance(what, Scene) else np.zeros(0)
+    if not (shapes or radii.size):
         return None
     strides = [round(run.h / reference.h) for run in runs]
-    every = lcm(*strides)
-    every *= max(1, ceil(reference.steps // every / (MOMENTS - 1)))
-    K = reference.steps // every + 1
+    steps, every = int(min(np.round(until / reference.h), reference.steps)), lcm(*strides)
+    every *= max(1, ceil(steps // every / (MOMENTS - 1)))
+    K = steps // every + 1
     first = _track(reference, "reference", every, K)
     tracks = [_track(run, "run", every // stride, K) for run, stride in zip(runs, strides, strict=True)]
     solids = [x for x in shapes if isinstance(x, Solid)]
-    bodies = [joined([x for x in solids if x.body == k]) for k in range(first.position.shape[1])]
+    names = what.bodies if isinstance(what, Scene) else map(str, range(first.position.shape[1]))
+    bodies = () if radii.size else tuple(_body(solids, i, name) for i, name in enumerate(names))
     rest = [x for x in solids if x.body == GROUND]
-    low, high = reach(first, reaches(bodies), rest)
-    ground = [*rest, *slabs([x for x in shapes if isinstance(x, Plane)], low, high)]
-    t = every * reference.h * np.arange(K, dtype=float)
-    return Motion(t, tuple(bodies), tuple(ground), (first, *tracks))
+    low, high = reach(first, radii if radii.size else reaches(bodies), rest)
+    ground = (*rest, *slabs([x for x in shapes if isinstance(x, Plane)], low, high))
+    return Motion(every * reference.h * np.arange(K, dtype=float), bodies, ground, (first, *tracks), radii)
+
+
+def _body(solids: Sequence[Solid], i: int, name: str) -> Solid:
+    return joined([x for x in solids if x.body == i] or [ball(name, MARK, body=i)])
 
 
 def reaches(bodies: Sequence[Solid]) -> Array:
@@ -135,19 +146,38 @@ def reach(track: MotionTrack, sizes: Array, rest: Sequence[Solid]) -> tuple[Arra
     return np.nanmin(points, axis=0), np.nanmax(points, axis=0)
 
 
-def _track(run: Run, role: str, every: int, K: int) -> MotionTrack:
+def _track(run: Run | Track, role: str, every: int, K: int) -> MotionTrack:
     """A run at every so many of its steps, K moments in all."""
     ends = every * np.arange(min(K, run.steps // every + 1))
+    arrays, mu = _of_bodies(run, ends) if isinstance(run, Track) else _of_contacts(run, ends)
+    position, orientation, point, axes, force, slip = (
+        np.concatenate([x, np.full((K - len(x), *x.shape[1:]), np.nan)]) for x in arrays
+    )
+    return MotionTrack(
+        run.label, role, run.solver, run.h, position, orientation, point, axes, force, slip, mu
+    )  # fmt: skip
+
+
+def _of_contacts(run: Run, ends: NDArray[np.int64]) -> tuple[tuple[Array, ...], Array]:
+    """Arrays of a `MotionTrack` of a case from `position` on, at these of its states."""
     q, steps = run.states_q[ends], ends[1:] - 1
     impulse = np.concatenate([run.p_n[steps][..., None], run.p_t[steps]], axis=-1)
     none = np.full((1, *impulse.shape[1:]), np.nan)
-
-    def sampled(x: Array) -> Array:
-        return np.concatenate([x, np.full((K - len(x), *x.shape[1:]), np.nan)])
-
     with np.errstate(over="ignore", invalid="ignore"):
-        position, orientation, point, axes = map(sampled, (*run.case.poses(q), *run.case.contacts(q)))
-    force = sampled(np.concatenate([none, impulse / run.h]))
-    slip = sampled(np.concatenate([none[..., 1:], run.u_t[steps]]))
-    label, mu = run.formulation.label, run.mu.max(axis=0, initial=0.0)
-    return MotionTrack(label, role, run.solver, run.h, position, orientation, point, axes, force, slip, mu)
+        places = (*run.case.poses(q), *run.case.contacts(q))
+    force, slip = np.concatenate([none, impulse / run.h]), np.concatenate([none[..., 1:], run.u_t[steps]])
+    return (*places, force, slip), run.mu.max(axis=0, initial=0.0)
+
+
+def _of_bodies(run: Track, ends: NDArray[np.int64]) -> tuple[tuple[Array, ...], Array]:
+    """The same of a scene; of every body one force, that of all its contacts, along the axes of the world.
+
+    Friction cones and sliding velocities are those of single contacts, which a run of a scene does not keep.
+    """
+    steps, position, touched = ends[1:] - 1, run.position[ends], run.touched
+    none = np.full_like(position[:1], np.nan)
+    place = np.where(np.isnan(touched.place), run.position[:-1], touched.place)
+    point, force = (np.concatenate([none, x[steps]]) for x in (place, touched.wrench[..., :3]))
+    axes = np.broadcast_to(np.eye(3), (*position.shape, 3))
+    slip = np.full((*position.shape[:2], 2), np.nan)
+    return (position, run.orientation[ends], point, axes, force, slip), np.zeros(position.shape[1])

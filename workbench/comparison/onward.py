@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from workbench.arrays import Array
+from workbench.comparison.rows import labels
 from workbench.escalation import default_solver
 from workbench.step.onward import onward
 from workbench.step.run import Run
@@ -35,9 +36,7 @@ def onward_rows(exact: Run, run: Run, window: tuple[float, float]) -> list[dict[
     far = last - AFTER[-1]
     starts = sorted({int(k) for k in np.linspace(first, far if far > first else last, STARTS)})
     found = onward(exact, run.formulation, default_solver(run.kind), starts, AFTER[-1] + 1)
-    label = {
-        "case": run.case.name, "formulation": run.formulation.name, "label": run.formulation.label, "step": run.h,
-    }  # fmt: skip
+    label = labels(run.case, run.formulation) | {"step": run.h}
     table = []
     for n in AFTER:
         reached = [(k, x) for k, x in zip(starts, found, strict=True) if x.steps > n and exact.steps > k + n]

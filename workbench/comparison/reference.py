@@ -8,7 +8,7 @@ coarser tolerances: their distance is what is said of its uncertainty, and is th
 from dataclasses import dataclass, replace
 
 from workbench.comparison.failure import Failed, failed
-from workbench.comparison.jobs import EVENTS, STEPS, Job, Settings, run_jobs
+from workbench.comparison.jobs import EVENTS, STEPS, CaseRuns, Job, Settings, run_jobs
 from workbench.errors import DataError, WorkbenchError
 from workbench.events.phase import Integrator
 from workbench.events.sampled import SampledMotion, sampled
@@ -52,8 +52,9 @@ def make_reference(case: Case, fine: Job, settings: Settings, progress: Progress
 
     Raises WorkbenchError where it is stepped and not verified, or where events are asked for and there are none.
     """
+    runs = CaseRuns(case, settings)
     # First, since it refuses what no record has room for.
-    stepped = dict(run_jobs(case, [fine], settings, progress))[fine]
+    stepped = dict(run_jobs(runs, [fine], progress))[fine]
     if progress:
         progress("following the motion from event to event", 0, 1)
     found = stepped.reason if isinstance(stepped, Failed) else _followed(case, fine, settings)
@@ -61,7 +62,7 @@ def make_reference(case: Case, fine: Job, settings: Settings, progress: Progress
         raise DataError(f"{case.name} has no event-driven reference: {found}")
     if isinstance(found, str):
         half = replace(fine, h=fine.h / 2)
-        return Reference(_verified(stepped), dict(run_jobs(case, [half], settings, progress))[half], stepped, found)
+        return Reference(_verified(stepped), dict(run_jobs(runs, [half], progress))[half], stepped, found)
     return Reference(*found, stepped, "")
 
 
@@ -80,7 +81,7 @@ def _followed(case: Case, fine: Job, settings: Settings) -> tuple[SampledMotion,
             events = simulate_events(case, settings.duration, method)
             if events.reason:
                 return events.reason
-            runs.append(sampled(events, fine.formulation, fine.h))
+            runs.append(sampled(events, fine.subject, fine.h))
     except Exception as error:
         return failed(error).reason
     return runs[0], runs[1]

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.arrays import evenly
+from workbench.comparison.beside import ReferenceRuns, measured_run
 from workbench.comparison.columns import BOTH
 from workbench.comparison.jobs import Job
 from workbench.comparison.measured import AnswerPair, MeasuredRun, closed
 from workbench.comparison.metric import Metric, evaluate
-from workbench.comparison.rows import ReferenceRuns, facts, in_window, measured_run
+from workbench.comparison.rows import facts, in_window
 from workbench.errors import WorkbenchError
 from workbench.problems.classes import is_psd
 from workbench.problems.solution import Status
@@ -71,7 +72,7 @@ def sampled_rows(
     k = sample(exact, windows)
     if not is_psd(exact.record.M[k]):
         return []
-    local = local_steps(exact, job.formulation, job.solver, k)
+    local = local_steps(exact, job.subject, job.solver, k)
     run = in_place(local, exact)
     of_steps = [x for x in metrics if x.parts and x.column.of == BOTH]
     return [w | {"sampled": True} | _row(local, run, w, beside, of_steps) for w in windows]

@@ -105,6 +105,13 @@ def pair_name(body: str, other: str) -> str:
     return f"{body}–{other}"
 
 
+def first_contact(rows: pd.DataFrame) -> tuple[float, list[str]]:
+    """When [s] the first contact of a run starts, and between which bodies; infinite where there is none."""
+    begin = float(rows["start"].min()) if len(rows) else np.inf
+    first = rows[rows["start"] == begin]
+    return begin, list(dict.fromkeys(map(pair_name, first["body"], first["other"])))
+
+
 def covered(rows: pd.DataFrame, at: Array) -> Array:
     """For each time the part of it [s] before which these rows, of one run and contact, cover."""
     # The rows of a contact are in the order of time and do not overlap.

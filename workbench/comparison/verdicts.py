@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from workbench.arrays import Array
+from workbench.comparison.rows import labels
 from workbench.matrices.linear_algebra.rank import rank, ranks
 from workbench.matrices.p_property.verdict import LARGEST_BATCH_ORDER, p_verdict_of, smallest_minor
 from workbench.step.run import Run
@@ -37,9 +38,7 @@ def verdicts(run: Run, minor: Array) -> list[dict[str, Any]]:
     """Rows of `diagnostics`: ranks of the lead matrix and its P-property, and the Painleve line of `sliding_minor`."""
     if not run.steps:
         return []
-    base = {
-        "case": run.case.name, "formulation": run.formulation.name, "label": run.formulation.label, "step": run.h,
-    }  # fmt: skip
+    base = labels(run.case, run.formulation) | {"step": run.h}
     rows = _of_lead_matrix(run.record.M)
     worst = float(np.nanmin(minor)) if np.isfinite(minor).any() else np.nan
     when = float(run.t[np.nanargmin(minor)]) if np.isfinite(worst) else np.nan

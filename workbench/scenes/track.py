@@ -65,7 +65,7 @@ class Track:
     label: str
     solver: str
     h: float
-    wanted: int
+    steps_wanted: int
     """steps that were asked for"""
     q: Array
     """(K + 1, n_q)"""
@@ -77,11 +77,11 @@ class Track:
     """(K + 1, B, 4) unit quaternions, scalar first, body to world"""
     energy: Array
     """(K + 1,) mechanical energy [J]; NaN where the scene does not know it"""
-    steps: ContactsByBody
+    touched: ContactsByBody
     """every step's rows, (K, B, ...)"""
     contacts: NDArray[np.int64]
     """(K,) contacts within the look-ahead, limits among them"""
-    residual: Array
+    residuals: Array
     """(K,) the solved problems' own residuals; of an engine NaN"""
     tolerance: float
     """residual up to which a step counts; of an engine NaN"""
@@ -89,7 +89,7 @@ class Track:
     """(K,)"""
     status: Status
     reason: str
-    seconds: float
+    solve_time: float
     """of all steps; what a run leaves out of it, such as compiling, is not in it"""
     pressing: Pressing
     """every step's contacts that press, one step after the other"""
@@ -99,13 +99,18 @@ class Track:
     """problems that another method of the solver's chain has solved (`escalation`), by its name"""
 
     @property
+    def steps(self) -> int:
+        """K"""
+        return len(self.contacts)
+
+    @property
     def t(self) -> Array:
         """(K + 1,) times of the states [s]."""
-        return self.h * np.arange(len(self.q), dtype=float)
+        return self.h * np.arange(self.steps + 1, dtype=float)
 
     @property
     def finished(self) -> bool:
-        return len(self.contacts) == self.wanted
+        return self.steps == self.steps_wanted
 
 
 class StepContacts(NamedTuple):

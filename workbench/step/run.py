@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workbench.assemble import find
 from workbench.assemble.plan import Compiled
@@ -82,6 +83,16 @@ class Run:
     @property
     def steps(self) -> int:
         return self.record.p.shape[0]
+
+    @property
+    def label(self) -> str:
+        """That of its formulation."""
+        return self.formulation.label
+
+    @property
+    def iterations(self) -> NDArray[np.int64]:
+        """(K,) of the solver."""
+        return self.record.effort[:, 0]
 
     @property
     def t(self) -> Array:

@@ -145,7 +145,7 @@ def _identity(case: Case) -> tuple[Any, ...]:
 def _key(about: tuple[Any, ...], job: Job) -> str:
     solver: Any = type(job.solver)
     facts = (
-        *about, digest_of(job.formulation.build), job.formulation.name, sorted(job.formulation.options.items()),
+        *about, digest_of(job.subject.build), job.subject.name, sorted(job.subject.options.items()),
         job.solver_name, digest_of(solver), job.h,
     )  # fmt: skip
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]

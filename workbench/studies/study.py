@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from workbench.comparison.columns import CASE, RUNS, framed
+from workbench.comparison.columns import CASE, framed_runs
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Job
 from workbench.comparison.metric import Metric
@@ -131,16 +131,16 @@ class Study:
 
     def _planned(self) -> Iterator[dict[str, Any]]:
         for key, given, case, job in self._runs():
-            about = {"case": case.name, "label": job.formulation.label, "solver": job.solver_name, "step": job.h}
+            about = {"case": case.name, "label": job.subject.label, "solver": job.solver_name, "step": job.h}
             yield {"key": key, **given, **about}
 
     def _runs(self) -> Iterator[tuple[str, dict[str, Any], Case, Job]]:
         """Yield every run once: its key, the varied values that concern it, its case and job."""
-        names, known = {job.formulation.name for point in self.points for job in point.jobs}, set[str]()
+        names, known = {job.subject.name for point in self.points for job in point.jobs}, set[str]()
         for number, point in enumerate(self.points):
             for key, job in zip(point.keys, point.jobs, strict=True):
                 # Options of other formulations do not distinguish runs.
-                others = names - {job.formulation.name}
+                others = names - {job.subject.name}
                 given = {k: v for k, v in point.given.items() if k.partition(".")[0] not in others}
                 if key not in known:
                     known.add(key)
@@ -148,7 +148,7 @@ class Study:
 
     def table(self, found: Kept) -> LongTable:
         """Return the available rows of the plan, in its order, with the columns of varied quantities in front."""
-        measured = framed([], [*RUNS, *(c for m in self.metrics for c in m.columns)], CASE).attrs["columns"]
+        measured = framed_runs([], self.metrics, CASE).attrs["columns"]
         number_of_point = {"point": {"unit": "1", "meaning": "number of the point of the study, from 0", "defined": ""}}
         return LongTable(lambda: self._rows(found), number_of_point | self.columns | measured)
 

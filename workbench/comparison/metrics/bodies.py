@@ -28,4 +28,4 @@ def energy_error(m: MeasuredScene, a: Track, b: Track) -> float:
     defined="where a contact acts",
 )  # fmt: skip
 def one_step_error(m: MeasuredScene) -> float:
-    return m.one_step
+    return m.single(m)

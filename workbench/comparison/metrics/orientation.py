@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from workbench.comparison.measured import MeasuredRun
+from workbench.comparison.measured import MeasuredRun, angles
 from workbench.comparison.metric import distance
 from workbench.step.run import Run
 
@@ -15,11 +15,4 @@ def orientation_error(m: MeasuredRun, a: Run, b: Run) -> float:
     here, there = (m.case.orientation(x.states_q[m.ends(x)]) for x in (a, b))
     if not here.shape[-2]:
         return np.nan
-    return angle(here, there).max()
-
-
-def angle(here: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """(...) [deg] the angle between orientations given as unit quaternions (..., 4), scalar first."""
-    # |here - there| and |here + there| are twice the sine and cosine of a quarter of it: exact for small angles too.
-    sine, cosine = np.linalg.norm(here - there, axis=-1), np.linalg.norm(here + there, axis=-1)
-    return np.degrees(4 * np.arctan2(np.minimum(sine, cosine), np.maximum(sine, cosine)))
+    return float(np.degrees(angles(here, there).max()))

@@ -3,10 +3,9 @@
 import numpy as np
 
 from workbench.arrays import Array
-from workbench.comparison.measured import MeasuredRun, closed
+from workbench.comparison.measured import MeasuredRun, angles, closed
 from workbench.comparison.metric import metric
 from workbench.comparison.metrics.creep import speed
-from workbench.comparison.metrics.orientation import angle
 from workbench.step.run import Run
 
 SLOW = 0.01
@@ -66,4 +65,4 @@ def spin_down(m: MeasuredRun) -> float:
 def _turning(m: MeasuredRun, run: Run) -> Array | None:
     """(K,) the fastest turn of a body in each step [deg/s]; None where the case tells of no orientations."""
     q = run.case.orientation(run.states_q[m.starts(run)[0] : m.ends(run)[-1] + 1])
-    return angle(q[1:], q[:-1]).max(axis=-1) / run.h if q.shape[-2] else None
+    return np.degrees(angles(q[1:], q[:-1]).max(axis=-1)) / run.h if q.shape[-2] else None

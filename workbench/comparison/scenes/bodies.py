@@ -8,8 +8,9 @@ import numpy as np
 
 from workbench.arrays import Array
 from workbench.comparison.columns import LABELS, SCENE, Column
+from workbench.comparison.measured import angles, distances
 from workbench.comparison.metric import Metric, distance, metric
-from workbench.comparison.scenes.measured import MeasuredScene, angles, distances
+from workbench.comparison.scenes.measured import MeasuredScene
 from workbench.scenes.track import Track
 
 
@@ -89,8 +90,8 @@ def moment_error(m: MeasuredScene, a: Track, b: Track) -> Array:
     "reference", "where there is such a step in which it touches in the run too",
 )  # fmt: skip
 def creep(m: MeasuredScene) -> Array:
-    sticks = m.sticking & (m.run.steps.load[m.steps] > 0)
-    slip = np.where(sticks, m.run.steps.slip[m.steps], np.nan)
+    sticks = m.sticking & (m.run.touched.load[m.steps] > 0)
+    slip = np.where(sticks, m.run.touched.slip[m.steps], np.nan)
     return np.array([np.median(x[np.isfinite(x)]) if np.isfinite(x).any() else np.nan for x in slip.T])
 
 
@@ -100,13 +101,13 @@ def creep(m: MeasuredScene) -> Array:
     "what is held drifts out of a grasp", "where there is such a step",
 )  # fmt: skip
 def drift(m: MeasuredScene) -> Array:
-    moved = m.run.h * np.where(m.sticking[..., None], m.run.steps.slide[m.steps], 0.0).sum(axis=0)
+    moved = m.run.h * np.where(m.sticking[..., None], m.run.touched.slide[m.steps], 0.0).sum(axis=0)
     return np.where(m.sticking.any(axis=0), np.linalg.norm(moved, axis=-1), np.nan)
 
 
 @of_body("slip", "m", "slip", "millimetres", "distance that the body slides on what it touches")
 def slip(m: MeasuredScene) -> Array:
-    return m.run.h * m.run.steps.slip[m.steps].sum(axis=0)
+    return m.run.h * m.run.touched.slip[m.steps].sum(axis=0)
 
 
 @of_body(
@@ -115,13 +116,13 @@ def slip(m: MeasuredScene) -> Array:
     "where contacts are seen before they close",
 )  # fmt: skip
 def lift(m: MeasuredScene) -> Array:
-    beyond = m.run.steps.gap[m.steps] - np.maximum(np.nan_to_num(m.mean(m.reference, "gap")), 0.0)
+    beyond = m.run.touched.gap[m.steps] - np.maximum(np.nan_to_num(m.mean(m.reference, "gap")), 0.0)
     return _largest(np.where(m.carried, beyond, np.nan))
 
 
 @of_body("penetration", "m", "depth", "millimetres", "largest depth to which a contact of the body goes in")
 def penetration(m: MeasuredScene) -> Array:
-    return _largest(-m.run.steps.gap[m.steps])
+    return _largest(-m.run.touched.gap[m.steps])
 
 
 def _largest(x: Array) -> Array:

@@ -12,38 +12,39 @@ Contacts differ from run to run, so that bodies are compared, where they are
 and by the net force and moment of their contacts.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from workbench.algorithms.base import Solver
-from workbench.comparison.columns import DIAGNOSTICS, RUNS, SCENE, TRAJECTORIES, framed
-from workbench.comparison.cost import costs
-from workbench.comparison.decision import in_short
-from workbench.comparison.failure import NOBODY, Failed
-from workbench.comparison.jobs import Settings
+from workbench.comparison.beside import reaching
+from workbench.comparison.columns import DIAGNOSTICS, SCENE, TRAJECTORIES, framed, framed_runs
+from workbench.comparison.contacts import timeline
+from workbench.comparison.curves import curves
+from workbench.comparison.failure import Failed
+from workbench.comparison.in_turn import rows_in_turn
+from workbench.comparison.jobs import Job, Settings, run_jobs
 from workbench.comparison.metric import Metric, evaluate
+from workbench.comparison.motion import motion
 from workbench.comparison.result import Comparison, chosen_metrics, mathematics
-from workbench.comparison.rows import listed
+from workbench.comparison.rows import came_to, labels, of_run, window
 from workbench.comparison.scenes.bodies import BODIES, rows_by_body
-from workbench.comparison.scenes.curves import curves
 from workbench.comparison.scenes.horizon import PERTURBATION, Horizon, horizon
 from workbench.comparison.scenes.measured import MeasuredScene
-from workbench.comparison.scenes.motion import motion
-from workbench.comparison.scenes.runs import MakeStepper, Row, Runs, SceneEngine
+from workbench.comparison.scenes.runs import MakeStepper, SceneEngine, SceneRuns
 from workbench.comparison.scenes.single import ZeroGapScene, from_exact, from_own
-from workbench.comparison.scenes.timeline import first_contact, timeline
 from workbench.comparison.shown import SceneShown
-from workbench.comparison.timeline import TIMELINE
+from workbench.comparison.timeline import TIMELINE, first_contact
 from workbench.errors import DataError, WorkbenchError
-from workbench.escalation import Chain, default_solver
+from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.problems.contact_blocks import ContactBlocks
-from workbench.problems.solution import Status
-from workbench.progress import ProgressCallback, say
-from workbench.scenes.run import SteppingScheme, perturbed
+from workbench.progress import ProgressCallback
+from workbench.scenes.run import SteppingScheme
 from workbench.scenes.scene import Scene
 from workbench.scenes.track import Track
 
@@ -72,48 +73,46 @@ def compare(
     count = len(formulations) * len({*by, to_round_off}) + len(engines)
     must_be_kept(settings, count, len(scene.bodies), scene.start()[1].size)
     chosen, duration = chosen_metrics(SCENE, metrics), float(settings.duration or 0.0)
-    runs, finest = Runs(scene, stepper, duration), settings.reference_step
-    displacement = perturbed(scene, PERTURBATION)
-    references = [Row(exact, h, to_round_off) for h in (finest, 2 * finest)]
-    references.append(Row(exact, 2 * finest, to_round_off, displacement))
+    fine = Job(exact, to_round_off, settings.reference_step)
+    coarse = replace(fine, h=2 * fine.h)
+    references = (fine, coarse, replace(coarse, displaced=PERTURBATION))
     plan = [
-        row for h in settings.steps
-        for row in (*(Row(f, h, s) for f in formulations for s in by), *(Row(x, h) for x in engines))
+        job for h in settings.steps
+        for job in (*(Job(f, s, h) for f in formulations for s in by), *(Job(x, None, h) for x in engines))
     ]  # fmt: skip
-    own = {(f.label, h): Row(f, h, to_round_off) for h in settings.steps for f in (*formulations, exact)}
-    made = runs.made(references, [*plan, *own.values()], progress, workers)
-    fine, coarse, displaced = (x for x in map(made.get, references) if isinstance(x, Track))
-    found, alike = {row: made[row] for row in plan}, {key: made[row] for key, row in own.items()}
-    there = [x for x in found.values() if isinstance(x, Track) and x.contacts.size]
+    alike = [Job(f, to_round_off, h) for h in settings.steps for f in (*formulations, exact)]
+    made: dict[Job, Track | Failed] = {}
+    jobs = list(dict.fromkeys((*references, *plan, *alike)))
+    for job, found in run_jobs(SceneRuns(scene, stepper, duration), jobs, progress, workers):
+        if job in references and (isinstance(found, Failed) or not found.steps):
+            raise WorkbenchError(f"there is no reference run: {found.reason}")
+        made[job] = found
+    there = {job: x for job in plan if isinstance(x := made[job], Track) and x.steps}
     if not there:
-        reasons = dict.fromkeys(x.reason for x in found.values())
+        reasons = dict.fromkeys(made[job].reason for job in plan)
         raise WorkbenchError(f"no row has a single step: {'; '.join(reasons)}")
-    end = horizon(fine, coarse, displaced, there, scene.bodies)
-    judged = _Judged(scene, stepper, exact, to_round_off, fine, coarse, alike, end, duration)
-    rows = []
-    for i, row in enumerate(plan):
-        if progress:
-            progress(f"single steps of {row.label}", i, len(plan))
-        rows.append(judged.row(row, found[row], chosen))
-        if told := in_short(rows[-1], chosen):
-            say(progress, told)
-    bodies = [x for row in plan for x in judged.bodies(row, found[row])]
-    moving = [x for x in found.values() if isinstance(x, Track) and x.contacts.size]
-    touching = {row: timeline(scene, x, fine, end.until, "run") for row, x in found.items() if isinstance(x, Track)}
-    for row, values in zip(plan, rows, strict=True):
-        begin, between = first_contact(touching[row]) if row in touching else (np.inf, [])
-        values |= {"first_contact": begin if between else np.nan, "first_pair": "; ".join(between)}
-    touched = [timeline(scene, fine, fine, end.until, "reference"), *touching.values()]
-    steps = [curves(scene, fine, coarse, end.until, "reference")]
-    steps += [curves(scene, x, fine, end.until, "run") for x in moving]
+    reference, twice, displaced = (x for x in map(made.get, references) if isinstance(x, Track))
+    end = horizon(reference, twice, displaced, list(there.values()), scene.bodies)
+    judged = _Judged(scene, stepper, fine, made, end, duration, chosen)
+    rows = rows_in_turn(plan, (), {}, lambda job: True, judged.rows, chosen, progress)
+    touching, steps = [], []
+    for job, run in ((fine, reference), *there.items()):
+        is_row = run is not reference
+        named = of_run(scene, job.subject, run, "run" if is_row else "reference")
+        touching.append(timeline(named, run, reference, scene, end.until))
+        steps.append(curves(named, run, reference if is_row else twice, end.until, scene.bodies))
+        if is_row:
+            begin, between = first_contact(touching[-1])
+            rows[job][0] |= {"first_contact": begin if between else np.nan, "first_pair": "; ".join(between)}
     return Comparison(
         scene.name, tuple(formulations), chosen,
-        framed(rows, [*RUNS, *(c for m in chosen for c in m.columns)], SCENE),
+        framed_runs([row for job in plan for row in rows[job]], chosen, SCENE),
         framed(pd.concat(steps, ignore_index=True), TRAJECTORIES, SCENE), framed([], DIAGNOSTICS, SCENE),
         mathematics(formulations, (scene.start()[1].size, 0, 1, 2)), settings=settings,
-        motion=motion(scene, fine, moving, end.until), scene=_shown(scene, end, duration, engines),
-        bodies=framed(bodies, BODIES, SCENE), timeline=framed(pd.concat(touched, ignore_index=True), TIMELINE, SCENE),
-        truths=tuple(scene.known(fine)) if scene.known and fine.finished else (),
+        motion=motion(scene, reference, list(there.values()), end.until), scene=_shown(scene, end, duration, engines),
+        bodies=framed(judged.bodies, BODIES, SCENE),
+        timeline=framed(pd.concat(touching, ignore_index=True), TIMELINE, SCENE),
+        truths=tuple(scene.known(reference)) if scene.known and reference.finished else (),
     )  # fmt: skip
 
 
@@ -145,97 +144,67 @@ def must_be_kept(settings: Settings, rows: int, bodies: int, velocities: int) ->
         )
 
 
+@dataclass(frozen=True, eq=False)
 class _Judged:
-    """Rows beside the reference, up to the end of what is compared."""
+    """Rows beside the reference, `fine` among the runs `made`, up to the end of what is compared."""
 
-    def __init__(
-        self, scene: Scene, stepper: MakeStepper, exact: Formulation, solver: Chain, fine: Track, coarse: Track,
-        alike: dict[tuple[str, float], Track | Failed], end: Horizon, duration: float,
-    ) -> None:  # fmt: skip
-        self.scene, self.stepper, self.exact, self.solver = scene, stepper, exact, solver
-        self.fine, self.coarse, self.alike, self.end, self.duration = fine, coarse, alike, end, duration
-        self.own: dict[float, SteppingScheme] = {}
-        self.rigid: dict[tuple[str, float], float] = {}
+    scene: Scene
+    stepper: MakeStepper
+    fine: Job
+    made: Mapping[Job, Track | Failed]
+    end: Horizon
+    duration: float
+    metrics: Sequence[Metric]
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    """The rows of `bodies`."""
+    own: dict[float, SteppingScheme] = field(default_factory=dict)
+    rigid: dict[tuple[Any, float], float] = field(default_factory=dict)
 
-    def measured(self, row: Row, found: Track | Failed) -> MeasuredScene | None:
-        """What metrics see of a row; None where it does not come to the end of what is compared."""
-        k = round(self.end.until / row.h)
-        if isinstance(found, Failed) or len(found.contacts) < k:
-            return None
-
-        def reaching(label: str) -> Track | None:
-            x = self.alike.get((label, row.h))
-            return x if isinstance(x, Track) and len(x.contacts) >= k else None
-
-        to_round_off = row.solver in (None, self.solver, self.solver.first)
-        round_off = found if to_round_off else reaching(row.label)
-        return MeasuredScene(
-            found, self.fine, reaching(self.exact.label), round_off, np.arange(k), self.coarse, self.scene.v_th
-        )
-
-    def row(self, row: Row, found: Track | Failed, metrics: Sequence[Metric]) -> dict[str, Any]:
-        """The row of `runs`."""
-        f, end = row.of, self.end.until
-        base: dict[str, Any] = {
-            "scene": self.scene.name, "formulation": f.name if isinstance(f, Formulation) else f.label,
-            "label": f.label, "options": f.listed_options if isinstance(f, Formulation) else "", "axes": "",
-            "condition": f.condition(2) if isinstance(f, Formulation) else "",
-            "solver": row.solver.name if row.solver else NOBODY, "problem_class": "", "step": row.h,
-            "window": "compared", "window_start": 0.0, "window_end": end, "clipped": end < self.duration - 1e-9,
-            "steps": 0, "sampled": False, "verified": False, "iterations": 0, "taken_over": "", "notes": "",
-        }  # fmt: skip
+    def rows(self, job: Job) -> list[dict[str, Any]]:
+        """The row of `runs`; those of `bodies` come with it."""
+        found, until = self.made[job], self.end.until
+        base = window(self.scene, job, "compared", (0.0, max(self.duration, until)), until) | {"first_pair": ""}
         if isinstance(found, Failed):
-            return base | vars(found)
-        k = round(end / row.h)
-        whole = len(found.contacts) >= k
-        base |= {
-            "solver": found.solver, "steps": min(k, len(found.contacts)), "verified": whole,
-            "claimed": (Status.SOLVED if whole else found.status).name, "tolerance": found.tolerance,
-            "residual": found.residual[:k].max(initial=0.0) if whole else np.nan,
-            "reason": "" if whole else found.reason, "iterations": int(found.iterations[:k].sum()),
-            "solve_time": found.seconds, **costs([found.seconds], max(1, len(found.contacts))),
-            "taken_over": listed(found.others),
-        }  # fmt: skip
-        m = self.measured(row, found)
-        return base if m is None else base | self._metrics(row, m, metrics)
+            return [base | vars(found)]
+        k = np.arange(round(until / job.h))
+        whole = found.steps >= k.size
+        base |= came_to(found, k[: found.steps], whole)
+        if not whole:
+            return [base]
+        m = self._measured(job, found, k)
+        values = rows_by_body(m) | {"growth": self.end.growth}
+        named = labels(self.scene, job.subject) | {"solver": found.solver, "step": job.h}
+        self.bodies.extend(
+            named | {"body": body} | {column: x[i] for column, x in values.items()}
+            for i, body in enumerate(self.scene.bodies)
+        )
+        return [base | evaluate(self.metrics, m)]
 
-    def _metrics(self, row: Row, m: MeasuredScene, metrics: Sequence[Metric]) -> dict[str, Any]:
-        notes = []
-        try:
-            error = self._one_step(row, m) if any(x.name == "one-step-error" for x in metrics) else np.nan
-        except WorkbenchError as reason:
-            error = np.nan
-            notes = [f"one-step-error: {reason}"]
-        found = evaluate(metrics, MeasuredScene(**vars(m) | {"one_step": error}))
-        return found | {"notes": "; ".join(filter(None, [*notes, found["notes"]]))}
+    def _measured(self, job: Job, found: Track, k: NDArray[np.int64]) -> MeasuredScene:
+        alike, solver = replace(self.fine, h=job.h), self.fine.solver
+        same = job.solver in (None, solver, getattr(solver, "first", solver))
+        round_off = found if same else reaching(self.made[replace(alike, subject=job.subject)], found, k)
+        reference, coarse = (self.made[replace(self.fine, h=n * self.fine.h)] for n in (1, 2))
+        assert isinstance(reference, Track)
+        assert isinstance(coarse, Track)
+        return MeasuredScene(
+            found, reference, reaching(self.made[alike], found, k), round_off, k, coarse, self.scene.v_th,
+            lambda m: self._single(job, m),
+        )  # fmt: skip
 
-    def _one_step(self, row: Row, m: MeasuredScene) -> float:
-        f = row.of
+    def _single(self, job: Job, m: MeasuredScene) -> float:
+        """How far single steps are from Coulomb's law; raises WorkbenchError where one has no verified answer."""
+        f, h, solver = job.subject, job.h, self.fine.solver
+        assert solver
         if isinstance(f, Formulation) and not f.soft:
             if m.exact is None:
                 return np.nan
-            if (key := (f.label, row.h)) not in self.rigid:
-                self.rigid[key] = from_exact(self.stepper(self.scene, f, row.h, self.solver), m.exact, m.steps)
-            return self.rigid[key]
-        if row.h not in self.own:
-            self.own[row.h] = self.stepper(ZeroGapScene(self.scene), self.exact, row.h, self.solver)
-        return from_own(self.own[row.h], m.run, m.steps)
-
-    def bodies(self, row: Row, found: Track | Failed) -> list[dict[str, Any]]:
-        """The rows of `bodies`."""
-        m = self.measured(row, found)
-        if m is None:
-            return []
-        values = rows_by_body(m) | {"growth": self.end.growth}
-        name = row.of.name if isinstance(row.of, Formulation) else row.label
-        assert isinstance(found, Track)
-        base = {
-            "scene": self.scene.name, "formulation": name, "label": row.label, "solver": found.solver, "step": row.h
-        }  # fmt: skip
-        return [
-            base | {"body": body} | {column: x[i] for column, x in values.items()}
-            for i, body in enumerate(self.scene.bodies)
-        ]
+            if (f, h) not in self.rigid:
+                self.rigid[f, h] = from_exact(self.stepper(self.scene, f, h, solver), m.exact, m.steps)
+            return self.rigid[f, h]
+        if h not in self.own:
+            self.own[h] = self.stepper(ZeroGapScene(self.scene), self.fine.subject, h, solver)
+        return from_own(self.own[h], m.run, m.steps)
 
 
 def _shown(scene: Scene, end: Horizon, duration: float, engines: Sequence[SceneEngine]) -> SceneShown:

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 
 from workbench.arrays import Array
-from workbench.comparison.failure import failed
+from workbench.comparison.failure import Failed
+from workbench.comparison.jobs import Report, run_jobs
 from workbench.comparison.scenes.flow_differences import differences
-from workbench.errors import DataError, WorkbenchError
+from workbench.errors import DataError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Truth
 from workbench.mechanics.solids import Plane, Solid, slabs
@@ -107,18 +108,15 @@ def flow(
         raise DataError(
             f"steps {min(steps):g} to {max(steps):g} s in {duration:g} s; at least one whole step is needed"
         )
+    for mu in mus:
+        # What no case can have is refused before anything is run.
+        case.with_parameters(mu=mu)
     plan = [Planned(f, mu, h, seed) for mu in mus for h in steps for f in formulations for seed in range(seeds)]
-    total, done = sum(whole_steps(duration, x.step) for x in plan), 0
     rough = roughness * float(np.mean(scene.radius[: len(scene.mass)]))
     rows, forces, truths, moving = [], [], [], []
-    for x in plan:
-
-        def report(k: int, x: Planned = x, before: int = done) -> None:
-            assert progress
-            progress(f"{x.formulation.label}, mu = {x.mu:g}, {x.step:g} s, start {x.seed + 1}", before + k, total)
-
-        made = x.made(case, duration, stepper, report if progress else None)
-        done += whole_steps(duration, x.step)
+    for x, made in run_jobs(FlowRuns(case, duration, stepper), plan, progress):
+        if isinstance(made, Failed):
+            made = Made({"finished": False, "reason": made.reason, "steps": 0})
         artefact = x.mu * made.row.get("slip", np.nan)
         rows.append(x.named | made.row | {
             "artefact": x.step * artefact, "needed_step": rough / artefact if artefact > 0 else np.nan
@@ -170,35 +168,48 @@ class Planned(NamedTuple):
     def named(self) -> dict[str, Any]:
         return {"formulation": self.formulation.label, "mu": self.mu, "step": self.step, "seed": self.seed}
 
-    def made(
-        self, case: SceneCase, duration: float, stepper: MakeStepper, progress: Callable[[int], None] | None
-    ) -> Made:
-        """The run of a case with this friction coefficient and start."""
-        seed = {"seed": getattr(case, "seed", 0) + self.seed} if self.seed else {}
-        case, steps = case.with_parameters(mu=self.mu, **seed), whole_steps(duration, self.step)
+    def __str__(self) -> str:
+        return f"{self.formulation.label}, mu = {self.mu:g}, {self.step:g} s, start {self.seed + 1}"
+
+
+@dataclass(frozen=True)
+class FlowRuns:
+    """Runs of a case for a duration [s], with their friction coefficients and starts."""
+
+    case: SceneCase
+    duration: float
+    stepper: MakeStepper
+
+    def steps(self, job: Planned) -> int:
+        return whole_steps(self.duration, job.step)
+
+    def worth_sharing(self, jobs: Sequence[Planned]) -> Sequence[Planned]:
+        return ()
+
+    def make(self, job: Planned, report: Report = None) -> Made:
+        """The run of a job; raises WorkbenchError where there is none."""
+        seed = {"seed": getattr(self.case, "seed", 0) + job.seed} if job.seed else {}
+        case = self.case.with_parameters(mu=job.mu, **seed)
         scene = case.scene()
         assert isinstance(scene, Grains)
-        try:
-            watched = Watched(stepper(scene, self.formulation, self.step), scene, 0.5 * duration)
-            track = run(scene, watched, steps, progress=progress)
-        except WorkbenchError as error:
-            return Made({"finished": False, "reason": failed(error).reason, "steps": 0})
+        watched = Watched(self.stepper(scene, job.formulation, job.step), scene, 0.5 * self.duration)
+        track = run(scene, watched, self.steps(job), progress=report)
         row: dict[str, Any] = {
-            "finished": track.finished, "reason": track.reason, "steps": len(track.contacts),
-            "solve_time": track.seconds, "contacts": float(track.contacts.mean()) if len(track.contacts) else 0.0,
-            "residual": float(np.median(track.residual)) if len(track.residual) else np.nan,
-            "worst_residual": float(track.residual.max()) if len(track.residual) else np.nan,
+            "finished": track.finished, "reason": track.reason, "steps": track.steps,
+            "solve_time": track.solve_time, "contacts": float(track.contacts.mean()) if track.steps else 0.0,
+            "residual": float(np.median(track.residuals)) if len(track.residuals) else np.nan,
+            "worst_residual": float(track.residuals.max()) if len(track.residuals) else np.nan,
         }  # fmt: skip
         if not track.finished:
             return Made(row)
         row |= case.measured(track) | watched.measured() | {"solid_fraction": _solid(case, scene, track)}
         forces = np.concatenate(watched.forces) if watched.forces else np.zeros(0)
-        return Made(row, forces, case.truths(track), _moving(self.formulation.label, scene, track))
+        return Made(row, forces, case.truths(track), _moving(job.formulation.label, scene, track))
 
 
 def _moving(label: str, scene: Grains, track: Track) -> Moving:
     """At most `MOMENTS` moments of a run, evenly spread."""
-    every = -(-len(track.contacts) // (MOMENTS - 1))
+    every = -(-track.steps // (MOMENTS - 1))
     x, radius = track.position[::every], scene.radius[: len(scene.mass)]
     low, high = (x - radius[:, None]).min(axis=(0, 1)), (x + radius[:, None]).max(axis=(0, 1))
     shapes = [shape for wall in scene.walls for shape in wall.shapes(low, high)]
@@ -209,7 +220,7 @@ def _moving(label: str, scene: Grains, track: Track) -> Moving:
 
 def _solid(case: SceneCase, scene: Grains, track: Track) -> float:
     """The solid fraction of the bed, the mean over moments of the second half; NaN where there is hardly a bed."""
-    steps, solid = len(track.contacts), []
+    steps, solid = track.steps, []
     for x in track.position[np.linspace(steps // 2, steps, SAMPLES).astype(int)]:
         bed = case.bed(x)
         solid += [solid_fraction(x[bed], scene.radius[: len(bed)][bed])] if bed.sum() >= FEWEST else []

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
-from workbench.comparison.scenes.measured import distances
+from workbench.comparison.measured import distances
 from workbench.errors import WorkbenchError
 from workbench.scenes.track import Track
 

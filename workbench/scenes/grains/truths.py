@@ -22,7 +22,7 @@ ROUNDING = 1e-10
 
 def balances(scene: Grains, track: Track) -> list[Truth]:
     """Momentum and energy, the worst step; and that no energy is gained, where no wall moves."""
-    if not len(track.contacts):
+    if not track.steps:
         return []
     change, given, weight = momenta(scene, track)
     off = float(np.abs(change - given - weight).max())
@@ -33,7 +33,7 @@ def balances(scene: Grains, track: Track) -> list[Truth]:
     off = float(np.abs(gained - worked).max())
     truths.append(Truth("energy balance", off, 0.0, ROUNDING * scale, "J", "E+ - E = v+ . J^T P - |v+ - v|^2 / 2"))
     if not any(np.any(wall.velocity(scene.q[:1, :3], 0.0)) for wall in scene.walls):
-        steps = track.steps
+        steps = track.touched
         apart = (steps.load * np.maximum(-np.nan_to_num(steps.gap), 0.0)).sum(axis=1)
         most = float((gained - apart).max())
         truths.append(
@@ -47,7 +47,7 @@ def weight(scene: Grains, track: Track) -> list[Truth]:
 
     The mean over the last fifth of the steps; nothing without gravity, or where nothing is within reach then.
     """
-    last = len(track.contacts) // 5
+    last = track.steps // 5
     pull = float(np.linalg.norm(scene.gravity))
     if not (last and pull and track.contacts[-last:].any()):
         return []
@@ -63,7 +63,7 @@ def momenta(scene: Grains, track: Track) -> tuple[Array, Array, Array]:
     v = track.v.reshape(len(track.v), -1, 6)
     M = scene.M.diagonal().reshape(-1, 6)
     change = M * np.diff(v, axis=0)
-    return change, track.h * track.steps.wrench, np.broadcast_to(track.h * scene.weight, change.shape)
+    return change, track.h * track.touched.wrench, np.broadcast_to(track.h * scene.weight, change.shape)
 
 
 def energies(scene: Grains, track: Track) -> tuple[Array, Array]:
@@ -77,5 +77,5 @@ def energies(scene: Grains, track: Track) -> tuple[Array, Array]:
 def weight_carried(scene: Grains, track: Track) -> Array:
     """The force of walls and ground on all grains together against gravity, beside their weight, every step (K,)."""
     down = scene.gravity / np.linalg.norm(scene.gravity)
-    force = track.steps.wrench[:, :, :3].sum(axis=1) @ -down
+    force = track.touched.wrench[:, :, :3].sum(axis=1) @ -down
     return force / float((scene.weight[:, :3] @ down).sum())
