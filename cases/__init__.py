@@ -41,6 +41,7 @@ CASES = Registry("case", "workbench.builtin.cases", {
     "table": "table.Table",
     "three-bodies": "three_bodies.ThreeBodies",
     "tippe-top": "tippe_top.TippeTop",
+    "tripod": "tripod.Tripod",
     "v-groove": "v_groove.VGroove",
     "wedged-box": "wedged_box.WedgedBox",
     "woodpecker": "woodpecker.Woodpecker",

@@ -27,9 +27,11 @@ from workbench.engine.kernels import VECTOR, set_all
 from workbench.errors import DataError
 from workbench.mechanics.case import FLOOR, Array, Case, Truth, planar_orientation, quantity, touching
 from workbench.mechanics.core import CORE, FILL, advance_by_rates
+from workbench.mechanics.functions import cos, radians, sign, sin, sqrt
 from workbench.mechanics.sketch import Annotation, Arrow, Disc
 from workbench.mechanics.solids import Plane, Solid, rod
 from workbench.sliding.motion import sliding_motion, steps_sliding
+from workbench.sliding.rows import SlidingRows
 from workbench.sliding.system import SlidingSystem, sliding_signs
 
 NUMBER = types.float64
@@ -64,12 +66,13 @@ def fill(q, v, data, core):
     core.heading[0, 0], core.heading[0, 1] = 1.0, 0.0
 
 
-def rows(m: Any, l: Any, kappa: Any, g: Any, c: Any, s: Any, w: Any) -> tuple[list, list]:
-    """Mass matrix and forces in numbers of any type, for the rates of x, z and theta / k.
+def rows(m: Any, l: Any, kappa: Any, g: Any, c: Any, s: Any, w: Any, square: Any = 1) -> tuple[list, list]:
+    """Mass matrix and forces of a rod on its foot in numbers of any type, for the rates of x, z and theta / k.
 
-    (c, s) = k (cos theta, sin theta), w = theta'^2 / k. With k = 1/|cos theta|, all is rational if tan theta is
-    rational."""
-    M = [[m, 0, -m * l * s], [0, m, m * l * c], [-m * l * s, m * l * c, (1 + kappa) * m * l * l * (c * c + s * s)]]
+    (c, s) = k (cos theta, sin theta), w = theta'^2 / k, square = k^2: with k = 1/|cos theta| all is rational if
+    tan theta is. For a rod whose x is the position of its head, the first row and column change sign.
+    """
+    M = [[m, 0, -m * l * s], [0, m, m * l * c], [-m * l * s, m * l * c, (1 + kappa) * m * l * l * square]]
     return M, [m * l * c * w, m * (l * s * w - g), -m * g * l * c]
 
 
@@ -175,6 +178,17 @@ class Rod(UniformRod):
             raise DataError(f"rod: b = {b:g}; l sin(theta) thetadot^2 - g takes no such value at this angle")
         return float((b + self.gravity) / lever)
 
+    def sliding_rows(self, p: Mapping[str, Any]) -> SlidingRows:
+        """The tip at the start, over parameters p of any kind; also by tan_theta, xi and b."""
+        if "tan_theta" in p:
+            c = 1 / sqrt(1 + p["tan_theta"] * p["tan_theta"])
+            s = p["tan_theta"] * c
+        else:
+            c, s = cos(radians(p["angle"])), sin(radians(p["angle"]))
+        w = (p["b"] + p["gravity"]) / (p["l"] * s) if "b" in p else p["spin"] * p["spin"]
+        M, f = rows(p["m"], p["l"], p["kappa"], p["gravity"], c, s, w)
+        return SlidingRows(M, f, [[0, 1, 0]], [[1, 0, 0]], [p["mu"]], [sign(p["xi" if "xi" in p else "speed"])])
+
     def exact_sliding(self, given: Mapping[str, Fraction]) -> ExactSliding | None:
         """The sliding system of the tip at the start in rational numbers; None where tan theta is irrational."""
         p = self.rationals(given)
@@ -185,7 +199,7 @@ class Rod(UniformRod):
         if "b" in p:
             # It exists: this was checked when b set the spin.
             w = (p["b"] + p["gravity"]) / (p["l"] * s)
-        M, f = rows(p["m"], p["l"], p["kappa"], p["gravity"], c, s, w)
+        M, f = rows(p["m"], p["l"], p["kappa"], p["gravity"], c, s, w, c * c + s * s)
         return exact_rows(M, f, [[0, 1, 0]], [[1, 0, 0]], [p["mu"]], [int(np.sign(self.speed))], 0)
 
     def scalar_lcp(self, q: Array, v: Array) -> tuple[float, float]:

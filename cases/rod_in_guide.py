@@ -10,20 +10,23 @@ preload, with friction from it; a very small compliance of both sides, u_n + eps
 loaded. The two friction rows are equal too; compliance eps_t separates them without any effect on the sliding forces.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.builtin.cases.rod import UniformRod, fill_rod
+from workbench.builtin.cases.rod import UniformRod, fill_rod, rows
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
 from workbench.errors import DataError
 from workbench.mechanics.case import Array, Truth, quantity, touching
 from workbench.mechanics.core import FILL
+from workbench.mechanics.functions import cos, radians, sign, sin
 from workbench.mechanics.sketch import Annotation, Arrow, Disc
 from workbench.mechanics.solids import GROUND, Plane, Solid, cuboid, rod
 from workbench.sliding.motion import sliding_motion, steps_sliding, unique_multipliers
+from workbench.sliding.rows import SlidingRows
 from workbench.sliding.system import Multipliers, SlidingSystem, sliding_signs
 
 ABOVE, BELOW, WALL = range(3)
@@ -47,6 +50,13 @@ def fill(q, v, data, core):
         core.J_t[i, 0], core.J_t[i, 2] = 1.0, 2.0 * l * s
         core.eps_n[i], core.eps_t[i] = data[EPS], data[EPS_T]
     core.J_t[WALL, 1], core.J_t[WALL, 2] = 1.0, 2.0 * l * c
+
+
+def guided(m: Any, l: Any, kappa: Any, g: Any, c: Any, s: Any, w: Any) -> tuple[list, list, list, list]:
+    """M, f, J_n and J_t (guide, wall) in numbers of any kind, of the angle's cosine, sine and squared rate."""
+    M, f = rows(m, l, kappa, g, c, s, w)
+    M[0][2], M[2][0], f[0] = -M[0][2], -M[2][0], -f[0]
+    return M, f, [[0, 1, 0], [-1, 0, 0]], [[1, 0, 2 * l * s], [0, 1, 2 * l * c]]
 
 
 @dataclass(frozen=True)
@@ -73,14 +83,22 @@ class RodInGuide(UniformRod):
 
     def sliding_system(self, q: Array, v: Array) -> SlidingSystem:
         """Sliding system of guide and wall while both slide, written without the time stepping's compiled mechanics."""
-        m, l, c, s = self.m, self.l, np.cos(q[2]), np.sin(q[2])
-        M = m * np.array([[1, 0, l * s], [0, 1, l * c], [l * s, l * c, (1 + self.kappa) * l**2]])
-        f = m * np.array([-l * c * v[2] ** 2, l * s * v[2] ** 2 - self.gravity, -self.gravity * l * c])
-        guide, wall = np.array([[1.0, 0.0, 2 * l * s]]), np.array([[0.0, 1.0, 2 * l * c]])
+        M, f, J_n, J_t = guided(self.m, self.l, self.kappa, self.gravity, np.cos(q[2]), np.sin(q[2]), v[2] ** 2)
+        normal, tangent = np.array(J_n, dtype=float), np.array(J_t)
+        xi = sliding_signs(tangent @ v)
         return SlidingSystem(
-            M, f, np.array([[0.0, 1.0, 0.0]]), guide, self.mu_guide, sliding_signs(guide @ v), 0.0,
-            np.array([[-1.0, 0.0, 0.0]]), wall, self.mu_wall, sliding_signs(wall @ v), 0.0,
+            np.array(M), np.array(f), normal[:1], tangent[:1], self.mu_guide, xi[:1], 0.0,
+            normal[1:], tangent[1:], self.mu_wall, xi[1:], 0.0,
         )  # fmt: skip
+
+    def sliding_rows(self, p: Mapping[str, Any]) -> SlidingRows:
+        """Guide and wall at the start, over parameters p of any kind."""
+        c, s = cos(radians(p["angle"])), sin(radians(p["angle"]))
+        data = guided(p["m"], p["l"], p["kappa"], p["gravity"], c, s, p["spin"] * p["spin"])
+        # With l > 0 and the foot at rest in x and z, ends slide by 2 l sin(theta) theta' and 2 l cos(theta) theta'.
+        return SlidingRows(
+            *data, [p["mu_guide"], p["mu_wall"]], [sign(s) * sign(p["spin"]), sign(c) * sign(p["spin"])], 1
+        )
 
     def yielding(self, s: SlidingSystem, lam: Multipliers) -> Array:
         """Change (2,) [N] of the multipliers (guide, wall) by the guide's compliance, to first order in eps."""

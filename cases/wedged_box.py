@@ -20,6 +20,7 @@ Coulomb's law. Nor are the single impulses unique; with four tangential rows on 
 eliminates p_t needs constraint relaxation. The box tips if mu > length/height, and otherwise slides flat.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -30,8 +31,10 @@ from workbench.engine.kernels import set_all
 from workbench.errors import DataError
 from workbench.mechanics.case import FLOOR, Array, Case, Truth, planar_orientation, quantity, touching
 from workbench.mechanics.core import FILL, advance_by_rates
+from workbench.mechanics.functions import sqrt
 from workbench.mechanics.sketch import Annotation, Arrow
 from workbench.mechanics.solids import Plane, Solid, cuboid
+from workbench.sliding.rows import SlidingRows
 
 AT_REST = 1e-9
 """Fraction of the speed sqrt(g H) below which the box counts as at rest."""
@@ -69,6 +72,7 @@ class WedgedBox(Case):
     size: ClassVar[tuple[int, int, int, int]] = (3, 0, 4, 1)
     duration: ClassVar[float] = 0.3
     windows: ClassVar[dict[str, tuple[float, float]]] = {"wedged": (0.2, 0.3)}
+    sliding_rows_at: ClassVar[str] = "of the wedged box, which slides forward,"
     fill: ClassVar[Any] = staticmethod(fill)
     advance: ClassVar[Any] = staticmethod(advance_by_rates)
 
@@ -117,6 +121,17 @@ class WedgedBox(Case):
         inertia = (self.length**2 + self.height**2) / 12
         kinetic = v[..., 0] ** 2 + v[..., 1] ** 2 + inertia * v[..., 2] ** 2
         return self.m * (0.5 * kinetic + self.gravity * q[..., 1])
+
+    def sliding_rows(self, p: Mapping[str, Any]) -> SlidingRows:
+        """The wedged box where it slides forward, over parameters p of any kind: its lower corner in front on the
+        floor, its upper corner at the rear under the roof."""
+        H = p["height"] + p["clearance"]
+        diagonal = p["length"] * p["length"] + p["height"] * p["height"]
+        b = sqrt(diagonal - H * H)
+        M = [[p["m"], 0, 0], [0, p["m"], 0], [0, 0, p["m"] * diagonal / 12]]
+        J_n, J_t = [[0, 1, b / 2], [0, -1, b / 2]], [[1, 0, H / 2], [1, 0, -H / 2]]
+        load = [p["pull"], -p["m"] * p["gravity"], 0]
+        return SlidingRows(M, load, J_n, J_t, [p["mu"], p["mu"]], [1, 1], locking=p["mu"] * H - b)
 
     def solids(self) -> list[Solid | Plane]:
         a, b = 0.5 * self.length, 0.5 * self.height

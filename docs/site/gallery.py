@@ -58,6 +58,8 @@ def _case(name: str, case: Any, whole: bool) -> str:
         links.append(f'<a href="../{page_of(name)}">a short run under every formulation</a>')
     if hasattr(case, "sliding_system"):
         links.append(f"`workbench painleve {name}`")
+    if hasattr(case, "sliding_rows"):
+        links.append(f"`workbench painleve {name} --prove` with `--x` and `--y`")
     return "\n\n".join([
         f"(case-{name})=\n## {name}", words.strip(), _picture(case), size,
         table(["parameter", "default", "unit", "meaning"], rows), f"Try: {', '.join(links)}.",

@@ -31,8 +31,8 @@ def map_figure(m: RegimeMap, case: Case, given: Mapping[str, Any]) -> Figure:
     names = [name for name in NAMES if name in REGIMES or name in m.shares()]
     ends = [(float(a.values[0]), float(a.values[-1])) for a in (m.x, m.y)]
     scales = (alt.Scale(domain=list(end), nice=False, zero=False) for end in ends)
-    x = alt.X("x:Q", title=_title(m.x.name, case), scale=next(scales))
-    y = alt.Y("y:Q", title=_title(m.y.name, case), scale=next(scales))
+    x = alt.X("x:Q", title=axis_title(m.x.name, case), scale=next(scales))
+    y = alt.Y("y:Q", title=axis_title(m.y.name, case), scale=next(scales))
     colour = alt.Color(
         "regime:N", title=None, scale=alt.Scale(domain=names, range=[COLOURS[n] for n in names]),
         legend=alt.Legend(symbolType="square", symbolSize=220, symbolStrokeColor="#777", symbolStrokeWidth=1),
@@ -150,6 +150,7 @@ def _value(case: Case, given: Mapping[str, Any], name: str) -> float | None:
     return None if value is None else float(value)
 
 
-def _title(name: str, case: Case) -> str:
+def axis_title(name: str, case: Case) -> str:
+    """A parameter, or `SLIP`, with its unit."""
     units = {row[0]: row[2] for row in case.parameter_table()} | {SLIP: "°"}
     return f"{name} [{units[name]}]" if name in units else name

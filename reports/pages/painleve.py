@@ -4,14 +4,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbench.builtin.reports.figures.drawing import drawing
+from workbench.builtin.reports.figures.proved import proved_figure
 from workbench.builtin.reports.figures.regimes import map_figure
 from workbench.builtin.reports.pages.page import environment, scripts
 from workbench.builtin.reports.text.check import between
 from workbench.builtin.reports.text.contacts import MOST, described, rows
 from workbench.builtin.reports.text.painleve import float_of, forces, in_words, number, regime_text, spans, vector
+from workbench.builtin.reports.text.proved import in_words as proved_words
 from workbench.diagnostics.painleve import Painleve
 from workbench.diagnostics.painleve_contacts import Alternatives
 from workbench.diagnostics.painleve_map import RegimeMap
+from workbench.diagnostics.proved_ranges import ProvedRanges
 from workbench.diagnostics.slip_modes import Motions
 from workbench.mechanics.case import Case
 
@@ -23,12 +26,17 @@ def render(
     given: Mapping[str, Any],
     provenance: dict[str, Any],
     regimes: RegimeMap | None = None,
+    proved: ProvedRanges | None = None,
 ) -> str:
     """The whole page as text."""
     shown = [] if regimes is None else [map_figure(regimes, case, given)]
+    words = in_words(p, a, regimes)
+    if proved is not None:
+        shown.append(proved_figure(proved, case))
+        words += proved_words(proved)
     template = environment().get_template("painleve.html.j2")
     return template.render(
-        p=p, a=a, case=case, given=dict(given), provenance=provenance, words=in_words(p, a, regimes), figures=shown,
+        p=p, a=a, case=case, given=dict(given), provenance=provenance, words=words, figures=shown,
         sketch=drawing(case.sketch(), f"{case.name} at its start"), moved=_moved(a), most=MOST, rows=rows,
         described=described, number=number, spans=spans, forces=forces, vector=vector, regime_text=regime_text,
         float_of=float_of, between=between, bounds=[] if p is None else _bounds(p), **scripts(shown),

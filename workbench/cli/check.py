@@ -26,7 +26,7 @@ def add_command(commands: Any) -> None:
         "check matrix.csv --picture cones.svg", "check problem.hdf5",
         "check --case cube -f phantom-inertia:rho=1", "check --case rod --set tan_theta=2 --vary mu=0:3 --out rod.html",
         "check M0.csv --rhs q0.csv --pencil M1.csv --vary t=0:3", "check matrix.csv --rhs q.csv --uncertainty 1e-3",
-        "check '[2+-0.1 1; 1 2+-0.1]'",
+        "check '[2+-0.1 1; 1 2+-0.1]'", "check --case rod --vary mu=0.1:0.9 theta=10:80",
     )  # fmt: skip
     check.add_argument(
         "file",
@@ -58,9 +58,13 @@ def add_command(commands: Any) -> None:
     check.add_argument("--at", metavar="T", help="with --case: after T seconds of its run under exact Coulomb friction")
     check.add_argument("--step", metavar="H", default="1e-3", help="with --case: step [s]; default 1e-3")
     check.add_argument(
-        "--vary", metavar="NAME=FROM:TO",
+        "--vary", metavar="NAME=FROM:TO", nargs="+",
         help="all solutions along a parameter: of the case, without -f of the contacts that slide at its start; or of "
-        "M + t M1, q + t q1 along t",
+        "M + t M1, q + t q1 along t; over two to four parameters of a case, how many there are, proved for all of them",
+    )  # fmt: skip
+    check.add_argument(
+        "--undecided", metavar="SHARE", default="0.01",
+        help="with --vary of several parameters: the share of their range that may be left undecided; default 0.01",
     )  # fmt: skip
     check.add_argument("--pencil", metavar="FILE", help="with --vary: M1; default: M is constant")
     check.add_argument(
@@ -230,6 +234,7 @@ def _check_posed(o: argparse.Namespace, posed: Any, deadline: float) -> None:
 def _vary(o: argparse.Namespace, seconds: float) -> None:
     from workbench.cli.painleve import exact_setting
     from workbench.output import provenance, replaced
+    from workbench.readers.numbers import exact_number
     from workbench.verbs.vary import vary
 
     of_file = bool(o.rhs or o.pencil or o.pencil_rhs)
@@ -237,13 +242,22 @@ def _vary(o: argparse.Namespace, seconds: float) -> None:
         raise WorkbenchError("--case takes neither --rhs nor --pencil nor --pencil-rhs: its parameter is what varies")
     if o.case is None and not (o.pencil or o.pencil_rhs):
         raise WorkbenchError("--vary of a file needs --pencil FILE or --pencil-rhs FILE: what the parameter multiplies")
-    h, along = number_option(o.step, "--step", "seconds"), _along(o.vary)
-    given = dict(map(exact_setting, o.set))
+    h, given = number_option(o.step, "--step", "seconds"), dict(map(exact_setting, o.set))
+    spans = [_along(text) for text in o.vary]
+    if len(spans) > 1 and (o.case is None or o.formulation is not None):
+        raise WorkbenchError("--vary of several parameters is for the sliding contacts of a --case, without -f")
+    if len({name for name, *_ in spans}) < len(spans):
+        raise WorkbenchError(f"--vary {' '.join(o.vary)}: one parameter is named twice")
     with replaced(o.out) if o.out else nullcontext() as page:
-        if o.case is None:
-            found = vary(o.file, along=along, rhs=o.rhs, pencil=o.pencil, pencil_rhs=o.pencil_rhs, seconds=seconds)
+        found: Any
+        if len(spans) > 1:
+            ranges = {name: ends for name, *ends in spans}
+            undecided = exact_number(o.undecided, "--undecided")
+            found = vary(o.case, along=ranges, given=given, seconds=seconds, undecided=undecided)
+        elif o.case is None:
+            found = vary(o.file, along=spans[0], rhs=o.rhs, pencil=o.pencil, pencil_rhs=o.pencil_rhs, seconds=seconds)
         else:
-            found = vary(o.case, o.formulation, along=along, given=given, step=h, seconds=seconds)
+            found = vary(o.case, o.formulation, along=spans[0], given=given, step=h, seconds=seconds)
         if page:
             facts = provenance(result=found.title, command=f"workbench {shlex.join(o.words)}")
             page.write_bytes(found.html(facts).encode())

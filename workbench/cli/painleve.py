@@ -28,7 +28,7 @@ def add_command(commands: Any) -> None:
         commands, "painleve", "is the sliding friction of a case well posed, and up to which friction?",
         "painleve rod --set tan_theta=2 --set mu=4/3", "painleve rod --x theta=10:85:200 --y mu=0:3:200 --out rod.html",
         "painleve wheel --x slip=0:360:73 --y mu=0:3:100 --out wheel.html", "painleve bouncing-ball --at 0.7",
-        "painleve block --set v=0,2,0",
+        "painleve block --set v=0,2,0", "painleve rod --x theta=10:85 --y mu=0:3 --prove --out rod.html",
     )  # fmt: skip
     p.add_argument("case", help="name of a case (see: workbench list cases)")
     p.add_argument(
@@ -44,6 +44,10 @@ def add_command(commands: Any) -> None:
     )  # fmt: skip
     p.add_argument("--x", metavar="NAME=FROM:TO:COUNT", help="map: the parameter, or slip, along the abscissa")
     p.add_argument("--y", metavar="NAME=FROM:TO:COUNT", help="map: the parameter, or slip, along the ordinate")
+    p.add_argument(
+        "--prove", action="store_true",
+        help="prove the map box by box, with --x and --y NAME=FROM:TO, until less than 1 %% is undecided",
+    )  # fmt: skip
     p.add_argument("--time-limit", metavar="S", default="60", help="for all of it [s]; default 60")
     p.add_argument("--json", action="store_true", help="for programs")
     p.add_argument("--out", type=page_path, metavar="FILE.html", help="also write the result as a page")
@@ -63,16 +67,21 @@ def run_painleve(o: argparse.Namespace) -> None:
     state |= own
     given = dict(map(exact_setting, parameters))
     case = case_with(o.case, given)
-    axes = None if o.x is None else (parse_axis(case, o.x, "--x"), parse_axis(case, o.y, "--y"))
-    if axes and axes[0].name == axes[1].name:
-        raise WorkbenchError(f"--x and --y are both {axes[0].name}; a map needs two parameters")
+    if o.prove and o.x is None:
+        raise WorkbenchError("--prove needs --x and --y NAME=FROM:TO, the parameters over which to prove")
+    axes: Any = None
+    if o.x is not None:
+        read = parse_range if o.prove else parse_axis
+        axes = read(case, o.x, "--x"), read(case, o.y, "--y")
+    if axes and axes[0][0] == axes[1][0]:
+        raise WorkbenchError(f"--x and --y are both {axes[0][0]}; a map needs two parameters")
     from workbench.output import provenance, replaced
     from workbench.verbs.painleve import painleve
 
     x, y = (None, None) if axes is None else axes
     with replaced(o.out) if o.out else nullcontext() as page:
         with CommandProgress(o.quiet) as progress:
-            found = painleve(case, given, **state, x=x, y=y, seconds=seconds, progress=progress)
+            found = painleve(case, given, **state, x=x, y=y, prove=o.prove, seconds=seconds, progress=progress)
         if page:
             facts = provenance(case=case.name, parameters=vars(case), command=f"workbench {shlex.join(o.words)}")
             page.write_bytes(found.html(facts).encode())
@@ -94,6 +103,15 @@ def exact_setting(text: str) -> tuple[str, Fraction]:
     if not equals:
         raise WorkbenchError(f"--set {text[:60]}: give NAME=NUMBER, a decimal or a fraction such as 4/3")
     return name, exact_number(value, f"--set {text[:60]}")
+
+
+def parse_range(case: "Case", text: str, option: str) -> tuple[str, tuple[Fraction, Fraction]]:
+    """NAME=FROM:TO, by the case's own name of the parameter, the ends as they are typed."""
+    name, _, span = text.partition("=")
+    ends, place = span.split(":"), f"{option} {text[:60]}"
+    if not name or len(ends) != 2:
+        raise WorkbenchError(f"{place}: give NAME=FROM:TO, such as mu=0:3")
+    return case.aliases.get(name, name), (exact_number(ends[0], place), exact_number(ends[1], place))
 
 
 def parse_axis(case: "Case", text: str, option: str) -> "MapAxis":

@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.builtin.reports.text import proved as proved_text
 from workbench.builtin.reports.text.painleve import as_data, in_words, to_text
 from workbench.diagnostics.painleve import Painleve, of_case
 from workbench.diagnostics.painleve_contacts import Alternatives, alternatives
 from workbench.diagnostics.painleve_map import RegimeMap, axis, regime_map
+from workbench.diagnostics.proved_ranges import ProvedRanges
+from workbench.diagnostics.proved_ranges import of_case as proved_of_case
 from workbench.engine.timing import clock
 from workbench.errors import WorkbenchError
 from workbench.mechanics.case import Case
@@ -36,7 +39,7 @@ LEAST = 0.1
 @dataclass(frozen=True, repr=False, eq=False)
 class Regimes(Result):
     """What is known of the closed contacts of a case: `state` of those that slide (None where one of them is at rest),
-    `contacts`, what they may do besides, `where` that is, and `map` where two parameters vary."""
+    `contacts`, what they may do besides, `where` that is, and `map`, or `proved`, where two parameters vary."""
 
     case: Case = field(repr=False)
     given: Mapping[str, Fraction] = field(repr=False)
@@ -44,6 +47,7 @@ class Regimes(Result):
     contacts: Alternatives = field(repr=False)
     where: State = field(repr=False)
     map: RegimeMap | None = field(repr=False)
+    proved: ProvedRanges | None = field(repr=False, default=None)
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -54,22 +58,29 @@ class Regimes(Result):
         """Ready for JSON."""
         found = as_data(self.state, self.contacts, self.case, self.given, self.map)
         q, v = coordinates(self.case, self.where)
-        return found | {"state": {"q": q.tolist(), "v": v.tolist(), "slip": self.where.slip}}
+        found["state"] = {"q": q.tolist(), "v": v.tolist(), "slip": self.where.slip}
+        return found | {"proved": None if self.proved is None else proved_text.as_data(self.proved)}
 
     @property
     def text(self) -> str:
-        return to_text(self.state, self.contacts, self.case, self.map)
+        text = to_text(self.state, self.contacts, self.case, self.map)
+        return text if self.proved is None else "\n".join([text, *proved_text.in_words(self.proved)])
 
     @property
     def words(self) -> list[str]:
-        return in_words(self.state, self.contacts, self.map)
+        words = in_words(self.state, self.contacts, self.map)
+        return words if self.proved is None else words + proved_text.in_words(self.proved)
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """The map, one row per rectangle of cells alike (x, x2, y, y2, regime, answers, p_matrix); without one the
-        critical frictions, one row per line."""
+        """The map, one row per rectangle of cells alike (x, x2, y, y2, regime, answers, p_matrix) or per proved box (x,
+        x2, y, y2, verdict, p_matrix); without one the critical frictions, one row per line."""
         import pandas as pd
 
+        if self.proved is not None:
+            from workbench.builtin.reports.figures.proved import frame
+
+            return frame(self.proved)
         if self.map is not None:
             from workbench.builtin.reports.figures.regimes import rectangles
 
@@ -79,7 +90,8 @@ class Regimes(Result):
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
-        return {"map" if self.map is not None else "critical_friction": self.frame}
+        drawn = self.map is not None or self.proved is not None
+        return {"map" if drawn else "critical_friction": self.frame}
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -88,21 +100,23 @@ class Regimes(Result):
     def html(self, facts: dict[str, Any] | None = None) -> str:
         from workbench.builtin.reports.pages.painleve import render
 
-        return render(self.state, self.contacts, self.case, self.given, facts or self.facts, self.map)
+        return render(self.state, self.contacts, self.case, self.given, facts or self.facts, self.map, self.proved)
 
 
 def painleve(
     case: str | Case, given: Mapping[str, Any] | None = None, *, q: Any = None, v: Any = None, at: float | None = None,
     slip: float | Sequence[float] | None = None, x: tuple[str, Any] | None = None, y: tuple[str, Any] | None = None,
-    seconds: float = 60.0, progress: ProgressCallback | None = None,
+    prove: bool = False, seconds: float = 60.0, progress: ProgressCallback | None = None,
 ) -> Regimes:  # fmt: skip
     """Regime, P verdict, critical friction and Proposition 1 of the contacts that slide, at the start of a case.
 
     `given` sets parameters; whole numbers, `Fraction`s and strings such as "4/3" are taken exactly. Another state than
     the start: coordinates `q`, velocities `v`; or `at` [s] of a run under exact Coulomb friction. `slip` [deg], one
     angle or one for each closed contact, is the direction in which contacts slide that are at rest (`sliding.State`).
-    `x` and `y`, each (parameter, values) or ("slip", angles), ask for a map. `seconds` bound the work; the map tells
-    what they did not suffice for. Raises WorkbenchError for a state at which no contact is closed.
+    `x` and `y`, each (parameter, values) or ("slip", angles), ask for a map; with `prove` they are (parameter, (from,
+    to)), and boxes of them are proved at the start (the wedged box where it is wedged) until at most 1 % is undecided.
+    `seconds` bound the work; the map tells what they did not suffice for. Raises WorkbenchError
+    for a state at which no contact is closed.
 
     >>> import workbench as wb
     >>> wb.painleve("rod", {"tan_theta": 2, "mu": "4/3"}).state.regime.name
@@ -117,6 +131,12 @@ def painleve(
     if (x is None) != (y is None):
         raise WorkbenchError("a map needs both x and y, each a parameter and its values")
     found = find_case(case, **{name: float(value) for name, value in exact.items()})
+    ranges = None
+    if prove:
+        if x is None or y is None or any(own is not None for own in (q, v, at, slip)):
+            raise WorkbenchError("prove needs x and y, each a parameter and its ends, and takes none of q, v, at, slip")
+        ranges = dict(exact_range(*x) for x in (x, y))
+        x = y = None
     axes = None if x is None or y is None else (axis(found, *x), axis(found, *y))
     if axes and axes[0].name == axes[1].name:
         raise WorkbenchError(f"x and y are both {axes[0].name}; a map needs two parameters")
@@ -129,7 +149,18 @@ def painleve(
     rests = beside.at_rest and slip is None
     judged = None if rests else of_case(found, exact, state, max(0.25 * (end - clock()), LEAST))
     drawn = None if axes is None else regime_map(found, *axes, state, progress, max(end - clock(), LEAST))
-    return Regimes(found, exact, judged, beside, state, drawn)
+    left = max(end - clock(), LEAST)
+    proof = None if ranges is None else proved_of_case(found, exact, ranges, seconds=left, progress=progress)
+    return Regimes(found, exact, judged, beside, state, drawn, proof)
+
+
+def exact_range(name: str, ends: Any) -> tuple[str, tuple[Fraction, Fraction]]:
+    """A parameter and the two ends of its range, exactly. Raises WorkbenchError."""
+    try:
+        low, high = ends
+    except (TypeError, ValueError):
+        raise WorkbenchError(f"{name}: the two ends of its range are needed, such as (0, '3/2')") from None
+    return name, (exact_value(name, low), exact_value(name, high))
 
 
 def exact_value(name: str, value: Any) -> Fraction:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
+from workbench.builtin.reports.text import proved as proved_text
 from workbench.builtin.reports.text.vary import as_data, in_words, place, rows, to_text
+from workbench.diagnostics.proved_ranges import SHARE, ProvedRanges, of_case
 from workbench.diagnostics.solution_paths import SolutionPaths, curves
 from workbench.diagnostics.varied import Varied, of_pencil, of_sliding, of_step
 from workbench.engine.timing import OutOfTimeError, clock
@@ -18,13 +20,53 @@ from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.matrices.paths.path import follow
 from workbench.mechanics.case import Case
-from workbench.verbs.check import problem_of
+from workbench.verbs.check import Answers, problem_of
 from workbench.verbs.find import find_case, find_formulation
-from workbench.verbs.painleve import exact_value
+from workbench.verbs.painleve import exact_range, exact_value
 from workbench.verbs.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ProvedOver(Answers):
+    """Verdicts on the sliding contacts of a case, proved over ranges of its parameters (`proved`); `data` is ready for
+    JSON."""
+
+    title: str
+    case: Case = field(repr=False)
+    proved: ProvedRanges = field(repr=False)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        return {"case": self.case.name, **proved_text.as_data(self.proved)}
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        return proved_text.rows(self.proved)
+
+    @property
+    def text(self) -> str:
+        return "\n".join([super().text, "", *self.words])
+
+    @property
+    def words(self) -> list[str]:
+        return proved_text.in_words(self.proved)
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """The answers, and the boxes with their verdicts."""
+        from workbench.builtin.reports.figures.proved import frame
+
+        return {**super().frames, "boxes": frame(self.proved)}
+
+    def html(self, facts: dict[str, Any] | None = None) -> str:
+        from workbench.builtin.reports.figures.proved import proved_figure
+        from workbench.builtin.reports.pages.result import render
+
+        figures = [proved_figure(self.proved, self.case)] if len(self.proved.names) == 2 else []
+        return render(self.title, self.words, {"answers": self.frame}, facts or self.facts, figures)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -76,11 +118,11 @@ class Varying(Result):
 
 
 def vary(
-    what: Any, formulation: str | Formulation | None = None, *, along: tuple[str, Any, Any], rhs: Any = None,
-    pencil: Any = None, pencil_rhs: Any = None, given: Mapping[str, Any] | None = None, step: float = 1e-3,
-    seconds: float = 10.0,
-) -> Varying:  # fmt: skip
-    """Return the solutions of an LCP as functions of a parameter, exactly: where they begin, meet, and go to infinity.
+    what: Any, formulation: str | Formulation | None = None, *, along: tuple[str, Any, Any] | Mapping[str, Any],
+    rhs: Any = None, pencil: Any = None, pencil_rhs: Any = None, given: Mapping[str, Any] | None = None,
+    step: float = 1e-3, seconds: float = 10.0, undecided: Any = SHARE,
+) -> Varying | ProvedOver:  # fmt: skip
+    """Return the solutions of an LCP as functions of a parameter, exactly: where they begin, meet, and diverge.
 
     `along` is (name, from, to); integers, `Fraction`s, doubles and strings such as "4/3" are taken as exact. `what`
     is a matrix as for `check`, with `rhs` its q, and `pencil`, `pencil_rhs` are the coefficients of t added to them,
@@ -88,13 +130,24 @@ def vary(
     `formulation` the LCP of its first step of `step` [s]. `seconds` limits the search. Raises WorkbenchError
     for more than 8 unknowns, if no low-degree polynomial in the parameter describes the data, and when time is over.
 
+    With `along` a mapping {name: (from, to)} of up to four parameters of a case, the answers of its sliding contacts
+    are counted for all of them at once, proved box by box until at most the share `undecided` of the range is left.
+
     >>> import workbench as wb
     >>> found = wb.vary([[1, 0], [0, 1]], rhs=[-1, -1], pencil=[[0, 1], [1, 0]], along=("t", 0, 3))
     >>> print(found.words[2])
     At t = 1: family: infinitely many solutions ({0, 1} before, {0}, {1}, {0, 1} after).
     >>> wb.vary("rod", along=("mu", 0, 3), given={"tan_theta": 2}).critical.exact.tolist()
     ['4/3']
+    >>> wb.vary("rod", along={"theta": (10, 80), "mu": ("0.1", "0.9")}).proved.shares()
+    {'unique': 1.0}
     """
+    if isinstance(along, Mapping):
+        if not isinstance(what, str | Case | type) or any(
+            x is not None for x in (formulation, rhs, pencil, pencil_rhs)
+        ):
+            raise WorkbenchError("along has ranges of parameters: give a case, and no formulation, rhs or pencil")
+        return _over_ranges(what, along, given or {}, seconds, exact_value("undecided", undecided))
     name, low, high = along[0], *(exact_value(along[0], end) for end in along[1:])
     if pencil is None and pencil_rhs is None:
         title, problem = _of_case(what, formulation, name, low, high, given or {}, step)
@@ -108,6 +161,16 @@ def vary(
             f"{seconds:g} s were not enough for the {2**problem.data.n} index sets of {problem.data.n} unknowns; "
             "allow more time, or take a shorter range"
         ) from None
+
+
+def _over_ranges(
+    what: Any, along: Mapping[str, Any], given: Mapping[str, Any], seconds: float, undecided: Fraction
+) -> ProvedOver:
+    exact = {name: exact_value(name, value) for name, value in given.items()}
+    case = find_case(what, **{name: float(value) for name, value in exact.items()})
+    ranges = dict(exact_range(name, ends) for name, ends in along.items())
+    found = of_case(case, exact, ranges, undecided, seconds)
+    return ProvedOver(f"{case.name} over {', '.join(found.names)}", case, found)
 
 
 def _of_case(
