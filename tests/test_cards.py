@@ -29,21 +29,23 @@ def page(compared, tmp_path_factory):
 
 
 def test_a_section_is_reported_by_its_reach_and_its_area():
-    assert section_words(SQUARE, SQUARE) == "Admits 71 to 100 % of μ pₙ, by direction, and 64 % of the disc's area."
+    assert (
+        section_words(SQUARE, SQUARE) == "Admits 71 to 100 % of μ pₙ depending on direction; area 64 % of the disc's."
+    )
     around = 2**0.5 * np.array([[np.cos(a), np.sin(a)] for a in np.pi / 4 + np.pi / 2 * np.arange(4)])
-    assert section_words(around, SQUARE).startswith("Admits 100 to 141 % of μ pₙ, by direction, and 127 % of")
+    assert section_words(around, SQUARE).startswith("Admits 100 to 141 % of μ pₙ depending on direction; area 127 % of")
     assert section_words(around, SQUARE[::2]).endswith("only along the slide (thick).")
     round_one = [[np.cos(a), np.sin(a)] for a in np.linspace(0, 2 * np.pi, 73)[:-1]]
     assert section_words(round_one, round_one) == "Admits Coulomb's disc."
-    assert section_words([[0, 0]], [[0, 0]]) == "Admits no friction at all."
+    assert section_words([[0, 0]], [[0, 0]]) == "Admits no friction."
     assert section_words(None, None).startswith("No cross-section")
 
 
 def test_axes_that_turn_are_reported():
     assert axes_words(None) == axes_words(["fixed", "fixed"]) == ""
-    assert axes_words(["body", "body"]) == "axes turn along the body's heading"
+    assert axes_words(["body", "body"]) == "axes turn with the body"
     assert axes_words(["friction", "sliding"]) == (
-        "axes turn along the sliding velocity in slip, along the last friction impulse in stick"
+        "axes turn with the sliding velocity in slip, with the last friction impulse in stick"
     )
 
 

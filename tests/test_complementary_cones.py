@@ -326,7 +326,7 @@ def test_the_command_writes_the_picture_and_the_page_has_it_first(tmp_path, caps
         "<table",
         "Solutions for this q",
         "Classes of M",
-        "What the solvers",
+        "<h2>Solvers",
     )
     places = [text.index(words) for words in order]
     assert places == sorted(places)

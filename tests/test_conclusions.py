@@ -40,20 +40,20 @@ def test_turned_axes_are_no_matter_of_the_law():
     both["local_velocity_error"] = both["velocity_error"]
     both.loc[both["formulation"] == "ccp", "axes"] = ""
     words = conclusions.turned_axes(both, {"velocity_error": VELOCITY})
-    assert "betters box (20 to 5)" in words
+    assert "reduce the error of box (20 to 5)" in words
     assert "worsens" not in words
     # Single steps may get better where the motion gets worse.
     worse = both.assign(velocity_error=[0.05, 0.1, 0.2])
-    assert "worsens box (5 to 20)" in conclusions.turned_axes(worse, {"velocity_error": VELOCITY})
+    assert "increase the error of box (5 to 20)" in conclusions.turned_axes(worse, {"velocity_error": VELOCITY})
 
 
 def test_what_a_step_does_is_not_blamed_on_a_formulation():
     found = rows(a=0.1, b=0.1).assign(velocity_discretisation=0.02, velocity_formulation=[0.01, 0.03])
     words = conclusions.mostly_step_size(found)
-    assert "of a is off more by the step size" in words
-    assert "off by 2 % itself" in words
+    assert "of a comes more from the time step" in words
+    assert "at the same step is 2 %" in words
     within = conclusions.within_reference(rows(a=0.1, b=0.2).assign(velocity_reference=0.15))
-    assert within == "With velocities within the reference's own uncertainty: a."
+    assert within == "Velocity errors within the reference's uncertainty: a."
 
 
 def test_reasons_are_symptoms_of_the_run():
@@ -61,16 +61,16 @@ def test_reasons_are_symptoms_of_the_run():
     wheel = dict(mechanisms.reasons(compared(Wheel(), ["stewart-trinkle", "ccp", "coulomb"], duration=0.3)))
     polygon, cone = (next(v for k, v in wheel.items() if k.startswith(x)) for x in ("stewart-trinkle", "ccp"))
     assert any("a polygon is not round" in x for x in polygon)
-    assert not any("lifted" in x or "creep" in x for x in polygon)
-    assert any("contacts are lifted" in x for x in cone)
+    assert not any("contacts open" in x or "creep" in x for x in polygon)
+    assert any("contacts open" in x for x in cone)
     assert not any("round" in x for x in cone)
     assert not any(k.startswith("coulomb") for k in wheel)
     capsule = dict(mechanisms.reasons(compared(PinchedCapsule(), ["mujoco", "stewart-trinkle"], duration=0.3)))
     (mujoco,) = [v for k, v in capsule.items() if k.startswith("mujoco")]
-    assert any("creep, at 4174 µm/s" in x for x in mujoco)
+    assert any("creep at 4174 µm/s" in x for x in mujoco)
     (alike,) = [v for k, v in capsule.items() if k.startswith("stewart-trinkle")]
     (reason,) = alike
-    assert reason.startswith("none of the reasons that are looked for shows; the law of friction makes ")
+    assert reason.startswith("no cause was found; the friction law causes ")
 
 
 def test_where_metrics_were_left_out_a_reason_may_be_hidden():
@@ -78,7 +78,7 @@ def test_where_metrics_were_left_out_a_reason_may_be_hidden():
                   metrics=["velocity-error", "lift"])  # fmt: skip
     ((_, (reason,)),) = mechanisms.reasons(few)
     assert reason == (
-        "not known, since these metrics were left out: creep, penetration, rebound, energy gained, yaw spread, "
+        "unknown, because these metrics were not computed: creep, penetration, rebound, energy gained, yaw spread, "
         "misalignment rms, friction rmsd"
     )
 
@@ -90,9 +90,9 @@ def test_who_is_not_verified_is_reported_by_what_became_of_it():
         "steps": [0, 10, 7, 10],
     })  # fmt: skip
     assert conclusions.not_verified(runs) == [
-        "Refused, for the reason in the table: a by lemke.",
-        "With a residual above the tolerance: b by lemke (2e-06, allowed 1e-09).",
-        "Without an answer to some step, for the reason in the table: c by lemke.",
+        "Refused (see the table): a by lemke.",
+        "Residual above the tolerance: b by lemke (2e-06, allowed 1e-09).",
+        "No solution found at some step (see the table): c by lemke.",
     ]
     assert conclusions.not_verified(runs[3:]) == []
 
@@ -100,7 +100,7 @@ def test_who_is_not_verified_is_reported_by_what_became_of_it():
 def test_parts_that_are_larger_than_the_whole_are_reported():
     found = rows(a=0.2, b=0.2).assign(velocity_formulation=[0.4, 0.2], velocity_compliance=[0.3, np.nan])
     words = conclusions.cancelled(found)
-    assert words.endswith("a (40 % by the formulation, 30 % by the run's tangential compliance; 20 % in all).")
+    assert words.endswith("a (40 % from the formulation, 30 % from the run's tangential compliance; 20 % in total).")
     assert conclusions.cancelled(found[1:]) == ""
 
 
@@ -111,9 +111,9 @@ def test_what_is_equal_in_three_digits_keeps_the_order_of_the_table():
 def test_modes_are_those_of_every_formulation_whatever_its_axes():
     found = rows(a=0.1, b=0.1, c=0.1).assign(other_mode=[0, 1, 0], axes=["fixed", "fixed", "sliding"])
     assert conclusions.same_modes(found).endswith("under a and c.")
-    assert "whatever forces they bear" in conclusions.same_modes(found)
+    assert "every contact has the mode" in conclusions.same_modes(found)
     assert conclusions.same_modes(found[1:2].assign(label="x")) == ""
-    assert "no other formulation" in conclusions.same_modes(found.assign(other_mode=1))
+    assert "No other formulation" in conclusions.same_modes(found.assign(other_mode=1))
 
 
 def test_runs_are_counted_apart_from_cross_checks():
@@ -128,7 +128,7 @@ def test_impacts_at_other_instants_are_reported():
     found = rows(a=0.1, b=0.1)
     assert conclusions.impacts(found) == ""
     assert conclusions.impacts(found.assign(wrench_discretisation=0.01)) == ""
-    assert "off by 200 % itself" in conclusions.impacts(found.assign(wrench_discretisation=2.0))
+    assert "a wrench error of 200 %" in conclusions.impacts(found.assign(wrench_discretisation=2.0))
 
 
 def test_what_is_not_defined_gives_no_sentence():

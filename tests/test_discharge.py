@@ -84,7 +84,7 @@ def test_a_hopper_over_its_opening_gives_a_law_and_its_page(found, tmp_path):
     assert law["runs"] == 6
     # So few grains in so short a time fall through rather than flow: no interval, hence no number.
     assert np.isnan(law["C_low"])
-    assert found.words[0] == "Ccp at μ = 0.5 and 5 ms: 6 runs with a discharge tell no C and no k."
+    assert found.words[0] == "Ccp at μ = 0.5 and 5 ms: 6 runs with a discharge do not determine C and k."
     found.save(tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert 'id="figure-discharge"' in page
@@ -105,15 +105,15 @@ def test_discharges_that_keep_to_the_law_are_reported_with_intervals(found):
     said = f"Ccp at μ = 0.5 and 5 ms: C = {float(f'{law.C:.2g}'):g} ("
     assert kept.words[0].startswith(said)
     assert "The runs do not contradict the law" in kept.words[0]
-    assert kept.words[-1].startswith("How sure: intervals hold with 95 % each")
+    assert kept.words[-1].startswith("Confidence: each interval is a 95 % interval")
 
 
 def test_a_hopper_that_has_not_opened_tells_nothing():
     case = {"N": 9, "opens": 1.0}
     none = wb.discharge([0.04, 0.05], ["ccp"], values=case, steps=[5e-3], seeds=1, duration=0.02)
     assert none.rows[["discharge", "delay", "bulk", "height"]].isna().all().all()
-    assert "tell no C and no k" in none.words[0]
-    assert not any("How sure" in word for word in none.words)
+    assert "do not determine C and k" in none.words[0]
+    assert not any("Confidence" in word for word in none.words)
     assert "figure-discharge" not in none.html()
 
 

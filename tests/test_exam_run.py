@@ -49,7 +49,7 @@ def test_a_trial_is_played_once_and_what_cannot_be_played_is_no_pass():
     found = examine([subject], [slope.EXPERIMENT, twice], [H])
     assert len(subject.asked) == len(set(subject.asked)) == 6
     assert tally(found)[0]["unplayed"] == tally(found)[0]["failed"] == ["slope", "again"]
-    assert "not played in full: slope, again" in sentences(found)[1]
+    assert "incomplete: slope, again" in sentences(found)[1]
     rows = found.rows[found.rows["experiment"] == "again"]
     assert rows["reason"].tolist().count("too rough") == 2
     assert not rows[rows["reason"] != ""]["passed"].any()
@@ -111,10 +111,10 @@ def test_an_engine_whose_process_ended_plays_again_the_next_time(tmp_path, monke
     ("passed", "of", "words"),
     [
         ((1, 0), 1, "the experiment is passed by ccp."),
-        ((0, 0), 1, "nobody passes the experiment."),
-        ((0, 0), 3, "nobody passes any experiment."),
+        ((0, 0), 1, "no subject passes the experiment."),
+        ((0, 0), 3, "no subject passes any experiment."),
         ((3, 3), 3, "all 3 experiments are passed by ccp and box."),
-        ((2, 1), 3, "nobody passes all 3 experiments; the most, 2, are passed by ccp."),
+        ((2, 1), 3, "no subject passes all 3 experiments; ccp passes the most, 2."),
     ],
 )
 def test_the_first_sentence_says_who_passes_most(monkeypatch, passed, of, words):

@@ -139,12 +139,12 @@ def test_an_interval_touches_by_either_end_and_its_force_has_the_weight_in_it():
 def test_the_first_sentence_says_no_more_than_the_intervals(found):
     recordings = Recordings(Description(CUBE, "*", {}), TEST)
     words = sentences(recordings, TRIAL, found)
-    better, same, worse = words[0].index("better are"), words[0].index("cannot tell it from"), words[0].index("worse")
+    better, same, worse = words[0].index("better:"), words[0].index("not significantly"), words[0].index("worse:")
     assert better < words[0].index("hybrid (−") < same < words[0].index("sap (+") < worse < words[0].index("box (+")
     assert same < words[0].index("ccp (") < worse < words[0].index("staggered (+")
-    assert "cannot tell it from sap." in words[1]
-    assert any("of 20 differences that are none" in x for x in words)
-    assert any("ipc has no numbers: it broke" in x for x in words)
+    assert "not significantly different there: sap." in words[1]
+    assert any("of 20 zero differences" in x for x in words)
+    assert any("ipc has no results: it broke" in x for x in words)
 
 
 def test_the_phase_that_is_predicted_worst_is_named(found):
@@ -154,13 +154,13 @@ def test_the_phase_that_is_predicted_worst_is_named(found):
         for k, x in errors.items()
     )
     words = sentences(Recordings(Description(CUBE, "*", {}), TEST), TRIAL, replace(found, by_phase=rows))
-    assert any("errs most in sliding: 5 mm (5 to 5), in flight 1 mm" in x for x in words)
+    assert any("is largest in sliding: 5 mm (5 to 5), in flight 1 mm" in x for x in words)
 
 
 def test_nothing_is_said_to_be_better_where_all_intervals_hold_zero():
     f = findings(TRIAL, [outcome("coulomb", 1e-3 * BASE), outcome("box", 1e-3 * BASE[::-1])])
     words = sentences(Recordings(Description(CUBE, "*", {}), TEST), TRIAL, f)
-    assert "cannot tell it from box" in words[0]
+    assert "not significantly different: box" in words[0]
     assert not {"better", "worse"} & set(words[0].replace(";", " ").split())
 
 
@@ -170,7 +170,7 @@ def test_of_many_formulations_the_nearest_and_the_last_are_named():
     words = sentences(
         Recordings(Description(CUBE, "*", {}), TEST), TRIAL, findings(TRIAL, [outcome("coulomb", 1e-3 * BASE), *worse])
     )
-    assert "worse are box (+4.00 mm" in words[0]
+    assert "worse: box (+4.00 mm" in words[0]
     assert ", sap (+7.00 mm" in words[0]
     assert ") and 3 more, up to staggered (+10.00 mm" in words[0]
     assert "ipc" not in words[0]

@@ -62,7 +62,7 @@ def test_several_motions_are_told_apart(capsys):
     main(["follow", "rod", *painleve, "--branches", "--quiet"])
     said = capsys.readouterr().out.splitlines()
     assert said[1:] == [
-        "Coulomb's law leaves 2 motions.", "Motion 1: at 0 s contact 0 slides backward.",
+        "Coulomb's law admits 2 motions.", "Motion 1: at 0 s contact 0 slides backward.",
         "Motion 2: at 0 s contact 0 opens.",
     ]  # fmt: skip
     main(["follow", "rod", *painleve, "--branches", "--json", "--quiet"])

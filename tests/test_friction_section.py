@@ -153,7 +153,9 @@ def test_of_a_segment_there_are_its_ends_and_words():
     segment = elliptic.with_options(ratio=0.0)
     ends = friction_section(segment, 0.5)
     assert sorted(ends.tolist()) == pytest.approx(np.array([[-0.5, 0.0], [0.5, 0.0]]), abs=1e-12)
-    assert section_words(friction_section(segment), None).startswith("Admits 0 to 100 % of μ pₙ, by direction, and 0 %")
+    assert section_words(friction_section(segment), None).startswith(
+        "Admits 0 to 100 % of μ pₙ depending on direction; area 0 %"
+    )
 
 
 @pytest.mark.parametrize("mu", [-0.1, float("nan"), float("inf")])

@@ -185,7 +185,7 @@ def test_the_page_of_a_flow_answers_first(found, tmp_path):
     assert "Checks against theory that hold: momentum balance, energy balance and weight carried in every run." in (
         found.words
     )
-    assert found.words[-1].startswith("How sure: every number is the mean over 2 starts")
+    assert found.words[-1].startswith("Confidence: each number is the mean difference")
     found.save(tmp_path / "out")
     assert '<p class="lead">25 grains in a drum that turns' in found.html()
     page = (tmp_path / "out" / "report.html").read_text("utf-8")

@@ -66,7 +66,7 @@ def test_undetermined_friction_of_the_cube_is_no_number(cube):
     percent = [x for x in parts if not x.startswith("orientation")]
     assert rows[percent].max(axis=None) < 3
     table = rows_of(cube.windows["all"], error_columns(cube))
-    assert "6 free" in table[0]["cells"]
+    assert "n/u (6)" in table[0]["cells"]
 
 
 def test_the_cube_is_ranked_as_it_moves(cube):
@@ -75,7 +75,7 @@ def test_the_cube_is_ranked_as_it_moves(cube):
     path = rows["position_error"]
     assert 10 * path["hybrid"] < path["stewart-trinkle"] < path["box"]
     turned = next(s for s in summary(cube) if "To turn the axes" in s)
-    assert "betters box" in turned
+    assert "reduce the error of box" in turned
     assert "hybrid" not in turned
 
 

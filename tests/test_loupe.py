@@ -31,16 +31,16 @@ EXACT = moment()
     ("x", "words"),
     [
         (EXACT, []),
-        (moment(p_t=(-1.41, 0)), ["pushes 41 % more than the disc allows"]),
-        (moment(p_t=(-20, 0)), ["pushes 20 times as much as the disc allows"]),
-        (moment(p_t=(-0.7, 0)), ["slides with 70 % of the disc's friction"]),
+        (moment(p_t=(-1.41, 0)), ["friction is 41 % above μ pₙ"]),
+        (moment(p_t=(-20, 0)), ["friction is 20 times μ pₙ"]),
+        (moment(p_t=(-0.7, 0)), ["friction is 70 % of μ pₙ"]),
         (moment(p_t=(0, 0)), ["slides without friction"]),
-        (moment(p_t=(-np.cos(0.2), np.sin(0.2))), ["pushes 11° off the direction against sliding"]),
-        (moment(slack=1.5), ["presses while it leaves, with a slack of 1.5 m/s"]),
-        (moment(slack=131, gap=0.131), ["presses while it leaves, with a slack of 131 m/s at a gap of 131 mm"]),
-        (moment(slack=1.5, gap=np.nan), ["presses while it leaves, with a slack of 1.5"]),
-        (moment(slack=-0.25), ["goes deeper than the normal law allows, with a slack of -0.25 m/s"]),
-        (moment(p_n=0, p_t=(0.1, 0)), ["rubs without pressing"]),
+        (moment(p_t=(-np.cos(0.2), np.sin(0.2))), ["friction deviates by 11° from the direction opposite to sliding"]),
+        (moment(slack=1.5), ["presses while separating, with a slack of 1.5 m/s"]),
+        (moment(slack=131, gap=0.131), ["presses while separating, with a slack of 131 m/s at a gap of 131 mm"]),
+        (moment(slack=1.5, gap=np.nan), ["presses while separating, with a slack of 1.5"]),
+        (moment(slack=-0.25), ["violates the normal law, with a slack of -0.25 m/s"]),
+        (moment(p_n=0, p_t=(0.1, 0)), ["has friction without a normal force"]),
         (moment(p_n=0, p_t=(0, 0)), []),
         (moment(state=2, u_t=(0, 0)), ["sticks where exact friction slides"]),
         (moment(state=0, p_n=0, p_t=(0, 0), slack=1.0), ["is open where exact friction slides"]),
@@ -80,7 +80,7 @@ def test_friction_that_the_motion_does_not_determine_gets_no_verdict():
     for x, exact in ((moment(determined=False), EXACT), (EXACT, moment(determined=False))):
         beyond = moment(p_t=(1.41, 3.0), determined=x.determined)
         assert in_words(beyond, exact) == "the motion does not determine its friction"
-        assert [text for text, _ in cells(beyond, exact, 1.0)][4::2] == ["free", "free"]
+        assert [text for text, _ in cells(beyond, exact, 1.0)][4::2] == ["n/u", "n/u"]
         assert not any(broken for _, broken in cells(beyond, exact, 1.0))
     # What is about the motion stays.
     sticks = moment(state=2, u_t=(0, 0), determined=False)

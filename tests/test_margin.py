@@ -245,7 +245,7 @@ def test_an_answer_that_hangs_on_rounding_is_called_so():
     assert found["margin"]["fragile"]
     assert found["margin"]["distance"][1] < 1e-15
     assert (found["margin"]["here"], found["margin"]["beyond"]) == (0, 2)
-    assert "hangs on rounding" in found["in_words"]
+    assert "depends on rounding" in found["in_words"]
     elsewhere = [s for s in found["solvers"] if s["verified"]]
     assert len(elsewhere) == 5
     assert all(s["elsewhere"] and s["moved"] < 1e-15 for s in elsewhere)

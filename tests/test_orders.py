@@ -221,14 +221,14 @@ def test_the_command_prints_a_table_or_json_and_writes_a_folder(capsys, tmp_path
     ]
     assert main([*asked, "-f", "coulomb", "-f", "ccp", "--out", str(tmp_path / "x")]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("rod: errors over the step against the event-driven motion\n")
+    assert said.startswith("rod: errors against the step, relative to the event-driven motion\n")
     assert max(map(len, said.splitlines())) <= 100
-    assert "Steps of 2 to 0.5 ms; the motion itself is known to" in said
+    assert "Steps of 2 to 0.5 ms; the reference is known to" in said
     assert {x.name for x in (tmp_path / "x").iterdir()} == {
         "orders.csv", "provenance.json", "report.html", "rows.csv", "rows.parquet",
     }  # fmt: skip
     page = (tmp_path / "x" / "report.html").read_text("utf-8")
-    assert "Does it converge?" in page
+    assert "Convergence</h2>" in page
     assert "vanishes with the step, order 2.0" in page
     assert json.loads((tmp_path / "x" / "provenance.json").read_text())["command"].startswith(
         "workbench convergence rod"
@@ -247,7 +247,7 @@ def test_the_page_has_a_panel_for_each_phase(particle):
     assert "particle, smooth: position error" in page
     assert "particle, impacts: position error" in page
     assert "is at most C h, " in page
-    assert "is bounded by no C h: " in page
+    assert "has no bound C h: " in page
 
 
 def test_what_cannot_be_measured_is_refused_in_a_line(capsys):

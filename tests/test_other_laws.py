@@ -81,7 +81,7 @@ def test_the_judge_knows_the_ellipse_and_says_so():
         Slid(), ["elliptic", "coulomb"], steps=5e-3, reference_step=5e-3, duration=0.05,
         metrics=["misalignment-rms", "law-misalignment", "natural-map", "law-natural-map"],
     )  # fmt: skip
-    words = "Held against Coulomb's law by the judge, and against its own: elliptic (elliptic Coulomb, 1 : 0.5)"
+    words = "Residuals and cost, with residuals of other laws: elliptic (elliptic Coulomb, 1 : 0.5)"
     assert held_against(compared.comparison) == words
     found = compared.runs.set_index("label")
     own, exact = found.loc["elliptic"], found.loc["coulomb"]

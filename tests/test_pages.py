@@ -112,7 +112,7 @@ def test_a_spike_does_not_set_the_axis_and_is_reported():
     within = range_of(pd.concat([curve("a", usual), curve("b", spiky)]), "e")
     assert 1.5 <= within.high < 2.0
     assert 0.0 < within.low < 0.5
-    assert "1 % of the values lie beyond the axis, as far as 9e+05 (b)" in within.words
+    assert "1 % of the values lie beyond the axis, up to 9e+05 (b)" in within.words
     # What a curve does all the time is in sight.
     assert range_of(pd.concat([curve("a", usual), curve("b", 100 * usual)]), "e").high == pytest.approx(150.0, rel=0.04)
 
@@ -120,7 +120,7 @@ def test_a_spike_does_not_set_the_axis_and_is_reported():
 def test_curves_that_lie_on_one_another_are_named():
     x = np.sin(np.arange(100.0))
     words = range_of(pd.concat([curve("a", x), curve("b", x + 1e-4), curve("c", x + 0.2), curve("d", x)]), "e").words
-    assert words == "Curves that coincide: a, b and d."
+    assert words == "Coincident curves: a, b and d."
     gap = np.where(np.arange(100) < 50, np.nan, x)
     assert range_of(pd.concat([curve("a", x), curve("b", gap)]), "e").words == ""
 

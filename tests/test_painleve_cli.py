@@ -51,7 +51,7 @@ def test_a_map_and_its_page(capsys, tmp_path):
     out = tmp_path / "guide.html"
     arguments = ["rod-in-guide", "--set", "spin=1", "--x", "theta=10:85:30", "--y", "mu_wall=0:3:30"]
     text = run(capsys, *arguments, "--out", str(out))
-    assert "Of the map over angle and mu_wall" in text
+    assert "Map over angle and mu_wall" in text
     assert f"report: {out}" in text
     page = out.read_text("utf-8")
     assert "<svg" in page
@@ -182,4 +182,4 @@ def test_time_limits_leave_cells_out_and_say_so(capsys):
 
 
 def test_a_subnormal_coefficient_leaves_no_warning(capsys):
-    assert "is a P-matrix for mu from 0 up to" in run(capsys, "rod", "--set", "mu=1e-320")
+    assert "is a P-matrix for mu from 0 to" in run(capsys, "rod", "--set", "mu=1e-320")

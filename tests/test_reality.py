@@ -206,7 +206,7 @@ def test_the_command_writes_a_page_with_its_answer(folder, tmp_path, capsys):
     assert rows[1]["position_more_low"] <= rows[1]["position_more"] <= rows[1]["position_more_high"]
     page = (out / "report.html").read_text("utf-8")
     assert "Content-Security-Policy" in page
-    assert f"to {rows[0]['position']:.3g} mm (" in page
+    assert f"mean error of {rows[0]['position']:.3g} mm (" in page
     assert {p.name for p in out.iterdir()} >= {"subjects.csv", "over_time.csv", "search.csv", "by_phase.csv"}
 
 

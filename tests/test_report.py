@@ -78,7 +78,7 @@ def test_the_mathematics_is_that_of_the_declarations(result, page):
     text = outside_scripts(page)
     folds = text.count('<details class="fold')
     assert folds == 9
-    assert text.count("<details") - text.count("What the columns mean") - folds == (
+    assert text.count("<details") - text.count("Column definitions") - folds == (
         len(result.mathematics) + len(budget_columns(result)) + 2  # and all tables but the first
     )
     relations = sum(len(m["relations"]) for m in result.mathematics)
@@ -87,7 +87,7 @@ def test_the_mathematics_is_that_of_the_declarations(result, page):
 
 
 def test_headings_say_what_a_reader_looks_for(result, page):
-    for heading in ("What was compared", "Tables", "Error budget", "Smallest principal minor", "Provenance"):
+    for heading in ("Comparison", "Tables", "Error budget", "Smallest principal minor", "Provenance"):
         assert heading in page
     for column in (*error_columns(result), *judged_columns(result)):
         assert f">{column.title}</button></th>" in page

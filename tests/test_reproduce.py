@@ -119,7 +119,7 @@ def test_every_claim_has_its_numbers_its_verdict_and_its_reason(page):
 def test_claims_of_the_paper_are_counted_apart_from_our_own_checks(page):
     text = " ".join(re.sub(r"<[^>]*>", " ", outside_scripts(page)).split())
     assert "Claims of the paper: 1 of 4 confirmed , 1 confirmed in part , 1 differs , 1 not confirmed ." in text
-    assert "Checks of our own: 0 of 1 confirmed , 1 not confirmed ." in text
+    assert "Additional checks: 0 of 1 confirmed , 1 not confirmed ." in text
     assert "expected computed" in text.partition("2. Second")[2]
     assert "published computed" in text.partition("2. Second")[0]
     assert "published computed" not in text.partition("2. Second")[2]

@@ -66,7 +66,7 @@ def test_a_model_is_compared_with_the_engine(made):
     assert rows["engine:mujoco"]["body_penetration"] > 1e-5 > rows["coulomb"]["body_penetration"]
     assert {(row["first_contact"], row["first_pair"]) for row in rows.values()} == {(0.0, "crate–world")}
     page = (out / "report.html").read_text("utf-8")
-    for words in ("Body by body", "engine:mujoco", "crate", "mj_step of MuJoCo"):
+    for words in ("Errors by body", "engine:mujoco", "crate", "mj_step of MuJoCo"):
         assert words in page
     for name in (
         "bodies.csv",
@@ -163,7 +163,7 @@ def test_a_comparison_has_slides(made, tmp_path):
     found = wb.report(made[0])
     text = html.unescape(found.slides(tmp_path / "slides.html").read_text("utf-8"))
     title, motion, *slides = re.findall("<section>.*?</section>", text, re.DOTALL)
-    assert "<h1>box: formulations of contact and MuJoCo's engine against" in title
+    assert "<h1>box: contact formulations and MuJoCo's engine compared with" in title
     assert all(f"<p>{words}</p>" in title for words in headline(found.comparison).sentences)
     assert 'id="motion"' in motion
     shown = [f'id="figure-{f.name}"' for f in figures(found.comparison)]

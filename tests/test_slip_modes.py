@@ -174,7 +174,7 @@ def test_cases_at_rest_say_what_they_do():
     assert (found.state, found.contacts.motions.name) == (None, "slip")
     assert "--slip ANGLE" in found.text
     assert found.data["alternatives"]["motions"]["name"] == "slip"
-    assert "What contacts at rest may do" in found.html()
+    assert "Motions of contacts at rest" in found.html()
     assert "regime" not in found.data
     assert found.frame.empty
     assert wb.painleve("sheath", slip=0.0).state.regime.name == "sliding"

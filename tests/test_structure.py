@@ -178,13 +178,13 @@ def test_the_p_verdict_of_the_classes_is_that_of_the_page(large):
 def test_theory_promises_in_exact_arithmetic_and_what_happened_stands_beside_it():
     result = check_matrix(Matrix(np.array([[2.0, 1.0], [0.0, 3.0]])), 10.0, Matrix(np.array([[-1.0], [2.0]])))
     promise = "In exact arithmetic, theory guarantees that these methods succeed here: lemke, murty, judice-pires, "
-    assert f"{promise}proximal, pgs, enumerate. In floating point all ended verified." in in_words(result)
+    assert f"{promise}proximal, pgs, enumerate. Verified in floating point: all." in in_words(result)
     for entry in result["solvers"]:
         entry["verified"] = entry["name"] != "pgs"
-    assert "lemke, murty, judice-pires, proximal, enumerate ended verified, pgs did not." in in_words(result)
+    assert "lemke, murty, judice-pires, proximal, enumerate; not verified: pgs." in in_words(result)
     for entry in result["solvers"]:
         entry["verified"] = False
-    assert "In floating point none of them ended verified." in in_words(result)
+    assert "Verified in floating point: none; not verified: lemke" in in_words(result)
     for entry in result["solvers"]:
         entry["claimed"] = "not run"
     assert in_words(result).endswith("pgs, enumerate.")

@@ -101,7 +101,7 @@ def test_rows_of_other_versions_do_not_count(whole, tmp_path, monkeypatch):
     made = []
     again = study(folder=tmp_path, progress=made.append, parameters={"mu": [0.3]})
     assert (made[0].kept, made[-1].made) == (0, 2)
-    assert "2 runs of other parameters, settings or versions are kept, and not used here." in again.words
+    assert "2 kept runs of other parameters, settings or versions are not used here." in again.words
 
 
 def test_workers_of_another_version_end_a_study(tmp_path, monkeypatch):
@@ -247,7 +247,7 @@ def test_a_metric_from_a_file_goes_to_the_workers(tmp_path, monkeypatch, capsys)
     )
     line = "wheel --vary mu=0.2,0.3 -f box --duration 0.01 --reference-step 5e-4 --metric ./own.py:of_all --out found"
     assert main(["study", *line.split(), "--workers", "2"]) == 0
-    assert "2 of 2 runs are there, 2 of them verified" in capsys.readouterr().out
+    assert "2 of 2 runs are complete, 2 of them verified" in capsys.readouterr().out
     assert pd.read_parquet("found/rows.parquet")["seven"].eq(7.0).all()
 
 
@@ -261,7 +261,7 @@ def test_the_command_line_makes_the_same_as_a_description(tmp_path, monkeypatch,
     assert main(["study", "mine.toml", "--workers", "1", "--quiet"]) == 0
     line = "wheel --vary mu=0.2,0.3 --zip m=1,2 speed=5,6 -f box --duration 0.01 --reference-step 5e-4 --out line"
     assert main(["study", *line.split(), "--workers", "1"]) == 0
-    assert "4 of 4 runs are there, 4 of them verified" in capsys.readouterr().out
+    assert "4 of 4 runs are complete, 4 of them verified" in capsys.readouterr().out
     first, second = (pd.read_parquet(tmp_path / name / "rows.parquet") for name in ("mine", "line"))
     pd.testing.assert_frame_equal(timeless(first), timeless(second), check_exact=True)
     assert first["speed"].unique().tolist() == [5.0, 6.0]

@@ -176,10 +176,10 @@ def test_a_trend_over_a_sample_is_of_quarters_and_over_a_grid_of_ends():
     # Two points of a sample at whose ends something else makes the error large or small.
     sample = made([("a", 0.01, 0.5, 3e-3, True)], points=16)
     sample["velocity_error"] = [0.9, *[0.01] * 7, *[0.04] * 7, 0.0001]
-    assert said(sample) == "From mu = 0.1...0.4 to 1.3...1.6 the velocity error of a goes from 1 % to 4 %."
+    assert said(sample) == "For mu = 0.1...0.4 to 1.3...1.6 the velocity error of a changes from 1 % to 4 %."
     grid = made([("a", 0.01, 0.5, 3e-3, True)])
-    assert said(grid) == "From mu = 0.1 to 0.4 the velocity error of a goes from 1 % to 4 %."
-    assert said(grid.assign(velocity_error=0.2)) == "From mu = 0.1 to 0.4 no velocity error changes."
+    assert said(grid) == "For mu = 0.1 to 0.4 the velocity error of a changes from 1 % to 4 %."
+    assert said(grid.assign(velocity_error=0.2)) == "For mu = 0.1 to 0.4 no velocity error changes."
 
 
 def test_no_error_is_called_an_error_twice():

@@ -80,7 +80,7 @@ def test_latex_is_balanced_and_escaped(solver, capsys):
 def test_pages_tell_the_end_then_draw_then_list(M, q, solver, drawn, tmp_path):
     found = wb.trace(M, rhs=q, solver=solver)
     page = found.page(tmp_path / "page.html").read_text("utf-8")
-    places = [page.index("<p>" + solver), page.index("<h2>The steps"), page.index("<h2>Provenance")]
+    places = [page.index("<p>" + solver), page.index("<h2>Steps"), page.index("<h2>Provenance")]
     assert ("<svg" in page) == drawn
     if drawn:
         places.insert(1, page.index("<svg"))

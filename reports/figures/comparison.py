@@ -92,39 +92,38 @@ def _of_case(c: Comparison) -> list[Figure]:
         *timeline_figure(c), *_onward(c),
         *_by_contact(
             "friction", "Normalised friction |p_t| / (μ p_n)",
-            "1 is the rim of Coulomb's cone, where a sliding contact must be. Polygon and box leave it as the sliding "
-            "direction turns relative to their axes (Fig. 4 of IDETC2016-60064). Drawn where the contact carries a "
-            f"tenth of its RMS normal impulse; below that the ratio means nothing. {undetermined(curves)}".strip(),
+            "Against time. A sliding contact must be at 1, the boundary of Coulomb's cone; polygon and box leave it as "
+            "the sliding direction turns relative to their axes (Fig. 4 of IDETC2016-60064). Drawn where the contact "
+            f"carries a tenth of its RMS normal impulse or more. {undetermined(curves)}".strip(),
             loaded(curves), "normalised_friction", "normalised friction [-]",
         ),
         *_by_contact(
-            "misalignment", "Angle between friction and the direction against sliding",
-            "Coulomb friction opposes sliding: 0°. Drawn where the contact slides faster than the stick threshold "
+            "misalignment", "Angle between friction and the direction opposite to sliding",
+            "Against time; 0° under Coulomb's law. Drawn where the contact slides faster than the stick threshold "
             f"(Fig. 5 c). {undetermined(curves)}".strip(),
             curves, "misalignment", "misalignment [°]",
         ),
         *_of_system(
             "position", "Distance of the centre of mass from the reference",
-            "Logarithmic. The reference is exact Coulomb friction (Fig. 5 a, there stepped, and relative to the path). "
-            f"Below “{UNCERTAIN}” a curve is as good as the reference.",
+            "Against time, logarithmic (Fig. 5 a, there with a stepped reference and relative to the path). "
+            f"A curve below “{UNCERTAIN}” is as good as the reference.",
             known, "position_error", "distance [m]", log=True,
         ),
         *_of_system(
             "energy", "Difference of mechanical energy from the reference",
-            "Logarithmic; potential zero at the floor (Fig. 5 b).",
+            "Against time, logarithmic; potential energy is zero at the floor (Fig. 5 b).",
             known, "energy_error", "energy difference [J]", log=True,
         ),
         *_budget(
             c,
-            f"In the window “{next(iter(c.windows))}”, each error as the table has it. Reference is the uncertainty of "
-            "the reference itself; step size, formulation, compliance and solver are the differences that lead from "
-            "it to this run. They do not add up: parts may cancel, so that one may be larger than the total. "
-            "Logarithmic; below 1e-6 % is round-off and not drawn.",
+            f"Errors of the table in the window “{next(iter(c.windows))}”, logarithmic. Reference: its uncertainty. "
+            "Step size, formulation, compliance, solver: the differences that lead from the reference to the run. "
+            "Parts may cancel, so one can exceed the total. Values below 1e-6 % are round-off and not drawn.",
         ),
         *_of_system(
             "painleve", "Smallest principal minor of the sliding matrix",
-            "The matrix A_nn − A_nt [μ ξ] of the sliding contacts. Positive: a P-matrix, so the contact forces of "
-            "sliding are unique at every state passed; at or below zero Painlevé's paradoxes begin.",
+            "Against time; the matrix is A_nn − A_nt [μ ξ] of the sliding contacts. Positive: a P-matrix, so sliding "
+            "forces are unique. Zero or negative: Painlevé paradoxes are possible.",
             system, "sliding_minor", "smallest minor [1/kg]", zero=True,
         ),
     ]  # fmt: skip
@@ -137,16 +136,16 @@ def _onward(c: Comparison) -> list[Figure]:
     frame = c.onward.assign(step=c.onward["step"].map("{:g} s".format))
     frame = frame.assign(gap_error=1e3 * frame["gap_error"], speed_error=100.0 * frame["speed_error"])
     words = (
-        f"From {frame['states'].max()} states of exact friction at this step, in the window “{next(iter(c.windows))}”, "
-        "each formulation goes on by itself: the largest error of all contacts, the median of the states. Rising lines "
-        f"are drifts, falling ones transients. Both axes logarithmic; nothing below {SEEN:g} is drawn. Soft "
-        "formulations begin without the overlap that carries them."
+        f"Each formulation starts from {frame['states'].max()} states of exact friction at this step, in the window "
+        f"“{next(iter(c.windows))}”. Lines: median over these states of the largest contact error; both axes "
+        "logarithmic. A rising line is drift, a falling one a transient. "
+        f"Errors below {SEEN:g} are not drawn. Soft formulations start without the penetration that carries their load."
     )
     found = []
     for column, title, axis in (
-        ("gap_error", "What becomes of gaps", "gap error [mm]"),
-        ("direction_error", "What becomes of the direction of sliding", "direction error [°]"),
-        ("speed_error", "What becomes of the speed of sliding", "speed error [%]"),
+        ("gap_error", "Gap error after an exact state", "gap error [mm]"),
+        ("direction_error", "Sliding direction error after an exact state", "direction error [°]"),
+        ("speed_error", "Sliding speed error after an exact state", "speed error [%]"),
     ):
         if not (frame[column] > SEEN).any():
             continue
@@ -223,8 +222,8 @@ def undetermined(curves: pd.DataFrame) -> str:
     if not share > 0:
         return ""
     return (
-        f"At {100 * share:.2g} % of the moments at which contacts are not open the motion does not determine their "
-        "friction: what is drawn there is one choice of many with the same motion, and no fault of the formulation."
+        f"At {100 * share:.3g} % of the closed-contact samples the motion does not determine friction; the value drawn "
+        "there is one of many."
     )
 
 
@@ -237,40 +236,36 @@ def _of_problem(c: Comparison) -> list[Figure]:
     left_out = f" {beyond} points beyond {REACH:g} are not drawn." if beyond else ""
     thin = points.attrs["of"]
     some = f" Formulations whose points coincide share a plot: {alike}." if alike else ""
-    some += (
-        f" Drawn are {points['contact'].nunique()} of {thin} contacts." if points["contact"].nunique() < thin else ""
-    )
+    some += f" Drawn: {points['contact'].nunique()} of {thin} contacts." if points["contact"].nunique() < thin else ""
     hollow = (
         "" if points["determined"].all()
-        else " Hollow: the velocity does not determine this contact's impulses, so the point is one choice of many."
+        else " Hollow: the velocity does not determine the impulses of this contact; the point is one of many."
     )  # fmt: skip
     return [
         *_budget(
             c,
-            "Velocities relative to |q|, impulses and friction as the table has them. Total is this row against exact "
-            "Coulomb; formulation is the formulation solved to round-off against exact Coulomb; solver is this row "
-            "against the formulation to round-off. Step size has no part in it: there is one step, and nothing moves. "
-            "Logarithmic; below 1e-6 % is round-off and not drawn.",
+            "Errors of the table, logarithmic; velocities relative to |q|. Total: the row against exact Coulomb. "
+            "Formulation: solved to round-off, against exact Coulomb. Solver: the row against the formulation solved "
+            "to round-off. Values below 1e-6 % are round-off and not drawn.",
         ),
         Figure(
             "friction", "Normalised friction |p_t| / (μ p_n), contact by contact",
-            "Across: exact Coulomb; up: the formulation. On the diagonal they agree, 1 is the rim of Coulomb's cone. "
-            f"Colours tell what the contact does in the exact solution.{hollow}{left_out}{some}",
+            "Horizontal: exact Coulomb. Vertical: the formulation. On the diagonal they agree; 1 is the boundary of "
+            f"Coulomb's cone. Colour: contact mode in the exact solution.{hollow}{left_out}{some}",
             scatter(points),
         ),
         Figure(
-            "cones", "Where friction lies in its cone, p_t / (μ p_n)",
-            "Each contact that carries a normal impulse, in the file's own tangent axes; the circle is Coulomb's rim. "
+            "cones", "Friction within its cone, p_t / (μ p_n)",
+            "Each loaded contact, in the file's tangent axes. Circle: boundary of Coulomb's disc. "
             f"Polygons and boxes show as corners and edges.{hollow}{left_out}{some}" if c.facts["dimension"] == 3 else
-            "Each contact that carries a normal impulse; ±1 is Coulomb's rim."
+            "Each loaded contact; ±1 is the boundary of Coulomb's cone."
             f"{hollow}{left_out}{some}",
             cones(points) if c.facts["dimension"] == 3 else strips(points),
         ),
         Figure(
-            "motion", "Normal against sliding velocity after the step",
-            "Across: |u_t|; up: u_n, both in the file's unit. Under Coulomb's law a contact that carries impulses has "
-            "u_n = 0; the cone complementarity problem lifts sliding ones to u_n = μ |u_t|. Velocities are "
-            f"drawn for every contact, whatever is known of its impulses.{some}",
+            "motion", "Normal velocity against sliding velocity",
+            "Horizontal: |u_t|. Vertical: u_n. Both after the step, in the file's unit. Under Coulomb's law a loaded "
+            f"contact has u_n = 0; the CCP opens sliding ones at u_n = μ |u_t|. Every contact is drawn.{some}",
             motion(points),
         ),
     ]  # fmt: skip

@@ -24,7 +24,7 @@ from workbench.output import replaced
 
 UNKNOWNS = (2, 3)
 ENDINGS = (".svg", ".pdf", ".png")
-TITLE = "For which q there are how many solutions"
+TITLE = "Number of solutions over q"
 LINE, COLUMNS = 23, 3
 """Height of a line of the legend [px] and entries in it."""
 
@@ -131,7 +131,7 @@ def _legend(cones: ComplementaryCones, entry: tuple[str, str] | None, top: float
         for count, share in shares.items()
     ]
     entries += [] if entry is None else [entry]
-    parts = [words((30, top), "Number of solutions, and share of all directions of q", 12, "#666", "start")]
+    parts = [words((30, top), "Number of solutions, share of the directions of q", 12, "#666", "start")]
     for i, (text, colour) in enumerate(entries):
         x, y = 30 + WIDTH // COLUMNS * (i % COLUMNS), top + LINE * (1 + i // COLUMNS)
         if entry is not None and i == len(entries) - 1:
@@ -154,31 +154,30 @@ def _caption(
     """What is drawn, and what the picture cannot show, in sentences."""
     n = len(cones.generators) // 2
     if n == 2:
-        yield "The plane of q, cut by the columns of I and of −M (counted from zero)."
+        yield "The plane of q, divided by the columns of I and of −M (counted from zero)."
     else:
         yield (
-            "The directions of q as points of a sphere, whose two halves lie side by side on a map that keeps areas. "
-            "Points are the columns of I and of −M (counted from zero), lines the facets of the complementary cones."
+            "The directions of q on a sphere, drawn as two hemispheres in an equal-area projection. "
+            "Points: columns of I and of −M (counted from zero). Lines: facets of the complementary cones."
         )
     yield (
         "Each index set α has a complementary cone, spanned by column i of −M for i in α and of I for the other i. Off "
-        "the boundaries q has one solution for each cone that it lies in, with zᵢ > 0 for i in α. The numbers are "
-        "exact. Only directions matter: a positive multiple of q has as many solutions as q. A region tells its "
-        "solutions where the pointer rests on it."
+        "the boundaries q has one solution for each cone that contains it, with zᵢ > 0 for i in α. The numbers are "
+        "exact and depend only on the direction of q. The tooltip of a region lists its solutions."
     )
     zero = [str(i) for i in range(n) if not any(cones.generators[n + i])]
     if zero:
-        yield f"Without a direction, because zero: column {' and '.join(zero)} of M."
+        yield f"Zero, hence without a direction: column {' and '.join(zero)} of M."
     if cones.degenerate:
         sets = ", ".join(map(set_of, cones.degenerate))
-        yield f"Where det M_αα = 0 the cone is flat and lies within the boundaries: α = {sets}."
+        yield f"Flat cones (det M_αα = 0), which lie in the boundaries: α = {sets}."
     if on_rays:
         each = (f"{in_words(on_rays[ray])} on {name}" for ray, name in names(cones.generators).items())
-        yield f"On the rays themselves: {', '.join(each)}."
+        yield f"On the rays: {', '.join(each)}."
     if is_r0:
         yield (
-            "M is an R0-matrix: over the solutions of any q off the boundaries the signs of det M_αα add up to the "
-            f"same number, the degree, {signed(cones.regions[0].degree)}."
+            "M is an R0-matrix: for every q off the boundaries the signs of det M_αα of its solutions add up to the "
+            f"degree, {signed(cones.regions[0].degree)}."
         )
     if q is not None and not any(q):
         yield "q = 0 has no direction and is not drawn."

@@ -26,7 +26,7 @@ from workbench.matrices.solutions.complementary_cones import (
 )
 from workbench.tracing.trace import PivotStep, Trace
 
-TITLE = "The way through the complementary cones"
+TITLE = "Path through the complementary cones"
 COLOUR = "#b8400b"
 """Of the way: apart from the blues and the red of the numbers of solutions, for everybody."""
 MOST = 12
@@ -46,34 +46,34 @@ def picture(trace: Trace) -> Picture:
         body += _line_in_plane(trace) if system.n == 2 else _line_on_sphere(trace)
     elif q is not None:
         body += _cones_in_plane(trace, cones) if system.n == 2 else _cones_on_sphere(trace, cones)
-    entry = (f"{trace.solver}, by number of step", COLOUR)
+    entry = (f"{trace.solver}, step numbers", COLOUR)
     return framed(TITLE, body, cones, entry, _caption(trace, moves))
 
 
 def _caption(trace: Trace, moves: bool) -> str:
     plane = trace.system.n == 2
-    where = "The plane of q" if plane else "The directions of q on a sphere, its two halves side by side"
-    cut = f"{where}, cut by the columns of I and of −M into regions with the same number of solutions."
+    where = "The plane of q" if plane else "The directions of q on a sphere, drawn as two hemispheres"
+    cut = f"{where}, divided by the columns of I and of −M into regions with the same number of solutions."
     if moves:
         what = (
-            "The path is that of q + t e: it comes from t = ∞, the number of a step marks the t after it, and it ends "
-            "at q, where t = 0, if it finds a solution. Between two pivots the point stays in the cone of the z's that "
-            "are basic or entering; where the cones fold, t grows again and the path turns back. Pieces of the line "
-            "that are gone over again are drawn beside each other."
+            "The path is q + t e: it starts at t = ∞, each number marks t after that step, and it ends at q (t = 0) if "
+            "a solution is found. Between two pivots the point stays in the cone of the z's that are basic or "
+            "entering; where cones fold, t increases again and the path turns back. Repeated pieces are drawn side by "
+            "side."
             if plane
-            else "The path is that of q + t e: it comes from t = ∞, the direction (1, 1, 1) in the middle of the left "
-            "half, the number of a step marks the t after it, and it ends at q if it finds a solution. Where the "
-            "cones fold, t grows again and the path turns back."
+            else "The path is q + t e: it starts at t = ∞, the direction (1, 1, 1) in the middle of the left "
+            "hemisphere, each number marks t after that step, and it ends at q if a solution is found. Where cones "
+            "fold, t increases again and the path turns back."
         )
     else:
         what = (
-            "Each numbered arc is the cone of the basis after that step; a solution is found when q lies in it."
+            "Each numbered arc is the cone of the basis after that step; it is a solution if q lies in it."
             if plane
-            else "Each number stands in the middle of the cone of the basis after that step, and that of the last is "
-            "outlined; a solution is found when q lies in it."
+            else "Each number marks the middle of the cone of the basis after that step, and the last cone is "
+            "outlined; it is a solution if q lies in it."
         )
     if moves and not plane and len(set(trace.system.q)) == 1:
-        what += " Here it goes through 0, which has no direction and is not drawn."
+        what += " It passes through 0, which has no direction and is not drawn."
     left = len(trace.pivots) - 1 - MOST
     return f"{cut} {what}" + (f" The last {left} steps are not drawn." if left > 0 else "")
 

@@ -35,7 +35,7 @@ def figures(x: Discharge) -> list[Figure]:
     ]
     data = pd.concat([points, *lines], ignore_index=True)
     colour, dash = colours(list(dict.fromkeys(points["formulation"])))
-    across = alt.X("x:Q", title="opening beside the grains' diameter, D/d", scale=alt.Scale(domain=[0, right]))
+    across = alt.X("x:Q", title="opening over grain diameter, D/d", scale=alt.Scale(domain=[0, right]))
     up = alt.Y("y:Q", title="(W / ρ g^1/2 d^5/2)^2/5")
     base = alt.Chart(data).encode(x=across, y=up)
     layers = [
@@ -44,10 +44,10 @@ def figures(x: Discharge) -> list[Figure]:
         base.transform_filter("datum.kind == 'run'").mark_point(filled=True, size=36, opacity=0.7).encode(color=colour),
     ]
     caption = (
-        "Every run is a point. In these coordinates Beverloo's law is a line: where it is zero is k, and its slope is "
+        "Points: runs. In these coordinates Beverloo's law is a line with zero at k and slope "
         f"C^2/5. Dotted: C = {BEVERLOO['C']:g}, k = {BEVERLOO['k']:g} (Beverloo, Leniger & van de Velde 1961)."
     )
-    return [Figure("discharge", "Discharge over the opening", caption, by_mu(layers, data, HEIGHT))]
+    return [Figure("discharge", "Discharge against opening", caption, by_mu(layers, data, HEIGHT))]
 
 
 def _line(label: str, panel: str, C: float, k: float, right: float, kind: str) -> pd.DataFrame:

@@ -88,11 +88,11 @@ def difference_figure(f: Flow, measures: Sequence[str]) -> Figure | None:
         ]  # fmt: skip
         plots.append(by_mu(layers, data))
     caption = (
-        "By how much a formulation differs from Coulomb's law at the same step and friction coefficient, the mean over "
-        "the starts, in per cent of Coulomb's. Upright lines are what the spread of the starts leaves open: where one "
-        "crosses zero, these runs cannot tell; where none does, the dot is large."
+        "Difference from Coulomb's law at the same step and friction coefficient, mean over the starts, in percent of "
+        "Coulomb's value, against the step. Bars: confidence intervals. A large dot marks a significant difference, "
+        "whose bar does not cross zero."
     )
-    return Figure("differences", "What the formulation changes", caption, alt.vconcat(*plots))
+    return Figure("differences", "Differences from Coulomb's law", caption, alt.vconcat(*plots))
 
 
 def _measures(f: Flow, rows: pd.DataFrame) -> Figure | None:
@@ -118,10 +118,10 @@ def _measures(f: Flow, rows: pd.DataFrame) -> Figure | None:
         ]
         plots.append(by_mu(layers, data))
     caption = (
-        "Every run is a point, a column for each friction coefficient; the curves are the means over the starts. Where "
-        "the curves of two formulations meet towards small steps, what they differ in is an artefact of the step."
+        "Measures against the step, a column for each friction coefficient. Points: runs. Curves: means over the "
+        "starts. If two curves meet towards small steps, their difference is an artefact of the step."
     )
-    return Figure("flow", "The flow under each formulation, and what the step does", caption, alt.vconcat(*plots))
+    return Figure("flow", "Flow measures against the step", caption, alt.vconcat(*plots))
 
 
 def artefact_figure(f: Flow) -> Figure | None:
@@ -136,7 +136,7 @@ def artefact_figure(f: Flow) -> Figure | None:
     data = data[["panel", "formulation", "step", "gap", "kind", "said"]]
     colour, dash = colours(list(dict.fromkeys(gaps["formulation"])))
     scale = alt.Scale(type="log", nice=False, padding=12)
-    y = alt.Y("gap:Q", scale=scale, title="gap beside the roughness", axis=alt.Axis(tickCount=6))
+    y = alt.Y("gap:Q", scale=scale, title="gap / roughness", axis=alt.Axis(tickCount=6))
     base = alt.Chart(data).encode(x=_over_step(_in_ms(rows)), y=y)
     fine = base.transform_filter("datum.kind == 'fine'")
     layers = [
@@ -149,12 +149,12 @@ def artefact_figure(f: Flow) -> Figure | None:
         .mark_rule(color=INK, strokeWidth=1.6).encode(y=alt.datum(1.0)),
     ]  # fmt: skip
     caption = (
-        "The gap at which contacts that press stand after a step, the mean by their forces, beside the roughness of a "
-        f"grain, {1e6 * f.roughness:.3g} µm; dotted: μ h |uₜ|, what associated flow asks for, continued to the step at "
-        "which it is the roughness. Below the rule at 1 the artefact is finer than the grain. Coulomb's law holds "
-        "nothing open. Both axes are logarithmic."
+        "Force-weighted mean gap of loaded contacts after a step, over the roughness of a grain "
+        f"({1e6 * f.roughness:.3g} µm), against the step; both axes logarithmic. Dotted: μ h |uₜ|, the gap of "
+        "associated flow, extended to the step at which it equals the roughness. Below 1 the artefact is smaller than "
+        "the roughness. Coulomb's law opens no gap."
     )
-    return Figure("artefact", "How far associated flow holds grains apart", caption, by_mu(layers, data, 180))
+    return Figure("artefact", "Gap between grains under associated flow", caption, by_mu(layers, data, 180))
 
 
 def _asked(f: Flow, rows: pd.DataFrame) -> pd.DataFrame:
@@ -178,10 +178,10 @@ def _forces(f: Flow) -> Figure:
     data = panels(finest[finest["density"] > 0])[["panel", "formulation", "force", "density"]]
     data = data.assign(density=np.log10(data["density"]).map(short))
     colour, dash = colours(list(dict.fromkeys(data["formulation"])))
-    x, y = alt.X("force:Q", title="f, beside its mean"), alt.Y("density:Q", title="log10 P(f)")
+    x, y = alt.X("force:Q", title="f / mean f"), alt.Y("density:Q", title="log10 P(f)")
     line = alt.Chart(data).mark_line(strokeWidth=1.8).encode(x=x, y=y, color=colour, strokeDash=dash)
     caption = (
-        "How the normal forces of contacts are distributed, all contacts of the second half of the runs at the "
-        "smallest step. Force chains are the tail, which falls exponentially in packings at rest."
+        "Probability density P of the normal force f, logarithmic, over all contacts in the second half of the runs at "
+        "the smallest step. Force chains are the tail, which decays exponentially in packings at rest."
     )
-    return Figure("forces", "Force chains", caption, by_mu([line], data, 180))
+    return Figure("forces", "Distribution of normal forces", caption, by_mu([line], data, 180))

@@ -61,7 +61,7 @@ def _cut_off(data: pd.DataFrame, column: str, values: pd.Series, low: float, hig
     names = ", ".join(dict.fromkeys(beyond["label"]))
     farthest = float(beyond[column].iloc[int(beyond[column].abs().argmax())])
     return (
-        f"Triangles at the edge: {100 * len(beyond) / len(data):.2g} % of the values lie beyond the axis, as far as "
+        f"Triangles at the edge: {100 * len(beyond) / len(data):.2g} % of the values lie beyond the axis, up to "
         f"{farthest:.3g} ({names})."
     )
 
@@ -85,7 +85,7 @@ def _coincident(data: pd.DataFrame, scaled: pd.Series) -> str:
 def coincident_words(groups: Sequence[Sequence[str]]) -> str:
     """The groups of curves that are one curve, in a sentence."""
     listed = "; ".join(", ".join(group[:-1]) + f" and {group[-1]}" for group in groups)
-    return f"Curves that coincide: {listed}." if groups else ""
+    return f"Coincident curves: {listed}." if groups else ""
 
 
 def _one(a: Array, b: Array) -> bool:

@@ -85,14 +85,14 @@ def _caption(c: Comparison, d: Decision, known: bool, unnamed: int) -> str:
     what = {
         "path_error": "largest distance of a body from the exact path",
         "body_position_error": "mean distance of the farthest body from the exact path",
-        "velocity_error": "error of the velocity, relative to that without contact forces",
+        "velocity_error": "velocity error, relative to the velocity without contact forces",
     }[d.error.name]
     bars = " Bars: range of the timings." if any(x.row.get("timings", 1) > 1 for x in d.entries) else ""
-    alike = " +N: so many others whose runs are the same." if any(x.alike for x in d.entries) else ""
-    band = " Grey band: no farther off than exact friction itself is at this step." if known else ""
+    alike = " +N: N more formulations with the same runs." if any(x.alike for x in d.entries) else ""
+    band = " Grey band: within the error of exact friction at this step." if known else ""
     ring = " Ring: recommended." if d.taken is not None and d.as_exact and d.tested else ""
-    small = f" Small and grey: {unnamed} more, in the table." if unnamed else ""
-    return f"Error: {what}; left and below is better.{bars}{band}{ring}{alike}{small}"
+    small = f" Small and grey: {unnamed} more, see the table." if unnamed else ""
+    return f"Vertical, logarithmic: {what}. Lower left is better.{bars}{band}{ring}{alike}{small}"
 
 
 def _spread(y: Array, low: float, high: float, least: float) -> Array:
@@ -127,7 +127,7 @@ def _chart(
     if errors.zero:
         in_words = f"datum.value < {2.0 * errors.low:g} ? '0' : {in_words}"
     x = alt.X(
-        "cost:Q", title=f"solver's time{' a step' if c.stepped else ''} [{time_unit}]", scale=on_x,
+        "cost:Q", title=f"solver time{' per step' if c.stepped else ''} [{time_unit}]", scale=on_x,
         axis=alt.Axis(labelExpr="format(datum.value, '.3~r')", grid=True, **ticks),
     )  # fmt: skip
     y = alt.Y("error:Q", title=None, scale=on_y, axis=alt.Axis(values=decades, labelExpr=in_words, grid=True))

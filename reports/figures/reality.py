@@ -37,15 +37,14 @@ def _differences(f: Findings, rows: pd.DataFrame, order: list[str]) -> Figure:
     ]
     base = rows.iloc[0]
     caption = (
-        f"How much farther from the recording each is than {f.reference}, on the same tosses: the mean difference and "
-        "its 95 % interval. What crosses the rule at 0 cannot be told from it by these data. Left of the rule is "
-        f"better than {f.reference}, which itself is {base['position']:.3g} mm off in the mean over a toss and "
-        f"{base['rest_position']:.3g} mm at its end."
+        f"Position error minus that of {f.reference} on the same tosses: mean and 95 % interval. Negative is better; "
+        f"an interval that crosses 0 is not significant. The error of {f.reference} is {base['position']:.3g} mm in "
+        f"the mean over a toss and {base['rest_position']:.3g} mm at its end."
     )
     if _is_wide(pd.DataFrame(cells)):
         caption += " Beyond 1 mm the axis is logarithmic."
-    chart = _dots(pd.DataFrame(cells), list(PANELS.values()), order[1:], f"more than {f.reference} [mm]", stacked=True)
-    return Figure("difference", f"Who predicts better or worse than {f.reference}", caption, chart)
+    chart = _dots(pd.DataFrame(cells), list(PANELS.values()), order[1:], f"minus {f.reference} [mm]", stacked=True)
+    return Figure("difference", f"Prediction error compared with {f.reference}", caption, chart)
 
 
 def _interval(row: Any, name: str) -> dict[str, Any]:
@@ -96,28 +95,27 @@ def _curves(f: Findings, measure: str, order: list[str]) -> pd.DataFrame:
 def _over_time(f: Findings, order: list[str]) -> Figure:
     curves, alone = _curves(f, "position", order), _curves(f, "spread", [f.reference])
     caption = (
-        "The distance between predicted and recorded centre, the mean over the test tosses that are recorded to the "
-        "end of the axis, half of them."
+        "Distance between predicted and recorded centre against time, mean over the test tosses that are recorded to "
+        "the end of the axis (half of them)."
     )
     if not alone.empty:
         curves = pd.concat([alone.assign(label=ALONE), curves])
         caption += (
-            f" The curve “{ALONE}” is what the measurement error of the starts alone makes of it: how far "
-            f"{f.reference} is from itself when its start is changed by as much as recordings err. No "
-            "model can be expected below it."
+            f" “{ALONE}”: effect of the measurement error of initial states on {f.reference}. No model can be expected "
+            "below it."
         )
     chart = lines(curves, "value", "distance from the recording [mm]", aside=order[MOST:], zero=True)
-    return Figure("position", "Error against time", caption + _hidden(order), chart)
+    return Figure("position", "Position error against time", caption + _hidden(order), chart)
 
 
 def _orientation(f: Findings, order: list[str]) -> Figure:
-    caption = "The angle between predicted and recorded orientation, the mean as above."
+    caption = "Angle between predicted and recorded orientation against time, mean as above."
     chart = lines(_curves(f, "orientation", order), "value", "angle [°]", aside=order[MOST:], zero=True)
-    return Figure("orientation", "Orientation against time", caption, chart)
+    return Figure("orientation", "Orientation error against time", caption, chart)
 
 
 def _hidden(order: list[str]) -> str:
-    return f" Of {len(order)} curves the {MOST} with the smallest errors are drawn." if len(order) > MOST else ""
+    return f" Drawn: the {MOST} of {len(order)} curves with the smallest errors." if len(order) > MOST else ""
 
 
 def _search(f: Findings, order: list[str]) -> Figure:
@@ -128,25 +126,25 @@ def _search(f: Findings, order: list[str]) -> Figure:
     for name in ("mu", "position", "position_low", "position_high"):
         data[name] = data[name].map(short)
     scale = alt.Scale(domain=order, range=palette(order))
+    legend = alt.Legend(title=None, symbolType="stroke", symbolSize=500, symbolOpacity=1)
     base = alt.Chart(data).encode(
         x=alt.X("mu:Q", title="friction coefficient μ"),
-        color=alt.Color("label:N", scale=scale, legend=alt.Legend(title=None, symbolType="stroke")),
+        color=alt.Color("label:N", scale=scale, legend=legend),
     )
-    y = alt.Y("position:Q", title="error of position [mm]", scale=alt.Scale(zero=False))
+    y = alt.Y("position:Q", title="position error [mm]", scale=alt.Scale(zero=False))
     dash = alt.StrokeDash("label:N", scale=alt.Scale(domain=order, range=dashes(order)), title=None)
     band = base.transform_filter(alt.datum.label == f.reference).mark_area(opacity=0.15)
     layers = [
-        band.encode(y=alt.Y("position_low:Q", title="error of position [mm]"), y2="position_high:Q"),
+        band.encode(y=alt.Y("position_low:Q", title="position error [mm]"), y2="position_high:Q"),
         base.mark_line(strokeWidth=1.6).encode(y=y, strokeDash=dash),
         base.transform_filter(alt.datum.chosen).mark_point(filled=True, size=50, opacity=1).encode(y=y),
     ]
     caption = (
-        "The error on the tosses that μ is identified on, at the restitution that was found, over μ; a point is the "
-        f"smallest of a curve. The band is the 95 % interval of {f.reference}: how well a mean over so few tosses is "
-        "known, not how well μ is, since the same tosses are drawn for all μ."
+        "Position error on the identification tosses against μ, at the identified restitution. Points: minima. Band: "
+        f"95 % interval of {f.reference}, for the mean over so few tosses, not for μ."
     )
     chart = alt.layer(*layers).properties(width=WIDTH, height=300)
-    return Figure("search", "How μ was identified", caption, chart)
+    return Figure("search", "Identification of μ", caption, chart)
 
 
 def _phases(f: Findings, order: list[str]) -> list[Figure]:
@@ -162,9 +160,9 @@ def _phases(f: Findings, order: list[str]) -> list[Figure]:
     base = rows[rows["label"] == f.reference]
     own = ", ".join(f"{r['position']:.2g} mm in {r['phase']}" for r in base.to_dict("records"))
     caption = (
-        f"How much farther off than {f.reference} each is after one interval between samples, begun at the recorded "
-        f"state, by what the body does there; scales differ. {f.reference.capitalize()} itself is off by {own}."
+        f"Position error minus that of {f.reference} after one sampling interval from the recorded state, by phase; "
+        f"scales differ. Error of {f.reference}: {own}."
     )
     panels = [p for p in TOUCHING if p in set(rows["phase"])]
-    chart = _dots(pd.DataFrame(cells), panels, order[1:], f"more than {f.reference} [mm]", stacked=False)
-    return [Figure("phases", "In which phase the differences arise", caption, chart)]
+    chart = _dots(pd.DataFrame(cells), panels, order[1:], f"minus {f.reference} [mm]", stacked=False)
+    return [Figure("phases", "Differences by phase", caption, chart)]

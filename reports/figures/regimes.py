@@ -52,17 +52,15 @@ def map_figure(m: RegimeMap, case: Case, given: Mapping[str, Any]) -> Figure:
         order = "x:Q" if m.friction == "y" else "y:Q"
         line = alt.Chart(curve).mark_line(color="black", strokeWidth=1.8, clip=True)
         layers.append(line.encode(x=x, y=y, order=order))
-        words.append("The solid line is the certified critical friction, up to which M_μ is a P-matrix from zero on.")
+        words.append("Solid line: certified critical friction, below which M_μ is a P-matrix.")
     elif m.cells.p_matrix.any() and not m.cells.p_matrix.all():
         layers.append(_outline(m, m.cells.p_matrix, [1, 0]).encode(x=x, x2="x2:Q", y=y, y2="y2:Q"))
-        words.append("The solid line bounds where M_μ is a P-matrix, in floating point.")
+        words.append("Solid line: boundary of the P-matrix region of M_μ, in floating point.")
     proved = m.cells.proposition_1
     # Where it proves all there is to prove, one line says so.
     if proved.any() and not proved.all() and not np.array_equal(proved, m.cells.p_matrix):
         layers.append(_outline(m, proved, [4, 3]).encode(x=x, x2="x2:Q", y=y, y2="y2:Q"))
-        words.append(
-            "The dashed line bounds where Proposition 1 of Blumentals, Brogliato & Bertails-Descoubes proves it."
-        )
+        words.append("Dashed line: where Proposition 1 of Blumentals, Brogliato & Bertails-Descoubes proves it.")
     here = [_value(case, given, a.name) for a in (m.x, m.y)]
     for dark in (False, True):
         at = _name_places(m, dark, here)
@@ -74,10 +72,10 @@ def map_figure(m: RegimeMap, case: Case, given: Mapping[str, Any]) -> Figure:
             color="white", fill="black", size=80, opacity=1
         )
         layers.append(point.encode(x=x, y=y))
-        words.append("The point is the state of this page.")
+        words.append("Point: the state of this page.")
     caption = " ".join([
-        "Regime of each state, in floating point: sliding and lift-off have one answer, an indeterminate state has "
-        "several, an inconsistent one none.", *words,
+        "Regime of each state, in floating point. Sliding and lift-off: one solution; indeterminate: several; "
+        "inconsistent: none.", *words,
     ])  # fmt: skip
     chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT + 80)
     return Figure("map", f"Regimes over {m.x.name} and {m.y.name}", caption, chart)

@@ -26,12 +26,12 @@ def _over_time(c: Comparison) -> list[Figure]:
     """The distance of the body that is farthest, and the difference of energy, moment by moment."""
     found = []
     stops = c.scene.until if c.scene and c.scene.why else None
-    stop = " The dashed rule is where the comparison stops." if stops else ""
+    stop = " Dashed line: end of the comparison." if stops else ""
     for name, title, words, axis in (
-        ("position_error", "How far the farthest body is from the reference", "", "distance [m]"),
-        ("orientation_error", "How far the body that is turned most is turned from the reference", "", "angle [rad]"),
+        ("position_error", "Distance of the farthest body from the reference", "", "distance [m]"),
+        ("orientation_error", "Largest orientation error of a body", "", "angle [rad]"),
         (
-            "energy_error", "Difference of mechanical energy from the reference", "Of all bodies, springs included. ",
+            "energy_error", "Difference of mechanical energy from the reference", "All bodies, springs included. ",
             "energy difference [J]",
         ),
     ):  # fmt: skip
@@ -39,7 +39,10 @@ def _over_time(c: Comparison) -> list[Figure]:
         if not (curves[name] > SMALLEST).any():
             continue
         within = range_of(curves, name, log=True)
-        caption = f"{words}Logarithmic. Below “{UNCERTAIN}” a curve is as good as the reference.{stop} {within.words}"
+        caption = (
+            f"Against time, logarithmic. {words}A curve below “{UNCERTAIN}” is as good as the reference.{stop} "
+            f"{within.words}"
+        )
         chart = lines(curves, name, axis, log=True, within=within, ends=stops)
         found.append(Figure(name.removesuffix("_error"), title, caption.strip(), chart))
     return found

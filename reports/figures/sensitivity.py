@@ -41,9 +41,9 @@ def _figure(rows: pd.DataFrame, parameter: str, output: str, k: int) -> Figure:
     tangent = alt.Chart(_tangents(rows)).mark_rule(strokeWidth=4, opacity=0.45)
     tangents = tangent.encode(x="at:Q", x2="end:Q", y="value:Q", y2="top:Q", color=colour)
     caption = (
-        f"Lines: {output} at the end of runs with other values of {parameter}. Thick pieces: tangents by the "
-        "derivative at the value in use; where one leaves its line, the derivative is not the slope of the line. "
-        "Circles: runs with steps that have one-sided derivatives only, or whose data jump."
+        f"Lines: {output} at the end of a run against {parameter}. Thick segments: tangents from the derivative at "
+        "the current value; a segment that leaves its line shows a wrong derivative. Circles: runs with steps that "
+        "have only one-sided derivatives or whose data jump."
     )
     chart = alt.layer(line, tangents, marks).properties(width=WIDTH, height=HEIGHT)
     return Figure(f"objective-{k}", f"{output} over {parameter}", caption, chart)

@@ -97,11 +97,10 @@ def _response(rows: pd.DataFrame, errors: Sequence[Column], name: str, units: di
     data, order = _errors(rows, errors, ["x"]), list(dict.fromkeys(rows["label"]))
     x = alt.X("x:Q", title=_named(name, units), scale=_scale(rows[name]), axis=alt.Axis(tickCount=5, labelOverlap=True))
     words = (
-        f"Median error {f'in {MOST_VALUES} classes of' if classes else 'at each'} {name}, over all else that the study "
-        "varies; the axis of errors is logarithmic"
-        f"{', and what is shaded goes from the lower to the upper quartile' if len(order) <= MOST_BANDS else ''}."
+        f"Median error against {name}{f', in {MOST_VALUES} classes' if classes else ''}, over all other parameters; "
+        f"logarithmic.{' Shaded: lower to upper quartile.' if len(order) <= MOST_BANDS else ''}"
     )
-    return Figure(f"over-{_slug(name)}", f"Errors over {name}", words, _lines(data, x, order, True))
+    return Figure(f"over-{_slug(name)}", f"Errors against {name}", words, _lines(data, x, order, True))
 
 
 def _steps(rows: pd.DataFrame, errors: Sequence[Column]) -> Figure:
@@ -110,9 +109,11 @@ def _steps(rows: pd.DataFrame, errors: Sequence[Column]) -> Figure:
     named = [x.assign(error=f"{case}: " + x["error"]) if len(parts) > 1 else x for case, x in parts]
     data, order = pd.concat(named, ignore_index=True), list(dict.fromkeys(rows["label"]))
     ticks = sorted(rows["step"].unique())
-    x = alt.X("step:Q", title="step [s]", scale=alt.Scale(type="log"), axis=alt.Axis(values=ticks, format=".1~e"))
-    words = "Median error over all points at each step, both logarithmic: the slope is the order of convergence."
-    return Figure("over-step", "Errors over the step", words, _lines(data, x, order, True))
+    x = alt.X(
+        "step:Q", title="step [s]", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(values=ticks, format=".1~e")
+    )
+    words = "Median error over all points against the step, both logarithmic; the slope is the order of convergence."
+    return Figure("over-step", "Errors against the step", words, _lines(data, x, order, True))
 
 
 def _map(rows: pd.DataFrame, column: Column, first: str, second: str, units: dict[str, str]) -> Figure:
@@ -130,7 +131,8 @@ def _map(rows: pd.DataFrame, column: Column, first: str, second: str, units: dic
     kind = "O" if grid else "Q"
     axis = alt.Axis(format=".3~g", labelOverlap=True, tickCount=5)
     scale_x, scale_y = (alt.Undefined if grid else _scale(x) for x in places.values())
-    x = alt.X(f"x:{kind}", title=_named(first, units), axis=axis, scale=scale_x)
+    level = alt.Axis(format=".3~g", labelOverlap=True, tickCount=5, labelAngle=0)
+    x = alt.X(f"x:{kind}", title=_named(first, units), axis=level, scale=scale_x)
     y = alt.Y(f"y:{kind}", title=_named(second, units), axis=axis, scale=scale_y, sort="descending" if grid else None)
     scale = alt.Scale(type="log", scheme="viridis")
     colour = alt.Color("error:Q", title=_titled(column), scale=scale, legend=alt.Legend(format=".2~g"))
@@ -139,9 +141,11 @@ def _map(rows: pd.DataFrame, column: Column, first: str, second: str, units: dic
     plot = marked.encode(x=x, y=y, color=colour, tooltip=["label:N", "error:Q"])
     plot = plot.properties(width=WIDTH // 3 - 20, height=HEIGHT // 2)
     labels = list(dict.fromkeys(data["label"]))
-    words = f"The median {column.heading} error over {first} and {second}, over all else that the study varies."
+    words = f"Median {column.heading} error against {first} and {second}, over all other parameters."
     facet = plot.facet(facet=alt.Facet("label:N", title=None, sort=labels), columns=3)
-    return Figure("map", f"Where the {column.heading} error is large", words, facet)
+    # Otherwise empty places of the last row would have axes.
+    facet = facet.resolve_axis(x="independent")
+    return Figure("map", f"Map of the {column.heading} error", words, facet)
 
 
 def _pareto(rows: pd.DataFrame, column: Column) -> Figure:
@@ -165,13 +169,13 @@ def _pareto(rows: pd.DataFrame, column: Column) -> Figure:
     )  # fmt: skip
     line = base.transform_filter("datum.front").mark_line(interpolate="step-after", strokeDash=[3, 3], color="#888")
     words = (
-        f"Each disc is a formulation at a step: its median {column.heading} error over the points, against the time of "
-        "its runs on the machine that made them. No other disc is both faster and closer than one on the dashed line."
+        f"Median {column.heading} error over the points against the median time of a run, a disc for each formulation "
+        "and step. Dashed line: discs for which no other is both faster and more accurate."
     )
     plot: Chart = alt.layer(line, dots, data=whole).properties(width=WIDTH - 60, height=HEIGHT)
     if data["case"].nunique() > 1:
         plot = plot.properties(width=WIDTH // 2 - 60).facet(facet=alt.Facet("case:N", title=None), columns=2)
-    return Figure("pareto", "Error against time", words, plot)
+    return Figure("pareto", "Error against cost", words, plot)
 
 
 def _named(name: str, units: dict[str, str]) -> str:

@@ -13,7 +13,7 @@ from workbench.builtin.reports.figures.solution_counts import OF_I, OF_M
 from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.tracing.trace import Trace
 
-TITLE = "The sweeps in the plane of z"
+TITLE = "Sweeps in the plane of z"
 SIDE, LEFT, TOP = 320.0, 210.0, 25.0
 """Of the part of the plane that is drawn [px]."""
 HEIGHT = TOP + SIDE + 45
@@ -22,8 +22,8 @@ ROOM = 60.0, 18.0
 MOST, NUMBERED = 30, 3
 """Sweeps drawn, and those that bear a number: later ones lie on each other."""
 CAPTION = (
-    "Each sweep moves z₀ and then z₁, to where its own w is zero, or to zero where that would be negative. The lines "
-    "are w₀ = 0 and w₁ = 0; the axes have scales of their own, and the first sweeps are numbered."
+    "Horizontal: z₀. Vertical: z₁, on its own scale. Each sweep sets z₀ and then z₁ to the value at which its w is "
+    "zero, or to zero if that is negative. Lines: w₀ = 0 and w₁ = 0. The first sweeps are numbered."
 )
 
 

@@ -58,16 +58,15 @@ def timeline_figure(c: Comparison) -> list[Figure]:
         moments //= 2
         bars = _bars(own, shown, end, moments)
     left = len(contacts) - len(shown)
-    many = f" The first {MOST_PAIRS} contacts;" if c.scene is None else (
-        f" The {MOST_PAIRS} pairs with the largest normal impulse;"
+    many = f" Shown are the first {MOST_PAIRS} contacts;" if c.scene is None else (
+        f" Shown are the {MOST_PAIRS} pairs with the largest normal impulse;"
     )  # fmt: skip
     more = f"{many} {left} more are in timeline.csv." if left else ""
     v_th = c.scene.v_th if c.scene else c.case.v_th if c.case else np.nan
     caption = (
-        f"Thick and blue: the {'two bodies stick' if c.scene else 'contact sticks'}. Thin and red: "
-        f"{'they slide' if c.scene else 'it slides'}, faster than the stick threshold of {v_th:g} m/s. Empty: "
-        f"{'they do not press on each other' if c.scene else 'it is open'}. Above, the reference; below, the "
-        f"formulation that is chosen. A contact shorter than {1e3 * end / moments:.2g} ms is drawn that long.{more}"
+        f"Contact modes against time. Thick, blue: sticking. Thin, red: sliding faster than the stick threshold of "
+        f"{v_th:g} m/s. Empty: {'no contact force' if c.scene else 'open'}. Upper bar: reference; lower bar: the "
+        f"formulation chosen. Contacts shorter than {1e3 * end / moments:.2g} ms are drawn that long.{more}"
     )
     return [
         Figure("timeline", "Contacts over time", caption, _chart(bars, shown, list(runs), _telling(exact, runs), end))
@@ -106,7 +105,7 @@ def _bars(
 
 
 def _chart(bars: pd.DataFrame, contacts: list[tuple[Any, ...]], labels: list[str], chosen: str, end: float) -> Any:
-    picked = alt.param("formulation", value=chosen, bind=alt.binding_select(options=labels, name="Formulation below "))
+    picked = alt.param("formulation", value=chosen, bind=alt.binding_select(options=labels, name="Formulation "))
     colour = alt.Scale(domain=list(HEIGHTS), range=[MODE_COLOURS[x] for x in HEIGHTS])
     legend = alt.Legend(orient="top", symbolType="square", symbolSize=120, symbolStrokeWidth=0)
     on_x = alt.Scale(domain=[0.0, short(end)], nice=False)

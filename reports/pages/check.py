@@ -17,17 +17,17 @@ MEANINGS = {
     "Z": "no positive entry off the diagonal",
     "M": "Z and P",
     "H_plus": "the comparison matrix is M, and the diagonal positive",
-    "column_sufficient": "xᵢ(Mx)ᵢ ≤ 0 for all i only where all are 0: the solution set is convex for every q",
+    "column_sufficient": "xᵢ(Mx)ᵢ ≤ 0 for all i only if all are 0: the solution set is convex for every q",
     "row_sufficient": "Mᵀ is column sufficient: every stationary point of the quadratic program is a solution",
     "copositive": "xᵀMx ≥ 0 for x ≥ 0",
     "strictly_copositive": "xᵀMx > 0 for x ≥ 0, x ≠ 0",
-    "copositive_plus": "copositive, and xᵀMx = 0, x ≥ 0 only where (M + Mᵀ)x = 0",
+    "copositive_plus": "copositive, and xᵀMx = 0, x ≥ 0 only if (M + Mᵀ)x = 0",
     "E0": "semimonotone: for x ≥ 0, x ≠ 0 some xₖ > 0 has (Mx)ₖ ≥ 0",
     "E": "strictly semimonotone: the same with (Mx)ₖ > 0: one solution for every q ≥ 0",
-    "R0": "LCP(0, M) has the solution 0 alone: bounded solution sets",
+    "R0": "LCP(0, M) has only the solution 0: bounded solution sets",
     "S": "Mx > 0 for some x ≥ 0: feasible for every q",
     "Q": "a solution for every q",
-    "Q0": "a solution for every q that is feasible",
+    "Q0": "a solution for every feasible q",
 }
 IN_WORDS = ("by", "from", "conclusion")
 """Parts of a witness that its proof in words repeats."""

@@ -25,11 +25,11 @@ from workbench.builtin.reports.text.comparison import (
     known_in_words,
     symptom_columns,
 )
-from workbench.builtin.reports.text.conclusions import summary
+from workbench.builtin.reports.text.conclusions import summary, uncertainty
 from workbench.builtin.reports.text.contact_modes import slip_words
 from workbench.builtin.reports.text.exports import latex, markdown, of_runs
 from workbench.builtin.reports.text.glossary import GLOSSARY
-from workbench.builtin.reports.text.headline import compared, headline
+from workbench.builtin.reports.text.headline import compared, followed, headline
 from workbench.builtin.reports.text.mechanisms import reasons
 from workbench.builtin.reports.text.names import named
 from workbench.comparison import saved
@@ -42,18 +42,18 @@ FACTS: list[tuple[str, str, str]] = [
     ("dimension", "components of a contact, 1 + d", "{}"),
     ("size", "size of W, n = (1 + d) n_c", "{}"),
     ("rank", "rank W", "{}"),
-    ("rank_tolerance", "singular values counted as zero, up to", "{:.1e}"),
-    ("rank_gap", "ratio of the last one kept to the first one dropped", "{:.1e}"),
-    ("rank_share", "rank W / (1 + d) n_c, below 1: redundant contacts", "{:.3g}"),
+    ("rank_tolerance", "largest singular value counted as zero", "{:.1e}"),
+    ("rank_gap", "ratio of the last one counted to the first one dropped", "{:.1e}"),
+    ("rank_share", "rank W / ((1 + d) n_c); below 1 contacts are redundant", "{:.3g}"),
     ("condition", "condition number on the range", "{:.3g}"),
     ("asymmetry", "asymmetry |W − Wᵀ| / |W|", "{:.1e}"),
-    ("eigenvalue_min", "eigenvalues of the symmetric part, from", "{:.3g}"),
-    ("eigenvalue_max", "to", "{:.3g}"),
-    ("mu_min", "friction coefficients, from", "{:g}"),
-    ("mu_max", "to", "{:g}"),
+    ("eigenvalue_min", "smallest eigenvalue of the symmetric part", "{:.3g}"),
+    ("eigenvalue_max", "largest eigenvalue of the symmetric part", "{:.3g}"),
+    ("mu_min", "smallest friction coefficient", "{:g}"),
+    ("mu_max", "largest friction coefficient", "{:g}"),
     ("velocities", "generalised velocities n_v", "{}"),
     ("bilateral", "bilateral rows", "{}"),
-    ("hardness", "hardness (1 + d) n_c / n_v", "{:.3g}"),
+    ("hardness", "hardness, (1 + d) n_c / n_v", "{:.3g}"),
 ]
 """Key of `problem_facts`, words, format; a fact that does not apply is left out."""
 
@@ -123,6 +123,8 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             bars=[f for f in shown if f.name == "timeline"],
             figures=[f for f in shown if f.name not in ("ranking", "timeline")],
             compared=compared(c),
+            followed=followed(c),
+            uncertainty=uncertainty(c),
             headline=headline(c),
             places=places(c),
             glossary=GLOSSARY,
@@ -131,7 +133,7 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             reasons=reasons(c),
             cards=cards(c),
             budgets=parts,
-            sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
+            sketch=drawing(c.case.sketch(), f"{c.name}, initial state") if c.case else "",
             **known,
             loupe=loupe(c),
             motion=moving["motion"],

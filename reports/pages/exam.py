@@ -53,7 +53,7 @@ def motions(exam: Exam, provenance: dict[str, Any]) -> Iterator[tuple[str, str]]
         page = environment().get_template("exam_motion.html.j2").render(
             title=of, shown=shown, c={"name": of, "scene": True}, motion=view["motion"], provenance=provenance,
             rows=_numbers(exam, shown),
-            reference=Markup("{} is grey with the ink of the text").format(_reference(records)),
+            reference=Markup("Grey: {}").format(_reference(records)),
             **scripts([], view["viewer"], script("exam.js")),
         )  # fmt: skip
         yield shown.file, page
@@ -125,7 +125,7 @@ def _picture(exam: Exam, experiment: Experiment) -> dict[str, Any] | None:
         m = motion({name: records[name] for name in (reference, row["subject"])}, reference)
         pictures = stills(m, m.tracks, colours_of(m.tracks))
         t, svg = max(zip(*zip(*pictures, strict=True), strict=True), key=lambda x: _apart(m, x[0]))
-        return {"svg": Markup(svg), "says": f"{row['subject']} over {reference} at {t:.2g} s; {against(row)}"}
+        return {"svg": Markup(svg), "says": f"{row['subject']} overlaid on {reference} at {t:.2g} s; {against(row)}"}
     return None
 
 

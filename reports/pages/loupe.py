@@ -70,7 +70,7 @@ def loupe(c: Comparison) -> dict[str, Any] | None:
     return {
         "data": json.dumps(data), "d": d, "contacts": contacts, "contact": i, "moment": k, "moments": len(steps),
         "left_out": _contacts(c) - len(contacts), "case": bool(c.case),
-        "picture": picture(marks, d, f"Friction in the tangent plane of contact {contacts[i]}; in words below"),
+        "picture": picture(marks, d, f"Friction in the tangent plane of contact {contacts[i]}, described below"),
         "lead": lead(when, contacts[i], at[0], h[0]),
         "words": grouped([labels[j] for j in visible], [at[j] for j in visible], at[0]),
         "runs": [

@@ -37,7 +37,7 @@ def render(
     template = environment().get_template("painleve.html.j2")
     return template.render(
         p=p, a=a, case=case, given=dict(given), provenance=provenance, words=words, figures=shown,
-        sketch=drawing(case.sketch(), f"{case.name} at its start"), moved=_moved(a), most=MOST, rows=rows,
+        sketch=drawing(case.sketch(), f"{case.name}, initial state"), moved=_moved(a), most=MOST, rows=rows,
         described=described, number=number, spans=spans, forces=forces, vector=vector, regime_text=regime_text,
         float_of=float_of, between=between, bounds=[] if p is None else _bounds(p), **scripts(shown),
     )  # fmt: skip
@@ -47,11 +47,9 @@ def _moved(a: Alternatives) -> list[tuple[Motions, str, str, str]]:
     """Motions, and impulses beside forces, with their headings."""
     found = []
     if a.motions is not None:
-        found.append((a.motions, "What contacts at rest may do", "forces [N]", "accelerations [m/s²]"))
+        found.append((a.motions, "Motions of contacts at rest", "forces [N]", "accelerations [m/s²]"))
     if a.impacts is not None and a.impacts.found:
-        found.append(
-            (a.impacts, "What an impulse without collision may do", "impulses [N s]", "velocities after [m/s]")
-        )
+        found.append((a.impacts, "Impacts without collision", "impulses [N s]", "velocities after [m/s]"))
     return found
 
 

@@ -41,8 +41,8 @@ def _motion(result: Any) -> dict[str, Any]:
     motion, name = found
     tracks = list(motion.tracks)
     words = Markup(
-        "The <b>recording</b> {}, whose error under {} is the median of all tosses, is grey with the ink of the text "
-        "and called reference; nothing has recorded its contact forces"
+        "Grey: <b>recording</b> {} (“reference”), whose error under {} is the median of all tosses; its contact forces "
+        "were not recorded"
     ).format(name, result.findings.reference)
     shown = list(dict.fromkeys((0, 1, len(tracks) - 1)))
     return {"name": name, "words": words, **moving(motion, tracks, shown, {})}
@@ -53,7 +53,7 @@ def _subject(r: dict[Any, Any], reference: str) -> list[str]:
     return [
         r["label"], f"{r['mu']:.3g} ({r['mu_low']:.3g} to {r['mu_high']:.3g})", f"{r['e']:.3g}",
         f"{r['train_position']:.3g}", str(int(r["tosses"])), _spanned(r, "position"),
-        *(("–", "paired with") if r["label"] == reference else (more, VERDICTS[r["position_verdict"]])),
+        *(("–", "reference") if r["label"] == reference else (more, VERDICTS[r["position_verdict"]])),
     ]  # fmt: skip
 
 

@@ -1,11 +1,13 @@
 """The page of a result that is words and tables."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from workbench.builtin.reports.pages.page import environment, scripts
+from workbench.builtin.reports.text.comparison import UNDEFINED
 
 if TYPE_CHECKING:
     from workbench.builtin.reports.figures.charts import Figure
@@ -40,4 +42,6 @@ def render(
 
 
 def _shown(x: Any) -> str:
-    return f"{x:.6g}" if isinstance(x, float) else str(x)
+    if not isinstance(x, float):
+        return str(x)
+    return UNDEFINED if math.isnan(x) else f"{x:.6g}"

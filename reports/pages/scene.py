@@ -68,10 +68,10 @@ def _about(c: Comparison) -> str:
 
 def tables(c: Comparison) -> list[dict[str, Any]]:
     """Errors, symptoms and what the answers cost."""
-    found = [table("Distance from Coulomb's law, of the body that is farthest", c.runs, error_columns(c))]
+    found = [table("Distance from Coulomb's law, farthest body", c.runs, error_columns(c))]
     if symptoms := symptom_columns(c):
-        found.append(table("Symptoms, of the body that has most", c.runs, symptoms))
-    return [*found, table("What the answers cost", c.runs, judged_columns(c))]
+        found.append(table("Symptoms, worst body", c.runs, symptoms))
+    return [*found, table("Cost", c.runs, judged_columns(c))]
 
 
 def by_body(c: Comparison) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from workbench.comparison.columns import Column
 from workbench.comparison.decision import decide
 from workbench.comparison.result import Comparison
 
-PLACES = "Who moves as Coulomb's law does"
+PLACES = "Distance from Coulomb's law"
 PARQUET = "application/vnd.apache.parquet"
 
 
@@ -34,7 +34,7 @@ def places(c: Comparison) -> list[dict[str, Any]]:
         d = decide(c, step)
         if d is not None:
             several = c.stepped and len(c.settings.steps) > 1
-            title = f"Who moves as Coulomb's law does, at steps of {1e3 * d.step:g} ms" if several else PLACES
+            title = f"{PLACES}, steps of {1e3 * d.step:g} ms" if several else PLACES
             found.append({"title": title, "rows": rows(c, d), "legend": legend(c, d)})
     return found
 

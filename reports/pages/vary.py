@@ -8,13 +8,15 @@ import pandas as pd
 
 from workbench.arrays import Array
 from workbench.builtin.reports.figures.charts import COLOURS, WIDTH, Chart, Figure, short
+from workbench.builtin.reports.figures.styles import INK
 from workbench.builtin.reports.pages.page import environment, scripts
 from workbench.builtin.reports.text.vary import count_words, in_words, path_words, rows
 from workbench.diagnostics.solution_paths import SolutionPaths, at_critical, curves
 
-BANDS = {"0": "#f6dcd6", "1": "#ffffff", "infinitely many": "#dddddd"}
-"""Colours behind the curves by the number of solutions; several are blue."""
-SEVERAL = ["#dbe6f2", "#bcd0e6", "#9dbada", "#7fa6c9"]
+BANDS = {"0": "#d6604d", "1": "transparent", "infinitely many": "#8a8f98"}
+"""Colours behind the curves by the number of solutions, laid thinly over any page; several are blue."""
+SEVERAL = ["#9ecae1", "#6baed6", "#4292c6", "#2171b5"]
+THIN = 0.35
 HEIGHT = 180
 BEYOND = 6
 """Times the median of the values drawn, beyond which a curve leaves the frame."""
@@ -45,10 +47,10 @@ def figure(paths: SolutionPaths) -> Figure:
         title = f"{name} [{p.shown_unit}]" if p.shown_unit else name
         charts.append(_chart(title, own, own_marks, x, colour, behind))
     caption = (
-        "Every curve is one solution, coloured by its positive unknowns; the bands tell how many solutions there are. "
-        "Dashed lines are critical values, where thick black lines are infinitely many solutions and dots a solution "
-        "at this value alone; between them infinitely many are shown by their corners. "
-        "Curves that leave the frame go to infinity. Nothing is said of stability."
+        "Horizontal: the parameter. Each curve is one solution, coloured by its positive unknowns; bands show the "
+        "number of solutions. Dashed lines: critical values. Thick lines: infinitely many solutions there; dots: "
+        "a solution at that value only. Between critical values infinitely many solutions are shown by their corners. "
+        "Curves leaving the frame diverge. Stability is not assessed."
     )
     return Figure("paths", f"Solutions over {p.parameter}", caption, alt.vconcat(*charts))
 
@@ -66,8 +68,8 @@ def _chart(
     if len(marks):
         base = alt.Chart(marks.assign(value=marks["low"].clip(low, high), top=marks["high"].clip(low, high)))
         alone = base.transform_filter("datum.low == datum.high")
-        layers.append(base.mark_rule(strokeWidth=3, color="black").encode(x="t:Q", y=y, y2="top:Q"))
-        layers.append(alone.mark_circle(size=50, color="black", opacity=1).encode(x="t:Q", y=y))
+        layers.append(base.mark_rule(strokeWidth=3, color=INK).encode(x="t:Q", y=y, y2="top:Q"))
+        layers.append(alone.mark_circle(size=50, color=INK, opacity=1).encode(x="t:Q", y=y))
     return alt.layer(*layers).properties(width=WIDTH - 170, height=HEIGHT)
 
 
@@ -88,9 +90,12 @@ def _bands(paths: SolutionPaths, x: alt.X) -> alt.Chart:
     names = [s for s in (*list(BANDS)[:2], *several, "infinitely many") if s in set(bands["solutions"])]
     scale = alt.Scale(domain=names, range=[colours[s] for s in names])
     fill = alt.Fill(
-        "solutions:N", title="number of solutions", scale=scale, legend=alt.Legend(symbolStrokeColor="#999")
+        "solutions:N",
+        title="number of solutions",
+        scale=scale,
+        legend=alt.Legend(symbolStrokeColor="#999", symbolOpacity=THIN),
     )
-    return alt.Chart(bands).mark_rect().encode(x=x, x2="end:Q", fill=fill, tooltip=["solutions:N"])
+    return alt.Chart(bands).mark_rect(opacity=THIN).encode(x=x, x2="end:Q", fill=fill, tooltip=["solutions:N"])
 
 
 def _frame(curves: Array, marks: Array) -> tuple[float, float]:

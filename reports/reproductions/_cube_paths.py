@@ -79,23 +79,24 @@ def trajectories(found: Paths) -> Section:
     way = float(np.linalg.norm(np.diff(path(found.exact[FINE]), axis=0), axis=1).sum())
     lag = [1e3 * found.distance(hybrid, h) for h in STEPS]
     return Section(
-        "The trajectories of Figure 4",
+        "Trajectories of Figure 4",
         "A cube of 1 kg and 1 m starts with 5 m/s along y and turns at one revolution per second about the vertical, "
-        "on four vertices with $\\mu = 1$ and the compliance of Table 1. Nothing else is changed between the "
-        "models. They are held against exact Coulomb friction at the same step: its normal rows have the run's "
-        "compliance, without which four vertices have no definite load, and its friction rows have none.\n\nThe cube "
-        "is a hard test. With $\\mu = 1$ and the centre half an edge above the floor, friction moves the load to the "
-        "front so far that the rearmost vertex carries nothing most of the time (it would stay loaded for $\\mu \\le "
-        "1/\\sqrt{2}$). Friction bounds taken from the last step's normal force, or too large in some direction, feed "
-        "back into the load. Models that follow the direction of sliding, with bounds of the step itself, stay within "
-        "millimetres of exact friction. The others do not.\n\nThe hybrid in one pass takes its bounds from the last "
-        f"step, a lag of first order: {lag[0]:.0f} mm at 10 ms and {lag[1]:.1f} mm at 1 ms.",
+        "on four vertices with $\\mu = 1$ and the compliance of Table 1. Only the friction model differs between "
+        "runs. They are compared with exact Coulomb friction at the same step: its normal rows have the compliance "
+        "of the runs, without which the load of four vertices is not determined, and its friction rows have "
+        "none.\n\nThe cube is a demanding test. With $\\mu = 1$ and the centre half an edge above the floor, "
+        "friction moves the load to the front so far that the rearmost vertex carries nothing most of the time (it "
+        "would stay loaded for $\\mu \\le 1/\\sqrt{2}$). Friction bounds taken from the last step's normal force, "
+        "or too large in some direction, feed back into the load. Models with axes along the sliding direction and "
+        "bounds of the current step are within millimetres of exact friction; the others are not.\n\nThe hybrid in "
+        f"one pass takes its bounds from the last step, a lag of first order: {lag[0]:.0f} mm at 10 ms and "
+        f"{lag[1]:.1f} mm at 1 ms.",
         claims=(same_behaviour(found, way), closest_to_hybrid(found), closer_to_coulomb(found), *checks(found)),
         figures=(
             Figure("trajectory", "Fig. 4: path of the centre of mass, seen from above",
                    "Exact Coulomb, the iterated hybrid and phantom inertia with turned axes coincide at this scale; "
                    "so do phantom inertia with fixed axes, the coupled box and discrete velocity. Click a name to "
-                   "single out its curve.", drawn(found)),
+                   "highlight its curve.", drawn(found)),
         ),
     )  # fmt: skip
 
@@ -113,9 +114,9 @@ def same_behaviour(found: Paths, way: float) -> Claim:
         "“All of them show the same behaviour”: largest distance from exact Coulomb friction over the length of the "
         f"path, {way:.2f} m; of the paper's four the worst", SHARE,
         max(max(rows[name_of(f)]) for f in FOUR), relation="≤", origin="“same”: within a tenth, our reading",
-        why="AP's inscribed square gives up to 29 % less friction between its axes, and friction along them that does "
-            "not oppose the motion. The box bounds each component by itself, so that friction is up to 41 % too "
-            "large, and by the last step's normal force. Both turn aside by a fifth of the path and more.",
+        why="AP's inscribed square gives up to 29 % less friction between its axes, and friction along them that "
+            "does not oppose the motion. The box bounds each component by itself, so that friction is up to 41 % too "
+            "large, and by the last step's normal force. Both deviate by a fifth of the path or more.",
         form=".3g", tried=over_steps("model", rows, f"A tenth is our reading of “same”; any between {100 * near:.1f} "
                                                     f"and {100 * far:.0f} % gives the same colours."),
     )  # fmt: skip
@@ -212,20 +213,20 @@ def parts(found: Paths) -> Section:
     own = {f: 1e6 * found.at_end(f, FINE) for f in (REGULARISED, ITERATED)}
     x, y, _ = found.limit[-1]
     return Section(
-        "Step, compliance, formulation: three different distances",
-        "The step: exact Coulomb friction at 1 ms ends at "
-        f"({ends['exact'][0]:.6f}, {ends['exact'][1]:.6f}) m, and tends to ({x:.5f}, {y:.5f}) m as the step goes to "
-        f"zero; on the way the step moves the centre by up to {1e3 * found.discretisation(FINE):.1f} mm at 1 ms and "
-        f"{1e3 * found.discretisation(COARSE):.0f} mm at 10 ms.\n\nCompliance: the same Coulomb friction with the "
-        f"stiffness and damping of Table 1 in its friction rows ends at ({ends['run'][0]:.6f}, {ends['run'][1]:.6f}) "
-        f"m, up to {shift[FINE]:.2f} mm from exact friction at 1 ms, and {shift[COARSE]:.2f} mm at 10 ms. This is no "
-        "matter of the step: eq. (42) feeds the bristle's damping with the whole sliding velocity of the last step, "
-        "not with the bristle's rate, and so sliding friction opposes $u_t + (b_t/k_t) \\dot u_t$, the velocity a "
-        "millisecond ahead. Who holds the models against a reference with this compliance reads these "
-        f"{shift[FINE]:.2f} mm as their error.\n\nFormulation: at 1 ms the regularised phantom inertia ends "
-        f"{own[REGULARISED]:.0f} µm from exact friction, and the iterated hybrid {own[ITERATED]:.0f} µm, with the "
-        "compliance of Table 1 in both. The bristle does not reach them: they turn the axes, friction along the motion "
-        "is at its bound, and the row across it has a compliance of its own (eq. (43)).",
+        "Distances due to step, compliance and formulation",
+        f"The step: exact Coulomb friction at 1 ms ends at ({ends['exact'][0]:.6f}, {ends['exact'][1]:.6f}) m, and "
+        f"tends to ({x:.5f}, {y:.5f}) m as the step goes to zero; on the way the step moves the centre by up to "
+        f"{1e3 * found.discretisation(FINE):.1f} mm at 1 ms and {1e3 * found.discretisation(COARSE):.0f} mm at 10 "
+        "ms.\n\nCompliance: the same Coulomb friction with the stiffness and damping of Table 1 in its friction rows "
+        f"ends at ({ends['run'][0]:.6f}, {ends['run'][1]:.6f}) m, up to {shift[FINE]:.2f} mm from exact friction at 1 "
+        f"ms, and {shift[COARSE]:.2f} mm at 10 ms. This is no matter of the step: eq. (42) feeds the bristle's "
+        "damping with the whole sliding velocity of the last step, not with the bristle's rate, and so sliding "
+        "friction opposes $u_t + (b_t/k_t) \\dot u_t$, the velocity a millisecond ahead. A comparison with a "
+        f"reference that has this compliance would count these {shift[FINE]:.2f} mm as their error.\n\nFormulation: "
+        f"at 1 ms the regularised phantom inertia ends {own[REGULARISED]:.0f} µm from exact friction, and the "
+        f"iterated hybrid {own[ITERATED]:.0f} µm, with the compliance of Table 1 in both. The bristle does not affect "
+        "them: with axes along the motion friction is at its bound, and the lateral row has its own compliance (eq. "
+        "(43)).",
         claims=(
             *(Check(f"{words}, end of the run at 1 ms: distance from ({p[0]}, {p[1]}) m", 0.0,
                     float(np.linalg.norm(ends[name][:2] - p)), "m", 1e-6, origin="independent run", form=".1e")
@@ -274,7 +275,7 @@ def reference(found: Paths) -> Section:
     x, y, _ = found.limit[-1]
     theory = np.array([0.440646, 1.583968])
     return Section(
-        "Is the reference right?",
+        "Check of the reference",
         "While the cube slides flat on the floor, its motion is an ordinary differential equation in the plane: "
         "vertices on equal springs under a rigid body share the load affinely, none pulling, friction opposes each "
         "vertex, and the moment of friction about the centre is balanced by the load. Integrated independently, it "

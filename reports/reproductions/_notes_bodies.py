@@ -239,8 +239,8 @@ def misprints() -> Section:
         ("11", "friction rows without $\\partial\\psi_t/\\partial t$", "$+\\, \\partial\\psi_t/\\partial t$", "6"),
     )
     return Section(
-        "What to mend in the notes",
-        "Some of these may be the scan's: a minus sign is easily lost. None of them touches the idea.",
+        "Corrections to the notes",
+        "Some may come from the scan, where a minus sign is easily lost. None affects the method.",
         tables=(Table("Misprints "
                       "and omissions", ("page", "as printed", "should be", "shown in section"), rows, words=True),),
     )  # fmt: skip

@@ -95,17 +95,16 @@ def window() -> Section:
         for (n, k), values in at.items()
     ]
     return Section(
-        "The window of the phantom inertia",
+        "Range of the phantom inertia",
         "The lead matrix is affine in $\\rho$, so the values at which it is singular are generalised eigenvalues. "
-        "Three things bound a good choice.\n\nToo small: the numerical rank is lost. The threshold is no property of "
-        "the cube but of step, scaling and rank tolerance: stiff relaxation (entries up to $k_t h^2$) raises it, from "
-        f"{low:.0e} to {high:.0e} kg on this cube. The paper's 1e-8 kg lies within; it fits the mixed matrix near 1 ms "
-        "with the usual tolerance.\n\nIsolated values: "
-        "the matrix is singular where $\\rho$ meets $k$ times an eigenvalue of $K$, the effective tangential mass with "
-        "the normal rows held. None lies below $k / \\lambda_{max}(W_{tt})$; the workbench's default is "
-        "$1 / \\lambda_{max}(W_{tt})$.\n\nP-property (exactly one solution whatever the data, which pivoting methods "
-        "are guaranteed for): on the wheel with two axes only below a limit; with more than two axes never; on the "
-        "cube with $\\mu = 1$ never.",
+        "Three conditions limit the choice.\n\nToo small: the numerical rank is lost. The threshold is no property "
+        "of the cube but of step, scaling and rank tolerance: stiff relaxation (entries up to $k_t h^2$) raises it, "
+        f"from {low:.0e} to {high:.0e} kg on this cube. The paper's 1e-8 kg lies within; it fits the mixed matrix "
+        "near 1 ms with the usual tolerance.\n\nIsolated values: the matrix is singular where $\\rho$ meets $k$ "
+        "times an eigenvalue of $K$, the effective tangential mass with the normal rows held. None lies below $k / "
+        "\\lambda_{max}(W_{tt})$; the workbench's default is $1 / \\lambda_{max}(W_{tt})$.\n\nP-property "
+        "(exactly one solution whatever the data, which pivoting methods are guaranteed for): on the wheel with two "
+        "axes only below a limit; with more than two axes never; on the cube with $\\mu = 1$ never.",
         (
             r"\det\left(A + \rho B\right) = 0 \iff \rho = 2\, \mathrm{eig}(E^T K E) = k\, \mathrm{eig}(K), \qquad "
             r"K = [W^{-1}]_{tt}",
@@ -138,7 +137,7 @@ def window() -> Section:
                   "arithmetic; – not decided."),
         ),
         figures=(
-            Figure("rho", "How close to singular, over the phantom inertia",
+            Figure("rho", "Distance from singularity against the phantom inertia",
                    "Smallest over largest singular value, the inverse of the condition number: mixed and reduced as "
                    "they are, and the reduced matrix equilibrated ($D M D$, free of units). The notches are the "
                    "isolated singular values.", conditions(scans({"wheel": wheel, "cube": cube}))),
@@ -183,11 +182,11 @@ def influence_of_rho() -> Section:
         return Grid("variant / step", "rho [kg]", tuple(f"{x:g}" for x in DECADES), rows, note)
 
     return Section(
-        "What rho does to the motion",
-        "Nothing, as the paper says, and to round-off: $\\rho$ couples $w_{up}$ to the condition of $w_{lo}$ and "
-        "the other way round, of which one is always zero, so that the basis Lemke ends on does not contain it. Only "
-        "the way there depends on it. (By block pivoting rho may decide whether there is an answer at all: see the "
-        "section before.) Eight decades of $\\rho$ beside the default, by Lemke's method.",
+        "Effect of rho on the motion",
+        "None, to round-off, as the paper says: $\\rho$ couples $w_{up}$ to the condition of $w_{lo}$ and the other "
+        "way round, one of which is always zero, so that Lemke's final basis does not contain it. Only the path "
+        "depends on it. (By block pivoting rho may decide whether there is an answer at all: see the section "
+        "before.) Eight decades of $\\rho$ beside the default, by Lemke's method.",
         claims=(
             Claim("“No significant effect on the dynamics”: largest distance from the run with the default rho", 1e-6,
                   moved["regularised / 10 ms"][0], "m", relation="≤", origin="“no significant”, our reading",

@@ -234,16 +234,16 @@ def solvers() -> Section:
         return Table(title, ("formulation", *frame.columns), tuple(rows), note)
 
     return Section(
-        "Which algorithm solves which problem",
-        "Problems along a formulation's own trajectory are given to an algorithm. Counted are answers whose residual, "
-        "computed by the problem and not by the solver, is above 1e-9. A count for one step, one rho and one start "
-        "says little, so they are varied.\n\nLemke's path solves all problems, whatever rho. Block pivoting solves "
-        "the new model with two turned axes if rho is small enough, and how small that is depends on the variant: "
-        "rho = 1 kg harms the plain switch at some starts only, but once (43) is on it fails, from scratch, on more "
-        "than half of the problems of the paper's own motion. The workbench's default, $1/\\lambda_{max}(W_{tt} + "
-        "\\varepsilon)$ of each problem, is safe for both.\n\nMore than two axes fixed in space break the principal "
-        "pivoting methods, as the paper noticed. It is not the block that breaks them: Murty's single exchanges fail "
-        "too.",
+        "Problems solved by each algorithm",
+        "Problems along a formulation's own trajectory are given to an algorithm. Counted are answers whose "
+        "residual, computed by the problem and not by the solver, is above 1e-9. A count for one step, one rho and "
+        "one start says little, so they are varied.\n\nLemke's method solves all problems for every rho. Block "
+        "pivoting solves the new model with two turned axes if rho is small enough, and how small that is depends on "
+        "the variant: rho = 1 kg harms the plain switch at some starts only, but once (43) is on it fails, from "
+        "scratch, on more than half of the problems of the paper's own motion. The workbench's default, "
+        "$1/\\lambda_{max}(W_{tt} + \\varepsilon)$ of each problem, is safe for both.\n\nMore than two axes fixed in "
+        "space make the principal pivoting methods fail, as the paper noticed. The blocks are not the cause: Murty's "
+        "single exchanges fail too.",
         claims=(block_pivoting(), *more_axes(), *singular_problem(), *counted_elsewhere()),
         tables=(
             table("Cube, 10 ms, default rho: problems left unsolved", cube,

@@ -155,7 +155,7 @@ def guide() -> Section:
     kilograms, in_grams = (both_bounds(at_start(RodInGuide(m=m, mu_guide=1.0, mu_wall=1.0))) for m in (1.0, 1000.0))
     grams = [b.scale / a.scale for a, b in zip(kilograms, in_grams, strict=True)]
     return Section(
-        "Two contacts: how far Proposition 1 reaches",
+        "Two contacts: range of Proposition 1",
         "Now a rod with its foot in a rough level guide, which holds it from both sides, and its head on a rough wall: "
         "one bilateral and one unilateral contact, the smallest system with everything in it. Falling or rising "
         "decides the signs of friction.\n\nProposition 1 reads: $\\mu_b < \\mu_{\\max}^b$ and $\\|\\Theta_\\mu\\|_2 < "

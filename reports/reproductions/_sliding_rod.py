@@ -129,7 +129,7 @@ def rod() -> Section:
             *independent_checks(),
         ),
         figures=(
-            Figure("rod-map", f"How many forces the rod has at {spin:g} rad/s",
+            Figure("rod-map", f"Number of solutions of the rod at {spin:g} rad/s",
                    "Solid: the critical friction $\\mu_c$. Dashed: from here on the tip lifts off by itself. Below "
                    "the solid line there is exactly one force (zero to the right of the dashed one).",
                    charts.regimes(frame, "angle θ [°]", "friction coefficient μ [-]",
@@ -220,7 +220,7 @@ def stepping() -> Section:
     frame = pd.DataFrame([(x, p, name) for name, ps in shown.items() for x, p in zip(STEPS, ps, strict=True)],
                          columns=["h", "impulse", "label"])  # fmt: skip
     return Section(
-        "What time stepping does there",
+        "Time stepping in these states",
         "A time stepping asks for impulses and end velocities, and its contacts may stop sliding within the step. So "
         "it has an answer even where no force exists. The first step uses the matrices of the start, so that its force "
         "must be the LCP's, exactly and at any step, as long as the contacts slide on.\n\nWhere no force exists the "

@@ -53,13 +53,13 @@ def deviations(longer: dict[str, Comparison]) -> Section:
     rules = alt.Chart(published).mark_rule(color="#999", strokeDash=[4, 4]).encode(y="y:Q")
     chart = lines(drawn, "deviation", "deviation over (0, T) [%]", x_title="end T of the window [s]") + rules
     return Section(
-        "How far friction is from Coulomb's",
+        "Deviation of friction from Coulomb's law",
         "The paper does not print the duration of the run, and half a second more or less moves the figures by up to "
-        "0.3 percentage points (tables below). So 0.1 is as close as one can ask for.\n\nWith iterated bounds all "
-        f"three are met together for some ends of the run between {met.min():.2f} and {met.max():.2f} s, and for no "
-        "others up to 8 s. Our 5 s are chosen for that reason: a reconstruction of the paper's conditions, not a "
-        "prediction. The tables show what else one may get: the normal law hardly matters, the symplectic update, "
-        "which is not the paper's, does.",
+        "0.3 percentage points (tables below). So an agreement within 0.1 is the best possible.\n\nWith iterated "
+        f"bounds all three are met together for some ends of the run between {met.min():.2f} and {met.max():.2f} s, "
+        "and for no others up to 8 s. Our 5 s are chosen for that reason: a reconstruction of the paper's "
+        "conditions, not a prediction. The tables show what else one may get: the normal law hardly matters, the "
+        "symplectic update, which is not the paper's, does.",
         claims=(
             deviation(over, {"one pass": hybrid, "iterated": ITERATED}, ITERATED,
                       "The paper allows “a few iterations” of the bounds and does not say whether it made them. One "
@@ -69,7 +69,7 @@ def deviations(longer: dict[str, Comparison]) -> Section:
         ),
         figures=(
             Figure(
-                "duration", "What the unknown duration does to the published figures",
+                "duration", "Effect of the unknown duration on the published figures",
                 "Explicit update, velocity law. Dashed: the published 1.67, 3.76 and 9.70 %. All models jump at 2 s, "
                 "where each stops sliding at its own moment, a few steps from the reference's.", chart,
             ),
@@ -119,14 +119,14 @@ def budget(paper: Comparison, longer: dict[str, Comparison]) -> Section:
         (NAMES[f], w, *(f"{percent(paper, f, x, w):.4f}" for x in parts)) for w in ("all", "sliding") for f in PAPER
     ]
     return Section(
-        "Where the 1.67 % comes from",
-        "A deviation from a finer reference has two causes: the model and the step. To tell them apart, run exact "
-        f"Coulomb friction at the same 1 ms: whatever it scores is the step's doing.\n\nIt scores {step:.2f} %. The "
+        "Origin of the 1.67 %",
+        "A deviation from a finer reference has two causes: the model and the step. To separate them, run exact "
+        f"Coulomb friction at the same 1 ms: its deviation comes from the time step.\n\nIt scores {step:.2f} %. The "
         f"regularised model with iterated bounds differs from it by {own:.2f} % only. So the published 1.67 % says "
-        "hardly anything about the regularised model: exact friction does no better. The comparison with polygon and "
-        f"box stands, and is even more in favour of the regularised model.\n\nWhat the step does: {share:.0f} % of "
-        "the squared deviation of exact Coulomb is made within 20 ms of the end of sliding, because 1 ms and 0.1 ms "
-        "stop a few steps apart and friction drops from 1 to less than a half there. The rest grows while the wheel "
+        "little about the regularised model, since exact friction deviates as much. The comparison with polygon and "
+        f"box remains valid and favours the regularised model even more.\n\nWhat the step does: {share:.0f} % of the "
+        "squared deviation of exact Coulomb is made within 20 ms of the end of sliding, because 1 ms and 0.1 ms stop "
+        "a few steps apart and friction drops from 1 to less than a half there. The rest grows while the wheel "
         "rolls, as the two runs drift apart in time.",
         claims=(
             Check("Exact Coulomb friction at 1 ms deviates as much as the regularised model with iterated bounds: "
@@ -170,14 +170,14 @@ def misaligned(paper: Comparison, variants: dict[str, Formulation], published: f
 def angles(paper: Comparison, sliding: list[Comparison]) -> Section:
     computed = {f: float(row(paper, f)["misalignment_rms"]) for f in MISALIGNMENT}
     polygon, box = ([float(row(c, f)["misalignment_rms"]) for c in sliding] for f in (anitescu_potra, box_friction))
-    swapped = "Very probably the two printed numbers changed places; see the checks below."
+    swapped = "Very probably the two printed numbers are swapped; see the checks below."
     cause = (
         "Not settled. The figure hangs on the last few steps before the wheel stops, and on which of them count. At "
         "the paper's own threshold neither variant gives it, and the combination that does takes one pass, while the "
         "published deviation takes iterated bounds."
     )
     return Section(
-        "How far friction is from opposing the motion: two numbers changed places",
+        "Misalignment of friction: two swapped numbers",
         f"Printed are 14.0° for the polygon and 12.6° for the box. Computed are {computed[anitescu_potra]:.1f}° for "
         f"the polygon and {computed[box_friction]:.1f}° for the box: the same two numbers, the other way round.\n\nIt "
         "is not a matter of conventions: over four integrators the polygon stays within "

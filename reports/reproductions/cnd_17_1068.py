@@ -89,7 +89,7 @@ def reproduce(progress: ProgressCallback) -> Reproduction:
         "Negrut, Serban & Tasora: Posing Multibody Dynamics With Friction and Contact as a Differential "
         "Complementarity Problem, J. Comput. Nonlinear Dynam. 13(1), 014503, CND-17-1068",
         "The paper relaxes Coulomb's law so that each time step becomes a convex optimisation problem. We test what "
-        "it says about that problem, and measure the price that it names: a sliding contact keeps a gap of its own.",
+        "it says about that problem, and measure the artefact that it names: a sliding contact keeps a gap.",
         tuple(sections),
     )
 
@@ -117,12 +117,12 @@ def programme() -> Section:
     optimum = max(worst[name]["objective"] for name in OPTIMISERS)
     return Section(
         "One step is a convex optimisation problem",
-        "Two roads lead to the impulses $\\gamma$: minimise the quadratic programme (11) with a general optimiser, "
-        "or solve the complementarity problem (7) directly. The paper proves that both are the same. We take "
-        "Clarabel for the first (called directly and through CVXPY), and a solver of our own for the second, which "
-        "knows nothing of optimisation.\n\nThe residual is the natural map, free of units, zero for a solution of "
-        "(7). The duality gap is zero for a minimiser of (11). The last column checks the three conditions of (5d) "
-        "one by one on the velocity that comes out.",
+        "There are two ways to compute the impulses $\\gamma$: minimise the quadratic programme (11) with a general "
+        "optimiser, or solve the complementarity problem (7) directly. The paper proves that both are the same. We "
+        "take Clarabel for the first (called directly and through CVXPY), and a dedicated solver for the second, "
+        "which uses no optimisation.\n\nThe residual is the natural map, free of units, zero for a solution of (7). "
+        "The duality gap is zero for a minimiser of (11). The last column checks the three conditions of (5d) one by "
+        "one on the velocity that comes out.",
         (
             r"\min_{\gamma_i \in K_i}\ \tfrac12 \gamma^T N \gamma + p^T \gamma"
             r"\qquad\Longleftrightarrow\qquad K_i \ni \gamma_i \perp d_i = (N\gamma + p)_i \in K_i^*",
@@ -141,7 +141,7 @@ def programme() -> Section:
         ),
         tables=(
             Table(
-                "Both roads on five systems",
+                "Both ways on five systems",
                 ("system", "solver", "objective [J]", "gap / objective", "CCP residual", "residual of (5d)"),
                 tuple(rows),
             ),
@@ -246,7 +246,7 @@ def settled() -> Section:
     away = {h: float(np.linalg.norm(own[h].states_q[:, :3] - exact[h].states_q[:, :3], axis=-1).max()) for h in own}
     at = {h: float(gaps(own[h])[round(0.3 / h)]) for h in own}
     return Section(
-        "Started at its own gap, it slides like Coulomb",
+        "Started at its own gap, the sphere slides as under Coulomb's law",
         "Give the sphere the gap $\\mu h |u_t|$ from the start, and nothing jumps. Friction is Coulomb's, the floor "
         "carries the weight, and the whole artefact is a body that floats a little too high, at first order in "
         "$h$.\n\nThe normal force finds the weight by itself: it is off by the factor $1/(1 + k\\mu^2)$ in the first "
@@ -280,7 +280,7 @@ def vanishing() -> Section:
     rolling, smooth = run(Sphere()), run(Sphere(mu=0.0))
     rolls = (rolling.t > 0.9) & (slip(rolling) < ROUND_OFF)
     return Section(
-        "Where the artefact vanishes",
+        "Cases without artefact",
         "The term is $\\mu h |u_t|$: zero without friction, and zero once the ball rolls without slip. The paper "
         "says so of the force that the term causes; we test the force and the gap.",
         claims=(
@@ -312,8 +312,8 @@ def penetration() -> Section:
     return Section(
         "Stabilisation: penetration is corrected in one step",
         "The term $\\Phi/h$ asks for a gap that is closed at the end of the step. A body that starts 1 mm deep is "
-        "thrown out at $-\\Phi/h$: the correction takes one step, and the smaller the step the harder the kick. "
-        "Nothing takes the velocity back afterwards: at 0.1 ms the body leaves the floor at 10 m/s and rises "
+        "thrown out at $-\\Phi/h$: the correction takes one step, so its velocity is larger for smaller steps. "
+        "Nothing removes this velocity afterwards: at 0.1 ms the body leaves the floor at 10 m/s and rises "
         f"{height:.1f} m. The paper warns of this and suggests to cap the velocity. (A sphere without friction, so "
         "that nothing else happens.)",
         (r"u_n + \frac{\Phi}{h} \ge 0, \qquad p_n = m \left(g h - \frac{\Phi}{h}\right) \text{ for a body at rest}",),

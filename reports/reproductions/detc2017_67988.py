@@ -32,11 +32,11 @@ def reproduce(progress: ProgressCallback) -> Reproduction:
     ranked = ranks()
     progress("the window of rho", 2, 5)
     allowed = window()
-    progress("which solver solves what", 3, 5)
+    progress("problems solved by each solver", 3, 5)
     solved = solvers()
     progress("rho along the trajectory, single steps", 4, 5)
     return Reproduction(
-        "Phantom inertia: a cube that slides and turns until it rests",
+        "Phantom inertia: a cube that slides and rotates until it rests",
         "Peiret, Kövecses & Font-Llagunes: A friction model for non-singular complementarity formulations for "
         "multibody systems with contacts, DETC2017-67988",
         "A mass $\\rho$ between the two velocity parameters of Glocker's discretised friction makes the matrix of "
@@ -67,7 +67,7 @@ def ranks() -> Section:
         for m, x in zip(rows[::2], rows[1::2], strict=True) if x.system.startswith("cube") or not x.relaxed
     )  # fmt: skip
     return Section(
-        "Who has full rank",
+        "Ranks of the lead matrices",
         "With contact rows that are independent, or relaxed, counting null vectors predicts the deficiency. AP: "
         "$A\\beta = 0$ with $\\mathbf{1}^T\\beta = 0$, that is $r(n_d - 3)$. Discrete velocity: $E(w_{up} - w_{lo}) "
         "= 0$, that is $r(n_d - 2)$. Phantom inertia and the bounded models: none.\n\nRigid, the cube's four normal "
@@ -108,7 +108,7 @@ def errata() -> Section:
     moved = float(np.linalg.norm(first.states_v[1, :3]))
     weight = Cube().m * 9.81 * FINE
     return Section(
-        "Printed equations that cannot be meant",
+        "Misprinted equations",
         "Each printed equation is put in place of the right one for one step: (23) and (24) on the cube at 1 ms, the "
         "others on the wheel half a second into its slide, with its previous normal force. “Published” is what "
         "physics asks for; each claim says that the printed equation delivers it.",

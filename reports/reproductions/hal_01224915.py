@@ -32,7 +32,7 @@ def reproduce(progress: ProgressCallback) -> Reproduction:
         progress(part.__name__, k, len(parts))
         sections.append(part())
     return Reproduction(
-        "Sliding friction: when do the contact forces exist, and when are they unique?",
+        "Sliding friction: existence and uniqueness of contact forces",
         "Blumentals, Brogliato & Bertails-Descoubes: The Contact Problem in Lagrangian Systems subject to Bilateral "
         "and Unilateral constraints with sliding Coulomb's Friction, ECCOMAS Multibody Dynamics 2015, hal-01224915",
         "Rigid bodies with enough friction may have no contact force at all, or several: Painlevé's paradoxes. The "
@@ -179,9 +179,9 @@ def misprints() -> Section:
     )  # fmt: skip
     return Section(
         "Three misprints",
-        "Coded as printed, three of the formulas disagree with the law they come from. None of them touches the "
-        "paper's results: the LCP (4) and Proposition 1 are right. But who computes $\\Theta_\\mu$ from the printed "
-        f"expansion gets another number. Measured on {len(found)} random systems with friction up to 0.3.",
+        "Coded as printed, three of the formulas disagree with the law they come from. None affects the paper's "
+        "results: the LCP (4) and Proposition 1 are right. But $\\Theta_\\mu$ computed from the printed expansion is "
+        f"wrong. Measured on {len(found)} random systems with friction up to 0.3.",
         claims=tuple(claims),
     )
 
@@ -245,21 +245,21 @@ def regained() -> Section:
         for m_b, m_u in ((0, 2), (1, 1), (0, 3), (1, 2), (2, 1))
     ]  # fmt: skip
     return Section(
-        "Lost and regained, and what “not P” does not say",
+        "Loss and recovery of the P-property",
         "The P-property may come back as friction grows: the rising rod at 30° loses it to the guide and regains it "
         "when the wall becomes rougher. A bisection for “the” critical friction is therefore unsound; the first root "
-        "is the one that counts.\n\nAnd not P does not mean no solution here. It means that some load has none or "
-        "several. What this state has must be counted: none, one, two or three.",
+        "is the one that counts.\n\n“Not P” does not mean that this state has no solution. It means that some load "
+        "has none or several; for a given state the solutions must be counted: none, one, two or three.",
         claims=tuple(claims),
         tables=(
-            Table("Rising at 1 rad/s: all forces there are",
+            Table("Rising at 1 rad/s: all solutions",
                   ("state", "$M_\\mu$", "guide [N]", "wall [N]"),
                   tuple(rows), "Forces: normal ones; the guide's is positive where it holds the foot up."),
             Table("Friction of random systems grown at a fixed ratio: how many regain the P-property",
                   ("contacts", "systems", "regain P"), tuple(counts)),
         ),
         figures=(
-            Figure("guide-map", "How many forces the rising rod has at 1 rad/s",
+            Figure("guide-map", "Number of solutions of the rising rod at 1 rad/s",
                    "At three angles. At 30° with friction 1.6 of the guide, $M_\\mu$ is not P if the wall is smooth, P "
                    "if it is rougher, and not P again beyond.",
                    charts.panels(pd.concat([guide_map(angle, 40) for angle in (20.0, 30.0, 50.0)]),

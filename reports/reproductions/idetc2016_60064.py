@@ -58,9 +58,8 @@ def reproduce(progress: ProgressCallback) -> Reproduction:
         "IDETC2016-60064",
         "A tilted wheel is thrown along the floor. Three friction models at 1 ms are compared with exact Coulomb "
         "friction at 0.1 ms. With iterated bounds and a run of 5 s, neither of which the paper states, the friction "
-        "deviations come out as printed; two of the printed misalignments have very probably changed places; and "
-        "almost all of the 1.67 % that the paper reports for its own model belongs to the step size, not to the "
-        "model.",
+        "deviations agree with the printed ones. Two of the printed misalignments are very probably swapped. Almost "
+        "all of the 1.67 % that the paper reports for its own model comes from the time step, not from the model.",
         (
             one_contact(), experiment(reference_run()), deviations(longer), budget(paper, longer),
             angles(paper, sliding), over_time(paper), robust(sliding), tenth(finer), theory(), redundancy(),
@@ -82,10 +81,10 @@ def experiment(reference) -> Section:
         "about the vertical, exactly as in the paper's Table 1. It slides, slows down, and rolls on.\n\nThe paper "
         "measures two things: how far the size of friction is from Coulomb's, and how far its direction is from "
         "opposing the sliding velocity. Both are root mean squares over the steps; the angle counts only steps that "
-        "slide faster than $v_{th}$ = 0.01 m/s.\n\nWhat the paper prints we take as printed: 1 ms steps, reference "
-        "at 0.1 ms, explicit position update. It does not print the duration, the tangent axes, nor whether the "
-        "friction bounds were iterated. We take 5 s, axes fixed in space for polygon and box, and a normal law at "
-        "velocity level.",
+        "slide faster than $v_{th}$ = 0.01 m/s.\n\nPrinted conditions are used as printed: 1 ms steps, reference at "
+        "0.1 ms, explicit position update. It does not state the duration, the tangent axes, or whether the friction "
+        "bounds were iterated. We use 5 s, axes fixed in space for polygon and box, and a normal law at velocity "
+        "level.",
         (
             r"\lambda = \frac{|p_t|}{\mu\, p_n}, \qquad "
             r"\text{deviation} = \sqrt{\frac{1}{K}\sum_{k=1}^{K} (\lambda_k - \lambda_k^{ref})^2}, \qquad "
@@ -116,9 +115,9 @@ def over_time(paper: Comparison) -> Section:
     }
     return Section(
         "Over time: Figures 4 and 5",
-        "“Similar” and “roughly the same” are read as: within a quarter. Errors in position and energy are the largest "
-        "of the run, 0 to 5 s, unless it says: while sliding, 0 to 1.98 s. The regularised model enters with its worse "
-        "variant, against the better of the two others.",
+        "“Similar” and “roughly the same” are taken as within 25 %. Errors in position and energy are the largest of "
+        "the run (0 to 5 s), or while sliding (0 to 1.98 s) where stated. The worse variant of the regularised model "
+        "is compared with the better of the two others.",
         claims=(
             *(Claim(f"Regularised model better than both others: ratio of the errors in {words}", 1.0, value,
                     relation="≤") for words, value in best.items()),
@@ -136,22 +135,23 @@ def over_time(paper: Comparison) -> Section:
         figures=(
             Figure(
                 "friction", "Fig. 4: normalised friction $|p_t| / (\\mu p_n)$",
-                "Sliding must keep it at 1. The box bounds each component by itself, so that friction in between is "
-                "larger; the polygon, inside the disc, falls below just before the wheel stops. Click a name to single "
-                "out its curve.", lines(curves, "normalised_friction", "normalised friction [-]"),
+                "Against time; it must be 1 while sliding. The box bounds each component separately, so friction "
+                "between its axes is larger; the polygon, inside the disc, falls below just before the wheel stops. "
+                "Click a name to highlight its curve.", lines(curves, "normalised_friction", "normalised friction [-]"),
             ),
             Figure(
                 "position", "Fig. 5 a: position error",
-                "The centre's distance from the reference over that from its own start.",
+                "Distance of the centre from the reference, over its distance from the start; against time.",
                 lines(curves, "position", "position error [%]"),
             ),
             Figure(
                 "energy", "Fig. 5 b: energy error",
-                "Over the initial energy, potential zero at the floor.", lines(curves, "joule", "energy error [%]"),
+                "Relative to the initial energy, with zero potential at the floor; against time.",
+                lines(curves, "joule", "energy error [%]"),
             ),
             Figure(
                 "misalignment", "Fig. 5 c: misalignment of friction",
-                "Angle between friction and the direction against sliding, while sliding faster than 0.01 m/s.",
+                "Angle between friction and the direction opposite to sliding, while sliding faster than 0.01 m/s.",
                 lines(curves, "misalignment", "misalignment [°]"),
             ),
         ),
@@ -173,13 +173,13 @@ def robust(sliding: list[Comparison]) -> Section:
             between = replace(claim, expected=middle, tolerance=most - middle, relation="=")
             claims.append(claim if least == 0.0 else between)
     return Section(
-        "The robust comparison: while it slides",
-        "Before the wheel stops nothing depends on when it stops, and Coulomb's law is simple: the normalised "
-        "friction is 1. Over the window from 0 to 1.98 s conventions hardly matter, so this is the comparison to "
-        "trust. The numbers to compare with are an independent program's, a range over several integrators; computed "
-        "is the one of our four integrators that is farthest from its middle.\n\nTurning the friction axes to the "
-        "sliding direction is what makes the regularised model (and phantom inertia) accurate. More directions help "
-        "the polygon; two fixed axes cannot help the box.",
+        "Robust comparison: the sliding phase",
+        "Before the wheel stops, the stopping time has no influence and Coulomb's law gives a normalised friction of "
+        "1. From 0 to 1.98 s conventions hardly matter, so this comparison is the most reliable. Expected numbers "
+        "are a range over several integrators of an independent program; the computed number is that of our four "
+        "integrators farthest from the middle of the range.\n\nAxes along the sliding direction make the regularised "
+        "model (and phantom inertia) accurate. More directions improve the polygon; the box with two fixed axes "
+        "stays inaccurate.",
         claims=tuple(claims),
         tables=(
             Table("Least and most over four integrators (explicit or symplectic, velocity or gap law)",
@@ -196,8 +196,8 @@ def tenth(finer: Comparison) -> Section:
     }
     error = {(f, h): 100 * float(row(finer, f, step=h)["friction_rmsd"]) for f in expected for h in (STEP, FINE)}
     return Section(
-        "A ten times smaller step: which errors stay",
-        "An error of the model stays; an error of the step falls with it.",
+        "Errors at a ten times smaller step",
+        "The error of a model remains; the error of the time step decreases with the step.",
         claims=tuple(
             Check(f"{NAMES[f]}: deviation at 1 ms over deviation at 0.1 ms", ratio, error[f, STEP] / error[f, FINE],
                   tolerance=tolerance, origin="theory", why=why, form=".2f")
@@ -214,10 +214,10 @@ def theory() -> Section:
     fine, coarse = (Wheel().truths(reference_run(h)) for h in (FINE, STEP))
     order = coarse[1].computed / fine[1].computed
     return Section(
-        "Is the reference right?",
-        "The reference is checked against a solution that shares nothing with it: the equations of the sliding wheel "
-        "by an adaptive Runge-Kutta method. Time stepping is of first order, so ten times smaller steps must be ten "
-        "times closer.",
+        "Check of the reference",
+        "The reference is checked by an independent solution: the equations of the sliding wheel, integrated by an "
+        "adaptive Runge-Kutta method. Time stepping is of first order, so ten times smaller steps must give ten "
+        "times smaller errors.",
         claims=(
             *map(Check.of, fine),
             Check("Order of the time stepping: distance from theory at t = 1 s, 1 ms over 0.1 ms", 10.0, order,
@@ -236,9 +236,9 @@ def redundancy() -> Section:
     found = {f: rank(pose(f, bar).problem().M).value for f in (box_friction, hybrid)}
     return Section(
         "Redundant friction",
-        "A bar stands on two feet at the same height: the floor cannot tell which foot carries how much of the "
-        "friction, and the two friction rows of the matrix are equal. The bristle's compliance $1/(k_T h^2)$ on the "
-        "diagonal cures it.",
+        "A bar stands on two feet at the same height. The distribution of friction over the feet is not determined, "
+        "and the two friction rows of the matrix are equal. The compliance $1/(k_T h^2)$ of the bristle on the "
+        "diagonal removes the redundancy.",
         claims=(
             Check("Rank of the reduced 4 × 4 lead matrix, box", 3, found[box_friction], origin="one redundancy"),
             Claim("With the bristle the lead matrix has full rank whatever the rank of D: rank of the 4 × 4 matrix", 4,

@@ -2,7 +2,7 @@
 const loupe = document.getElementById('loupe');
 if (loupe) {
   const RADIUS = 105, LIMIT = 1.62, ALIKE = 3, DOT = 4, RING = 3.5, SLIP = 0.8, FAST = 1.8, LANE = 18;
-  const [BEYOND, OFF, LIFTS, FEW, SEEN, OPEN, SLIDES, WIDTH, FREE] = [0.01, 1, 0.01, 10, 1e-6, 0, 1, 14, 'free'];
+  const [BEYOND, OFF, LIFTS, FEW, SEEN, OPEN, SLIDES, WIDTH, FREE] = [0.01, 1, 0.01, 10, 1e-6, 0, 1, 14, 'n/u'];
   const STATES = ['open', 'slides', 'sticks'];
   const all = JSON.parse(loupe.dataset.moments);
   const values = new Float32Array(Uint8Array.from(atob(all.values), x => x.charCodeAt(0)).buffer);
@@ -38,34 +38,34 @@ if (loupe) {
     const found = [], few = FEW * x.least_p, fast = Math.max(x.least_u, LIFTS * Math.max(x.speed, exact.speed || 0));
     if (x.state !== exact.state) found.push(['', `${does(x)} where exact friction ${does(exact)}`]);
     if (!x.bears) {
-      if (x.friction > few) found.push(['t', 'rubs without pressing']);
-    } else if (x.slack > fast && x.p_n > few) found.push(['n', `presses while it leaves, with a slack of ${slack(x)}`]);
-    if (x.state !== OPEN && x.slack < -fast) found.push(['n', `goes deeper than the normal law allows, with a slack of ${slack(x)}`]);
+      if (x.friction > few) found.push(['t', 'has friction without a normal force']);
+    } else if (x.slack > fast && x.p_n > few) found.push(['n', `presses while separating, with a slack of ${slack(x)}`]);
+    if (x.state !== OPEN && x.slack < -fast) found.push(['n', `violates the normal law, with a slack of ${slack(x)}`]);
     return found.concat(x.bears && known(x, exact) ? ofFriction(x, few) : []);
   }
 
   function ofFriction(x, few) {
     const found = [];
-    if (x.share > 10 && x.friction - x.limit > few) found.push(['t', `pushes ${whole(x.share)} times as much as the disc allows`]);
-    else if (x.share > 1 + BEYOND && x.friction - x.limit > few) found.push(['t', `pushes ${whole(100 * (x.share - 1))} % more than the disc allows`]);
+    if (x.share > 10 && x.friction - x.limit > few) found.push(['t', `friction is ${whole(x.share)} times μ pₙ`]);
+    else if (x.share > 1 + BEYOND && x.friction - x.limit > few) found.push(['t', `friction is ${whole(100 * (x.share - 1))} % above μ pₙ`]);
     else if (x.state === SLIDES && x.share < 1 - BEYOND && x.limit - x.friction > few)
-      found.push(['t', x.share < BEYOND ? 'slides without friction' : `slides with ${whole(100 * x.share)} % of the disc's friction`]);
-    if (x.angle > OFF && 2 * Math.sin(x.angle * Math.PI / 360) * x.friction > few) found.push(['angle', `pushes ${whole(x.angle)}° off the direction against sliding`]);
+      found.push(['t', x.share < BEYOND ? 'slides without friction' : `friction is ${whole(100 * x.share)} % of μ pₙ`]);
+    if (x.angle > OFF && 2 * Math.sin(x.angle * Math.PI / 360) * x.friction > few) found.push(['angle', `friction deviates by ${whole(x.angle)}° from the direction opposite to sliding`]);
     return found;
   }
 
   function inWords(x, exact) {
     const words = faults(x, exact).map(fault => fault[1]);
     if (x.bears && !known(x, exact)) words.push('the motion does not determine its friction');
-    return words.join(', ') || 'as Coulomb\'s law asks';
+    return words.join(', ') || 'satisfies Coulomb\'s law';
   }
 
   const now = () => `${all.t[k].toFixed(all.decimals)} s`;
   function lead(exact) {
     const unit = Number.isNaN(exact.gap) ? ['', ''] : [' m/s', ' N'];
     const speed = exact.state === SLIDES ? ` at ${number(exact.speed)}${unit[0]}` : '';
-    const force = exact.p_n > exact.least_p ? `${number(exact.p_n / all.h[0])}${unit[1]}` : 'nothing';
-    const presses = exact.state > OPEN ? ` and presses with ${force}` : '';
+    const force = exact.p_n > exact.least_p ? `a normal force of ${number(exact.p_n / all.h[0])}${unit[1]}` : 'no normal force';
+    const presses = exact.state > OPEN ? `, with ${force}` : '';
     return `${all.time ? `At ${now()}, contact` : 'Contact'} ${all.contacts[i]} ${does(exact)}${speed} under exact Coulomb friction${presses}.`;
   }
 

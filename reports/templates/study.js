@@ -13,12 +13,12 @@ function search() {
   const within = rows.filter(row => row[3] && error(row) !== null && error(row) <= most);
   const best = within.reduce((a, b) => (a && a[2] <= b[2] ? a : b), null);
   const found = document.getElementById('found');
-  if (Number.isNaN(most)) found.textContent = 'Give a number.';
+  if (Number.isNaN(most)) found.textContent = 'Enter a number.';
   else if (best) {
     found.textContent = `${best[1]}: ${best[2].toPrecision(3)} ms a run, ${name} error at most `
       + `${error(best).toPrecision(3)} ${unit}; ${within.length} of ${rows.length} variants are within the bound.`;
   } else {
-    found.textContent = `No variant that is verified throughout keeps its ${name} error within ${most} ${unit} at every point.`;
+    found.textContent = `No fully verified variant has a ${name} error within ${most} ${unit} at every point.`;
   }
 }
 

@@ -15,7 +15,7 @@ _SOLVABLE = {
     "one": "exactly one solution for every M and q of the boxes",
     "some": "at least one solution for every M and q of the boxes",
     "none": "no solution for any M and q of the boxes",
-    "undecided": "not proved that every M and q of the boxes have one",
+    "undecided": "not proved that every M and q of the boxes have a solution",
 }
 
 
@@ -72,11 +72,11 @@ def _by_verdict(classes: Entry) -> Iterator[tuple[str, str]]:
 
 def _bracket_in_words(found: Entry) -> str:
     if found["upper"] == 0:
-        return "the middle of the box is not in the class"
+        return "the centre of the box is not in the class"
     if found["upper"] is None and found["reason"] == "nothing is uncertain":
         return found["reason"]
     reason = f" ({found['reason']})" if found["reason"] else ""
-    return f"all are up to {between(found)} times these radii, and not beyond{reason}"
+    return f"all are, up to {between(found)} times these radii and no further{reason}"
 
 
 def _solution_rows(found: Entry) -> Iterator[tuple[str, str]]:
@@ -88,7 +88,7 @@ def _solution_rows(found: Entry) -> Iterator[tuple[str, str]]:
         indices = [str(i) for i in range(n) if found["signs"][i] == kind]
         if indices:
             yield kind, f"{'' if kind == 'undetermined' else 'certainly '}z_i for i = {', '.join(indices)}"
-    tight = "each end is taken on" if found["exact"] else found["reason"] or "not all ends are taken on"
+    tight = "each bound is attained" if found["exact"] else found["reason"] or "not all bounds are attained"
     yield "bounds of z", tight
     for i in range(min(n, LONGEST_VECTOR)):
         yield "", f"z_{i} in [{_end(found['lower'][i], -1)}, {_end(found['upper'][i], 1)}]"

@@ -8,10 +8,9 @@ import pandas as pd
 Points = Sequence[Sequence[float]]
 
 AXES = {
-    "sliding": "along the sliding velocity", "friction": "along the last friction impulse",
-    "body": "along the body's heading",
+    "sliding": "with the sliding velocity", "friction": "with the last friction impulse", "body": "with the body",
 }  # fmt: skip
-"""Where the first tangent axis lies, as `section_axes` names it."""
+"""What the first tangent axis follows, as `section_axes` names it."""
 
 
 def section_words(section: Points | None, sliding: Points | None) -> str:
@@ -19,16 +18,16 @@ def section_words(section: Points | None, sliding: Points | None) -> str:
     if section is None:
         return "No cross-section: a normal impulse alone does not bound friction."
     if len(section) == 1:
-        return "Admits no friction at all."
+        return "Admits no friction."
     low, high, area = _reach(section)
     words = "Admits Coulomb's disc."
     if high - low > 0.01:
         words = (
-            f"Admits {100 * low:.0f} to {100 * high:.0f} % of μ pₙ, by direction, and {100 * area / np.pi:.0f} % of "
-            "the disc's area."
+            f"Admits {100 * low:.0f} to {100 * high:.0f} % of μ pₙ depending on direction; area "
+            f"{100 * area / np.pi:.0f} % of the disc's."
         )
     thin = sliding is not None and len(sliding) == 2
-    return f"{words} Of a contact that slides: only along the slide (thick)." if thin else words
+    return f"{words} At a sliding contact: only along the sliding direction (thick)." if thin else words
 
 
 def axes_words(axes: Sequence[str] | None) -> str:

@@ -65,12 +65,12 @@ def judged_columns(c: Comparison) -> list[Column]:
 
 def held_against(c: Comparison) -> str:
     """The laws that the judge holds the answers against: Coulomb's, and those that formulations name themselves."""
-    words = "Held against Coulomb's law by the judge"
+    words = "Residuals and cost"
     if "law" not in c.runs:
         return words
     own = c.runs[~c.runs["law"].isin(["", COULOMB.name])].drop_duplicates("label")
     named = [f"{label} ({law})" for label, law in zip(own["label"], own["law"], strict=True)]
-    return f"{words}, and against its own: {', '.join(named)}" if named else words
+    return f"{words}, with residuals of other laws: {', '.join(named)}" if named else words
 
 
 def _defined(c: Comparison, columns: Sequence[Column]) -> list[Column]:
@@ -90,7 +90,7 @@ def cell(value: float, column: Column) -> str:
 def rows_of(runs: pd.DataFrame, columns: Sequence[Column]) -> list[dict[str, Any]]:
     """Table rows of runs, formatted; `step_text` is empty without step sizes, `nothing` tells of no whole answer.
 
-    "k free" is in a cell where k directions in which impulses may change leave nothing to compare. Of a sample the
+    "n/u (k)" is in a cell where impulses are not unique, with k redundant directions. Of a sample the
     number of its steps stands behind the solver.
     """
     free = {column.name: _free(runs, column).to_list() for column in columns}
@@ -98,7 +98,7 @@ def rows_of(runs: pd.DataFrame, columns: Sequence[Column]) -> list[dict[str, Any
     for i, record in enumerate(runs.to_dict("records")):
         run = {str(key): value for key, value in record.items()}
         cells = [
-            f"{free[x.name][i]:.0f} free" if free[x.name][i] else cell(run[x.name], x) for x in columns
+            f"n/u ({free[x.name][i]:.0f})" if free[x.name][i] else cell(run[x.name], x) for x in columns
         ]  # fmt: skip
         nothing = not run["verified"] and bool(pd.isna(run["residual"]))
         if run.get("sampled"):
@@ -140,36 +140,36 @@ def known_in_words(c: Comparison) -> list[str]:
     sentences = []
     if k["nearest"]:
         sentences.append(_nearest_in_words(k["nearest"]))
-    sentences += [f"Exact Coulomb friction (natural map {k['residual']:.0e}): {modes}."]
+    sentences += [f"Exact Coulomb friction (natural-map residual {k['residual']:.0e}): {modes}."]
     if k["null_space"] == 0:
-        sentences.append("Impulses: W has full rank, so the velocity determines all of them, under every formulation.")
+        sentences.append("Impulses: W has full rank, so the velocity determines all of them under every formulation.")
     else:
-        only = f"only the {k['comparable']} others" if k["comparable"] else "none"
+        only = f"at the {k['comparable']} others" if k["comparable"] else "at none"
         exact = (
-            f"the exact ones with this velocity and these modes form a set of dimension {k['dimension']}"
-            if k["dimension"] else "the exact ones are determined by the velocity and the modes"
+            f"the exact impulses with this velocity and these modes form a set of dimension {k['dimension']}"
+            if k["dimension"] else "the velocity and the modes determine the exact impulses"
         )  # fmt: skip
         sentences.append(
-            f"Impulses: W is singular (null space of dimension {k['null_space']}), so the velocity leaves those of "
-            f"{contacts - k['comparable']} of {contacts} contacts open; {exact}. Velocities are compared; of impulses "
-            f"{only}."
+            f"Impulses: W is singular (null space of dimension {k['null_space']}), so the velocity does not determine "
+            f"those of {contacts - k['comparable']} of {contacts} contacts; {exact}. Velocities are compared at all "
+            f"contacts, impulses {only}."
         )
     return [
         *sentences,
-        f"Velocity: {k['velocity']}{' to be the only one' * (k['velocity'] == 'not known')}; {k['reason']}.",
+        f"Velocity: {k['velocity']}{' to be unique' * (k['velocity'] == 'not known')}; {k['reason']}.",
     ]
 
 
 def _nearest_in_words(n: Mapping[str, Any]) -> str:
     """What became of a W that bodies cannot have."""
     moves = "is not solved exactly" if n["moved"] is None else f"moves the exact velocity by {n['moved']:.1e} |q|"
-    given = f"The file's W is not symmetric positive semidefinite ({n['what']}), as that of bodies is."
+    given = f"The file's W is not symmetric positive semidefinite ({n['what']}), unlike that of rigid bodies."
     if n["taken"]:
         return (
-            f"{given} Every row, exact Coulomb friction too, is over the nearest W that is, which {moves}: smaller "
-            f"errors mean nothing. Up to {n['most']:g} |q| that is done."
+            f"{given} All rows, including exact Coulomb friction, use the nearest W that is, which {moves}; smaller "
+            f"errors are not significant. Changes up to {n['most']:g} |q| are accepted."
         )
     return (
-        f"{given} The nearest W that is {moves}, and at most {n['most']:g} |q| is accepted: formulations over bodies "
-        "are refused, and the others are over the file's W."
+        f"{given} The nearest W that is {moves}; at most {n['most']:g} |q| is accepted, so formulations over bodies "
+        "are refused and the others use the file's W."
     )

@@ -28,7 +28,7 @@ def summary(c: Comparison) -> list[str]:
     """The whole of it, for the first window."""
     window, rows = next(iter(c.windows.items()))
     verified = verified_in_words(rows, c.case is not None)
-    sentences = [" ".join([f"{verified}, by the posed problem's own residual.", *not_verified(rows), *_early(c)])]
+    sentences = [" ".join([f"{verified}, by the residual of the posed problem.", *not_verified(rows), *_early(c)])]
     for h in c.settings.steps if c.case else (None,):
         at = f"at {1e3 * h:g} ms, " if h and len(c.settings.steps) > 1 else ""
         where = at + (f"in the window “{window}”, " if c.case else "")
@@ -52,24 +52,28 @@ def _early(c: Comparison) -> list[str]:
     early = [f"{x} at {t:.4g} s" for x, t in stops(c, c.settings.steps[0]).items()]
     if not early:
         return []
-    return [f"Before the end, at {end:g} s, stop {', '.join(early)}, for the reason in the last table."]
+    return [f"Stopped before the end at {end:g} s: {', '.join(early)}; the last table gives the reason."]
+
+
+def uncertainty(c: Comparison) -> str:
+    """How the uncertainty of the reference of a case is measured."""
+    if c.settings.reference == EVENTS:
+        return "the change with coarser tolerances"
+    return "twice the change at half its step"
 
 
 def _known(c: Comparison, rows: pd.DataFrame) -> list[str]:
     """How well that is known with which rows are compared, and from which difference on they are told apart."""
     parts = []
     if rows.get("velocity_reference", pd.Series(dtype=float)).notna().any():
-        how = "what coarser tolerances change" if c.settings.reference == EVENTS else "twice what half its step changes"
-        parts.append(
-            "Runs are compared with the reference, whose velocity is known to "
-            f"{100 * rows['velocity_reference'].max():.3g} % ({how})."
-        )
+        known = f"{100 * rows['velocity_reference'].max():.3g} %"
+        parts.append(f"The velocity of the reference is known to {known} ({uncertainty(c)}).")
     if c.truths:
         failing = [t.name for t in c.truths if not t.holds]
         held = f"{len(c.truths) - len(failing)} of {len(c.truths)} checks against theory hold"
         parts.append(held + (f"; these fail: {', '.join(failing)}." if failing else "."))
-    apart = " or that differ by no more than the reference's uncertainty" if c.case is not None else ""
-    parts.append(f"Errors of velocity less than {CLEAR:g} times another{apart} are not told apart.")
+    apart = ", or closer than the reference's uncertainty," if c.case is not None else ""
+    parts.append(f"Velocity errors within a factor of {CLEAR:g}{apart} are not ranked.")
     return [" ".join(parts)]
 
 
@@ -80,10 +84,10 @@ def not_verified(rows: pd.DataFrame) -> list[str]:
         inaccurate = r["claimed"] == "INACCURATE" and pd.notna(r["residual"])
         begun = pd.notna(r["residual"]) or r.get("steps", 0) > 0
         word = (
-            "With a residual above the tolerance" if inaccurate
-            else "Without an answer to some step, for the reason in the table" if begun
-            else "Refused, for the reason in the table" if r["claimed"] == "REFUSED"
-            else "Without any answer, for the reason in the table"
+            "Residual above the tolerance" if inaccurate
+            else "No solution found at some step (see the table)" if begun
+            else "Refused (see the table)" if r["claimed"] == "REFUSED"
+            else "No solution found (see the table)"
         )  # fmt: skip
         own = f"{who(r)} ({r['residual']:.0e}, allowed {r['tolerance']:.0e})" if inaccurate else who(r)
         found.setdefault(word, []).append(own)
@@ -96,7 +100,7 @@ def about_step(c: Comparison, rows: pd.DataFrame, where: str) -> list[str]:
     equal = others.drop_duplicates("label")
     columns = {x.name: x for m in c.metrics for x in m.columns}
     order = ranking(equal, columns[VELOCITY]) if c.stepped and VELOCITY in columns and VELOCITY in equal else []
-    found = [_capital(f"{where}{sentence(columns[VELOCITY], 'In velocity', order, equal)}")] if order else []
+    found = [_capital(f"{where}{sentence(columns[VELOCITY], 'velocity error', order, equal)}")] if order else []
     found += [
         turned_axes(others, columns), within_reference(equal), mostly_step_size(equal), cancelled(equal), impacts(rows),
         redundancy(rows), same_modes(others),
@@ -128,15 +132,13 @@ def by_error(rows: pd.DataFrame, column: Column) -> pd.Series:
 
 
 def sentence(column: Column, what: str, order: list[list[str]], rows: pd.DataFrame) -> str:
-    """Which formulations come closest to exact Coulomb friction, and which stay farthest."""
+    """Which formulations have the smallest error, `what` in words, and which the largest."""
     errors = rows.set_index("label")[column.name]
     low, high = (listed(group) for group in (order[0], order[-1]))
     near, far = (span(errors[group], column) for group in (order[0], order[-1]))
     if len(order) == 1:
-        return f"{small(what)} all formulations are about as far from Coulomb's law ({near})."
-    verb = "comes" if len(order[0]) == 1 else "come"
-    stay = "stays" if len(order[-1]) == 1 else "stay"
-    return f"{small(what)} {low} {verb} closest to Coulomb's law ({near}), and {high} {stay} farthest ({far})."
+        return f"all formulations have about the same {what} ({near})."
+    return f"the {what} is smallest for {low} ({near}) and largest for {high} ({far})."
 
 
 def listed(names: Sequence[str]) -> str:
@@ -175,14 +177,14 @@ def turned_axes(rows: pd.DataFrame, columns: Mapping[str, Column]) -> str:
     found = {
         verb: [f"{f} ({cell(r['fixed'], x)} to {cell(r['sliding'], x)})" for f, r in pairs[which].iterrows()]
         for verb, which in (
-            ("betters", pairs["sliding"] * CLEAR < pairs["fixed"]),
-            ("worsens", pairs["sliding"] > CLEAR * pairs["fixed"]),
+            ("reduce", pairs["sliding"] * CLEAR < pairs["fixed"]),
+            ("increase", pairs["sliding"] > CLEAR * pairs["fixed"]),
         )
     }  # fmt: skip
-    parts = [f"{verb} {', '.join(some)}" for verb, some in found.items() if some]
+    parts = [f"{verb} the error of {', '.join(some)}" for verb, some in found.items() if some]
     if not parts:
         return ""
-    return f"To turn the axes with the sliding direction {' and '.join(parts)}, in the column “{x.title}”."
+    return f"Axes along the sliding direction {' and '.join(parts)}, in the column “{x.title}”."
 
 
 def within_reference(rows: pd.DataFrame) -> str:
@@ -190,7 +192,7 @@ def within_reference(rows: pd.DataFrame) -> str:
     if not {"velocity_error", "velocity_reference"} <= set(rows):
         return ""
     close = rows[rows["velocity_error"] <= rows["velocity_reference"]]
-    return f"With velocities within the reference's own uncertainty: {', '.join(close['label'])}." if len(close) else ""
+    return f"Velocity errors within the reference's uncertainty: {', '.join(close['label'])}." if len(close) else ""
 
 
 def mostly_step_size(rows: pd.DataFrame) -> str:
@@ -202,8 +204,8 @@ def mostly_step_size(rows: pd.DataFrame) -> str:
     if mostly.empty:
         return ""
     return (
-        f"The velocity of {', '.join(mostly['label'])} is off more by the step size than by the model: exact Coulomb "
-        f"friction at the same step is off by {100 * mostly['velocity_discretisation'].iloc[0]:.3g} % itself."
+        f"The velocity error of {', '.join(mostly['label'])} comes more from the time step than from the model: that "
+        f"of exact Coulomb friction at the same step is {100 * mostly['velocity_discretisation'].iloc[0]:.3g} %."
     )
 
 
@@ -214,8 +216,8 @@ def cancelled(rows: pd.DataFrame) -> str:
         return ""
     found = rows[rows[parts].max(axis=1) > CLEAR * rows["velocity_error"].clip(lower=NEGLIGIBLE)]
     vectors = [
-        f"{r['label']} ({', '.join(f'{100 * r[x]:.3g} % by {WORDS[x]}' for x in parts if pd.notna(r[x]))}; "
-        f"{100 * r['velocity_error']:.3g} % in all)"
+        f"{r['label']} ({', '.join(f'{100 * r[x]:.3g} % from {WORDS[x]}' for x in parts if pd.notna(r[x]))}; "
+        f"{100 * r['velocity_error']:.3g} % in total)"
         for r in found.to_dict("records")
     ]
     return f"Parts of an error may cancel, as in the velocity of {', '.join(vectors)}." if vectors else ""
@@ -230,9 +232,9 @@ def impacts(rows: pd.DataFrame) -> str:
     if "wrench_discretisation" not in rows or not rows["wrench_discretisation"].max() > 0.5:
         return ""
     return (
-        "Impulses come in impacts, and a step later or earlier than in the reference: in friction and wrench exact "
-        f"Coulomb friction at the same step is off by {100 * rows['wrench_discretisation'].max():.3g} % itself. "
-        "Velocity and position tell more here."
+        "Impacts fall a step earlier or later than in the reference: exact Coulomb friction at the same step has a "
+        f"wrench error of {100 * rows['wrench_discretisation'].max():.3g} %. Compare velocity and position instead of "
+        "friction and wrench."
     )
 
 
@@ -241,9 +243,8 @@ def redundancy(rows: pd.DataFrame) -> str:
     if "free_directions" not in rows or not rows["free_directions"].max() > 0:
         return ""
     return (
-        f"Contacts are redundant: their impulses may change in up to {rows['free_directions'].max():.0f} directions "
-        "while the motion does not, so friction is compared where it is determined, and elsewhere only the wrench of "
-        "all contacts together."
+        f"Contacts are redundant: in up to {rows['free_directions'].max():.0f} directions the motion does not "
+        "determine the impulses. Friction is compared where it is determined, elsewhere only the net wrench."
     )
 
 
@@ -254,16 +255,12 @@ def same_modes(rows: pd.DataFrame) -> str:
         return ""
     agreed = list(rows["label"][rows["other_mode"] == 0])
     if not agreed:
-        return "Under no other formulation do all contacts move (open, sliding, sticking) as in the exact solution."
+        return "No other formulation has every contact in the mode (open, sliding, sticking) of the exact solution."
     return (
-        "By their velocities, whatever forces they bear, all contacts are open, sliding or sticking as in the exact "
-        f"solution under {listed(agreed)}."
+        "Judged by velocities, every contact has the mode (open, sliding, sticking) of the exact solution under "
+        f"{listed(agreed)}."
     )
 
 
 def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
-
-
-def small(text: str) -> str:
-    return text[0].lower() + text[1:]

@@ -84,7 +84,7 @@ def lives(c: Comparison) -> list[str]:
         if now < end * (1 - 1e-9):
             words.append(("open", end))
         told = [f"{what} until {t:.5g} s" if t < end * (1 - 1e-9) else f"{what} until the end" for what, t in words]
-        more = f", and {len(told) - MOST} intervals more" if len(told) > MOST else ""
+        more = f", and {len(told) - MOST} more intervals" if len(told) > MOST else ""
         said.setdefault(f"{', then '.join(told[:MOST])}{more}", []).append(str(contact[0]))
     return [f"Contact{'s' * (len(own) > 1)} {listed(own)}: {words}." for words, own in said.items()]
 

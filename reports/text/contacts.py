@@ -33,7 +33,7 @@ def in_words(a: Alternatives) -> list[str]:
         words.append(f"{_named(a.at_rest)} at rest. {_motion_words(a.motions)}")
     if a.impacts is not None and not a.impacts.open and a.impacts.found:
         ends = "; ".join(f"{described(x)}, impulses {rows(x.forces)} N s" for x in a.impacts.found)
-        words.append(f"An impulse without collision may stop the slip at once: {ends}.")
+        words.append(f"An impulse without collision may stop the slip: {ends}.")
     return [*words, any_direction_words(a)]
 
 
@@ -46,11 +46,11 @@ def _motion_words(m: Motions) -> str:
     names = "; ".join(map(described, m.found[:MOST])) + ("; ..." if len(m.found) > MOST else "")
     count = COUNTS[len(m.found)] if len(m.found) < len(COUNTS) else f"{len(m.found)} motions"
     if m.open:
-        found = f" The numbers as they stand leave {count}: {names}." if m.found else ""
-        return f"Which motions Coulomb's law leaves is undecided: {m.open}.{found}"
+        found = f" The stored numbers admit {count}: {names}." if m.found else ""
+        return f"Which motions Coulomb's law admits is undecided: {m.open}.{found}"
     if not m.found:
-        return "Inconsistent: Coulomb's law leaves no motion under forces."
-    return f"{'Indeterminate: ' if len(m.found) > 1 else ''}Coulomb's law leaves {count}: {names}."
+        return "Inconsistent: Coulomb's law admits no motion under forces."
+    return f"{'Indeterminate: ' if len(m.found) > 1 else ''}Coulomb's law admits {count}: {names}."
 
 
 def described(m: ContactMotion) -> str:
@@ -70,16 +70,16 @@ def any_direction_words(a: Alternatives) -> str:
     """The critical friction over all directions of slip."""
     found, mu = a.any_direction, a.contacts.mu
     if found.lo is None or found.hi is None:
-        return f"Friction that is safe in every direction of slip: none is given, {found.reason}."
+        return f"Critical friction over all directions of slip: unknown, {found.reason}."
     if math.isinf(found.lo):
-        return "In every direction of slip M_μ is a P-matrix, whatever the friction."
+        return "M_μ is a P-matrix for every direction of slip and all friction coefficients."
     what, scale = ("μ", float(mu[0])) if len(mu) == 1 else ("all coefficients times s, s", 1.0)
     if math.isinf(found.hi):
-        return f"In every direction of slip M_μ is a P-matrix up to {what} = {scale * found.lo:.6g}."
+        return f"M_μ is a P-matrix for every direction of slip up to {what} = {scale * found.lo:.6g}."
     worst = ", ".join(f"{np.remainder(x, 360):.4g}" for x in found.worst)
     return (
-        f"In every direction of slip M_μ is a P-matrix up to {what} = {between(found, scale)}, where slip at {worst} "
-        "degrees loses it."
+        f"M_μ is a P-matrix for every direction of slip up to {what} = {between(found, scale)}; critical slip "
+        f"direction: {worst}°."
     )
 
 

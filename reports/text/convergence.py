@@ -19,14 +19,16 @@ def sentences(orders: pd.DataFrame, rows: pd.DataFrame) -> list[str]:
     found = [f"Steps of {h.max():g} to {h.min():g} ms."]
     if len(orders):
         found = [
-            f"Steps of {h.max():g} to {h.min():g} ms; the motion itself is known to {orders['uncertainty'].max():.0e}."
+            f"Steps of {h.max():g} to {h.min():g} ms; the reference is known to {orders['uncertainty'].max():.0e}."
         ]
     found.append(
-        "Fitted are e = C h^p, and e = e0 + C h^p where that is better: e0 is the error of a formulation's law, which "
-        "no step makes smaller."
+        "Errors are fitted by e = C h^p, or by e = e0 + C h^p where that is better; e0 is the error of the "
+        "formulation, which no step removes."
     )
     if IMPACTS in set(rows["phase"]):
-        found.append("Through impacts the error follows where in its step each of them falls: e ≤ C h, and no order.")
+        found.append(
+            "With impacts the error depends on where in a step each impact falls, so only a bound e ≤ C h is given."
+        )
     failing = rows[~rows["verified"]].drop_duplicates(["label", "scheme"])
     found += [
         f"{r['label']}, {r['scheme']}, at {1e3 * r['step']:g} ms: {r['reason']}" for r in failing.to_dict("records")

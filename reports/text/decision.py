@@ -32,7 +32,7 @@ def time(x: float) -> str:
 def recommendation(c: Comparison, d: Decision) -> list[str]:
     """Which formulation to take, as long as what, and what it costs; every number is in the table."""
     if not d.entries:
-        return ["No formulation has a verified answer here: nothing is recommended."]
+        return ["No formulation has a verified answer here, so none is recommended."]
     if not d.tested:
         return [_untested(d)]
     taken = d.taken
@@ -50,15 +50,15 @@ def recommendation(c: Comparison, d: Decision) -> list[str]:
 def _exact(c: Comparison, d: Decision, taken: Entry) -> list[str]:
     cheapest = d.cheapest
     if len(d.entries) == 1 and not d.missing:
-        return [f"Exact Coulomb friction ({_cost(c, taken)}) was compared with nothing: name other formulations."]
+        return [f"Exact Coulomb friction ({_cost(c, taken)}) is the only formulation here: add others to compare."]
     if cheapest is None:
-        words = f"Use exact Coulomb friction ({_cost(c, taken)}): nothing else here is as accurate."
+        words = f"Use exact Coulomb friction ({_cost(c, taken)}): no other formulation here is as accurate."
         return [f"{words}{_near_miss(c, d, taken)}"]
     known = np.isfinite(taken.cost) and np.isfinite(cheapest.cost)
     much = (
-        ", less than anything else as accurate"
+        ", less than any other formulation of this accuracy"
         if taken.cheaper(cheapest) > 1.0
-        else "; nothing as accurate is much cheaper"
+        else "; no formulation of this accuracy is much cheaper"
     )
     cost = f": {_cost(c, taken)}{much}" if known else ""
     return [f"Use exact Coulomb friction{cost}.{_near_miss(c, d, taken)}", *_alternatives(d, taken)]
@@ -82,7 +82,7 @@ def _alternatives(d: Decision, taken: Entry) -> list[str]:
     parts = []
     for entries in by_condition.values():
         parts.append(f"{few([f'{x.names}{_kind(x)}' for x in entries])}{_as_long_as(entries)}")
-    return [f"As accurate here: {'; '.join(parts)}."] if parts else []
+    return [f"Equally accurate here: {'; '.join(parts)}."] if parts else []
 
 
 def _kind(x: Entry) -> str:
@@ -96,26 +96,27 @@ def _as_long_as(entries: Sequence[Entry]) -> str:
 
 
 def _untested(d: Decision) -> str:
-    words = "Friction is not tested here: without it the motion is the same"
+    words = "Friction is not tested here: the motion is the same without it"
     if not d.first:
-        return f"{words}, and nothing is recommended."
+        return f"{words}, so no formulation is recommended."
     labels = [label for x in d.first for label in (x.label, *x.alike)]
     if len(labels) == 1:
-        return f"{words}. With it {labels[0]} agrees."
+        return f"{words}. {labels[0]} reproduces it."
     least = min(d.first, key=lambda x: (np.isnan(x.cost), x.cost))
-    return f"{words}. With it {few(labels)} agree; of these {least.label} costs least."
+    return f"{words}. {few(labels)} reproduce it; {least.label} costs least."
 
 
 def _none_as_good(c: Comparison, d: Decision) -> str:
     near, last = d.entries[0], d.entries[-1]
-    own = f", which is itself {_of_error(c, d, None)} off" if np.isfinite(d.own) else ""
-    words = f"None of these is as accurate as exact Coulomb friction{_at_this_step(c)}{own}"
+    own = f" (error {_of_error(c, d, None)})" if np.isfinite(d.own) else ""
+    exact = f"exact Coulomb friction{_at_this_step(c)}{own}"
     if len(d.entries) == 1:
-        return f"{near.names} is {amount(near.error, d.error)} off; exact Coulomb friction{_at_this_step(c)}{own}."
-    first = [x for x in d.entries if x.place == 1]
-    come = "come" if len(first) > 1 else "comes"
-    nearest = listed([f"{x.names} ({amount(x.error, d.error)})" for x in first[:NAMED]])
-    return f"{words}. {nearest} {come} nearest, {last.names} is {amount(last.error, d.error)} off."
+        return f"{near.names} ({amount(near.error, d.error)}) is less accurate than {exact}."
+    smallest = listed([f"{x.names} ({amount(x.error, d.error)})" for x in d.entries if x.place == 1][:NAMED])
+    return (
+        f"No formulation here is as accurate as {exact}. Smallest error: {smallest}. "
+        f"Largest: {last.names} ({amount(last.error, d.error)})."
+    )
 
 
 def _of_error(c: Comparison, d: Decision, entry: Entry | None) -> str:
@@ -145,7 +146,7 @@ def defect(c: Comparison, d: Decision, entry: Entry) -> str:
         main = [x for x in found if not x.far < MAIN * entry.error] or found
         return main[0].short if main else ""
     if c.scene is not None:
-        return next(iter(symptoms_of(c, entry.label)), "its law of contact")
+        return next(iter(symptoms_of(c, entry.label)), "contact law")
     return _of_problem(entry)
 
 
@@ -181,9 +182,9 @@ def _of_problem(entry: Entry) -> str:
     """Contacts that move otherwise, else by how much friction is off, else what its friction is."""
     other, friction = entry.row.get("other_mode", np.nan), entry.row.get("friction_error", np.nan)
     if pd.notna(other) and other > 0:
-        return f"{other:.0f} contact{'s' if other > 1 else ''} in another mode"
+        return f"{other:.0f} contact{'s' if other > 1 else ''} in the wrong mode"
     if pd.notna(friction) and friction > LEAST:
-        return f"friction {100 * friction:.3g} % off"
+        return f"friction error {100 * friction:.3g} %"
     return re.split(r" \(|,", entry.friction)[0]
 
 
@@ -206,13 +207,13 @@ def confidence(c: Comparison, d: Decision) -> str:
     if d.missing:
         whole = f"{answered} of {count} {what} are verified (not: {few([x['label'] for x in d.missing])})"
     if count == 1:
-        whole = f"its {what[:-1]} is {'verified' if answered else 'not verified'}"
+        whole = f"the {what[:-1]} is {'verified' if answered else 'not verified'}"
     parts, doubts = [whole], 0
     if c.stepped and np.isfinite(d.known):
-        well = amount(d.known, d.error) if d.known > LEAST else f"better than {amount(LEAST, d.error)}"
+        well = amount(d.known, d.error) if d.known > LEAST else f"better than {1e9 * LEAST:g} nm"
         parts.append(f"the exact path is known to {well}")
     elif c.stepped:
-        parts.append("how well the exact path is known is not: there is no run of it at another step")
+        parts.append("the uncertainty of the exact path is unknown, because it was run at one step only")
         doubts += 1
     if several(c):
         parts.append("Coulomb's law itself has several solutions here")
@@ -225,11 +226,11 @@ def confidence(c: Comparison, d: Decision) -> str:
         parts.append(f"{failing} of {len(c.truths)} checks against theory fail")
         doubts += 1
     if c.scene is not None and max(c.scene.growth, default=0.0) > GROWN:
-        parts.append(f"a small change of the start grows {_times(max(c.scene.growth))}")
+        parts.append(f"a small change of the initial state is amplified {_times(max(c.scene.growth))}")
     after = [x for x in d.entries if x.place > 1]
     first = max((x.error for x in d.entries if x.place == 1), default=0.0)
     if after and after[0].error <= first + np.nan_to_num(d.known):
-        parts.append(f"{after[0].names} is hardly farther than the first")
+        parts.append(f"{after[0].names} is within the reference's uncertainty of place 1")
         doubts += 1
     words = "; ".join(parts)
     return f"Confidence: {('high', 'medium', 'low')[min(doubts, 2)]}. {words[:1].upper()}{words[1:]}."
@@ -257,13 +258,13 @@ def price(c: Comparison, d: Decision) -> str:
         return ""
     lift = next((ccp.row[x] / per for x, per in (("lift", 1e3), ("body_lift", 1.0)) if x in ccp.row), np.nan)
     if not c.stepped:
-        return f"Price of the CCP: sliding contacts open; the velocity is {amount(ccp.error, d.error)} off."
+        return f"Price of the CCP: sliding contacts open; the velocity error is {amount(ccp.error, d.error)}."
     if lift < VISIBLE or (pd.isna(lift) and ccp.place == 1 and d.as_exact):
-        return "Price of the CCP: none that is seen; sliding contacts do not open by a tenth of a millimetre."
+        return "Price of the CCP: none visible; sliding contacts open by less than 0.1 mm."
     if pd.isna(lift):
         return f"Price of the CCP: {amount(ccp.error, d.error)}."
-    centre = f"; the centre of a body gets {amount(ccp.error, d.error)} off its path" if c.case else ""
-    return f"Price of the CCP: sliding contacts open, here by up to {far(lift)}{centre}."
+    centre = f"; a body leaves its path by up to {amount(ccp.error, d.error)}" if c.case else ""
+    return f"Price of the CCP: sliding contacts open by up to {far(lift)}{centre}."
 
 
 def cross_checks(c: Comparison) -> str:
@@ -290,9 +291,9 @@ def legend(c: Comparison, d: Decision) -> str:
         start, end = next(iter(c.windows.values()))[["window_start", "window_end"]].iloc[0]
         what = f"largest distance of a body from the exact path, {start:g} to {end:g} s"
     elif c.scene is not None:
-        what = f"mean distance from the exact path, of the farthest body, over {c.scene.until:.3g} s"
+        what = f"mean distance from the exact path over {c.scene.until:.3g} s, for the farthest body"
     else:
-        what = "of the velocity W p + q, relative to |q|. One step: there is no error of the step size"
+        what = "velocity W p + q, relative to |q|; one step has no time discretisation error"
     once = any(x.row.get("timings") == 1 for x in d.entries)
-    least = f"{SAME_ONCE:g} times, being single timings," if once else f"{SAME:g} times"
-    return f"error: {what}{tie}. Costs that differ by less than {least} count as equal."
+    least = f"{SAME_ONCE:g} count as equal, because each is a single timing" if once else f"{SAME:g} count as equal"
+    return f"error: {what}{tie}. Costs within a factor of {least}."

@@ -23,12 +23,12 @@ def sentences(x: Discharge) -> list[str]:
     if known:
         sources = " and ".join(f"{name} from {low:g} to {high:g}" for name, (low, high) in LITERATURE.items())
         found.append(
-            f"Beverloo's law is W = C ρ g^1/2 (D − k d)^5/2, with ρ the mass of the grains by the space they take up, "
-            f"measured in each run as the hole opens. Sources give {sources} for spheres (Nedderman 1992)."
+            f"Beverloo's law is W = C ρ g^1/2 (D − k d)^5/2, with ρ the bulk density of the grains, measured in each "
+            f"run when the hole opens. Literature values for spheres: {sources} (Nedderman 1992)."
         )
     for r in laws:
         if not np.isfinite(r["C_low"]):
-            found.append(f"{_capital(_who(r))}: {r['runs']} runs with a discharge tell no C and no k.")
+            found.append(f"{_capital(_who(r))}: {r['runs']} runs with a discharge do not determine C and k.")
     return [*found, *_too_wide(x), *_left_out(x), *_how_sure(known)]
 
 
@@ -38,8 +38,8 @@ def _too_wide(x: Discharge) -> list[str]:
     if BIN * widest <= 1:
         return []
     return [
-        f"The law is for bins of more than {BIN:g} openings (Mankoc et al. 2007, Granular Matter 9); here the bin is "
-        f"{_two(1 / widest)} of the widest, so that C and k are those of this bin."
+        f"The law holds for bins wider than {BIN:g} openings (Mankoc et al. 2007, Granular Matter 9). Here the bin is "
+        f"{_two(1 / widest)} times the widest opening, so C and k are specific to this bin."
     ]
 
 
@@ -49,7 +49,7 @@ def _law(r: Mapping[Any, Any]) -> str:
     held = ", ".join(f"{x} is {words}" for x, words in zip(NAMES, beside, strict=True))
     if beside[0] == beside[1]:
         held = f"both are {beside[0]}"
-    return f"{_capital(_who(r))}: {constants}; beside what sources give, {held}. {_straight(r)}"
+    return f"{_capital(_who(r))}: {constants}; compared with the literature, {held}. {_straight(r)}"
 
 
 def _beside(r: Mapping[Any, Any], name: str) -> str:
@@ -57,16 +57,16 @@ def _beside(r: Mapping[Any, Any], name: str) -> str:
     (least, most), low, high = LITERATURE[name], r[f"{name}_low"], r[f"{name}_high"]
     if high < least or low > most:
         return "too small" if high < least else "too large"
-    return "not told apart" + (", so wide is the interval" if high - low > WIDE * (most - least) else "")
+    return "consistent" + (", but the interval is wide" if high - low > WIDE * (most - least) else "")
 
 
 def _straight(r: Mapping[Any, Any]) -> str:
     p = r["straight"]
     if not np.isfinite(p):
-        return "Whether the discharge follows the law takes three openings and several starts."
+        return "A test of the law needs three openings and several starts."
     if p < UNLIKELY:
-        return f"The discharge does not follow the law: its means would lie so far from it with a chance of {_two(p)}."
-    return f"The runs do not contradict the law: means as far from it have a chance of {_two(p)}."
+        return f"The discharge does not follow the law (p = {_two(p)})."
+    return f"The runs do not contradict the law (p = {_two(p)})."
 
 
 def _left_out(x: Discharge) -> list[str]:
@@ -77,7 +77,7 @@ def _left_out(x: Discharge) -> list[str]:
     stuck = rows[rows["finished"] & rows["rate"].isna()]
     if len(stuck):
         each = ", ".join(f"{_mm(r)} ({_who(r)})" for r in stuck.drop_duplicates("opening").to_dict("records"))
-        found.append(f"{len(stuck)} runs let too few grains pass for a rate, and are left out: at {each}.")
+        found.append(f"{len(stuck)} runs are omitted because too few grains passed for a rate: {each}.")
     return found
 
 
@@ -85,9 +85,9 @@ def _how_sure(known: Sequence[Mapping[Any, Any]]) -> list[str]:
     if not known:
         return []
     return [
-        f"How sure: intervals hold with {100 * SURE:g} % each, from the scatter of the runs about the law (Student; "
-        "Fieller for k). Intervals that overlap do not tell formulations apart: workbench flow hopper compares their "
-        "discharge start by start."
+        f"Confidence: each interval is a {100 * SURE:g} % interval from the scatter of the runs about the law "
+        "(Student; Fieller for k). Overlapping intervals do not show that formulations agree; workbench flow hopper "
+        "compares their discharge start by start."
     ]
 
 

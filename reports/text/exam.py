@@ -80,21 +80,21 @@ def sentences(exam: Exam) -> list[str]:
         rows = [row for row in found if row["step"] == h]
         most = max(row["passed"] for row in rows)
         best, of = listed([row["subject"] for row in rows if row["passed"] == most]), rows[0]["of"]
-        what = "the experiment" if of == 1 else f"all {of} experiments"
+        what, at = "the experiment" if of == 1 else f"all {of} experiments", f"With {1e3 * h:g} ms steps"
         if most == of:
-            words.append(f"At {1e3 * h:g} ms a step {what} {'is' if of == 1 else 'are'} passed by {best}.")
+            words.append(f"{at} {what} {'is' if of == 1 else 'are'} passed by {best}.")
         elif most == 0:
-            words.append(f"At {1e3 * h:g} ms a step nobody passes {'the' if of == 1 else 'any'} experiment.")
+            words.append(f"{at} no subject passes {'the' if of == 1 else 'any'} experiment.")
         else:
-            words.append(f"At {1e3 * h:g} ms a step nobody passes {what}; the most, {most}, are passed by {best}.")
+            words.append(f"{at} no subject passes {what}; {best} passes the most, {most}.")
     for row in found:
         if row["failed"] and row["step"] == exam.steps[0]:
             own = exam.rows[(exam.rows["subject"] == row["subject"]) & (exam.rows["step"] == row["step"])]
             measured = own[own["value"].notna() & ~own["passed"].astype(bool)]
-            least = f"; farthest off: {against(worst(measured))}" if len(measured) else ""
+            least = f"; largest deviation: {against(worst(measured))}" if len(measured) else ""
             failed = ", ".join(x for x in row["failed"] if x not in row["unplayed"])
             score = f"{row['passed']} of {row['of']}{f', not {failed}' if failed else ''}"
-            gaps = f"; not played in full: {', '.join(row['unplayed'])}" if row["unplayed"] else ""
+            gaps = f"; incomplete: {', '.join(row['unplayed'])}" if row["unplayed"] else ""
             words.append(f"{row['subject']} passes {score}{gaps}{least}.")
     return words
 

@@ -11,7 +11,7 @@ from workbench.comparison.scenes.flow import Flow, at_roughness
 from workbench.comparison.scenes.flow_differences import EXACT, SURE
 
 ASSOCIATED = "ccp"
-ANYTHING = "anything, for so few starts"
+ANYTHING = "unbounded with so few starts"
 
 
 def sentences(f: Flow) -> list[str]:
@@ -19,7 +19,7 @@ def sentences(f: Flow) -> list[str]:
     finer than the grains, and how sure all of that is."""
     rows = f.rows[f.rows["finished"]]
     if rows.empty:
-        return ["No run came to its end: " + "; ".join(dict.fromkeys(f.rows["reason"])) + "."]
+        return ["No run finished: " + "; ".join(dict.fromkeys(f.rows["reason"])) + "."]
     found = [*_changes(f), *_over_mu(f, rows), *_artefact(f, rows), *_checked(f), *_how_sure(f, rows)]
     for r in f.rows[~f.rows["finished"]].to_dict("records"):
         found.append(
@@ -43,7 +43,7 @@ def _changes(f: Flow) -> list[str]:
     itself = d[(d["formulation"] == EXACT) & d["significant"].astype(bool)]
     if len(itself):
         names = listed([x.replace("_", " ") for x in dict.fromkeys(itself["measure"])])
-        found.append(f"The step alone, under Coulomb's law, makes a significant change too: {names}.")
+        found.append(f"The time step alone, under Coulomb's law, also causes a significant change: {names}.")
     return found
 
 
@@ -54,7 +54,7 @@ def _significant(d: pd.DataFrame, measure: str, formulation: str) -> str:
         f"{'more' if r['difference'] > 0 else 'less'} at μ = {r['mu']:g} and {_ms(r['step'])}"
         for r in significant.to_dict("records")
     ])  # fmt: skip
-    rest = f" Elsewhere these runs cannot tell: the difference is {_below(others)}." if len(others) else ""
+    rest = f" Elsewhere there is no significant difference: it is {_below(others)}." if len(others) else ""
     return f"{_title(measure)}: {formulation} has {each} than {EXACT}.{rest}"
 
 
@@ -65,9 +65,9 @@ def _not_significant(each: dict[str, pd.DataFrame], formulation: str, others: bo
     known = [f"{m} {words}" for m, words in bounds.items() if words != ANYTHING]
     open_ = [m for m, words in bounds.items() if words == ANYTHING]
     rest = " in other measures" if others else ""
-    found = f"These runs cannot tell {formulation} from {EXACT}{rest}."
-    found += f" The difference is, at all μ and steps, in {listed(known)}." if known else ""
-    return [found + (f" In {listed(open_)} it may be {ANYTHING}." if open_ else "")]
+    found = f"No significant difference between {formulation} and {EXACT}{rest}."
+    found += f" At all μ and steps the difference is, in {listed(known)}." if known else ""
+    return [found + (f" In {listed(open_)} it is {ANYTHING}." if open_ else "")]
 
 
 def _below(d: pd.DataFrame) -> str:
@@ -100,8 +100,8 @@ def _order(mean: pd.Series, half: pd.Series) -> str:
     """Whether a mean rises or falls significantly from the smallest to the largest friction coefficient."""
     change, open_ = mean.iloc[-1] - mean.iloc[0], half.iloc[-1] + half.iloc[0]
     if not abs(change) > open_:
-        return "these starts do not tell whether it changes"
-    return "it rises" if change > 0 else "it falls"
+        return "no significant change"
+    return "increasing" if change > 0 else "decreasing"
 
 
 def _checked(f: Flow) -> list[str]:
@@ -122,9 +122,9 @@ def _artefact(f: Flow, rows: pd.DataFrame) -> list[str]:
     steps = ", ".join(_needed(mu, x) for mu, x in at_roughness(own).groupby("mu")["needed_step"])
     beside = dict.fromkeys(_two(x) for x in np.sort(own["artefact"] / f.roughness)[[0, -1]])
     return [
-        f"Associated flow ({ASSOCIATED}) holds contacts that slide open by μ h |uₜ|, the mean by their forces. That is "
-        f"finer than the roughness of a grain, {1e6 * f.roughness:.3g} µm here, for steps below {steps}; at the steps "
-        f"here it is {' to '.join(beside)} times the roughness."
+        f"Associated flow ({ASSOCIATED}) opens sliding contacts by μ h |uₜ|, the force-weighted mean. This gap is "
+        f"smaller than the roughness of a grain, {1e6 * f.roughness:.3g} µm here, for steps below {steps}. At the "
+        f"steps used here it is {' to '.join(beside)} times the roughness."
     ]
 
 
@@ -138,12 +138,11 @@ def _how_sure(f: Flow, rows: pd.DataFrame) -> list[str]:
     if EXACT not in set(rows["formulation"]):
         return []
     if not np.isfinite(f.differences["uncertainty"].astype(float)).any():
-        return ["One start does not show what is chance: give more (--seeds)."]
+        return ["One start does not give a confidence interval: use more (--seeds)."]
     return [
-        f"How sure: every number is the mean over {starts} starts of a run less that of {EXACT} from the same start; ± "
-        "is what the spread of these pairs leaves open, for all measures, μ and steps together with "
-        f"{100 * SURE:g} % (Student's t, the spread of all steps at a μ). Grains that collide forget their start: "
-        "single runs mean nothing."
+        f"Confidence: each number is the mean difference from {EXACT} over {starts} starts, paired by start. The "
+        f"interval ± is Student's t from the spread of the pairs of all steps at a μ, simultaneous at {100 * SURE:g} % "
+        "for all measures, μ and steps. Colliding grains are chaotic, so single runs are not significant."
     ]
 
 

@@ -18,7 +18,7 @@ def sentences(run: EventRun, off: Uncertainty, proved: Enclosure | None) -> list
 
 def motions_in_words(motions: Sequence[tuple[EventRun, Uncertainty]]) -> list[str]:
     """How several motions of a case differ, depth first over their forks."""
-    found = [f"Coulomb's law leaves {len(motions)} motions."]
+    found = [f"Coulomb's law admits {len(motions)} motions."]
     before: tuple[int, ...] = ()
     for k, (run, off) in enumerate(motions, start=1):
         same = next((i for i, (a, b) in enumerate(zip(before, run.choices, strict=False)) if a != b), 0)
@@ -26,9 +26,9 @@ def motions_in_words(motions: Sequence[tuple[EventRun, Uncertainty]]) -> list[st
         begun = f"as motion {k - 1} until {_time(fork.t)}, then" if before and fork.t > 0 else f"at {_time(fork.t)}"
         said = "undecided" if fork.taken is None else fork.ways[fork.taken]
         more = len(run.choices) - same - 1
-        later = f", and the first way at {more} later moment{'s' if more > 1 else ''}" if more > 0 else ""
+        later = f"; it takes the first branch at {more} later moment{'s' if more > 1 else ''}" if more > 0 else ""
         end = f"; it ends at {_time(run.end.t)}: {run.reason}" if run.reason and run.stretches else ""
-        sure = "" if off.same_events else f"; a second integration comes to other events from {_time(off.until)} on"
+        sure = "" if off.same_events else f"; a second integration finds other events after {_time(off.until)}"
         found.append(f"Motion {k}: {begun} {said}{later}{end}{sure}.")
         before = run.choices
     return found
@@ -50,10 +50,10 @@ def _known(run: EventRun, off: Uncertainty) -> list[str]:
     if not run.stretches:
         return []
     if not off.same_events:
-        return [f"A second integration comes to other events: the motion is not known beyond {_time(off.until)}."]
+        return [f"A second integration finds other events: the motion is unknown after {_time(off.until)}."]
     found = [
-        f"A second integration, Radau's at 1e-10, differs by {max(off.q, off.v):.0e} in coordinates and velocities, by "
-        f"{off.t:.0e} s in the times of events."
+        f"A second integration (Radau, 1e-10) differs by {max(off.q, off.v):.0e} in coordinates and velocities and by "
+        f"{off.t:.0e} s in event times."
     ]
     return [*found, f"It ends at {_time(off.until)}: {off.reason}."] if off.reason else found
 

@@ -15,8 +15,9 @@ def compared(c: Comparison) -> str:
         return scenes.compared(c)
     if c.case is None:
         return (
-            "One step, solved once by each formulation, against the exact solution of Coulomb's law; velocities in "
-            "percent of the velocity |q| without contact forces, friction in percent of μ p_n."
+            "Each formulation solves one step, and its solution is compared with the exact solution of Coulomb's law. "
+            "Velocity errors are in percent of |q|, the velocity without contact forces; friction errors are in "
+            "percent of μ p_n."
         )
     window, rows = next(iter(c.windows.items()))
     start, end = rows[["window_start", "window_end"]].iloc[0]
@@ -24,16 +25,16 @@ def compared(c: Comparison) -> str:
     if window != "all":
         where += f" of {list(c.windows.values())[-1]['window_end'].iloc[0]:g} s (the window “{window}”)"
     return (
-        f"Formulations at {1e3 * c.settings.steps[0]:g} ms a step against the reference, exact Coulomb friction "
-        f"{followed(c)}, {where}."
+        f"Formulations with {1e3 * c.settings.steps[0]:g} ms steps are compared with the reference, exact Coulomb "
+        f"friction ({followed(c)}), over {where}."
     )
 
 
 def followed(c: Comparison) -> str:
     """How the reference of a case was made."""
     if c.settings.reference == EVENTS:
-        return "followed from event to event"
-    return f"stepped at {1e3 * c.settings.reference_step:g} ms"
+        return "event-driven"
+    return f"{1e3 * c.settings.reference_step:g} ms steps"
 
 
 class Headline(NamedTuple):
@@ -54,7 +55,7 @@ def headline(c: Comparison) -> Headline:
     """Which formulation to take, at the first step size in the first window; what the CCP costs; how sure it is."""
     found = decide(c)
     if found is None:
-        return Headline(["Nothing is recommended: the error that ranks formulations was not measured."], [])
+        return Headline(["No formulation is recommended: the error that ranks them was not computed."], [])
     notes = scenes.notes(c) if c.scene else []
     if c.scene and scenes.touches_nothing(c):
         return Headline(scenes.untouched(c, found.own), notes)

@@ -97,11 +97,11 @@ def faults(x: Contact, exact: Contact) -> list[tuple[str, str]]:
     fast = max(x.least_u, LIFTS * max(x.speed, exact.speed))
     if not x.bears:
         if x.friction > few:
-            found.append(("t", "rubs without pressing"))
+            found.append(("t", "has friction without a normal force"))
     elif x.slack > fast and x.p_n > few:
-        found.append(("n", f"presses while it leaves, with a slack of {_slack(x)}"))
+        found.append(("n", f"presses while separating, with a slack of {_slack(x)}"))
     if x.state != OPEN and x.slack < -fast:
-        found.append(("n", f"goes deeper than the normal law allows, with a slack of {_slack(x)}"))
+        found.append(("n", f"violates the normal law, with a slack of {_slack(x)}"))
     return found + (_of_friction(x, few) if x.bears and is_determined(x, exact) else [])
 
 
@@ -109,14 +109,14 @@ def _of_friction(x: Contact, few: float) -> list[tuple[str, str]]:
     """Faults of size and direction."""
     found, used = [], x.share
     if used > 10 and x.friction - x.limit > few:
-        found.append(("t", f"pushes {used:.0f} times as much as the disc allows"))
+        found.append(("t", f"friction is {used:.0f} times μ pₙ"))
     elif used > 1 + BEYOND and x.friction - x.limit > few:
-        found.append(("t", f"pushes {100 * (used - 1):.0f} % more than the disc allows"))
+        found.append(("t", f"friction is {100 * (used - 1):.0f} % above μ pₙ"))
     elif x.state == SLIDES and used < 1 - BEYOND and x.limit - x.friction > few:
-        some = f"{100 * used:.0f} % of the disc's friction"
-        found.append(("t", "slides without friction" if used < BEYOND else f"slides with {some}"))
+        some = f"friction is {100 * used:.0f} % of μ pₙ"
+        found.append(("t", "slides without friction" if used < BEYOND else some))
     if x.angle > OFF and 2 * np.sin(np.radians(x.angle) / 2) * x.friction > few:
-        found.append(("angle", f"pushes {x.angle:.0f}° off the direction against sliding"))
+        found.append(("angle", f"friction deviates by {x.angle:.0f}° from the direction opposite to sliding"))
     return found
 
 
@@ -143,8 +143,9 @@ def lead(when: str, contact: int, exact: Contact, h: float) -> str:
     """What the contact does under exact Coulomb friction; `when` is a time or empty, h makes forces of impulses."""
     case = not np.isnan(exact.gap)
     speed = f" at {number(exact.speed)}{' m/s' if case else ''}" if exact.state == SLIDES else ""
-    force = f"{number(exact.p_n / h)}{' N' if case else ''}" if exact.p_n > exact.least_p else "nothing"
-    presses = f" and presses with {force}" if exact.state in (SLIDES, STICKS) else ""
+    some = f"a normal force of {number(exact.p_n / h)}{' N' if case else ''}"
+    force = some if exact.p_n > exact.least_p else "no normal force"
+    presses = f", with {force}" if exact.state in (SLIDES, STICKS) else ""
     start = f"At {when}, contact" if when else "Contact"
     return f"{start} {contact} {_does(exact)}{speed} under exact Coulomb friction{presses}."
 
@@ -162,7 +163,7 @@ def in_words(x: Contact, exact: Contact) -> str:
     words = [words for _, words in faults(x, exact)]
     if x.bears and not is_determined(x, exact):
         words.append("the motion does not determine its friction")
-    return ", ".join(words) or "as Coulomb's law asks"
+    return ", ".join(words) or "satisfies Coulomb's law"
 
 
 def cells(x: Contact, exact: Contact, h: float) -> list[tuple[str, bool]]:
@@ -183,7 +184,7 @@ def cells(x: Contact, exact: Contact, h: float) -> list[tuple[str, bool]]:
     ]  # fmt: skip
 
 
-FREE = "free"
+FREE = "n/u"
 """In the place of what the motion leaves open."""
 
 

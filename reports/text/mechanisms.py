@@ -38,7 +38,7 @@ def errs(c: Comparison, step: float | None = None) -> dict[str, list[Reason]]:
     rows = rows[rows["formulation"] != "coulomb"]
     known = {f.label: f for f in c.formulations}
     return {
-        r["label"]: [Reason("no friction", "it has no friction")] if known[r["label"]].friction == "none"
+        r["label"]: [Reason("no friction", "no friction")] if known[r["label"]].friction == "none"
         else what_errs(r, known[r["label"]].options, exact)
         for r in rows.drop_duplicates("label").to_dict("records")
     }  # fmt: skip
@@ -66,54 +66,56 @@ def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[A
 
     if notable("lift", NOTABLE["lift"]):
         far = f"{of('lift'):.3g} mm" if of("lift") < 1e3 else f"{1e-3 * of('lift'):.3g} m"
-        words = f"contacts are lifted, by up to {of('lift'):.3g} mm more than in the reference"
-        add(f"lifts contacts by {far}", words, 1e-3 * of("lift"))
+        words = f"contacts open by up to {of('lift'):.3g} mm more than in the reference"
+        add(f"opens contacts by {far}", words, 1e-3 * of("lift"))
         if pd.notna(exact.get("slip", np.nan)) and CLEAR * of("slip") < own("slip"):
-            slips = f"slip {of('slip'):.0f} mm in touch, where exact friction slips {own('slip'):.0f} mm"
-            add("slides less in touch", f"contacts {slips}", 1e-3 * of("lift"))
+            slips = f"slip {of('slip'):.0f} mm while closed ({own('slip'):.0f} mm under exact friction)"
+            add("less sliding", f"contacts {slips}", 1e-3 * of("lift"))
     if notable("creep", NOTABLE["creep"]):
         speed = of("creep")
-        how = f"creep, at {speed:.0f} µm/s" if speed < 1e4 else f"slide, at {1e-6 * speed:.3g} m/s"
-        add(f"what sticks {how.replace('creep', 'creeps').replace('slide', 'slides').replace(', at', ' at')}",
-            f"contacts that stick in the reference {how}")  # fmt: skip
+        how = f"creep at {speed:.0f} µm/s" if speed < 1e4 else f"slide at {1e-6 * speed:.3g} m/s"
+        add(f"sticking contacts {how}", f"contacts that stick in the reference {how}")
     if notable("penetration", NOTABLE["lift"]):
         deep = f"{of('penetration'):.3g} mm"
-        add(f"goes in by {deep}", f"bodies go into one another by up to {deep}", 1e-3 * of("penetration"))
+        add(f"penetration of {deep}", f"bodies penetrate by up to {deep}", 1e-3 * of("penetration"))
     if abs(of("rebound")) > max(MISSING, CLEAR * abs(own("rebound"))):
         less = "less" if of("rebound") < 0 else "more"
         share = f"{abs(of('rebound')):.2g}"
-        add(f"rebounds {share} {less}", f"impacts give back {share} of the approach {less} than in the reference")
+        add(f"rebounds {share} {less}", f"impacts return {share} {less} of the approach velocity than in the reference")
     if notable("energy_gained", NOTABLE["energy_gained"]):
         gained = f"{of('energy_gained'):.3g} J"
-        add(f"gains {gained}", f"contacts give up to {gained} to the bodies (a spring gives back what it took)")
+        add(f"energy gain of {gained}", f"contacts add up to {gained} to the bodies (a spring returns what it stored)")
     if of("misalignment_rms") > 1.0:
         angle = f"{of('misalignment_rms'):.3g}°"
-        add(f"friction misaligned by {angle}", f"friction is {angle} (RMS) off the direction against sliding{corner}")
+        add(
+            f"friction misaligned by {angle}",
+            f"friction deviates by {angle} (RMS) from the direction opposite to sliding{corner}",
+        )
     if of("yaw_spread") > 0.01:
         spread = f"{100 * of('yaw_spread'):.3g} %"
-        add(f"depends on the heading, {spread}", f"its steps would change by {spread} were the scene turned{corner}")
+        add(f"anisotropic, {spread}", f"rotating the scene changes a step by up to {spread}{corner}")
     if of("friction_rmsd") > 0.01:
         share = f"{100 * of('friction_rmsd'):.3g} %"
-        add(f"friction {share} off", f"|p_t|/(μ p_n) is {share} (RMS) off")
+        add(f"friction error {share}", f"|p_t|/(μ p_n) has an RMS error of {share}")
     compliance = f"{100 * of('velocity_compliance'):.3g} %"
     if of("velocity_compliance") > max(of("velocity_formulation"), NEGLIGIBLE):
-        add("the run's compliance", "more of its error is the run's tangential compliance than the model")
+        add("the run's compliance", "its error comes more from the run's tangential compliance than from the model")
     elif of("velocity_compliance") > max(0.01, 0.5 * of("velocity_error")):
         add("the run's compliance", f"the run's tangential compliance alone changes its velocity by {compliance}")
     if of("velocity_discretisation") > max(of("velocity_formulation"), NEGLIGIBLE):
-        add("the time step", "more of its error is the step size than the model")
+        add("the time step", "its error comes more from the time step than from the model")
     if found:
         return found
     left_out = [name.replace("_", " ") for name in SYMPTOMS if name not in r]
     if left_out:
-        return [Reason("not measured", f"not known, since these metrics were left out: {', '.join(left_out)}")]
+        return [Reason("not measured", f"unknown, because these metrics were not computed: {', '.join(left_out)}")]
     if of("velocity_formulation") > 0.01:
-        law = "its law of friction itself: none of the other reasons that are looked for shows"
-        return [Reason("its law of friction", law)]
-    far = f"the law of friction makes {100 * of('velocity_formulation'):.2g} % of the velocity of its run"
-    local = f" and {100 * of('local_velocity_error'):.3g} % of its single steps" if of("local_velocity_error") else ""
-    none = f"none of the reasons that are looked for shows; {far}{local}"
-    return [Reason("its law of friction", none)]
+        law = "the friction law itself; no other cause was found"
+        return [Reason("friction law", law)]
+    far = f"the friction law causes a velocity error of {100 * of('velocity_formulation'):.2g} % in its run"
+    local = f" and of {100 * of('local_velocity_error'):.3g} % in single steps" if of("local_velocity_error") else ""
+    none = f"no cause was found; {far}{local}"
+    return [Reason("friction law", none)]
 
 
 SYMPTOMS = (

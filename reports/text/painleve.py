@@ -22,7 +22,7 @@ REGIME_WORDS = {
     "lift-off": "Lift-off: {sets} the law of sliding; {opening}.",
     "indeterminate": "Indeterminate: {sets} the law of sliding.",
     "inconsistent": "Inconsistent, Painlevé's paradox: no contact forces satisfy the law of sliding, and only an "
-    "impulse can go on from here. Time stepping, whose unknowns are impulses, takes one, an impact without collision.",
+    "impulse can continue the motion. Time stepping, whose unknowns are impulses, takes an impact without collision.",
 }
 
 
@@ -131,13 +131,15 @@ def in_words(p: Painleve | None, a: Alternatives, regimes: RegimeMap | None = No
 def _sliding_words(p: Painleve) -> list[str]:
     sentences = [_regime_words(p.regime)]
     if p.property_p == "P":
-        sentences.append("M_μ is a P-matrix: the accelerations are unique whatever the loads.")
+        sentences.append("M_μ is a P-matrix: the accelerations are unique for all loads.")
     elif p.property_p == "undecided":
         sentences.append(f"Whether M_μ is a P-matrix is undecided: {p.open}.")
     elif p.verdict is None:
-        sentences.append("A = A_nb − A_tb [μ_b ξ_b] is singular: there is no M_μ, and for some loads no unique answer.")
+        sentences.append(
+            "A = A_nb − A_tb [μ_b ξ_b] is singular: M_μ does not exist, and for some loads there is no unique solution."
+        )
     else:
-        sentences.append("M_μ is no P-matrix: there are loads for which there is no answer, or there are several.")
+        sentences.append("M_μ is not a P-matrix: for some loads there is no solution, or several.")
     return sentences + [_friction_words(x) for x in p.losses]
 
 
@@ -145,7 +147,7 @@ def _regime_words(r: Regime) -> str:
     alike = ", all with the same accelerations" if r.as_given == "infinitely many" and r.opening is not None else ""
     if r.kind == "undecided":
         words = f"How many sets of contact forces satisfy the law of sliding is undecided: {r.reason}."
-        return f"{words} The numbers as they stand have {described(r.as_given)}{alike}."
+        return f"{words} The stored numbers have {described(r.as_given)}{alike}."
     opening = r.opening or ()
     opens = f"contact{'s' * (len(opening) > 1)} {', '.join(map(str, opening))} open{'s' * (len(opening) == 1)}"
     sets = f"{r.kind} sets of contact forces{alike}{',' * bool(alike)} satisfy"
@@ -155,16 +157,16 @@ def _regime_words(r: Regime) -> str:
 
 def regime_text(r: Regime) -> str:
     """The regime by name, and how many answers it has."""
-    return f"{r.name} ({described(r.as_given)}{' as the numbers stand' if r.kind != r.as_given else ''})"
+    return f"{r.name} ({described(r.as_given)}{' for the stored numbers' if r.kind != r.as_given else ''})"
 
 
 def basis(r: Regime) -> str:
     """What a regime that is decided rests on."""
     if r.exact:
-        return "Decided on rational data, exactly."
+        return "Decided exactly on rational data."
     if r.tolerance:
-        return f"Decided exactly; all data within {r.tolerance:g} relative of these agree."
-    return "Decided exactly for the doubles as they stand; with so many contacts no tolerance is followed."
+        return f"Decided exactly; all data within a relative {r.tolerance:g} agree."
+    return "Decided exactly for the stored doubles; with so many contacts no tolerance is applied."
 
 
 def described(kind: str) -> str:
@@ -178,11 +180,11 @@ def _friction_words(x: Loss) -> str:
     c = x.critical
     what = "all coefficients times s, s" if x.name == ALL else x.name
     if c.lo is None:
-        words = f"For {what} = 0 M_μ is no P-matrix"
+        words = f"For {what} = 0 M_μ is not a P-matrix"
     elif math.isinf(c.lo):
-        words = f"M_μ is a P-matrix for every {what} from 0 on"
+        words = f"M_μ is a P-matrix for every {what} ≥ 0"
     else:
-        words = f"M_μ is a P-matrix for {what} from 0 up to {number(c)} (now {x.now:g})"
+        words = f"M_μ is a P-matrix for {what} from 0 to {number(c)} (current value {x.now:g})"
     again = (c.intervals or ())[0 if c.lo is None else 1 :]
     if again:
         words += f"; it is one {'' if c.lo is None else 'again '}on {', '.join(map(_interval, again))}"
@@ -205,14 +207,14 @@ def number(c: CriticalFriction) -> str:
 
 def _map_words(m: RegimeMap) -> str:
     shares = ", ".join(f"{100 * share:.3g} % {name}" for name, share in m.shares().items())
-    words = f"Of the map over {m.x.name} and {m.y.name}: {shares}; M_μ is a P-matrix on {_percent(m.cells.p_matrix)}, "
+    words = f"Map over {m.x.name} and {m.y.name}: {shares}; M_μ is a P-matrix on {_percent(m.cells.p_matrix)}, "
     words += f"by Proposition 1 on {_percent(m.cells.proposition_1)}"
     if m.critical is not None and np.isfinite(m.critical).any():
         name, other = (m.y.name, m.x) if m.friction == "y" else (m.x.name, m.y)
         k = int(np.nanargmin(m.critical))
-        words += f"; the critical {name} is least at {other.name} = {other.values[k]:.4g}: {m.critical[k]:.6g}"
+        words += f"; the critical {name} is smallest at {other.name} = {other.values[k]:.4g}: {m.critical[k]:.6g}"
     if m.regained:
-        words += f"; on {m.regained} of its lines the P-property is lost, or missing at zero, and regained"
+        words += f"; on {m.regained} of its lines the P-property is lost (or absent at zero) and regained"
     return words + "."
 
 

@@ -25,15 +25,15 @@ def sentences(recordings: Recordings, trial: RealityTrial, f: Findings) -> list[
         _caution(rows),
     ]  # fmt: skip
     for r in f.subjects[f.subjects["reason"].fillna("") != ""].to_dict("records"):
-        found.append(f"{r['label']} has no numbers: {r['reason']}.")
+        found.append(f"{r['label']} has no results: {r['reason']}.")
     for r in rows[rows["failures"].fillna("") != ""].to_dict("records"):
         found.append(
-            f"{r['label']} came to the end of {r['tosses']} of the {len(trial.test)} tosses only ({r['failures']}); "
-            "its errors and differences are those on these."
+            f"{r['label']} finished only {r['tosses']} of the {len(trial.test)} tosses ({r['failures']}); "
+            "its errors and differences are over these."
         )
     if recordings.left_out:
         name, why = next(iter(recordings.left_out.items()))
-        found.append(f"{len(recordings.left_out)} files were left out, the first of them {name}: {why}.")
+        found.append(f"{len(recordings.left_out)} files were omitted, the first being {name}: {why}.")
     return [x for x in found if x]
 
 
@@ -44,16 +44,16 @@ def _answer(recordings: Recordings, trial: RealityTrial, f: Findings, rows: pd.D
         for kind, some in others.groupby("position_verdict")
     }
     parts = [
-        f"{f.reference.capitalize()} predicts where the centre of the {recordings.description.body.name} is to "
-        f"{span(base, 'position', 'mm')}, the mean over {int(base['tosses'])} tosses"
+        f"{f.reference.capitalize()} predicts the centre of the {recordings.description.body.name} with a mean error "
+        f"of {span(base, 'position', 'mm')} over {int(base['tosses'])} tosses"
     ]
     if "less" in words:
-        parts.append(f"better are {_some(words['less'])}")
+        parts.append(f"better: {_some(words['less'])}")
     if "cannot tell" in words:
-        parts.append(f"these data cannot tell it from {_some(words['cannot tell'])}")
+        parts.append(f"not significantly different: {_some(words['cannot tell'])}")
     if "more" in words:
-        parts.append(f"worse are {_some(words['more'])}")
-    return "; ".join(parts) + ". In brackets: differences on the same tosses, and 95 % intervals."
+        parts.append(f"worse: {_some(words['more'])}")
+    return "; ".join(parts) + ". In brackets: paired differences and 95 % intervals."
 
 
 def _some(words: list[str]) -> str:
@@ -66,28 +66,27 @@ def _some(words: list[str]) -> str:
 def _rest(rows: pd.DataFrame, base: Any) -> str:
     unclear = rows[rows["rest_position_verdict"] == "cannot tell"]["label"]
     same = [x for x in unclear if x != base["label"]]
-    words = f"At the end of a recording it is {span(base, 'rest_position', 'mm')} and "
-    words += f"{span(base, 'rest_orientation', 'degrees')} off"
-    return words + (f"; there the data cannot tell it from {listed(same)}." if same else ".")
+    words = f"Its error at the end of a recording is {span(base, 'rest_position', 'mm')} and "
+    words += span(base, "rest_orientation", "degrees")
+    return words + (f"; not significantly different there: {listed(same)}." if same else ".")
 
 
 def _noise(trial: RealityTrial, f: Findings, base: Any) -> str:
     noise = trial.noise
     if not noise.flights:
-        return "No recording begins with free flight, so that nothing tells how far its start errs."
+        return "No recording begins with free flight, so the error of the recorded initial state is unknown."
     x, y, z = noise.velocity
     words = (
-        f"Recorded velocities at the start err by {x:.2g}, {y:.2g} and {z:.2g} m/s along x, y and z and by "
-        f"{noise.spin:.2g} rad/s about each axis, by {noise.flights} free flights"
+        f"Recorded initial velocities have errors of {x:.2g}, {y:.2g} and {z:.2g} m/s along x, y and z and of "
+        f"{noise.spin:.2g} rad/s about each axis, estimated from {noise.flights} free flights"
     )
     spread = f.over_time[(f.over_time["label"] == f.reference) & (f.over_time["measure"] == "spread")]
     if spread.empty:
         return words + "."
     middle = float(spread["value"].mean())
     return (
-        f"{words}. That alone moves the prediction by {middle:.2g} mm, the mean up to {spread['t'].max():.2g} s: a "
-        f"model without any error would be about that far off, where {f.reference} is "
-        f"{base['position']:.3g} mm off."
+        f"{words}. They alone move the prediction by {middle:.2g} mm on average up to {spread['t'].max():.2g} s, which "
+        f"an exact model could not improve on; the error of {f.reference} is {base['position']:.3g} mm."
     )
 
 
@@ -97,11 +96,11 @@ def _phases(trial: RealityTrial, f: Findings) -> str:
     if "flight" not in own.index or len(own) < 2:
         return ""
     worst = str(own["position"].drop("flight").idxmax())
-    parts = [f"From one sample to the next, {f.reference} errs most in {worst}"]
+    parts = [f"From one sample to the next, the error of {f.reference} is largest in {worst}"]
     parts.append(f"{span(own.loc[worst], 'position', 'mm')}, in flight {span(own.loc['flight'], 'position', 'mm')}")
     words = ": ".join(parts) + "."
     if trial.thrower.normal == "gap":
-        words += " The normal law of gaps takes back at once what a recorded state has below the floor; that is in it."
+        words += " It includes the penetration of recorded states, which the normal law of gaps removes at once."
     return words
 
 
@@ -109,10 +108,7 @@ def _caution(rows: pd.DataFrame) -> str:
     count = len(rows) - 1
     if count < 2:
         return ""
-    return (
-        f"Each of the {count} intervals holds for itself: of {FEW} differences that are none, about one would seem to "
-        "be one."
-    )
+    return f"The {count} intervals are not simultaneous: of {FEW} zero differences, about one would appear significant."
 
 
 def span(row: Any, name: str, unit: str) -> str:

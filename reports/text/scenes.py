@@ -23,13 +23,13 @@ STILL = 1e-6
 SHARED = "one_step_error", "body_orientation_error", "body_force_error"
 """Further errors that are ranked in a sentence each."""
 SENSES = {
-    "one_step_error": "In single steps", "body_orientation_error": "In how bodies turn",
-    "body_force_error": "In the contact force on a body",
+    "one_step_error": "error of single steps", "body_orientation_error": "orientation error",
+    "body_force_error": "error of the contact force on a body",
 }  # fmt: skip
 LEAST = {"penetration": 1e-4, "lift": 1e-4, "creep": 1e-4, "drift": 1e-4}
 """Symptoms from which on they are named [m, m/s]."""
 VERBS = {
-    "penetration": "goes in by {} mm", "lift": "is lifted by {} mm", "creep": "creeps at {} mm/s",
+    "penetration": "penetrates by {} mm", "lift": "lifts off by {} mm", "creep": "creeps at {} mm/s",
     "drift": "drifts by {} mm",
 }  # fmt: skip
 
@@ -39,11 +39,11 @@ def compared(c: Comparison) -> str:
     s = shown(c)
     steps = " and ".join(f"{1e3 * h:g}" for h in c.settings.steps)
     engines = " and ".join(s.engines)
-    beside = f", and {engines} beside them," if engines else ""
+    more = f" and {engines}" if engines else ""
     return (
-        f"Formulations at {steps} ms a step{beside} against exact Coulomb friction at "
-        f"{1e3 * c.settings.reference_step:g} ms, {until_words(s)}. Distances are those of the body that is farthest "
-        "from where it is in the reference, the mean over that time."
+        f"Formulations{more} with {steps} ms steps are compared with the reference, exact Coulomb friction "
+        f"({1e3 * c.settings.reference_step:g} ms steps), {until_words(s)}. The error is the mean distance from the "
+        "reference over that time, for the farthest body."
     )
 
 
@@ -65,11 +65,10 @@ def notes(c: Comparison) -> list[str]:
 
 def untouched(c: Comparison, own: float) -> list[str]:
     """What there is to say where no contact bears a load; `own` [m] is the error of exact friction at the step."""
-    step = f" All are {far(own)} from the reference, which is the error of the step alone." if np.isfinite(own) else ""
+    step = f" All have an error of {far(own)}, which comes from the time step alone." if np.isfinite(own) else ""
     return [
-        f"No contact bears a load in {shown(c).until:.3g} s: formulations of contact cannot differ, and nothing is "
-        f"recommended.{step}",
-        "A longer --duration, or a keyframe in which bodies touch (--key NAME), gives something to compare.",
+        f"No contact in {shown(c).until:.3g} s: contact formulations cannot differ, and none is recommended.{step}",
+        "Try a longer --duration, or a keyframe in which bodies touch (--key NAME).",
     ]
 
 
@@ -81,11 +80,11 @@ def _touch(c: Comparison) -> str:
     if begin <= FIRST * shown(c).until:
         return ""
     if begin == np.inf:
-        return f"No contact under exact friction in {shown(c).until:.3g} s; there is under other formulations."
-    alone = "integration" if shown(c).free else "integration and what joints do"
+        return f"No contact under exact friction in {shown(c).until:.3g} s; other formulations have contact."
+    alone = "integration" if shown(c).free else "integration and joints"
     apart = _before_contact(c)
     much = f", by up to {far(apart)}" if apart > STILL else ""
-    return f"No contact until {begin:.4g} s ({few(between)}); until then runs differ by {alone} alone{much}."
+    return f"No contact until {begin:.4g} s ({few(between)}); until then runs differ only by {alone}{much}."
 
 
 def _before_contact(c: Comparison) -> float:
@@ -108,7 +107,7 @@ def touches_nothing(c: Comparison) -> bool:
 def began(c: Comparison) -> str:
     """When the reference's first contact begins; empty where there is none."""
     begin, between = first_contact(_of_reference(c))
-    return f"Under exact friction the first contact begins at {begin:.4g} s: {few(between)}." if between else ""
+    return f"Under exact friction the first contact begins at {begin:.4g} s ({few(between)})." if between else ""
 
 
 def _start(c: Comparison) -> str:
@@ -116,9 +115,7 @@ def _start(c: Comparison) -> str:
     lines = [x for x in shown(c).left_out if x.startswith(RECOVERY)]
     if not lines:
         return ""
-    return (
-        f"Mind the start: {'; '.join(lines)}. How fast that is undone is nobody's law, and distances are about it too."
-    )
+    return f"Initial state: {'; '.join(lines)}. No contact law prescribes how fast, and it contributes to the errors."
 
 
 def first_rows(c: Comparison) -> pd.DataFrame:
@@ -194,7 +191,7 @@ def summary(c: Comparison) -> list[str]:
         symptoms.setdefault(tuple(symptoms_of(c, label)), []).append(str(label))
     said += [f"{_sentence(listed(labels))}: {', '.join(words)}." for words, labels in symptoms.items() if words]
     if plain := [*alike, *symptoms.get((), ())]:
-        said.append(f"Nothing beyond what exact Coulomb friction does at this step shows under {listed(plain)}.")
+        said.append(f"No defect beyond that of exact Coulomb friction at this step: {listed(plain)}.")
     said += _solvers(rows)
     name_of = who if rows["label"].duplicated().any() else itemgetter("label")
     said += [f"{_sentence(name_of(r))} is not compared: {why_not(r)}." for r in _records(rows[~rows["verified"]])]
@@ -212,7 +209,7 @@ def _solvers(rows: pd.DataFrame) -> list[str]:
     parts = rows.dropna(subset="body_position_solver").sort_values("body_position_solver", ascending=False)
     worst = [(r["solver"], r["body_position_solver"], r["label"]) for r in _records(parts.drop_duplicates("solver"))]
     return [
-        f"What {solver} leaves unsolved moves bodies by "
+        f"The remaining residual of {solver} moves bodies by "
         f"{f'{far(apart)} at most, under {label}' if apart > STILL else 'less than a micrometre'}."
         for solver, apart, label in worst
     ]

@@ -22,24 +22,24 @@ def sentences(table: pd.DataFrame, settings: dict[str, Any]) -> list[str]:
     found = []
     for (parameter, output), rows in table.groupby(["parameter", "output"], sort=False):
         true = rows[rows["formulation"] == THE_MOTION]
-        against = "the motion itself" if len(true) else "exact friction by the same steps"
+        against = "the motion itself" if len(true) else "exact friction with the same steps"
         exact = (true if len(true) else rows)["derivative"].iloc[0]
         if not np.isfinite(exact):
-            found.append(f"d{output}/d{parameter}: no derivative to hold others against.")
+            found.append(f"d{output}/d{parameter}: no reference derivative.")
             continue
-        found.append(f"d{output}/d{parameter} = {exact:.6g}, of {against}. {_judged(rows, float(exact))}")
+        found.append(f"d{output}/d{parameter} = {exact:.6g} for {against}. {_judged(rows, float(exact))}")
     absent = table[table["reason"] != ""].drop_duplicates(["formulation", "reason"])
     found += [
         f"{r['formulation']} has no derivative by {r['parameter']}: {r['reason']}" for r in absent.to_dict("records")
     ]
-    for what, words in (("kinks", "one-sided derivatives only"), ("jumps", "data that jump beside the motion")):
+    for what, words in (("kinks", "one-sided derivatives only"), ("jumps", "data that jump near the motion")):
         some = table[table[what] > 0].drop_duplicates("formulation")
         if len(some):
             names = ", ".join(f"{r['formulation']} ({r[what]})" for r in some.to_dict("records"))
             found.append(f"Steps with {words}: {names}.")
     found.append(
-        f"Steps of {1e3 * settings['step']:g} ms to {settings['duration']:g} s. Quotients of whole runs are the check: "
-        f"{_agreement(table)}"
+        f"Steps of {1e3 * settings['step']:g} ms to {settings['duration']:g} s. Check by difference quotients of whole "
+        f"runs: {_agreement(table)}"
     )
     return found
 
@@ -60,8 +60,8 @@ def sampled_in_words(samples: pd.DataFrame) -> list[str]:
             if len(smooth) < count or turned:
                 wrong = f", the wrong sign at {turned}" if turned else ""
                 parts.append(f"{label} has a derivative at {len(smooth)}{wrong}")
-        near = f"Of {count} values of {parameter} within {100 * REACH:g} % of the one in use"
-        every = f"every formulation has d{output}/d{parameter} at all, with the sign of the motion's slope"
+        near = f"Of {count} values of {parameter} within {100 * REACH:g} % of the current one"
+        every = f"every formulation has d{output}/d{parameter} at all of them, with the sign of the motion's slope"
         found.append(f"{near}, {'; '.join(parts) or every}.")
     return found
 
@@ -70,7 +70,7 @@ def _judged(rows: pd.DataFrame, exact: float) -> str:
     own = rows[(rows["formulation"] != THE_MOTION) & np.isfinite(rows["derivative"])]
     if exact == 0.0:
         moving = own[own["derivative"] != 0.0]["formulation"]
-        return "All say so." if moving.empty else f"It moves under {', '.join(moving)}."
+        return "All formulations agree." if moving.empty else f"Nonzero: {', '.join(moving)}."
     right = own[own["error"].abs() <= GOOD]["formulation"]
     turned = own[own["derivative"] * exact < 0]["formulation"]
     blind = own[own["derivative"] == 0.0]["formulation"]
@@ -78,11 +78,11 @@ def _judged(rows: pd.DataFrame, exact: float) -> str:
     parts = [f"Within {100 * GOOD:g} %: {', '.join(right)}."] if len(right) else []
     if len(off):
         some = ", ".join(f"{r['formulation']} ({100 * r['error']:+.0f} %)" for r in off.to_dict("records"))
-        parts.append(f"Off by more: {some}.")
+        parts.append(f"Larger error: {some}.")
     if len(turned):
-        parts.append(f"Of the wrong sign, so that a search goes the wrong way: {', '.join(turned)}.")
+        parts.append(f"Wrong sign, so a gradient search goes the wrong way: {', '.join(turned)}.")
     if len(blind):
-        parts.append(f"Zero, so that a search does not see {rows['parameter'].iloc[0]}: {', '.join(blind)}.")
+        parts.append(f"Zero, so a gradient search ignores {rows['parameter'].iloc[0]}: {', '.join(blind)}.")
     return " ".join(parts)
 
 
@@ -92,10 +92,10 @@ def _agreement(table: pd.DataFrame) -> str:
     # Runs between which something switches tell no derivative.
     known = own["quotient_error"] <= KNOWN * size
     if not known.any():
-        return "none is known well enough."
+        return "none is accurate enough."
     apart = float(((own["derivative"] - own["quotient"]).abs() / size)[known].max())
     which = "all" if known.all() else f"{int(known.sum())} of {len(own)}"
-    return f"{which} that are known differ from the derivatives by {apart:.0e} at most."
+    return f"{which} that are accurate differ from the derivatives by {apart:.0e} at most."
 
 
 def print_table(title: str, words: Sequence[str], table: pd.DataFrame, everything: bool = False) -> None:

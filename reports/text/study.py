@@ -19,7 +19,7 @@ def in_words(found: Order | Bound, column: Column) -> str:
         at_last = f"{shown(found.last, column)} at the smallest"
         return {
             "bounded": f"is at most C h, {shown(1e-3 * found.C, column)} per ms: {at_last}",
-            "zero": "is zero at every step", "not": f"is bounded by no C h: {at_last}",
+            "zero": "is zero at every step", "not": f"has no bound C h: {at_last}",
             "unknown": "not determined by these steps",
         }[found.falls]  # fmt: skip
     between = ""
@@ -30,8 +30,8 @@ def in_words(found: Order | Bound, column: Column) -> str:
         "unknown": "not determined by these steps",
         "not": "does not fall with the step",
         "hardly": f"hardly falls with the step, order {found.p:.2f}{between}",
-        "vanishes": f"vanishes with the step, order {found.p:.2f}{between or ', by two steps alone'}",
-        "limit": f"comes to {shown(found.limit, column)}",
+        "vanishes": f"vanishes with the step, order {found.p:.2f}{between or ', from two steps only'}",
+        "limit": f"converges to {shown(found.limit, column)}",
     }[found.falls]
     ends = [shown(x, column) for x in (found.limit_low, found.limit_high)]
     if found.falls == "limit" and np.isfinite(found.limit_high) and ends[0] != ends[1]:
@@ -48,7 +48,7 @@ def sentences(rows: pd.DataFrame, errors: list[Column], varied: list[str]) -> li
         if len(medians) > 1:
             best, last = (f"{medians.index[i]} ({shown(medians.iloc[i], column)})" for i in (0, -1))
             said.append(
-                f"Over all points the {column.heading} error, a median, is smallest under {best}, largest under {last}."
+                f"Over all points the median {column.heading} error is smallest for {best} and largest for {last}."
             )
     if errors:
         for name in varied:
@@ -75,9 +75,9 @@ def _trend(rows: pd.DataFrame, column: Column, name: str) -> list[str]:
     before, after = (shown(x, column) for x in ends[label])
     between = f"{name} = {_between(low)} to {_between(high)}"
     if before == after:
-        return [f"From {between} no {column.heading} error changes."]
-    only = ", which is the largest change" if len(ends) > 1 else ""
-    return [f"From {between} the {column.heading} error of {label} goes from {before} to {after}{only}."]
+        return [f"For {between} no {column.heading} error changes."]
+    only = ", the largest change" if len(ends) > 1 else ""
+    return [f"For {between} the {column.heading} error of {label} changes from {before} to {after}{only}."]
 
 
 def _ends(rows: pd.DataFrame, name: str) -> tuple[tuple[float, float], tuple[float, float]]:

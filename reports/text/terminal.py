@@ -83,8 +83,8 @@ def _title(c: Comparison) -> str:
     contacts = c.trajectories["contact"].nunique()
     steps = " and ".join(f"{1e3 * h:g}" for h in c.settings.steps)
     return (
-        f"{c.name}: {c.case.description}; {contacts} contact{'s' if contacts > 1 else ''}; steps of {steps} ms, the "
-        f"reference {followed(c)}"
+        f"{c.name}: {c.case.description}; {contacts} contact{'s' if contacts > 1 else ''}; steps of {steps} ms; "
+        f"reference: {followed(c)}"
     )
 
 

@@ -19,15 +19,15 @@ HEADS = {
     "pgs": ("sweep", "change", "residual", "z"),
 }
 MEANINGS = {
-    "enters": "the unknown that becomes basic",
-    "leaves": "the unknown that becomes nonbasic, hence zero",
-    "t": "the covering unknown (z_0 in the textbooks), w = q + M z + t e",
-    "basic": "the unknowns of the tableau's rows",
+    "enters": "unknown that becomes basic",
+    "leaves": "unknown that becomes nonbasic, hence zero",
+    "t": "artificial unknown (z_0 in the textbooks), w = q + M z + t e",
+    "basic": "unknowns of the rows of the tableau",
     "exchanged": "indices i whose w_i and z_i change places",
     "z basic": "indices of the basic z's, the set a of the basis M_aa",
     "infeasible": "indices at which z_i or w_i is negative",
-    "change": "how far the sweep moved z, relative",
-    "residual": "the natural map min(z_i, w_i / M_ii), relative in the same norm",
+    "change": "relative change of z by the sweep",
+    "residual": "natural map min(z_i, w_i / M_ii), relative in the same norm",
 }
 DIGITS = 7
 """Of doubles."""
@@ -89,10 +89,12 @@ def _ending(trace: Trace) -> str:
         assert trace.z is not None
         return f"a solution, z = {vector(trace.z)}, w = {vector(trace.steps[-1].w)}."
     if trace.outcome == "cycle":
-        return f"a cycle. Everything is as after step {trace.again}, and the method would go round for ever."
+        return f"a cycle. The basis is that after step {trace.again} again, so the method would never end."
     if trace.outcome == "ray":
         return f"a ray: {trace.because}."
-    verb = {"singular": "there is no way on", "settled": "settled", "stopped": "stopped unfinished"}[trace.outcome]
+    verb = {"singular": "no further step is possible", "settled": "settled", "stopped": "stopped unfinished"}[
+        trace.outcome
+    ]
     return f"{verb}; {trace.because}."
 
 
@@ -103,15 +105,15 @@ def _consequences(trace: Trace) -> list[str]:
     if trace.ray is not None:
         away = f"z + s {vector(trace.ray.dz)}"
         if trace.solver == "lemke":
-            away += f", t + {value(trace.ray.dt)} s" if trace.ray.dt else " with t as it is"
-        found.append(f"The ray is {away} for all s >= 0, from where the last step has led.")
+            away += f", t + {value(trace.ray.dt)} s" if trace.ray.dt else " with t unchanged"
+        found.append(f"The ray is {away} for all s >= 0, starting from the last step.")
     if trace.proof is not None:
         found.append(
             f"There is no solution: x = {vector(trace.proof)} has x >= 0, M^T x <= 0 and q^T x < 0, hence "
-            "x^T (M z + q) < 0 for every z >= 0, and M z + q >= 0 cannot be."
+            "x^T (M z + q) < 0 for every z >= 0, and M z + q >= 0 is impossible."
         )
     elif trace.ray is not None:
-        found.append("This ray proves nothing: there may be a solution elsewhere (workbench check finds all).")
+        found.append("This ray proves nothing: a solution may exist elsewhere (workbench check finds all).")
     if trace.outcome == "settled":
         assert trace.z is not None
         near = on_support(trace.system, trace.z)

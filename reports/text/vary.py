@@ -12,9 +12,9 @@ from workbench.matrices.paths.path import CriticalValue, Event, Interval
 from workbench.matrices.paths.roots import Root
 
 WORDS = {
-    "birth": "two solutions begin in one point", "fold": "two solutions meet and end",
-    "exchange": "a solution goes on under another index set", "branching": "solutions begin or end in one point",
-    "family": "infinitely many solutions", "isolated": "a solution at this value alone",
+    "birth": "two solutions start at one point", "fold": "two solutions merge and end",
+    "exchange": "a solution continues with another index set", "branching": "solutions start or end at one point",
+    "family": "infinitely many solutions", "isolated": "a solution at this value only",
     "untraced": "degenerate solutions change",
 }  # fmt: skip
 
@@ -120,8 +120,8 @@ def in_words(paths: SolutionPaths) -> list[str]:
     span = f"{p.parameter} from {value(path.start[0])} to {value(path.end[0])}"
     counts = list(dict.fromkeys(count_words(i.solutions) for i in path.intervals))
     sentences = [
-        f"Along {span} the solutions change {many}.",
-        f"Number of solutions between these values: {', '.join(counts)}."
+        f"For {span} the solutions change {many}.",
+        f"Number of solutions between the critical values: {', '.join(counts)}."
         if n
         else f"Number of solutions: {counts[0]}.",
     ]
@@ -134,7 +134,7 @@ def to_text(paths: SolutionPaths, title: str) -> str:
     """For a terminal."""
     p, table = paths.problem, rows(paths)
     widths = [max(len(row[k]) for row in [*table, (p.parameter, "solutions", "")]) for k in (0, 1)]
-    head = f"{p.parameter:<{widths[0]}}  {'solutions':<{widths[1]}}  index sets {{i: unknown i > 0}}, or what happens"
+    head = f"{p.parameter:<{widths[0]}}  {'solutions':<{widths[1]}}  index sets {{i: unknown i > 0}}, or events"
     lines = [f"{where:<{widths[0]}}  {count:<{widths[1]}}  {what}".rstrip() for where, count, what in table]
     words = (textwrap.wrap(sentence, WIDTH) for sentence in (path_words(paths), *in_words(paths)[:2]))
     source, *summary = ("\n".join(lines) for lines in words)
@@ -144,4 +144,4 @@ def to_text(paths: SolutionPaths, title: str) -> str:
 def path_words(paths: SolutionPaths) -> str:
     """What was followed, and how sure that is."""
     n = paths.path.data.n
-    return f"{n} unknown{'' if n == 1 else 's'}: {paths.problem.source}; what follows is exact for these polynomials"
+    return f"{n} unknown{'' if n == 1 else 's'}: {paths.problem.source}; results are exact for these polynomials"

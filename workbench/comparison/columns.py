@@ -51,65 +51,67 @@ LABELS = (
     Column("file", "", "name of the problem", of=PROBLEM),
     Column("scene", "", "name of the scene", of=SCENE),
     Column("formulation", "", "name of the formulation", of=ALL),
-    Column("label", "", "the formulation with the options that differ from their defaults", of=ALL),
+    Column("label", "", "name of the formulation, with the options that differ from their defaults", of=ALL),
 )
 ANSWERED = "where there is an answer"
 WHOLE = "where the window is complete"
 RUNS = (
     *LABELS,
     Column("options", "", "all options of the formulation", of=ALL),
-    Column("law", "", "law that it discretises, against which it is judged beside Coulomb's"),
-    Column("axes", "", "tangent axes of its friction in space: fixed, body, sliding; empty where it has none"),
-    Column("condition", "", "as long as what it moves as Coulomb's law does, where that is known", of=ALL),
+    Column("law", "", "friction law that it discretises; it is judged by this law and by Coulomb's"),
+    Column("axes", "", "tangent axes of friction in space: fixed, body, sliding; empty where it has none"),
+    Column("condition", "", "condition under which its motion is that of Coulomb's law, where one is known", of=ALL),
     Column("solver", "", "name of the solver", of=ALL),
     Column("problem_class", "", "class of the problem that was solved", of=ALL),
     Column("step", "s", "step size", of=STEPPED),
     Column("window", "", "name of the window", of=STEPPED),
     Column("window_start", "s", "start of the window", of=STEPPED),
-    Column("window_end", "s", "end of the window, which the run may clip", of=STEPPED),
-    Column("clipped", "", "whether the window ends with the run, before its own end", of=STEPPED),
-    Column("steps", "1", "finished steps in the window, or those of the sample", of=STEPPED),
+    Column("window_end", "s", "end of the window; the end of the run may clip it", of=STEPPED),
+    Column("clipped", "", "whether the run ends before the window", of=STEPPED),
+    Column("steps", "1", "number of finished steps in the window, or in the sample", of=STEPPED),
     Column(
-        "sampled", "", "whether a sample of the steps was solved, each from a state of the run to round-off",
+        "sampled", "", "whether only a sample of the steps was solved, each from a state of the round-off run",
         of=STEPPED,
     ),
     Column("size", "1", "order of the reduced problem", ANSWERED),
     Column("rank", "1", "rank of the reduced lead matrix in the first step", ANSWERED, CASE),
     Column("rank_min", "1", "least rank of the reduced lead matrix in the window", ANSWERED, CASE),
-    Column("rank_tolerance", "of M", "singular values of the first step that count are above it", ANSWERED, CASE),
+    Column("rank_tolerance", "of M", "threshold above which singular values of the first step count", ANSWERED, CASE),
     Column(
-        "claimed", "", "what the solver says, or why there is no answer: REFUSED, FAILED, TIME_LIMIT, CRASHED", of=ALL
+        "claimed", "", "status reported by the solver, or why there is no answer: REFUSED, FAILED, TIME_LIMIT, CRASHED",
+        of=ALL,
     ),
     Column("verified", "", "whether the window is complete and the residual within the tolerance", of=ALL),
     Column(
-        "residual", "1", "the solved problem's own residual, largest over the window", WHOLE, ALL,
+        "residual", "1", "largest residual of the posed problem over the window", WHOLE, ALL,
         heading="residual", shown="small",
     ),
-    Column("tolerance", "1", "residual up to which an answer of this solver is verified", ANSWERED, ALL),
+    Column("tolerance", "1", "largest residual at which an answer of this solver is verified", ANSWERED, ALL),
     Column("reason", "", "why there is no verified answer", of=ALL),
     Column(
-        "iterations", "1", "iterations of the solver over the window; of a problem, in the last pass", ANSWERED, ALL,
+        "iterations", "1", "iterations of the solver over the window; for a problem, in the last pass", ANSWERED, ALL,
         heading="iter.", shown="count",
     ),
-    Column("taken_over", "", "methods that took over from the solver, and how many steps each solved", of=STEPPED),
-    Column("passes_max", "1", "most passes of a step in which data that depend on the answer settled", of=CASE),
-    Column("build_time", "s", "time of compiling the declaration; of a problem, of posing it", ANSWERED),
+    Column("taken_over", "", "methods that took over from the solver, with the number of steps of each", of=STEPPED),
+    Column("passes_max", "1", "most passes in a step until data that depend on the answer converged", of=CASE),
+    Column("build_time", "s", "time to compile the declaration; for a problem, to pose it", ANSWERED),
     Column(
-        "solve_time", "s", "time of all steps; of a problem, of the solver in the last pass", ANSWERED, ALL,
+        "solve_time", "s", "time of all steps; for a problem, of the solver in the last pass", ANSWERED, ALL,
         heading="time", shown="milliseconds",
     ),
     Column(
-        "cost", "s", "time of a step, of a problem that of the solver: the median of its timings, of which the first, "
-        "which loads code, is left out where a run is short enough to be repeated", ANSWERED, ALL,
+        "cost", "s", "time per step, for a problem that of the solver: median of the timings; where a run is short "
+        "enough to be repeated, the first timing, which loads code, is discarded", ANSWERED, ALL,
     ),
-    Column("cost_low", "s", "the shortest of these timings", ANSWERED, ALL),
-    Column("cost_high", "s", "the longest of these timings", ANSWERED, ALL),
-    Column("timings", "1", "how many timings there are", ANSWERED, ALL),
-    Column("notes", "", "metrics that could not be had, with the reason", of=ALL),
+    Column("cost_low", "s", "shortest of these timings", ANSWERED, ALL),
+    Column("cost_high", "s", "longest of these timings", ANSWERED, ALL),
+    Column("timings", "1", "number of timings", ANSWERED, ALL),
+    Column("notes", "", "metrics that could not be computed, with the reason", of=ALL),
     Column(
-        "first_contact", "s", "start of the first step in which two bodies press on each other", "where any do", SCENE
+        "first_contact", "s", "start of the first step with a contact force between two bodies",
+        "where there is one", SCENE,
     ),
-    Column("first_pair", "", "which bodies these are", of=SCENE),
+    Column("first_pair", "", "names of these bodies", of=SCENE),
 )  # fmt: skip
 """Columns of `runs`; those of the metrics follow."""
 TIMES = ("build_time", "solve_time", "cost", "cost_low", "cost_high", "timings")
@@ -122,29 +124,29 @@ TRAJECTORIES = (
     Column("step", "s", "step size", of=STEPPED),
     Column("body", "", "name of the body", of=SCENE),
     Column("contact", "1", "number of the contact, from 0"),
-    Column("t", "s", "end of the step, at which positions, velocities and energy are", of=STEPPED),
+    Column("t", "s", "end of the step, the time of positions, velocities and energy", of=STEPPED),
     *(Column(x, "m", f"{x} of the centre of mass after the step", of=STEPPED) for x in "xyz"),
-    Column("gap", "m", "gap phi at the start of the step; of a body the smallest of its contacts", of=STEPPED),
+    Column("gap", "m", "gap phi at the start of the step; for a body the smallest of its contacts", of=STEPPED),
     Column("load", "N", "sum of the normal forces on the body", of=SCENE),
     Column("mu", "1", "friction coefficient in force"),
     Column("p_n", "N s", "normal impulse"),
-    Column("u_n", "m/s", "what the normal law is about: normal velocity with gap, restitution and compliance"),
+    Column("u_n", "m/s", "left side of the normal law: normal velocity with gap, restitution and compliance"),
     Column("normalised_friction", "1", "|p_t|/(mu p_n); 0 where the contact is open"),
     Column("misalignment", "deg", "angle between friction and -u_t", "where the contact is closed and slides"),
-    Column("mode", "", "open (carries nothing and leaves), sliding or sticking"),
+    Column("mode", "", "open (no impulse, separating), sliding or sticking"),
     Column("exact_friction", "1", "normalised friction of the exact solution", of=PROBLEM),
     Column("exact_mode", "", "mode in the exact solution", of=PROBLEM),
-    Column("closed", "", "whether the contact carries more than the tolerance", of=PROBLEM),
+    Column("closed", "", "whether the impulse of the contact exceeds the tolerance", of=PROBLEM),
     Column("determined", "", "whether the motion determines the impulses of the contact"),
-    Column("least_impulse", "N s", "impulse up to which the contact carries nothing: tolerance times normaliser"),
-    Column("least_velocity", "m/s", "velocity of the contact up to which it counts as none"),
+    Column("least_impulse", "N s", "largest impulse that counts as zero: tolerance times normaliser"),
+    Column("least_velocity", "m/s", "largest velocity of the contact that counts as zero"),
     Column("energy", "J", "mechanical energy after the step", of=STEPPED),
     Column(
         "sliding_minor", "1/kg^k", "smallest principal minor, of order k, of the sliding matrix",
         "where a contact slides, up to eight contacts", CASE,
     ),
-    Column("residual", "1", "the solved problem's own residual", of=STEPPED),
-    Column("natural_map", "1", "residual of Coulomb's law, all of it at once", of=CASE),
+    Column("residual", "1", "residual of the posed problem", of=STEPPED),
+    Column("natural_map", "1", "residual of Coulomb's law as a whole", of=CASE),
     Column("iterations", "1", "iterations of the solver", of=STEPPED),
     *(
         column for j in (1, 2) for column in (
@@ -154,15 +156,15 @@ TRAJECTORIES = (
         )
     ),
     Column(
-        "position_error", "m", "distance of the centre of mass from the reference; of the reference its uncertainty",
+        "position_error", "m", "distance of the centre of mass from the reference; for the reference its uncertainty",
         of=STEPPED,
     ),
     Column(
         "orientation_error", "rad",
-        "angle from the body's orientation in the reference; of the reference its uncertainty", of=SCENE,
+        "angle from the body's orientation in the reference; for the reference its uncertainty", of=SCENE,
     ),
     Column(
-        "energy_error", "J", "difference of mechanical energy from the reference; of the reference its uncertainty",
+        "energy_error", "J", "difference of mechanical energy from the reference; for the reference its uncertainty",
         of=STEPPED,
     ),
 )  # fmt: skip
@@ -171,10 +173,10 @@ TRAJECTORIES = (
 DIAGNOSTICS = (
     *LABELS,
     Column("step", "s", "step size", of=CASE),
-    Column("quantity", "", "what the verdict is about", of=CASE),
+    Column("quantity", "", "subject of the verdict", of=CASE),
     Column("value", "of the quantity", "its value", "where the quantity has one", CASE),
-    Column("verdict", "", "what follows", of=CASE),
-    Column("witness", "", "what supports the verdict", of=CASE),
+    Column("verdict", "", "verdict on it", of=CASE),
+    Column("witness", "", "evidence for the verdict", of=CASE),
 )
 """Columns of `diagnostics`: a row per formulation, step and quantity, of cases."""
 
@@ -185,14 +187,14 @@ ONWARD = (
     Column("gap_error", "m", "largest difference of a gap from exact friction", of=CASE, shown="millimetres"),
     Column("normal_error", "m/s", "largest difference of a gap's rate in the last of these steps", of=CASE),
     Column(
-        "direction_error", "deg", "largest angle between a contact's sliding and that of exact friction",
+        "direction_error", "deg", "largest angle between the sliding direction and that under exact friction",
         "where it slides under both", of=CASE, shown="degrees",
     ),
     Column(
         "speed_error", "1", "largest difference of a contact's sliding speed, over that of exact friction",
         "where it slides under exact friction", of=CASE, shown="percent",
     ),
-    Column("states", "1", "exact states, of whose errors, where they are defined, each is the median", of=CASE),
+    Column("states", "1", "number of exact states; each error is the median over those where it is defined", of=CASE),
 )  # fmt: skip
 """Columns of `onward`: a row per formulation, step size and number of steps, each the median over exact states."""
 

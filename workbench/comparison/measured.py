@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 PARTS = {
     "reference": (
         "(reference)",
-        "the reference's own uncertainty: an event-driven motion against the same at coarser tolerances, a stepped one "
-        "against half its step, doubled, of scenes against twice its step", STEPPED,
+        "uncertainty of the reference: for an event-driven motion the change with coarser tolerances, for a stepped "
+        "one twice the change at half its step, for scenes the change at twice its step", STEPPED,
     ),
     "discretisation": ("(step size)", "exact Coulomb at this step against the reference", STEPPED),
-    "formulation": ("(formulation)", "the formulation to round-off against exact Coulomb at this step", ALL),
+    "formulation": ("(formulation)", "the formulation, solved to round-off, against exact Coulomb at this step", ALL),
     "compliance": ("(compliance)", "the formulation with the run's tangential compliance against without it", CASE),
-    "solver": ("(solver)", "this solver's answer against the formulation to round-off", ALL),
+    "solver": ("(solver)", "this solver's answer against the formulation solved to round-off", ALL),
 }  # fmt: skip
 """Parts of an error budget (formulary, section 7): heading, the two answers whose distance it is, what has it."""
 

@@ -32,17 +32,17 @@ TIMELINE = (
     Column("contact", "1", "number of the contact, from 0", of=CASE),
     Column("body", "", "name of the body", of=SCENE),
     Column("other", "", f'name of the other body, "{WORLD}" for what does not move', of=SCENE),
-    Column("interval", "1", "number of the interval in which the contact presses throughout, from 0", of=STEPPED),
+    Column("interval", "1", "number of the interval in which the contact stays closed, from 0", of=STEPPED),
     Column(
-        "least_load", "N", "normal force above which they press: the tolerance of the run's answers times the median "
-        "normal force of a contact in the reference", of=SCENE,
+        "least_load", "N", "normal force above which they are in contact: the tolerance of the run's answers times the "
+        "median normal force of a contact in the reference", of=SCENE,
     ),
     Column(
         "mode", "", f"{STICKING}, or {SLIDING} where the sliding speed is above the stick threshold v_th, in an "
-        "event-driven reference above 0; of two bodies it is the mean over their contacts by normal forces", of=STEPPED,
+        "event-driven reference above 0; for two bodies the mean over contacts by normal force", of=STEPPED,
     ),
-    Column("start", "s", "start of the first of these steps, of an event-driven reference the moment", of=STEPPED),
-    Column("end", "s", "end of the last of these steps, of an event-driven reference the moment", of=STEPPED),
+    Column("start", "s", "start of the first of these steps; for an event-driven reference the instant", of=STEPPED),
+    Column("end", "s", "end of the last of these steps; for an event-driven reference the instant", of=STEPPED),
     Column("impulse", "N s", "sum of the normal impulses in this time", of=STEPPED),
     Column("slip", "m", "distance that the contact slides in this time", of=STEPPED),
 )  # fmt: skip
@@ -57,8 +57,8 @@ EVENTS = (
     Column("solver", "", "name of the solver", of=CASE),
     Column("step", "s", "step size", of=CASE),
     Column(
-        "t", "s", "time of the event, of an event-driven reference the moment; elsewhere the start of a step, and "
-        "contacts slide where they are faster than v_th", of=CASE,
+        "t", "s", "time of the event; for an event-driven reference the instant, elsewhere the start of a step, where "
+        "contacts slide if they are faster than v_th", of=CASE,
     ),
     Column("contact", "1", "number of the contact, from 0", of=CASE),
     Column("what", "", "sticks, slips, reverses, lifts off, touches down", of=CASE),

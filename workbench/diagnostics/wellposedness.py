@@ -143,16 +143,16 @@ def _how_robust(result: Entry) -> str:
     if margin is None or margin["distance"] is None:
         return ""
     least, most = margin["distance"]
-    change = f"the number of solutions goes from {margin['here']} to {margin['beyond']}"
+    change = f"the number of solutions changes from {margin['here']} to {margin['beyond']}"
     if most == 0:
-        return f"This q lies on a boundary: beside it {change}, and the least change of q decides."
+        return f"This q lies on a boundary, where {change}: any change of q, however small, decides."
     if margin["fragile"]:
         return (
-            f"This hangs on rounding: {most:.2g} away from q {change}, and half a unit in the last place of q and M "
+            f"This depends on rounding: {most:.2g} away from q {change}, and half a unit in the last place of q and M "
             f"moves q by up to {margin['rounding']:.2g}."
         )
     away = f"{most:.3g}" if least > 0.999 * most else f"between {least:.3g} and {most:.3g}"
-    return f"The nearest q beyond which {change} is {away} away (Euclidean)."
+    return f"The nearest q at which {change} is {away} away (Euclidean)."
 
 
 def _methods(result: Entry) -> str:
@@ -168,10 +168,8 @@ def _methods(result: Entry) -> str:
     if not run:
         return promise
     if not failed:
-        return f"{promise} In floating point {'all' if len(run) == len(methods) else ', '.join(run)} ended verified."
-    if not verified:
-        return f"{promise} In floating point none of them ended verified."
-    return f"{promise} In floating point {', '.join(verified)} ended verified, {', '.join(failed)} did not."
+        return f"{promise} Verified in floating point: {'all' if len(run) == len(methods) else ', '.join(run)}."
+    return f"{promise} Verified in floating point: {', '.join(verified) or 'none'}; not verified: {', '.join(failed)}."
 
 
 def guaranteed(result: Entry) -> list[str]:

@@ -22,7 +22,7 @@ LARGEST_SIDE = 5000
 """Largest number of rows or columns: a dense diagnosis would take hours."""
 
 AS_WRITTEN = "the numbers as they are written, exactly"
-DOUBLES = "the doubles as they are stored, each an exact number of its own (what was 0.1 is 0.1 + 5.6e-18)"
+DOUBLES = "the stored doubles, each taken as an exact number (0.1 is 0.1 + 5.6e-18)"
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,20 +49,20 @@ COLUMNS = (
     Column("case", "", "name of the case", of=CASE),
     Column("label", "", "the formulation with the options that differ from their defaults", of=CASE),
     Column("scheme", "", "scheme of the time step", of=CASE),
-    Column("phase", "", "smooth, stick-slip or impacts: of the motion, with what came before", of=CASE),
-    Column("error", "", "position_error or velocity_error, as `runs` of a comparison has it", of=CASE),
+    Column("phase", "", "phase of the motion: smooth, stick-slip or impacts, including everything before it", of=CASE),
+    Column("error", "", "position_error or velocity_error, as in `runs` of a comparison", of=CASE),
     Column("verdict", "", "vanishes, limit, not, hardly, zero, bounded, unknown", of=CASE),
     Column("order", "1", "order p of C h^p or e_0 + C h^p", "where one is fitted", CASE),
     Column("order_low", "1", "lower end of its interval of 95 %", "of three steps or more", CASE),
     Column("order_high", "1", "upper end", "of three steps or more", CASE),
-    Column("limit", "1", "e_0, what is left as the step goes to zero: the error of the formulation's law", of=CASE),
+    Column("limit", "1", "e_0, the error as the step goes to zero, which is that of the formulation's law", of=CASE),
     Column("limit_low", "1", "lower end of its interval of 95 %", "where there is a limit", CASE),
     Column("limit_high", "1", "upper end", "where there is a limit", CASE),
     Column(
         "bound", "1/s", "least C with e <= C h at all steps", "through impacts, where the error is so bounded", CASE
     ),
     Column("last", "1", "the error at the smallest step", of=CASE),
-    Column("uncertainty", "1", "of the motion: its distance from the same at coarser tolerances", of=CASE),
+    Column("uncertainty", "1", "uncertainty of the motion: its change with coarser tolerances", of=CASE),
 )
 """Columns of the orders: a row per formulation, scheme, phase and error."""
 

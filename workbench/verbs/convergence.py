@@ -33,7 +33,7 @@ class Convergence(Result):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        return f"{self.settings['case']}: errors over the step against the event-driven motion"
+        return f"{self.settings['case']}: errors against the step, relative to the event-driven motion"
 
     @cached_property
     def orders(self) -> pd.DataFrame:

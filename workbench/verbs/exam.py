@@ -46,7 +46,7 @@ class ExamResult(Result):
     absent: tuple[str, ...] = ()
     """Subjects that could not be examined, and why."""
 
-    title = "The exam of contact"
+    title = "Contact exam"
 
     @property
     def rows(self) -> pd.DataFrame:

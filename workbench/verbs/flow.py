@@ -49,7 +49,7 @@ class FlowResult(Result):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        return f"{self.flow.case.name}: what formulations do to the flow"
+        return f"{self.flow.case.name}: formulations on granular flow"
 
     @property
     def rows(self) -> pd.DataFrame:

@@ -34,7 +34,7 @@ class Followed(Result):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        return f"{self.run.case.name}: from event to event under Coulomb's law"
+        return f"{self.run.case.name}: event-driven motion under Coulomb's law"
 
     @property
     def events(self) -> pd.DataFrame:

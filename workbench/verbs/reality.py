@@ -52,7 +52,7 @@ class RealityResult(Result):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        return f"{self.recordings.description.body.name}: formulations of contact against recorded motions"
+        return f"{self.recordings.description.body.name}: contact formulations compared with recorded motions"
 
     @property
     def subjects(self) -> pd.DataFrame:

@@ -72,11 +72,11 @@ class Studied(Result):
         wanted = {key for point in self.study.points for key in point.keys}
         there = [record for key, record in self.kept.records.items() if key in wanted]
         verified = sum(record.verified for record in there)
-        words = [f"{len(there)} of {len(wanted)} runs are there, {verified} of them verified in every window."]
+        words = [f"{len(there)} of {len(wanted)} runs are complete, {verified} of them verified in every window."]
         if others := len(self.kept.records) - len(there):
-            words.append(f"{others} runs of other parameters, settings or versions are kept, and not used here.")
+            words.append(f"{others} kept runs of other parameters, settings or versions are not used here.")
         for name, count in self.kept.damaged.items():
-            words.append(f"{count} damaged record{'s' * (count > 1)} in {name}: what stood there was made again.")
+            words.append(f"{count} damaged record{'s' * (count > 1)} in {name}: these runs were repeated.")
         return words
 
     @property

@@ -21,8 +21,8 @@ def _pieces(run: Run) -> Sequence[Run]:
 
 @metric(
     "momentum-error", unit="1",
-    meaning="largest |M v⁺ − M v − h f − Jᵀ p|, what no impulse accounts for, over |M v + h f| + |Jᵀ p|, each measured "
-    "by the velocity that it makes, in the kinetic norm",
+    meaning="largest imbalance of momentum |M v⁺ − M v − h f − Jᵀ p| over |M v + h f| + |Jᵀ p|, each measured by the "
+    "velocity that it causes, in the kinetic norm",
     defined="where something moves or pushes", heading="momentum", shown="small",
 )  # fmt: skip
 def momentum_error(m: MeasuredRun) -> float:
@@ -41,8 +41,8 @@ def _unbalanced(run: Run, k: NDArray[np.int64]) -> float:
 
 @metric(
     "energy-gained", unit="J",
-    meaning="largest rise of what the contacts' impulses have put into the bodies, beyond what moving surroundings "
-    "drive; friction and passive contacts only take out, and springs of relaxed rows give back what they took",
+    meaning="largest increase of the work of contact impulses on the bodies, beyond that of moving surroundings; "
+    "friction and passive contacts only dissipate, and springs of relaxed rows return what they stored",
     heading="gain",
 )  # fmt: skip
 def energy_gained(m: MeasuredRun) -> float:

@@ -22,9 +22,9 @@ def energy_error(m: MeasuredScene, a: Track, b: Track) -> float:
 
 @metric(
     "one-step-error", unit="1", shown="percent", heading="one step",
-    meaning="RMS over a sample of the steps of the distance between the velocity after one step and after exact "
-    "Coulomb's from the same state, over the mean of the RMS of what the contacts do to it under both, in the kinetic "
-    "norm; from states of exact Coulomb friction, of soft formulations and engines from their own",
+    meaning="RMS over a sample of steps of the distance between the velocities after one step and after one step of "
+    "exact Coulomb from the same state, over the mean RMS of the velocity change by contacts under both, in the "
+    "kinetic norm; from states of exact Coulomb friction, for soft formulations and engines from their own states",
     defined="where a contact acts",
 )  # fmt: skip
 def one_step_error(m: MeasuredScene) -> float:

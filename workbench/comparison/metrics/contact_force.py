@@ -10,7 +10,7 @@ from workbench.step.run import Run
 @distance(
     "wrench-error", unit="1",
     meaning="Σ |G − G*| / Σ |G*|, G the net wrench impulse of the contacts on the bodies, J_nᵀ p_n + J_tᵀ p_t, summed "
-    f"over every {100 * SPAN:g} % of the window and measured by the velocity that it makes, |M⁻¹ G|_M",
+    f"over every {100 * SPAN:g} % of the window and measured by the velocity that it causes, |M⁻¹ G|_M",
     defined="where a contact acts", heading="wrench",
 )  # fmt: skip
 def wrench_error(m: MeasuredRun, a: Run, b: Run) -> float:

@@ -11,15 +11,15 @@ from workbench.comparison.metric import metric
 
 EVENT = "touch-down, lift-off, begin or end of slip"
 MATCHED = (
-    f"matched by the same change of the same contact within {TOLERANCE} steps; what lasts no longer is no event, "
-    "but for touches"
+    f"matched by the same change of the same contact within {TOLERANCE} steps; modes that last no longer are ignored, "
+    "except touches"
 )
 
 
 @metric(
     "mode-time", unit="ms",
-    meaning="time in which a contact does otherwise than in the reference: slides where that sticks, sticks where that "
-    "slides, is open where that presses, or presses where that is open; of the contact for which it is longest",
+    meaning="longest time in which a contact has another mode than in the reference: sliding instead of sticking, "
+    "sticking instead of sliding, open instead of closed, or closed instead of open",
     heading="other mode",
 )  # fmt: skip
 def mode_time(m: MeasuredRun) -> float:

@@ -10,7 +10,7 @@ from workbench.mechanics.law import COULOMB
 @metric(
     "signorini",
     unit="1",
-    meaning="|min(p_n, ρ u_n)| of the worst contact, over its scale of impulses",
+    meaning="largest |min(p_n, ρ u_n)| of a contact, over its scale of impulses",
     heading="Signorini",
     shown="small",
 )
@@ -34,7 +34,7 @@ def dissipation(m: Measured) -> float:
 @metric(
     "natural-map",
     unit="1",
-    meaning="all of Coulomb's law at once, of the worst contact over its scale of impulses",
+    meaning="residual of Coulomb's law as a whole, for the worst contact over its scale of impulses",
     heading="natural map",
     shown="small",
 )
@@ -45,7 +45,7 @@ def natural_map(m: Measured) -> float:
 @metric(
     "law-natural-map",
     unit="1",
-    meaning="all of the law that the formulation discretises (column law) at once, as natural-map has Coulomb's",
+    meaning="residual of the law that the formulation discretises (column law), as natural-map for Coulomb's",
     defined="for a law other than Coulomb's",
     heading="natural map of its law",
     shown="small",

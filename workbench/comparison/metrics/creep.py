@@ -15,8 +15,8 @@ def speed(run: Run) -> Array:
 
 @metric(
     "creep", unit="µm/s",
-    meaning="sliding speed, the median over the steps, of a contact that is closed, and in the reference closed and "
-    "slower than v_th all through the step; of the one that creeps fastest",
+    meaning="median sliding speed over the steps in which a contact is closed, and in the reference closed and slower "
+    "than v_th throughout; for the contact that creeps fastest",
     defined="where there is such a contact", heading="creep",
 )  # fmt: skip
 def creep(m: MeasuredRun) -> float:
@@ -29,7 +29,7 @@ def creep(m: MeasuredRun) -> float:
 
 
 @metric(
-    "slip", unit="mm", meaning="distance that contacts slide while they are closed: of the one that slides farthest",
+    "slip", unit="mm", meaning="largest distance that a contact slides while it is closed",
     heading="slip",
 )  # fmt: skip
 def slip(m: MeasuredRun) -> float:

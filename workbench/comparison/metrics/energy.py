@@ -10,10 +10,9 @@ from workbench.step.run import Run
 
 @distance(
     "energy-error", unit="1",
-    meaning=f"largest difference of energy, averaged over every {100 * SPAN:g} % of the window, over the reference's "
-    "largest kinetic energy, its range of energies in the whole run, or the run's largest change of energy, whichever "
-    "is largest (so that it is 200 % at most), and at least over the forces' work on a fall through the window at its "
-    "first speed",
+    meaning=f"largest difference of energy, averaged over every {100 * SPAN:g} % of the window, relative to the "
+    "largest of the reference's largest kinetic energy, its range of energies in the whole run and the run's largest "
+    "change of energy (so at most 200 %), and at least to the work of forces over the window at its first speed",
     defined="where something moves or pushes", heading="energy",
 )  # fmt: skip
 def energy_error(m: MeasuredRun, a: Run, b: Run) -> float:

@@ -7,7 +7,7 @@ from workbench.comparison.metric import metric
 
 
 @metric(
-    "lift", unit="mm", meaning="largest gap of a contact beyond the same contact's gap in the reference at that time",
+    "lift", unit="mm", meaning="largest excess of a contact's gap over its gap in the reference at the same time",
     heading="lift",
 )  # fmt: skip
 def lift(m: MeasuredRun) -> float:
@@ -15,6 +15,6 @@ def lift(m: MeasuredRun) -> float:
     return 1e3 * max(0.0, float(beyond.max()))
 
 
-@metric("penetration", unit="mm", meaning="largest depth to which a contact goes in", heading="depth")
+@metric("penetration", unit="mm", meaning="largest penetration depth of a contact", heading="depth")
 def penetration(m: MeasuredRun) -> float:
     return 1e3 * max(0.0, -float(m.run.record.phi[m.steps].min()))

@@ -60,8 +60,8 @@ def turned(run: Run, angle: float, k: NDArray[np.int64]) -> Run:
 
 @metric(
     "yaw-spread", unit="1",
-    meaning="what a yaw of the scene changes: RMS over sampled steps from exact Coulomb's states of the largest "
-    "|v_ψ − v|_M, ψ up to 90°, over the RMS of |M⁻¹ Jᵀ p*|_M, what the contacts do to the velocity",
+    meaning="change of a step by a yaw of the scene: RMS over sampled steps from exact Coulomb's states of the largest "
+    "|v_ψ − v|_M, ψ up to 90°, over the RMS of |M⁻¹ Jᵀ p*|_M, the velocity change by contacts",
     defined="in space, where a contact acts and the formulation has an answer to every step", heading="yaw",
     shown="percent",
 )  # fmt: skip

@@ -9,11 +9,11 @@ from workbench.comparison.metric import metric
 
 @metric(
     "local-velocity-error", unit="1",
-    meaning="RMS over the steps of |v − v*|_M, v after one step of the formulation to round-off from exact Coulomb's "
-    "state and v* after exact Coulomb's own, over the mean of the RMS of |M⁻¹ Jᵀ p|_M under both, what the contacts do "
-    "to the velocity; at most 200 %",
+    meaning="RMS over the steps of |v − v*|_M, with v after one step of the formulation, solved to round-off, from "
+    "exact Coulomb's state and v* after exact Coulomb's own step, over the mean RMS of |M⁻¹ Jᵀ p|_M under both, the "
+    "velocity change by contacts; at most 200 %",
     defined="where a contact acts, and the formulation has an answer to every step and no springs of its own, which "
-    "the exact run does not press in", heading="local error",
+    "the exact run does not compress", heading="local error",
     shown="percent",
 )  # fmt: skip
 def local_velocity_error(m: MeasuredRun) -> float:

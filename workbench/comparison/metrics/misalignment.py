@@ -9,7 +9,7 @@ from workbench.mechanics.law import COULOMB
 
 @metric(
     "misalignment-rms", unit="deg",
-    meaning="RMS angle between friction and −u_t, over closed contacts that slide and whose impulses are determined",
+    meaning="RMS angle between friction and −u_t, over sliding contacts whose impulses are determined",
     defined="where one slides and has friction", heading="misalign.", shown="degrees",
 )  # fmt: skip
 def misalignment_rms(m: Measured) -> float:
@@ -18,8 +18,8 @@ def misalignment_rms(m: Measured) -> float:
 
 @metric(
     "law-misalignment", unit="deg",
-    meaning="the same by the law that the formulation discretises (column law): for an ellipse of friction "
-    "coefficients, between its gradient at the friction and −u_t, both in the terms of the round disc",
+    meaning="the same for the law that the formulation discretises (column law): for an ellipse of friction "
+    "coefficients, the angle between its gradient at the friction force and −u_t, both scaled to the round disc",
     defined="for a law other than Coulomb's, where a contact slides and has friction", heading="misalign. by its law",
     shown="degrees",
 )  # fmt: skip

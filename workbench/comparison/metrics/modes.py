@@ -5,23 +5,23 @@ from workbench.comparison.metric import metric
 
 
 @metric(
-    "other-mode", unit="1", meaning="contacts open, sliding or sticking where the exact solution is not",
+    "other-mode", unit="1", meaning="number of contacts whose mode differs from that in the exact solution",
     heading="other mode",
 )  # fmt: skip
 def other_mode(m: MeasuredProblem) -> float:
     return sum(a != b for a, b in zip(m.run.modes, m.exact.modes, strict=True))
 
 
-@metric("open", unit="1", meaning="contacts that carry nothing and leave", heading="open", shown="count")
+@metric("open", unit="1", meaning="number of contacts without impulse that separate", heading="open", shown="count")
 def open_contacts(m: MeasuredProblem) -> float:
     return m.run.modes.count("open")
 
 
-@metric("sliding", unit="1", meaning="contacts that are not open and slide", heading="sliding", shown="count")
+@metric("sliding", unit="1", meaning="number of closed contacts that slide", heading="sliding", shown="count")
 def sliding_contacts(m: MeasuredProblem) -> float:
     return m.run.modes.count("sliding")
 
 
-@metric("sticking", unit="1", meaning="contacts that neither open nor slide", heading="sticking", shown="count")
+@metric("sticking", unit="1", meaning="number of closed contacts that stick", heading="sticking", shown="count")
 def sticking_contacts(m: MeasuredProblem) -> float:
     return m.run.modes.count("sticking")

@@ -16,7 +16,7 @@ SHARE = 0.1
 @distance(
     "friction-rmsd", unit="1",
     meaning="RMS deviation of |p_t|/(μ p_n), over determined contacts that carry a tenth of the RMS normal impulse in "
-    "both answers: the papers' metric, for single contacts",
+    "both answers (the metric of the papers, per contact)",
     defined="where there is such a contact", heading="ratio",
 )  # fmt: skip
 def friction_rmsd(m: Measured, a: Any, b: Any) -> float:

@@ -9,7 +9,7 @@ from workbench.step.run import Run
 
 @distance(
     "orientation-error", unit="deg", meaning="largest angle of a body from its orientation in the reference",
-    defined="where the case has bodies that turn", heading="turn", shown="degrees",
+    defined="where the case has bodies that rotate", heading="turn", shown="degrees",
 )  # fmt: skip
 def orientation_error(m: MeasuredRun, a: Run, b: Run) -> float:
     here, there = (m.case.orientation(x.states_q[m.ends(x)]) for x in (a, b))

@@ -9,9 +9,9 @@ from workbench.step.run import Run
 
 @distance(
     "position-error", unit="1",
-    meaning="largest distance of the centre of mass over the window, over the reference's path from its "
-    "start or how far the run comes from there, whichever is longer (so that it is 200 % at most), and at least over "
-    "the way that v_th, or the speed that forces make in one step, leads in that time",
+    meaning="largest distance of the centre of mass from the reference over the window, relative to the longer of the "
+    "reference's path from its start and the run's distance from there (so at most 200 %), and at least to the way "
+    "covered in that time at v_th or at the speed that forces cause in one step",
     heading="position",
 )  # fmt: skip
 def position_error(m: MeasuredRun, a: Run, b: Run) -> float:
@@ -21,7 +21,7 @@ def position_error(m: MeasuredRun, a: Run, b: Run) -> float:
 
 @distance(
     "path-error", unit="m", shown="millimetres", heading="motion",
-    meaning="largest distance of a body from where it is in the reference, over the window",
+    meaning="largest distance of a body from its position in the reference, over the window",
 )  # fmt: skip
 def path_error(m: MeasuredRun, a: Run, b: Run) -> float:
     apart = m.case.poses(a.states_q[m.ends(a)])[0] - m.case.poses(b.states_q[m.ends(b)])[0]

@@ -13,8 +13,8 @@ STEPS = 10
 
 @metric(
     "rebound", unit="1",
-    meaning="Σ of the speeds at which contacts separate, over Σ of those at which they struck, less the same in the "
-    "reference: -0.8 where nothing comes back of a restitution of 0.8",
+    meaning="Σ of the separation speeds of contacts over Σ of their approach speeds, minus the same in the reference; "
+    "-0.8 where a restitution of 0.8 is lost entirely",
     defined="where contacts strike in both", heading="rebound",
 )  # fmt: skip
 def rebound(m: MeasuredRun) -> float:

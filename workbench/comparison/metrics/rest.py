@@ -30,7 +30,7 @@ def _rests_from(m: MeasuredRun, run: Run) -> int | None:
 
 @metric(
     "rest-time", unit="s",
-    meaning="time from which on neither the centre of mass nor a contact that touches moves faster than v_th",
+    meaning="time after which neither the centre of mass nor a closed contact moves faster than v_th",
     defined="where all rests at the end of the window and moves before", heading="rests",
 )  # fmt: skip
 def rest_time(m: MeasuredRun) -> float:
@@ -39,7 +39,7 @@ def rest_time(m: MeasuredRun) -> float:
 
 
 @metric(
-    "rest-place", unit="mm", meaning="distance of the centre of mass, at rest, from where it rests in the reference",
+    "rest-place", unit="mm", meaning="distance of the resting centre of mass from that of the reference",
     defined="where both rest at the end of the window", heading="rest place",
 )  # fmt: skip
 def rest_place(m: MeasuredRun) -> float:
@@ -51,8 +51,8 @@ def rest_place(m: MeasuredRun) -> float:
 
 @metric(
     "spin-down", unit="s",
-    meaning="time from which on no body turns faster than a hundredth of the reference's fastest turn in the window",
-    defined="where bodies turn, and no longer at the end of the window", heading="spins",
+    meaning="time after which no body rotates faster than 1 % of the reference's largest angular speed in the window",
+    defined="where bodies rotate, and no longer at the end of the window", heading="spins",
 )  # fmt: skip
 def spin_down(m: MeasuredRun) -> float:
     here, there = _turning(m, m.run), _turning(m, m.reference)

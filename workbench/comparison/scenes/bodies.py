@@ -54,7 +54,7 @@ def of_body(name: str, unit: str, heading: str, shown: str, meaning: str, define
 
 @of_body(
     "position_error", "m", "position", "millimetres",
-    "distance of the centre of mass from the reference's, the mean over the times that are compared",
+    "mean distance of the centre of mass from the reference's over the time compared",
 )  # fmt: skip
 def position_error(m: MeasuredScene, a: Track, b: Track) -> Array:
     return distances(a.position[m.ends(a)], b.position[m.ends(b)]).mean(axis=0)
@@ -62,7 +62,7 @@ def position_error(m: MeasuredScene, a: Track, b: Track) -> Array:
 
 @of_body(
     "orientation_error", "rad", "turn", "radians",
-    "angle between the orientation and the reference's, the mean over the times that are compared",
+    "mean angle between the orientation and the reference's over the time compared",
 )  # fmt: skip
 def orientation_error(m: MeasuredScene, a: Track, b: Track) -> Array:
     return angles(a.orientation[m.ends(a)], b.orientation[m.ends(b)]).mean(axis=0)
@@ -70,7 +70,7 @@ def orientation_error(m: MeasuredScene, a: Track, b: Track) -> Array:
 
 @of_body(
     "force_error", "N", "force", "number",
-    "distance of the net contact force from the reference's, means over a twentieth of the time, and of these the mean",
+    "mean distance of the net contact force from the reference's, both averaged over every twentieth of the time",
 )  # fmt: skip
 def force_error(m: MeasuredScene, a: Track, b: Track) -> Array:
     return distances(m.smooth(a, "wrench")[..., :3], m.smooth(b, "wrench")[..., :3]).mean(axis=0)
@@ -78,7 +78,7 @@ def force_error(m: MeasuredScene, a: Track, b: Track) -> Array:
 
 @of_body(
     "moment_error", "N m", "moment", "number",
-    "the same of the moment of all contact forces about the body's centre of mass",
+    "the same for the moment of all contact forces about the body's centre of mass",
 )  # fmt: skip
 def moment_error(m: MeasuredScene, a: Track, b: Track) -> Array:
     return distances(m.smooth(a, "wrench")[..., 3:], m.smooth(b, "wrench")[..., 3:]).mean(axis=0)
@@ -86,8 +86,8 @@ def moment_error(m: MeasuredScene, a: Track, b: Track) -> Array:
 
 @of_body(
     "creep", "m/s", "creep", "number",
-    "sliding speed on what the body touches, the median over the steps in which the body touches and sticks in the "
-    "reference", "where there is such a step in which it touches in the run too",
+    "median sliding speed of the body on what it touches, over the steps in which it sticks in the reference",
+    "where there is such a step in which it touches in the run too",
 )  # fmt: skip
 def creep(m: MeasuredScene) -> Array:
     sticks = m.sticking & (m.run.touched.load[m.steps] > 0)
@@ -97,8 +97,8 @@ def creep(m: MeasuredScene) -> Array:
 
 @of_body(
     "drift", "m", "drift", "millimetres",
-    "how far the body is displaced along what it touches in the steps in which it sticks there in the reference, as "
-    "what is held drifts out of a grasp", "where there is such a step",
+    "displacement of the body along what it touches in the steps in which it sticks there in the reference, such as "
+    "the drift of an object out of a grasp", "where there is such a step",
 )  # fmt: skip
 def drift(m: MeasuredScene) -> Array:
     moved = m.run.h * np.where(m.sticking[..., None], m.run.touched.slide[m.steps], 0.0).sum(axis=0)
@@ -112,15 +112,15 @@ def slip(m: MeasuredScene) -> Array:
 
 @of_body(
     "lift", "m", "lift", "millimetres",
-    "largest gap below the body, beyond the reference's at that time, while something presses on it in the reference",
-    "where contacts are seen before they close",
+    "largest excess of the gap below the body over the reference's at that time, while a contact carries it there",
+    "where contacts are detected before they close",
 )  # fmt: skip
 def lift(m: MeasuredScene) -> Array:
     beyond = m.run.touched.gap[m.steps] - np.maximum(np.nan_to_num(m.mean(m.reference, "gap")), 0.0)
     return _largest(np.where(m.carried, beyond, np.nan))
 
 
-@of_body("penetration", "m", "depth", "millimetres", "largest depth to which a contact of the body goes in")
+@of_body("penetration", "m", "depth", "millimetres", "largest penetration depth of a contact of the body")
 def penetration(m: MeasuredScene) -> Array:
     return _largest(-m.run.touched.gap[m.steps])
 
@@ -134,7 +134,7 @@ ERRORS = (position_error, orientation_error, force_error, moment_error)
 SYMPTOMS = (creep, drift, slip, lift, penetration)
 GROWTH = Column(
     "growth", "1",
-    "how much a displacement of the start by 1e-7 m has grown, the most up to the time that is compared", "",
+    "largest growth of an initial displacement of 1e-7 m over the time compared", "",
     SCENE, "growth",
 )  # fmt: skip
 BODIES = (

@@ -31,7 +31,7 @@ def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
 
 EXPERIMENT = Experiment(
     "balance", "Momentum and energy",
-    "The contact forces that a subject tells, and the weight, are what changes the momentum of every body in every "
-    "step; and once pushed, nothing gains energy. Whoever passes this is read correctly by its adapter.",
-    "Newton 1687", "a thousandth of the weight; 1 % of the kinetic energy and 1 mJ", TRIALS, measure,
+    "In every step the reported contact forces and the weight account for the change of momentum of every body, and "
+    "after the initial push no body gains energy. Passing shows that the adapter reads the subject correctly.",
+    "Newton 1687", "0.1 % of the weight; 1 % of the kinetic energy and 1 mJ", TRIALS, measure,
 )  # fmt: skip

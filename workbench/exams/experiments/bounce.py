@@ -37,8 +37,8 @@ def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
 
 EXPERIMENT = Experiment(
     "bounce", "Bounce",
-    "Balls are dropped from 0.1, 0.173 and 0.31 m. Each leaves the ground with e times the speed sqrt(2 g H) at which "
-    "it came, for e = 0, 0.5 and 1.",
+    "Balls are dropped from 0.1, 0.173 and 0.31 m. Each rebounds with e times its impact speed sqrt(2 g H), "
+    "for e = 0, 0.5 and 1.",
     "Newton's restitution", "0.02: a step of 1 ms changes the speed by 0.4 to 0.7 %",
     {f"e = {e:g}": trial(e) for e in RESTITUTION}, measure,
 )  # fmt: skip

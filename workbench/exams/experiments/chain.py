@@ -42,13 +42,13 @@ def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
 
 
 EXPERIMENT = Experiment(
-    "chain", "An impulse through a chain of balls",
-    "Five equal balls in a row, the first of which comes at 1 m/s. Apart, balls with e = 1 strike one another two by "
-    "two, each stops and the last leaves with 1 m/s. Touching, Hertz's elastic contacts give the last ball 0.989 m/s: "
-    "laws of the impact that treat the touching balls at once and in one go, such as Newton's for all contacts "
-    "together, say 0.4 m/s, and are wrong, although momentum and energy are right; Gauss-Seidel swept along the chain "
-    "says 1. With e = 0 all leave with 0.2 m/s.",
+    "chain", "Impulse through a chain of balls",
+    "Five equal balls stand in a row and the first arrives at 1 m/s. If they are apart and e = 1, they collide in "
+    "pairs: each stops, and the last leaves with 1 m/s. If they touch, Hertz's elastic contacts give the last ball "
+    "0.989 m/s. Impact laws that treat all touching contacts at once, such as Newton's, give 0.4 m/s; momentum and "
+    "energy are right but the result is wrong. Gauss-Seidel swept along the chain gives 1 m/s. With e = 0 all leave "
+    "with 0.2 m/s.",
     "momentum and energy; Hertz 1882 integrated, Herrmann and Seitz, Am. J. Phys. 50 (1982)",
-    "0.02 m/s; a thousandth of the momentum; 2 % of the energy",
+    "0.02 m/s; 0.1 % of the momentum; 2 % of the energy",
     {"apart, e = 1": trial(GAP, 1.0), "touching, e = 1": trial(0.0, 1.0), "touching, e = 0": trial(0.0, 0.0)}, measure,
 )  # fmt: skip

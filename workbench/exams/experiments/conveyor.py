@@ -31,11 +31,11 @@ def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
 
 EXPERIMENT = Experiment(
     "conveyor", "From sticking to sliding on a belt",
-    "A block stands on a belt whose acceleration grows by j = 20 m/s2 a second. It rides along until that is mu g, "
-    "after 0.245 s, and then slides back on the belt, with j (t - 0.245 s)^2 / 2; friction never is more than mu m g. "
-    "The trial is played in the belt's frame, in which the ground rests and gravity leans back: engines have belts of "
-    "many kinds, and gravity of one.",
+    "A block stands on a belt whose acceleration grows at j = 20 m/s3. It moves with the belt until the acceleration "
+    "is mu g, after 0.245 s, and then slides back on it with speed j (t - 0.245 s)^2 / 2; friction never exceeds "
+    "mu m g. The trial runs in the frame of the belt, with a tilting gravity, because engines model belts differently "
+    "but gravity alike.",
     "Coulomb's law with one coefficient; equivalence of inertia and weight",
-    "10 µm/s of creep; 1 % of the force; 1 % of the speed and what it gains in a step",
+    "10 µm/s of creep; 1 % of the force; 1 % of the speed and its gain in one step",
     {"20 m/s3": Trial((sled(),), MU, DURATION, swing=(SWING, 0.0, 0.0))}, measure,
 )  # fmt: skip

@@ -31,9 +31,9 @@ def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
 
 EXPERIMENT = Experiment(
     "groove", "Capsule pinched in a groove",
-    "A capsule lies in a V-groove of 60 degrees that falls by a = 30 degrees. Either wall pushes with "
-    "m g cos a / (2 sin 30), so that it slides with g (sin a - mu cos a / sin 30), and is held where that is negative. "
-    "Four contacts hold three directions: only their resultants count.",
+    "A capsule lies in a V-groove of 60 degrees inclined by a = 30 degrees. Each wall pushes with "
+    "m g cos a / (2 sin 30), so the capsule slides with g (sin a - mu cos a / sin 30), and rests if that is negative. "
+    "Four contacts are redundant here, so only their resultants are compared.",
     "wedge friction; any textbook", "1 % of the acceleration, 10 µm/s of creep",
     {name: Trial((CAPSULE,), mu, END, WALLS, tilted(ANGLE)) for name, mu in FRICTION.items()}, measure,
 )  # fmt: skip

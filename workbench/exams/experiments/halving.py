@@ -41,10 +41,9 @@ def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
 
 
 EXPERIMENT = Experiment(
-    "halving", "Half the step, the same answer",
-    "Four trials of other experiments are played again with half the step. Stopping distance, lift, how far the ground "
-    "gives way and creep are properties of the law and of the block: they do not change with the step, beyond what a "
-    "step of first order loses.",
+    "halving", "Independence of the step",
+    "Four trials of other experiments are repeated with half the step. Stopping distance, lift, penetration and creep "
+    "are properties of the law and of the block, so they must not depend on the step beyond a first-order error.",
     "convergence; Hairer, Nørsett and Wanner", "h v / 4 and 1 mm of the distance, 1 mm of lift, 10 µm, 10 µm/s",
     {**TRIALS, **{name + HALVED: replace(trial, finer=2) for name, trial in TRIALS.items()}}, measure,
 )  # fmt: skip

@@ -18,9 +18,9 @@ def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
 
 
 EXPERIMENT = Experiment(
-    "lift", "Lift of what is fast",
-    "A block on four feet and a ball are thrown along level ground at 6 m/s, mu = 0.5. No force points up but what "
-    "carries the weight, so that nothing rises. Associated flow opens a contact with mu |u_t|: it throws the block to "
+    "lift", "Lift of fast sliding bodies",
+    "A block on four feet and a ball are thrown along level ground at 6 m/s, mu = 0.5. The only upward force "
+    "carries the weight, so neither rises. Associated flow opens a contact with mu |u_t| and throws the block up to "
     "(mu v / (1 + mu^2))^2 / (2 g) = 0.294 m.",
     "Coulomb's law; associated flow: Anitescu 2006, Castro et al. 2022", "1 mm",
     {"block": Trial((sled(velocity=VELOCITY),), 0.5, 0.3), "ball": Trial((BALL,), 0.5, 0.3)}, measure,

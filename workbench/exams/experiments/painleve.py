@@ -67,11 +67,11 @@ def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
 
 EXPERIMENT = Experiment(
     "painleve", "Painlevé's rod",
-    "A rod leans by arctan 2 and is pushed at 3 m/s, its tip behind. Friction turns it, and so presses the tip to the "
-    "ground: with mu = 1 the ground pushes with 2.5 times the weight, and the tip slides on. Beyond mu = 4/3 no force "
-    "is large enough: the tip catches in no time, an impact without collision, and the rod turns over it with what "
-    "angular momentum it has about the tip.",
+    "A rod leans by arctan 2 and is pushed at 3 m/s with its tip behind. Friction rotates it and presses the tip "
+    "against the ground. With mu = 1 the normal force is 2.5 times the weight, and the tip keeps sliding. Above mu = "
+    "4/3 no force is large enough: the tip stops at once (impact without collision), and the rod rotates about it with "
+    "its angular momentum about the tip.",
     "Painlevé 1895; Génot and Brogliato, Eur. J. Mech. A 18 (1999)",
-    "5 % of the turning and of 3 m/s after 30 ms, which are six steps of 5 ms",
+    "5 % of the rotation and of 3 m/s after 30 ms, which are six steps of 5 ms",
     {name: Trial((ROD,), mu, END, settling=0.0) for name, mu in ((SLIDES, 1.0), (CATCHES, 2.0))}, measure,
 )  # fmt: skip

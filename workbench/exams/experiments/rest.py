@@ -33,8 +33,8 @@ def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
 
 EXPERIMENT = Experiment(
     "rest", "At rest on one contact and on four",
-    "A block on four feet and a ball, 1 kg each, rest on level ground. How the weight is shared out to four feet is "
-    "not determined; its resultants are: 9.81 N, and no moment about the centre of mass. Neither goes in: where "
-    "contacts are soft, the ball on its one contact goes in farther than the block on four.",
+    "A block on four feet and a ball, 1 kg each, rest on level ground. The distribution of the weight over four feet "
+    "is not determined, but its resultants are: 9.81 N, and no moment about the centre of mass. Neither body "
+    "penetrates the ground; with soft contacts, the ball on one contact penetrates deeper than the block on four.",
     "statics", "0.1 mm; 1 % of the weight; 1 mm of lever arm", TRIALS, measure,
 )  # fmt: skip

@@ -24,7 +24,7 @@ def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
 
 EXPERIMENT = Experiment(
     "rolling", "From sliding to rolling",
-    "A homogeneous ball is thrown without spin. It slides for 2 v / (7 mu g), and then rolls with 5/7 v, since its "
-    "angular momentum about the contact stays what it is.",
+    "A homogeneous ball is thrown without spin. It slides for 2 v / (7 mu g) and then rolls with 5/7 v, because its "
+    "angular momentum about the contact is conserved.",
     "Euler; any textbook", "1 % of the speed, 1 mm/s of slip", {"2 m/s": Trial((BALL,), MU, DURATION)}, measure,
 )  # fmt: skip

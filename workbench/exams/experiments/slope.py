@@ -29,7 +29,7 @@ def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
 
 EXPERIMENT = Experiment(
     "slope", "Block on a slope",
-    "A block on four feet rests on a slope of angle a where tan a < mu, and slides down with g (sin a - mu cos a) "
-    "where tan a > mu; the resting slopes have 0.69 to 0.88 of mu.",
+    "A block on four feet rests on a slope of angle a if tan a < mu, and slides down with g (sin a - mu cos a) "
+    "if tan a > mu; the resting slopes have tan a = 0.69 to 0.88 mu.",
     "Coulomb 1785; any textbook", "1 % of the acceleration, 10 µm/s of creep: a metre a day", trials(), measure,
 )  # fmt: skip

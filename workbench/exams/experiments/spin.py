@@ -31,7 +31,7 @@ def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
 
 EXPERIMENT = Experiment(
     "spin", "Spin-down of a disc",
-    "A disc with four feet on its rim spins on the spot. Every foot slides along the rim, and brakes it by "
+    "A disc with four feet on its rim spins on the spot. Every foot slides along the rim and decelerates it by "
     "mu m g r / I = 29.4 rad/s2 until it stops after 0.34 s.",
     "angular momentum about the axis", "2 % of the deceleration, 1 mrad/s after 0.5 s",
     {"10 rad/s": Trial((DISC,), MU, 0.5)}, measure,

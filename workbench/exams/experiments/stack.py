@@ -27,9 +27,9 @@ def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
 
 EXPERIMENT = Experiment(
     "stack", "Stacks of unequal masses",
-    "Cubes of 0.2 m on four feet each, mu = 0.5, are put on one another: one on another that has a thousandth, one or "
-    "a thousand times its mass, and six equal ones. They stay where they are; what is soft gives way under the weight.",
-    "statics", "1 mm, half a per cent of an edge",
+    "Cubes of 0.2 m on four feet each, mu = 0.5, are stacked: one on another with 0.001, 1 or 1000 times its mass, and "
+    "six equal ones. They must not move; soft contacts give way under the weight.",
+    "statics", "1 mm, 0.5 % of an edge",
     {**{f"ratio {ratio:g}": pile((1.0, ratio)) for ratio in RATIOS}, f"tower of {TOWER}": pile((1.0,) * TOWER)},
     measure,
 )  # fmt: skip

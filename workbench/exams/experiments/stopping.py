@@ -1,4 +1,4 @@
-"""A block thrown along the ground stops after v^2 / (2 mu g), whatever its mass."""
+"""A block thrown along the ground stops after v^2 / (2 mu g), independent of its mass."""
 
 from collections.abc import Mapping
 
@@ -32,7 +32,7 @@ def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
 
 EXPERIMENT = Experiment(
     "stopping", "Stopping distance",
-    "A block on four feet is thrown along level ground and stops after v^2 / (2 mu g), whatever its mass.",
-    "Coulomb 1785; any textbook", "1 % and what a step of first order loses, h v / 2",
+    "A block on four feet is thrown along level ground and stops after v^2 / (2 mu g), independent of its mass.",
+    "Coulomb 1785; any textbook", "1 % and the first-order error of a step, h v / 2",
     {name: trial(*thrown) for name, thrown in THROWN.items()}, measure,
 )  # fmt: skip

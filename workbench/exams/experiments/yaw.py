@@ -30,10 +30,10 @@ def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
 
 
 EXPERIMENT = Experiment(
-    "yaw", "The same in every direction",
+    "yaw", "Isotropy",
     "The block is thrown at angles of 0, 22.5 and 45 degrees to the axes of the ground. The distance is the same, and "
-    "the block does not leave its line. Friction within a square whose corners are on the axes is 1 / sqrt 2 of it at "
-    "45 degrees (41 % farther), within a square with sides along the axes sqrt 2 (29 % shorter).",
+    "the path is straight. At 45 degrees, friction within a square with corners on the axes is smaller by 1 / sqrt 2 "
+    "(41 % farther), and within a square with sides along the axes larger by sqrt 2 (29 % shorter).",
     "isotropy of Coulomb's disc", "1 % of v^2 / (2 mu g), and h v / 2",
     {f"{yaw:g} degrees": trial(yaw) for yaw in YAWS}, measure,
 )  # fmt: skip
