@@ -44,7 +44,7 @@ class ColumnCollapse(GrainCase):
 
     radius: float = quantity(0.005, "m", "mean radius", "positive")
     spread: float = quantity(0.1, "-", "radii are uniform in radius (1 -+ spread)", "nonnegative")
-    slender: float = quantity(1.5, "-", "height of the column beside its radius", "positive")
+    slender: float = quantity(1.5, "-", "ratio of the column's height to its radius", "positive")
 
     release: float = quantity(0.2, "s", "time at which the tube is gone", "nonnegative")
 

@@ -49,7 +49,7 @@ class Silo(GrainCase):
     duration: ClassVar[float] = 0.64
     measures: ClassVar[dict[str, tuple[str, str]]] = {
         "floor": ("1", "share of the grains' weight that the floor carries, the mean of the run's last fifth"),
-        "sideways": ("1", "K, pressure sideways beside pressure downwards, with which Janssen's law gives that share"),
+        "sideways": ("1", "K, ratio of lateral to vertical pressure, with which Janssen's law gives that share"),
         "height": ("m", "height of the grains' common centre at the end"),
     }
 

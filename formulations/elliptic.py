@@ -23,7 +23,7 @@ from workbench.mechanics.law import Law
 )
 def elliptic(
     s: ContactSymbols,
-    ratio: Annotated[float, "friction coefficient along the second tangent beside that along the first"] = 0.5,
+    ratio: Annotated[float, "ratio of the friction coefficients along the second and the first tangent"] = 0.5,
 ) -> Declaration:
     if not (np.isfinite(ratio) and ratio >= 0):
         raise ModellingError(f"ratio={ratio:g}; a number >= 0 is needed")

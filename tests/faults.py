@@ -193,7 +193,7 @@ def interrupted(number: int, folder: Path, records: int, seconds: float, command
         wrong += [] if status == 128 + number else [f"status {status}: {run.errors}"]
         heard = re.findall(r"^workbench: interrupted.*$", run.errors, re.MULTILINE)
         there = len(read_journals(run.out).records)
-        said = "the same command goes on" if there or command is STUDY else "nothing was written"
+        said = "the same command resumes" if there or command is STUDY else "nothing was written"
         wrong += [] if len(heard) == 1 and said in heard[0] else [run.errors]
         wrong += (
             [f"{there} are kept: {heard}"] if heard and " of " in heard[0] and f" {there} of " not in heard[0] else []

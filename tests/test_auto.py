@@ -43,7 +43,7 @@ def test_the_tolerance_asked_for_is_that_of_the_grade(name):
     found = AUTO.adjusted(1e-5, None).solve(problem)
     assert found.tolerance == 1e-5
     assert found.verified
-    with pytest.raises(WorkbenchError, match="name the solver"):
+    with pytest.raises(WorkbenchError, match="name a solver"):
         AUTO.adjusted(None, 5)
 
 

@@ -57,13 +57,13 @@ def test_intervals_in_a_file(tmp_path):
         (["[1+-]"], "empty"),
         (["[[2.1, 1.9] 1; 1 2]"], "lower end above"),
         (["[2 1; 1 2]", "--uncertainty", "nan"], "--uncertainty is nan"),
-        (["[2 1; 1 2]", "--uncertainty", "-1"], "zero or positive"),
+        (["[2 1; 1 2]", "--uncertainty", "-1"], "a number >= 0"),
         (["[2 1; 1 2]", "--plus-minus", "[-1 1; 1 1]"], "radius \\[0, 0\\] is -1"),
         (["[2 1; 1 2]", "--plus-minus", "[1 1]"], "1 x 2 and the matrix is 2 x 2"),
         (["[2 1; 0 2]", "--symmetric"], "middle of entry"),
         (["[1 2 3; 4 5 6]", "--uncertainty", "0.1"], "2 x 3"),
         (["[2 1; 1 2]", "--uncertainty", "0.1", "--picture", "x.svg"], "--picture"),
-        (["--case", "rod", "-f", "box", "--uncertainty", "0.1"], "--case takes none"),
+        (["--case", "rod", "-f", "box", "--uncertainty", "0.1"], "not for --case"),
     ],
 )
 def test_what_cannot_be_used_is_refused_in_one_line(words, message, capsys):

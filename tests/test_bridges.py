@@ -190,7 +190,7 @@ REFUSED = [
     ("Coulomb's law in the plane as an LCP", cones(RNG, 2, CoulombNCP, 2), "no finite set"),
     ("intervals as bounds", one_set(COULOMB), "no finite set of faces"),
     ("intervals as bounds", one_set(DISC, 2), "no finite set of faces"),
-    ("intervals as bounds", one_set(COULOMB, 2), "no product of intervals"),
+    ("intervals as bounds", one_set(COULOMB, 2), "not a product of intervals"),
     ("free unknowns eliminated", MLCP(np.ones((3, 3)), np.ones(3), [-np.inf, -np.inf, 0], np.inf), "singular"),
     ("free unknowns eliminated", LCP(np.eye(2), np.ones(2)), "no unknown is free"),
     ("free unknowns eliminated", one_set(COULOMB), "no unknown is free"),

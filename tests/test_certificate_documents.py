@@ -278,7 +278,7 @@ def test_what_a_claim_prints_is_one_line():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"format": "another"}, "this is no certificate"),
+        ({"format": "another"}, "this is not a certificate"),
         ({"version": 1}, "version 1 of the format is not read, only 2"),
         ({"version": 3}, "version 3 of"),
         ({"version": "2"}, "version '2' of the format is not read, only 2"),
@@ -352,8 +352,8 @@ def test_depth_and_size_are_limited(monkeypatch):
 
 def test_a_mapping_is_read_as_a_file_is(tmp_path):
     assert wb.verify(MappingProxyType(GOOD))
-    assert "a key that is no text" in refusal({**GOOD, 1: 2})
-    assert "this is no certificate" in refusal([GOOD])
+    assert "a key that is not text" in refusal({**GOOD, 1: 2})
+    assert "this is not a certificate" in refusal([GOOD])
     path = tmp_path / "proof.json"
     path.write_text(json.dumps(GOOD), "utf-8")
     assert read_document(path) == GOOD

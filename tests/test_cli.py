@@ -72,7 +72,7 @@ def test_refused_runs_are_rows_with_a_reason(written):
         (["compare", "wheel", "--normal", "gab"], ["--normal 'gab'", "did you mean 'gap'?"]),
         (["compare", "wheel", "-f", "boks"], ["boks", "did you mean 'box'?"]),
         (["compare", "nothing.hdf5"], ["nothing.hdf5 does not exist"]),
-        (["exam", "coulomb", "--python", "/nothing"], ["python '/nothing' is no program"]),
+        (["exam", "coulomb", "--python", "/nothing"], ["python '/nothing' is not a program"]),
         (["compare", "wheel", "-f", "bax"], ["bax", "box", "coulomb"]),
         (["compare", "wheel", "-f", "box:bonds=last"], ["bonds", "bounds"]),
         (["compare", "wheel", "-f", "box:bounds=lost"], ["lost", "iterated"]),
@@ -385,7 +385,7 @@ def test_check_of_a_formulation_at_any_state_of_a_case(capsys):
     for extra in ([], ["--set", "v=-2,0,0"], ["--at", "0.01"]):
         assert main([*base, *extra]) == 0
         found.append(json.loads(capsys.readouterr().out))
-    assert [x["where"] for x in found] == ["first step", "step from a state of one's own", "step after 0.01 s"]
+    assert [x["where"] for x in found] == ["first step", "step from the given state", "step after 0.01 s"]
     speeds = [[float(Fraction(z)) for z in x["problem"]["solutions"]["points"][0][:2]] for x in found]
     cosine, lost = 3**0.5 / 2, 0.3 * 9.81
     assert speeds[0] == pytest.approx([2 * cosine - lost * 1e-3, 1 - lost * 1e-3], rel=1e-9)
@@ -393,7 +393,7 @@ def test_check_of_a_formulation_at_any_state_of_a_case(capsys):
     assert speeds[2] == pytest.approx([(2 - 0.01 * lost) * x - lost * 1e-3 for x in (cosine, 0.5)], rel=1e-9)
     for extra, words in (
         (["--at", "1e9"], "the run of block goes from 0"),
-        (["--at", "0.1", "--set", "v=1,0,0"], "give at, or q and v"),
+        (["--at", "0.1", "--set", "v=1,0,0"], "at and a state (q, v) are both given"),
         (["--set", "v=1,0"], "3 finite numbers are needed"),
     ):
         assert main([*base, *extra]) == 2

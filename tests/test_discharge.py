@@ -50,7 +50,7 @@ def test_too_few_runs_tell_no_interval_and_no_number_is_made_up():
     wild = beverloo([4.0, 5.0, 6.0, 7.0], [3.0, 9.0, 3.1, 9.5])
     assert np.isnan([wild.C_low, wild.C_high, wild.k_low, wild.k_high]).all()
     assert np.isnan(beverloo([4.0, 5.0, 6.0], [9.0, 5.0, 3.0]).C)
-    with pytest.raises(DataError, match="1 openings with a discharge; two at least make a law"):
+    with pytest.raises(DataError, match="1 openings with a discharge; at least two are needed"):
         beverloo([4.0, 4.0], [3.0, 3.1])
     rows = pd.DataFrame({"formulation": "ccp", "mu": 0.5, "step": 1e-3, "across": [4.0, 5.0], "rate": [1.0, np.nan]})
     (row,) = laws(rows).to_dict("records")
@@ -118,13 +118,16 @@ def test_a_hopper_that_has_not_opened_tells_nothing():
 
 
 def test_what_makes_no_law_is_refused_in_a_line(capsys):
-    with pytest.raises(WorkbenchError, match="1 openings; Beverloo's law takes two at least"):
+    with pytest.raises(WorkbenchError, match="1 openings; a fit of Beverloo's law needs at least two"):
         wb.discharge([0.04, 0.04])
     with pytest.raises(DataError, match=r"opening = 0.2 m; less than the bin's 0.08 m"):
         wb.discharge([0.04, 0.2])
     for words, said in (
-        (["flow", "packing", "--openings", "0.04,0.05"], "--openings are those of the hopper; packing has none"),
-        (["flow", "hopper", "--openings", "0.04,0.05", "--roughness", "0.1"], "--roughness is beside what --openings"),
+        (["flow", "packing", "--openings", "0.04,0.05"], "--openings is for the hopper; packing has no opening"),
+        (
+            ["flow", "hopper", "--openings", "0.04,0.05", "--roughness", "0.1"],
+            "--roughness and --openings exclude each other",
+        ),
         (["flow", "hopper", "--openings", "0.04,wide"], "--openings"),
     ):
         assert main(words) != 0

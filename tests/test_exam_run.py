@@ -184,7 +184,7 @@ def test_the_command_writes_rows_page_motions_and_badges(tmp_path, capsys):
     [
         ({"subjects": ["nobody"]}, "formulation"), ({"experiments": ["flying"]}, "experiment"),
         ({"subjects": ["coulomb"], "steps": [1.0]}, "1e-5 to 0.02"),
-        ({"subjects": ["bullet"], "python": ["/nowhere/python"]}, "is no program"),
+        ({"subjects": ["bullet"], "python": ["/nowhere/python"]}, "is not a program"),
     ],
 )  # fmt: skip
 def test_mistakes_are_reported_in_one_line(given, words):

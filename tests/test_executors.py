@@ -189,7 +189,7 @@ def test_an_executor_that_has_given_up_ends_the_study_with_what_to_do():
             return future
 
     assert pool_of(Cancelled(), 5).workers == 5
-    with pytest.raises(WorkbenchError, match="has given up what was under way; what was finished is kept"):
+    with pytest.raises(WorkbenchError, match="has stopped; finished runs are kept"):
         list(done(pool_of(Cancelled(), 1), abs, iter(range(3))))
 
 

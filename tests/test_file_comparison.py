@@ -363,7 +363,7 @@ def test_the_terminal_tells_all_and_cuts_nothing_off(one, width, capsys, monkeyp
 def test_reasons_that_rows_share_are_reported_once(capsys):
     print_comparison(compared(asymmetric()))
     said = " ".join(capsys.readouterr().out.split())
-    assert said.count("W is no J M^-1 J^T") == 1
+    assert said.count("W is not of the form J M^-1 J^T") == 1
     assert "frictionless, stewart-trinkle, anitescu-potra" in said
 
 

@@ -127,7 +127,7 @@ def test_results_can_be_looked_at_saved_and_shown(make, tmp_path):
 def test_what_solve_takes(tmp_path):
     lcp = wb.solve(wb.solve.__globals__["MLCP"](np.eye(2), [-1.0, 1.0], [0.0, 0.0], [np.inf, np.inf]))
     np.testing.assert_allclose(lcp.z, [1, 0], atol=1e-12)
-    with pytest.raises(wb.WorkbenchError, match="ndarray is no problem"):
+    with pytest.raises(wb.WorkbenchError, match="ndarray is not a problem"):
         wb.solve(np.eye(2))
     with pytest.raises(wb.WorkbenchError, match="does not exist"):
         wb.solve(tmp_path / "nothing.npz")
@@ -248,7 +248,7 @@ class Point(wb.Case):
         ("J_n=[[0, 1]]", "J_n=[0, 1]", "J_n of shape (2,); (1, 2) is needed"),
         ("dict(M", "dict(speed=1, M", "unknown contact datum"),
         ("    size: ClassVar = (2, 0, 1, 1)\n", "", "Point has no size"),
-        ('wb.quantity(0.3, "-", "friction coefficient", "nonnegative")', "0.3", "mu is no parameter"),
+        ('wb.quantity(0.3, "-", "friction coefficient", "nonnegative")', "0.3", "mu is not a parameter"),
         ("def energy", "def energie", "lacks energy"),
         ("np.array([1.0, 0.0])", "np.array([1.0, 0.0, 0.0])", "start gives shapes (2,), (3,)"),
         ("np.stack([q[..., 0], 0 * q[..., 0], q[..., 1]], axis=-1)", "q", "centre of one state has shape (2,)"),
@@ -292,7 +292,7 @@ def test_mistakes_in_a_formulation_are_one_line(old, new, words, own):
 
 @pytest.mark.parametrize("place", ["elliptic:ratio", "elliptic:ratio:2", "elliptic:"])
 def test_options_behind_a_place_are_reported_from_the_place(place, own):
-    with pytest.raises(wb.WorkbenchError, match="is no OPTION=VALUE") as caught:
+    with pytest.raises(wb.WorkbenchError, match="is not OPTION=VALUE") as caught:
         wb.show(f"{own}:{place}")
     assert "import" not in str(caught.value)
 

@@ -273,6 +273,10 @@ def flow_rows(values, steps=(1.0, 2.0), mus=(0.1,), seeds=4):
     ])  # fmt: skip
 
 
+def test_a_measure_that_is_zero_has_no_relative_difference():
+    assert differences(flow_rows(lambda *_: 0.0), ["x"]).empty
+
+
 def test_differences_are_those_of_pairs_beside_coulombs_mean():
     d = differences(flow_rows(lambda f, mu, h, s: 10.0 + s + (0.5 * h if f == "ccp" else 0.1 * h)), ["x"])
     ccp = d[d["formulation"] == "ccp"].set_index("step")

@@ -98,7 +98,7 @@ def test_half_of_the_tosses_suffice_and_fewer_do_not():
     half = tried(trial(Thrower(ends=(Status.RAY, Status.SOLVED))), BOX)
     assert (half.reason, half.mu) == ("", pytest.approx(MU))
     fewer = tried(trial(Thrower(ends=(Status.RAY, Status.RAY, Status.SOLVED)), 6), BOX)
-    assert fewer.reason == "it came to an end on fewer than 50 % of the tosses"
+    assert fewer.reason == "it finished on fewer than 50 % of the tosses"
     assert np.isnan(fewer.mu)
 
 
@@ -108,7 +108,7 @@ def test_what_is_refused_has_the_reason_and_what_comes_late_another(monkeypatch)
     monkeypatch.setattr(module.time, "time", lambda: 5.0)
     assert tried(trial(Thrower(), until=5.0), BOX).reason == ""
     for thrower in (Thrower(), Thrower(refused="it is refused")):
-        assert tried(trial(thrower, until=4.9), BOX).reason == "the allowed time was over before it was done"
+        assert tried(trial(thrower, until=4.9), BOX).reason == "the time limit was reached before it was finished"
 
 
 def test_shorter_recordings_end_in_what_is_not_defined():

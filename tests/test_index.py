@@ -45,7 +45,7 @@ def folder(tmp_path):
 
 def test_an_index_links_the_pages_of_a_folder_and_no_others(folder, capsys):
     assert main(["index", str(folder)]) == 0
-    assert capsys.readouterr().out == f"3 pages: {folder}/index.html\n"
+    assert capsys.readouterr().out == f"3 pages linked: {folder}/index.html\n"
     text = (folder / "index.html").read_text("utf-8")
     assert re.findall(r'href="([^"]*)"', text) == ["check.html", "one/report.html", "deep/er/a%20page%231%25.html"]
     assert "<img" not in text
@@ -54,7 +54,7 @@ def test_an_index_links_the_pages_of_a_folder_and_no_others(folder, capsys):
     assert "default-src &#39;none&#39;" in text
     # It is made anew from the pages, of which it is none.
     assert main(["index", str(folder)]) == 0
-    assert "3 pages" in capsys.readouterr().out
+    assert "3 pages linked" in capsys.readouterr().out
     assert main(["index", str(folder), "--quiet"]) == 0
     assert capsys.readouterr().out == ""
 
@@ -97,7 +97,7 @@ def test_what_makes_no_index_is_reported_in_a_line(folder, tmp_path, capsys, mon
     assert (folder / "index.html").read_text("utf-8") == "<title>my site</title>"
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 3
-    for line, words in zip(said, ("holds no page", "is no folder", "somebody else's page"), strict=True):
+    for line, words in zip(said, ("holds no page", "is not a folder", "not written by the workbench"), strict=True):
         assert words in line
     monkeypatch.setattr("workbench.builtin.reports.pages.index.MOST", 1)
     with pytest.raises(WorkbenchError, match="more than 1 pages"):

@@ -78,7 +78,7 @@ def test_a_record_that_is_gone_since_it_was_read_is_reported(journal):
     journal.append([("k", [{"a": 1}])])
     record = read_journals(journal.path.parent).records["k"]
     journal.path.write_bytes(b"something else\n")
-    with pytest.raises(WorkbenchError, match="has been damaged since it was read; the same command goes on"):
+    with pytest.raises(WorkbenchError, match="has been damaged since it was read; the same command resumes"):
         _ = record.rows
     journal.path.unlink()
     with pytest.raises(WorkbenchError, match=r"journal\.jsonl' cannot be read: No such file"):
@@ -126,7 +126,7 @@ def test_a_record_that_was_cut_off_or_changed_is_absent_and_reported(tmp_path):
 
 
 def test_two_processes_do_not_write_to_one_journal(journal):
-    with pytest.raises(WorkbenchError, match="another process is at work"):
+    with pytest.raises(WorkbenchError, match="another process is using"):
         Journal(journal.path)
 
 

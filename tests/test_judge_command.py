@@ -74,7 +74,7 @@ def test_the_contact_farthest_beyond_its_cone_is_named_and_long_lists_are_cut():
     p = np.concatenate([np.ones(r), np.stack([0.31 + 0.01 * np.arange(r), np.zeros(r)], axis=1).ravel()])
     problem = FrictionProblem(np.eye(3 * r), -p, np.full(r, 0.3))
     words = wb.verdict(problem, p, step=1e-3).words
-    assert words[1] == "Friction is beyond the cone by up to 90 N, at contact 9."
+    assert words[1] == "Friction exceeds the cone by up to 90 N, at contact 9."
     assert words[2].endswith("1, 2, 3, 4, 5, 6, 7, 8, ....")
 
 
@@ -83,7 +83,7 @@ def test_exact_answers_show_nothing_and_relaxed_ones_what_they_relax():
     J = rng.normal(size=(12, 6))
     problem = FrictionProblem(J @ J.T, J @ rng.normal(size=6), np.array([0.3, 0.5, 0.5, 0.8]))
     exact = wb.verdict(problem, wb.solve(problem, "coulomb").p)
-    assert exact.words[-1] == "No symptom at any of 4 contacts."
+    assert exact.words[-1] == "No defect at any of 4 contacts."
     assert exact.verdict.natural_map < 1e-10
     for formulation, symptom in (("ccp", "pushes while it opens"), ("box", "beyond the cone")):
         assert wb.verdict(problem, wb.solve(problem, formulation).p).contacts.symptoms[symptom].any()
@@ -123,7 +123,7 @@ def test_answers_come_from_files_of_every_kind(tmp_path, capsys, ending):
     assert row["symptoms"] == "beyond the cone"
     assert row["beyond"] == pytest.approx(0.2)
     assert main([*asked, "--step", "1e-3", "--out", str(tmp_path / "out")]) == 0
-    assert "beyond the cone by up to 200 N" in capsys.readouterr().out
+    assert "exceeds the cone by up to 200 N" in capsys.readouterr().out
     assert (tmp_path / "out" / "contacts.csv").exists()
 
 
@@ -137,7 +137,7 @@ def test_mistakes_are_reported(tmp_path):
     with pytest.raises(WorkbenchError, match="step = -1 s"):
         wb.verdict(brick(), [1.0, 0.0, 0.0], step=-1.0)
     (tmp_path / "short.csv").write_text("p\n1\n")
-    with pytest.raises(DataError, match=r"short\.csv is no answer: its first line is quantity,index,value"):
+    with pytest.raises(DataError, match=r"short\.csv is not a solution: its first line must be quantity,index,value"):
         wb.verdict(brick(), tmp_path / "short.csv")
     with pytest.raises(DataError, match=r"absent\.npz does not exist"):
         wb.verdict(brick(), tmp_path / "absent.npz")

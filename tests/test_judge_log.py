@@ -71,14 +71,14 @@ def test_forces_are_those_that_move_the_body(tmp_path, logged):
 def test_a_log_of_another_scene_is_reported(tmp_path, logged):
     path, log = logged()
     log["qvel"] = log["qvel"] + 0.01 * np.arange(len(log["qvel"]))[:, None]
-    assert "not what MuJoCo makes of this model" in judged(tmp_path, path, log).words[1]
+    assert "MuJoCo does not reproduce this log" in judged(tmp_path, path, log).words[1]
 
 
 def test_what_flies_shows_nothing(tmp_path, logged):
     path, log = logged()
     log["qpos"][:, 2] += 1.0
     del log["time"]
-    assert judged(tmp_path, path, log).words[-1] == "Nothing touches."
+    assert judged(tmp_path, path, log).words[-1] == "There is no contact."
 
 
 def test_a_log_may_be_a_table_and_the_command_tells_contacts(tmp_path, capsys, logged):

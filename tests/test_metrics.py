@@ -154,7 +154,7 @@ def test_on_a_narrow_terminal_what_was_asked_for_stays_longest(capsys, monkeypat
 def test_what_is_no_metric_is_refused():
     with pytest.raises(UnknownNameError, match="friction-rmsd"):
         on_wheel(["friction-rmds"])
-    with pytest.raises(DataError, match="is no metric"):
+    with pytest.raises(DataError, match="is not a metric"):
         on_wheel([rms])
     with pytest.raises(DataError, match="given twice"):
         on_problem(["cone", METRICS.find("cone")])
@@ -217,5 +217,5 @@ def test_only_a_pure_distance_is_shown_in_percent(unit, shown):
 
 def test_a_metric_of_ones_own_has_no_built_in_ones_name():
     creep = metric("creep", unit="m/s", meaning="another")(lambda m: 1.0)
-    with pytest.raises(DataError, match="the metric creep has the name of a built-in one; it needs another"):
+    with pytest.raises(DataError, match="the metric creep has the name of a built-in one; rename it"):
         on_wheel([creep])

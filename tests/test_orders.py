@@ -254,7 +254,7 @@ def test_what_cannot_be_measured_is_refused_in_a_line(capsys):
     assert "cube has no event-driven motion" in refusal(wb.convergence, "cube", error=WorkbenchError)
     assert "beyond 0.03748 s; ask for a shorter duration" in refusal(wb.convergence, "wedged-box", error=WorkbenchError)
     for steps in (1e-3, [1e-3, 1e-3], [1e-3, -1e-3], [1e-3, np.nan], [1e-3, np.inf]):
-        assert "two different ones" in refusal(wb.convergence, "block", steps=steps, error=DataError)
+        assert "at least two different positive steps" in refusal(wb.convergence, "block", steps=steps, error=DataError)
     assert "midpoint" in refusal(wb.convergence, "block", schemes="midpiont", error=UnknownNameError)
     assert "no scheme" in refusal(wb.convergence, "block", schemes=[], error=DataError)
     assert "lasts 4 steps of 0.4 s" in refusal(wb.convergence, "block", steps=[0.4, 0.2], error=DataError)

@@ -96,7 +96,7 @@ def test_what_is_no_answer_to_the_problem_is_refused_in_a_line(answer, words):
 
 def test_a_class_is_called_and_what_lacks_a_part_is_no_solver():
     assert wb.solve(LCP(BOX.M, BOX.q), solver=Own).verified
-    with pytest.raises(WorkbenchError, match="Half is no solver, for want of: solves, guaranteed_for, tolerance, why_"):
+    with pytest.raises(WorkbenchError, match="Half is not a solver; it lacks: solves, guaranteed_for, tolerance, why_"):
         wb.solve(BOX, solver=type("Half", (), {"name": "half", "solve": None}))
     with pytest.raises(WorkbenchError, match="Thawed has no hash; a dataclass that is a solver has frozen=True"):
         wb.compare(FRICTION, ["box"], solvers=[type("Thawed", (Own,), {"__hash__": None})()])

@@ -201,10 +201,10 @@ def test_what_is_no_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     assert "is a folder" in refused(tmp_path)
     assert "does not exist" in refused(tmp_path / "nothing")
-    assert "no plain file" in refused(tmp_path / "pipe")
-    assert "no plain file" in refused("/dev/zero")
+    assert "not a regular file" in refused(tmp_path / "pipe")
+    assert "not a regular file" in refused("/dev/zero")
     (tmp_path / "bytes").write_bytes(bytes(range(256)))
-    assert "no text" in refused(tmp_path / "bytes")
+    assert "not text" in refused(tmp_path / "bytes")
     refused("a\0b")
 
 

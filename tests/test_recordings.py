@@ -110,8 +110,8 @@ def test_a_motion_in_a_plane_stays_there_without_velocities(tmp_path):
         (BODY + COLUMNS + 'files = "*.csv"\n', "files"),
         ('files = "../*"\n' + BODY + COLUMNS, "pattern"),
         (BODY + COLUMNS + '[units]\nangular_velocity = "mine"\n', "body or world"),
-        (BODY + COLUMNS + "[units\n", "no TOML"),
-        ("body = 3\n" + COLUMNS, "no table"),
+        (BODY + COLUMNS + "[units\n", "not TOML"),
+        ("body = 3\n" + COLUMNS, "not a table"),
     ],
 )
 def test_descriptions_that_do_not_fit_are_refused_in_one_line(tmp_path, one, text, words):
@@ -139,7 +139,7 @@ def test_descriptions_that_do_not_fit_are_refused_in_one_line(tmp_path, one, tex
         (lambda f: f.head(0), "is empty"),
         (lambda f: f.head(3), "at least 5"),
         (lambda f: f.drop(columns="vy"), "no column 'vy'"),
-        (lambda f: f.assign(vx="fast"), "no CSV of numbers"),
+        (lambda f: f.assign(vx="fast"), "not a CSV file of numbers"),
     ],
 )
 def test_a_recording_that_cannot_be_used_is_left_out_and_named(tmp_path, one, change, words):
@@ -168,7 +168,7 @@ def test_files_of_any_bytes_are_left_out_in_one_line(tmp_path, ending):
 def test_a_folder_without_description_or_files_is_refused(tmp_path):
     with pytest.raises(DataError, match=r"recordings\.toml"):
         read_folder(tmp_path)
-    with pytest.raises(DataError, match="no folder"):
+    with pytest.raises(DataError, match="not a folder"):
         read_folder(tmp_path / "missing")
     with pytest.raises(DataError, match="has 0 files"):
         read_folder(described(tmp_path / "data", BODY + COLUMNS))

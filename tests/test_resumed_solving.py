@@ -54,14 +54,14 @@ def test_an_interrupted_command_goes_on_and_comes_to_the_same(problems, tmp_path
         with pytest.raises(SystemExit) as end:
             main(["solve", "problems", "--out", "part"])
     assert end.value.code == 130
-    said = "workbench: interrupted; finished rows are kept in 'part/journal.jsonl', the same command goes on\n"
+    said = "workbench: interrupted; finished rows are kept in 'part/journal.jsonl'; the same command resumes\n"
     assert capsys.readouterr().err == said
     assert [path.name for path in (tmp_path / "part").iterdir()] == ["journal.jsonl"]
     with monkeypatch.context() as m:
         names = made(m)
         assert main(["solve", "problems", "--out", "part"]) == 0
     assert names == ["2.npz", "x.npz"]
-    assert capsys.readouterr().out.startswith("2 of 4 rows were there, in 'part/journal.jsonl'.")
+    assert capsys.readouterr().out.startswith("2 of 4 rows were kept from before, in 'part/journal.jsonl'.")
     pd.testing.assert_frame_equal(timeless("part/results.csv"), timeless("whole/results.csv"), check_exact=True)
     assert (tmp_path / "part" / "provenance.json").exists()
     # Nothing is left to do, and rows for programs are those of the first time, times included.

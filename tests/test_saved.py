@@ -246,7 +246,7 @@ def test_versions_of_what_computes_must_agree(folders, copy):
     changed(copy, "provenance.json", lambda facts: facts["versions"].update(altair="1.0"))
     assert len(wb.report([folders / "one", copy]).runs)
     changed(copy, "provenance.json", lambda facts: facts["versions"].update(numpy="1.0"))
-    with pytest.raises(DataError, match=r"version of numpy 1.0 beside \d"):
+    with pytest.raises(DataError, match=r"version of numpy 1.0 instead of \d"):
         wb.report([folders / "one", copy])
 
 
@@ -276,10 +276,10 @@ def test_what_is_damaged_is_refused_in_one_line(copy, file):
 
 def test_another_format_is_refused_and_says_what_to_do(copy):
     changed(copy, "comparison.json", lambda content: content.update(version=0))
-    with pytest.raises(DataError, match=f"has format 0, and this workbench reads {saved.VERSION}; compare once more"):
+    with pytest.raises(DataError, match=f"has format 0, and this workbench reads {saved.VERSION}; run compare again"):
         wb.report(copy)
     changed(copy, "comparison.json", lambda content: content.update(format="something else"))
-    with pytest.raises(DataError, match="is no saved comparison"):
+    with pytest.raises(DataError, match="is not a saved comparison"):
         wb.report(copy)
 
 

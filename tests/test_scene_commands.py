@@ -213,7 +213,7 @@ def test_values_of_the_model_are_set(box):
 def test_a_scene_is_shown(box, capsys):
     assert main(["show", str(box)]) == 0
     said = capsys.readouterr().out
-    assert "1 body that moves" in said
+    assert "1 moving body" in said
     assert "4 of sliding" in said
     assert "crate" in said
     frame = wb.show(box).frame
@@ -226,16 +226,16 @@ def test_a_scene_is_shown(box, capsys):
     [
         (["compare", "BOX", "--relax", "rigid"], "--relax is for cases, and box.xml is a scene"),
         (["compare", "BOX", "--time-limit", "3"], "--time-limit is for files"),
-        (["compare", "wheel", "--key", "home"], "--key is for scenes, and wheel is the name of a case"),
+        (["compare", "wheel", "--key", "home"], "--key is for scenes; wheel is a case"),
         (["compare", "BOX", "--solver", "lemk"], "unknown solver 'lemk'"),
         (["compare", "BOX", "--key", "home"], "no keyframe 'home'; it has thrown"),
         (["compare", "BOX", "--set", "geom/foot.friction"], "give NAME=VALUE"),
         (["compare", "BOX", "-f", "engine:bullet"], "unknown engine 'engine:bullet'"),
-        (["compare", "BOX", "-f", "engine:mujoco,stiff=1"], "'stiff=1' is no option"),
-        (["compare", "BOX", "-f", "engine:mujoco,timeconst=fast"], "timeconst=fast is no number"),
-        (["compare", "BOX", "--step", "4e-3", "--reference-step", "3e-3"], "no whole multiple"),
+        (["compare", "BOX", "-f", "engine:mujoco,stiff=1"], "'stiff=1' is not an option"),
+        (["compare", "BOX", "-f", "engine:mujoco,timeconst=fast"], "timeconst=fast is not a number"),
+        (["compare", "BOX", "--step", "4e-3", "--reference-step", "3e-3"], "not a whole multiple"),
         (["compare", "BOX", "--duration", "1e-4"], "at least one step"),
-        (["compare", "nothing.xml"], "nothing.xml is no file"),
+        (["compare", "nothing.xml"], "nothing.xml is not a file"),
         (["compare", "hopper", "--key", "home"], "no keyframes"),
         (["compare", "hopper", "--set", "N=100000"], "GB, more than 4"),
         (["compare", "hopper", "--set", "N=abc"], "N=abc: 'abc' is not a number"),

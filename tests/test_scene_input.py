@@ -46,8 +46,8 @@ MODELS = [
     ("page.xml", "<html></html>", "a model begins with <mujoco> or <robot>"),
     ("noise.mjb", "\x01\x02", "failed to load"),
     ("nan.xml", crate("0 0 0.5", "0 0 nan"), "not finite"),
-    ("still.xml", "<mujoco><worldbody><body><geom size='1'/></body></worldbody></mujoco>", "nothing moves"),
-    ("bare.xml", "<mujoco/>", "nothing moves"),
+    ("still.xml", "<mujoco><worldbody><body><geom size='1'/></body></worldbody></mujoco>", "no body can move"),
+    ("bare.xml", "<mujoco/>", "no body can move"),
     ("light.xml", crate('type="box"', 'type="box" mass="0"'), "give the body an <inertial>"),
     ("empty_body.xml", "<mujoco><worldbody><body><freejoint/></body></worldbody></mujoco>", "<inertial>"),
     ("negative.xml", crate('type="box"', 'type="box" mass="-1"'), "negative"),
@@ -112,8 +112,8 @@ def test_an_overlap_at_the_start_is_shown_before_anything_runs(tmp_path, capsys)
 
 
 def test_a_file_that_is_not_there_and_a_folder_are_told_apart_from_models(tmp_path):
-    assert "is no file" in refused(lambda: MujocoScene(tmp_path / "none.xml"))
-    assert "is no file" in refused(lambda: MujocoScene(tmp_path))
+    assert "is not a file" in refused(lambda: MujocoScene(tmp_path / "none.xml"))
+    assert "is not a file" in refused(lambda: MujocoScene(tmp_path))
 
 
 @pytest.mark.parametrize("name", ["häßlich/中 🤖", "a b", "a=b.c, d", "<&>"])
@@ -177,7 +177,7 @@ CONTROLS = [
     ("back.csv", "time,pull,push\n1,1,1\n0,1,1\n", "times must rise"),
     ("ragged.csv", "1,2\n3\n", "row 2 is '3'"),
     ("wide.csv", "1,2,3,4,5\n", "5 columns"),
-    ("broken.npy", "x", "no .npy file of numbers"),
+    ("broken.npy", "x", "not an .npy file of numbers"),
 ]
 
 
@@ -200,8 +200,8 @@ def test_controls_that_are_no_rows_of_numbers_are_refused(tmp_path):
         return refused(lambda: MujocoScene(tmp_path / model, ctrl=ctrl))
 
     assert "(2, 2, 2)" in given(str(tmp_path / "deep.npy"))
-    assert "no .npy file of numbers" in given(str(tmp_path / "things.npy"))
-    assert "is no file" in given("none.csv")
+    assert "not an .npy file of numbers" in given(str(tmp_path / "things.npy"))
+    assert "is not a file" in given("none.csv")
     assert "not finite" in given("nan")
     assert "no actuators" in given("1", "box.xml")
 
@@ -217,7 +217,7 @@ SETS = [
     ({"body/crate.mass": "5"}, "changes nothing"),
     ({"option.cone": "round"}, "pyramidal, elliptic"),
     ({"gem/sides.friction": "1"}, "did you mean 'geom'"),
-    ({"friction": "1"}, "kind/name.attribute is needed"),
+    ({"friction": "1"}, "is not of the form kind/name.attribute"),
     ({"geom/sides.mass": "0"}, "mass"),
     ({"option.timestep": "0"}, "the timestep is 0"),
 ]

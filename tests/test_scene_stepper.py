@@ -347,7 +347,7 @@ def test_what_a_scene_cannot_be_stepped_with_is_refused():
     scene = CaseScene(case_of("wheel"))
     for given, why in (
         (dict(h=0.0), "step = 0 s; a positive number is needed"),
-        (dict(passes=0), "passes = 0; a whole number from 1 on is needed"),
+        (dict(passes=0), "passes = 0; a whole number >= 1 is needed"),
     ):
         with pytest.raises(DataError, match=why):
             SceneStepper(scene, NAMED["coulomb"], **given)

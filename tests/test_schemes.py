@@ -254,7 +254,7 @@ def test_what_is_no_scheme_is_refused_in_a_line():
     assert "from 0.5 to 1" in refusal(find_scheme, "moreau-jean:theta=nan", error=DataError)
     assert "theta=0.7" in refusal(find_scheme, "midpoint:theta=0.7", error=DataError)
     assert "theta=0.7" in refusal(find_scheme, "moreau-jean:mu=0.7", error=DataError)
-    assert "leave one of them out" in refusal(find_scheme, "midpoint", True, error=DataError)
+    assert "exclude each other" in refusal(find_scheme, "midpoint", True, error=DataError)
     assert [str(find_scheme(x)) for x in (*KINDS, "moreau-jean:theta=0.7")] == [*KINDS, "moreau-jean:theta=0.7"]
     assert find_scheme(None, True) == Scheme("explicit")
     assert "'0.1'; known: symplectic" in refusal(find_scheme, 0.1, error=UnknownNameError)

@@ -319,7 +319,7 @@ def test_what_has_no_sensitivity_says_why():
     ):  # fmt: skip
         with pytest.raises(DataError, match=words):
             s.along(**change)
-    with pytest.raises(DataError, match="no solution: its residual is"):
+    with pytest.raises(DataError, match="not a solution: its residual is"):
         sensitivity_of(problem, np.zeros(2))
     with pytest.raises(DataError, match="not a batch"):
         sensitivity_of(

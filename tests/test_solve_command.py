@@ -83,7 +83,7 @@ def test_w_that_no_bodies_have_is_refused_by_all_but_cones(change):
     else:
         W[0, 1] *= 3
     problem = FrictionProblem(W, rng.normal(size=15), np.full(5, 0.3), 2)
-    with pytest.raises(DataError, match=r"no J M\^-1 J\^T.*coulomb, and ccp"):
+    with pytest.raises(DataError, match=r"of the form J M\^-1 J\^T.*coulomb, and ccp"):
         solve_problem(problem, BY_NAME["stewart-trinkle"])
     assert isinstance(problem.coulomb(), CoulombNCP)
     assert np.array_equal(problem.coulomb().M, W)

@@ -60,5 +60,7 @@ def test_a_method_that_takes_all_blocks_takes_those_of_spheres_by_its_own_kernel
 
 
 def test_former_names_say_what_to_write_instead():
-    with pytest.raises(WorkbenchError, match=r"^solver 'spheres-gradient' is 'apgd' now, which takes contacts of sph"):
+    with pytest.raises(
+        WorkbenchError, match=r"^solver 'spheres-gradient' is now called 'apgd', which solves contacts of sph"
+    ):
         find_solver("spheres-gradient")

@@ -40,15 +40,15 @@ def test_the_rate_is_that_of_lately_and_reported_only_while_somebody_is_at_work(
     # Of another plan, and of the future: a clock was put back.
     at(NOW - 20, ("x", "SOLVED"))
     at(NOW + 5, ("e", "SOLVED"))
-    assert status(tmp_path) == ["5 of 10 runs are there.", "No process is at work on it."]
+    assert status(tmp_path) == ["5 of 10 runs are complete.", "No process is running it."]
     with Journal(tmp_path / "journal-1-of-2.jsonl"):
         # Three in 40 s.
         assert status(tmp_path)[1:] == [
-            "1 process is at work on it (journal-1-of-2.jsonl).",
-            "0.075 a second lately; 67 s are left at this rate.",
+            "1 process is running it (journal-1-of-2.jsonl).",
+            "0.075 runs per second; about 67 s left.",
         ]
         with Journal(tmp_path / "journal-2-of-2.jsonl"):
-            said = "2 processes are at work on it (journal-1-of-2.jsonl, journal-2-of-2.jsonl)."
+            said = "2 processes are running it (journal-1-of-2.jsonl, journal-2-of-2.jsonl)."
             assert status(tmp_path)[1] == said
 
 
@@ -58,7 +58,7 @@ def test_a_rate_is_reported_of_what_was_made_in_this_moment_and_none_of_what_was
         at(NOW - 301, ("a", "SOLVED"))
         assert len(status(tmp_path)) == 2
         at(NOW, ("a", "SOLVED"), ("b", "SOLVED"))
-        assert status(tmp_path)[2:] == ["2 a second lately; 0 s are left at this rate."]
+        assert status(tmp_path)[2:] == ["2 runs per second; about 0 s left."]
 
 
 def test_runs_that_failed_are_counted_once_each_by_reason_and_the_most_frequent_first(tmp_path, at):
@@ -78,10 +78,10 @@ def test_damage_is_reported_for_each_file(tmp_path, at):
     (tmp_path / "journal-1-of-2.jsonl").write_bytes(b"x\n")
     (tmp_path / "journal-2-of-2.jsonl").write_bytes(b"x\ny\n")
     assert status(tmp_path) == [
-        "1 of 2 runs are there.",
-        "No process is at work on it.",
-        "1 damaged line in journal-1-of-2.jsonl; what stood there is made again.",
-        "2 damaged lines in journal-2-of-2.jsonl; what stood there is made again.",
+        "1 of 2 runs are complete.",
+        "No process is running it.",
+        "1 damaged line in journal-1-of-2.jsonl; these runs will be repeated.",
+        "2 damaged lines in journal-2-of-2.jsonl; these runs will be repeated.",
     ]
 
 
@@ -96,5 +96,5 @@ def test_a_plan_that_cannot_be_read_is_reported(content, tmp_path):
 
 
 def test_a_folder_without_a_plan_holds_no_study(tmp_path):
-    with pytest.raises(WorkbenchError, match=r"holds no study: there is no plan\.parquet in it"):
+    with pytest.raises(WorkbenchError, match=r"holds no study: plan\.parquet is missing"):
         status(tmp_path)

@@ -188,7 +188,7 @@ def test_settings_and_options_are_varied_too():
         study(parameters={"boxx.bounds": [1]})
     with pytest.raises(UnknownNameError, match="parameter of wheel 'nu'; known: v_th, R"):
         study(parameters={"nu": [1]})
-    with pytest.raises(DataError, match="no whole multiple"):
+    with pytest.raises(DataError, match="not a whole multiple"):
         study(parameters={"step": [7e-4]})
 
 
@@ -266,7 +266,7 @@ def test_the_command_line_makes_the_same_as_a_description(tmp_path, monkeypatch,
     pd.testing.assert_frame_equal(timeless(first), timeless(second), check_exact=True)
     assert first["speed"].unique().tolist() == [5.0, 6.0]
     assert main(["study", "status", "line"]) == 0
-    assert "4 of 4 runs are there." in capsys.readouterr().out
+    assert "4 of 4 runs are complete." in capsys.readouterr().out
     assert json.loads((tmp_path / "line" / "provenance.json").read_text())["command"].startswith(
         "workbench study wheel"
     )
@@ -275,12 +275,12 @@ def test_the_command_line_makes_the_same_as_a_description(tmp_path, monkeypatch,
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["status", "nowhere"], "'nowhere' holds no study: there is no plan.parquet in it\n"),
+        (["status", "nowhere"], "'nowhere' holds no study: plan.parquet is missing\n"),
         (["status"], "needs the folder"),
         (["wheel", "--vary", "mu"], "NAME=VALUES"),
         (["wheel", "--vary", "mu=0.1:0.9"], "mu is a range"), (["wheel", "--sample", "sobol"], "give a method"),
         (["wheel", "--shard", "3/2"], "counts from 1"), (["none.toml"], "cannot be read"),
-        (["wheel", "--zip", "mu=1,2", "m=1"], "as many values each"),
+        (["wheel", "--zip", "mu=1,2", "m=1"], "equally many values"),
     ],
 )  # fmt: skip
 def test_mistakes_are_one_line(words, said, tmp_path, monkeypatch, capsys):

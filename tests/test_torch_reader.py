@@ -34,7 +34,7 @@ def test_nothing_that_a_file_names_is_called(tmp_path):
     call = b"\x80\x02cpathlib\nPath\n" + text(str(mark)) + b"\x85R"
     attack = b"\x80\x02cos\nmkdir\n" + text(str(mark)) + b"\x85R."
     for content in (attack, torch_bytes(np.zeros((1, 2)))[:17] + attack, chain(attack, call + b".", b"")):
-        with pytest.raises(DataError, match=r"toss\.pt is no tensor"):
+        with pytest.raises(DataError, match=r"toss\.pt is not a tensor"):
             read(tmp_path, content)
     assert not mark.exists()
 
@@ -56,7 +56,7 @@ def nested(times: int) -> bytes:
         ("instruction", b"\x80\x02" + nested(200) + b"\x81."),
         ("nothing for", b"\x80\x02Q."),
         ("more than", b"\x80\x02" + b"N" * 20_000 + b"."),
-        ("no tensor", b"\x80\x02}" + nested(200) + b"Ns" + b"R."),
+        ("not a tensor", b"\x80\x02}" + nested(200) + b"Ns" + b"R."),
     ],
 )
 def test_tensors_that_lie_are_refused(tmp_path, what, pickled):

@@ -260,7 +260,7 @@ def test_keller_takes_the_compiled_drives_from_zero():
         M = A @ A.T + np.eye(n)
         q = -M @ rng.integers(-2, 6, n) + rng.integers(-3, 4, n)
         found = wb.trace(M, rhs=q, solver="keller").trace
-        goes_on += any("goes on" in step.rule for step in found.steps)
+        goes_on += any("continues" in step.rule for step in found.steps)
         z, U, y, x, w = np.zeros(n), np.zeros((n, n)), np.empty(n), np.empty(n), q.copy()
         basis, active = np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
         info, m = np.zeros(1, dtype=np.int64), 0

@@ -165,7 +165,7 @@ def test_the_command_writes_a_page_and_json(tmp_path, capsys):
         ([str(np.eye(13).tolist()), "--rhs", str([-1] * 13)], "at most 12 are traced"),
         (["[1]", "--rhs", "[1]", "--solver", "simplex"], "simplex"),
         (["[1]", "--rhs", "[1]", "--solver", "lemk"], "did you mean 'lemke'?"),
-        (["[1]", "--rhs", "[1]", "--ties", "random"], "lexicographic or first, not 'random'"),
+        (["[1]", "--rhs", "[1]", "--ties", "random"], "ties is 'random'; lexicographic or first is needed"),
         (["[1]", "--rhs", "[1]", "--ties", "first", "--solver", "murty"], "murty has no ratio test"),
         (["[1]", "--rhs", "[1]", "--exact"], "exact is for pgs"),
         (["[1 2; 0 1]", "--rhs", "[1; 1]", "--solver", "keller"], "M[1, 0] = 0 and M[0, 1] = 2"),

@@ -44,7 +44,7 @@ def test_solvers_with_a_tolerance_and_a_limit_keep_to_them(name):
 
 @pytest.mark.parametrize("name", ["lemke", "murty", "proximal", "keller", "coulomb-exact", "enumerate"])
 def test_solvers_without_a_number_of_iterations_refuse_one(name):
-    with pytest.raises(WorkbenchError, match=f"{name} goes on until .*pgs, nsgs, apgd, admm, clarabel"):
+    with pytest.raises(WorkbenchError, match=f"{name} iterates to round-off .*pgs, nsgs, apgd, admm, clarabel"):
         Tuning(max_iterations=7).of(find_solver(name))
 
 
@@ -84,7 +84,7 @@ def test_from_its_answer_an_lcp_is_solved_at_once(name):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (dict(solver="murty", start=np.zeros(60)), "murty always starts from nothing; coulomb-exact"),
+        (dict(solver="murty", start=np.zeros(60)), "murty takes no initial guess; coulomb-exact"),
         (dict(solver="lemke", start=np.zeros(59)), r"shape \(59,\); 60"),
         (dict(solver="lemke", start=np.full(60, np.nan)), "60 finite numbers"),
         (dict(solver="pgs", tolerance=-1.0), "tolerance -1"),
@@ -98,7 +98,7 @@ def test_what_cannot_be_asked_for_is_reported(arguments, words):
 
 
 def test_over_bodies_there_is_nothing_to_start_from():
-    with pytest.raises(WorkbenchError, match="box is put over bodies"):
+    with pytest.raises(WorkbenchError, match="box is posed with bodies"):
         wb.solve(pressed(), "box", start=np.zeros(60))
     block = wb.ContactSystem(np.eye(2), [1, -1], [0, 0], 0.01, [[0, 1]], [[1, 0]], mu=0.3)
     with pytest.raises(WorkbenchError, match="takes no start"):

@@ -267,7 +267,7 @@ def test_the_command_writes_a_page(tmp_path, capsys):
         (["--case", "rod", "--vary", "mu"], "NAME=FROM:TO"), (["--case", "rod", "--vary", "mu=0:1:2"], "NAME=FROM:TO"),
         (["--case", "rod", "--vary", "mu=0:1e999999999"], "1e999999999"),
         (["--case", "rod", "--vary", "mu=0:nan"], "nan"), (["--case", "rod", "--vary", "=0:1"], "NAME=FROM:TO"),
-        (["--case", "rod", "--pencil", "M.csv", "--vary", "mu=0:1"], "--case takes neither"),
+        (["--case", "rod", "--pencil", "M.csv", "--vary", "mu=0:1"], "--rhs, --pencil and --pencil-rhs are for files"),
         (["--vary", "mu=0:1"], "FILE"),
     ],
 )  # fmt: skip

@@ -104,7 +104,7 @@ class Chain:
         """
         own = getattr(self.first, "adjusted", None)
         if own is None and max_iterations is not None:
-            raise WorkbenchError(f"{self.name} takes no number of iterations: it ends where rounding does")
+            raise WorkbenchError(f"{self.name} takes no number of iterations: it iterates to round-off")
         first = self.first if own is None else own(tolerance, max_iterations)
         return replace(self, first=first, asked=tolerance or self.asked)
 
@@ -195,7 +195,7 @@ class Auto:
         An iteration means something else in each method.
         """
         if max_iterations is not None:
-            raise WorkbenchError("auto takes no number of iterations: name the solver that is to have it")
+            raise WorkbenchError("auto takes no number of iterations; name a solver")
         return replace(self, asked=tolerance or self.asked)
 
     def why_not(self, problem: Any) -> str | None:

@@ -25,6 +25,6 @@ def solvers() -> str:
 
 
 def _row(cell: Cell) -> list[str]:
-    path = cell.reason or ", ".join(cell.path) or "as it is"
+    path = cell.reason or ", ".join(cell.path) or "directly"
     promise = "" if cell.reason else cell.guaranteed_for or "nothing; graded by the residual"
     return [cell.problem, escaped(path), escaped(promise)]

@@ -82,7 +82,7 @@ def find_solver(name: str | Solver) -> Solver:
     if not isinstance(name, str):
         found = name() if isinstance(name, type) else name
         if not _is_solver(found):
-            raise WorkbenchError(f"{type(found).__name__} is no solver, for want of: {', '.join(_lacking(found))}")
+            raise WorkbenchError(f"{type(found).__name__} is not a solver; it lacks: {', '.join(_lacking(found))}")
         if type(found).__hash__ is None:
             raise WorkbenchError(f"{type(found).__name__} has no hash; a dataclass that is a solver has frozen=True")
         return found
@@ -92,7 +92,7 @@ def find_solver(name: str | Solver) -> Solver:
         return cvxpy_solver(name.removeprefix("cvxpy:"))
     if name in RENAMED:
         raise WorkbenchError(
-            f"solver '{name}' is '{RENAMED[name]}' now, which takes contacts of spheres by that method"
+            f"solver '{name}' is now called '{RENAMED[name]}', which solves contacts of spheres by that method"
         )
     if ":" not in name and name not in SOLVERS and not name.endswith(".py"):
         raise UnknownNameError("solver", name, [*SOLVERS.names, "cvxpy:NAME", "FILE.py:SOLVER"])

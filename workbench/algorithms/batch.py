@@ -128,7 +128,7 @@ def solve_batch(
     """
     M_, q_ = _array("M", M), _array("q", q)
     if q_.ndim != 2:
-        raise DataError(f"q has shape {q_.shape}; (B, n), a row a problem, is needed")
+        raise DataError(f"q has shape {q_.shape}; (B, n), one row per problem, is needed")
     B, n = q_.shape
     if M_.shape not in ((n, n), (B, n, n)):
         raise DataError(f"M has shape {M_.shape}; q of shape {q_.shape} needs {(B, n, n)}, or {(n, n)} for all")

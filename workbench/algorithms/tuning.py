@@ -49,8 +49,8 @@ class Tuning:
             return solver if asked == (None, None) else solver.adjusted(*asked)
         if self.max_iterations is not None:
             raise WorkbenchError(
-                f"{solver.name} goes on until it has a solution to round-off or cannot go on, and takes no number of "
-                "iterations; pgs, nsgs, apgd, admm, clarabel and cvxpy:NAME do"
+                f"{solver.name} iterates to round-off and takes no number of iterations; "
+                "pgs, nsgs, apgd, admm, clarabel and cvxpy:NAME do"
             )
         return solver
 
@@ -81,8 +81,8 @@ class Tuning:
             return solved_by(method, problem)
         if not hasattr(method, "solve_from"):
             raise WorkbenchError(
-                f"{method.name} always starts from nothing; coulomb-exact, ccp-exact, lemke, pgs, nsgs, apgd and admm "
-                "take a start"
+                f"{method.name} takes no initial guess; coulomb-exact, ccp-exact, lemke, pgs, nsgs, apgd and admm "
+                "take one"
             )
         start = np.array(self.start, dtype=float)
         if start.shape != (problem.size,) or not np.isfinite(start).all():

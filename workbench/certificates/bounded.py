@@ -40,7 +40,7 @@ def check_uniqueness(M: Rows, lower: Bounds, upper: Bounds, verdict: Any, suppor
         if bounded:
             check_tree(complement, support["tree"])
     else:
-        raise RefusedError(f"{str(verdict)[:20]!r} is no verdict on uniqueness")
+        raise RefusedError(f"{str(verdict)[:20]!r} is not a verdict on uniqueness")
 
 
 def _schur_complement(M: Rows, free: list[int], bounded: list[int]) -> Rows:

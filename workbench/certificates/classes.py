@@ -56,7 +56,7 @@ FORMS: dict[tuple[str, str | None], tuple[str, ...]] = {
 def check_class(M: Rows, name: str, verdict: str, support: Support, known: dict[str, str]) -> None:
     """Raise RefusedError unless the support proves the verdict, "yes" or "no", on the class, given `known` verdicts."""
     if verdict not in ("yes", "no"):
-        raise RefusedError(f"{str(verdict)[:20]!r} is no verdict on a class, yes or no")
+        raise RefusedError(f"{str(verdict)[:20]!r} is not a verdict on a class, yes or no")
     by = support.get("by")
     if verdict == "yes" and isinstance(by, str) and by in factors.FIELDS:
         factors.check(M, name, support)

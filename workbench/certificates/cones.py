@@ -24,7 +24,7 @@ from workbench.certificates.outcomes import RefusedError, RefutedError
 def check_cones(M: Rows, cover: Any) -> None:
     """Raise RefusedError unless the cover proves M a Q0-matrix."""
     if not isinstance(cover, list):
-        raise RefusedError("the cover of the feasible q is no list")
+        raise RefusedError("the cover of the feasible q is not a list")
     n, nodes = len(M), iter(cover)
     unit = [[Fraction(i == j) for j in range(n)] for i in range(n)]
     minus = [[-x for x in column] for column in transposed(M)]
@@ -34,7 +34,7 @@ def check_cones(M: Rows, cover: Any) -> None:
         normals = stack.pop()
         stack += reversed(_parts(normals, unit, minus, nodes))
     if next(nodes, None) is not None:
-        raise RefusedError("the cover goes on where everything is covered")
+        raise RefusedError("the cover continues after everything is covered")
 
 
 def _parts(normals: Rows, unit: Rows, minus: Rows, nodes: Iterator[Any]) -> list[Rows]:

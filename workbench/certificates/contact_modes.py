@@ -65,7 +65,7 @@ def _modes(given: Any, mu: Vector, d: int) -> list[str]:
     for mode, friction in zip(given, mu, strict=True):
         sliding = ("frictionless",) if friction == 0 else ("stick", "slip") if d == 2 else ("stick", "slip+", "slip-")
         if not isinstance(mode, str) or mode not in ("open", *sliding):
-            raise RefusedError(f"{str(mode)[:20]!r} is no mode of a contact with this friction and {d} tangents")
+            raise RefusedError(f"{str(mode)[:20]!r} is not a mode of a contact with this friction and {d} tangents")
     return given
 
 

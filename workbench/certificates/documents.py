@@ -74,7 +74,7 @@ def admit(given: Any) -> Document:
     document = dict(given) if isinstance(given, Mapping) else given
     _check_values(document)
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise RefusedError(f"this is no certificate: its format is not {FORMAT!r}")
+        raise RefusedError(f"this is not a certificate: its format is not {FORMAT!r}")
     version = document.get("version")
     if version != VERSION:
         raise RefusedError(
@@ -124,7 +124,7 @@ def _check_values(document: Any) -> None:
         values += 1
         if type(value) is dict:
             if not all(type(key) is str for key in value):
-                raise RefusedError("an object has a key that is no text")
+                raise RefusedError("an object has a key that is not text")
             size += sum(map(len, value))
             stack.append(iter(value.values()))
         elif type(value) is list:

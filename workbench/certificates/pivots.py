@@ -44,11 +44,11 @@ LARGEST_MINORS = 16
 def check_tree(M: Rows, tree: Any) -> None:
     """Raise RefusedError unless the tree proves M a P-matrix."""
     if not isinstance(tree, list):
-        raise RefusedError("the tree of principal pivots is no list")
+        raise RefusedError("the tree of principal pivots is not a list")
     lines = iter(tree)
     _check(*_start(M), lines)
     if next(lines, None) is not None:
-        raise RefusedError("the tree goes on where everything is proved")
+        raise RefusedError("the tree continues after everything is proved")
 
 
 def _start(M: Rows) -> tuple[Integers, int, list[int]]:
@@ -110,7 +110,7 @@ def _check_quotient(A: Integers, given: Any) -> None:
 def _check_blocks(A: Integers, previous: int, factors: list[int], blocks: Any, lines: Iterator[Any]) -> None:
     n = len(A)
     if not isinstance(blocks, list):
-        raise RefusedError("the blocks are no list")
+        raise RefusedError("the blocks are not a list")
     found = [indices(block, n, "a block") for block in blocks]
     if sorted(i for block in found for i in block) != list(range(n)) or not all(found):
         raise RefusedError("the blocks do not share out all indices")

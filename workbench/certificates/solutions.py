@@ -26,7 +26,7 @@ def check_solutions(M: Rows, q: Vector, count: Any, support: dict[str, Any], kno
     other = () if count == "infinite" else ("by",) if by_p else ("cover",)
     check_fields(support, ("points", *other), "the support")
     if not isinstance(support["points"], list):
-        raise RefusedError("the points are no list")
+        raise RefusedError("the points are not a list")
     points = [vector(z, len(M), f"point {k}") for k, z in enumerate(support["points"])]
     for k, z in enumerate(points):
         if not is_solution(M, q, z):
@@ -68,11 +68,11 @@ def _check_infinite(M: Rows, q: Vector, points: Rows) -> None:
 
 def _check_cover(M: Rows, q: Vector, cover: Any, points: Rows) -> None:
     if not isinstance(cover, list):
-        raise RefusedError("the cover of all branches is no list")
+        raise RefusedError("the cover of all branches is not a list")
     nodes, columns = iter(cover), transposed(M)
     _check_node(M, columns, q, frozenset(), frozenset(), nodes, points)
     if next(nodes, None) is not None:
-        raise RefusedError("the cover goes on where every branch has ended")
+        raise RefusedError("the cover continues after every branch has ended")
 
 
 def _check_node(

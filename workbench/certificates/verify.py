@@ -71,7 +71,7 @@ def _checked(problem: Problem, claim: Claim, known: Known) -> Finding:
     try:
         check_time()
         if about not in CLAIMS[problem.kind]:
-            raise RefusedError(f"this is no claim on the {problem.kind} alone")
+            raise RefusedError(f"this is not a claim on the {problem.kind} alone")
         if not isinstance(support, dict):
             raise RefusedError("the support is not an object")
         if about in OTHERS:

@@ -20,7 +20,7 @@ PROOFS = 0.4
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     check = command(
-        commands, "check", "well-posedness of an LCP in a file, or of a formulation on a case",
+        commands, "check", "decide whether an LCP, or a formulation on a case, is well posed",
         "check matrix.csv --rhs q.csv", "check '[2 1; 1 4/3]' --rhs '[-1; 1]'",
         "check matrix.csv --certificate proof.json", "check matrix.npy --out page.html",
         "check matrix.csv --picture cones.svg", "check problem.hdf5",
@@ -31,54 +31,63 @@ def add_command(commands: Any) -> None:
     check.add_argument(
         "file",
         nargs="?",
-        help="M, or M and q, or W, q and mu: text, .npy, .npz, .mat, .mtx, .json, .hdf5, Siconos .dat, - for stdin, "
-        "FILE.npz:NAME for one array of several, or the matrix itself in brackets",
+        help="file with M, with M and q, or with W, q and mu (text, .npy, .npz, .mat, .mtx, .json, .hdf5, Siconos "
+        ".dat); FILE.npz:NAME for one array of several; - for stdin; or the matrix itself in brackets",
     )
-    check.add_argument("--rhs", metavar="FILE", help="q, as a row or a column; default: the file's own, if it has one")
+    check.add_argument("--rhs", metavar="FILE", help="q, as a row or a column; default: the q of the file, if any")
     check.add_argument(
         "--uncertainty",
         metavar="R",
-        help="all matrices whose entries differ by up to this part of them, and q's too: 1e-3",
+        help="check all M and q whose entries differ from the given ones by at most this fraction, such as 1e-3",
     )
-    check.add_argument("--plus-minus", metavar="FILE", help="all matrices within these radii, an array as large as M")
     check.add_argument(
-        "--symmetric", action="store_true", help="with intervals: the symmetric matrices among them only"
+        "--plus-minus", metavar="FILE", help="check all matrices within these radii, an array of the shape of M"
     )
-    check.add_argument("--case", metavar="NAME", help="instead of a file: the first step of this case")
     check.add_argument(
-        "-f", "--formulation", metavar="NAME[:OPTION=VALUE,...]", help="with --case: under this formulation"
+        "--symmetric",
+        action="store_true",
+        help="with --uncertainty, --plus-minus or intervals: check symmetric matrices only",
     )
+    check.add_argument("--case", metavar="NAME", help="check the first step of this case, instead of a file")
+    check.add_argument("-f", "--formulation", metavar="NAME[:OPTION=VALUE,...]", help="with --case: formulation")
     check.add_argument(
         "--set",
         action="append",
         metavar="NAME=VALUE",
         default=[],
-        help="with --case: a parameter of it, or its state by q=... and v=..., numbers with commas between them",
+        help="with --case: parameter of the case, or its state as q=0,0.1,... and v=...; repeatable",
     )
-    check.add_argument("--at", metavar="T", help="with --case: after T seconds of its run under exact Coulomb friction")
-    check.add_argument("--step", metavar="H", default="1e-3", help="with --case: step [s]; default 1e-3")
+    check.add_argument(
+        "--at", metavar="T", help="with --case: check the state after T seconds under exact Coulomb friction"
+    )
+    check.add_argument("--step", metavar="H", default="1e-3", help="with --case: step size [s]; default: 1e-3")
     check.add_argument(
         "--vary", metavar="NAME=FROM:TO", nargs="+",
-        help="all solutions along a parameter: of the case, without -f of the contacts that slide at its start; or of "
-        "M + t M1, q + t q1 along t; over two to four parameters of a case, how many there are, proved for all of them",
+        help="find all solutions along a parameter: of a case under -f, of a case's sliding contacts at the start "
+        "without -f, or of M + t M1 and q + t q1 along t; over two to four parameters of a case prove their number",
     )  # fmt: skip
     check.add_argument(
         "--undecided", metavar="SHARE", default="0.01",
-        help="with --vary of several parameters: the share of their range that may be left undecided; default 0.01",
+        help="with --vary of several parameters: share of their range that may stay undecided; default: 0.01",
     )  # fmt: skip
-    check.add_argument("--pencil", metavar="FILE", help="with --vary: M1; default: M is constant")
+    check.add_argument("--pencil", metavar="FILE", help="with --vary: M1; default: 0")
     check.add_argument(
-        "--pencil-rhs", metavar="FILE", help="with --vary: q1; default: that of the pencil, or q constant"
+        "--pencil-rhs", metavar="FILE", help="with --vary: q1; default: the q of the --pencil file, or 0"
     )
-    check.add_argument("--json", action="store_true", help="for programs")
+    check.add_argument("--json", action="store_true", help="print the result as JSON")
     check.add_argument(
-        "--out", type=page_path, metavar="FILE.html", help="also write the result as a page (not of -f without --vary)"
+        "--out",
+        type=page_path,
+        metavar="FILE.html",
+        help="also write the result as a page (not with -f unless --vary is given)",
     )
-    check.add_argument("--certificate", metavar="FILE.json", help="also write all proofs, for `workbench verify`")
+    check.add_argument("--certificate", metavar="FILE.json", help="also write all proofs (see: workbench verify)")
     check.add_argument(
-        "--picture", metavar="FILE.svg", help="draw the complementary cones of two or three unknowns (.svg, .pdf, .png)"
+        "--picture",
+        metavar="FILE.svg",
+        help="also draw the complementary cones of two or three unknowns (.svg, .pdf, .png)",
     )
-    check.add_argument("--time-limit", metavar="S", default="10", help="for the whole command [s]; default 10")
+    check.add_argument("--time-limit", metavar="S", default="10", help="time limit [s]; default: 10")
     check.set_defaults(run=run_check)
 
 
@@ -96,11 +105,9 @@ def run_check(o: argparse.Namespace) -> None:
         _check_file(o, seconds)
         return
     if o.uncertainty or o.plus_minus or o.symmetric:
-        raise WorkbenchError("--case takes none of --uncertainty, --plus-minus and --symmetric, which are for matrices")
+        raise WorkbenchError("--uncertainty, --plus-minus and --symmetric are for matrices, not for --case")
     if o.formulation is None or o.out or o.rhs or o.certificate or o.picture:
-        raise WorkbenchError(
-            "--case needs --formulation NAME, and takes none of --rhs, --out, --certificate and --picture"
-        )
+        raise WorkbenchError("--case needs --formulation NAME, and excludes --rhs, --out, --certificate and --picture")
     from workbench.readers.numbers import exact_number
     from workbench.verbs.check import check
 
@@ -127,7 +134,7 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
     if posed is not None:
         if o.uncertainty or o.plus_minus or o.symmetric:
             raise WorkbenchError(
-                f"--uncertainty, --plus-minus and --symmetric are for LCPs; '{o.file}' poses another problem"
+                f"--uncertainty, --plus-minus and --symmetric are for LCPs; '{o.file}' holds another kind of problem"
             )
         _check_posed(o, posed, deadline)
         return
@@ -165,7 +172,7 @@ def _check_box(o: argparse.Namespace, M: Any, q: Any, deadline: float) -> None:
     from workbench.verbs.check import check_intervals
 
     if o.picture or o.certificate:
-        raise WorkbenchError("--picture and --certificate are for one matrix; a box of matrices has neither")
+        raise WorkbenchError("--picture and --certificate are for a single matrix, not for intervals")
     box, right = _widened(o, M, q)
     with replaced(o.out) if o.out else nullcontext() as page:
         found = check_intervals(name_of(o.file), box, right, seconds_left(deadline, 1.0))
@@ -187,11 +194,11 @@ def _widened(o: argparse.Namespace, M: Any, q: Any) -> tuple[Any, Any]:
     if o.uncertainty:
         given = exact_number(o.uncertainty, "--uncertainty")
         if given < 0:
-            raise WorkbenchError(f"--uncertainty {o.uncertainty}: a relative uncertainty is zero or positive, as 1e-3")
+            raise WorkbenchError(f"--uncertainty {o.uncertainty}: a number >= 0 is needed, such as 1e-3")
         relative = fmpq(given.numerator, given.denominator)
     spread, of_q = read_problem(o.plus_minus) if o.plus_minus else (None, None)
     if of_q is not None and q is None:
-        raise WorkbenchError("--plus-minus has radii of q, and there is no q; give it by --rhs")
+        raise WorkbenchError("--plus-minus has radii for q, but q is missing; give it by --rhs")
     box = IntervalMatrix.of(M).widened(relative, None if spread is None else spread.exact)
     right = q and IntervalMatrix.of(q).widened(relative, None if of_q is None else of_q.exact)
     return IntervalMatrix(box.centre, box.radius, o.symmetric), right
@@ -215,7 +222,7 @@ def _check_posed(o: argparse.Namespace, posed: Any, deadline: float) -> None:
     from workbench.verbs.check import check_posed_problem
 
     if o.picture:
-        raise WorkbenchError(f"--picture is for matrices and LCPs; '{o.file}' poses no LCP")
+        raise WorkbenchError(f"--picture is for matrices and LCPs; '{o.file}' holds another kind of problem")
     with (
         replaced(o.out) if o.out else nullcontext() as page,
         replaced(o.certificate) if o.certificate else nullcontext() as proofs,
@@ -239,9 +246,13 @@ def _vary(o: argparse.Namespace, seconds: float) -> None:
 
     of_file = bool(o.rhs or o.pencil or o.pencil_rhs)
     if o.case is not None and of_file:
-        raise WorkbenchError("--case takes neither --rhs nor --pencil nor --pencil-rhs: its parameter is what varies")
+        raise WorkbenchError(
+            "--rhs, --pencil and --pencil-rhs are for files; with --case, --vary names a parameter of the case"
+        )
     if o.case is None and not (o.pencil or o.pencil_rhs):
-        raise WorkbenchError("--vary of a file needs --pencil FILE or --pencil-rhs FILE: what the parameter multiplies")
+        raise WorkbenchError(
+            "--vary with a file needs --pencil FILE or --pencil-rhs FILE, which the parameter multiplies"
+        )
     h, given = number_option(o.step, "--step", "seconds"), dict(map(exact_setting, o.set))
     spans = [_along(text) for text in o.vary]
     if len(spans) > 1 and (o.case is None or o.formulation is not None):

@@ -19,8 +19,8 @@ OF_CASES = ("step", "duration", "reference_step", "reference", "position_update"
 OF_FILES = ("time_limit",)
 OF_SCENES = ("key", "ctrl")
 OPTIONS = {
-    "case": ("the name of a case", {*OF_FILES, *OF_SCENES}),
-    "file": ("a file, which holds a single step", {*OF_CASES, *OF_SCENES}),
+    "case": ("a case", {*OF_FILES, *OF_SCENES}),
+    "file": ("a file with a single step", {*OF_CASES, *OF_SCENES}),
     "scene": ("a scene", {*OF_FILES, "position_update", "scheme", "normal", "relax", "reference"}),
 }
 """The kinds of comparison as text, and the options that do not apply to each."""
@@ -30,7 +30,7 @@ def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     compare = command(
         commands, "compare",
-        "compare formulations on a case, a scene, a robot's model or a friction problem in a file; write a report",
+        "compare formulations on a case, a scene, a robot model or a friction problem; write a report",
         "compare wheel", "compare wheel -f stewart-trinkle:directions=8 -f ccp --step 1e-3 5e-4",
         "compare cube --relax rigid",
         "compare problem.hdf5", "compare robot.xml --key home --ctrl gait.csv --duration 1",
@@ -38,11 +38,13 @@ def add_command(commands: Any) -> None:
         "compare ./mine.py:Incline -f ./mine.py:elliptic",
     )  # fmt: skip
     add_options(compare)
-    compare.add_argument("--out", metavar="FOLDER", help="where to write; default: CASE-comparison, FILE-comparison")
+    compare.add_argument(
+        "--out", metavar="FOLDER", help="folder for the report; default: CASE-comparison or FILE-comparison"
+    )
     compare.add_argument("--figures", choices=("pdf", "svg", "png"), help="also write each figure as a file")
-    compare.add_argument("--all", action="store_true", help="all formulations in the table, and not ten at most")
-    compare.add_argument("--json", action="store_true", help="print the rows of runs.csv as JSON instead of a table")
-    compare.add_argument("--quiet", action="store_true", help="no progress bar, no table")
+    compare.add_argument("--all", action="store_true", help="print all rows of the table; default: at most ten")
+    compare.add_argument("--json", action="store_true", help="print the rows of runs.csv as JSON")
+    compare.add_argument("--quiet", action="store_true", help="print no progress and no table")
     compare.set_defaults(run=run_compare)
 
 
@@ -50,78 +52,83 @@ def add_options(compare: argparse.ArgumentParser) -> None:
     """Add the options that define a comparison."""
     compare.add_argument(
         "case",
-        help="name of a case or scene (see: workbench list cases), or a file with a problem (see: workbench info) or a "
-        "model: .xml, .mjcf, .urdf",
+        help="name of a case or scene (see: workbench list cases), a problem file (see: workbench info), or a model "
+        "file (.xml, .mjcf, .urdf)",
     )
     compare.add_argument(
         "-f",
         "--formulation",
         action="append",
         metavar="NAME[:OPTION=VALUE,...]",
-        help="repeatable; default: all, along the axes that each is published with; of a model also "
-        "engine:mujoco[,timeconst=S][,cone=KIND], MuJoCo's own steps",
+        help="formulation; repeatable; default: all, each with its published tangent axes; for models also "
+        "engine:mujoco[,timeconst=S][,cone=KIND], which is MuJoCo's own step",
     )
     compare.add_argument(
         "--axes", choices=("own", "both"), default="own",
-        help="both: formulations that have tangent axes along fixed and along turning ones; default: their own",
+        help="own: the tangent axes that each formulation is published with; both: fixed axes and axes along the "
+        "sliding velocity; default: own",
     )  # fmt: skip
     compare.add_argument(
         "--solver",
         action="append",
         metavar="NAME",
-        help="repeatable; default: auto, the method to round-off of each formulation's problem, and, but for scenes, "
-        "cvxpy:CLARABEL for convex QPs; a problem of another kind goes over bridges (see: workbench list solvers)",
+        help="solver (see: workbench list solvers); repeatable; default: auto, which solves to round-off, and "
+        "cvxpy:CLARABEL for convex QPs (not for scenes)",
     )
-    compare.add_argument("--metric", action="append", metavar="NAME", help="repeatable; default: all that apply")
+    compare.add_argument(
+        "--metric", action="append", metavar="NAME", help="metric; repeatable; default: all that apply"
+    )
     compare.add_argument(
         "--time-limit",
         metavar="S",
-        help="seconds for each row of a file; default: 90 over the number of formulations",
+        help="time limit for each formulation on a problem file [s]; default: 90 divided by the number of formulations",
     )
     compare.add_argument(
-        "--step", action="append", metavar="H[,H...]", help="step sizes [s]; default 1e-3, of a scene its own"
+        "--step", action="append", metavar="H[,H...]", help="step sizes [s]; default: 1e-3, for scenes the scene's"
     )
-    compare.add_argument("--duration", metavar="T", help="simulated time [s]; default: the case's, 0.5 of a model")
+    compare.add_argument("--duration", metavar="T", help="simulated time [s]; default: the case's, for models 0.5")
     compare.add_argument(
         "--reference-step",
         metavar="H",
-        help="step of the reference run [s]; default 1e-4, or the next smaller one that fits into all steps; of scenes "
-        "a tenth of --step",
+        help="step size of the reference run [s]; default: 1e-4, or the next smaller one that divides all steps; for "
+        "scenes a tenth of --step",
     )
     compare.add_argument(
         "--reference", choices=("events", "steps"),
-        help="of a case: events, the motion followed from event to event, or steps of --reference-step; default: "
-        "events where the case has them",
+        help="reference motion of a case: events (event-driven) or steps (of --reference-step); default: events where "
+        "the case has them",
     )  # fmt: skip
     compare.add_argument(
         "--position-update",
         choices=("symplectic", "explicit"),
-        help="q+ = q + h Gamma v+ (default), or with v as in IDETC2016-60064; the same as --scheme",
+        help="q+ = q + h Gamma v+ (symplectic) or q+ = q + h Gamma v as in IDETC2016-60064 (explicit); the same as "
+        "--scheme; default: symplectic",
     )
     compare.add_argument(
         "--scheme", metavar="NAME",
-        help="symplectic (default), explicit, moreau-jean[:theta=0.7] (Moreau's midpoint rule), or midpoint, "
-        "which is of second order",
+        help="time-stepping scheme: symplectic, explicit, moreau-jean[:theta=0.7] (Moreau's midpoint rule) or midpoint "
+        "(second order); default: symplectic",
     )  # fmt: skip
     compare.add_argument(
         "--normal",
         choices=("velocity", "gap", "moreau"),
-        help="normal law u_n >= 0, u_n + phi/h >= 0, or u_n >= 0 on closed contacts; default: the case's",
+        help="normal law: u_n >= 0 (velocity), u_n + phi/h >= 0 (gap) or u_n >= 0 on closed contacts (moreau); "
+        "default: the case's",
     )
     compare.add_argument(
         "--relax",
         metavar="NAME=VALUE[,...]",
-        help="compliance k_n, b_n, k_t, b_t, k_b, b_b, lateral of all constraint rows, or rigid; default: the case's",
+        help="compliance of all constraint rows (k_n, b_n, k_t, b_t, k_b, b_b, lateral), or rigid; default: the case's",
     )
     compare.add_argument(
         "--set", action="append", metavar="NAME=VALUE",
-        help="a parameter of the case, or a value of the model such as geom/foot.friction=0.4; repeatable",
+        help="parameter of the case, or value in the model such as geom/foot.friction=0.4; repeatable",
     )  # fmt: skip
-    compare.add_argument("--key", metavar="NAME", help="the model's keyframe to start from")
+    compare.add_argument("--key", metavar="NAME", help="keyframe of the model to start from")
     compare.add_argument(
         "--ctrl",
         metavar="FILE",
-        help="what the model's actuators are commanded: a number, or a table of time and actuators",
+        help="actuator commands of the model: a number, or a table with columns for time and actuators",
     )
 
 
@@ -141,7 +148,7 @@ def chosen(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         if getattr(o, option) and option in refused:
             own = next(x for x, (_, others) in OPTIONS.items() if option not in others)
             raise WorkbenchError(
-                f"--{option.replace('_', '-')} is for {own}s, and {Path(o.case).name if kind != 'case' else o.case} is "
+                f"--{option.replace('_', '-')} is for {own}s; {Path(o.case).name if kind != 'case' else o.case} is "
                 f"{words}"
             )
     if kind == "scene":

@@ -9,7 +9,7 @@ import shtab
 
 def add_option(top: argparse.ArgumentParser) -> None:
     """Add the option to the parser of the whole command line."""
-    words = "print a script that completes words in this shell"
+    words = "print a completion script for this shell and exit"
     top.add_argument("--print-completion", choices=shtab.SUPPORTED_SHELLS, action=_Print, help=words)
 
 

@@ -14,28 +14,33 @@ from workbench.output import json_rows, staged
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     p = command(
-        commands, "convergence", "fit orders of convergence over the time step, for formulations and schemes",
+        commands, "convergence", "fit orders of convergence in the time step, for formulations and schemes",
         "convergence rod", "convergence wheel -f coulomb -f box -f ccp --scheme symplectic --scheme midpoint",
         "convergence particle --step 1e-3 5e-4 2.5e-4 1.25e-4", "convergence rod --set speed=0.5 --out rod-orders",
     )  # fmt: skip
-    p.add_argument("case", help="name of a case that has an event-driven motion (see: workbench list cases)")
+    p.add_argument("case", help="name of a case with an event-driven motion (see: workbench list cases)")
     p.add_argument(
         "-f", "--formulation", action="append", metavar="NAME[:OPTION=VALUE,...]",
-        help="repeatable; 'all' for all of them; default: coulomb",
+        help="formulation, or all; repeatable; default: coulomb",
     )  # fmt: skip
     p.add_argument(
         "--scheme", action="append", metavar="NAME",
-        help="repeatable: symplectic, explicit, moreau-jean[:theta=0.7], midpoint; default: these four",
+        help="time-stepping scheme: symplectic, explicit, moreau-jean[:theta=0.7] or midpoint; repeatable; default: "
+        "all four",
     )  # fmt: skip
     p.add_argument(
-        "--step", action="append", metavar="H[,H...]", help="step sizes [s]; default 2e-3 to 6.25e-5, halved"
+        "--step", action="append", metavar="H[,H...]", help="step sizes [s]; default: 2e-3, 1e-3, ..., 6.25e-5"
     )
     p.add_argument("--duration", metavar="T", help="simulated time [s]; default: the case's")
-    p.add_argument("--set", action="append", metavar="NAME=VALUE", help="a parameter of the case; repeatable")
-    p.add_argument("--out", metavar="FOLDER", help="write the page, orders and rows there")
-    p.add_argument("--all", action="store_true", help="all rows in the table, and not ten at most")
-    p.add_argument("--json", action="store_true", help="for programs: the orders, velocities' too, with limits")
-    p.add_argument("--quiet", action="store_true", help="no progress bar")
+    p.add_argument("--set", action="append", metavar="NAME=VALUE", help="parameter of the case; repeatable")
+    p.add_argument("--out", metavar="FOLDER", help="write the page, the orders and the rows to this folder")
+    p.add_argument("--all", action="store_true", help="print all rows of the table; default: at most ten")
+    p.add_argument(
+        "--json",
+        action="store_true",
+        help="print the orders of positions and velocities, with confidence limits, as JSON",
+    )
+    p.add_argument("--quiet", action="store_true", help="print no progress")
     p.set_defaults(run=run_convergence)
 
 

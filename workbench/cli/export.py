@@ -12,22 +12,28 @@ from workbench.errors import WorkbenchError
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     export = command(
-        commands, "export", "write the contact problem of one step of a case, or of a model of MuJoCo",
+        commands, "export", "write the contact problem of one time step of a case or of a MuJoCo model",
         "export cube step.hdf5 --step-number 100", "export scene.xml step.hdf5 --at 0.5",
         "export robot.xml step.npz --at 1 --key home --ctrl gait.csv --set geom/foot.friction=0.4",
     )  # fmt: skip
-    export.add_argument("case", help="name of a case (see: workbench list cases), or a model's .xml, .urdf, .mjb")
-    export.add_argument("out", help=f"{WRITTEN}; of a model also NAME.names.json, what its rows are in the model")
-    export.add_argument("--step-number", type=int, metavar="K", help="of a case: which step, from 0; default 0")
-    export.add_argument("--step", metavar="H", help="step size [s]; default 1e-3, of a model its own")
+    export.add_argument("case", help="name of a case (see: workbench list cases), or a model file (.xml, .urdf, .mjb)")
+    export.add_argument("out", help=f"{WRITTEN}; for a model also NAME.names.json, which names the rows")
+    export.add_argument(
+        "--step-number", type=int, metavar="K", help="of a case: number of the step, from 0; default: 0"
+    )
+    export.add_argument("--step", metavar="H", help="step size [s]; default: 1e-3, for models the model's")
     export.add_argument(
         "--set", action="append", metavar="NAME=VALUE", default=[],
-        help="a parameter of the case, or a value of the model such as geom/foot.friction=0.4; repeatable",
+        help="parameter of the case, or value in the model such as geom/foot.friction=0.4; repeatable",
     )  # fmt: skip
-    export.add_argument("--at", metavar="T", help="of a model: the time [s], to which MuJoCo's own engine steps it")
-    export.add_argument("--key", metavar="NAME", help="of a model: the keyframe to start from")
-    export.add_argument("--ctrl", metavar="FILE", help="of a model: its controls, a number or a .csv or .npy over time")
-    export.add_argument("--local", action="store_true", help="of a model: W, q, mu instead of M, H, f, w, mu")
+    export.add_argument(
+        "--at", metavar="T", help="of a model: time [s] up to which MuJoCo simulates it first; default: 0"
+    )
+    export.add_argument("--key", metavar="NAME", help="of a model: keyframe to start from")
+    export.add_argument(
+        "--ctrl", metavar="FILE", help="of a model: actuator commands, a number or a table over time (.csv, .npy)"
+    )
+    export.add_argument("--local", action="store_true", help="of a model: write W, q, mu instead of M, H, f, w, mu")
     export.set_defaults(run=run_export)
 
 
@@ -39,7 +45,7 @@ def run_export(o: argparse.Namespace) -> None:
     wrong = ("step_number",) if model else ("at", "key", "ctrl", "local")
     for name in wrong:
         if getattr(o, name):
-            what = "cases of the workbench" if model else "models of MuJoCo"
+            what = "cases of the workbench" if model else "MuJoCo models"
             raise WorkbenchError(f"--{name.replace('_', '-')} is for {what}")
     if model:
         _of_model(o)

@@ -15,26 +15,28 @@ if TYPE_CHECKING:
     from workbench.comparison.solving import Task
 
 WRITTEN = (
-    "what to write, by its ending: .hdf5 (FCLIB), .npz, .mat, .dat (text as Siconos prints it), or of an LCP .mtx "
+    "file to write; its ending gives the format: .hdf5 (FCLIB), .npz, .mat, .dat (Siconos text), or for an LCP .mtx "
     "(MatrixMarket: M in NAME.mtx, q in NAME_q.mtx)"
 )
 
 
 def add_command(commands: Any) -> None:
     """Add the commands to a parser's subparsers."""
-    formats = "text as Siconos prints it, FCLIB's HDF5 (local or global), .npz, .mat; recognised by its content"
+    formats = "problem file: Siconos text, FCLIB HDF5 (local or global), .npz or .mat, recognised by its content"
     convert = command(
-        commands, "convert", "rewrite a problem in another format", "convert problem.dat problem.hdf5",
+        commands, "convert", "rewrite a problem in another file format", "convert problem.dat problem.hdf5",
         "convert problem.hdf5 problem.mat",
     )  # fmt: skip
     convert.add_argument("file", help=formats)
     convert.add_argument("out", help=WRITTEN)
-    convert.add_argument("--local", action="store_true", help="a global friction problem as a local one: form W")
+    convert.add_argument("--local", action="store_true", help="write a global friction problem as a local one: form W")
     convert.set_defaults(run=run_convert)
 
-    info = command(commands, "info", "kind, sizes, rank, symmetry of the problem in a file", "info problem.hdf5")
+    info = command(
+        commands, "info", "print kind, sizes, rank and symmetry of the problem in a file", "info problem.hdf5"
+    )
     info.add_argument("file", help=formats)
-    info.add_argument("--json", action="store_true", help="for programs")
+    info.add_argument("--json", action="store_true", help="print the result as JSON")
     info.set_defaults(run=run_info)
 
     solve = command(
@@ -46,41 +48,52 @@ def add_command(commands: Any) -> None:
         "solve problem.hdf5 --prove",
         "solve problem.hdf5 --all",
     )
-    solve.add_argument("files", nargs="+", metavar="FILE", help=f"{formats}; a folder is a test set")
+    solve.add_argument("files", nargs="+", metavar="FILE", help=f"{formats}; or a folder of such files")
     solve.add_argument(
         "-f", "--formulation", action="append", metavar="NAME[:OPTION=VALUE,...]",
-        help="of friction problems; default: coulomb, which is what they state",
+        help="formulation of friction problems; default: coulomb",
     )  # fmt: skip
     solve.add_argument(
         "--solver",
         action="append",
         metavar="NAME",
-        help="repeatable; default: auto, the method for each kind of problem; others take over where it fails, and at "
-        "last exact arithmetic, which solves a small LCP or MLCP or proves that it has no solution",
+        help="solver (see: workbench list solvers); repeatable; default: auto, a chain of methods for each kind of "
+        "problem, for small LCPs and MLCPs ending in exact arithmetic, which solves or proves that no solution exists",
     )
-    solve.add_argument("--time-limit", metavar="S", help="seconds for each problem, which is then solved in a process")
-    solve.add_argument("--json", action="store_true", help="print the rows as JSON instead of a table")
+    solve.add_argument(
+        "--time-limit",
+        metavar="S",
+        help="time limit for each problem [s]; each is then solved in a process; default: none",
+    )
+    solve.add_argument("--json", action="store_true", help="print the rows as JSON")
     solve.add_argument(
         "--out", metavar="OUT",
-        help="a folder for results.csv, summary.csv, profile.csv, provenance.json, where each row is kept as it comes, "
-        "so that the same command goes on after an interruption; or, of one problem, a file that "
-        "ends in .npz, .csv or .hdf5 (FCLIB, group solution) for the answer itself",
+        help="folder for results.csv, summary.csv, profile.csv and provenance.json, from which the same command "
+        "resumes after an interruption; or, for one problem, a file for the solution (.npz, .csv or .hdf5: FCLIB, "
+        "group solution)",
     )  # fmt: skip
-    solve.add_argument("--start", metavar="FILE", help="begin from such an answer; for solvers that take a start")
+    solve.add_argument(
+        "--start", metavar="FILE", help="initial guess, a file as --out writes it; for solvers that take one"
+    )
     solve.add_argument(
         "--tolerance",
         metavar="X",
-        help="residual up to which an answer counts as verified, whatever the solver; where it can, it stops there",
+        help="largest residual of a verified solution, for all solvers; those that can, stop there",
     )
-    solve.add_argument("--max-iterations", metavar="N", help="for solvers that have such a limit, not for auto")
+    solve.add_argument(
+        "--max-iterations",
+        metavar="N",
+        help="maximum number of iterations, for solvers that have such a limit (not for auto)",
+    )
     solve.add_argument(
         "--prove", action="store_true",
-        help="also prove that an exact solution is near the answer, and how near: of LCPs, MLCPs, coulomb and ccp",
+        help="also prove that an exact solution exists near the computed one, with a bound on the distance (LCPs, "
+        "MLCPs, coulomb and ccp)",
     )  # fmt: skip
     solve.add_argument(
         "--all", action="store_true",
-        help="all solutions for this q, proved to be all: of LCPs and MLCPs, and of Coulomb's law with up to 8 "
-        "contacts in the plane and 4 in space; takes --time-limit (default 10) and --json alone",
+        help="find all solutions, and prove that there are no others: LCPs, MLCPs, and Coulomb's law with up to 8 "
+        "contacts in the plane or 4 in space; only with --time-limit (default: 10) and --json",
     )  # fmt: skip
     solve.set_defaults(run=run_solve)
 
@@ -121,7 +134,7 @@ def run_solve(o: argparse.Namespace) -> None:
         return
     tasks, seconds, answer = _asked(o, files)
     if o.prove and o.out and not answer:
-        raise WorkbenchError(f"--prove prints its proofs; --out {o.out} keeps tables of many problems, without them")
+        raise WorkbenchError(f"--prove prints its proofs and cannot write them to a folder; leave out --out {o.out}")
     if o.out and not answer:
         facts = {
             "command": f"workbench {shlex.join(o.words)}", "formulation": tasks[0][1].label,
@@ -144,7 +157,7 @@ def _all_solutions(o: argparse.Namespace, files: list[Path]) -> None:
     others = {"--formulation": o.formulation, "--solver": o.solver, "--out": o.out, "--start": o.start}
     others |= {"--tolerance": o.tolerance, "--max-iterations": o.max_iterations, "--prove": o.prove}
     if given := [name for name, value in others.items() if value]:
-        raise WorkbenchError(f"--all takes no {given[0]}: solutions are counted exactly, under Coulomb's law")
+        raise WorkbenchError(f"--all excludes {given[0]}: solutions are counted exactly, under Coulomb's law")
     seconds = 10.0 if o.time_limit is None else number_option(o.time_limit, "--time-limit", "seconds")
     found = []
     for path in files:
@@ -164,7 +177,7 @@ def _asked(o: argparse.Namespace, files: list[tuple[Path, bool]]) -> tuple[list[
 
     seconds = None if o.time_limit is None else number_option(o.time_limit, "--time-limit", "seconds")
     if o.formulation and len(o.formulation) > 1:
-        raise WorkbenchError(f"solve takes one formulation, and {len(o.formulation)} are given; compare takes several")
+        raise WorkbenchError(f"solve takes one formulation; {len(o.formulation)} are given (see: workbench compare)")
     formulation = find_formulation(o.formulation[0] if o.formulation else "coulomb")
     solvers = o.solver or [None]
     for name in o.solver or []:
@@ -202,7 +215,7 @@ def _kept(tasks: list["Task"], seconds: float | None, out: Path, shown: bool) ->
     found = []
     with resumed(tasks, seconds, out) as (there, rows):
         if shown and there:
-            print(f"{there} of {len(tasks)} rows were there, in '{out / JOURNAL}'.")
+            print(f"{there} of {len(tasks)} rows were kept from before, in '{out / JOURNAL}'.")
         if shown:
             print(HEADER)
         for row in rows:
@@ -236,7 +249,7 @@ def _solved(
             print(_line(row), flush=True)
         if answer:
             if not values:
-                raise WorkbenchError(f"there is no answer to write to '{answer}': {row['reason']}")
+                raise WorkbenchError(f"no solution to write to '{answer}': {row['reason']}")
             write_answer(read_problem_file(tasks[0][0]), values, answer)
     return found
 
@@ -284,7 +297,7 @@ def _test_set(found: list[dict[str, Any]], stage: Path | None) -> list[dict[str,
 
 def _print_totals(totals: list[dict[str, Any]]) -> None:
     for t in totals:
-        mean = f"; {1e3 * t['time_mean']:.3g} ms, a mean over {t['mean_over']}" if t["mean_over"] else ""
+        mean = f"; {1e3 * t['time_mean']:.3g} ms on average over {t['mean_over']}" if t["mean_over"] else ""
         absent = f", {t['without_solution']} of them without a solution" if t["without_solution"] else ""
         print(f"{t['method']}: {t['solved']} of {t['problems']} verified{absent}{mean}")
 
@@ -309,7 +322,9 @@ def _line(row: dict[str, Any]) -> str:
         f"{cell(row['iterations'], 'd'):>10} {cell(time, '.3g'):>9}"
     )
     if row["moved"] is not None:
-        line += f"\n    over the nearest W of bodies, which moves the exact velocity by {row['moved']:.1e} |q|"
+        line += (
+            f"\n    solved with the nearest W = J M^-1 J^T, which changes the exact velocity by {row['moved']:.1e} |q|"
+        )
     if "proved" in row:
         line += f"\n    {ProvedAnswer(row['proved'], row['not_proved'] or '').words}"
     if row["path"] is not None:

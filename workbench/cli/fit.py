@@ -16,7 +16,7 @@ def add_command(commands: Any) -> None:
         "fit block measured.csv --to mu", "fit bouncing-ball heights.csv --to e height -f coulomb --json",
     )  # fmt: skip
     p.add_argument("case", help="name of a case (see: workbench list cases)")
-    p.add_argument("file", help="CSV file with a column t [s] and measured outputs: x, y, z, energy, q[i], v[i]")
+    p.add_argument("file", help="CSV file with a column t [s] and measured outputs (x, y, z, energy, q[i], v[i])")
     p.add_argument("--to", nargs="+", required=True, metavar="NAME", help="parameters of the case to fit")
     p.add_argument(
         "-f", "--formulation", action="append", metavar="NAME[:OPTION=VALUE,...]",
@@ -24,12 +24,12 @@ def add_command(commands: Any) -> None:
     )  # fmt: skip
     p.add_argument(
         "--set", action="append", metavar="NAME=VALUE",
-        help="a parameter of the case, of a fitted one where the fit begins; repeatable",
+        help="parameter of the case, or start value of a fitted one; repeatable",
     )  # fmt: skip
-    p.add_argument("--step", default="1e-3", metavar="H", help="time step [s]; default: 1e-3")
-    p.add_argument("--out", metavar="FOLDER", help="write the table and a page there")
-    p.add_argument("--json", action="store_true", help="for programs")
-    p.add_argument("--quiet", action="store_true", help="no progress bar")
+    p.add_argument("--step", default="1e-3", metavar="H", help="step size [s]; default: 1e-3")
+    p.add_argument("--out", metavar="FOLDER", help="write the table and a page to this folder")
+    p.add_argument("--json", action="store_true", help="print the result as JSON")
+    p.add_argument("--quiet", action="store_true", help="print no progress")
     p.set_defaults(run=run_fit)
 
 

@@ -14,32 +14,36 @@ from workbench.output import json_text
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     p = command(
-        commands, "flow", "what formulations do to a flow of grains, over friction coefficient and step",
+        commands, "flow", "compare formulations on granular flow, over friction coefficients and step sizes",
         "flow hopper", "flow hopper --set N=1000 --mu 0.1,0.3,0.5 --step 2e-3,1e-3,5e-4 --duration 1",
         "flow hopper --openings 0.04,0.05,0.06",
         "flow rotating-drum -f coulomb -f ccp -f frictionless --roughness 1e-4",
     )  # fmt: skip
-    p.add_argument("scene", help="name of a scene of grains: packing, column-collapse, hopper, rotating-drum, silo")
+    p.add_argument("scene", help="name of a granular scene: packing, column-collapse, hopper, rotating-drum or silo")
     p.add_argument(
         "-f", "--formulation", action="append", metavar="NAME[:OPTION=VALUE,...]",
-        help="repeatable; default: coulomb and ccp",
+        help="formulation; repeatable; default: coulomb and ccp",
     )  # fmt: skip
-    p.add_argument("--mu", metavar="MU[,MU...]", help="friction coefficients; default 0.1,0.5, with --openings 0.5")
-    p.add_argument("--step", metavar="H[,H...]", help="step sizes [s]; default 4e-3,2e-3,1e-3, with --openings 4e-3")
+    p.add_argument("--mu", metavar="MU[,MU...]", help="friction coefficients; default: 0.1,0.5, with --openings 0.5")
+    p.add_argument("--step", metavar="H[,H...]", help="step sizes [s]; default: 4e-3,2e-3,1e-3, with --openings 4e-3")
     p.add_argument(
         "--openings", metavar="D,D[,D...]",
-        help="diameters of the hopper's hole [m]: fit Beverloo's law to the discharge (of 400 grains)",
+        help="diameters of the hopper's opening [m]; fit Beverloo's law to the discharge rates (of 400 grains)",
     )  # fmt: skip
-    p.add_argument("--seeds", metavar="N", help="starts of every run, whose spread tells what is chance; default 3")
+    p.add_argument(
+        "--seeds", metavar="N", help="random initial packings of each run, to estimate the scatter; default: 3"
+    )
     p.add_argument("--duration", metavar="T", help="simulated time [s]; default: the scene's")
     p.add_argument(
-        "--set", action="append", metavar="NAME=VALUE", default=[], help="a parameter of the scene, repeatable"
+        "--set", action="append", metavar="NAME=VALUE", default=[], help="parameter of the scene; repeatable"
     )
-    p.add_argument("--roughness", metavar="R", help="of a grain, beside its radius; default 1e-3")
-    p.add_argument("--tolerance", metavar="EPS", help="residual that every step is solved to; default 1e-3")
-    p.add_argument("--out", metavar="FOLDER", help="where to write; default: SCENE-flow")
-    p.add_argument("--json", action="store_true", help="print the rows as JSON instead of sentences")
-    p.add_argument("--quiet", action="store_true", help="no progress bar, no sentences")
+    p.add_argument(
+        "--roughness", metavar="R", help="surface roughness of the grains, relative to the radius; default: 1e-3"
+    )
+    p.add_argument("--tolerance", metavar="EPS", help="residual to which each step is solved; default: 1e-3")
+    p.add_argument("--out", metavar="FOLDER", help="folder for the report; default: SCENE-flow")
+    p.add_argument("--json", action="store_true", help="print the rows as JSON")
+    p.add_argument("--quiet", action="store_true", help="print no progress and no summary")
     p.set_defaults(run=run_flow)
 
 
@@ -78,7 +82,7 @@ def _found(o: argparse.Namespace, progress: Any) -> Any:
     from workbench.verbs.discharge import discharge
 
     if o.scene != "hopper":
-        raise WorkbenchError(f"--openings are those of the hopper; {o.scene} has none")
+        raise WorkbenchError(f"--openings is for the hopper; {o.scene} has no opening")
     if "roughness" in given:
-        raise WorkbenchError("--roughness is beside what --openings finds; give one of them")
+        raise WorkbenchError("--roughness and --openings exclude each other; give one of them")
     return discharge(numbers(o.openings, "--openings"), formulations, **given)

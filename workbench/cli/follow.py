@@ -12,24 +12,24 @@ from workbench.output import json_text
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     p = command(
-        commands, "follow", "follow the motion of a case under Coulomb's law from event to event, to twelve digits",
+        commands, "follow", "compute the motion of a case under Coulomb's law event by event, to twelve digits",
         "follow wheel", "follow rod --set speed=0.5 --duration 0.5", "follow particle --prove",
         "follow wedged-box --branches",
     )  # fmt: skip
     p.add_argument("case", help="name of a case (see: workbench list cases)")
-    p.add_argument("--set", action="append", metavar="NAME=VALUE", help="a parameter of the case; repeatable")
+    p.add_argument("--set", action="append", metavar="NAME=VALUE", help="parameter of the case; repeatable")
     p.add_argument("--duration", metavar="T", help="simulated time [s]; default: the case's")
     p.add_argument(
         "--prove", action="store_true",
-        help="enclose events and states in ball arithmetic: particles, rods, block, sphere, ball",
+        help="enclose events and states in ball arithmetic (cases of particles, rods, block, sphere and ball)",
     )  # fmt: skip
     p.add_argument(
         "--branches", action="store_true",
-        help="where the motion is not unique (Painlevé's paradox, impacts), follow each of its continuations",
+        help="follow every continuation where the motion is not unique (Painlevé's paradox, impacts)",
     )  # fmt: skip
-    p.add_argument("--out", metavar="FOLDER", help="write events, modes and a page there")
-    p.add_argument("--json", action="store_true", help="for programs")
-    p.add_argument("--quiet", action="store_true", help="no progress bar")
+    p.add_argument("--out", metavar="FOLDER", help="write events, contact modes and a page to this folder")
+    p.add_argument("--json", action="store_true", help="print the result as JSON")
+    p.add_argument("--quiet", action="store_true", help="print no progress")
     p.set_defaults(run=run_follow)
 
 

@@ -13,11 +13,13 @@ def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     index = command(
         commands, "index",
-        "a page that links the pages in a folder: comparisons, studies, checks, maps, traces, reproductions",
+        "write a page that links all workbench pages in a folder",
         "index .", "index results",
     )  # fmt: skip
-    index.add_argument("folder", help="with pages of the workbench, in folders within it too; gets an index.html")
-    index.add_argument("--quiet", action="store_true", help="say nothing")
+    index.add_argument(
+        "folder", help="folder with pages of the workbench, also in subfolders; index.html is written there"
+    )
+    index.add_argument("--quiet", action="store_true", help="print nothing")
     index.set_defaults(run=run_index)
 
 
@@ -28,13 +30,13 @@ def run_index(o: argparse.Namespace) -> None:
 
     folder = Path(o.folder)
     if not folder.is_dir():
-        raise WorkbenchError(f"'{folder}' is no folder; give one with pages of the workbench")
+        raise WorkbenchError(f"'{folder}' is not a folder; give a folder with pages of the workbench")
     out = folder / NAME
     if out.exists() and head_of(out).kind != "index":
-        raise WorkbenchError(f"'{out}' is somebody else's page; rename it, or make the index of another folder")
+        raise WorkbenchError(f"'{out}' was not written by the workbench; rename it, or choose another folder")
     found = entries(folder)
     with replaced(out) as page:
         facts = provenance(command=f"workbench {shlex.join(o.words)}")
         page.write_bytes(render(folder.absolute().name, found, facts).encode())
     if not o.quiet:
-        print(f"{len(found)} page{'s' * (len(found) > 1)}: {out}")
+        print(f"{len(found)} page{'s' * (len(found) != 1)} linked: {out}")

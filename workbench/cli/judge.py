@@ -11,22 +11,20 @@ from workbench.output import json_text
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     p = command(
-        commands, "judge", "hold somebody's answer to a contact problem against Coulomb's law",
+        commands, "judge", "check a given solution against Coulomb's law, contact by contact",
         "judge problem.hdf5",
         "judge problem.npz impulses.csv --step 1e-3",
         "judge scene.xml states.npz",
     )  # fmt: skip
-    p.add_argument(
-        "problem", help="a friction problem: FCLIB's HDF5, .npz, .mat or text as Siconos prints it; or a model's file"
-    )
+    p.add_argument("problem", help="friction problem (FCLIB HDF5, .npz, .mat or Siconos text) or model file")
     p.add_argument(
         "answer", nargs="?",
-        help=".npz or .csv with the impulses p, or FCLIB's HDF5 with a solution, default: PROBLEM; of a model a log of "
-        "MuJoCo's states, .npz or .csv with qpos and qvel",
+        help="impulses p (.npz or .csv) or FCLIB HDF5 with a solution; default: the solution in PROBLEM; for a model, "
+        "a log of MuJoCo states (.npz or .csv with qpos and qvel)",
     )  # fmt: skip
-    p.add_argument("--step", metavar="H", help="the step of which the impulses are [s], to tell forces too")
-    p.add_argument("--out", metavar="FOLDER", help="write rows and a page there")
-    p.add_argument("--json", action="store_true", help="print a row per contact as JSON")
+    p.add_argument("--step", metavar="H", help="step size of the impulses [s], to print forces too")
+    p.add_argument("--out", metavar="FOLDER", help="write rows and a page to this folder")
+    p.add_argument("--json", action="store_true", help="print one row for each contact as JSON")
     p.set_defaults(run=run_judge)
 
 

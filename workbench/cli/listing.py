@@ -9,17 +9,21 @@ from workbench.errors import WorkbenchError, meant
 from workbench.output import json_text
 from workbench.registry import Registry
 
+WIDTH = 100
+"""Columns of a terminal."""
 KINDS = ("cases", "scenes", "formulations", "solvers", "metrics", "reproductions")
 
 
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     listing = command(
-        commands, "list", "list what there is by name, a kind with a line each, or one thing with its parameters",
+        commands, "list", "list cases, scenes, formulations, solvers, metrics and reproductions, or describe one",
         "list", "list cases", "list wheel", "list solvers", "list lemke",
     )  # fmt: skip
-    listing.add_argument("what", nargs="?", metavar="KIND|NAME", help=f"{', '.join(KINDS)}, or a name out of these")
-    listing.add_argument("--json", action="store_true", help="print JSON; of solvers, the table of what they take")
+    listing.add_argument(
+        "what", nargs="?", metavar="KIND|NAME", help=f"{', '.join(KINDS)}; or the name of one of these"
+    )
+    listing.add_argument("--json", action="store_true", help="print the result as JSON")
     listing.set_defaults(run=run_list)
 
 
@@ -30,7 +34,7 @@ def run_list(o: argparse.Namespace) -> None:
             print(
                 textwrap.fill(
                     ", ".join(names),
-                    100,
+                    WIDTH,
                     initial_indent=f"{kind + ':':<15}",
                     subsequent_indent=" " * 15,
                     break_on_hyphens=False,
@@ -43,7 +47,8 @@ def run_list(o: argparse.Namespace) -> None:
         return
     if o.what in lists:
         for name, line in lists[o.what].items():
-            print(textwrap.shorten(f"{name:<20} {line}", 118, placeholder=" ...") if line else name)
+            short = textwrap.shorten(line, WIDTH - 23, placeholder=" ...")
+            print(f"{name:<22} {short}".rstrip())
         if o.what == "solvers":
             from workbench.cli.solver_table import table
 
@@ -59,8 +64,8 @@ def _line(name: str, lists: dict[str, dict[str, str]]) -> str:
     if known is None:
         everything = [*KINDS, *(name for names in lists.values() for name in names)]
         raise WorkbenchError(
-            f"unknown kind or name '{name}'; {meant(name, everything)}kinds: {', '.join(KINDS)}; "
-            "`workbench list` has all names"
+            f"unknown kind or name '{name}'; {meant(name, everything)}kinds: {', '.join(KINDS)} "
+            "(all names: workbench list)"
         )
     return f"{name}: {known}"
 

@@ -25,7 +25,7 @@ LONGEST_AXIS = 1e300
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     p = command(
-        commands, "painleve", "is the sliding friction of a case well posed, and up to which friction?",
+        commands, "painleve", "decide whether sliding in a case is well posed, and up to which friction coefficient",
         "painleve rod --set tan_theta=2 --set mu=4/3", "painleve rod --x theta=10:85:200 --y mu=0:3:200 --out rod.html",
         "painleve wheel --x slip=0:360:73 --y mu=0:3:100 --out wheel.html", "painleve bouncing-ball --at 0.7",
         "painleve block --set v=0,2,0", "painleve rod --x theta=10:85 --y mu=0:3 --prove --out rod.html",
@@ -33,25 +33,25 @@ def add_command(commands: Any) -> None:
     p.add_argument("case", help="name of a case (see: workbench list cases)")
     p.add_argument(
         "--set", action="append", metavar="NAME=VALUE", default=[],
-        help="a parameter of the case, repeatable; decimals and fractions such as 4/3 are taken exactly; the rod also "
-        "takes tan_theta, xi and b; q=0,0.1,... and v=... set coordinates and velocities",
+        help="parameter of the case, a decimal or a fraction such as 4/3, both exact (the rod also takes tan_theta, xi "
+        "and b), or its state as q=0,0.1,... and v=...; repeatable",
     )  # fmt: skip
-    p.add_argument("--at", metavar="T", help="the state after T seconds of a run under exact Coulomb friction")
+    p.add_argument("--at", metavar="T", help="use the state after T seconds under exact Coulomb friction")
     p.add_argument(
         "--slip", metavar="ANGLE[,ANGLE...]",
-        help="degrees from the first tangent axis: the direction in which the closed contacts slide, or begin to; one "
-        "for all or one for each; in the plane 0 or 180",
+        help="sliding direction of the closed contacts [degrees from the first tangent axis], one for all or one for "
+        "each; in the plane 0 or 180; default: that of the state",
     )  # fmt: skip
-    p.add_argument("--x", metavar="NAME=FROM:TO:COUNT", help="map: the parameter, or slip, along the abscissa")
-    p.add_argument("--y", metavar="NAME=FROM:TO:COUNT", help="map: the parameter, or slip, along the ordinate")
+    p.add_argument("--x", metavar="NAME=FROM:TO:COUNT", help="map: parameter, or slip, along the horizontal axis")
+    p.add_argument("--y", metavar="NAME=FROM:TO:COUNT", help="map: parameter, or slip, along the vertical axis")
     p.add_argument(
         "--prove", action="store_true",
         help="prove the map box by box, with --x and --y NAME=FROM:TO, until less than 1 %% is undecided",
     )  # fmt: skip
-    p.add_argument("--time-limit", metavar="S", default="60", help="for all of it [s]; default 60")
-    p.add_argument("--json", action="store_true", help="for programs")
+    p.add_argument("--time-limit", metavar="S", default="60", help="time limit [s]; default: 60")
+    p.add_argument("--json", action="store_true", help="print the result as JSON")
     p.add_argument("--out", type=page_path, metavar="FILE.html", help="also write the result as a page")
-    p.add_argument("--quiet", action="store_true", help="no progress bar")
+    p.add_argument("--quiet", action="store_true", help="print no progress")
     p.set_defaults(run=run_painleve)
 
 
@@ -127,9 +127,9 @@ def parse_axis(case: "Case", text: str, option: str) -> "MapAxis":
     low, high, count = (exact_number(x, place) for x in given)
     start, end = float(low), float(high)
     if not start < end < start + LONGEST_AXIS:
-        raise WorkbenchError(f"{place}: FROM < TO within the range of doubles are needed")
+        raise WorkbenchError(f"{place}: FROM < TO is needed, within the range of doubles")
     if count.denominator != 1 or not 2 <= count <= MOST_POINTS:
-        raise WorkbenchError(f"{place}: COUNT is a whole number from 2 to {MOST_POINTS}")
+        raise WorkbenchError(f"{place}: COUNT must be a whole number from 2 to {MOST_POINTS}")
     # An unknown name is reported now, with the known ones; a refused value leaves a gap in the map.
     if name != SLIP:
         try:

@@ -106,5 +106,5 @@ def goes_on(kept: Callable[[], str]) -> Iterator[None]:
         if not words:
             raise
         with suppress(OSError):
-            print(f"workbench: interrupted; {words}, the same command goes on", file=sys.stderr)
+            print(f"workbench: interrupted; {words}; the same command resumes", file=sys.stderr)
         raise EndedBySignal(128 + SIGINT if isinstance(end, KeyboardInterrupt) else end.code) from None

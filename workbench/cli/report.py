@@ -11,16 +11,17 @@ from workbench.cli.parsing import command
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     report = command(
-        commands, "report", "the page of folders that compare wrote, one or several together, without computing again",
+        commands, "report", "rebuild the report of one or several saved comparisons, without computing again",
         "report wheel-comparison", "report monday tuesday --out both", "report wheel-comparison --figures pdf",
     )  # fmt: skip
     report.add_argument(
         "runs", nargs="+", metavar="FOLDER",
-        help="written by compare; several of the same case or scene and settings, or of one file, make one page",
+        help="folder written by compare; several are merged if they have the same case or scene and settings, or the "
+        "same file",
     )  # fmt: skip
-    report.add_argument("--out", metavar="FOLDER", help="where to write; default: CASE-report, FILE-report")
+    report.add_argument("--out", metavar="FOLDER", help="folder for the report; default: CASE-report or FILE-report")
     report.add_argument("--figures", choices=("pdf", "svg", "png"), help="also write each figure as a file")
-    report.add_argument("--quiet", action="store_true", help="no table")
+    report.add_argument("--quiet", action="store_true", help="print no table")
     report.set_defaults(run=run_report)
 
 

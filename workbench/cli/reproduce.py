@@ -16,18 +16,18 @@ def add_command(commands: Any) -> None:
     reproduce = command(
         commands,
         "reproduce",
-        "a paper's figures beside the computed ones",
+        "reproduce the numbers of a paper and compare them with the published ones",
         "reproduce idetc2016-60064",
         "reproduce --all",
     )
-    reproduce.add_argument("names", nargs="*", metavar="NAME", help="reproductions (see: workbench list reproductions)")
-    reproduce.add_argument("--all", action="store_true", help="all of them, in several processes")
-    reproduce.add_argument("--out", metavar="FOLDER", help="default: NAME-reproduction, or reproductions for several")
-    reproduce.set_defaults(run=run_reproduce)
+    reproduce.add_argument("names", nargs="*", metavar="NAME", help="reproduction (see: workbench list reproductions)")
+    reproduce.add_argument("--all", action="store_true", help="run all reproductions, in several processes")
     reproduce.add_argument(
-        "--json", action="store_true", help="print the rows of claims.csv as JSON instead of a table"
+        "--out", metavar="FOLDER", help="folder for the pages; default: NAME-reproduction, or reproductions for several"
     )
-    reproduce.add_argument("--quiet", action="store_true", help="no progress bar, no table")
+    reproduce.set_defaults(run=run_reproduce)
+    reproduce.add_argument("--json", action="store_true", help="print the rows of claims.csv as JSON")
+    reproduce.add_argument("--quiet", action="store_true", help="print no progress and no table")
 
 
 def run_reproduce(o: argparse.Namespace) -> None:

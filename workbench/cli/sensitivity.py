@@ -12,24 +12,31 @@ from workbench.output import json_text
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     p = command(
-        commands, "sensitivity", "derivatives of a motion by parameters: which formulations have the right ones",
+        commands, "sensitivity", "compare derivatives of a motion with respect to parameters, formulation by "
+        "formulation",
         "sensitivity block --of x --to mu", "sensitivity spatial-particle --of x y --to mu speed --duration 0.5",
         "sensitivity rod -f ccp -f hybrid --of v[2] --to mu kappa --step 5e-4 --json",
     )  # fmt: skip
     p.add_argument("case", help="name of a case (see: workbench list cases)")
-    p.add_argument("--of", nargs="+", required=True, metavar="OUTPUT", help="x, y, z, energy, q[i], v[i] at the end")
+    p.add_argument(
+        "--of",
+        nargs="+",
+        required=True,
+        metavar="OUTPUT",
+        help="quantities at the end of the motion: x, y, z, energy, q[i], v[i]",
+    )
     p.add_argument("--to", nargs="+", required=True, metavar="NAME", help="parameters of the case")
     p.add_argument(
         "-f", "--formulation", action="append", metavar="NAME[:OPTION=VALUE,...]",
-        help="repeatable; default: ten classical ones",
+        help="formulation; repeatable; default: ten classical ones",
     )  # fmt: skip
-    p.add_argument("--set", action="append", metavar="NAME=VALUE", help="a parameter of the case; repeatable")
-    p.add_argument("--step", default="1e-3", metavar="H", help="time step [s]")
+    p.add_argument("--set", action="append", metavar="NAME=VALUE", help="parameter of the case; repeatable")
+    p.add_argument("--step", default="1e-3", metavar="H", help="step size [s]; default: 1e-3")
     p.add_argument("--duration", metavar="T", help="simulated time [s]; default: the case's")
-    p.add_argument("--all", action="store_true", help="all rows")
-    p.add_argument("--out", metavar="FOLDER", help="write the table and a page there")
-    p.add_argument("--json", action="store_true", help="for programs")
-    p.add_argument("--quiet", action="store_true", help="no progress bar")
+    p.add_argument("--all", action="store_true", help="print all rows of the table; default: at most ten")
+    p.add_argument("--out", metavar="FOLDER", help="write the table and a page to this folder")
+    p.add_argument("--json", action="store_true", help="print the result as JSON")
+    p.add_argument("--quiet", action="store_true", help="print no progress")
     p.set_defaults(run=run_sensitivity)
 
 

@@ -11,15 +11,19 @@ from workbench.errors import WorkbenchError
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     show = command(
-        commands, "show", "print the mathematics and the options of a formulation, or what is in a scene",
+        commands, "show", "print the equations and options of a formulation, or the contents of a scene",
         "show phantom-inertia", "show stewart-trinkle:directions=8 --latex", "show box --numbers --case cube",
         "show ./mine.py:elliptic", "show robot.xml",
     )  # fmt: skip
-    show.add_argument("formulation", metavar="NAME[:OPTION=VALUE,...]", help="or a model, .xml, .mjcf, .urdf")
-    show.add_argument("--case", help="size and numbers of this case; default: wheel")
-    show.add_argument("--latex", action="store_true", help="a LaTeX document instead of text")
-    show.add_argument("--numbers", action="store_true", help="also the assembled numbers at the case's first step")
-    show.add_argument("--step", default="1e-3", metavar="H", help="step for --numbers [s]; default 1e-3")
+    show.add_argument(
+        "formulation", metavar="NAME[:OPTION=VALUE,...]", help="formulation, scene or model file (.xml, .mjcf, .urdf)"
+    )
+    show.add_argument("--case", help="case that gives sizes and numbers; default: wheel")
+    show.add_argument("--latex", action="store_true", help="print a LaTeX document")
+    show.add_argument(
+        "--numbers", action="store_true", help="also print the assembled numbers of the case's first step"
+    )
+    show.add_argument("--step", default="1e-3", metavar="H", help="step size for --numbers [s]; default: 1e-3")
     show.set_defaults(run=run_show)
 
 
@@ -31,7 +35,7 @@ def run_show(o: argparse.Namespace) -> None:
     if is_scene(o.formulation):
         for option in ("case", "latex", "numbers"):
             if getattr(o, option):
-                raise WorkbenchError(f"--{option} is for formulations, and {o.formulation} is a scene")
+                raise WorkbenchError(f"--{option} is for formulations; {o.formulation} is a scene")
         print(show(o.formulation).text)
         return
     shown: Any = show(o.formulation, o.case)

@@ -13,15 +13,18 @@ from workbench.output import page_path
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     slides = command(
-        commands, "slides", "show a comparison one figure a slide, full screen, for a lecture",
+        commands, "slides", "write a comparison as slides, one figure each, for a lecture",
         "slides wheel", "slides cube -f box -f ccp --out lecture.html", "slides problem.hdf5",
         "slides robot.xml --duration 1",
     )  # fmt: skip
     add_options(slides)
     slides.add_argument(
-        "--out", type=page_path, metavar="FILE.html", help="where to write; default: CASE-slides.html, FILE-slides.html"
+        "--out",
+        type=page_path,
+        metavar="FILE.html",
+        help="file for the slides; default: CASE-slides.html or FILE-slides.html",
     )
-    slides.add_argument("--quiet", action="store_true", help="no progress bar")
+    slides.add_argument("--quiet", action="store_true", help="print no progress")
     slides.set_defaults(run=run_slides)
 
 
@@ -34,4 +37,4 @@ def run_slides(o: argparse.Namespace) -> None:
     with CommandProgress(o.quiet) as progress:
         found = compare(what, progress=progress, **given)
         found.slides(out)
-    print(f"slides: {out} (arrow keys turn them, f fills the screen)")
+    print(f"slides: {out} (arrow keys: next and previous; f: full screen)")

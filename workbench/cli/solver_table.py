@@ -4,6 +4,7 @@ import textwrap
 
 from workbench.algorithms import SOLVERS, find_solver
 from workbench.algorithms.table import Cell, cells
+from workbench.cli.listing import WIDTH
 
 
 def bundled(name: str = "") -> list[Cell]:
@@ -19,14 +20,14 @@ def table() -> str:
     problems = [cell.problem for cell in next(iter(rows.values()))]
     legend = ", ".join(f"{k} {name}" for k, name in enumerate(problems, start=1))
     words = (
-        "The number of bridges from a small example of each kind to a solver: 0 where the solver takes the problem as "
-        "it is, s where it solves Coulomb's law as a sequence of CCPs, - where no path leads there. `workbench list "
-        "SOLVER` names the bridges and the reasons. Equations leave no unknowns, so that any solver will do. "
+        "Number of bridges from a small example of each kind of problem to a solver: 0 where the solver takes it "
+        "directly, s where it solves Coulomb's law as a sequence of CCPs, - where there is no path. `workbench list "
+        "SOLVER` lists the bridges and the reasons. Equations leave no unknowns, so any solver takes them. "
         f"Problems: {legend}."
     )
     lines = [f"{'solver':<18}" + "".join(f"{k:>5}" for k in range(1, len(problems) + 1))]
     lines += [f"{solver:<18}" + "".join(f"{mark(cell):>5}" for cell in some) for solver, some in rows.items()]
-    return "\n".join([textwrap.fill(words, 118), "", *lines])
+    return "\n".join([textwrap.fill(words, WIDTH), "", *lines])
 
 
 def mark(cell: Cell) -> str:
@@ -42,6 +43,6 @@ def row(name: str) -> str:
     for cell in bundled(name):
         found = cell.reason or f"through: {', '.join(cell.path)}"
         lines.append(textwrap.fill(
-            f"{cell.problem:<22}{found if cell.reason or cell.path else 'as it is'}", 118, subsequent_indent=" " * 24
+            f"{cell.problem:<22}{found if cell.reason or cell.path else 'directly'}", WIDTH, subsequent_indent=" " * 24
         ))  # fmt: skip
     return "\n".join(lines)

@@ -25,7 +25,7 @@ MOST_LINES = 16
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     study = command(
-        commands, "study", "compare formulations over many parameters; goes on where it was interrupted",
+        commands, "study", "run a parameter study, or resume an interrupted one",
         "study wheel --vary mu=0.1:0.9:9 step=1e-3,5e-4 -f box -f ccp",
         "study cube --sample sobol:128 --vary mu=0.1:1 speed=1:5 --out cube-study",
         "study wheel sphere --vary stewart-trinkle.directions=4,8,16 -f stewart-trinkle", "study study.toml",
@@ -33,36 +33,47 @@ def add_command(commands: Any) -> None:
         "study cube --vary mu=0.1:0.9:900 --executor submitit:slurm --workers 40", "study status cube-study",
     )  # fmt: skip
     study.add_argument(
-        "what", nargs="+", metavar="CASE", help="names of cases; a file study.toml; or status and the study's folder"
+        "what", nargs="+", metavar="CASE", help="names of cases; or a study file (.toml); or: status FOLDER"
     )
     study.add_argument(
         "--vary", nargs="+", action="extend", default=[], metavar="NAME=VALUES",
-        help="0.1,0.3 or 0.1:0.9:9 or 1e-3:1:4:log, of a parameter, step, duration, relax.k_n, FORMULATION.OPTION; "
-        "low:high is sampled",
+        help="values of a parameter, step, duration, relax.k_n or FORMULATION.OPTION: 0.1,0.3 or 0.1:0.9:9 or "
+        "1e-3:1:4:log; with --sample a range LOW:HIGH",
     )  # fmt: skip
     study.add_argument(
         "--zip", nargs="+", action="append", default=[], metavar="NAME=VALUES",
-        help="quantities that go together, with as many values each; repeatable",
+        help="parameters that vary together, with equally many values; repeatable",
     )  # fmt: skip
-    study.add_argument("--sample", metavar="METHOD:N", help="sobol:128, lhs:100 or random:100 points of the ranges")
-    study.add_argument("--seed", type=int, default=0, metavar="K", help="of the sample; default 0")
-    study.add_argument("-f", "--formulation", action="append", metavar="NAME[:OPTION=VALUE,...]", help="default: all")
-    study.add_argument("--solver", action="append", metavar="NAME", help="repeatable; default: auto")
-    study.add_argument("--metric", action="append", metavar="NAME", help="repeatable; default: all that apply")
+    study.add_argument("--sample", metavar="METHOD:N", help="sample the ranges: sobol:128, lhs:100 or random:100")
+    study.add_argument("--seed", type=int, default=0, metavar="K", help="seed of the sample; default: 0")
+    study.add_argument(
+        "-f",
+        "--formulation",
+        action="append",
+        metavar="NAME[:OPTION=VALUE,...]",
+        help="formulation; repeatable; default: all",
+    )
+    study.add_argument("--solver", action="append", metavar="NAME", help="solver; repeatable; default: auto")
+    study.add_argument("--metric", action="append", metavar="NAME", help="metric; repeatable; default: all that apply")
     study.add_argument("--duration", metavar="T", help="simulated time [s]; default: the case's")
-    study.add_argument("--reference-step", metavar="H", help="step of the reference runs [s]; default 1e-4")
-    study.add_argument("--out", metavar="FOLDER", help="where rows are kept; default: CASE-study, or the file's name")
+    study.add_argument("--reference-step", metavar="H", help="step size of the reference runs [s]; default: 1e-4")
+    study.add_argument(
+        "--out", metavar="FOLDER", help="folder for rows and report; default: CASE-study, or the study file's name"
+    )
     study.add_argument(
         "--executor", metavar="WHERE",
-        help="processes (default); dask://HOST:PORT; mpi, below mpiexec -n N python -m mpi4py.futures -m workbench; "
-        "submitit:slurm or submitit:local, which start N jobs",
+        help="where runs are computed: processes; dask://HOST:PORT; mpi (under mpiexec -n N python -m mpi4py.futures "
+        "-m workbench); submitit:slurm or submitit:local (N jobs); default: processes",
     )  # fmt: skip
     study.add_argument(
-        "--workers", type=int, metavar="N", help="processes or submitit's jobs; default: the number of processors"
+        "--workers",
+        type=int,
+        metavar="N",
+        help="number of processes or submitit jobs; default: the number of processors",
     )
-    study.add_argument("--shard", metavar="I/N", help="make every N-th point, from the I-th")
-    study.add_argument("--retry-failed", action="store_true", help="make rows again that failed")
-    study.add_argument("--quiet", action="store_true", help="say nothing")
+    study.add_argument("--shard", metavar="I/N", help="compute every N-th point, starting with the I-th")
+    study.add_argument("--retry-failed", action="store_true", help="compute failed rows again")
+    study.add_argument("--quiet", action="store_true", help="print nothing")
     study.set_defaults(run=run_study)
 
 
@@ -84,7 +95,11 @@ def run_study(o: argparse.Namespace) -> None:
                 found.write(stage, found.facts | {"command": f"workbench {shlex.join(o.words)}"})
     if not o.quiet:
         print("\n".join(found.words))
-        print(f"report: {out / 'report.html'}" if found.whole else f"rows of other shards are missing in '{out}'")
+        print(
+            f"report: {out / 'report.html'}"
+            if found.whole
+            else f"the rows of other shards are still missing in '{out}'"
+        )
 
 
 def _status(o: argparse.Namespace) -> None:
@@ -104,7 +119,7 @@ def _asked(o: argparse.Namespace) -> tuple[dict[str, Any], Path]:
         from workbench.studies.described import described
 
         if len(o.what) > 1:
-            raise WorkbenchError(f"{o.what[0]} describes a whole study; '{o.what[1]}' beside it has no place")
+            raise WorkbenchError(f"{o.what[0]} describes a whole study; leave out '{o.what[1]}'")
         given, name = described(Path(o.what[0])), Path(o.what[0]).stem
     else:
         given, name = {"cases": o.what}, f"{'-'.join(Path(x.partition(':')[0]).stem for x in o.what)}-study"
@@ -184,7 +199,7 @@ class _Log:
     def kept(self) -> str:
         """Message when the study is interrupted."""
         p = self.newest
-        return f"{p.kept + p.made} of {p.total} runs are kept" if p else "what was finished is kept"
+        return f"{p.kept + p.made} of {p.total} runs are kept" if p else "finished runs are kept"
 
     def __exit__(self, *_: object) -> None:
         if self.live:
@@ -194,8 +209,8 @@ class _Log:
 
 
 def _rate(p: "Progress") -> str:
-    there = f"{p.kept} were there" if p.kept and not p.made else ""
-    left = f"{p.rate:.3g} a second, {duration(p.left)} left" if p.made else ""
+    there = f"{p.kept} kept from before" if p.kept and not p.made else ""
+    left = f"{p.rate:.3g} runs per second, {duration(p.left)} left" if p.made else ""
     return ", ".join(filter(None, (there, left)))
 
 

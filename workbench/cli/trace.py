@@ -13,30 +13,35 @@ from workbench.output import json_text, page_path
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     trace = command(
-        commands, "trace", "a solver step by step on a small LCP: pivots, ratios, tableaux in fractions",
+        commands, "trace", "run an LCP solver step by step: pivots, ratios, tableaux in fractions",
         "trace problem.csv --rhs q.csv", "trace '[2 1; 1 2]' --rhs '[-5; -6]' --tableau",
         "trace problem.json --solver keller --out page.html",
         "trace '[1 2 0; 0 1 2; 2 0 1]' --rhs '[-1; -1; -1]' --ties first",
     )  # fmt: skip
-    trace.add_argument("file", help="M, or M and q, of at most 12 unknowns: a file as for check, or M in brackets")
-    trace.add_argument("--rhs", metavar="FILE", help="q, as a row or a column; default: the file's own")
     trace.add_argument(
-        "--solver", metavar="NAME", default="lemke", help="lemke (default), murty, judice-pires, keller or pgs"
+        "file", help="file with M, or with M and q (see: workbench check --help), or M in brackets; at most 12 unknowns"
+    )
+    trace.add_argument("--rhs", metavar="FILE", help="q, as a row or a column; default: the q of the file")
+    trace.add_argument(
+        "--solver", metavar="NAME", default="lemke", help="lemke, murty, judice-pires, keller or pgs; default: lemke"
     )
     trace.add_argument(
         "--ties", metavar="RULE", default="lexicographic",
-        help="of Lemke's ratio test: lexicographic (default), or first, the topmost row, with which it may cycle",
+        help="tie-breaking rule of Lemke's ratio test: lexicographic, or first (the topmost row, which may cycle); "
+        "default: lexicographic",
     )  # fmt: skip
-    trace.add_argument("--exact", action="store_true", help="pgs in fractions, a few sweeps, instead of doubles")
-    trace.add_argument("--max-steps", metavar="N", help="steps at most; default 1000, and 10 with --exact")
-    trace.add_argument("--tableau", action="store_true", help="every tableau too, in fractions, the next pivot in []")
-    trace.add_argument("--latex", action="store_true", help="the steps as LaTeX with booktabs, for a paper or a slide")
-    trace.add_argument("--json", action="store_true", help="for programs")
+    trace.add_argument("--exact", action="store_true", help="run pgs in fractions instead of doubles")
+    trace.add_argument("--max-steps", metavar="N", help="maximum number of steps; default: 1000, with --exact 10")
+    trace.add_argument(
+        "--tableau", action="store_true", help="also print every tableau, in fractions, with the next pivot in []"
+    )
+    trace.add_argument("--latex", action="store_true", help="print the steps as LaTeX with booktabs")
+    trace.add_argument("--json", action="store_true", help="print the result as JSON")
     trace.add_argument(
         "--out",
         type=page_path,
         metavar="FILE.html",
-        help="also write a page, with a picture for two and three unknowns",
+        help="also write a page, with a picture for two or three unknowns",
     )
     trace.set_defaults(run=run_trace)
 
@@ -69,5 +74,5 @@ def _whole(text: str | None) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise WorkbenchError(f"--max-steps {text[:40]} is no whole number; give one such as 50")
+        raise WorkbenchError(f"--max-steps {text[:40]} is not a whole number; give one such as 50")
     return int(text)

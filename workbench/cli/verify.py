@@ -12,14 +12,16 @@ from workbench.output import json_text
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     verify = command(
-        commands, "verify", "check a certificate by code that shares nothing with what wrote it",
+        commands, "verify", "check a certificate with independent code",
         "verify proof.json", "verify proof.json --of matrix.csv", "verify proof.json --of matrix.csv --rhs q.csv",
     )  # fmt: skip
-    verify.add_argument("file", help="JSON written by check --certificate")
-    verify.add_argument("--of", metavar="FILE", help="the matrix or problem that the certificate should be about")
-    verify.add_argument("--rhs", metavar="FILE", help="with --of: q, as check takes it; default: the file's own")
-    verify.add_argument("--time-limit", metavar="S", default="60", help="for all claims together [s]; default 60")
-    verify.add_argument("--json", action="store_true", help="for programs")
+    verify.add_argument("file", help="JSON file written by check --certificate")
+    verify.add_argument("--of", metavar="FILE", help="matrix or problem to which the certificate must belong")
+    verify.add_argument("--rhs", metavar="FILE", help="with --of: q, as a row or a column; default: the q of the file")
+    verify.add_argument(
+        "--time-limit", metavar="S", default="60", help="time limit for all claims together [s]; default: 60"
+    )
+    verify.add_argument("--json", action="store_true", help="print the result as JSON")
     verify.set_defaults(run=run_verify)
 
 

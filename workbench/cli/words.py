@@ -17,14 +17,14 @@ OF_MODEL = "NAME=VALUE, such as geom/foot.friction=0.4"
 def number_option(text: str, what: str, unit: str) -> float:
     value = parse_entry(text.strip(), f"{what} in {unit}")
     if value <= 0:
-        raise WorkbenchError(f"{what} {text[:40]} is out of range; give a positive number of {unit}")
+        raise WorkbenchError(f"{what} {text[:40]} is out of range; a positive number of {unit} is needed")
     return value
 
 
 def workers_of(wanted: int | None) -> int:
     """Number of processes: by default the number of processors."""
     if wanted is not None and wanted < 1:
-        raise WorkbenchError(f"--workers {wanted}; a whole number from 1 on is needed")
+        raise WorkbenchError(f"--workers {wanted}; a whole number >= 1 is needed")
     return wanted or os.cpu_count() or 1
 
 

@@ -151,7 +151,7 @@ def _onward(exact: Run | Failed | None, run: Run, span: dict[str, Any]) -> tuple
     try:
         return (onward_rows(exact, run, window) if isinstance(exact, Run) else []), []
     except Exception as error:
-        return [], [f"From exact states {run.formulation.label} does not go on: {failed(error).reason}"]
+        return [], [f"From exact states {run.formulation.label} cannot be continued: {failed(error).reason}"]
 
 
 def _motion(case: Case, reference: Run, runs: Sequence[Run]) -> tuple[Motion | None, tuple[str, ...]]:

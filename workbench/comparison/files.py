@@ -139,7 +139,7 @@ def exact_answer(problem: FrictionProblem, exact: Formulation) -> SolverAnswer:
     s = answer.solution
     if not s.verified:
         raise WorkbenchError(
-            f"the exact solution is not verified, so there is nothing to compare with: residual {s.residual:.1e} above "
+            f"the exact solution is not verified, so there is no reference: residual {s.residual:.1e} above "
             f"{s.tolerance:.0e}; {s.reason or s.claimed.meaning}"
         )
     return answer

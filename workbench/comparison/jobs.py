@@ -69,7 +69,7 @@ class Settings:
         for h in self.steps:
             stride = h / self.reference_step
             if not 1 <= stride < np.inf or abs(stride - round(stride)) > 1e-9 * stride:
-                raise DataError(f"step {h:g} s is no whole multiple of the reference step {self.reference_step:g} s")
+                raise DataError(f"step {h:g} s is not a whole multiple of the reference step {self.reference_step:g} s")
 
 
 def reference_of(steps: Sequence[float]) -> float:

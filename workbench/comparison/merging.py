@@ -63,8 +63,8 @@ def merged(several: Sequence[Saved]) -> Comparison:
     for other in others:
         if differs := difference(first, other):
             raise DataError(
-                f"'{other.folder}' does not go with '{first.folder}': {differs}; one page has one system, reference "
-                "and versions"
+                f"'{other.folder}' cannot be merged with '{first.folder}': {differs}; "
+                "one page needs one system, reference and version"
             )
     if not others:
         return first.comparison
@@ -126,7 +126,7 @@ def difference(a: Saved, b: Saved) -> str:
     x, y = a.comparison, b.comparison
     kinds = ["case" if c.case else "scene" if c.scene else "file" for c in (x, y)]
     if (x.name, kinds[0]) != (y.name, kinds[1]):
-        return f"{kinds[1]} {y.name} beside {kinds[0]} {x.name}"
+        return f"{kinds[1]} {y.name} instead of {kinds[0]} {x.name}"
     versions = [{k: v for k, v in s.provenance["versions"].items() if k not in DRAWING} for s in (a, b)]
     found = _first_difference("version of ", *versions)
     if x.case is not None and y.case is not None:
@@ -150,8 +150,8 @@ def _of_scenes(x: SceneShown, y: SceneShown) -> str:
     found = _first_difference("the model's ", *facts)
     if not found and x.until != y.until:
         found = (
-            f"compared up to {y.until:g} s beside {x.until:g} s; --duration {min(x.until, y.until):g} makes both the "
-            "same"
+            f"compared up to {y.until:g} s instead of {x.until:g} s; --duration {min(x.until, y.until):g} makes both "
+            "the same"
         )
     return found
 
@@ -169,7 +169,7 @@ def _first_difference(what: str, x: Mapping[str, Any], y: Mapping[str, Any]) -> 
         here, there = x[key], y[key]
         if here != there and not (here != here and there != there):
             short = isinstance(here, str | int | float | Relaxation)
-            words = f"{str(there)[:60]} beside {str(here)[:60]}" if short else "differs"
+            words = f"{str(there)[:60]} instead of {str(here)[:60]}" if short else "differs"
             return f"{what}{key.replace('_', ' ')} {words}"
     return ""
 

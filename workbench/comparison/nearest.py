@@ -67,8 +67,8 @@ def nearest(problem: FrictionProblem) -> Nearest | None:
     near, u = replace(problem, W=nearest_psd(W)), exact_velocity(problem)
     if u is None:
         raise DataError(
-            "W is not symmetric positive semidefinite, and the exact solution is not verified, so that nobody can tell "
-            "what the nearest such W would change"
+            "W is not symmetric positive semidefinite, and the exact solution is not verified, so the effect of "
+            "the nearest such W is unknown"
         )
     other = exact_velocity(near)
     free = float(np.linalg.norm(problem.q)) or 1.0
@@ -86,7 +86,7 @@ def of_bodies(problem: FrictionProblem) -> tuple[FrictionProblem, float | None]:
         return problem, None
     if not found.near:
         raise DataError(
-            f"W is no J M^-1 J^T: {found.words}; the nearest that is one moves the exact velocity by "
+            f"W is not of the form J M^-1 J^T: {found.words}; the nearest that is one moves the exact velocity by "
             f"{found.moved:.1e} |q|, and at most {MOST_MOVED:g} |q| is accepted; over W as it is there is "
             "coulomb, and ccp where W is symmetric"
         )

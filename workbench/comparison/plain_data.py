@@ -34,7 +34,7 @@ def written(data: Any) -> Any:
         return {NOT_FINITE: repr(data)}
     if data is None or isinstance(data, str | bool | int | float):
         return data
-    raise TypeError(f"{type(data).__name__} has no place in JSON")
+    raise TypeError(f"{type(data).__name__} cannot be written as JSON")
 
 
 def parsed(text: str, place: str) -> Any:
@@ -42,7 +42,7 @@ def parsed(text: str, place: str) -> Any:
     try:
         return json.loads(text, object_hook=_number, parse_constant=_refused)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{place} is no JSON ({error}); it is damaged, or something else") from None
+        raise DataError(f"{place} is not JSON ({error}); it is damaged or of another kind") from None
 
 
 def _number(given: dict[str, Any]) -> Any:
@@ -50,7 +50,7 @@ def _number(given: dict[str, Any]) -> Any:
 
 
 def _refused(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def built(kind: type[T], given: Any, place: str) -> T:
@@ -58,7 +58,7 @@ def built(kind: type[T], given: Any, place: str) -> T:
     hints = typing.get_type_hints(kind)
     names = [f.name for f in fields(kind)]  # type: ignore[arg-type]
     if not isinstance(given, dict) or set(given) != set(names):
-        raise DataError(f"{place} is not what it should be; {', '.join(names)} are needed")
+        raise DataError(f"{place} has the wrong form; {', '.join(names)} are needed")
     return kind(**{name: checked(hints[name], given[name], f"{place}: {name}") for name in names})
 
 

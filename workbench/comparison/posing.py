@@ -73,14 +73,14 @@ def over_bodies(
 ) -> tuple[FrictionProblem, float | None]:
     """The problem that `contact_system` takes, and how far it `moved`. Raises DataError where it cannot be had."""
     if formulation.symbols is not ContactSymbols:
-        raise DataError(f"{formulation.name} is about {formulation.symbols.about}; a friction problem is one time step")
+        raise DataError(f"{formulation.name} is for {formulation.symbols.about}; a friction problem is one time step")
     r, d = problem.contacts, problem.d
     needed = needed_bytes(formulation, r, d)
     if needed > MOST_BYTES:
         raise DataError(
             f"{formulation.label} makes {unknowns(formulation, r, d)} unknowns of {r} contacts, with dense matrices of "
-            f"{needed / 1e9:.3g} GB in all, and at most {MOST_BYTES / 1e9:g} GB are taken; coulomb, ccp and "
-            "frictionless go on from there, since they are sparse over W"
+            f"{needed / 1e9:.3g} GB in all, and at most {MOST_BYTES / 1e9:g} GB are allowed; coulomb, ccp and "
+            "frictionless are sparse over W and take more contacts"
         )
     return of_bodies(local(problem))
 

@@ -106,11 +106,11 @@ def chosen_metrics(about: frozenset[str], given: Iterable[Metric | str] | None) 
     everything = {x.name for x in found if isinstance(x, Metric)} >= set(METRICS.names)
     for i, x in enumerate(found):
         if not isinstance(x, Metric):
-            raise DataError(f"{x!r} is no metric; make one with @metric(name, unit=..., meaning=...)")
+            raise DataError(f"{x!r} is not a metric; make one with @metric(name, unit=..., meaning=...)")
         if x.name in METRICS and METRICS.find(x.name).column != x.column:
-            raise DataError(f"the metric {x.name} has the name of a built-in one; it needs another")
+            raise DataError(f"the metric {x.name} has the name of a built-in one; rename it")
         if x.name in [y.name for y in found[:i]]:
-            raise DataError(f"the metric {x.name} is given twice; each makes a column of its own")
+            raise DataError(f"the metric {x.name} is given twice")
         if not about <= x.column.of and not (x.name in METRICS and everything):
             own = " and ".join(words for kind, words in ABOUT.items() if kind <= x.column.of)
             raise DataError(f"the metric {x.name} is about {own}, not about {ABOUT[about]}; leave it out here")

@@ -113,9 +113,9 @@ def load(folder: Path) -> Comparison:
     place = folder / "comparison.json"
     given = _json(place)
     if not isinstance(given, dict) or given.pop("format", None) != FORMAT:
-        raise DataError(f"'{place}' is no saved comparison; give folders that workbench compare wrote")
+        raise DataError(f"'{place}' is not a saved comparison; give folders that workbench compare wrote")
     if (version := given.pop("version", None)) != VERSION:
-        raise DataError(f"'{place}' has format {version!r}, and this workbench reads {VERSION}; compare once more")
+        raise DataError(f"'{place}' has format {version!r}, and this workbench reads {VERSION}; run compare again")
     # Comparisons older than scenes say nothing of one, and some of cases have no timeline of contacts.
     found = built(Content, {"scene": None, "contacts": []} | given, f"'{place}'")
     metrics = tuple(Metric(m.name, _not_kept, m.column, m.parts) for m in found.metrics)
@@ -137,7 +137,7 @@ def load(folder: Path) -> Comparison:
     motion = _read(Motion.load, folder / "motion.npz") if found.motion else None
     problem = None if found.case or found.scene else _read(read_problem_file, folder / "problem.npz")
     if problem is not None and not isinstance(problem, FrictionProblem):
-        raise DataError(f"'{folder / 'problem.npz'}' holds no friction problem over W; compare once more")
+        raise DataError(f"'{folder / 'problem.npz'}' holds no friction problem over W; run compare again")
     return Comparison(
         found.name, found.formulations, metrics, runs, trajectories, diagnostics, cards, found.case, found.settings,
         found.truths, found.remarks, problem, found.facts, found.known, found.seconds, motion, found.scene,
@@ -156,7 +156,7 @@ def provenance_of(folder: Path) -> dict[str, Any]:
     place = folder / "provenance.json"
     given = _json(place)
     if not isinstance(given, dict):
-        raise DataError(f"'{place}' tells of no run; compare once more")
+        raise DataError(f"'{place}' lists no run; run compare again")
     checked(str, given.get("created"), f"'{place}': created")
     checked(dict[str, str], given.get("versions"), f"'{place}': versions")
     return given
@@ -166,19 +166,19 @@ def _json(place: Path) -> Any:
     try:
         return parsed(place.read_text("utf-8"), f"'{place}'")
     except UnicodeDecodeError:
-        raise DataError(f"'{place}' is no text; it is damaged, or something else") from None
+        raise DataError(f"'{place}' is not text; it is damaged or of another kind") from None
     except OSError as error:
         words = "give folders that workbench compare wrote, none older than comparison.json"
         raise DataError(f"'{place}' cannot be read: {error.strerror}; {words}") from None
 
 
 def _not_kept(m: Any) -> float:
-    raise DataError("a metric from a saved comparison has columns and no function; compare once more")
+    raise DataError("a metric from a saved comparison has columns and no function; run compare again")
 
 
 def _card(given: Mapping[str, Any], place: str) -> dict[str, Any]:
     if set(CARD) - set(given):
-        raise DataError(f"{place} lacks {', '.join(sorted(set(CARD) - set(given)))}; it is damaged, or something else")
+        raise DataError(f"{place} lacks {', '.join(sorted(set(CARD) - set(given)))}; it is damaged or of another kind")
     return {key: checked(CARD.get(key, Any), value, f"{place}: {key}") for key, value in given.items()}
 
 
@@ -206,7 +206,7 @@ def _frame(place: Path, columns: Any, about: frozenset[str], needed: bool) -> pd
     wanted = [x for x in columns if about <= x.of]
     missing = [x.name for x in wanted if x.name not in frame]
     if needed and missing:
-        raise DataError(f"'{place}' lacks the columns {', '.join(missing[:5])}; it is damaged, or something else")
+        raise DataError(f"'{place}' lacks the columns {', '.join(missing[:5])}; it is damaged or of another kind")
     wanted = [x for x in wanted if x.name in frame]
     for x in wanted:
         if x.unit and len(frame) and not pd.api.types.is_numeric_dtype(frame[x.name]):

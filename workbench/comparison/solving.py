@@ -110,7 +110,7 @@ def solve_problem(
     method = tuning.of(_method(solver, c.kind, tuning))
     if tuning.start is not None:
         raise WorkbenchError(
-            f"{formulation.label} is put over bodies, where a start has no meaning; coulomb and ccp take one"
+            f"{formulation.label} is posed with bodies and takes no initial guess; coulomb and ccp take one"
         )
     build_time = clock() - start
     contact, solution = solve_system(formulation, system, method)

@@ -377,7 +377,7 @@ class Linearised:
         if crossing.any() and float((lower - upper)[crossing].max()) <= 1e-9 * float(np.abs(change.q).max(initial=0.0)):
             upper[crossing] = lower[crossing]
         elif crossing.any():
-            raise DataError("equal bounds move across one another: there is no solution beside this one")
+            raise DataError("equal bounds cross: there is no neighbouring solution")
         start = np.flatnonzero(s.begins[:Y])
         cone = s.law[start]
         # Rate of the disc's radius to which a y belongs.

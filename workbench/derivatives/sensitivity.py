@@ -300,7 +300,7 @@ def sensitivity_of(problem: Problem, z: Array) -> Sensitivity:
     p = one_by_one(problem)
     z = np.array(z, dtype=float)
     if not float(problem.residual(z)) <= 1e-6:
-        raise DataError(f"z is no solution: its residual is {float(problem.residual(z)):.1e}")
+        raise DataError(f"z is not a solution: its residual is {float(problem.residual(z)):.1e}")
     z = _polished(problem, z)
     x, least = p.unknowns(z), LEAST
     for _ in range(3):

@@ -121,7 +121,7 @@ def _unit(case: Case, parameter: str) -> str:
 def _values(low: Fraction, high: Fraction) -> list[Fraction]:
     """Values of the parameter that are doubles."""
     if not low < high:
-        raise DataError(f"the parameter goes from {low} to {high}; the first must be the smaller one")
+        raise DataError(f"the parameter goes from {low} to {high}; FROM < TO is needed")
     try:
         found = [Fraction(float(low + k * (high - low) / (SAMPLES - 1))) for k in range(SAMPLES)]
     except OverflowError:

@@ -76,7 +76,7 @@ def prove_unique_slip(x: BallDynamics, on: list[int], e: Balls) -> None:
     for subset in range(1, 2 ** len(on)):
         kept = [k for k in range(len(on)) if subset >> k & 1]
         if not _determinant(W_s[np.ix_(kept, kept)]) > 0:
-            raise UndecidedError("W_s is no P-matrix (Painlevé)")
+            raise UndecidedError("W_s is not a P-matrix (Painlevé)")
 
 
 def _determinant(A: Balls) -> Ball:

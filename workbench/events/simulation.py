@@ -291,7 +291,7 @@ class _Driver:
             which = [int(i) for i in sticking(decision.modes) if f.x.mu_s[i] > f.x.mu[i]]
             if not which:
                 raise EventError(
-                    f"at {state.t:.12g} s the redundant contacts bear the motion no longer: which of them give way "
+                    f"at {state.t:.12g} s redundant contacts cannot keep their modes any longer: which of them change "
                     "first is not determined"
                 )
             kinds = {BREAK}

@@ -11,13 +11,13 @@ from workbench.judge.coulomb import misalignment
 NOTHING = 1e-6
 """Fraction of the scales below which a symptom does not count."""
 SYMPTOMS = {
-    "pulls": "a normal impulse below zero holds the contact together",
-    "goes in": "the contact closes farther although it has no way left",
-    "pushes while it opens": "a normal impulse at a contact that is leaving",
+    "pulls": "negative normal impulse (adhesion)",
+    "goes in": "the contact keeps closing although its gap is closed",
+    "pushes while it opens": "positive normal impulse at an opening contact",
     "beyond the cone": "more friction than mu p_n",
-    "slips within the cone": "it slides although friction is not used up: creep",
-    "pushes along the slip": "friction that does work on the motion that it should brake",
-    "misaligned": "friction that is not opposite to the slip by more than a degree",
+    "slips within the cone": "sliding although friction is below mu p_n: creep",
+    "pushes along the slip": "friction accelerates the sliding that it should brake",
+    "misaligned": "friction deviates from the opposite of the sliding velocity by more than a degree",
 }
 """The visible symptoms of a wrong solution, and their meaning."""
 DEGREES = 1.0

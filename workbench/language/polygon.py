@@ -39,7 +39,7 @@ def half_plane(directions: int, r: int, d: int) -> tuple[cp.Constant, cp.Constan
 
 def _must_be_even(directions: int) -> None:
     if directions < 4 or directions % 2:
-        raise ModellingError(f"directions={directions}; an even number from 4 on is needed")
+        raise ModellingError(f"directions={directions}; an even number >= 4 is needed")
 
 
 def _spread(angle: np.ndarray) -> np.ndarray:

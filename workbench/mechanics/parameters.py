@@ -41,7 +41,7 @@ class Parameters:
             value = getattr(self, f.name)
             if "sign" not in f.metadata:
                 raise DataError(
-                    f"{own.__name__}: {f.name} is no parameter; write {f.name}: float = quantity(default, unit, "
+                    f"{own.__name__}: {f.name} is not a parameter; write {f.name}: float = quantity(default, unit, "
                     "meaning), or ClassVar for what is the same for all"
                 )
             sign = f.metadata["sign"]

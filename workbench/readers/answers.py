@@ -36,7 +36,7 @@ def write_answer(problem: FileProblem, values: Mapping[str, Array], path: str | 
     """Write the arrays of a solution; the file is written whole or not at all. Raises WorkbenchError on failure."""
     suffix = Path(path).suffix.lower()
     if suffix not in ENDINGS:
-        raise DataError(f"cannot write an answer to '{path}'; its name must end in one of {', '.join(ENDINGS)}")
+        raise DataError(f"cannot write a solution to '{path}'; its name must end in one of {', '.join(ENDINGS)}")
     if suffix in (".hdf5", ".h5"):
         if not isinstance(problem, FrictionProblem | GlobalFrictionProblem):
             raise DataError(
@@ -55,7 +55,7 @@ def read_answer(path: str | Path, problem: FileProblem) -> Array:
     path, friction = Path(path), isinstance(problem, FrictionProblem | GlobalFrictionProblem)
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "does not exist"
-        raise DataError(f"{path.name} {what}; name a file with an answer")
+        raise DataError(f"{path.name} {what}; give a file with a solution")
     suffix, name = path.suffix.lower(), "p" if friction else "z"
     if suffix in (".hdf5", ".h5") and friction:
         from workbench.readers.fclib import read_solution
@@ -66,10 +66,10 @@ def read_answer(path: str | Path, problem: FileProblem) -> Array:
     elif suffix in (".npz", ".csv"):
         arrays = read_arrays(path, QUANTITIES) if suffix == ".npz" else _read_csv(path)
         if name not in arrays:
-            raise DataError(f"{path.name} has no {name}, which is what an answer to a problem of this kind is called")
+            raise DataError(f"{path.name} has no {name}, the name of a solution of this kind of problem")
         found = np.asarray(arrays[name], dtype=float)
     else:
-        raise DataError(f"{path.name} is no answer to a problem of this kind: {', '.join(ENDINGS)} can be read")
+        raise DataError(f"{path.name} is not a solution of this kind of problem: {', '.join(ENDINGS)} can be read")
     if found.shape != (problem.size,):
         raise DataError(f"{path.name} holds {name} of shape {found.shape}; this problem has {problem.size} unknowns")
     if not np.isfinite(found).all():
@@ -104,17 +104,19 @@ def _read_csv(path: Path) -> dict[str, list[float]]:
     text, name = read_text(path)
     lines = list(csv.reader(text.splitlines()))
     if not lines or lines[0][:3] != ["quantity", "index", "value"]:
-        raise DataError(f"{name} is no answer: its first line is quantity,index,value, then come lines such as p,0,1.5")
+        raise DataError(
+            f"{name} is not a solution: its first line must be quantity,index,value, then come lines such as p,0,1.5"
+        )
     found: dict[str, list[float]] = {}
     for number, words in enumerate(lines[1:], start=2):
         try:
             quantity, index, value = words[0], int(words[1]), float(words[2])
         except (IndexError, ValueError):
             raise DataError(
-                f"{name}, line {number} is no quantity, index and value: {','.join(words)[:40]!r}"
+                f"{name}, line {number} is not of the form quantity,index,value: {','.join(words)[:40]!r}"
             ) from None
         if index != len(found.setdefault(quantity, [])):
-            raise DataError(f"{name}, line {number}: index {index} stands where {len(found[quantity])} is due")
+            raise DataError(f"{name}, line {number}: index {index} found where {len(found[quantity])} is needed")
         found[quantity].append(value)
     return found
 

@@ -42,7 +42,7 @@ def parse_brackets(text: str, name: str, first_line: int) -> Matrix:
     if not nested:
         body = _CONTINUED.sub(" ", body)
     if "..." in body:
-        raise DataError(f"{name} has '...' in the place of entries; write all of them")
+        raise DataError(f"{name} has '...' instead of entries; write all of them")
     end = _end(body)
     if end is None:
         raise DataError(f"{name}: the bracket of line {first_line} is not closed; end it with ]{']' if nested else ''}")
@@ -51,7 +51,7 @@ def parse_brackets(text: str, name: str, first_line: int) -> Matrix:
     after = (after[closing.end() :] if closing else after).strip().strip(";,").strip()
     if after or (called and not closing):
         shown = repr(after[:30]) if after else "no )"
-        raise DataError(f"{name}: {shown} stands behind the matrix; write a vector as q = [1; 2] on a line of its own")
+        raise DataError(f"{name}: {shown} follows the matrix; write a vector as q = [1; 2] on a line of its own")
     inside = _FRACTION.sub(r"\1/\2", _NUMPY.sub(r"\1", body[1 : end - 1]))
     rows = TextRows(name)
     for number, row in enumerate(_nested(inside, name) if nested else _flat(inside, name), start=1):
@@ -83,7 +83,7 @@ def _flat(inside: str, name: str) -> list[str]:
     """The rows of [1 2; 3 4]."""
     lines = [line.strip() for line in inside.split("\n") if line.strip()]
     if any(line.endswith(",") for line in lines[:-1]):
-        raise DataError(f"{name} has a line that ends with a comma; end a row with ; and a line that goes on with ...")
+        raise DataError(f"{name} has a line that ends with a comma; end a row with ; and a continued line with ...")
     return [row.strip() for line in lines for row in line.split(";") if row.strip()]
 
 
@@ -98,6 +98,6 @@ def _entries(row: str, place: str) -> list[str]:
     mixed = next((entry for entry in entries if " " in entry or "\t" in entry), None)
     if mixed is not None:
         raise DataError(
-            f"{place}: {mixed[:40]!r} stands between commas and has blanks; write 1, 2, 3 or 1 2 3, and decimals as 1.5"
+            f"{place}: {mixed[:40]!r} has both commas and blanks; write 1, 2, 3 or 1 2 3, and decimals as 1.5"
         )
     return entries

@@ -118,7 +118,7 @@ class _Group:
         if data.dtype.kind not in "iuf" or data.dtype.itemsize > 8:
             raise DataError(f"{where} has entries of type {str(data.dtype)[:40]}; real numbers are needed")
         if data.external or data.is_virtual:
-            raise DataError(f"{where} keeps its entries in other files; a file that stands by itself is needed")
+            raise DataError(f"{where} keeps its entries in other files; a self-contained file is needed")
         if data.shape is None or data.ndim > 1:
             raise DataError(f"{where} has shape {data.shape}; a vector is needed")
         if first is not None and data.size < first:
@@ -143,7 +143,7 @@ def _member(parent: h5py.Group, key: str, kind: type, name: str) -> Any:
     if link is None:
         raise DataError(f"{name} has no '{key}', which FCLIB's layout needs")
     if not isinstance(link, h5py.HardLink):
-        raise DataError(f"{name}/{key} is a link to elsewhere; a file that stands by itself is needed")
+        raise DataError(f"{name}/{key} is a link to elsewhere; a self-contained file is needed")
     member = parent[key]
     if not isinstance(member, kind):
         raise DataError(f"{name}/{key} is a {type(member).__name__}; a {kind.__name__} is needed")
@@ -198,7 +198,7 @@ def _matrix(g: _Group, rows: int, columns: int) -> Sparse:
     """The matrix of a group, which must be rows x columns, according to the vectors of the problem."""
     m, n, nz = g.whole("m"), g.whole("n"), g.whole("nz")
     if (m, n) != (rows, columns):
-        raise DataError(f"{g.name} is {m} x {n}; the vectors beside it need {rows} x {columns}")
+        raise DataError(f"{g.name} is {m} x {n}; its vectors need {rows} x {columns}")
     if nz < COMPRESSED_ROWS:
         raise DataError(f"{g.name}/nz is {nz}; the number of triplets, -1 (columns) or -2 (rows) is needed")
     if nz >= 0:
@@ -207,7 +207,7 @@ def _matrix(g: _Group, rows: int, columns: int) -> Sparse:
         sides = (n, m) if nz == COMPRESSED_COLUMNS else (m, n)
         p = g.array("p", first=sides[0] + 1)
         if p[0] != 0 or (np.diff(p) < 0).any() or (p != np.floor(p)).any():
-            raise DataError(f"{g.name}/p is no list of starts: it must begin with 0, be whole and never fall")
+            raise DataError(f"{g.name}/p is not a list of starts: it must begin with 0, be whole and never fall")
         nz_stored = int(p[-1])
         inner = _places(g, "i", nz_stored, sides[1])
         outer = np.repeat(np.arange(sides[0]), np.diff(p).astype(int))

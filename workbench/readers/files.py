@@ -43,8 +43,8 @@ def _read(path: str | Path) -> FileProblem:
     shown = str(path) if len(str(path)) <= 100 else "..." + str(path)[-100:]
     try:
         if not path.is_file():
-            what = "is a folder" if path.is_dir() else "is no plain file" if path.exists() else "does not exist"
-            raise DataError(f"{shown} {what}; name a file with a contact problem")
+            what = "is a folder" if path.is_dir() else "is not a regular file" if path.exists() else "does not exist"
+            raise DataError(f"{shown} {what}; give a file with a contact problem")
         with path.open("rb") as file:
             head = file.read(8)
             if head == HDF5:
@@ -63,14 +63,15 @@ def _read(path: str | Path) -> FileProblem:
             content = head + file.read()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise DataError(f"{shown!r} cannot be read: {reason}; name a file with a contact problem") from None
+        raise DataError(f"{shown!r} cannot be read: {reason}; give a file with a contact problem") from None
     if head[:7] == MATLAB:
         return _matlab(content, path.name)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(
-            f"{path.name} is neither HDF5 nor .npz, and its byte {error.start} is no text; name a contact problem"
+            f"{path.name} is neither HDF5 nor .npz, and its byte {error.start} is not text; give a file with a contact "
+            "problem"
         ) from None
     if text.lstrip()[:1] == "{":
         return _json(text, path.name)
@@ -109,7 +110,7 @@ def _json(text: str, name: str) -> FileProblem:
     except RecursionError:
         raise DataError(f"{name} is nested too deeply; write W as a list of rows") from None
     except (TypeError, ValueError, OverflowError):
-        raise DataError(f"{name} has a list that is no array of numbers; rows of equal length are needed") from None
+        raise DataError(f"{name} has a list that is not an array of numbers; rows of equal length are needed") from None
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
 
@@ -135,7 +136,7 @@ def problem_files(paths: list[str]) -> list[tuple[Path, bool]]:
             continue
         inside = sorted(p for p in path.rglob("*") if p.suffix.lower() in ENDINGS and p.is_file())
         if not inside:
-            raise DataError(f"{path} holds no problems; files that end in {', '.join(ENDINGS)} are looked for")
+            raise DataError(f"{path} holds no problems; known endings: {', '.join(ENDINGS)} are looked for")
         found += [(p, True) for p in inside]
     return found
 

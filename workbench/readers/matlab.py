@@ -82,7 +82,7 @@ class MatlabArray:
 
     def _numbers(self, kind: int, data: memoryview) -> Any:
         if kind not in TYPES or len(data) % np.dtype(TYPES[kind]).itemsize:
-            raise DataError(f"{self.name} has {len(data)} bytes of type {kind}, which are no numbers")
+            raise DataError(f"{self.name} has {len(data)} bytes of type {kind}, not numbers")
         return np.frombuffer(data, self.order + TYPES[kind])
 
     def _full(self, values: Any) -> Any:
@@ -132,7 +132,7 @@ def _inside(kind: int, data: memoryview, most: int, order: str) -> memoryview:
     except zlib.error as error:
         raise _DamagedError(str(error)) from None
     if len(unpacked) < 8 or struct.unpack_from(order + "I", unpacked)[0] != MATRIX:
-        raise _DamagedError("what is packed is no array")
+        raise _DamagedError("what is packed is not an array")
     return memoryview(unpacked)[8:]
 
 

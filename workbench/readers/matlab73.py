@@ -68,7 +68,7 @@ class StoredVariable:
             shown = str(getattr(data, "dtype", type(data).__name__))[:40]
             raise DataError(f"{self.name} has entries of type {shown}; real numbers are needed")
         if data.external or data.is_virtual:
-            raise DataError(f"{self.name} keeps its entries in other files; a file that stands by itself is needed")
+            raise DataError(f"{self.name} keeps its entries in other files; a self-contained file is needed")
         if data.shape is None or data.ndim != dimension or (dimension == 2 and max(data.shape) > LARGEST_SIDE):
             shown = str(data.shape)[:60]
             raise DataError(f"{self.name} has shape {shown}; at most {LARGEST_SIDE} x {LARGEST_SIDE} can be read")

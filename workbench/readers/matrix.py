@@ -87,7 +87,7 @@ class TextRows:
         if self.values and len(row) != self.width:
             raise DataError(
                 f"{self.name}, {place} has {len(row)} entries, {self.first} has {self.width}; "
-                "every row must have the same number"
+                "all rows must have the same length"
             )
         self.first = self.first or place
         self.values.append(np.array(row))
@@ -96,7 +96,7 @@ class TextRows:
     def matrix(self, notes: Iterable[str] = ()) -> Matrix:
         """The matrix of all rows. Raises DataError if there are none."""
         if not self.values:
-            raise DataError(f"{self.name} holds no numbers; write one matrix row a line, or [1 2; 3 4]")
+            raise DataError(f"{self.name} holds no numbers; write one matrix row per line, or [1 2; 3 4]")
         return Matrix(np.array(self.values), tuple(self.written), tuple(notes))
 
 
@@ -108,7 +108,7 @@ def matrix_of(rows: list[list[str]], place: str) -> Matrix:
     if uneven is not None:
         raise DataError(
             f"{place}, row {uneven} has {len(rows[uneven])} entries, row 0 has {len(rows[0])}; "
-            "every row must have the same number"
+            "all rows must have the same length"
         )
     values = np.zeros((len(rows), len(rows[0])))
     for i, row in enumerate(rows):

@@ -113,7 +113,7 @@ def _matrix(arrays: dict[str, np.ndarray], key: str, shape: tuple[int, int]) -> 
         raise DataError(f"{key} is missing, or one of {key}.i, {key}.j, {key}.x")
     i, j, x = (arrays[f"{key}.{part}"] for part in "ijx")
     if not i.shape == j.shape == x.shape == (i.size,) or i.dtype.kind not in "iu" or j.dtype.kind not in "iu":
-        raise DataError(f"{key}.i, {key}.j, {key}.x have shapes {i.shape}, {j.shape}, {x.shape} and are no triplets")
+        raise DataError(f"{key}.i, {key}.j, {key}.x have shapes {i.shape}, {j.shape}, {x.shape} and are not triplets")
     if i.size and not (min(i.min(), j.min()) >= 0 and i.max() < shape[0] and j.max() < shape[1]):
         raise DataError(f"{key} has triplets outside {shape[0]} x {shape[1]}")
     return sparse.csr_array((x.astype(float), (i.astype(int), j.astype(int))), shape=shape)

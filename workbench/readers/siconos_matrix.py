@@ -94,7 +94,7 @@ class Words:
             values = [float(word) for word in words]
         except ValueError:
             word = next(word for word in words if not _is_number(word))
-            raise DataError(f"{self.name}: {word[:40]!r} stands where a number is needed") from None
+            raise DataError(f"{self.name}: {word[:40]!r} found where a number is needed") from None
         if not all(map(math.isfinite, values)):
             word = next(word for word, value in zip(words, values, strict=True) if not math.isfinite(value))
             raise DataError(f"{self.name} holds {word[:40]}; every number must be finite")
@@ -103,7 +103,7 @@ class Words:
     def as_wholes(self, words: list[str], least: int = 0) -> list[int]:
         for word in words:
             if not (WHOLE.fullmatch(word) and int(word) >= least):
-                raise DataError(f"{self.name}: {word[:40]!r} stands where a whole number >= {least} is needed")
+                raise DataError(f"{self.name}: {word[:40]!r} found where a whole number >= {least} is needed")
         return [int(word) for word in words]
 
 
@@ -250,7 +250,9 @@ def _lines(words: Words, count: int, inner: NDArray[np.int64], outer: NDArray[np
         head = words.take(7)
         first, last = (int(w) if WHOLE.fullmatch(w) else -2 for w in (head[4], head[6]))
         if head[:2] != ["col", str(column)] or first != done or not first - 1 <= last < x.size:
-            raise DataError(f"{words.name}: '{' '.join(head)[:60]}' is no head of column {column} of {x.size} entries")
+            raise DataError(
+                f"{words.name}: '{' '.join(head)[:60]}' is not the head of column {column} of {x.size} entries"
+            )
         for some, table in words.table(last + 1 - first, 3):
             here = slice(first + some.start, first + some.stop)
             inner[here], outer[here] = words.as_wholes(table[0::3]), column

@@ -39,14 +39,14 @@ def opened(path: str | Path) -> Iterator[tuple[BinaryIO, int, str]]:
     shown = str(path) if len(str(path)) <= 100 else "..." + str(path)[-100:]
     try:
         if path.is_dir():
-            raise DataError(f"{shown} is a folder; name a text or .npy file")
+            raise DataError(f"{shown} is a folder; give a text or .npy file")
         with path.open("rb") as file:
             yield file, path.stat().st_size, path.name or str(path)
     except FileNotFoundError:
-        raise DataError(f"{shown} does not exist; name a text or .npy file, or - for standard input") from None
+        raise DataError(f"{shown} does not exist; give a text or .npy file, or - for standard input") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise DataError(f"{shown!r} cannot be read: {reason}; name a text or .npy file") from None
+        raise DataError(f"{shown!r} cannot be read: {reason}; give a text or .npy file") from None
 
 
 def read_text(path: str | Path) -> tuple[str, str]:
@@ -122,7 +122,7 @@ def _parse_rows(text: str, name: str, first_line: int) -> Matrix:
     if header and rows.width and len(header) not in (rows.width, rows.width + bool(labels)):
         raise DataError(
             f"{name}, line {header_line} names {len(header)} columns, {rows.first} has {rows.width} entries; "
-            "begin a line that is no row with #"
+            "begin a line that is not a row with #"
         )
     return rows.matrix(_names(header, header_line, labels))
 

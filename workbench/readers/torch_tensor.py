@@ -61,7 +61,7 @@ def read_tensor(path: str | Path) -> Array:
         raise DataError(f"{name} cannot be read: {error.strerror}") from None
     except (_UnreadableError, ValueError, TypeError, IndexError, KeyError, RecursionError, AttributeError) as error:
         reason = (str(error) or type(error).__name__).splitlines()[0][:100]
-        raise DataError(f"{name} is no tensor that torch has saved before version 1.6: {reason}") from None
+        raise DataError(f"{name} is not a tensor saved by torch before version 1.6: {reason}") from None
 
 
 def tensor_of(content: bytes) -> Array:
@@ -107,7 +107,7 @@ def _strided(entries: Array, offset: Any, shape: Any, strides: Any) -> Array:
     """The tensor of this shape whose neighbours along each axis are `strides` entries apart."""
     numbers = [offset, *shape, *strides]
     if len(shape) != len(strides) or not all(type(x) is int and 0 <= x < 2**40 for x in numbers):
-        raise _UnreadableError("its offset, shape and strides are no whole numbers from 0 on")
+        raise _UnreadableError("its offset, shape and strides are not whole numbers from 0 on")
     count = 1
     for side in shape:
         count *= side
@@ -178,7 +178,7 @@ def _build(name: str, stack: list[Any], values: list[Any]) -> None:
         stack.append(tuple(values))
     elif name.startswith("APPEND"):
         if not isinstance(stack[-1], list):
-            raise _UnreadableError("its pickle appends to what is no list")
+            raise _UnreadableError("its pickle appends to what is not a list")
         stack[-1].extend(values)
     elif name == "BINPERSID":
         stack.append(Storage(*values))

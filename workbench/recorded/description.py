@@ -72,7 +72,7 @@ def read_description(path: Path) -> Description:
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(f"{path.name} is no TOML: {str(error).splitlines()[0][:100]}") from None
+        raise DataError(f"{path.name} is not TOML: {str(error).splitlines()[0][:100]}") from None
     try:
         return described(table)
     except UnknownNameError:
@@ -86,7 +86,7 @@ def described(table: dict[str, Any]) -> Description:
     for name, known in KEYS.items():
         part = table.get(name, {}) if name else table
         if not isinstance(part, dict):
-            raise DataError(f"{name} is no table; write [{name}]")
+            raise DataError(f"{name} is not a table; write [{name}]")
         for key in part:
             if key not in known:
                 raise UnknownNameError(f"word of [{name}]" if name else "table", key, list(known))

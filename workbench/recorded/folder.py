@@ -42,7 +42,7 @@ def read_folder(folder: Path, about: Path | None = None) -> Recordings:
     Raises DataError if there is no such folder, no description, or not a single recording.
     """
     if not folder.is_dir():
-        raise DataError(f"'{folder}' is no folder; a folder of recordings is needed")
+        raise DataError(f"'{folder}' is not a folder; a folder of recordings is needed")
     found = read_description(about or _description_of(folder))
     paths = [p for p in folder.glob(found.files) if p.is_file() and p.name != FILE]
     if not paths or len(paths) > MOST_FILES:
@@ -159,7 +159,7 @@ def _csv(path: Path, names: list[str]) -> Arrays:
         frame = pd.read_csv(path, skipinitialspace=True, comment="#")
         found = _frame(frame, names)
     except (ValueError, UnicodeDecodeError, OverflowError, MemoryError) as error:
-        raise DataError(f"{path.name} is no CSV of numbers: {str(error).splitlines()[0][:100]}") from None
+        raise DataError(f"{path.name} is not a CSV file of numbers: {str(error).splitlines()[0][:100]}") from None
     missing = [x for x in names if x not in found]
     if missing:
         there = ", ".join(map(str, frame.columns))[:80]
@@ -176,7 +176,7 @@ def _parquet(path: Path, names: list[str]) -> Arrays:
             wanted = [x for x in names if x in file.schema_arrow.names]
             return _frame(file.read(columns=wanted).to_pandas(), names)
     except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
-        raise DataError(f"{path.name} is no readable Parquet file: {str(error).splitlines()[0][:100]}") from None
+        raise DataError(f"{path.name} is not a readable Parquet file: {str(error).splitlines()[0][:100]}") from None
 
 
 def _frame(frame: Any, names: list[str]) -> Arrays:

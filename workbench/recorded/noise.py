@@ -87,7 +87,10 @@ def ensemble(states: Array, noise: Noise, members: int, seed: int) -> Array:
     """Initial states (members * B, 13), one ensemble after the other, whose velocities differ from `states` (B, 13) by
     the errors of the recordings. Raises DataError if no recording shows them."""
     if not noise.flights:
-        raise DataError(f"no recording begins with {FEWEST} intervals of free flight, which tell how its start errs")
+        raise DataError(
+            f"no recording begins with {FEWEST} intervals of free flight, from which the error of the initial state is "
+            "estimated"
+        )
     random = np.random.default_rng(seed)
     found = np.tile(states, (members, 1))
     turned = random.normal(size=(len(found), 3)) * noise.spin

@@ -38,7 +38,7 @@ class Tossed(RigidBodies):
     """The thrown body; `tossed` makes the class for a body's number of points."""
 
     name: ClassVar[str] = "tossed"
-    description: ClassVar[str] = "a body thrown on a level floor, as somebody has recorded it"
+    description: ClassVar[str] = "a recorded throw of a body on a level floor"
     size: ClassVar[tuple[int, int, int, int]] = (6, 0, 1, 2)
     duration: ClassVar[float] = 1.0
     points_of_body: ClassVar[Array] = np.zeros((1, 3))

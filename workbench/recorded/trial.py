@@ -94,7 +94,7 @@ def tried(trial: RealityTrial, subject: Subject) -> Outcome:
 
     def in_time(_: int) -> None:
         if time.time() > trial.until:
-            raise TimeOverError("the allowed time was over before it was done")
+            raise TimeOverError("the time limit was reached before it was finished")
 
     try:
         in_time(0)
@@ -140,7 +140,7 @@ def identified(
     mus = np.linspace(max(low, mu - width), min(high, mu + width), FINE)
     mu = float(mus[best([(float(x), e) for x in mus])])
     if not np.isfinite(_loss(losses[-1])):
-        raise WorkbenchError(f"it came to an end on fewer than {100 * FEWEST:g} % of the tosses")
+        raise WorkbenchError(f"it finished on fewer than {100 * FEWEST:g} % of the tosses")
     return mu, e, np.array(search), np.array(losses)
 
 

@@ -30,9 +30,9 @@ def exported(s: Instant, recovery: float = np.inf) -> InstantProblem:
     Raises DataError without contacts, and where contacts have a compliance or a restitution.
     """
     if not s.contacts:
-        raise DataError("nothing touches or is about to, and no joint is at its limit; choose another time")
+        raise DataError("there is no contact, open or closed, and no joint is at its limit; choose another time")
     if s.eps.any() or s.eps_b.any() or s.e.any():
-        raise DataError("compliance and restitution have no place in a friction problem's file")
+        raise DataError("a friction problem's file cannot hold compliance or restitution")
     contact = np.repeat(np.arange(s.contacts), s.directions + 1)
     normal = np.zeros(s.mu.size, dtype=bool)
     normal[s.first[:-1]] = True

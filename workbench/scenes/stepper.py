@@ -62,7 +62,7 @@ class SceneStepper:
         if not (np.isfinite(self.h) and self.h > 0):
             raise DataError(f"step = {self.h:g} s; a positive number is needed")
         if not (isinstance(passes, int | np.integer) and passes >= 1):
-            raise DataError(f"passes = {passes}; a whole number from 1 on is needed")
+            raise DataError(f"passes = {passes}; a whole number >= 1 is needed")
         self.asked = in_steps(find_solver(solver or "auto"), ContactBlocks.kind)
         self.label, self.solver, self.passes = formulation.label, self.asked.name, passes
         self.poser = Poser(formulation, normal, scene.v_th, scene.recovery)

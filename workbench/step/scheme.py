@@ -78,7 +78,7 @@ def find_scheme(given: "Scheme | str | None", explicit: bool = False) -> Scheme:
     if not isinstance(given, str):
         raise UnknownNameError("scheme", str(given), list(KINDS))
     if explicit and given != "explicit":
-        raise DataError(f"explicit is a scheme of its own, and '{given}' is asked for; leave one of them out")
+        raise DataError(f"the scheme '{given}' and the explicit position update exclude each other; give one of them")
     name, colon, option = given.partition(":")
     if not colon:
         return Scheme(name, 0.5 if name in ("moreau-jean", "midpoint") else 1.0)

@@ -51,7 +51,7 @@ class Stepper:
         scheme: Scheme = SYMPLECTIC,
     ) -> None:  # fmt: skip
         if not (isinstance(passes, int | np.integer) and passes >= 1):
-            raise DataError(f"passes = {passes}; a whole number from 1 on is needed")
+            raise DataError(f"passes = {passes}; a whole number >= 1 is needed")
         _, _, r, d = c.size
         hooks = c.hooks
         self.c, self.passes, self.scheme = c, passes, scheme

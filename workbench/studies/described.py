@@ -27,7 +27,7 @@ def described(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise WorkbenchError(f"'{path}' cannot be read: {error.strerror}; give a TOML file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise WorkbenchError(f"{path.name} is no TOML: {error}") from error
+        raise WorkbenchError(f"{path.name} is not TOML: {error}") from error
     for key, value in given.items():
         if key not in KEYS:
             raise UnknownNameError(f"entry of {path.name}", key, list(KEYS))
@@ -35,10 +35,10 @@ def described(path: Path) -> dict[str, Any]:
             wanted = " or ".join(kind.__name__ for kind in KEYS[key])
             raise WorkbenchError(f"{path.name}: {key} is a {type(value).__name__}; {wanted} is needed")
     if "cases" not in given:
-        raise WorkbenchError(f'{path.name} names no cases; give cases = ["wheel"]')
+        raise WorkbenchError(f'{path.name} has no cases; give cases = ["wheel"]')
     parameters: dict[Any, Any] = dict(given.pop("vary", {}))
     for table in given.pop("together", []):
         if not all(isinstance(values, list) for values in table.values()):
-            raise WorkbenchError(f"{path.name}: quantities that go together need lists of values")
+            raise WorkbenchError(f"{path.name}: quantities that vary together need lists of values")
         parameters[tuple(table)] = side_by_side(table)
     return given | {"parameters": parameters}

@@ -61,7 +61,7 @@ def varied(name: str, values: Any) -> DesignAxis | Range:
         return _range(name, float(values[0]), float(values[1]), False)
     found = list(values) if np.ndim(values) else [values]
     if not found:
-        raise DataError(f"{name} is to be varied, and no value is given")
+        raise DataError(f"{name} has no values")
     return DesignAxis((name,), tuple((_value(name, x),) for x in found))
 
 
@@ -71,7 +71,7 @@ def together(values: Mapping[str, Any]) -> DesignAxis:
     for name, given in values.items():
         axis = varied(name, list(given) if isinstance(given, tuple) else given)
         if isinstance(axis, Range):
-            raise DataError(f"{name} goes together with other quantities and needs its values, not a range")
+            raise DataError(f"{name} varies together with other quantities and needs its values, not a range")
         lists[name] = [x for (x,) in axis.values]
     return DesignAxis(tuple(lists), tuple(side_by_side(lists)))
 
@@ -81,7 +81,7 @@ def side_by_side(lists: Mapping[str, Sequence[Any]]) -> list[tuple[Any, ...]]:
     counts = {name: len(found) for name, found in lists.items()}
     if len(set(counts.values())) > 1:
         counted = ", ".join(f"{name} {count}" for name, count in counts.items())
-        raise DataError(f"quantities that go together need as many values each; there are: {counted}")
+        raise DataError(f"quantities that vary together need equally many values; there are: {counted}")
     return list(zip(*lists.values(), strict=True))
 
 
@@ -94,10 +94,10 @@ def points(axes: Sequence[DesignAxis], ranges: Sequence[Range], sample: Sample |
     if ranges and sample is None:
         raise DataError(f"{ranges[0].name} is a range; give the number of its values (low:high:n), or a sample")
     if sample and not ranges:
-        raise DataError(f"a sample ({sample.method}) is asked for, and no range; give one as NAME=low:high")
+        raise DataError(f"a sample ({sample.method}) needs a range; give one as NAME=low:high")
     count = int(np.prod([len(axis.values) for axis in axes], dtype=float)) * (sample.count if sample else 1)
     if count > MOST_POINTS:
-        raise DataError(f"a study of {count} points; {MOST_POINTS} are the most")
+        raise DataError(f"a study of {count} points; at most {MOST_POINTS} are possible")
     sampled = _sampled(ranges, sample) if sample else [{}]
     return [
         dict(itertools.chain(*(zip(axis.names, place, strict=True) for axis, place in zip(axes, places, strict=True))))

@@ -126,7 +126,7 @@ def _result(future: Future) -> Any:
         raise
     except CancelledError as error:
         raise WorkbenchError(
-            "the executor has given up what was under way; what was finished is kept, and the same command goes on"
+            "the executor has stopped; finished runs are kept, and the same command resumes"
         ) from error
     except Exception as error:
         return error

@@ -54,7 +54,7 @@ class JournalEntry:
         except OSError as error:
             raise _unreadable(self.path, error) from error
         if record is None:
-            raise WorkbenchError(f"'{self.path}' has been damaged since it was read; the same command goes on")
+            raise WorkbenchError(f"'{self.path}' has been damaged since it was read; the same command resumes")
         return record["rows"]
 
 
@@ -136,9 +136,7 @@ class Journal:
                 # The last record is incomplete; the next one begins on a new line.
                 self._write(b"\n")
         except BlockingIOError:
-            raise WorkbenchError(
-                f"another process is at work on '{path}'; wait for it, or give another folder"
-            ) from None
+            raise WorkbenchError(f"another process is using '{path}'; wait for it, or give another folder") from None
         except OSError as error:
             raise self._failed(error) from error
 
@@ -166,7 +164,7 @@ class Journal:
 
     def _failed(self, error: OSError) -> WorkbenchError:
         return WorkbenchError(
-            f"cannot write to '{self.path}': {error.strerror}; what was finished is kept, and the same command goes on"
+            f"cannot write to '{self.path}': {error.strerror}; finished runs are kept, and the same command resumes"
         )
 
 

@@ -55,10 +55,10 @@ def run_in_jobs(
     Raises WorkbenchError if a job fails.
     """
     if study.shard != (1, 1):
-        raise WorkbenchError("submitit shares the study out by itself; leave out the shard")
+        raise WorkbenchError("submitit distributes the study itself; leave out --shard")
     if names := in_use(folder):
         raise WorkbenchError(
-            f"jobs are at work on '{folder}' ({', '.join(names)}); how far they are: workbench study status {folder}"
+            f"jobs are using '{folder}' ({', '.join(names)}); progress: workbench study status {folder}"
         )
     folder = folder.absolute()
     before = study.begin(folder)
@@ -121,5 +121,5 @@ def _must_have_ended_well(jobs: list[Any]) -> None:
             words = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
             raise WorkbenchError(
                 f"job {i} of {len(jobs)} has failed: {words}; its log is {job.paths.stderr}; "
-                "what was finished is kept, and the same command goes on"
+                "what was finished is kept, and the same command resumes"
             )

@@ -39,7 +39,7 @@ def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
         # Ties: w_i, which ends the drive, comes first, then the z that has been basic longest.
         first, length = min(ratios, key=lambda ratio: ratio[1])
         z = [a + length * b for a, b in zip(z, dz, strict=True)]
-        why = "largest w_i^2 / M_ii" if new else "the drive goes on"
+        why = "largest w_i^2 / M_ii" if new else "the drive continues"
         rule = f"z_{i} is driven ({why}); {system.name(first)} is zero first"
         driven = system.n + i
         if first == i:

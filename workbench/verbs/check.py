@@ -317,11 +317,11 @@ def _of_case(
 
     end, where, start = clock() + seconds, "first step", None
     if at is not None and not state.is_start:
-        raise WorkbenchError("a moment of the run and a state of one's own are both given; give at, or q and v")
+        raise WorkbenchError("at and a state (q, v) are both given; give one of them")
     if at is not None:
         state, where = state_of_run(case, at, state, None, end), f"step after {at:g} s"
     elif not state.is_start:
-        where = "step from a state of one's own"
+        where = "step from the given state"
     if not state.is_start:
         start = coordinates(case, state)
     exact = find_formulation("coulomb")
@@ -342,7 +342,7 @@ def problem_of(what: Any, rhs: Any = None) -> tuple[Matrix, Matrix | None, str]:
     M, q, name = _matrix_of(what)
     if isinstance(rhs, str | Path):
         if not isinstance(what, str | Path):
-            raise WorkbenchError("rhs is a file, and the matrix is none; read both, or give both as files")
+            raise WorkbenchError("rhs is a file and the matrix is an array; give both as files, or both as arrays")
         M, q = read_problem(what, rhs, intervals=True)
     elif rhs is not None:
         q = _matrix([[x] for x in np.ravel(np.asarray(rhs, dtype=object))], "rhs")

@@ -263,7 +263,7 @@ def must_differ(formulations: Sequence[Formulation]) -> None:
     known: dict[str, Formulation] = {}
     for f in formulations:
         if known.setdefault(f.label, f).build is not f.build:
-            raise WorkbenchError(f"two formulations are called '{f.label}'; give one of them another name")
+            raise WorkbenchError(f"two formulations are called '{f.label}'; rename one of them")
 
 
 def is_file(what: Any) -> bool:

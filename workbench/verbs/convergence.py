@@ -101,7 +101,7 @@ def convergence(
     sizes = sorted({float(h) for h in several(steps)}, reverse=True)
     if len(sizes) < 2 or not all(0 < h < float("inf") for h in sizes):
         raise DataError(
-            f"steps {', '.join(f'{h:g}' for h in sizes)} s; two different ones at least, positive, are needed"
+            f"steps {', '.join(f'{h:g}' for h in sizes)} s; at least two different positive steps are needed"
         )
     if not found:
         raise DataError(f"no scheme is given; known: {', '.join(KINDS)}")

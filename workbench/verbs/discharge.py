@@ -80,7 +80,7 @@ def discharge(
     """
     if len(set(openings)) < 2:
         raise WorkbenchError(
-            f"{len(set(openings))} openings; Beverloo's law takes two at least, and three to be tested"
+            f"{len(set(openings))} openings; a fit of Beverloo's law needs at least two, and a test at least three"
         )
     plan = planned(Hopper, formulations, {"N": GRAINS} | dict(values or {}), mu, steps, seeds, tolerance)
     cases = [plan.case.with_parameters(opening=D) for D in sorted(set(openings))]

@@ -113,7 +113,7 @@ def exam(
             raise WorkbenchError(f"step {h:g} s; one of 1e-5 to 0.02 s is needed, since a trial lasts half a second")
     for path in python:
         if shutil.which(path) is None:
-            raise WorkbenchError(f"python '{path}' is no program; name a Python in which engines are installed")
+            raise WorkbenchError(f"python '{path}' is not a program; name a Python in which engines are installed")
     chosen = [EXPERIMENTS[name] for name in experiments] or list(EXPERIMENTS.values())
     sitting, absent = _subjects(subjects, [*python, sys.executable])
     steps = sorted(steps)

@@ -35,7 +35,7 @@ class Exported(Result):
         return [
             f"{size}, {len(self.velocities)} velocities.",
             *self.changes,
-            *(f"Not in it: {x}" for x in self.left_out),
+            *(f"Left out: {x}" for x in self.left_out),
         ]
 
     @property
@@ -93,5 +93,5 @@ def export(
     found = exported(given, scene.recovery)
     problem: Any = found.problem.local if local else found.problem
     contacts = pd.DataFrame(scene.contact_names(given)).assign(gap=given.phi, mu=problem.mu)
-    title = f"{scene.name} at t = {at:g} s, a step of {h:g} s"
+    title = f"{scene.name} at t = {at:g} s, step size {h:g} s"
     return Exported(title, problem, contacts, scene.velocity_names(), found.changes, scene.left_out)

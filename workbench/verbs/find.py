@@ -36,7 +36,7 @@ def find_formulation(wanted: str | Formulation) -> Formulation:
     for part in rest[0].split(",") if rest else []:
         key, equals, value = part.partition("=")
         if not equals:
-            raise WorkbenchError(f"formulation '{wanted}': '{part}' is no OPTION=VALUE")
+            raise WorkbenchError(f"formulation '{wanted}': '{part}' is not OPTION=VALUE")
         options[key] = value
     if ":" not in place and not place.endswith(".py") and place not in names:
         raise UnknownNameError("formulation", place, [*names, "FILE.py:NAME"])

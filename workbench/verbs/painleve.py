@@ -141,7 +141,7 @@ def painleve(
     if axes and axes[0].name == axes[1].name:
         raise WorkbenchError(f"x and y are both {axes[0].name}; a map needs two parameters")
     if at is not None and not (q is None and v is None):
-        raise WorkbenchError("a moment of the run and a state of one's own are both given; give at, or q and v")
+        raise WorkbenchError("at and a state (q, v) are both given; give one of them")
     state = State(q, v, None, None if slip is None else tuple(np.atleast_1d(np.asarray(slip, dtype=float)).tolist()))
     if at is not None:
         state = state_of_run(found, at, state, progress, end)

@@ -142,7 +142,7 @@ def _trial(
     if normal not in ("moreau", "gap"):
         raise WorkbenchError(f"normal law '{normal}'; a thrown body flies, which moreau and gap allow")
     if members < 0:
-        raise WorkbenchError(f"members = {members}; a whole number from 0 on is needed")
+        raise WorkbenchError(f"members = {members}; a whole number >= 0 is needed")
     count = len(found.recordings)
     train = np.unique(
         np.floor(np.arange(1, max(1, round(share * count)) + 1) * count / max(1, round(share * count))) - 1

@@ -96,7 +96,9 @@ def find_engine(wanted: str, found: Scene) -> SceneEngine:
     for option in options:
         key, equals, value = option.partition("=")
         if not equals or key not in ("timeconst", "cone"):
-            raise WorkbenchError(f"'{wanted}': '{option}' is no option; {ENGINE} has timeconst=SECONDS and cone=KIND")
+            raise WorkbenchError(
+                f"'{wanted}': '{option}' is not an option; {ENGINE} has timeconst=SECONDS and cone=KIND"
+            )
         given[key] = value if key == "cone" else _seconds(value, wanted)
     return MujocoEngine(found, **given)
 
@@ -118,4 +120,4 @@ def _seconds(text: str, wanted: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise WorkbenchError(f"'{wanted}': timeconst={text[:40]} is no number of seconds") from None
+        raise WorkbenchError(f"'{wanted}': timeconst={text[:40]} is not a number of seconds") from None

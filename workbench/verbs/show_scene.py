@@ -35,7 +35,7 @@ class ShownScene(Result):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        return f"{self.scene.name}: {_many(len(self.scene.bodies), 'body that moves', 'bodies that move')}"
+        return f"{self.scene.name}: {_many(len(self.scene.bodies), 'moving body', 'moving bodies')}"
 
     @property
     def text(self) -> str:
@@ -50,7 +50,7 @@ class ShownScene(Result):
         own = {"velocities": x.v.size} | facts
         said = [", ".join(f"{value} {name}" for name, value in own.items() if value) + f"; step {1e3 * s.step:g} ms."]
         return [
-            *said, *self._touching(), *(f"Not taken over: {line}." for line in left_out),
+            *said, *self._touching(), *(f"Ignored: {line}." for line in left_out),
             *(f"Note: {line}." for line in notes), f"Bodies: {', '.join(s.bodies[:MOST])}{more}.",
         ]  # fmt: skip
 
@@ -59,22 +59,22 @@ class ShownScene(Result):
         x, frame = self.instant, self.frame
         limits, contacts = frame[frame["kind"] == LIMIT], frame[frame["kind"] != LIMIT]
         said = []
-        for near, words in ((False, "touching or overlapping"), (True, "near enough to be seen before they close")):
+        for near, words in ((False, "touching or overlapping"), (True, "open and near")):
             kinds = Counter(contacts["kind"][(contacts["gap"] > 0) == near])
             if kinds:
                 every = ", ".join(f"{n} of {kind}" for kind, n in kinds.items())
                 said.append(f"Contacts at the start, {words}: {every}.")
         if len(contacts) and contacts["gap"].min() < 0:
             at = contacts.sort_values("gap").to_dict("records")[0]
-            said.append(f"The deepest, {at['body']} in {at['against']}, is {-1e3 * at['gap']:.3g} mm in.")
+            said.append(f"Deepest penetration: {-1e3 * at['gap']:.3g} mm, {at['body']} in {at['against']}.")
         if len(limits):
             beyond = limits["gap"][limits["gap"] < 0]
             worst = f", {len(beyond)} of them violated, by up to {-beyond.min():.3g} (m or rad)" if len(beyond) else ""
-            said.append(f"Limits of joints that are reached: {len(limits)}{worst}.")
+            said.append(f"Joint limits reached: {len(limits)}{worst}.")
         rows = {"bilateral rows": x.g.size, "rows of dry friction": x.limit.size}
         if any(rows.values()):
-            said.append(f"Besides: {' and '.join(f'{n} {name}' for name, n in rows.items() if n)}.")
-        return said or ["Nothing touches at the start."]
+            said.append(f"Also: {' and '.join(f'{n} {name}' for name, n in rows.items() if n)}.")
+        return said or ["No contact at the start."]
 
     @cached_property
     def frame(self) -> pd.DataFrame:

@@ -178,7 +178,7 @@ def solve(
         return Solved(title, dict(p=p, u=u), answer.solution, answer.moved, proof)
     if not isinstance(problem, MLCP | ConeProblem):
         raise WorkbenchError(
-            f"a {type(problem).__name__} is no problem that can be solved; give a ContactSystem, a SlidingSystem, a "
+            f"a {type(problem).__name__} is not a problem that can be solved; give a ContactSystem, a SlidingSystem, a "
             "friction problem, an LCP, MLCP, ConicQP or CoulombNCP, or the path of a file"
         )
     if formulation is not None:

@@ -153,7 +153,7 @@ def trace(
     if solver not in SOLVERS:
         raise UnknownNameError("traced solver", str(solver), list(SOLVERS))
     if ties not in lemke.TIES:
-        raise WorkbenchError(f"ties are broken {' or '.join(lemke.TIES)}, not '{ties}'")
+        raise WorkbenchError(f"ties is '{ties}'; {' or '.join(lemke.TIES)} is needed")
     if ties != lemke.TIES[0] and solver != "lemke":
         raise WorkbenchError(f"ties={ties} is for lemke; {solver} has no ratio test with that choice")
     if exact and solver != "pgs":

@@ -177,7 +177,7 @@ def _of_case(
     what: Any, formulation: Any, name: str, low: Fraction, high: Fraction, given: Mapping[str, Any], step: float
 ) -> tuple[str, Varied]:
     if not isinstance(what, str | Case | type):
-        raise WorkbenchError("nothing varies: give pencil or pencil_rhs beside a matrix, or a case and its parameter")
+        raise WorkbenchError("nothing varies: give a matrix with pencil or pencil_rhs, or a case and its parameter")
     exact = {key: exact_value(key, value) for key, value in given.items()}
     case = find_case(what, **{key: float(value) for key, value in exact.items()})
     # The LCP of this declaration is that of the contacts, with half of the unknowns eliminated.

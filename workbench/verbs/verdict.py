@@ -70,20 +70,20 @@ class Judged(Result):
     def words(self) -> list[str]:
         v, r = self.verdict, len(self.mu)
         words = [
-            f"Residuals: natural map {v.natural_map:.1e}, Signorini {v.signorini:.1e} of the impulses; beyond the cone "
-            f"{v.cone:.1e} N s; dissipation {v.dissipation:.1e} J."
+            f"Residuals: natural map {v.natural_map:.1e}, Signorini {v.signorini:.1e} (relative); friction outside the "
+            f"cone {v.cone:.1e} N s; dissipation {v.dissipation:.1e} J."
         ]
         beyond = self.contacts.symptoms["beyond the cone"]
         if self.step and beyond.any():
             worst = int(np.where(beyond, self.contacts.beyond, 0.0).argmax())
             force = self.contacts.beyond[worst] / self.step
-            words.append(f"Friction is beyond the cone by up to {force:.3g} N, at contact {worst + 1}.")
+            words.append(f"Friction exceeds the cone by up to {force:.3g} N, at contact {worst + 1}.")
         for name, meaning in SYMPTOMS.items():
             there = np.flatnonzero(self.contacts.symptoms[name])
             if there.size:
                 few = ", ".join(str(i + 1) for i in there[:8]) + (", ..." if there.size > 8 else "")
                 words.append(f"{there.size} of {r} contacts: {name} ({meaning}): {few}.")
-        return words if len(words) > 1 else [*words, f"No symptom at any of {r} contacts."]
+        return words if len(words) > 1 else [*words, f"No defect at any of {r} contacts."]
 
 
 def verdict(
@@ -113,7 +113,7 @@ def verdict(
         return verdict_of_log(problem, answer)
     given = problem if isinstance(problem, FrictionProblem | GlobalFrictionProblem) else read_problem_file(problem)
     if not isinstance(given, FrictionProblem | GlobalFrictionProblem):
-        raise WorkbenchError(f"{problem} holds an {given.kind}; Coulomb's law wants a friction problem")
+        raise WorkbenchError(f"{problem} holds another problem ({given.kind}); a friction problem is needed")
     p = _answer(problem, given, answer)
     local = given.local if isinstance(given, GlobalFrictionProblem) else given
     r, d = local.contacts, local.d
@@ -122,7 +122,7 @@ def verdict(
     found = judge(*parts, local.mu, local.dense, local.q)
     contacts = by_contact(*parts, local.mu, found.normaliser, found.normaliser / found.rho)
     name = Path(problem).name if isinstance(problem, str | Path) else "the answer"
-    return Judged(f"{name}: held against Coulomb's law", found, contacts, local.mu, step)
+    return Judged(f"{name}: checked against Coulomb's law", found, contacts, local.mu, step)
 
 
 def _answer(problem: Any, given: FrictionProblem | GlobalFrictionProblem, answer: Any) -> Array:

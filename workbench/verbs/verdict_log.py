@@ -69,22 +69,22 @@ class JudgedLog(Result):
         ]
         if x["off"].max() > 1e-6:
             words.append(
-                f"The log is not what MuJoCo makes of this model: velocities differ by up to {x['off'].max():.2g}. "
-                "Forces are those of the model at the log's states; give ctrl and act where there are actuators."
+                f"MuJoCo does not reproduce this log with this model: velocities differ by up to {x['off'].max():.2g}. "
+                "Forces are computed from the model at the log's states; for actuators give ctrl and act."
             )
         if not r:
-            return [*words, "Nothing touches."]
+            return [*words, "There is no contact."]
         worst = int(x["natural_map"].to_numpy().argmax())
         words.append(
-            f"Coulomb's law: the natural map is off by up to {x['natural_map'][worst]:.1e} of the impulses, in step "
-            f"{worst + 1}; friction is beyond the cone by up to {self.rows['beyond_force'].max():.3g} N."
+            f"Coulomb's law: the relative natural-map residual is up to {x['natural_map'][worst]:.1e}, in step "
+            f"{worst + 1}; friction exceeds the cone by up to {self.rows['beyond_force'].max():.3g} N."
         )
         seen = [
             f"{there.sum()} of {r} contacts: {name} ({meaning}){self._most(name)}."
             for name, meaning in SYMPTOMS.items()
             if (there := self.rows["symptoms"].str.contains(name, regex=False)).any()
         ]
-        return [*words, *(seen or [f"No symptom at any of {r} contacts."])]
+        return [*words, *(seen or [f"No defect at any of {r} contacts."])]
 
     def _most(self, name: str) -> str:
         """The largest value of a symptom."""
@@ -125,7 +125,7 @@ def verdict_of_log(path: str | Path, log: str | Path) -> JudgedLog:
         contacts.append(pd.DataFrame(table))
     frame = _described(pd.DataFrame(judged, columns=list(STEPS)), STEPS)
     rows = _by_contact(pd.concat(contacts), lambda key: contact_name(model, key))
-    title = f"{Path(log).name} with {Path(path).name}: held against Coulomb's law"
+    title = f"{Path(log).name} with {Path(path).name}: checked against Coulomb's law"
     return JudgedLog(title, rows, frame, float(model.opt.tolerance))
 
 

@@ -130,7 +130,7 @@ def must_fit(settings: Settings) -> None:
         if not (settings.duration and settings.duration >= h):
             raise DataError(f"duration {settings.duration or 0:g} s; at least one step of {h:g} s is needed")
     if len(set(settings.steps)) < len(settings.steps):
-        raise DataError("a step is given twice; each step makes rows of its own")
+        raise DataError("a step is given twice")
 
 
 def must_be_kept(settings: Settings, rows: int, bodies: int, velocities: int) -> None:

@@ -53,7 +53,7 @@ def beverloo(across: Array, rate: Array) -> BeverlooFit:
     x, y, n = np.asarray(across, dtype=float), np.asarray(rate, dtype=float) ** POWER, len(across)
     openings = np.unique(x)
     if len(openings) < 2:
-        raise DataError(f"{len(openings)} openings with a discharge; two at least make a law")
+        raise DataError(f"{len(openings)} openings with a discharge; at least two are needed")
     a, b = map(float, np.polyfit(x, y, 1))
     if not a > 0:
         return BeverlooFit(runs=n)

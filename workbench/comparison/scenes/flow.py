@@ -103,7 +103,7 @@ def flow(
     """Every run; `roughness` is that of a grain beside its radius. Raises DataError for a scene without grains."""
     scene = case.scene()
     if not isinstance(scene, Grains):
-        raise DataError(f"{case.name} has no grains; its measures are those of bodies: workbench compare {case.name}")
+        raise DataError(f"{case.name} has no grains; use: workbench compare {case.name}")
     if min(steps) <= 0 or duration < max(steps):
         raise DataError(
             f"steps {min(steps):g} to {max(steps):g} s in {duration:g} s; at least one whole step is needed"

@@ -55,6 +55,6 @@ def _means(pairs: pd.DataFrame, measures: int) -> pd.DataFrame:
     of_mu = found.groupby("mu")
     free = of_mu["runs"].transform("sum") - of_mu["runs"].transform("count")
     spread = np.sqrt(of_mu["scatter"].transform("sum") / free.where(free > 0))
-    times = stdtrit(np.maximum(free, 1), 1 - 0.5 * (1 - SURE) / (measures * len(found)))
+    times = stdtrit(np.maximum(free, 1), 1 - 0.5 * (1 - SURE) / max(measures * len(found), 1))
     found["uncertainty"] = (times * spread / np.sqrt(found["runs"])).fillna(np.inf)
     return found.assign(significant=found["difference"].abs() > found["uncertainty"])

@@ -17,8 +17,8 @@ from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, NO_CONE
 NAMES = {
     ASSOCIATED: "a cone with associated flow is not one under Coulomb's law",
     COULOMB: "a cone under Coulomb's law has no associated flow",
-    APART: "torsion and rolling apart are no friction cone",
-    DISC: "a disc of given radius is no friction cone",
+    APART: "a cone with separate torsion and rolling bounds is not a friction cone",
+    DISC: "a disc of given radius is not a friction cone",
 }
 """Reasons against a set that does not belong to the requested law."""
 
@@ -35,7 +35,7 @@ def applies(law: int, problem: MixedNCP) -> str | None:
     if (p.unit == 0).any():
         return "a cone has friction in one direction and none in the other"
     if (problem.lower[inside] != 0).any() or (problem.upper[inside] != np.inf).any():
-        return "an interval other than z >= 0 is no friction cone"
+        return "an interval other than z >= 0 is not a friction cone"
     return "the matrix is not symmetric" if law == ASSOCIATED and not is_symmetric(p.matrix) else None
 
 

@@ -47,7 +47,7 @@ def of_one_kind(p: ContactBlocks) -> Image:
         reason = bridge.applies(mixed)
         if reason is None:
             return bridge.forward(mixed)
-    raise DataError(f"blocks of several kinds are no dense problem of one kind: {reason}")
+    raise DataError(f"blocks of several kinds cannot be written as one dense problem: {reason}")
 
 
 BRIDGE = Bridge("L W R + N formed", between([ContactBlocks.kind], MixedNCP.kind), 2, applies, forward)

@@ -13,7 +13,7 @@ from workbench.problems.classes import is_psd
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.mixed import MixedNCP
 
-NOT_PSD = "W is no J M^-1 J^T: it is not symmetric positive semidefinite"
+NOT_PSD = "W is not of the form J M^-1 J^T: it is not symmetric positive semidefinite"
 
 
 def factor(W: Array) -> Array:

@@ -25,7 +25,7 @@ def applies(problem: MixedNCP) -> str | None:
     directions = (np.diff(problem.sets.first) - (problem.sets.cone != DISC))[some]
     if (directions > 1).any():
         return "a friction cone or a disc in space has no finite set of faces"
-    return "a friction cone in the plane is no product of intervals"
+    return "a friction cone in the plane is not a product of intervals"
 
 
 def forward(problem: MixedNCP) -> Image:

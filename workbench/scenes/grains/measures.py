@@ -116,7 +116,7 @@ def solid_fraction(x: Array, radius: Array, quantiles: tuple[float, float] = INN
     Raises DataError where there are fewer than two spheres.
     """
     if len(x) < 2:
-        raise DataError(f"{len(x)} spheres have no solid fraction; two at least are needed")
+        raise DataError(f"{len(x)} spheres have no solid fraction; at least two are needed")
     low, high = np.quantile(x, quantiles, axis=0)
     points = low + (high - low) * np.random.default_rng(0).uniform(size=(POINTS, 3))
     distance, nearest = spatial.cKDTree(x).query(points, k=min(NEAREST, len(x)))

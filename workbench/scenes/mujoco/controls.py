@@ -53,7 +53,7 @@ class Controls:
 
     def _file(self, path: Path) -> tuple[Array, Array]:
         if not path.is_file():
-            raise DataError(f"{path} is no file; a number, a .csv or a .npy with controls is needed")
+            raise DataError(f"{path} is not a file; a number, a .csv or a .npy with controls is needed")
         header, table = _npy(path) if path.suffix == ".npy" else _csv(path)
         count = len(self.names)
         if header:
@@ -69,7 +69,8 @@ class Controls:
             return self.step * np.arange(len(table), dtype=float), table
         if table.shape[1] != count + 1:
             raise DataError(
-                f"{path} has {table.shape[1]} columns; {count} (a row a step) or {count + 1} (time first) are needed"
+                f"{path} has {table.shape[1]} columns; {count} (one row per step) or {count + 1} (time first) are "
+                "needed"
             )
         return table[:, 0], table[:, 1:]
 
@@ -85,7 +86,7 @@ def _npy(path: Path) -> tuple[list[str], Array]:
     try:
         table = np.asarray(np.load(path, allow_pickle=False), dtype=float)
     except (ValueError, OSError, EOFError) as reason:
-        raise DataError(f"{path} is no .npy file of numbers: {reason}") from None
+        raise DataError(f"{path} is not an .npy file of numbers: {reason}") from None
     if table.ndim != 2 or not len(table):
         raise DataError(f"{path} has shape {table.shape}; rows and columns are needed")
     return [], table
@@ -97,7 +98,7 @@ def _csv(path: Path) -> tuple[list[str], Array]:
         with path.open(newline="", encoding="utf-8-sig") as file:
             lines = [[x.strip() for x in line] for line in csv.reader(file) if line and not line[0].startswith("#")]
     except (UnicodeDecodeError, csv.Error) as reason:
-        raise DataError(f"{path} is no .csv file: {reason}") from None
+        raise DataError(f"{path} is not a .csv file: {reason}") from None
     header = lines.pop(0) if lines and _number(lines[0][0]) is None else []
     if not lines:
         raise DataError(f"{path} has no row of numbers")

@@ -29,7 +29,7 @@ def _elements(m: Any) -> Iterator[str]:
     kinds = {
         "adhesion by actuators": m.actuator_trntype == mj.mjtTrn.mjTRN_BODY,
         "delayed controls of actuators": m.actuator_delay > 0,
-        "actuators that need somebody's own callback": (m.actuator_dyntype == mj.mjtDyn.mjDYN_USER)
+        "actuators that need a user callback": (m.actuator_dyntype == mj.mjtDyn.mjDYN_USER)
         | (m.actuator_gaintype == mj.mjtGain.mjGAIN_USER)
         | (m.actuator_biastype == mj.mjtBias.mjBIAS_USER),
     }

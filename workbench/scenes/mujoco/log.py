@@ -47,7 +47,7 @@ def read_log(path: str | Path, model: Any) -> dict[str, Array]:
     """
     path = Path(path)
     if path.suffix.lower() not in (".npz", ".csv"):
-        raise DataError(f"{path.name} is no log of states; .npz or .csv with qpos and qvel is needed")
+        raise DataError(f"{path.name} is not a log of states; .npz or .csv with qpos and qvel is needed")
     found = read_arrays(path, NAMES) if path.suffix.lower() == ".npz" else _read_csv(path)
     log = {name: np.asarray(x, dtype=float) for name, x in found.items()}
     widths = {"qpos": model.nq, "qvel": model.nv, "ctrl": model.nu, "act": model.na}
@@ -76,7 +76,7 @@ def _read_csv(path: Path) -> dict[str, Array]:
         table = np.array([[float(x) for x in line] for line in lines[1:] if line])
         found = {kind: table[:, [k == kind for k in kinds]] for kind in NAMES if kind in kinds}
     except (ValueError, IndexError):
-        raise DataError(f"{name} is no table of numbers below names such as qpos0, qvel0, time") from None
+        raise DataError(f"{name} is not a table of numbers below names such as qpos0, qvel0, time") from None
     return found | ({"time": found["time"][:, 0]} if "time" in found else {})
 
 

@@ -41,7 +41,7 @@ def load_model(path: Path, sets: Mapping[str, str]) -> tuple[Any, list[str]]:
     """
     mj = mujoco()
     if not path.is_file():
-        raise DataError(f"{path} is no file")
+        raise DataError(f"{path} is not a file")
     if path.stat().st_size > LARGEST and path.suffix != ".mjb":
         raise DataError(f"{path} has {path.stat().st_size:.3g} bytes; a model's description has at most {LARGEST:.0e}")
     with warnings_of_mujoco() as said, warnings.catch_warnings(record=True) as by_python:
@@ -114,6 +114,6 @@ def _sound(path: Path, model: Any) -> None:
         if (values < 0).any():
             raise DataError(f"{path}: {name} has an entry {values.min():g}; friction is not negative")
     if model.nv == 0:
-        raise DataError(f"{path}: nothing moves; a body moves by a <joint> or <freejoint/> of its own")
+        raise DataError(f"{path}: no body can move; give a body a <joint> or <freejoint/>")
     if not model.opt.timestep > 0:
         raise DataError(f"{path}: the timestep is {model.opt.timestep:g}; a positive one is needed")

@@ -30,7 +30,7 @@ def apply(spec: Any, sets: Mapping[str, str]) -> list[str]:
     for target, text in sets.items():
         element, dot, attribute = target.rpartition(".")
         if not dot or not element:
-            raise DataError(f"'{target}' names no value; kind/name.attribute is needed, such as geom/foot.friction")
+            raise DataError(f"'{target}' is not of the form kind/name.attribute, such as geom/foot.friction")
         for owner, name in _owners(spec, element, attribute):
             before = np.copy(getattr(owner, name))
             _assign(owner, name, target, text)
