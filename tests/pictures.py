@@ -31,26 +31,28 @@ class Picture:
 
 
 PICTURES = {
-    "compare": Picture("a comparison on a case: what to take, error against cost, motion", "wheel", 1300, 800),
-    "compare-dark": Picture("another one in the dark", "compare-cube", 1300, 800, dark=True),
+    "compare": Picture("a comparison on a case: recommendation, error against cost, motion", "wheel", 1300, 800),
+    "compare-dark": Picture("another comparison in dark mode", "compare-cube", 1300, 800, dark=True),
     "compare-telephone": Picture("the same on a telephone", "compare-cube", 390, 844),
     "motion": Picture("a formulation's motion over the reference's", "compare-cube", height=740, top=".motion"),
     "figures": Picture("figures of a comparison", "compare-wheel", height=860, top="figure:has(#figure-friction)"),
-    "loupe": Picture("a contact at one moment under the loupe", "compare-wheel", height=800, top="#loupe"),
+    "loupe": Picture("one contact at one time in detail", "compare-wheel", height=800, top="#loupe"),
     "table": Picture("errors as a table", "compare-wheel", height=620, top="#tables"),
     "table-telephone": Picture("the same on a telephone", "compare-wheel", 360, 620, top="#tables"),
-    "contacts": Picture("when which bodies stick and slide", "compare-scene", height=760, top="#contacts"),
+    "contacts": Picture(
+        "contacts over time: bodies that stick and slide", "compare-scene", height=760, top="#contacts"
+    ),
     "compare-file": Picture("a comparison on a problem from a file", "compare-file", 1300, 800),
     "check": Picture("the verdicts on a matrix and its LCP", "check-matrix", height=1000),
     "check-classes": Picture("classes of a matrix", "check-matrix", height=800, top="h2:has-text('Classes')"),
-    "check-dark": Picture("the verdicts in the dark", "check-matrix", height=1000, dark=True),
+    "check-dark": Picture("the verdicts in dark mode", "check-matrix", height=1000, dark=True),
     "check-case": Picture("a formulation on a case", "check-case", height=500),
     "painleve": Picture("regimes of a sliding rod", "painleve-rod", height=1200),
     "painleve-telephone": Picture("the same on a telephone", "painleve-rod", 360, 780, top="figure"),
     "vary": Picture("all solutions along a parameter", "vary-rod", height=900),
     "trace": Picture("Lemke's method, pivot by pivot", "trace-lemke", height=1100),
-    "trace-dark": Picture("the same in the dark", "trace-lemke", height=1100, dark=True),
-    "reproduction": Picture("claims of a paper beside computed numbers", "reproduction", height=1000),
+    "trace-dark": Picture("the same in dark mode", "trace-lemke", height=1100, dark=True),
+    "reproduction": Picture("claims of a paper compared with computed numbers", "reproduction", height=1000),
     "reproductions": Picture("the index of reproductions", "reproductions", height=420),
 }
 

@@ -20,8 +20,8 @@ def _(mo):
     mo.md(r"""
     # 1. One particle on a plane
 
-    A particle lies on a rough horizontal plane and somebody pulls at it. Will it stay, slide, or lift off? Nobody tells
-    us, and the equations of motion differ in the three cases. This lesson solves the question by hand, by trying the
+    A particle lies on a rough horizontal plane and is pulled by a string. Will it stay, slide, or lift off? This is not
+    known in advance, and the equations of motion differ in the three cases. This lesson solves the question by hand, by trying the
     cases; writes it as a *complementarity problem*, in which the cases are built in; and lets the workbench solve that.
     You need Newton's law and Coulomb's law, nothing else.
 
@@ -162,8 +162,8 @@ def _(mo):
 
     ## By the workbench
 
-    The workbench wants the same data in matrices: the mass matrix $M$, the velocity $v$, the forces $f$, and two
-    Jacobians which take velocities to the contact, $u_n = J_n v$ and $u_t = J_t v$.
+    The workbench takes the same data as matrices: the mass matrix $M$, the velocity $v$, the forces $f$, and two
+    Jacobians which map velocities to the contact, $u_n = J_n v$ and $u_t = J_t v$.
     """)
     return
 
@@ -188,8 +188,8 @@ def _(angle, g, h, m, np, wb):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    The answer comes with a *residual*: the impulses are put back into the laws above, and what is missing is reported.
-    A solver's claim is never taken for an answer. The same with your sliders, beside the case found by hand:
+    The solution comes with a *residual*: the impulses are inserted into the laws above, and the violation is reported.
+    The solver's own report is not trusted. The same with your sliders, compared with the case found by hand:
     """)
     return
 
@@ -322,7 +322,7 @@ def _(mo):
     mo.md(r"""
     ## As a linear complementarity problem
 
-    Trying cases does not scale: four cases a contact are $4^r$ cases for $r$ contacts. The way out is to write all cases
+    Trying cases does not scale: four cases per contact are $4^r$ cases for $r$ contacts. The way out is to write all cases
     as one problem of a standard form, for which there are methods (lesson 4). Coulomb's law has an absolute value and a
     sign, so it is split: $p_t = \beta_1 - \beta_2$ with $\beta_1, \beta_2 \ge 0$, one impulse to either side, and a
     third number $\sigma \ge 0$, which will turn out to be the sliding speed:
@@ -366,7 +366,7 @@ def _(mo):
     mo.md(r"""
     $p_n = 3/10$, $\beta_2 = 3/20$, $\sigma = 1/20$, as expected. Of the six formulations below, the
     first four give the same step for one particle in the plane. `ccp`, the cone complementarity problem, lets a sliding
-    particle rise ($v_y > 0$): why, is lesson 7. `frictionless` has its name from what it leaves out.
+    particle rise ($v_y > 0$): why, is lesson 7. `frictionless` has no friction.
     """)
     return
 
@@ -393,7 +393,7 @@ def _(mo):
     mo.md(r"""
     ## Over time
 
-    One step after the other is a motion. Here the pull goes to and fro along the plane, $F(t) = (8\ \text{N}) \sin 2\pi t$,
+    A sequence of steps is a motion. Here the pull oscillates along the plane, $F(t) = (8\ \text{N}) \sin 2\pi t$,
     with $\mu = 0.5$: the particle slips only while the pull exceeds $\mu m g = 4.905$ N, and for a while after, until
     friction has used up its momentum.
     """)
@@ -517,7 +517,7 @@ def exercise_3(mo):
     mo.md(r"""
     ### Exercise 3
 
-    The particle slides at 1 m/s, nobody pulls, $\mu = 0.5$, $h = 0.01$ s. In which step does it stop? Someone proposes to
+    The particle slides at 1 m/s without a pull, $\mu = 0.5$, $h = 0.01$ s. In which step does it stop? Someone proposes to
     do without complementarity: take the friction of the velocity *before* the step, $p_t = -\mu p_n\, \mathrm{sgn}(v_x)$.
     What happens instead of stopping?
     """)
@@ -543,7 +543,7 @@ def solution_3(g, h, mo, np, particle, wb):
             "Solution": mo.md(rf"""
     A step takes $\mu g h$ = {0.5 * g * h:.5f} m/s away, so it stops in step $\lceil 1/0.04905 \rceil$ = {_steps}. In that
     step full friction would turn the motion round; slip is inconsistent, stick is not, and the velocity is exactly zero
-    from then on. The explicit rule knows no stick: after 40 steps it goes on between {_last[-1]:+.5f} and {_last[-2]:+.5f}
+    from then on. The explicit rule has no stick: after 40 steps it still jumps between {_last[-1]:+.5f} and {_last[-2]:+.5f}
     m/s, and a smaller step makes the jumps smaller but never ends them.
     """)
         }

@@ -21,9 +21,9 @@ def _(mo):
     # 2. The falling brick
 
     A brick falls onto the floor, meets it with a corner, and rebounds. An impact lasts so short a time that positions do
-    not change in it, and only impulses count. How large they are no equation of motion says: that takes a law of
+    not change in it, and only impulses count. The equations of motion do not determine their size: that takes a law of
     restitution. There are two classical ones, Newton's and Poisson's. For a ball they agree. For a brick with friction
-    they do not, and Newton's can hand back more energy than there was. This lesson shows where, and why.
+    they do not, and Newton's law can increase the energy. This lesson shows where, and why.
     You need lesson 1.
 
     ## A ball: one number

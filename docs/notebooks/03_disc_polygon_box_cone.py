@@ -24,28 +24,28 @@ def _(mo):
 
     In space friction has a direction as well as a size: Coulomb's law allows every friction impulse within a *disc* of
     radius $\mu p_n$. A disc is round, and a linear complementarity problem is not, so the literature replaces it: by a
-    polygon, by a box, or by a convex problem over the whole cone. Each of these gives something up. This lesson says what,
-    sees it on a sliding block, and then on the wheel of a published benchmark. You need lesson 1.
+    polygon, by a box, or by a convex problem over the whole cone. Each of these violates a part of the law. This lesson shows which
+    part, on a sliding block and on the wheel of a published benchmark. You need lesson 1.
 
     ## Four laws
 
-    Slip $u_t$ and friction $p_t$ now have two components each. Coulomb's law says two things in one: friction takes as
-    much energy as it can, and it is bounded by the normal impulse,
+    Slip $u_t$ and friction $p_t$ now have two components each. Coulomb's law combines two statements: friction dissipates as
+    much energy as possible, and it is bounded by the normal impulse,
 
     $$
     p_t = \mathrm{argmax} \{ -p_t \cdot u_t : |p_t| \le \mu p_n \}
     $$
 
-    | law | set of friction impulses | what it gives up |
+    | law | set of friction impulses | violated |
     |---|---|---|
     | disc, `coulomb` | $\lvert p_t\rvert \le \mu p_n$ | nothing; the problem is nonlinear and not convex |
     | polygon, `stewart-trinkle` | the hull of $n_d$ unit vectors, times $\mu p_n$ | the direction |
     | box, `box` | $\lvert p_{t,x}\rvert, \lvert p_{t,y}\rvert \le \mu \bar p_n$, with an *estimate* $\bar p_n$ | direction and size; that the bound follows the normal impulse |
-    | cone, `ccp` | $\lvert p_t\rvert \le \mu p_n$ | Signorini's law: what slides rises, $u_n = \mu \lvert u_t\rvert$ |
+    | cone, `ccp` | $\lvert p_t\rvert \le \mu p_n$ | Signorini's law: sliding contacts rise, $u_n = \mu \lvert u_t\rvert$ |
 
     The polygon is inscribed in the disc; its corners touch the circle. A linear function on a polygon is greatest in a
     corner. So, unless the slip is nearly along a symmetry axis between two corners, friction of the polygon has the right
-    size and the direction of the *nearest corner*: up to $\pi/n_d$ off. The box treats both axes for themselves: if both
+    size and the direction of the *nearest corner*: up to $\pi/n_d$ off. The box treats the two axes separately: if both
     components of the slip are large enough, friction points into a corner of the box, $\sqrt2$ times too large.
 
     ## Seen on a block
@@ -221,16 +221,16 @@ def _(found, mo, mu, np, weight):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    At exactly 45° the polygon of 4 has its smallest friction, $\cos 45° = 0.707$: the slip goes on between two corners, and
+    At exactly 45° the polygon of 4 has its smallest friction, $\cos 45° = 0.707$: the slip continues between two corners, and
     friction lies in the middle of an edge, with the right direction and too small a size. Near a symmetry axis a step is
     thus right in direction and wrong in size, and elsewhere the other way round.
 
     ## Does it matter? The wheel
 
-    A single step tells little: errors may cancel on the way. The wheel of Peiret et al. (IDETC2016-60064) is thrown tilted,
+    A single step shows little: errors may cancel on the way. The wheel of Peiret et al. (IDETC2016-60064) is thrown tilted,
     and slides for two seconds on a curved path. The direction of its slip turns all the time. Here it is thrown in the
     direction of 0° to 90° from the axes in which polygon and box were laid. Turning the *floor* cannot matter to a wheel;
-    it matters to the formulations. A case of one's own is a few lines:
+    it matters to the formulations. A user-defined case is a few lines:
     """)
     return
 

@@ -29,14 +29,14 @@ def _(mo):
 
     There are $2^n$ ways to say which of $z_i$ and $w_i$ is zero. Lemke's method (1965) walks through them instead of trying
     all, one exchange at a time, and ends on a solution or on a ray that goes to infinity. It is the method behind most
-    contact codes with LCPs. This lesson follows it in fractions, sees it run in circles, and asks what a ray proves.
+    contact codes with LCPs. This lesson follows it in fractions, shows how it can cycle, and asks what a ray proves.
     All numbers here are exact. Indices count from zero, as in the workbench. You need lesson 1.
 
     ## A picture first
 
     Write the problem as $q = I w - M z$ with one of $z_i, w_i$ zero for each $i$. So $q$ has to be a nonnegative
     combination of columns, taken from $I$ or from $-M$, one for each $i$. Such a choice spans a *complementary cone*, and a
-    solution is a cone that holds $q$. For two unknowns the cones are four sectors of the plane. If, for every $q$, there is
+    solution is a cone that contains $q$. For two unknowns the cones are four sectors of the plane. If, for every $q$, there is
     exactly one solution, the sectors cover the plane once, and $M$ is called a P-matrix.
 
     Lemke adds a multiple of $e = (1, ..., 1)$, and looks at $q + t e$. For large $t$ all entries are positive: $z = 0$ and

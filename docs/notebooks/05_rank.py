@@ -20,14 +20,14 @@ def _():
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    # 5. Rank: directions that say the same twice
+    # 5. Rank: redundant friction directions
 
-    The matrix of a frictional LCP is singular, nearly always: not because the bodies were badly chosen, but because of how
-    friction is written. This lesson shows where the rank goes, what a singular matrix does to solutions and to solvers, and
-    what *phantom inertia* (Peiret, Kövecses and Font-Llagunes, DETC2017-67988) changes: the matrix, and nothing else.
+    The matrix of a frictional LCP is nearly always singular, not because of the bodies but because of how
+    friction is written. This lesson shows where rank is lost, what a singular matrix does to solutions and to solvers, and
+    what *phantom inertia* (Peiret, Kövecses and Font-Llagunes, DETC2017-67988) changes: the matrix only.
     You need lessons 1 and 3.
 
-    ## Where the rank goes
+    ## Where rank is lost
 
     One contact in space, $n_d = 4$ directions. Stewart and Trinkle write friction as a nonnegative combination of the unit
     vectors $\pm x, \pm y$:

@@ -391,7 +391,7 @@ def _(mo, stop):
     mo.md(rf"""
     With $\mu = 1$ the force is 24.525 N at every step size. With $\mu = 1.5$ the impulse tends to {stop:.4f} N s, the
     slip is zero after a single step, and $p_n/h$ grows like $1/h$: no force. In the indeterminate regime this impact
-    is a third answer beside the two forces (exercise 3).
+    is a third solution besides the two forces (exercise 3).
 
     ## Exercises
     """)

@@ -20,9 +20,9 @@ def _(mo):
     mo.md(r"""
     # 7. The artificial gap of the cone complementarity problem
 
-    Coulomb's law makes a problem that may have no solution or several, and that no general method solves for sure. The
+    Coulomb's law leads to a problem that may have no solution or several, and that no general method is sure to solve. The
     *cone complementarity problem* (CCP) changes one row, and the whole becomes a convex optimisation problem, with
-    methods that work for millions of contacts. The price is that what slides lifts off. How far, how long, and does it
+    methods that work for millions of contacts. The price is that sliding contacts lift off. How far, how long, and does it
     matter? In 45 minutes you derive the lift, measure it, and find where it vanishes with the step and where it does not.
 
     You need Newton's law, a time step with impulses (lesson 1) and the friction cone (lesson 3).
@@ -486,7 +486,7 @@ def solution_4(g, mo, np, wb):
         {
             "Solution": mo.md(rf"""
     Coulomb: the floor bears the weight, the ceiling nothing, and the block slows down by $\mu g h$ to
-    {_coulomb.v[0]:.5f} m/s. CCP: it wants $u_n \ge \mu |u_t|$ at the floor and $-u_n \ge \mu |u_t|$ at the ceiling,
+    {_coulomb.v[0]:.5f} m/s. CCP: it requires $u_n \ge \mu |u_t|$ at the floor and $-u_n \ge \mu |u_t|$ at the ceiling,
     hence $u_t = 0$. The block jams within one step, with normal impulses of {_ccp.p_n[0]:.3f} and {_ccp.p_n[1]:.3f} N s,
     ten times the {g * 0.01:.4f} N s of the weight. If the plates move to opposite sides, no velocity satisfies both rows,
     since their sum is $0 \ge \mu (|u_{{t1}}| + |u_{{t2}}|) > 0$: the CCP has no solution, which is proved exactly

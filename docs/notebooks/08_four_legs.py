@@ -22,10 +22,10 @@ def _(mo):
     mo.md(r"""
     # 8. A table with four legs
 
-    How large is the force under each leg of a table? For three legs statics answers. For four it does not, and nor does
-    the theory of rigid bodies: every program that prints a number has chosen one. In 45 minutes you learn which
+    How large is the force under each leg of a table? For three legs statics gives the answer. For four neither statics nor
+    rigid-body theory does: every program that prints a number has chosen one. In 45 minutes you learn which
     quantities a contact problem determines and which it leaves open, how large the set of all answers is, how
-    formulations and solvers choose among them, and what one may compare between two programs at all.
+    formulations and solvers choose among them, and what can be compared between two programs.
 
     You need statics of a rigid body and the null space of a matrix.
 
@@ -178,7 +178,7 @@ def _(mo):
     - **not determined** are the impulses of single contacts. The set of all answers with this motion is convex: the
       point $p$ moves in the null space as far as $p_n \ge 0$ and $|p_t| \le \mu p_n$ allow.
 
-    `wb.check` on a case tells the dimension and the windows. Here is the workbench's own table, on a plane of 12°:
+    `wb.check` on a case gives the dimension and the windows. Here is the workbench's own table, on a plane of 12°:
     """)
     return
 
@@ -323,7 +323,7 @@ def _(mo):
     mo.md(r"""
     A soft leg sheds its load to the neighbours, and the leg across follows it, although it is as stiff as ever. So the
     answer in the limit of rigid legs depends on the *ratio* of compliances that were sent to zero. "The rigid limit"
-    is not one thing; whoever regularises to make a matrix invertible has chosen the forces.
+    is not one thing; regularising to make a matrix invertible chooses the forces.
     """)
     return
 
@@ -444,7 +444,7 @@ def exercise_4(mo):
     mo.md(r"""
     ### Exercise 4
 
-    Friction makes another window. The table carries its load in the centre and nobody pushes. Between which limits can
+    Friction makes another window. The table carries its load in the centre and is not pushed. Between which limits can
     the friction force of leg 1 along $x$ lie? (Legs 1 and 2 may pull at each other, and so may legs 3 and 4.) Give at least
     one set of forces in which all four legs use their friction fully, and check it with Coulomb's law.
     """)

@@ -24,7 +24,7 @@ def _(mo):
     A stack stands on a slope of 10°, the friction would hold it on one of 30°, and on the screen it slides slowly down.
     Nothing is wrong with Coulomb's law, nor with the equations. The solver stopped too early, or the formulation is
     soft. In 45 minutes you compute the speed of this creep from the number of sweeps and the ratio of masses, see why
-    sinking into the floor ends by itself while creeping does not, and tell the two causes apart.
+    sinking into the floor ends by itself while creeping does not, and distinguish the two causes.
 
     You need the LCP of a time step (lesson 1) and what an iterative method for linear equations does.
 

@@ -185,7 +185,7 @@ def _(mo):
     mo.md(r"""
     ## A law with a viscous term
 
-    Oil adds an impulse $w = -c\, u_t$ to Coulomb's friction. It is an equation of its own, with a free unknown:
+    Oil adds an impulse $w = -c\, u_t$ to Coulomb's friction. It needs one more equation with a free unknown:
     """)
     return
 
@@ -398,7 +398,7 @@ def solution_1(block, by_hand, cp, mo, np, wb):
             "Solution": mo.md(r"""
     $\pi = -\mu p_n u_t/|u_t|$ and $p_t = -\mu p_n D u_t/|u_t|$. For a given $u_t$ it takes the power
     $\mu p_n\, u_t \cdot D u_t/|u_t| \le \mu p_n |D u_t|$ by Cauchy and Schwarz; equality holds along the axes alone. It
-    still dissipates, since $D$ is positive definite, and is a law that one may want: a section does not yet say where on
+    still dissipates, since $D$ is positive definite, and is a possible law: a section does not yet say where on
     its edge friction lies. Both choices are in use.
     """)
         }

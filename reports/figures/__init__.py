@@ -1,1 +1,1 @@
-"""Figures, as declarations that draw themselves in a page or a file."""
+"""Figures: declarations rendered on pages or in files."""

@@ -1,4 +1,4 @@
-"""The reproductions, one file per paper. Adding one is a file and a line in `REPRODUCTIONS`.
+"""Reproductions of papers, one file per paper. Adding one is a file and a line in `REPRODUCTIONS`.
 
 The file is the name with underscores, and holds `reproduce(progress)`, which computes and returns a `Reproduction`.
 Pages are imported when first asked for: they bring the cases, formulations and solvers of their paper along. What a

@@ -1,1 +1,1 @@
-"""Many formulations on a case or on a problem from a file, judged against exact Coulomb friction."""
+"""Comparison of formulations with exact Coulomb friction, on a case or on a problem from a file."""

@@ -53,7 +53,7 @@ LABELS = (
     Column("formulation", "", "name of the formulation", of=ALL),
     Column("label", "", "name of the formulation, with the options that differ from their defaults", of=ALL),
 )
-ANSWERED = "where there is an answer"
+ANSWERED = "where there is a solution"
 WHOLE = "where the window is complete"
 RUNS = (
     *LABELS,
@@ -152,7 +152,7 @@ TRAJECTORIES = (
         column for j in (1, 2) for column in (
             Column(f"p_t{j}", "N s", f"component {j} of the friction impulse", "in space" * (j == 2)),
             Column(f"u_t{j}", "m/s", f"component {j} of the sliding velocity", "in space" * (j == 2)),
-            Column(f"free_t{j}", "m/s", f"component {j} of it without impulses", "in space" * (j == 2), PROBLEM),
+            Column(f"free_t{j}", "m/s", f"component {j} of the free sliding velocity", "in space" * (j == 2), PROBLEM),
         )
     ),
     Column(

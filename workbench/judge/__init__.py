@@ -1,1 +1,1 @@
-"""How far impulses are from Coulomb's law; shares no code with what it judges."""
+"""Distance of impulses from Coulomb's law; shares no code with formulations, solvers or assembly."""

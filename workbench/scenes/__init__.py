@@ -1,1 +1,1 @@
-"""Scenes: systems whose contacts come and go, such as models of robots"""
+"""Scenes: systems with a varying set of contacts, such as robot models"""

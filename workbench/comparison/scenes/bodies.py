@@ -26,7 +26,7 @@ class OfBody:
         c = self.column
         name = f"body-{c.name.replace('_', '-')}"
         facts = {
-            "unit": c.unit, "meaning": f"{c.meaning}; of the body that has most", "defined": c.defined,
+            "unit": c.unit, "meaning": f"{c.meaning}; largest value of all bodies", "defined": c.defined,
             "heading": c.heading, "shown": c.shown,
         }  # fmt: skip
         if c.name.endswith("_error"):
@@ -105,7 +105,7 @@ def drift(m: MeasuredScene) -> Array:
     return np.where(m.sticking.any(axis=0), np.linalg.norm(moved, axis=-1), np.nan)
 
 
-@of_body("slip", "m", "slip", "millimetres", "distance that the body slides on what it touches")
+@of_body("slip", "m", "slip", "millimetres", "distance that the body slides on other bodies")
 def slip(m: MeasuredScene) -> Array:
     return m.run.h * m.run.touched.slip[m.steps].sum(axis=0)
 
