@@ -102,7 +102,7 @@ def test_a_time_that_is_over_before_the_first_claim_leaves_all_of_them(monkeypat
 def test_the_limits_are_those_that_the_page_tells():
     page = " ".join((Path(__file__).parents[1] / "docs" / "certificates.md").read_text("utf-8").split())
     for words in (
-        f"({limits.SECONDS:g} s) bounds all claims",
+        f"({limits.SECONDS:g} s) applies to all claims",
         f"at most {limits.LARGEST / 1e6:g} MB",
         f"{limits.MOST_VALUES / 1e6:g} million values",
         f"{limits.DEPTH} levels",

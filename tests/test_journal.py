@@ -142,7 +142,7 @@ def test_a_full_disk_is_reported_and_takes_nothing_back(tmp_path, journal, monke
             return write(full.fileno(), content)
 
         monkeypatch.setattr("workbench.studies.journal.os.write", half)
-        with pytest.raises(WorkbenchError, match="No space left on device; what was finished is kept"):
+        with pytest.raises(WorkbenchError, match="No space left on device; finished runs are kept"):
             journal.append([("l", [{"a": 2}])])
         monkeypatch.undo()
     journal.append([("m", [{"a": 3}])])

@@ -165,7 +165,7 @@ def test_what_a_problem_file_has_no_place_for_is_said(path):
     scaled = problem.H.toarray()[:, 5 + 2 * i + 1]
     np.testing.assert_allclose(scaled, 0.5 * given.J.toarray()[given.first[i] + 2], atol=1e-15)
     above = MujocoScene(path(SOUND), key="home")
-    with pytest.raises(DataError, match="nothing touches"):
+    with pytest.raises(DataError, match="there is no contact"):
         exported(above.instant(*above.start(), 0.0, 1e-4))
 
 
@@ -176,4 +176,4 @@ def test_the_command_line_exports_a_model(path, tmp_path, capsys):
     assert read_problem_file(out).mu.tolist() == [1.0] * 4
     assert main(["export", str(path(SOUND)), str(out), "--step-number", "3"]) == 2
     assert main(["export", "cube", str(out), "--key", "home"]) == 2
-    assert "--key is for models of MuJoCo" in capsys.readouterr().err
+    assert "--key is for MuJoCo models" in capsys.readouterr().err

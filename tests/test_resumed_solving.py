@@ -170,7 +170,7 @@ def test_a_full_disk_is_a_line_and_costs_no_finished_row(problems, monkeypatch, 
 
         m.setattr("workbench.studies.journal.os.write", third)
         assert main(["solve", "problems", "--out", "out"]) == 2
-    assert "No space left on device; what was finished is kept" in capsys.readouterr().err
+    assert "No space left on device; finished runs are kept" in capsys.readouterr().err
     names = made(monkeypatch)
     assert main(["solve", "problems", "--out", "out"]) == 0
     assert names == ["2.npz", "x.npz"]

@@ -216,7 +216,7 @@ def test_single_steps_come_after_the_one_before_and_count_if_verified():
     # The first has none before it.
     assert stepper.times == [0.0, 0.25, 0.375]
     unsure = Given(scene, residual=2 * TOLERANCE)
-    with pytest.raises(single.WorkbenchError, match=r"at 0\.375 s has no verified answer"):
+    with pytest.raises(single.WorkbenchError, match=r"at 0\.375 s has no verified solution"):
         single.from_own(unsure, track, np.array([0, 3]))
 
 

@@ -4,13 +4,11 @@ import argparse
 import textwrap
 from typing import Any
 
-from workbench.cli.parsing import command
+from workbench.cli.parsing import WIDTH, command
 from workbench.errors import WorkbenchError, meant
 from workbench.output import json_text
 from workbench.registry import Registry
 
-WIDTH = 100
-"""Columns of a terminal."""
 KINDS = ("cases", "scenes", "formulations", "solvers", "metrics", "reproductions")
 
 

@@ -5,6 +5,9 @@ from typing import Any, NoReturn
 
 from workbench.errors import WorkbenchError, meant
 
+WIDTH = 100
+"""Columns of a terminal."""
+
 
 class Parser(argparse.ArgumentParser):
     """Reports errors in one line, exit code 2; for a word that is not a choice, suggests the nearest one."""

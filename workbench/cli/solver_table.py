@@ -4,7 +4,7 @@ import textwrap
 
 from workbench.algorithms import SOLVERS, find_solver
 from workbench.algorithms.table import Cell, cells
-from workbench.cli.listing import WIDTH
+from workbench.cli.parsing import WIDTH
 
 
 def bundled(name: str = "") -> list[Cell]:

@@ -68,7 +68,9 @@ def _answers(stepper: SteppingScheme, base: Track, steps: NDArray[np.int64]) -> 
             x = stepper.step(base.q[i], base.v[i], i * base.h)
         assert x
         if x.status is not Status.SOLVED or not x.residual <= x.tolerance:
-            raise WorkbenchError(f"a single step at {k * base.h:g} s has no verified solution: {x.reason}")
+            raise WorkbenchError(
+                f"a single step at {k * base.h:g} s has no verified solution: {x.reason or x.status.meaning}"
+            )
         yield int(k), x
 
 
