@@ -34,7 +34,7 @@ def test_a_section_is_reported_by_its_reach_and_its_area():
     )
     around = 2**0.5 * np.array([[np.cos(a), np.sin(a)] for a in np.pi / 4 + np.pi / 2 * np.arange(4)])
     assert section_words(around, SQUARE).startswith("Admits 100 to 141 % of μ pₙ depending on direction; area 127 % of")
-    assert section_words(around, SQUARE[::2]).endswith("only along the slide (thick).")
+    assert section_words(around, SQUARE[::2]).endswith("only along the sliding direction (thick).")
     round_one = [[np.cos(a), np.sin(a)] for a in np.linspace(0, 2 * np.pi, 73)[:-1]]
     assert section_words(round_one, round_one) == "Admits Coulomb's disc."
     assert section_words([[0, 0]], [[0, 0]]) == "Admits no friction."
@@ -66,7 +66,7 @@ def test_variants_share_a_card_with_a_picture_and_options(compared):
     points = re.search(r'<polygon points="([^"]*)"', polygon["picture"]).group(1)
     assert sorted(points.split()) == sorted(["105.0,-0.0", "0.0,-105.0", "-105.0,-0.0", "0.0,105.0"])
     (words,) = found["phantom-inertia"]["section_words"]
-    assert words.endswith("only along the slide (thick).")
+    assert words.endswith("only along the sliding direction (thick).")
     assert found["phantom-inertia"]["picture"].count("<polygon") == 2
     assert "<polygon" not in found["frictionless"]["picture"]
     assert any("rank" in words for words in polygon["verdicts"])

@@ -79,7 +79,7 @@ def test_a_hopper_over_its_opening_gives_a_law_and_its_page(found, tmp_path):
     np.testing.assert_allclose(rows["across"], rows["opening"] / 0.01, rtol=0.05)
     np.testing.assert_allclose(rows["rate"] * rows["bulk"] * np.sqrt(9.81) * 0.01**2.5, rows["discharge"], rtol=0.1)
     assert (rows["bulk"] < 2500).all()
-    assert any("here the bin is 1.1 of the widest" in word for word in found.words)
+    assert any("Here the bin is 1.1 times the widest" in word for word in found.words)
     law = found.laws.iloc[0]
     assert law["runs"] == 6
     # So few grains in so short a time fall through rather than flow: no interval, hence no number.

@@ -125,7 +125,7 @@ def test_the_first_sentence_says_who_passes_most(monkeypatch, passed, of, words)
     monkeypatch.setattr(exam_words, "tally", lambda exam: rows)
     assert (
         sentences(SimpleNamespace(steps=(1e-3,), subjects=dict.fromkeys(("ccp", "box"))))[0]
-        == f"At 1 ms a step {words}"
+        == f"With 1 ms steps {words}"
     )
 
 
@@ -176,7 +176,7 @@ def test_the_command_writes_rows_page_motions_and_badges(tmp_path, capsys):
     }  # fmt: skip
     page = (out / "motions" / "lift-1-at-5000-us.html").read_text()
     assert "Content-Security-Policy" in page
-    assert "ccp is grey" in page
+    assert "Grey: ccp." in page
 
 
 @pytest.mark.parametrize(

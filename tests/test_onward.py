@@ -131,4 +131,6 @@ def test_what_does_not_go_on_says_why_and_costs_nothing_else(monkeypatch):
     c = wb.compare("wheel", ["box"], duration=0.02, reference_step=5e-4).comparison
     assert c.onward.empty
     assert c.runs["verified"].all()
-    assert any(x.startswith("From exact states box cannot be continued: ZeroDivisionError: no state") for x in c.remarks)
+    assert any(
+        x.startswith("From exact states box cannot be continued: ZeroDivisionError: no state") for x in c.remarks
+    )

@@ -265,14 +265,14 @@ def test_an_engine_is_a_row_beside_the_formulations():
 
 def test_every_solver_makes_a_row_and_its_error_is_apart_from_the_formulations():
     """What a solver leaves unsolved is a part of its own; the formulation's part is that of the exact answer."""
-    exact, crude = find_solver("blocks-exact"), find_solver("nsgs").adjusted(1e-3, None)
+    exact, crude = find_solver("blocks-exact"), find_solver("admm").adjusted(1e-3, None)
     scene, laws = Balls([[0, 0, 0.1], [0.2, 0, 0.1]], [[1, 0.3, 0], [0, 0, 0]]), ("coulomb", "ccp")
     c = compared(scene, *laws, engines=[Shifted()], solvers=[dataclasses.replace(crude, tolerance=1e-2), exact])
     rows, bodies = (x.set_index(["label", "solver"]).sort_index() for x in (c.runs, c.bodies))
-    assert list(c.runs["solver"]) == ["nsgs", "blocks-exact"] * 2 + ["blocks-exact"]
-    assert len(bodies.loc["ccp", "nsgs"]) == 2
+    assert list(c.runs["solver"]) == ["admm", "blocks-exact"] * 2 + ["blocks-exact"]
+    assert len(bodies.loc["ccp", "admm"]) == 2
     for label in laws:
-        own, other = rows.loc[label, "nsgs"], rows.loc[label, "blocks-exact"]
+        own, other = rows.loc[label, "admm"], rows.loc[label, "blocks-exact"]
         assert own["body_position_solver"] > 1e-7
         assert np.isnan(other["body_position_solver"])
         assert own["body_position_error"] != other["body_position_error"]

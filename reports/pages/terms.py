@@ -9,7 +9,7 @@ from workbench.builtin.reports.text.glossary import GLOSSARY
 
 IN_TEXT = (
     "CCP", "conic QP", "copositive", "Coulomb NCP", "LCP", "lead matrix", "mixed NCP", "MLCP", "P, P-matrix",
-    "principal minor", "PSD", "r, n_d", "rank", "rho, ρ", "W",
+    "principal minor", "PSD", "r, n_d", "rank", "rho, ρ", "Delassus operator, W",
 )  # fmt: skip
 """Words of the glossary that mean nothing else in a sentence."""
 ALIASES = {x: word for word in IN_TEXT for alias in word.split(", ") for x in (alias, alias[:1].upper() + alias[1:])}
