@@ -181,6 +181,8 @@ def test_where_exact_friction_stands_alone_the_cheaper_ones_have_their_error_bes
         "small enough, box is 10 times cheaper."
     ]
     assert recommendation(cost(c), decide(cost(c)))[0].endswith("no other formulation here is as accurate.")
+    unverified = with_rows(cost(c), {"verified": False}, labelled("sap"))
+    assert "no other verified formulation here is as accurate" in recommendation(unverified, decide(unverified))[0]
     far = cost(c, box=1e-5 / 123)
     assert recommendation(far, decide(far))[0].endswith("enough, box is 120 times cheaper.")
 
@@ -267,6 +269,11 @@ def test_the_ccp_has_one_price(wheel):
     lifted = with_rows(off(wheel), {"lift": 153.2}, labelled("ccp"))
     assert price(lifted, decide(lifted)) == (
         "Price of the CCP: sliding contacts open by up to 153 mm; a body leaves its path by up to 5 m."
+    )
+    # An error that exact friction has too is none of the CCP's.
+    tied = with_rows(off(wheel, ccp=0.0041), {"lift": 0.593}, labelled("ccp"))
+    assert price(tied, decide(tied)) == (
+        "Price of the CCP: sliding contacts open by up to 0.593 mm; its path is as accurate as that of exact friction."
     )
     flat = with_rows(off(wheel), {"lift": 0.05}, labelled("ccp"))
     assert "none visible" in price(flat, decide(flat))

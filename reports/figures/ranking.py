@@ -70,7 +70,7 @@ def ranking_figure(c: Comparison) -> list[Figure]:
         for i, x in enumerate(entries)
     ]  # fmt: skip
     chart = _chart(pd.DataFrame(rows), share, Errors(low, high, zero, unit), costs, time_unit, height, c)
-    caption = _caption(c, d, share > factor * LEAST, len(rows) - len(places))
+    caption = _caption(c, d, share > factor * LEAST, len(rows) - len(places), _is_wide(costs))
     return [Figure("ranking", "Error against cost", caption, chart)]
 
 
@@ -81,7 +81,12 @@ def _short(x: Entry) -> str:
     return " = ".join(named) + (f" +{more}" if more else "")
 
 
-def _caption(c: Comparison, d: Decision, known: bool, unnamed: int) -> str:
+def _is_wide(costs: Array) -> bool:
+    """Whether costs want a logarithmic axis."""
+    return bool(costs.max() / costs.min() >= DECADE)
+
+
+def _caption(c: Comparison, d: Decision, known: bool, unnamed: int, wide: bool) -> str:
     what = {
         "path_error": "largest distance of a body from the exact path",
         "body_position_error": "mean distance of the farthest body from the exact path",
@@ -92,7 +97,8 @@ def _caption(c: Comparison, d: Decision, known: bool, unnamed: int) -> str:
     band = " Grey band: within the error of exact friction at this step." if known else ""
     ring = " Ring: recommended." if d.taken is not None and d.as_exact and d.tested else ""
     small = f" Small and grey: {unnamed} more, see the table." if unnamed else ""
-    return f"Vertical, logarithmic: {what}. Lower left is better.{bars}{band}{ring}{alike}{small}"
+    axes = "Both axes are logarithmic. Vertical" if wide else "Vertical, logarithmic"
+    return f"{axes}: {what}. Lower left is better.{bars}{band}{ring}{alike}{small}"
 
 
 def _spread(y: Array, low: float, high: float, least: float) -> Array:
@@ -117,7 +123,7 @@ def _chart(
     on_y = alt.Scale(type="log", domain=[short(errors.low), short(errors.high)], nice=False)
     on_x = alt.Scale(domain=[0.0, short(1.1 * costs.max())], nice=False)
     ticks: dict[str, Any] = {"tickCount": 4}
-    if costs.max() / costs.min() >= DECADE:
+    if _is_wide(costs):
         low, high = costs.min() / 1.3, 1.3 * costs.max()
         on_x = alt.Scale(type="log", domain=[short(low), short(high)], nice=False)
         ticks = {"values": [m * 10.0**k for k in range(-3, 10) for m in (1, 2, 5) if low <= m * 10.0**k <= high]}

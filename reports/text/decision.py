@@ -52,7 +52,8 @@ def _exact(c: Comparison, d: Decision, taken: Entry) -> list[str]:
     if len(d.entries) == 1 and not d.missing:
         return [f"Exact Coulomb friction ({_cost(c, taken)}) is the only formulation here: add others to compare."]
     if cheapest is None:
-        words = f"Use exact Coulomb friction ({_cost(c, taken)}): no other formulation here is as accurate."
+        others = "no other verified formulation" if d.missing else "no other formulation"
+        words = f"Use exact Coulomb friction ({_cost(c, taken)}): {others} here is as accurate."
         return [f"{words}{_near_miss(c, d, taken)}"]
     known = np.isfinite(taken.cost) and np.isfinite(cheapest.cost)
     much = (
@@ -263,8 +264,10 @@ def price(c: Comparison, d: Decision) -> str:
         return "Price of the CCP: none visible; sliding contacts open by less than 0.1 mm."
     if pd.isna(lift):
         return f"Price of the CCP: {amount(ccp.error, d.error)}."
-    centre = f"; a body leaves its path by up to {amount(ccp.error, d.error)}" if c.case else ""
-    return f"Price of the CCP: sliding contacts open by up to {far(lift)}{centre}."
+    path = f"a body leaves its path by up to {amount(ccp.error, d.error)}"
+    if ccp.place == 1 and d.as_exact:
+        path = "its path is as accurate as that of exact friction"
+    return f"Price of the CCP: sliding contacts open by up to {far(lift)}{f'; {path}' if c.case else ''}."
 
 
 def cross_checks(c: Comparison) -> str:

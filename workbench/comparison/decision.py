@@ -65,7 +65,7 @@ class Entry:
         """The first of these, for where there is little room."""
         several = [self.label, *self.alike]
         more = len(several) - NAMED
-        return " = ".join(several[:NAMED]) + (f" = {more} more" if more > 0 else "")
+        return " = ".join(several[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
     @property
     def exact(self) -> bool:
