@@ -67,8 +67,8 @@ def compared():
     """compare over `labels` with round-off solvers only; every comparison is made once."""
 
     @cache
-    def comparison(labels, explicit, normal, steps=(1e-3,), duration=None):
-        settings = Settings(steps, 1e-4, duration, find_scheme(None, explicit), normal)
+    def comparison(labels, explicit, normal, steps=(1e-3,), duration=None, reference="auto"):
+        settings = Settings(steps, 1e-4, duration, find_scheme(None, explicit), normal, reference=reference)
         coulomb = find_formulation("coulomb")
         return compare(WHEEL, [find_formulation(x) for x in labels], coulomb, ["auto"], settings)
 
@@ -299,7 +299,7 @@ def test_ccp_started_at_its_own_gap_slides_there_like_coulomb(run):
 @pytest.mark.thorough
 def test_the_columns_are_those_of_the_formulary(compared, run):
     """From the runs themselves: step k beside the reference's step 10 k, states at the ends of the steps."""
-    found = row(compared(tuple(SLIDING), False, "gap"), "box")
+    found = row(compared(tuple(SLIDING), False, "gap", reference="steps"), "box")
     r, reference, exact = run("box", 1e-3), run("coulomb", 1e-4), run("coulomb", 1e-3)
     k = np.arange(1980)
     friction = {x: np.hypot(*x.p_t[:, 0].T) / (WHEEL.mu * x.p_n[:, 0]) for x in (r, reference, exact)}
@@ -355,7 +355,7 @@ def test_the_error_budget_is_consistent(compared, paper, window):
 
 @pytest.mark.thorough
 def test_a_generic_optimiser_shows_as_solver_error_and_nowhere_else():
-    solvers, settings = ("judice-pires", "cvxpy:CLARABEL"), Settings((1e-3,), 1e-3, 0.05)
+    solvers, settings = ("judice-pires", "cvxpy:CLARABEL"), Settings((1e-3,), 1e-3, 0.05, reference="steps")
     runs = compare(WHEEL, [find_formulation("box")], find_formulation("coulomb"), solvers, settings).runs
     runs = runs[runs.window == "all"].set_index("solver")
     pivoting, generic = (runs.loc[name] for name in solvers)
