@@ -90,10 +90,10 @@ def test_friction_that_the_motion_does_not_determine_gets_no_verdict():
 def test_what_is_alike_is_said_once():
     beyond = moment(p_t=(-1.41, 0))
     assert grouped(["a", "b", "c"], [beyond, EXACT, beyond], EXACT) == [
-        ("a, c", "pushes 41 % more than the disc allows"), ("b", "as Coulomb's law asks"),
+        ("a, c", "friction is 41 % above μ pₙ"), ("b", "satisfies Coulomb's law"),
     ]  # fmt: skip
     assert lead("0.50 s", 3, EXACT, 0.01) == (
-        "At 0.50 s, contact 3 slides at 3 m/s under exact Coulomb friction and presses with 200 N."
+        "At 0.50 s, contact 3 slides at 3 m/s under exact Coulomb friction, with a normal force of 200 N."
     )
 
 
@@ -340,7 +340,7 @@ def test_captions_tell_of_friction_that_the_motion_leaves_open(compared):
     curves = compared.trajectories[compared.trajectories["role"] == "run"]
     assert undetermined(curves) == ""
     half = curves.assign(determined=np.arange(len(curves)) % 2 == 0, mode="sliding")
-    assert undetermined(half).startswith("At 50 % of the moments")
+    assert undetermined(half).startswith("At 50 % of the closed-contact samples")
     assert undetermined(half.assign(mode="open")) == ""
 
 

@@ -79,7 +79,7 @@ def test_what_hardly_moves_is_taken_and_reported(wrong):
     assert c.known["nearest"]["moved"] == pytest.approx(apart, rel=1e-3)
     heard = " ".join(known_in_words(c))
     assert f"{c.known['nearest']['moved']:.1e} |q|" in heard
-    assert "Every row, exact Coulomb friction too" in heard
+    assert "All rows, including exact Coulomb friction" in heard
 
 
 def test_exact_friction_and_a_symmetric_ccp_keep_the_given_w():

@@ -100,7 +100,7 @@ def test_the_page_of_the_ccp_explains_what_it_does_not_confirm():
     open_ones = made.claims[made.claims["verdict"] != "confirmed"]
     assert list(open_ones["section"]) == [
         "A sliding contact lifts off",
-        "Started at its own gap, it slides like Coulomb",
+        "Started at its own gap, the sphere slides as under Coulomb's law",
     ]
     assert (open_ones["why"] != "Not explained yet.").all()
     # The frame's verdicts once more from its own columns, by other code.
