@@ -178,10 +178,8 @@ def test_a_flow_has_a_row_a_run_with_units_and_meanings(found):
 
 
 def test_the_page_of_a_flow_answers_first(found, tmp_path):
-    assert "tell ccp from coulomb" in found.words[0]
-    assert any(
-        word.startswith("Associated flow (ccp) holds contacts that slide open by μ h |uₜ|") for word in found.words
-    )
+    assert "No significant difference between ccp and coulomb" in found.words[0]
+    assert any(word.startswith("Associated flow (ccp) opens sliding contacts by μ h |uₜ|") for word in found.words)
     assert "Checks against theory that hold: momentum balance, energy balance and weight carried in every run." in (
         found.words
     )
@@ -232,7 +230,7 @@ def test_one_run_of_each_law_is_reported_in_the_table_and_not_drawn_over_axes_of
     assert 'id="figure-artefact"' in page
     (heard,) = (x for x in found.words if x.startswith("Associated flow"))
     beside = found.rows["artefact"].max() / found.flow.roughness
-    assert heard.endswith(f"at the steps here it is {float(f'{beside:.2g}'):g} times the roughness.")
+    assert heard.endswith(f"At the steps used here it is {float(f'{beside:.2g}'):g} times the roughness.")
     assert (found.rows["residual"] <= found.rows["worst_residual"]).all()
     assert (found.rows["worst_residual"] <= 1e-2).all()
 
@@ -255,7 +253,7 @@ def test_what_makes_no_flow_is_refused_in_a_line():
 
 def test_a_measure_over_mu_rises_or_falls_where_the_starts_tell():
     case = SimpleNamespace(measures={"x": ("deg", "")})
-    for slope, said in ((50.0, "it rises"), (-50.0, "it falls"), (1.0, "do not tell whether it changes")):
+    for slope, said in ((50.0, "increasing"), (-50.0, "decreasing"), (1.0, "no significant change")):
         rows = flow_rows(lambda f, mu, h, s, slope=slope: 20 + slope * mu + s, mus=(0.1, 0.5), seeds=3)
         (words,) = _over_mu(SimpleNamespace(case=case), rows)
         # Starts 0, 1, 2: a spread of 1, and 4.3 / 3^1/2 of it on either side.

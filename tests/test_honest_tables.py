@@ -74,7 +74,7 @@ def test_the_cube_is_ranked_as_it_moves(cube):
     rows = verified(cube)
     path = rows["position_error"]
     assert 10 * path["hybrid"] < path["stewart-trinkle"] < path["box"]
-    turned = next(s for s in summary(cube) if "To turn the axes" in s)
+    turned = next(s for s in summary(cube) if "reduce the error of" in s)
     assert "reduce the error of box" in turned
     assert "hybrid" not in turned
 
