@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import minimize
 
 import workbench as wb
+from workbench.builtin.reports.text.fit import sentences
 from workbench.cli.main import main
 from workbench.derivatives.fitting import Measurements, fit, measurements
 from workbench.derivatives.motion import Motion
@@ -87,6 +88,24 @@ def test_a_rough_objective_has_no_standard_error():
     assert any("No standard error" in sentence and "mujoco" in sentence for sentence in found.words)
 
 
+def test_residuals_within_the_noise_share_the_first_place():
+    """Of 50 residuals the root mean square has a standard error of a tenth."""
+    rows = [
+        {"formulation": name, "parameter": "mu", "value": value, "standard_error": error, "residual": residual,
+         "runs": 5, "rough_steps": 0, "reason": ""}
+        for name, value, error, residual in
+        [("a", 0.30, np.nan, 0.0100), ("b", 0.31, 0.01, 0.0109), ("c", 0.40, 0.01, 0.0112)]
+    ]  # fmt: skip
+    said = sentences(pd.DataFrame(rows), {"measurements": 50, "of": ["x"], "step": H})
+    assert said[:3] == [
+        "Smallest residuals: a (1 %) with mu = 0.3; b (1.09 %) with mu = 0.31 ± 0.01. Their residuals differ by less "
+        "than the noise.",
+        "More than 2 standard errors from b: c (mu = 0.4 ± 0.01).",
+        "No standard error, because residuals near the fit do not grow as the derivatives say or measurements do not "
+        "outnumber parameters: a.",
+    ]
+
+
 def test_what_is_not_determined_is_refused():
     case, coulomb = find_case("block"), find_formulation("coulomb")
     seen = measurements(own(case, "coulomb", {"q[0]": 0}))
@@ -129,7 +148,7 @@ def test_the_command_reads_a_file_and_prints_words_or_json(capsys, tmp_path):
     assert (tmp_path / "out" / "report.html").exists()
     main(given)
     said = capsys.readouterr().out
-    assert "Smallest residual: coulomb" in said
+    assert "Smallest residual: coulomb (" in said
     assert "stewart-trinkle  mu" in said
     assert main(["fit", "block", str(tmp_path / "none.csv"), "--to", "mu", "--quiet"]) == 2
     assert "not a CSV file" in capsys.readouterr().err

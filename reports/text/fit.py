@@ -11,22 +11,26 @@ BESIDE = 2.0
 
 
 def sentences(table: pd.DataFrame, settings: dict[str, Any]) -> list[str]:
-    """The best fit, the fits that disagree with it, and what could not be fitted."""
+    """State the best fits, the fits that disagree with them, and the fits that were not made."""
     made = table[np.isfinite(table["value"])]
     found = []
     if len(made):
-        best = made["formulation"].iloc[0]
-        own = made[made["formulation"] == best].set_index("parameter")
-        values = ", ".join(f"{name} = {_known(r)}" for name, r in own.iterrows())
-        found.append(f"Smallest residual: {best}, {100 * own['residual'].iloc[0]:.3g} % of the spread, with {values}.")
-        others = [
-            f"{r['formulation']} ({r['parameter']} = {_known(r)})" for r in made.to_dict("records")
-            if r["formulation"] != best and _differs(r, own.loc[r["parameter"]])
-        ]  # fmt: skip
-        if others:
-            found.append(f"Further than {BESIDE:g} standard errors from these: {', '.join(others)}.")
-    if (rough := made[made["rough_steps"] > 0].drop_duplicates("formulation")).size:
-        names = ", ".join(f"{r['formulation']} ({r['rough_steps']})" for r in rough.to_dict("records"))
+        # The relative standard error of a root mean square of as many residuals.
+        noise = 1.0 / np.sqrt(2.0 * settings["measurements"])
+        best = made[made["residual"] <= (1.0 + noise) * made["residual"].min()]
+        groups = list(best.groupby("formulation", sort=False))
+        fits = [f"{name} ({_percent(own)}) with {_values(own)}" for name, own in groups]
+        tied = ". Their residuals differ by less than the noise" if len(groups) > 1 else ""
+        found.append(f"Smallest residual{'s' if len(groups) > 1 else ''}: {'; '.join(fits)}{tied}.")
+        sure = best[np.isfinite(best["standard_error"])].drop_duplicates("parameter").set_index("parameter")
+        others = made[~made["formulation"].isin(best["formulation"])].to_dict("records")
+        apart = [r for r in others if r["parameter"] in sure.index and _differs(r, sure.loc[r["parameter"]])]
+        if apart:
+            said = ", ".join(f"{r['formulation']} ({r['parameter']} = {_known(r)})" for r in apart)
+            found.append(f"More than {BESIDE:g} standard errors from {sure['formulation'].iloc[0]}: {said}.")
+    known = made[np.isfinite(made["standard_error"]) & (made["rough_steps"] > 0)].drop_duplicates("formulation")
+    if len(known):
+        names = ", ".join(f"{r['formulation']} ({r['rough_steps']})" for r in known.to_dict("records"))
         found.append(f"Steps with one-sided derivatives or jumps, so that standard errors hold on one side: {names}.")
     unknown = made[~np.isfinite(made["standard_error"])]["formulation"].unique()
     if len(unknown):
@@ -38,15 +42,23 @@ def sentences(table: pd.DataFrame, settings: dict[str, Any]) -> list[str]:
     found += [f"{r['formulation']}: {r['reason']}." for r in absent.to_dict("records")]
     found.append(
         f"{settings['measurements']} measured numbers of {', '.join(settings['of'])}; steps of "
-        f"{1e3 * settings['step']:g} ms. Standard errors assume independent errors of equal size relative to each "
-        "output's spread."
+        f"{1e3 * settings['step']:g} ms. Residuals are relative to the spread of each output. Standard errors assume "
+        "independent errors of equal size relative to it."
     )
     return found
 
 
+def _percent(own: pd.DataFrame) -> str:
+    return f"{100 * own['residual'].iloc[0]:.3g} %"
+
+
+def _values(own: pd.DataFrame) -> str:
+    return ", ".join(f"{r['parameter']} = {_known(r)}" for r in own.to_dict("records"))
+
+
 def _known(r: Any) -> str:
     error = r["standard_error"]
-    return f"{r['value']:.6g}" + (f" +- {error:.2g}" if np.isfinite(error) else "")
+    return f"{r['value']:.6g}" + (f" ± {error:.2g}" if np.isfinite(error) else "")
 
 
 def _differs(r: dict[str, Any], best: Any) -> bool:
