@@ -181,7 +181,7 @@ def test_where_exact_friction_stands_alone_the_cheaper_ones_have_their_error_bes
         "small enough, box is 10 times cheaper."
     ]
     assert recommendation(cost(c), decide(cost(c)))[0].endswith("no other formulation here is as accurate.")
-    unverified = with_rows(cost(c), {"verified": False}, labelled("sap"))
+    unverified = with_rows(cost(c), {"verified": False}, labelled("ccp"))
     assert "no other verified formulation here is as accurate" in recommendation(unverified, decide(unverified))[0]
     far = cost(c, box=1e-5 / 123)
     assert recommendation(far, decide(far))[0].endswith("enough, box is 120 times cheaper.")
