@@ -1,7 +1,6 @@
 """What is claimed of contact blocks: when an answer counts, which is kept, how often a solver begins, what is local."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -193,13 +192,15 @@ def test_a_little_that_is_not_local_is_reported(change):
 
 def test_a_normal_along_which_nothing_moves_but_for_the_rounding_of_meshes_parts_nothing():
     pytest.importorskip("mujoco")
-    from workbench.scenes.mujoco.rows import parting
+    from workbench.scenes.mujoco.rows import LOCKED, Collisions, Constraints, parts
 
     def of(normal, tangent=1.0):
-        contact = SimpleNamespace(dim=np.array([3]), efc_address=np.array([0]))
-        J = sparse.csr_array(np.array([[normal], [tangent], [0.5 * tangent]]))
-        return parting(SimpleNamespace(contact=contact, nefc=3), J).tolist()
+        one, table, three = np.zeros(1, dtype=np.int32), np.zeros((1, 3)), np.arange(3, dtype=np.int32)
+        J, length = np.array([normal, tangent, 0.5 * tangent]), np.ones(3, dtype=np.int32)
+        rows = Constraints(J, length, *(three,) * 4, table[0])
+        found = Collisions(one, one + 3, one[:, None], table, table, table[0], *(table,) * 5)
+        return parts(rows, found, 0, LOCKED)
 
-    assert [of(x) for x in (0.9e-3, 1.1e-3)] == [[False], [True]]
+    assert [of(x) for x in (0.9e-3, 1.1e-3)] == [False, True]
     # Beside rows that are nothing themselves it is held against a length, of 1 mm.
-    assert [of(x, 0.0) for x in (0.9e-6, 1.1e-6)] == [[False], [True]]
+    assert [of(x, 0.0) for x in (0.9e-6, 1.1e-6)] == [False, True]

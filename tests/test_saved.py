@@ -218,9 +218,9 @@ def other_case(content):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (other_parameter, "mu 0.25 beside"), (other_reference, "reference step 5e-05 beside 0.0001"),
+        (other_parameter, "mu 0.25 instead of 0.3"), (other_reference, "reference step 5e-05 instead of 0.0001"),
         (other_declaration, "another declaration of box"), (other_metrics, "in one of them alone"),
-        (other_case, "case cube beside case wheel"),
+        (other_case, "case cube instead of case wheel"),
     ],
 )  # fmt: skip
 def test_what_does_not_go_together_is_refused_by_what_differs(folders, copy, change, words):

@@ -94,7 +94,7 @@ def test_a_rebound_that_is_missing_is_reported():
     # The reference's speeds are those at the ends of the step in which it strikes.
     assert soft == pytest.approx(-left / struck - 0.8, abs=2e-3)
     words = next(found for label, found in reasons(ball) if "mujoco" in label)
-    assert f"impacts give back {-soft:.2g} of the approach less than in the reference" in words
+    assert f"impacts return {-soft:.2g} less of the approach velocity than in the reference" in words
 
 
 def test_what_rests_and_shakes_does_not_strike():

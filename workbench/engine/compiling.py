@@ -238,22 +238,24 @@ def argument_type(group: type, *fields: types.Type) -> types.BaseTuple:
     """Return the type of arguments that are passed together: a named tuple class with the types of its fields.
 
     Values of other types are rejected, as numba rejects such arguments. By default numba would not recognise functions
-    in a tuple as first-class ones.
+    in a tuple as first-class ones, nor take an array without gaps for one that may have them.
     """
     kind = types.BaseTuple.from_types(fields, group)
 
     @typeof_impl.register(group)
     def found(value: Any, c: Any) -> types.BaseTuple:
         pairs = zip(fields, value, strict=True)
-        return types.BaseTuple.from_types(
-            [wanted if _is_callable(wanted, x) else typeof_impl(x, c) for wanted, x in pairs], group
-        )
+        return types.BaseTuple.from_types([_type_in_group(wanted, x, c) for wanted, x in pairs], group)
 
     return kind
 
 
-def _is_callable(wanted: types.Type, value: Any) -> bool:
-    return isinstance(wanted, types.FunctionType) and isinstance(value, Dispatcher)
+def _type_in_group(wanted: types.Type, value: Any, c: Any) -> types.Type:
+    if isinstance(wanted, types.FunctionType) and isinstance(value, Dispatcher):
+        return wanted
+    found = typeof_impl(value, c)
+    strided = isinstance(found, types.Array) and isinstance(wanted, types.Array) and wanted.layout == "A"
+    return wanted if strided and found.copy(layout="A") == wanted else found
 
 
 PLACES: dict[int, Kernel] = {}

@@ -58,11 +58,11 @@ def as_stored(X: Any) -> Stored:
     return Stored(pointer, column, data)
 
 
-def as_sparse(X: Stored, columns: int) -> Any:
+def as_sparse(X: Stored, shape: tuple[int, int]) -> Any:
     """What a kernel has written, without the room that is left."""
     pointer, column, data = X
-    count = pointer[-1]
-    return stored(pointer, column[:count], data[:count], (pointer.size - 1, columns))
+    count = pointer[shape[0]]
+    return stored(pointer[: shape[0] + 1], column[:count], data[:count], shape)
 
 
 @kernel(types.void(STORED, VECTOR, VECTOR), checked=False)
@@ -73,21 +73,3 @@ def add_product(X, v, y):
         for k in range(X.pointer[i], X.pointer[i + 1]):
             s += X.data[k] * v[X.column[k]]
         y[i] += s
-
-
-@kernel(types.void(STORED, INDICES, STORED))
-def take_rows(X, rows, found):
-    """Copy rows of X one after another; the pointer of `found` is given."""
-    for i in range(rows.shape[0]):
-        a = X.pointer[rows[i]]
-        for p in range(found.pointer[i], found.pointer[i + 1]):
-            found.column[p], found.data[p] = X.column[a + p - found.pointer[i]], X.data[a + p - found.pointer[i]]
-
-
-def some_rows(X: Any, rows: NDArray[np.int64]) -> Any:
-    """Return rows (k,) of a sparse matrix, in this order."""
-    given, pointer = as_stored(X), np.zeros(rows.size + 1, dtype=np.int64)
-    np.cumsum(np.diff(given.pointer)[rows], out=pointer[1:])
-    found = Stored(pointer, np.empty(pointer[-1], dtype=np.int64), np.empty(pointer[-1]))
-    take_rows(given, np.ascontiguousarray(rows, dtype=np.int64), found)
-    return stored(*found, (rows.size, X.shape[1]))

@@ -70,7 +70,7 @@ class CaseScene(Scene):
         none = np.zeros(0)
         # What no state changes: a case has no dry friction.
         self.first, self.key = np.arange(r + 1) * (1 + d), np.arange(r)
-        self.dry = as_sparse(Stored.of_size(0, 0), n), none, none, none
+        self.dry = as_sparse(Stored.of_size(0, 0), (0, n)), none, none, none
 
     def start(self) -> tuple[Array, Array]:
         return self.case.start()
@@ -86,9 +86,9 @@ class CaseScene(Scene):
         rate, eps, mu = np.empty(R), np.empty(R), np.empty(R)
         gather(core, core.v, M, J, J_b, rate, eps, mu)
         return Instant(
-            h, as_sparse(M, n), core.v.copy(), core.f.copy(), self.first, as_sparse(J, n), mu, core.phi.copy(), rate,
-            core.e.copy(), eps, self.key, core.heading.copy(), as_sparse(J_b, n), core.g.copy(),
-            core.r_b.copy(), core.eps_b.copy(), *self.dry,
+            h, as_sparse(M, (n, n)), core.v.copy(), core.f.copy(), self.first, as_sparse(J, (R, n)), mu,
+            core.phi.copy(), rate, core.e.copy(), eps, self.key, core.heading.copy(), as_sparse(J_b, (m, n)),
+            core.g.copy(), core.r_b.copy(), core.eps_b.copy(), *self.dry,
         )  # fmt: skip
 
     def advance(self, q: Array, v: Array, h: float) -> Array:

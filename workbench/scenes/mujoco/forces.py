@@ -40,6 +40,11 @@ class Forces:
         self.diagonal = np.flatnonzero(both.indices == np.repeat(np.arange(model.nv), np.diff(both.indptr)))
         off = mj.mjtDisableBit.mjDSBL_DAMPER | mj.mjtDisableBit.mjDSBL_EULERDAMP
         self.damped = self.kind in ("euler", "rk4") and not model.opt.disableflags & off
+        self.damping, self.poly = model.dof_damping.copy(), model.dof_dampingpoly.copy()
+        for joint in np.flatnonzero(model.jnt_actuatorid >= 0):
+            dof, actuator = model.jnt_dofadr[joint], model.jnt_actuatorid[joint]
+            self.damping[dof] += model.actuator_damping[actuator]
+            self.poly[dof] += model.actuator_dampingpoly[actuator]
 
     def step(self, data: Any) -> tuple[Any, Array, Array]:
         """Inertia (n, n), forces (n,) and velocities (n,) after the step without contacts; activations step too.
@@ -71,13 +76,7 @@ class Forces:
 
     def _joint_damping(self, v: Array) -> Array:
         """(n,) derivatives of the joints' damping forces a v + b v |v| + c v^3, their actuators' included."""
-        m = self.model
-        a, poly = m.dof_damping.copy(), m.dof_dampingpoly.copy()
-        for joint in np.flatnonzero(m.jnt_actuatorid >= 0):
-            dof, actuator = m.jnt_dofadr[joint], m.jnt_actuatorid[joint]
-            a[dof] += m.actuator_damping[actuator]
-            poly[dof] += m.actuator_dampingpoly[actuator]
-        return a + 2 * poly[:, 0] * np.abs(v) + 3 * poly[:, 1] * v**2
+        return self.damping + 2 * self.poly[:, 0] * np.abs(v) + 3 * self.poly[:, 1] * v**2
 
     def _discrete(self, data: Any, M: Any, f: Array) -> tuple[Any, Array]:
         """MuJoCo's effective metric and its shift of the forces by -h K v."""

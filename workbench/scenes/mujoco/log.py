@@ -14,7 +14,7 @@ from workbench.readers.npz import read_arrays
 from workbench.readers.text import read_text
 from workbench.scenes.mujoco.model import warnings_of_mujoco
 from workbench.scenes.mujoco.package import mujoco
-from workbench.scenes.mujoco.rows import NO_FRICTION, contact_keys
+from workbench.scenes.mujoco.rows import NO_FRICTION, pairs, with_occurrences
 
 NAMES = ("qpos", "qvel", "ctrl", "act", "time")
 """Columns of a log; the first two must be there."""
@@ -120,7 +120,7 @@ def _touched(model: Any, d: Any, v: Array, M: Array, h: float) -> Touched:
     u[:, 1:] += c.surfacevel[there, :2]
     rows = np.concatenate([J[:, 0], J[:, 1:].reshape(2 * r, model.nv)])
     mu = np.where((c.dim[there] > 1) & (c.friction[there, 0] > NO_FRICTION), c.friction[there, 0], 0.0)
-    key = contact_keys(c.geom[there], model.ngeom)
+    key = with_occurrences(pairs(c.geom[there], model.ngeom))
     W, distance = rows @ np.linalg.solve(M, rows.T), c.dist[there].copy()
     off = float(np.abs(d.qvel - v).max())
     return Touched(key, p[:, 0], p[:, 1:], u[:, 0], u[:, 1:], mu, W, distance, _gradient(d), off)

@@ -1,20 +1,21 @@
 """The rows of one instant, as MuJoCo sets them up on the copy with raised margins.
 
 MuJoCo's frame has the normal first, from the first geom to the second, so that J_n v is the rate of the gap; rows of
-equalities are the derivatives of their errors, those of limits of the distance to the limit.
+equalities are the derivatives of their errors, those of limits of the distance to the limit. Limits are contacts of no
+direction, behind all others.
 """
 
-from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
+from workbench.engine.compiling import argument_type, kernel
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR
+from workbench.engine.stored import STORED, Stored, add_product, as_sparse, as_stored
 from workbench.mechanics.instant import Places
-from workbench.scenes.mujoco.bodies import Bodies
-from workbench.scenes.mujoco.forces import kept_rows
-from workbench.scenes.mujoco.look_ahead import LookAhead
 
 EQUALITY, DRY_FRICTION, LIMIT_JOINT, LIMIT_TENDON = 0, (1, 2), 3, 4
 """MuJoCo's mjtConstraint."""
@@ -27,150 +28,334 @@ LOCKED = 1e-3
 to 1e-3 rad."""
 ROUNDING = 1e-9
 """The same share, up to which even a soft contact has no force: its rows are those of rounding errors."""
-IMPEDANCES, SMALLEST = (0.0001, 0.9999), 1e-15
-"""MuJoCo's mjMINIMP and mjMAXIMP, and its mjMINVAL."""
+LEAST_IMPEDANCE, MOST_IMPEDANCE, SMALLEST = 0.0001, 0.9999, 1e-15
+"""MuJoCo's mjMINIMP, mjMAXIMP and mjMINVAL."""
+LARGEST = float(np.finfo(float).max)
+SOFTNESS = "timeconst", "dampratio", "dmin", "dmax", "width", "impratio", "midpoint", "power", "timeconst_t"
+"""Options of MuJoCo's formulations that every contact has for itself."""
+
+I64, F64, PAIRS = types.int64, types.float64, types.Array(types.int64, 2, "C")
+NUMBERS32 = types.Array(types.int32, 1, "C")
+STRIDED32, STRIDED_ROWS32, STRIDED, STRIDED_ROWS = (types.Array(x, d, "A") for x in (types.int32, F64) for d in (1, 2))
 
 
-def jacobian(data: Any, n: int) -> Any:
-    """All rows (nefc, n) that MuJoCo has set up, sparse."""
-    return kept_rows(data.efc_J, data.efc_J_rownnz, data.efc_J_rowadr, data.efc_J_colind, n)
+class Constraints(NamedTuple):
+    """The rows (nefc,) that MuJoCo has set up: the entries J[start : start + length] in the columns of the same places,
+    kind (mjtConstraint), the number of the joint or tendon that a limit is `of`, and the position [m, rad]."""
+
+    J: Any
+    length: Any
+    start: Any
+    column: Any
+    kind: Any
+    of: Any
+    position: Any
 
 
-@dataclass(frozen=True, eq=False)
-class Unilateral:
-    """Contacts or limits as an `Instant` has them, and MuJoCo's parameters of them: solref (r, 2), solimp (r, 5) and,
-    as `friction`, solreffriction (r, 2)."""
+class Collisions(NamedTuple):
+    """What MuJoCo has found to be near (ncon,), as its mjContact has it; `row` is the first of the constraints."""
 
-    row: NDArray[np.int64]
-    """(R,) rows of all that MuJoCo has set up"""
-    first: NDArray[np.int64]
-    mu: Array
-    phi: Array
-    rate: Array
-    key: NDArray[np.int64]
-    solref: Array
-    solimp: Array
-    friction: Array
-    places: Places
+    row: Any
+    dim: Any
+    geom: Any
+    frame: Any
+    friction: Any
+    dist: Any
+    point: Any
+    drift: Any
+    solref: Any
+    solimp: Any
+    solreffriction: Any
 
 
-def parting(data: Any, J: Any, share: float = LOCKED) -> NDArray[np.bool_]:
-    """Whether anything can move along the normal of each of MuJoCo's contacts (ncon,) that has rows, by more than a
-    `share` of what moves along others.
+class Constants(NamedTuple):
+    """What no step changes: the body (ngeom,) of a geom, -1 where it does not move; the margins [m] of the file, one of
+    all contacts where it says so (`same`), else of geoms and of pairs (npair, 2); those of joints and tendons, and how
+    soft their limits are."""
+
+    body: Any
+    same: bool
+    margin: float
+    geom_margin: Any
+    pair: Any
+    pair_margin: Any
+    joint_margin: Any
+    joint_solref: Any
+    joint_solimp: Any
+    tendon_margin: Any
+    tendon_solref: Any
+    tendon_solimp: Any
+    impratio: float
+
+
+class Rows(NamedTuple):
+    """Contacts and limits as an `Instant` has them, with room for more: `row` (R,) of MuJoCo's, first (r + 1,), mu,
+    rate (R,), acts (R, 6), phi (r,), pair of geoms (r,) as one number or a limit's key, point (r, 3), bodies (r, 2),
+    softness (9, r); bilateral (m,) and dry (k,) rows of MuJoCo's; counts r, R, m, k."""
+
+    row: Any
+    first: Any
+    mu: Any
+    rate: Any
+    acts: Any
+    phi: Any
+    key: Any
+    point: Any
+    bodies: Any
+    softness: Any
+    bilateral: Any
+    dry: Any
+    counts: Any
+
+
+CONSTRAINTS = argument_type(Constraints, VECTOR, *(NUMBERS32,) * 5, VECTOR)
+COLLISIONS = argument_type(
+    Collisions, STRIDED32, STRIDED32, STRIDED_ROWS32, STRIDED_ROWS, STRIDED_ROWS, STRIDED, *(STRIDED_ROWS,) * 5
+)
+CONSTANTS = argument_type(
+    Constants, INDICES, types.boolean, F64, VECTOR, PAIRS, VECTOR, VECTOR, MATRIX, MATRIX, VECTOR, MATRIX, MATRIX, F64
+)  # fmt: skip
+ROWS = argument_type(
+    Rows, INDICES, INDICES, VECTOR, VECTOR, MATRIX, VECTOR, INDICES, MATRIX, PAIRS, MATRIX, *(INDICES,) * 3
+)  # fmt: skip
+
+
+@kernel(types.boolean(CONSTRAINTS, COLLISIONS, I64, F64))
+def parts(rows, found, i, share):
+    """Whether anything can move along the normal of a contact by more than a `share` of what moves along others.
 
     Of a contact that nothing parts, as along a hinge's axis, rigid contact knows no force.
     """
-    c, size = data.contact, np.zeros(data.nefc + 6)
-    np.maximum.at(size, np.repeat(np.arange(data.nefc), np.diff(J.indptr)), np.abs(J.data))
-    rows = np.where(np.arange(6) < c.dim[:, None], size[c.efc_address[:, None] + np.arange(6)], 0.0)
-    return rows[:, 0] > share * np.maximum(rows.max(axis=1, initial=0.0), LOCKED)
+    normal = largest = 0.0
+    for k in range(found.row[i], found.row[i] + found.dim[i]):
+        size = largest_entry(rows, k)
+        largest = max(largest, size)
+        if k == found.row[i]:
+            normal = size
+    return normal > share * max(largest, LOCKED)
 
 
-def contacts(model: Any, data: Any, J: Any, ahead: LookAhead, bodies: Bodies, locked: bool) -> Unilateral:
-    """The contacts, `locked` ones too or only those that something can part (`parting`); locked ones act on no body.
-
-    Directions without friction are left out, and those along which nothing can move.
-    """
-    c, free = data.contact, parting(data, J)
-    kept_ones = parting(data, J, ROUNDING) if locked else free
-    there = np.flatnonzero((c.efc_address >= 0) & (c.geom >= 0).all(axis=1) & kept_ones)
-    dim, geoms, frame = c.dim[there], c.geom[there], c.frame[there].reshape(-1, 3, 3)
-    friction = np.concatenate([np.ones((there.size, 1)), c.friction[there]], axis=1)
-    row = c.efc_address[there, None] + np.arange(6)
-    kept = (np.arange(6) < dim[:, None]) & (friction > NO_FRICTION)
-    moves = np.zeros(data.nefc + 6, dtype=bool)
-    moves[np.repeat(np.arange(data.nefc), np.diff(J.indptr))[J.data != 0]] = True
-    kept &= moves[row] | (np.arange(6) == 0)
-    drift = np.zeros((there.size, 6))
-    drift[:, 1:4] = c.surfacevel[there]
-    acts = np.zeros((there.size, 6, 6))
-    acts[:, :3, :3] = acts[:, 3:, 3:] = frame
-    pair = np.where(free[there, None], bodies.number[model.geom_bodyid[geoms]], -1)
-    places = Places(c.pos[there].copy(), pair, acts[kept])
-    return Unilateral(
-        row[kept], np.append(0, np.cumsum(kept.sum(axis=1))), friction[kept],
-        c.dist[there] - ahead.contact_margin(geoms), drift[kept], contact_keys(geoms, model.ngeom),
-        c.solref[there].copy(), c.solimp[there].copy(), c.solreffriction[there].copy(), places,
-    )  # fmt: skip
+@kernel(F64(CONSTRAINTS, I64))
+def largest_entry(rows, k):
+    """The largest modulus in row k."""
+    most = 0.0
+    for p in range(rows.start[k], rows.start[k] + rows.length[k]):
+        most = max(most, abs(rows.J[p]))
+    return most
 
 
-def held(model: Any, data: Any, J: Any) -> NDArray[np.int64]:
-    """The keys of all contacts that nothing can part."""
-    c = data.contact
-    there = (c.efc_address >= 0) & (c.geom >= 0).all(axis=1) & ~parting(data, J)
-    return contact_keys(c.geom[there], model.ngeom)
+@kernel(F64(CONSTANTS, I64, I64))
+def margin(file, a, b):
+    """The file's own margin of contacts between two geoms."""
+    if file.same:
+        return file.margin
+    found = file.geom_margin[a] + file.geom_margin[b]
+    for k in range(file.pair.shape[0]):
+        if (file.pair[k, 0] == a and file.pair[k, 1] == b) or (file.pair[k, 0] == b and file.pair[k, 1] == a):
+            found = file.pair_margin[k]
+    return found
 
 
-def limits(data: Any, J: Any, file: Any) -> Unilateral:
-    """The limits of joints and tendons, as contacts of no direction."""
-    row = np.flatnonzero((data.efc_type == LIMIT_JOINT) | (data.efc_type == LIMIT_TENDON))
-    of, tendon, r = data.efc_id[row], data.efc_type[row] == LIMIT_TENDON, row.size
-    joint = np.where(tendon, 0, of)
-
-    def of_file(name: str, tendons: str) -> Array:
-        both = np.zeros((r, *getattr(file, name).shape[1:]))
-        both[~tendon], both[tendon] = getattr(file, name)[joint[~tendon]], getattr(file, tendons)[of[tendon]]
-        return both
-
-    lower = J.data[J.indptr[row]] > 0 if r else np.zeros(0, dtype=bool)
-    none = np.zeros((r, 3))
-    return Unilateral(
-        row, np.arange(r + 1), np.ones(r), data.efc_pos[row] - of_file("jnt_margin", "tendon_margin"), np.zeros(r),
-        _limit_keys(of.astype(np.int64), tendon, lower), of_file("jnt_solref", "tendon_solref_lim"),
-        of_file("jnt_solimp", "tendon_solimp_lim"), np.zeros((r, 2)),
-        Places(none, np.full((r, 2), -1), np.zeros((r, 6))),
-    )  # fmt: skip
-
-
-def joined(a: Unilateral, b: Unilateral) -> Unilateral:
-    """Both, one after the other."""
-    values = {f.name: np.concatenate([getattr(x, f.name) for x in (a, b)]) for f in fields(a) if f.name != "places"}
-    values["first"] = np.append(a.first, a.first[-1] + b.first[1:])
-    places = [np.concatenate([getattr(x.places, k) for x in (a, b)]) for k in ("point", "pair", "acts")]
-    return Unilateral(**values, places=Places(*places))
-
-
-def soft_rows(data: Any, J: Any, row: NDArray[np.int64], v: Array, h: float) -> tuple[Array, Array]:
-    """Rates and compliances with which rows of equalities and dry friction are as soft as MuJoCo makes them.
-
-    MuJoCo has (u+ - u)/h - a_ref + R f = 0 with p = h f, which is u+ + r + R p = 0 with r = -u - h a_ref.
-    """
-    return -(J[row] @ v) - h * data.efc_aref[row], data.efc_R[row].copy()
-
-
-def soft_numbers(solref: Array, solimp: Array, friction: Array, impratio: float) -> dict[str, Array]:
-    """What MuJoCo's formulations are to take for every contact: MuJoCo's own parameters, `friction` its solreffriction.
+@kernel(types.void(MATRIX, I64, F64, F64, F64, STRIDED, F64, F64))
+def soften(softness, i, impratio, timeconst, dampratio, solimp, stiffness_t, damping_t):
+    """What MuJoCo's formulations are to take for contact i: MuJoCo's own solref, solimp and solreffriction.
 
     A negative solref is stiffness and damping themselves, from which time constant and damping ratio follow: timeconst
     = 2/damping, negative since no step bounds it, and dampratio = damping / (2 sqrt(stiffness)).
     """
-    timeconst, dampratio = solref.T.copy()
-    direct = (timeconst <= 0) & (dampratio <= 0)
-    stiffness, damping = -solref[direct].T
-    timeconst[direct] = -2 / np.maximum(damping, SMALLEST)
-    dampratio[direct] = damping / (2 * np.sqrt(np.maximum(stiffness, SMALLEST)))
-    timeconst_t = friction[:, 0].copy()
-    own = (timeconst_t <= 0) & friction.any(axis=1)
-    timeconst_t[own] = -2 / np.maximum(-friction[own, 1], SMALLEST)
-    least, most = IMPEDANCES
-    dmin, dmax = np.minimum(np.maximum(solimp[:, :2], least), most).T.copy()
-    width, flat = solimp[:, 2].copy(), solimp[:, 2] <= SMALLEST
-    # Over no width it does not rise: MuJoCo takes the mean.
-    dmin[flat], width[flat] = 0.5 * (dmin + dmax)[flat], np.finfo(float).max
-    midpoint, power = np.minimum(np.maximum(solimp[:, 3], least), most), np.maximum(solimp[:, 4], 1.0)
-    return {
-        "timeconst": timeconst, "dampratio": dampratio, "dmin": dmin, "dmax": dmax, "width": width,
-        "impratio": np.full(len(solref), impratio), "midpoint": midpoint, "power": power, "timeconst_t": timeconst_t,
-    }  # fmt: skip
+    if timeconst <= 0.0 and dampratio <= 0.0:
+        stiffness, damping = -timeconst, -dampratio
+        timeconst = -2.0 / max(damping, SMALLEST)
+        dampratio = damping / (2.0 * np.sqrt(max(stiffness, SMALLEST)))
+    timeconst_t = stiffness_t
+    if stiffness_t <= 0.0 and (stiffness_t != 0.0 or damping_t != 0.0):
+        timeconst_t = -2.0 / max(-damping_t, SMALLEST)
+    least = min(max(solimp[0], LEAST_IMPEDANCE), MOST_IMPEDANCE)
+    most = min(max(solimp[1], LEAST_IMPEDANCE), MOST_IMPEDANCE)
+    width = solimp[2]
+    if width <= SMALLEST:
+        # Over no width it does not rise: MuJoCo takes the mean.
+        least, width = 0.5 * (least + most), LARGEST
+    softness[0, i], softness[1, i], softness[2, i], softness[3, i] = timeconst, dampratio, least, most
+    softness[4, i], softness[5, i] = width, impratio
+    softness[6, i] = min(max(solimp[3], LEAST_IMPEDANCE), MOST_IMPEDANCE)
+    softness[7, i], softness[8, i] = max(solimp[4], 1.0), timeconst_t
+
+
+@kernel(types.void(CONSTRAINTS, COLLISIONS, CONSTANTS, types.boolean, I64, ROWS))
+def read_contacts(rows, found, file, locked, geoms, to):
+    """The contacts of so many `geoms`, with `locked` ones or only those that `parts` (those act on no body).
+
+    Directions without friction are left out, and those along which nothing can move.
+    """
+    r = R = 0
+    to.first[0] = 0
+    for c in range(found.row.shape[0]):
+        if found.row[c] < 0 or found.geom[c, 0] < 0 or found.geom[c, 1] < 0:
+            continue
+        free = parts(rows, found, c, LOCKED)
+        if not (parts(rows, found, c, ROUNDING) if locked else free):
+            continue
+        for a in range(found.dim[c]):
+            mu = found.friction[c, a - 1] if a else 1.0
+            if a and not (mu > NO_FRICTION and largest_entry(rows, found.row[c] + a) > 0.0):
+                continue
+            to.row[R], to.mu[R], to.rate[R] = found.row[c] + a, mu, found.drift[c, a - 1] if 1 <= a <= 3 else 0.0
+            for k in range(3):
+                to.acts[R, k] = found.frame[c, 3 * a + k] if a < 3 else 0.0
+                to.acts[R, 3 + k] = found.frame[c, 3 * (a - 3) + k] if a >= 3 else 0.0
+            R += 1
+        one, other = found.geom[c, 0], found.geom[c, 1]
+        to.phi[r], to.key[r] = found.dist[c] - margin(file, one, other), one * geoms + other
+        to.bodies[r, 0], to.bodies[r, 1] = (file.body[one], file.body[other]) if free else (-1, -1)
+        for k in range(3):
+            to.point[r, k] = found.point[c, k]
+        soften(
+            to.softness, r, file.impratio, found.solref[c, 0], found.solref[c, 1], found.solimp[c],
+            found.solreffriction[c, 0], found.solreffriction[c, 1],
+        )  # fmt: skip
+        r += 1
+        to.first[r] = R
+    to.counts[0], to.counts[1] = r, R
+
+
+@kernel(types.void(CONSTRAINTS, CONSTANTS, ROWS))
+def read_others(rows, file, to):
+    """The limits of joints and tendons behind the contacts, and which rows are equalities and dry friction."""
+    r, R, m, k = to.counts[0], to.counts[1], 0, 0
+    for i in range(rows.kind.shape[0]):
+        kind, of = rows.kind[i], rows.of[i]
+        if kind == EQUALITY:
+            to.bilateral[m] = i
+            m += 1
+        elif kind in DRY_FRICTION:
+            to.dry[k] = i
+            k += 1
+        elif kind in (LIMIT_JOINT, LIMIT_TENDON):
+            tendon = kind == LIMIT_TENDON
+            lower = 1 if rows.J[rows.start[i]] > 0.0 else 0
+            to.row[R], to.mu[R], to.rate[R] = i, 1.0, 0.0
+            for p in range(6):
+                to.acts[R, p] = 0.0
+            for p in range(3):
+                to.point[r, p] = 0.0
+            to.bodies[r, 0] = to.bodies[r, 1] = -1
+            to.key[r] = -1 - (4 * of + (2 if tendon else 0) + lower)
+            to.phi[r] = rows.position[i] - (file.tendon_margin[of] if tendon else file.joint_margin[of])
+            ref, imp = (file.tendon_solref, file.tendon_solimp) if tendon else (file.joint_solref, file.joint_solimp)
+            soften(to.softness, r, file.impratio, ref[of, 0], ref[of, 1], imp[of], 0.0, 0.0)
+            r, R = r + 1, R + 1
+            to.first[r] = R
+    to.counts[0], to.counts[1], to.counts[2], to.counts[3] = r, R, m, k
+
+
+@kernel(types.void(CONSTRAINTS, INDICES, I64, STORED))
+def take(rows, which, count, to):
+    """The first so many rows of `which`, one after the other."""
+    at = 0
+    for i in range(count):
+        k = which[i]
+        for p in range(rows.start[k], rows.start[k] + rows.length[k]):
+            to.column[at], to.data[at] = rows.column[p], rows.J[p]
+            at += 1
+        to.pointer[i + 1] = at
+
+
+@kernel(types.void(CONSTRAINTS, COLLISIONS, CONSTANTS, types.boolean, I64, ROWS, STORED, STORED, STORED), checked=False)
+def read_all(rows, found, file, locked, geoms, to, J, J_b, J_f):
+    """Contacts and limits, equalities and dry friction, and their rows; the pointers begin with 0."""
+    read_contacts(rows, found, file, locked, geoms, to)
+    read_others(rows, file, to)
+    take(rows, to.row, to.counts[1], J)
+    take(rows, to.bilateral, to.counts[2], J_b)
+    take(rows, to.dry, to.counts[3], J_f)
+
+
+def constraints(data: Any) -> Constraints:
+    return Constraints(
+        data.efc_J, data.efc_J_rownnz, data.efc_J_rowadr, data.efc_J_colind, data.efc_type, data.efc_id, data.efc_pos
+    )
+
+
+def collisions(data: Any) -> Collisions:
+    c = data.contact
+    return Collisions(
+        c.efc_address, c.dim, c.geom, c.frame, c.friction, c.dist, c.pos, c.surfacevel, c.solref, c.solimp,
+        c.solreffriction,
+    )  # fmt: skip
+
+
+def constants(file: Any, number: NDArray[np.int64], same: bool) -> Constants:
+    """Of the model as its file has it, and the number of the moving body (nbody,) that each of its bodies belongs to;
+    `same` where its option o_margin is that of all contacts."""
+    pairs = np.stack([file.pair_geom1, file.pair_geom2], axis=1).astype(np.int64)
+    return Constants(
+        number[file.geom_bodyid], same, float(file.opt.o_margin), file.geom_margin, pairs, file.pair_margin,
+        file.jnt_margin, file.jnt_solref, file.jnt_solimp, file.tendon_margin, file.tendon_solref_lim,
+        file.tendon_solimp_lim, float(file.opt.impratio),
+    )  # fmt: skip
+
+
+class RowsOfStep(NamedTuple):
+    """Contacts and limits, equalities and dry friction as an `Instant` has them, and which of MuJoCo's rows the last
+    two are, `bilateral` (m,) and `friction` (k,)."""
+
+    first: NDArray[np.int64]
+    J: Any
+    mu: Array
+    phi: Array
+    rate: Array
+    key: NDArray[np.int64]
+    numbers: dict[str, Array]
+    places: Places
+    J_b: Any
+    bilateral: NDArray[np.int64]
+    J_f: Any
+    friction: NDArray[np.int64]
+
+
+def read(model: Any, data: Any, file: Constants, locked: bool) -> RowsOfStep:
+    """The rows that MuJoCo has set up; `locked` contacts, which nothing can part, are among them or left out."""
+    most, entries = data.nefc, data.efc_J.size
+    indices, numbers = np.empty((5, most + 1), dtype=np.int64), np.empty((3, most))
+    row, first, key, bilateral, dry = indices
+    mu, rate, phi = numbers
+    to = Rows(
+        row, first, mu, rate, np.empty((most, 6)), phi, key, np.empty((most, 3)), np.empty((most, 2), dtype=np.int64),
+        np.empty((len(SOFTNESS), most)), bilateral, dry, np.empty(4, dtype=np.int64),
+    )  # fmt: skip
+    J, J_b, J_f = (Stored.of_size(most, entries) for _ in range(3))
+    read_all(constraints(data), collisions(data), file, locked, model.ngeom, to, J, J_b, J_f)
+    r, R, m, k = to.counts.tolist()
+    return RowsOfStep(
+        first[: r + 1], as_sparse(J, (R, model.nv)), mu[:R], phi[:r], rate[:R], with_occurrences(key[:r]),
+        {name: x[:r] for name, x in zip(SOFTNESS, to.softness, strict=True)},
+        Places(to.point[:r], to.bodies[:r], to.acts[:R]), as_sparse(J_b, (m, model.nv)), bilateral[:m],
+        as_sparse(J_f, (k, model.nv)), dry[:k],
+    )  # fmt: skip
+
+
+def held(model: Any, data: Any) -> NDArray[np.int64]:
+    """The keys of all contacts that nothing can part."""
+    rows, found = constraints(data), collisions(data)
+    there = np.flatnonzero((found.row >= 0) & (found.geom >= 0).all(axis=1))
+    locked = [i for i in there if not parts(rows, found, i, LOCKED)]
+    return with_occurrences(pairs(found.geom[locked], model.ngeom))
+
+
+def soft_rows(data: Any, J: Any, row: NDArray[np.int64], v: Array, h: float) -> tuple[Array, Array]:
+    """Rates and compliances with which rows J (k, n), MuJoCo's `row` (k,), are as soft as MuJoCo makes them.
+
+    MuJoCo has (u+ - u)/h - a_ref + R f = 0 with p = h f, which is u+ + r + R p = 0 with r = -u - h a_ref.
+    """
+    u = np.zeros(row.size)
+    add_product(as_stored(J), v, u)
+    return -u - h * data.efc_aref[row], data.efc_R[row].copy()
 
 
 def features(key: NDArray[np.int64]) -> NDArray[np.int64]:
     """What all contacts (r,) of a pair of geoms share; a limit's own key."""
     return np.where(key >= 0, key // MOST, key)
-
-
-def _limit_keys(of: NDArray[np.int64], tendon: NDArray[np.bool_], lower: NDArray[np.bool_]) -> NDArray[np.int64]:
-    return -1 - (4 * of + 2 * tendon + lower)
 
 
 def contact_name(model: Any, key: int) -> str:
@@ -189,11 +374,18 @@ def limit_name(model: Any, key: int) -> str:
     return f"{'tendon' if tendon else 'joint'} '{element.name or of}'"
 
 
-def contact_keys(geoms: NDArray[np.int64], ngeom: int) -> NDArray[np.int64]:
-    """A number (r,) of every contact, by its pair of geoms and which of their contacts it is."""
-    pair: NDArray[np.int64] = geoms[:, 0].astype(np.int64) * ngeom + geoms[:, 1]
-    occurrence = np.zeros(pair.size, dtype=np.int64)
+def pairs(geoms: NDArray[Any], ngeom: int) -> NDArray[np.int64]:
+    """A number (r,) of every pair of geoms (r, 2)."""
+    found: NDArray[np.int64] = geoms[:, 0].astype(np.int64) * ngeom + geoms[:, 1]
+    return found
+
+
+def with_occurrences(key: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The key (r,) of every contact, by its pair of geoms and which of their contacts it is; a limit's is its own."""
     seen: dict[int, int] = {}
-    for i, p in enumerate(pair.tolist()):
-        occurrence[i] = seen[p] = seen.get(p, -1) + 1
-    return MOST * pair + occurrence
+    found = key.copy()
+    for i, pair in enumerate(key.tolist()):
+        if pair >= 0:
+            found[i] = MOST * pair + seen.setdefault(pair, 0)
+            seen[pair] += 1
+    return found

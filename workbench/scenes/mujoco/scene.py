@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
-from workbench.engine.stored import some_rows
 from workbench.errors import DataError
-from workbench.mechanics.instant import Instant, instant
+from workbench.mechanics.instant import Instant
 from workbench.mechanics.solids import Plane, Solid
 from workbench.scenes.jammed import jammed
 from workbench.scenes.mujoco import rows, shapes
@@ -56,6 +55,7 @@ class MujocoScene(Scene):
         self.copy = _seeing(self.model)
         self._flags = int(self.copy.opt.disableflags)
         self._ahead = LookAhead(self.model, self.copy)
+        self._constants = rows.constants(self.model, self._bodies.number, self._ahead.override)
         self._forces = Forces(self.copy)
         self._data = mj.MjData(self.copy)
         self._activated: dict[bytes, Array] = {}
@@ -71,7 +71,7 @@ class MujocoScene(Scene):
             self._jammed = np.union1d(self._jammed, rows.features(first.key[stuck]))
             first = self.instant(*self.start(), 0.0, self.step)
         self.left_out += overlaps(self.model, self.bodies, first, self.recovery)
-        held = rows.held(self.model, self._data, rows.jacobian(self._data, self.model.nv))
+        held = rows.held(self.model, self._data)
         self.held = np.unique(rows.features(held))
         """Pairs of geoms, as `rows.features` of their contacts, that nothing can part at the start."""
         self.left_out += locked(self.model, held)
@@ -110,25 +110,21 @@ class MujocoScene(Scene):
             M, f = self._without_contacts(q, v, t, h)
             mj.mj_collision(m, d)
             mj.mj_makeConstraint(m, d)
-        J = rows.jacobian(d, m.nv)
-        touching = rows.joined(
-            rows.contacts(m, d, J, self._ahead, self._bodies, self.soft), rows.limits(d, J, self.model)
-        )
-        bilateral = np.flatnonzero(d.efc_type == rows.EQUALITY)
-        dry = np.flatnonzero(np.isin(d.efc_type, rows.DRY_FRICTION))
-        phi, given = touching.phi, dict(g=d.efc_pos[bilateral])
+        x = rows.read(m, d, self._constants, self.soft)
+        r, R, (m_b, k) = x.phi.size, x.mu.size, (x.bilateral.size, x.friction.size)
+        phi, g, heading = x.phi, np.zeros(m_b) if self.soft else d.efc_pos[x.bilateral], np.empty((r, 2))
+        heading[:] = 1.0, 0.0
         if self._jammed.size and not self.soft:
-            phi = np.where(np.isin(rows.features(touching.key), self._jammed), np.maximum(phi, 0.0), phi)
+            phi = np.where(np.isin(rows.features(x.key), self._jammed), np.maximum(phi, 0.0), phi)
+        soft = np.zeros(m_b), np.zeros(m_b), np.zeros(k), np.zeros(k)
         if self.soft:
             mj.mj_projectConstraint(m, d)
             mj.mj_referenceConstraint(m, d)
-            (r_b, eps_b), (r_f, eps_f) = (rows.soft_rows(d, J, x, v, h) for x in (bilateral, dry))
-            given = dict(r_b=r_b, eps_b=eps_b, r_f=r_f, eps_f=eps_f)
-        return instant(
-            h, M, v, f, first=touching.first, J=some_rows(J, touching.row), mu=touching.mu, phi=phi, rate=touching.rate,
-            key=touching.key, J_b=some_rows(J, bilateral), J_f=some_rows(J, dry), limit=h * d.efc_frictionloss[dry],
-            places=touching.places,
-            numbers=rows.soft_numbers(touching.solref, touching.solimp, touching.friction, m.opt.impratio), **given,
+            soft = *rows.soft_rows(d, x.J_b, x.bilateral, v, h), *rows.soft_rows(d, x.J_f, x.friction, v, h)
+        r_b, eps_b, r_f, eps_f = soft
+        return Instant(
+            h, M, v.copy(), f, x.first, x.J, x.mu, phi, x.rate, np.zeros(r), np.zeros(R), x.key, heading, x.J_b, g, r_b,
+            eps_b, x.J_f, h * d.efc_frictionloss[x.friction], r_f, eps_f, x.numbers, x.places,
         )  # fmt: skip
 
     def _without_contacts(self, q: Array, v: Array, t: float, h: float) -> tuple[Any, Array]:
@@ -183,7 +179,7 @@ class MujocoScene(Scene):
 
     def holds(self, geoms: Array) -> NDArray[np.bool_]:
         """Whether nothing can part the pairs of geoms (k, 2) where they are at the start (k,)."""
-        return np.isin(geoms[:, 0].astype(np.int64) * self.model.ngeom + geoms[:, 1], self.held)
+        return np.isin(rows.pairs(geoms, self.model.ngeom), self.held)
 
     def contact_names(self, s: Instant) -> list[dict[str, str]]:
         """Of every contact of an instant its name by geoms, or whose limit it is, and the bodies that it is between."""
