@@ -206,6 +206,25 @@ def test_gaps_are_measured_from_the_margin_of_the_file(scene):
     np.testing.assert_allclose(gap('margin="0.004"', override, 0.1085, 0.1), [0.0005], atol=1e-12)
 
 
+def test_limits_are_measured_from_the_margin_of_the_file(scene):
+    """Each joint's and tendon's own, above and below; softness too is their own, as of MuJoCo's solref."""
+    s = scene("""<mujoco><compiler angle="radian"/><worldbody>
+    <body><joint name="a" range="-0.1 0.1" limited="true" margin="0.02" solreflimit="0.03 0.9"/><geom size=".1"/>
+    <body><joint name="b" axis="0 1 0" range="-0.2 0.3" limited="true" margin="0.05"/><geom size=".1"/></body>
+    </body></worldbody><tendon><fixed name="t" range="-0.1 0.365" limited="true" margin="0.01" solreflimit="-50 -2">
+    <joint joint="a" coef="1"/><joint joint="b" coef="1"/></fixed></tendon></mujoco>""")
+    given = s.instant(np.array([0.09, 0.27]), np.zeros(2), 0.0, s.step)
+    found = {x["name"]: i for i, x in enumerate(s.contact_names(given))}
+    assert sorted(found) == ["limit of joint 'a'", "limit of joint 'b'", "limit of tendon 't'"]
+    a, b, t = (found[f"limit of {x}"] for x in ("joint 'a'", "joint 'b'", "tendon 't'"))
+    np.testing.assert_allclose(given.phi[[a, b, t]], [0.1 - 0.09 - 0.02, 0.3 - 0.27 - 0.05, 0.365 - 0.36 - 0.01])
+    np.testing.assert_allclose(given.numbers["timeconst"][[a, b, t]], [0.03, 0.02, -2 / 2])
+    np.testing.assert_allclose(given.numbers["dampratio"][[a, b, t]], [0.9, 1.0, 2 / (2 * np.sqrt(50))])
+    below = s.instant(np.array([-0.09, 0.0]), np.zeros(2), 0.0, s.step)
+    lower = [x["name"] for x in s.contact_names(below)].index("limit of joint 'a'")
+    assert below.key[lower] != given.key[a]
+
+
 def test_equalities_and_dry_friction_are_rows_of_their_own(scene):
     s = scene(ALL)
     q, v = shaken(s)
