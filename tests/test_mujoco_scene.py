@@ -225,6 +225,25 @@ def test_limits_are_measured_from_the_margin_of_the_file(scene):
     assert below.key[lower] != given.key[a]
 
 
+def test_limits_that_close_within_the_step_are_seen(scene):
+    """By the speed before the step or by that after it; of a ball joint whatever axis it turns about."""
+    s = scene("""<mujoco><option timestep="0.1"/><worldbody><body><joint name="a" type="slide" axis="0 0 -1"/>
+    <geom size=".1"/></body></worldbody><tendon><fixed name="t" range="-1 0.05" limited="true">
+    <joint joint="a" coef="1"/></fixed></tendon></mujoco>""")
+    still = np.zeros(1)
+    # It falls by 0.098 m in the step.
+    assert s.instant(still, still, 0.0, 0.1).contacts == 1
+    assert s.instant(still, still, 0.0, 0.01).contacts == 0
+    # Thrown up at 0.9 m/s it is slow at the end of the step.
+    assert s.instant(still, np.array([-0.9]), 0.0, 0.1).contacts == 1
+    ball = scene("""<mujoco><option gravity="0 0 0"/><compiler angle="radian"/><worldbody><body>
+    <joint type="ball" range="0 0.3" limited="true"/><geom size=".1" pos="0.3 0 0"/></body></worldbody></mujoco>""")
+    q = np.array([np.cos(0.14), 0.0, 0.0, np.sin(0.14)])
+    for axis in range(3):
+        assert ball.instant(q, 20.0 * np.eye(3)[axis], 0.0, 1e-3).contacts == 1
+    assert ball.instant(q, np.full(3, 0.1), 0.0, 1e-3).contacts == 0
+
+
 def test_equalities_and_dry_friction_are_rows_of_their_own(scene):
     s = scene(ALL)
     q, v = shaken(s)

@@ -15,7 +15,8 @@ contact are those of one copy after those of the other.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -24,12 +25,27 @@ from workbench.assemble.assembly import stamp
 from workbench.assemble.find import compiled
 from workbench.assemble.locality import CONTACT, Claim, Velocity, must_be_local, not_local
 from workbench.assemble.plan import Compiled
-from workbench.engine.compiling import kernel
+from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy
 from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, Formulation
 from workbench.language.modelling import Hooks
 from workbench.problems.sets import DISC, NO_CONE
+
+
+class BlockStamp(NamedTuple):
+    """B of one contact as a function of theta (`LocalBlock`), with k unknowns, m rows and the number of its cone."""
+
+    constant: Any
+    at: Any
+    par: Any
+    val: Any
+    k: int
+    m: int
+    cone: int
+
+
+STAMP = argument_type(BlockStamp, MATRIX, INDICES, INDICES, VECTOR, *(types.int64,) * 3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +76,11 @@ class LocalBlock:
     def m(self) -> int:
         return self.copies * (1 + self.d)
 
+    @cached_property
+    def stamp(self) -> BlockStamp:
+        """As kernels take it."""
+        return BlockStamp(self.constant, self.at, self.par, self.val, self.k, self.m, self.cone)
+
     @property
     def rest(self) -> int:
         """Number of constants after the own parameters in theta."""
@@ -68,16 +89,16 @@ class LocalBlock:
     def at_data(self, theta: np.ndarray) -> np.ndarray:
         """Return B (3 k + m + 1, m + k + 1) of one contact with the data theta."""
         B = np.empty(self.constant.size)
-        stamp_block(theta, self.constant, self.at, self.par, self.val, B)
+        stamp_block(theta, self.stamp, B)
         return B.reshape(self.constant.shape)
 
 
-@kernel(types.void(VECTOR, MATRIX, INDICES, INDICES, VECTOR, VECTOR))
-def stamp_block(theta, constant, at, par, val, B):
+@kernel(types.void(VECTOR, STAMP, VECTOR))
+def stamp_block(theta, stamp, B):
     """Fill B, flat, of a contact with the data theta."""
-    copy(constant.reshape(-1), B)
-    for j in range(at.shape[0]):
-        B[at[j]] += val[j] * theta[par[j]]
+    copy(stamp.constant.reshape(-1), B)
+    for j in range(stamp.at.shape[0]):
+        B[stamp.at[j]] += stamp.val[j] * theta[stamp.par[j]]
 
 
 @lru_cache(maxsize=256)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from workbench.assemble.local import stamp_block
+from workbench.assemble.local import STAMP, stamp_block
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR
 from workbench.engine.scratch import scratch
@@ -13,6 +13,7 @@ from workbench.engine.stored import STORED
 from workbench.problems.block_kernels import BLOCKS, is_sound
 from workbench.problems.sets import NO_CONE
 from workbench.scenes.rows import ROWS, moved
+from workbench.scenes.single import CORES
 
 I64 = types.int64
 
@@ -42,21 +43,28 @@ class Arrangement(NamedTuple):
 
 
 class SingleRowData(NamedTuple):
-    """What blocks of one row are made of: b_n, eps_n (r,) of contacts without directions; the errors, rates and
-    compliances of bilateral rows; those of dry friction, and its limits."""
+    """What blocks of one row are made of: b_n, eps_n (r,) of contacts without directions; the rows, errors, rates and
+    compliances of bilateral rows; those of dry friction, and its limits; the step h [s], and the speed at which errors
+    are undone at most."""
 
     b_n: Any
     eps_n: Any
+    J_b: Any
     g: Any
     r_b: Any
     eps_b: Any
+    J_f: Any
     r_f: Any
     eps_f: Any
     limit: Any
+    h: float
+    recovery: float
 
 
 ARRANGEMENT = argument_type(Arrangement, *(INDICES,) * 9)
-BESIDE = argument_type(SingleRowData, *(VECTOR,) * 8)
+BESIDE = argument_type(
+    SingleRowData, *(VECTOR,) * 2, STORED, *(VECTOR,) * 3, STORED, *(VECTOR,) * 3, types.float64, types.float64
+)
 
 
 @kernel(types.void(INDICES, INDICES, INDICES, INDICES, INDICES, I64, I64, ARRANGEMENT), checked=False)
@@ -96,9 +104,9 @@ def arrange(first, start, closed, k, m, copies, beside, found):
         counts[k] = found_counts[k]
 
 
-@kernel(types.void(BESIDE, types.float64, types.float64, ARRANGEMENT, I64, BLOCKS))
-def place_singles(given, h, recovery, arrangement, copies, blocks):
-    """The blocks of one row, behind all others, copy by copy; errors are undone at `recovery` at most."""
+@kernel(types.void(BESIDE, ARRANGEMENT, I64, BLOCKS))
+def place_singles(given, arrangement, copies, blocks):
+    """The blocks of one row, behind all others, copy by copy."""
     rubbing, plain = arrangement.counts[RUBBING], arrangement.counts[PLAIN]
     at_L, at_N, at = arrangement.begin_L[rubbing], arrangement.begin_N[rubbing], arrangement.unknown[rubbing]
     for _ in range(copies):
@@ -108,7 +116,7 @@ def place_singles(given, h, recovery, arrangement, copies, blocks):
                 i = arrangement.order[rubbing + j]
                 rate, eps, least, most = given.b_n[i], given.eps_n[i], 0.0, np.inf
             elif f < 0:
-                back = min(max(given.g[b] / h, -recovery), recovery)
+                back = min(max(given.g[b] / given.h, -given.recovery), given.recovery)
                 rate, eps, least, most = given.r_b[b] + back, given.eps_b[b], -np.inf, np.inf
             else:
                 rate, eps, least, most = given.r_f[f], given.eps_f[f], -given.limit[f], given.limit[f]
@@ -117,21 +125,18 @@ def place_singles(given, h, recovery, arrangement, copies, blocks):
             at_L, at_N, at = at_L + 1, at_N + 1, at + 1
 
 
-@kernel(
-    types.void(INDICES, MATRIX, I64, MATRIX, INDICES, INDICES, VECTOR, I64, I64, I64, ARRANGEMENT, BLOCKS),
-    checked=False,
-)
-def place_blocks(members, states, theta, constant, at, par, val, k, m, law, arrangement, blocks):
-    """The blocks of some contacts, of k unknowns, m rows and a law, where they belong; as `assemble.local` stamps them
-    from their cores' numbers from `theta` on."""
+@kernel(types.void(CORES, I64, STAMP, ARRANGEMENT, BLOCKS), checked=False)
+def place_blocks(cores, theta, stamp, arrangement, blocks):
+    """The blocks of some contacts where they belong, stamped from their cores' numbers from `theta` on."""
+    k, m = stamp.k, stamp.m
     _, _, L, N, R, c, s, lower, upper, cone, mu = blocks
     _, block, _, _, row, unknown, begin_L, begin_N, _ = arrangement
-    width, own = m + k + 1, scratch(constant.size)
-    for j in range(members.shape[0]):
-        i = block[members[j]]
+    width, own = m + k + 1, scratch(stamp.constant.size)
+    for j in range(cores.members.shape[0]):
+        i = block[cores.members[j]]
         if i < 0:
             continue
-        stamp_block(states[j][theta:], constant, at, par, val, own)
+        stamp_block(cores.states[j][theta:], stamp, own)
         x, u, at_L, at_N = unknown[i], row[i], begin_L[i], begin_N[i]
         for a in range(k):
             line = a * width
@@ -145,7 +150,7 @@ def place_blocks(members, states, theta, constant, at, par, val, k, m, law, arra
             upper[x + a] = own[(2 * k + m + a + 1) * width - 1]
         for b in range(m):
             s[u + b] = own[(k + b + 1) * width - 1]
-        cone[i], mu[i] = law, own[(3 * k + m + 1) * width - 1]
+        cone[i], mu[i] = stamp.cone, own[(3 * k + m + 1) * width - 1]
 
 
 @kernel(types.void(ROWS, MATRIX, ARRANGEMENT, I64, I64, STORED, STORED, STORED))
@@ -194,21 +199,16 @@ def write_rows(rows, frame, arrangement, copies, n, J_b, J_f, J):
                     data[to + p] = x
 
 
-@kernel(
-    types.boolean(
-        BESIDE, types.float64, types.float64, ROWS, MATRIX, ARRANGEMENT, I64, VECTOR, VECTOR, STORED, STORED, BLOCKS,
-        STORED,
-    ), checked=False
-)  # fmt: skip
-def complete(given, h, recovery, rows, frame, arrangement, copies, M, b, J_b, J_f, blocks, J):
+@kernel(types.boolean(BESIDE, ROWS, MATRIX, ARRANGEMENT, I64, VECTOR, VECTOR, BLOCKS, STORED), checked=False)
+def complete(given, rows, frame, arrangement, copies, M, b, blocks, J):
     """The blocks of one row, and the rows J of all; whether the problem, with the entries of M, is sound as it is."""
     singles = arrangement.row.shape[0] - 1 - arrangement.counts[RUBBING]
     for i in range(arrangement.counts[RUBBING], arrangement.row.shape[0] - 1):
         blocks.cone[i], blocks.mu[i] = NO_CONE, 0.0
     for k in range(blocks.s.shape[0] - singles, blocks.s.shape[0]):
         blocks.s[k] = 0.0
-    place_singles(given, h, recovery, arrangement, copies, blocks)
-    write_rows(rows, frame, arrangement, copies, b.shape[0], J_b, J_f, J)
+    place_singles(given, arrangement, copies, blocks)
+    write_rows(rows, frame, arrangement, copies, b.shape[0], given.J_b, given.J_f, J)
     return is_sound(blocks, (M, J.data, b))
 
 

@@ -17,8 +17,11 @@ from workbench.scenes.blocks import Arrangement, place_blocks
 from workbench.scenes.single import (
     BENT,
     COUPLED,
+    ContactMotion,
     CoreOffsets,
+    Cores,
     Given,
+    OneContact,
     Outline,
     all_coordinates,
     call_again,
@@ -45,7 +48,8 @@ class Kind:
         core.buffer[core.place("b_n").start :] = block.theta
         self.blank = core.buffer.copy()
         at = {name: core.place(name).start for name in core.fields}
-        self.places = CoreOffsets(at["b"], at["J_n"], at["p_beyond"], at["frame"], across=n)
+        places = CoreOffsets(at["b"], at["J_n"], at["p_beyond"], at["frame"], across=n)
+        self.one = OneContact(core, core.buffer, self.blank, places)
         self.h, self.b_beyond, self.b_n, self.eps_n = (at[name] for name in ("h", "b_beyond", "b_n", "eps_n"))
         hooks = block.hooks
         self.memory = n if hooks.memory is None else hooks.memory
@@ -95,36 +99,29 @@ class Group:
     def fill(self, h: float, data: Given, b_beyond: float, recovery: float, outline: Outline) -> None:
         """The cores under the run's normal law, row by row, and the outline of the contacts, as all that follows
         leaves it."""
-        kind, n, count = self.kind, self.kind.places.across, self.members.size
-        self.states, self.roots, self.outline = np.empty((count, kind.blank.size)), np.empty((count, n * n)), outline
+        kind, n, count = self.kind, self.kind.one.places.across, self.members.size
+        states, roots = np.empty((count, kind.blank.size)), np.empty((count, n * n))
+        self.cores, self.outline = Cores(self.members, states, roots, self.memory, self.numbers), outline
         kind.blank[kind.h], kind.blank[kind.b_beyond] = h, b_beyond
-        fill_cores(
-            self.members, data, recovery, kind.core, kind.core.buffer, kind.blank, kind.places, outline, self.states,
-            self.roots,
-        )  # fmt: skip
+        fill_cores(self.cores, data, recovery, kind.one, outline)
 
     def new(self, start: bool) -> Any:
         """Which contacts have no past to estimate their normal impulse by; `start` as `estimate.is_new` has it."""
-        core, found = self.kind.core, np.empty(self.members.size)
-        find_new(self.states, self.memory, start, core, core.buffer, found)
+        found = np.empty(self.members.size)
+        find_new(self.cores, start, self.kind.one, found)
         return found > 0.0
 
     def give(self, p_bar: Array) -> None:
         """What the formulation does before a step, p_bar being the estimated normal impulses."""
         kind = self.kind
         if not kind.idle:
-            hook, core = kind.block.hooks.given or given_axes, kind.core
-            wrong = call_given(
-                self.members, self.states, self.memory, self.numbers, p_bar, hook, core, core.buffer, kind.places,
-                self.outline,
-            )  # fmt: skip
-            self.must_be(wrong)
+            self.must_be(call_given(self.cores, p_bar, kind.block.hooks.given or given_axes, kind.one, self.outline))
 
-    def velocities(self, first: Any, u: Array) -> Array:
-        """Those of the contacts' rows u (R,), turned by nothing, in the coordinates of the cores (count, n)."""
+    def motion(self, first: Any, u: Array, P: Array) -> ContactMotion:
+        """Of velocities u, turned by nothing, and impulses P (R,) in the contacts' rows."""
         x = np.empty((self.members.size, self.kind.core.v.size))
-        all_coordinates(self.roots, self.members, first, u, x)
-        return x
+        all_coordinates(self.cores, first, u, x)
+        return ContactMotion(x, *self.impulses(P))
 
     def asks(self, first: Any, u: Array, P: Array, largest: float) -> bool:
         """Whether a contact wants another pass, after velocities u, impulses P (R,) of this one in the axes in use;
@@ -132,11 +129,8 @@ class Group:
         kind, asked = self.kind, np.zeros(1, dtype=np.int64)
         if kind.block.hooks.again is None:
             return False
-        wrong = call_again(
-            self.members, self.states, self.memory, self.numbers, self.velocities(first, u), *self.impulses(P), largest,
-            kind.block.hooks.again, kind.core, kind.core.buffer, kind.places, self.outline, asked,
-        )  # fmt: skip
-        self.must_be(wrong)
+        found = self.motion(first, u, P)
+        self.must_be(call_again(self.cores, found, largest, kind.block.hooks.again, kind.one, self.outline, asked))
         return bool(asked[0])
 
     def remember(self, first: Any, u: Array, P: Array) -> None:
@@ -146,10 +140,7 @@ class Group:
             p = P[self.rows] if kind.d else np.concatenate(self.impulses(P), axis=1)
             self.memory[:, : p.shape[1]] = p
         else:
-            call_remember(
-                self.states, self.memory, self.numbers, self.velocities(first, u), *self.impulses(P),
-                kind.block.hooks.remember, kind.core, kind.core.buffer,
-            )  # fmt: skip
+            call_remember(self.cores, self.motion(first, u, P), kind.block.hooks.remember, kind.one)
 
     def impulses(self, P: Array) -> tuple[Array, Array]:
         """p_n (count, 1) and p_t (count, d), or (count, 1) where there is no direction, of P (R,)."""
@@ -158,14 +149,12 @@ class Group:
 
     def place(self, at: Arrangement, blocks: BlockArrays, b_n: Array, eps_n: Array) -> None:
         """The blocks where they belong; of contacts without directions what theirs are made of, b_n, eps_n (r,)."""
-        kind, block = self.kind, self.kind.block
+        kind = self.kind
         if kind.d:
-            place_blocks(
-                self.members, self.states, kind.b_n, block.constant, block.at, block.par, block.val, block.k, block.m,
-                block.cone, at, blocks,
-            )  # fmt: skip
+            place_blocks(self.cores, kind.b_n, kind.block.stamp, at, blocks)
         else:
-            b_n[self.members], eps_n[self.members] = self.states[:, kind.b_n], self.states[:, kind.eps_n]
+            states = self.cores.states
+            b_n[self.members], eps_n[self.members] = states[:, kind.b_n], states[:, kind.eps_n]
 
     def must_be(self, wrong: int) -> None:
         """Raises ModellingError where a hook has done what it may not."""

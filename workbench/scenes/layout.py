@@ -55,8 +55,8 @@ class Layout:
             g.place(self.at, blocks, b_n, eps_n)
         J_b, J_f = as_stored(s.J_b), as_stored(s.J_f)
         J = Stored.of_size(R, entries + copies * (J_b.data.size + J_f.data.size))
-        given = SingleRowData(b_n, eps_n, s.g, s.r_b, s.eps_b, s.r_f, s.eps_f, s.limit)
-        sound = complete(given, s.h, recovery, self.rows, self.frame, self.at, copies, s.M.data, b, J_b, J_f, blocks, J)
+        given = SingleRowData(b_n, eps_n, J_b, s.g, s.r_b, s.eps_b, J_f, s.r_f, s.eps_f, s.limit, float(s.h), recovery)
+        sound = complete(given, self.rows, self.frame, self.at, copies, s.M.data, b, blocks, J)
         self.given = None
         rows = stored(*J, (R, copies * n))
         if sound and copies == 1 and mass is not None and DISC not in self.cones:

@@ -126,18 +126,29 @@ class Motion(NamedTuple):
 MOTION = argument_type(Motion, *(VECTOR,) * 4, INDICES)
 
 
-@kernel(
-    types.void(STORED, STORED, VECTOR, types.float64, VECTOR, VECTOR, types.boolean, MASS, ROWS, MOTION), checked=False
-)
-def measure(J, M, mu, h, f, v, hooked, mass, rows, motion):
+class Free(NamedTuple):
+    """A step without contacts: inertia M (n, n), its length h [s], forces f and velocities v (n,) before it."""
+
+    M: Any
+    h: float
+    f: Any
+    v: Any
+
+
+FREE = argument_type(Free, STORED, types.float64, VECTOR, VECTOR)
+
+
+@kernel(types.void(STORED, VECTOR, FREE, types.boolean, MASS, ROWS, MOTION), checked=False)
+def measure(J, mu, free, hooked, mass, rows, motion):
     """The rows of contacts, whose columns are counted, and how they move; `mass` is read where they are `hooked`."""
     first, b, gain, W, at = rows.first, motion.b, motion.gain, motion.W, 0
+    h, f, v = free.h, free.f, free.v
     isotropic(first, mu, rows.scale, rows.mu)
     fill_rows(J, rows, scratch_indices(v.shape[0]))
     moved(rows, v, motion.u)
     for j in range(v.shape[0]):
         b[j] = h * f[j]
-    add_product(M, v, b)
+    add_product(free.M, v, b)
     for i in range(first.shape[0] - 1):
         motion.origin[i] = at
         at += (first[i + 1] - first[i]) ** 2
@@ -160,11 +171,11 @@ def measured(s: Instant, mass: Mass | None, hooked: bool, products: int) -> tupl
     """The contact rows of an instant and how they move, with so many numbers of W; `mass` may be None where nothing is
     `hooked`."""
     r, R, n = s.contacts, s.mu.size, s.v.size
-    J, M = as_stored(s.J), as_stored(s.M)
+    J, free = as_stored(s.J), Free(as_stored(s.M), float(s.h), s.f, s.v)
     start, place = np.empty(r + 1, dtype=np.int64), np.empty(r + 1, dtype=np.int64)
     count_columns(s.first, J, n, start, place)
     column, value = np.empty(start[-1], dtype=np.int64), np.empty(place[-1])
     rows = ContactRows(s.first, start, column, place, value, np.empty(R), np.empty(r))
     motion = Motion(np.empty(n), np.empty(R), np.empty(R), np.empty(products), np.empty(r, dtype=np.int64))
-    measure(J, M, s.mu, s.h, s.f, s.v, hooked, NO_MASS if mass is None else mass, rows, motion)
+    measure(J, s.mu, free, hooked, NO_MASS if mass is None else mass, rows, motion)
     return rows, motion

@@ -69,6 +69,44 @@ class CoreOffsets(NamedTuple):
 PLACES = argument_type(CoreOffsets, *(I64,) * 5)
 
 
+class OneContact(NamedTuple):
+    """The core of one contact with its numbers, those that all contacts begin with, and where they stand."""
+
+    core: Any
+    buffer: Any
+    blank: Any
+    places: Any
+
+
+ONE = argument_type(OneContact, CORE, VECTOR, VECTOR, PLACES)
+
+
+class Cores(NamedTuple):
+    """The contacts of one kind: `members` (count,) their numbers, and as rows of theirs what their cores hold, `roots`
+    the J (count, n n) of these before anything turned, what they remember, and numbers of their hooks."""
+
+    members: Any
+    states: Any
+    roots: Any
+    memory: Any
+    numbers: Any
+
+
+CORES = argument_type(Cores, INDICES, *(MATRIX,) * 4)
+
+
+class ContactMotion(NamedTuple):
+    """How the contacts of one kind move after a step: x (count, n) in the coordinates of their cores, p_n (count, 1)
+    and p_t (count, d)."""
+
+    x: Any
+    p_n: Any
+    p_t: Any
+
+
+CONTACT_MOTION = argument_type(ContactMotion, *(MATRIX,) * 3)
+
+
 class Outline(NamedTuple):
     """Of every contact the tangent axes in use (r, 2), and whether it is closed (r,)."""
 
@@ -100,12 +138,12 @@ def coordinates(core, u, x):
         x[a] = s / pivot if pivot > 0.0 else 0.0
 
 
-@kernel(types.void(MATRIX, INDICES, INDICES, VECTOR, MATRIX), checked=False)
-def all_coordinates(roots, members, first, u, x):
-    """x (count, n) of every contact's velocities u (R,) before anything turned; roots (count, n n) its J then."""
-    n = x.shape[1]
-    for j in range(members.shape[0]):
-        i = members[j]
+@kernel(types.void(CORES, INDICES, VECTOR, MATRIX), checked=False)
+def all_coordinates(cores, first, u, x):
+    """x (count, n) of every contact's velocities u (R,) before anything turned."""
+    n, roots = x.shape[1], cores.roots
+    for j in range(cores.members.shape[0]):
+        i = cores.members[j]
         for a in range(n):
             x[j, a] = 0.0
             if a < first[i + 1] - first[i]:
@@ -138,18 +176,13 @@ def root(core, W, origin, rows, mass):
                 core.J_t[a - 1, b] = s
 
 
-@kernel(
-    types.void(INDICES, GIVEN_DATA, types.float64, CORE, VECTOR, VECTOR, PLACES, OUTLINE, MATRIX, MATRIX), checked=False
-)
-def fill_cores(members, data, recovery, core, buffer, blank, places, outline, states, roots):
-    """The cores of some contacts, as rows of `states`, with the run's normal law and no hook yet, and their J as rows
-    of `roots`.
-
-    `blank` is what all begin with. An overlap is undone at `recovery` [m/s] at most.
-    """
-    for j in range(members.shape[0]):
-        i = members[j]
-        copy(blank, buffer)
+@kernel(types.void(CORES, GIVEN_DATA, types.float64, ONE, OUTLINE), checked=False)
+def fill_cores(cores, data, recovery, one, outline):
+    """What the cores hold with the run's normal law and no hook yet; overlaps go at `recovery` [m/s] at most."""
+    core, buffer = one.core, one.buffer
+    for j in range(cores.members.shape[0]):
+        i = cores.members[j]
+        copy(one.blank, buffer)
         a, rows, at = data.first[i], data.first[i + 1] - data.first[i], data.origin[i]
         largest = data.W[at]
         for k in range(1, rows):
@@ -172,17 +205,18 @@ def fill_cores(members, data, recovery, core, buffer, blank, places, outline, st
         discretise(core)
         if core.law == GAP:
             core.b_n[0] += max(0.0, -recovery - core.phi[0] / core.h)
-        copy(buffer, states[j])
-        copy(buffer[places.J :], roots[j])
-        draw(buffer, i, places, outline)
+        copy(buffer, cores.states[j])
+        copy(buffer[one.places.J :], cores.roots[j])
+        draw(buffer, i, one.places, outline)
 
 
-@kernel(types.void(MATRIX, MATRIX, types.boolean, CORE, VECTOR, VECTOR), checked=False)
-def find_new(states, memory, start, core, buffer, new):
+@kernel(types.void(CORES, types.boolean, ONE, VECTOR), checked=False)
+def find_new(cores, start, one, new):
     """new (count,): 1 for contacts without a past to estimate their normal impulse by (`estimate.is_new`)."""
-    for j in range(states.shape[0]):
-        copy(states[j], buffer)
-        new[j] = 1.0 if is_new(core, memory[j], start, NEGLIGIBLE * momentum(core), 0) else 0.0
+    core = one.core
+    for j in range(new.shape[0]):
+        copy(cores.states[j], one.buffer)
+        new[j] = 1.0 if is_new(core, cores.memory[j], start, NEGLIGIBLE * momentum(core), 0) else 0.0
 
 
 @kernel(I64(CORE, VECTOR, PLACES, types.float64, types.float64))
@@ -209,50 +243,47 @@ def damage(core, before, places, c, s):
     return FINE if (shut or same) and wrong <= BENDING * largest else BENT
 
 
-@kernel(I64(INDICES, MATRIX, MATRIX, MATRIX, VECTOR, GIVEN_T, CORE, VECTOR, PLACES, OUTLINE), checked=False)
-def call_given(members, states, memory, numbers, p_bar, given, core, buffer, places, outline):
+@kernel(I64(CORES, VECTOR, GIVEN_T, ONE, OUTLINE), checked=False)
+def call_given(cores, p_bar, given, one, outline):
     """The hook before a step, contact by contact; FINE, or what the first did that is wrong."""
-    for j in range(states.shape[0]):
-        copy(states[j], buffer)
+    core, buffer = one.core, one.buffer
+    for j in range(cores.members.shape[0]):
+        copy(cores.states[j], buffer)
         core.p_bar[0] = p_bar[j]
-        given(core, memory[j], core.own, numbers[j])
-        wrong = damage(core, states[j], places, core.frame[0, 0], core.frame[0, 1])
+        given(core, cores.memory[j], core.own, cores.numbers[j])
+        wrong = damage(core, cores.states[j], one.places, core.frame[0, 0], core.frame[0, 1])
         if wrong:
             return wrong
-        copy(buffer, states[j])
-        draw(buffer, members[j], places, outline)
+        copy(buffer, cores.states[j])
+        draw(buffer, cores.members[j], one.places, outline)
     return FINE
 
 
-@kernel(
-    I64(
-        INDICES, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, types.float64, AGAIN_T, CORE, VECTOR, PLACES, OUTLINE,
-        INDICES,
-    ), checked=False
-)  # fmt: skip
-def call_again(members, states, memory, numbers, x, p_n, p_t, largest, again, core, buffer, places, outline, asked):
+@kernel(I64(CORES, CONTACT_MOTION, types.float64, AGAIN_T, ONE, OUTLINE, INDICES), checked=False)
+def call_again(cores, found, largest, again, one, outline, asked):
     """The hook after a solve; asked (1,) receives how many contacts ask for another pass. FINE, or what is wrong.
 
-    x (count, .) the velocities in the cores' coordinates, p_n (count, 1), p_t (count, d) in the axes in use, `largest`
-    the largest impulse of all contacts [N s].
+    p_t is in the axes in use, `largest` the largest impulse of all contacts [N s].
     """
+    core, buffer = one.core, one.buffer
     asked[0] = 0
-    for j in range(states.shape[0]):
-        copy(states[j], buffer)
-        buffer[places.p_beyond] = largest
-        if again(core, memory[j], core.own, numbers[j], x[j], p_n[j], p_t[j]):
+    for j in range(cores.members.shape[0]):
+        copy(cores.states[j], buffer)
+        buffer[one.places.p_beyond] = largest
+        if again(core, cores.memory[j], core.own, cores.numbers[j], found.x[j], found.p_n[j], found.p_t[j]):
             asked[0] += 1
-        wrong = damage(core, states[j], places, 1.0, 0.0)
+        wrong = damage(core, cores.states[j], one.places, 1.0, 0.0)
         if wrong:
             return wrong
-        copy(buffer, states[j])
-        draw(buffer, members[j], places, outline)
+        copy(buffer, cores.states[j])
+        draw(buffer, cores.members[j], one.places, outline)
     return FINE
 
 
-@kernel(types.void(MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, REMEMBER_T, CORE, VECTOR), checked=False)
-def call_remember(states, memory, numbers, x, p_n, p_t, remember, core, buffer):
+@kernel(types.void(CORES, CONTACT_MOTION, REMEMBER_T, ONE), checked=False)
+def call_remember(cores, found, remember, one):
     """The hook after a step, p_t in the instant's own axes."""
-    for j in range(states.shape[0]):
-        copy(states[j], buffer)
-        remember(core, memory[j], core.own, numbers[j], x[j], p_n[j], p_t[j])
+    core = one.core
+    for j in range(cores.members.shape[0]):
+        copy(cores.states[j], one.buffer)
+        remember(core, cores.memory[j], core.own, cores.numbers[j], found.x[j], found.p_n[j], found.p_t[j])
