@@ -1,0 +1,167 @@
+"""P verdicts of boxes against definitions: `python -m tests.box_stress --count 2000 --samples 10000 --seed 1`.
+
+Boxes of order 2 to 12 with radii around the largest that keeps P. A verdict on all members is compared with all
+principal minors of all vertex matrices C - diag(z) D diag(z) (Bialas and Garloff 1984), computed exactly; members by
+chance must not contradict it, nor the verdict that no member is a P-matrix; the two members of "some" are checked.
+"""
+
+import argparse
+import itertools
+import sys
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from tests.boxes import rational
+from workbench.engine.timing import clock
+from workbench.matrices.intervals.box_classes import box_classes
+from workbench.matrices.intervals.largest_uncertainty import largest_uncertainty
+from workbench.matrices.intervals.p_box import all_p
+from workbench.readers.interval_matrix import IntervalMatrix
+
+SECONDS = 10.0
+FACTORS = fmpq(1, 2), fmpq(9, 10), fmpq(999, 1000), fmpq(1001, 1000), fmpq(11, 10), fmpq(2), fmpq(8)
+"""Radii, as multiples of the largest that keeps P."""
+SETS = 20
+"""Principal minors of every sample of a box whose members are all said to be P-matrices."""
+DOUBTFUL = 1e-6
+"""Minor, relative to the product of the largest entries of its rows, up to which it is computed exactly."""
+
+
+def index_sets(n: int) -> Iterator[tuple[int, ...]]:
+    for k in range(1, n + 1):
+        yield from itertools.combinations(range(n), k)
+
+
+def minor(A: fmpq_mat, a: tuple[int, ...]) -> fmpq:
+    return fmpq_mat([[A[i, j] for j in a] for i in a]).det()
+
+
+def all_vertices_p(box: IntervalMatrix) -> bool:
+    """Whether all minors of all vertex matrices are positive; each depends on the signs in its index set alone."""
+    C, D = box.centre.tolist(), box.radius.tolist()
+    for a in index_sets(box.order):
+        for z in itertools.product((1, -1), repeat=len(a) - 1):
+            signs = dict(zip(a, (1, *z), strict=True))
+            rows = [[C[i][j] - D[i][j] if signs[i] == signs[j] else C[i][j] + D[i][j] for j in a] for i in a]
+            if fmpq_mat(rows).det() <= 0:
+                return False
+    return True
+
+
+def is_p(A: fmpq_mat) -> bool:
+    return all(minor(A, a) > 0 for a in index_sets(A.nrows()))
+
+
+class Samples:
+    """Members C + D k / 8 with whole k from -8 to 8, every fourth of them a corner, as doubles and exactly."""
+
+    def __init__(self, box: IntervalMatrix, count: int, rng: np.random.Generator) -> None:
+        n = box.order
+        self.box, self.k = box, rng.integers(-8, 9, (count, n, n))
+        self.k[::4] = rng.choice([-8, 8], self.k[::4].shape)
+        C, D = (
+            np.array([[float(int(x.p) / int(x.q)) for x in row] for row in X.tolist()])
+            for X in (box.centre, box.radius)
+        )
+        self.values = C + D * self.k / 8
+
+    def exact(self, i: int) -> fmpq_mat:
+        C, D, n = self.box.centre, self.box.radius, self.box.order
+        return fmpq_mat([[C[a, b] + D[a, b] * fmpq(int(self.k[i, a, b]), 8) for b in range(n)] for a in range(n)])
+
+    def may_be_positive(self, which: np.ndarray, a: tuple[int, ...]) -> np.ndarray:
+        """Which of some samples have a minor that is positive, or so small that rounding may hide it."""
+        part = self.values[np.ix_(which, a, a)]
+        return np.linalg.det(part) > -DOUBTFUL * np.abs(part).max(axis=2).prod(axis=1)
+
+    def surely_positive(self, which: np.ndarray, a: tuple[int, ...]) -> np.ndarray:
+        part = self.values[np.ix_(which, a, a)]
+        return np.linalg.det(part) > DOUBTFUL * np.abs(part).max(axis=2).prod(axis=1)
+
+
+def not_p(samples: Samples) -> bool:
+    """Whether no sample is a P-matrix."""
+    left = np.arange(len(samples.k))
+    for a in index_sets(samples.box.order):
+        left = left[samples.may_be_positive(left, a)]
+        if not left.size:
+            return True
+    return not any(is_p(samples.exact(i)) for i in left)
+
+
+def positive(samples: Samples, rng: np.random.Generator) -> bool:
+    """Whether the samples' minors are positive, as many as `SETS`."""
+    every, n = np.arange(len(samples.k)), samples.box.order
+    for _ in range(SETS):
+        a = tuple(np.flatnonzero(rng.random(n) < rng.random()).tolist()) or (int(rng.integers(n)),)
+        doubtful = every[~samples.surely_positive(every, a)]
+        if any(minor(samples.exact(i), a) <= 0 for i in doubtful):
+            return False
+    return True
+
+
+def random_boxes(rng: np.random.Generator) -> Iterator[IntervalMatrix]:
+    """Boxes around matrices of three families, mostly with radii around the largest that keeps P, order after order."""
+    while True:
+        for n in range(2, 13):
+            G, K = rng.standard_normal((2, n, n))
+            C = G @ G.T / n + 0.1 * np.eye(n)
+            if rng.random() < 0.5:
+                C += 0.5 * (K - K.T)
+            if rng.random() < 0.3:
+                C = C * np.exp(rng.standard_normal(n))[:, None]
+            D = np.abs(C) * rng.random((n, n)) * (rng.random((n, n)) < rng.choice([0.2, 0.6, 1.0]))
+            box = IntervalMatrix(rational(np.round(64 * C) / 64), rational(np.round(64 * D) / 64))
+            if rng.random() < 0.25:
+                # Around a matrix that is none: for small radii no member is.
+                few = rng.permutation(n)[: rng.integers(1, n + 1)]
+                C[few, few] -= rng.random() * np.diag(C)[few] + np.linalg.eigvalsh(C + C.T)[-1] * rng.random()
+                yield IntervalMatrix(rational(np.round(64 * C) / 64), box.radius)
+                continue
+            found = largest_uncertainty(box, "P", clock() + SECONDS)
+            if found.upper:
+                yield box.scaled(FACTORS[rng.integers(len(FACTORS))] * found.upper)
+
+
+def failure(box: IntervalMatrix, samples: Samples, rng: np.random.Generator, seen: Counter) -> str:
+    """What is wrong with the verdicts on a box; empty where nothing is."""
+    known, _ = box_classes(box, clock() + SECONDS)
+    p, every = known["P"], all_p(box, clock() + SECONDS).verdict
+    seen[p.verdict] += 1
+    seen["P of all undecided"] += every == "undecided"
+    if every != "undecided" and (every == "all") != all_vertices_p(box):
+        return f"P of all members: {every}"
+    if p.verdict == "all" and not positive(samples, rng):
+        return "a member is no P-matrix"
+    if p.verdict == "none" and not not_p(samples):
+        return "a member is a P-matrix"
+    if p.verdict == "some" and not (is_p(p.inside.matrix) and not is_p(p.outside.matrix)):
+        return "the members of both kinds are not"
+    if any(x.matrix not in box for x in (p.inside, p.outside) if x):
+        return "a member is not in the box"
+    return ""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--samples", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    rng, seen, wrong = np.random.default_rng(args.seed), Counter[str](), 0
+    for k, box in enumerate(itertools.islice(random_boxes(rng), args.count), 1):
+        reason = failure(box, Samples(box, args.samples, rng), rng, seen)
+        if reason:
+            wrong += 1
+            print(f"box {k}: {reason}\n{box.centre}\n{box.radius}")
+        if k % 50 == 0:
+            print(f"{k} boxes, {wrong} wrong; {dict(seen)}", flush=True)
+    print(f"{args.count} boxes, {wrong} wrong; verdicts on P: {dict(seen)}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
