@@ -112,6 +112,16 @@ def test_where_the_criterion_holds_there_is_one_solution_and_where_it_fails_its_
     assert min(counted.values()) >= 5
 
 
+def test_a_witness_is_moved_on_where_its_determinant_is_zero():
+    """In the direction (0, -1) the determinant is h - 1, with h = |u_t| / (mu p_n), which begins at 1."""
+    W = [[1, 1, 0], [1, 1, 1], [0, 1, 5]]
+    x = criterion(W, 1)
+    assert x.verdict == "not unique"
+    friction = rational_friction(np.asarray(W, float), np.zeros(3), np.ones(1), 2)
+    friction.q[:] = x.q
+    assert any(s.index == -1 for s in coulomb_solutions(friction, clock() + 60).points)
+
+
 def test_the_border_of_the_criterion_is_undecided():
     assert criterion([[1, 0.5], [0.5, 1]], 2, 1).verdict == "undecided"
     assert criterion([[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]], 2).verdict == "undecided"
