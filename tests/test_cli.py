@@ -408,3 +408,12 @@ def test_check_refuses_a_rectangle_in_one_line(tmp_path, capsys):
     error = capsys.readouterr().err
     assert "2 x 3" in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "help_of"),
+    [(["solve", "x", "--wrong"], "workbench solve"), (["list", "-z"], "workbench list"), (["-z", "list"], "workbench")],
+)
+def test_an_unknown_option_points_to_the_help_of_its_command(words, help_of, capsys):
+    assert main(words) == 2
+    assert capsys.readouterr().err.endswith(f" (see {help_of} --help)\n")

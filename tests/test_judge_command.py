@@ -12,6 +12,7 @@ from workbench.judge.contacts import SYMPTOMS, by_contact
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.readers.answers import write_answer
 from workbench.readers.fclib import write_fclib
+from workbench.readers.files import write_problem_file
 
 
 def brick(mu: float = 0.3, push: float = 0.5) -> FrictionProblem:
@@ -144,3 +145,13 @@ def test_mistakes_are_reported(tmp_path):
     write_fclib(brick(), tmp_path / "alone.hdf5")
     with pytest.raises(DataError, match="solution"):
         wb.verdict(tmp_path / "alone.hdf5")
+
+
+@pytest.mark.parametrize("ending", [".npz", ".hdf5", ".dat"])
+def test_a_problem_without_a_solution_is_told_what_is_missing(tmp_path, capsys, ending):
+    path = tmp_path / f"problem{ending}"
+    write_problem_file(brick(), path)
+    assert main(["judge", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"workbench: problem{ending} holds no solution; give a file with one: impulses p in .npz")
+    assert said.count("\n") == 1

@@ -21,6 +21,13 @@ class Parser(argparse.ArgumentParser):
                 f"(see {self.prog} --help)"
             )
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Refuse unknown options here: argparse leaves those of a command to the parser of all commands."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found, unknown
+
     def error(self, message: str) -> NoReturn:
         raise WorkbenchError(f"{message} (see {self.prog} --help)")
 

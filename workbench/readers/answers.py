@@ -51,25 +51,27 @@ def write_answer(problem: FileProblem, values: Mapping[str, Array], path: str | 
 
 
 def read_answer(path: str | Path, problem: FileProblem) -> Array:
-    """Read the impulses p, or unknowns z, of a solution of a problem of this size (n,). Raises DataError."""
+    """Read the impulses p, or unknowns z, of a solution of a problem of this size (n,). Raises DataError.
+
+    The error of a file without a solution names the files that can hold one.
+    """
     path, friction = Path(path), isinstance(problem, FrictionProblem | GlobalFrictionProblem)
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "does not exist"
         raise DataError(f"{path.name} {what}; give a file with a solution")
-    suffix, name = path.suffix.lower(), "p" if friction else "z"
+    suffix, name, found = path.suffix.lower(), "p" if friction else "z", None
     if suffix in (".hdf5", ".h5") and friction:
         from workbench.readers.fclib import read_solution
 
         found = read_solution(path)
-        if found.size == problem.size:
+        if found is not None and found.size == problem.size:
             found = found[normals_first(problem.contacts, problem.d)]  # type: ignore[union-attr]
     elif suffix in (".npz", ".csv"):
-        arrays = read_arrays(path, QUANTITIES) if suffix == ".npz" else _read_csv(path)
-        if name not in arrays:
-            raise DataError(f"{path.name} has no {name}, the name of a solution of this kind of problem")
-        found = np.asarray(arrays[name], dtype=float)
-    else:
-        raise DataError(f"{path.name} is not a solution of this kind of problem: {', '.join(ENDINGS)} can be read")
+        found = (read_arrays(path, QUANTITIES) if suffix == ".npz" else _read_csv(path)).get(name)
+    if found is None:
+        right = "impulses p in .npz or .csv, or FCLIB HDF5 with a group solution" if friction else "z in .npz or .csv"
+        raise DataError(f"{path.name} holds no solution; give a file with one: {right}")
+    found = np.asarray(found, dtype=float)
     if found.shape != (problem.size,):
         raise DataError(f"{path.name} holds {name} of shape {found.shape}; this problem has {problem.size} unknowns")
     if not np.isfinite(found).all():

@@ -39,9 +39,16 @@ def read_fclib(path: str | Path) -> FrictionProblem | GlobalFrictionProblem:
     return _read(path, _problem)
 
 
-def read_solution(path: str | Path) -> Array:
-    """Read the impulses r (n,) of a file's `solution`, contact by contact. Raises DataError as `read_fclib` does."""
-    return _read(path, lambda file, name, most: _Group(file, "solution", name, most).array("r"))
+def read_solution(path: str | Path) -> Array | None:
+    """Read the impulses r (n,) of a file's group `solution`, contact by contact; None if there is no such group.
+
+    Raises DataError as `read_fclib` does.
+    """
+
+    def impulses(file: h5py.File, name: str, most: int) -> Array | None:
+        return _Group(file, "solution", name, most).array("r") if "solution" in file else None
+
+    return _read(path, impulses)
 
 
 def _read(path: str | Path, what: Callable[[h5py.File, str, int], T]) -> T:
