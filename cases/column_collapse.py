@@ -32,21 +32,21 @@ class ColumnCollapse(GrainCase):
     """A round column of grains, held by a tube until the time `release`."""
 
     name: ClassVar[str] = "column-collapse"
-    description: ClassVar[str] = "a column of N grains, rid of the tube it settled in, falls apart on rough ground"
+    description: ClassVar[str] = "a column of N grains collapses on rough ground when its tube is removed"
     source: ClassVar[str] = "after Lube, Huppert, Sparks & Hallworth 2004, J. Fluid Mech. 508"
     duration: ClassVar[float] = 0.7
     measures: ClassVar[dict[str, tuple[str, str]]] = {
-        "runout": ("1", "how much farther from the axis than the column's foot nine tenths of the grains end, in feet"),
-        "height": ("m", "height of the grains' common centre at the end"),
-        "slope": ("deg", "of the cone whose centre is as high, and within half of whose radius are half of the grains"),
-        "fall_time": ("s", "after the tube is gone, until the grains' common centre has fallen half of its way"),
+        "runout": ("1", "(r - r0)/r0, r0 the column's radius and r the final radius that encloses 90 % of the grains"),
+        "height": ("m", "final height of the grains, mean over their centres"),
+        "slope": ("deg", "slope of the cone with the same mean height and half of the grains within half its radius"),
+        "fall_time": ("s", "time from the removal of the tube until half of the mean height's total fall"),
     }
 
     radius: float = quantity(0.005, "m", "mean radius", "positive")
-    spread: float = quantity(0.1, "-", "radii are uniform in radius (1 -+ spread)", "nonnegative")
+    spread: float = quantity(0.1, "-", "relative spread: radii are uniform in radius (1 ± spread)", "nonnegative")
     slender: float = quantity(1.5, "-", "ratio of the column's height to its radius", "positive")
 
-    release: float = quantity(0.2, "s", "time at which the tube is gone", "nonnegative")
+    release: float = quantity(0.2, "s", "time at which the tube is removed", "nonnegative")
 
     @property
     def foot(self) -> float:
@@ -82,7 +82,7 @@ def layers_of_ground(room: float, radius: float) -> np.ndarray:
     if not room <= FARTHEST * radius:
         raise DataError(
             f"column-collapse: ground out to {room:g} m of grains of radius {radius:g} m; up to {FARTHEST} radii are "
-            "possible: fewer grains, or a column that is neither so slender nor so flat"
+            "possible; use fewer grains, or a less slender or less flat column"
         )
     k = np.arange(-int(room / radius) - 1, int(room / radius) + 2)
     i, j = np.meshgrid(k, k)

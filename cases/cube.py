@@ -41,7 +41,7 @@ class Cube(RigidBodies):
     """DETC2017-67988, Table 1."""
 
     name: ClassVar[str] = "cube"
-    description: ClassVar[str] = "a cube sliding and turning on four vertices until it rests; redundant contacts"
+    description: ClassVar[str] = "a cube sliding and rotating on four vertices until it rests; redundant contacts"
     source: ClassVar[str] = "Peiret, Kövecses & Font-Llagunes, DETC2017-67988, Table 1"
     size: ClassVar[tuple[int, int, int, int]] = (6, 0, 4, 2)
     duration: ClassVar[float] = 0.8

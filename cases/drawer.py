@@ -75,8 +75,8 @@ class Drawer(Case):
     offset: float = quantity(0.3, "m", "distance e of the centre of mass from the slot", "nonnegative")
     mu: float = quantity(0.2, "-", "friction coefficient of both pins", "nonnegative")
     pull: float = quantity(10.0, "N", "force F along the slot")
-    handle: float = quantity(-0.1, "m", "how far d from the centre towards the slot the pull acts")
-    eps: float = quantity(1e-6, "1/kg", "compliance of a pin's two sides, which leaves no preload", "positive")
+    handle: float = quantity(-0.1, "m", "offset d of the pull from the centre towards the slot")
+    eps: float = quantity(1e-6, "1/kg", "compliance of a pin's two sides, without preload", "positive")
     eps_t: float = quantity(1e-2, "1/kg", "compliance of a pin's two friction rows", "nonnegative")
     speed: float = quantity(0.5, "m/s", "initial speed")
 

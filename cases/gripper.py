@@ -75,10 +75,10 @@ class Gripper(Case):
 
     m: float = quantity(0.2, "kg", "mass of the ball", "positive")
     R: float = quantity(0.05, "m", "radius of the ball", "positive")
-    m_finger: float = quantity(2.0, "kg", "mass of either finger", "positive")
+    m_finger: float = quantity(2.0, "kg", "mass of each finger", "positive")
     m_carriage: float = quantity(2.0, "kg", "mass of the carriage", "positive")
     mu: float = quantity(0.3, "-", "friction coefficient", "nonnegative")
-    squeeze: float = quantity(14.0, "N", "force F on either finger", "nonnegative")
+    squeeze: float = quantity(14.0, "N", "force F on each finger", "nonnegative")
     lift: float = quantity(10.0, "N", "force L on the carriage", "nonnegative")
     gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "positive")
 

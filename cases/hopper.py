@@ -32,18 +32,18 @@ class Hopper(GrainCase):
     """A round bin; its floor z = 0 has a hole from the time `opens` on."""
 
     name: ClassVar[str] = "hopper"
-    description: ClassVar[str] = "N grains run out of a bin through a round hole in its floor"
+    description: ClassVar[str] = "N grains flow out of a bin through a round hole in its floor"
     source: ClassVar[str] = "after Beverloo, Leniger & van de Velde 1961, Chem. Eng. Sci. 15"
     duration: ClassVar[float] = 1.0
     measures: ClassVar[dict[str, tuple[str, str]]] = {
-        "discharge": ("kg/s", "rate at which grains pass the hole, from the second to the sixth tenth of what passes"),
-        "delay": ("s", "after the opening, until a tenth of the grains have passed the hole"),
-        "bulk": ("kg/m3", "mass of the grains by the space that they take up, in the bin as the hole opens"),
-        "height": ("m", "height of the grains' common centre as the hole opens: looser grains stand higher"),
+        "discharge": ("kg/s", "mass flow through the hole, fitted from 20 % to 60 % of what passes"),
+        "delay": ("s", "time from the opening until 10 % of the grains have passed the hole"),
+        "bulk": ("kg/m3", "bulk density of the grains in the bin when the hole opens"),
+        "height": ("m", "mean height of the grains when the hole opens; larger for looser packings"),
     }
 
     radius: float = quantity(0.005, "m", "mean radius", "positive")
-    spread: float = quantity(0.1, "-", "radii are uniform in radius (1 -+ spread)", "nonnegative")
+    spread: float = quantity(0.1, "-", "relative spread: radii are uniform in radius (1 ± spread)", "nonnegative")
     opening: float = quantity(0.045, "m", "diameter of the hole", "positive")
     bin: float = quantity(0.08, "m", "diameter of the bin", "positive")
     opens: float = quantity(0.2, "s", "time at which the hole opens", "nonnegative")

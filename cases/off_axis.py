@@ -40,7 +40,7 @@ class OffAxis(Case):
     """Isotropy of friction in isolation."""
 
     name: ClassVar[str] = "off-axis"
-    description: ClassVar[str] = "a particle pulled along a rough plane off the axes: the path must be straight"
+    description: ClassVar[str] = "a particle pulled along a rough plane at an angle to the axes; its path is straight"
     source: ClassVar[str] = "after Horak & Trinkle 2019, IEEE RA-L 4(2), friction off the axes"
     size: ClassVar[tuple[int, int, int, int]] = (3, 0, 1, 2)
     duration: ClassVar[float] = 0.5
@@ -51,7 +51,7 @@ class OffAxis(Case):
     m: float = quantity(0.2, "kg", "mass", "positive")
     mu: float = quantity(0.3, "-", "friction coefficient", "nonnegative")
     pull: float = quantity(float(np.hypot(1.0, 0.8)), "N", "force along the plane", "positive")
-    direction: float = quantity(float(np.degrees(np.arctan2(0.8, -1.0))), "deg", "of the pull, from the x axis")
+    direction: float = quantity(float(np.degrees(np.arctan2(0.8, -1.0))), "deg", "pull direction, from the x axis")
     gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "positive")
 
     def start(self) -> tuple[Array, Array]:

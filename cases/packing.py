@@ -23,8 +23,8 @@ class Packing(GrainCase):
     description: ClassVar[str] = "N spheres in contact on a floor: moving at random, at rest or sheared"
     duration: ClassVar[float] = 0.01
 
-    speed: float = quantity(0.2, "m/s", "standard deviation of the velocities, and of the angular ones [rad/s]")
-    shear: float = quantity(0.0, "1/s", "horizontal velocity, by height")
+    speed: float = quantity(0.2, "m/s", "standard deviation of the velocities, and of the angular velocities [rad/s]")
+    shear: float = quantity(0.0, "1/s", "shear rate: horizontal velocity over height")
     density: float = quantity(1000.0, "kg/m3", "density of the spheres", "positive")
 
     def scene(self) -> Grains:

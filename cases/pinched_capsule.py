@@ -72,10 +72,10 @@ class PinchedCapsule(Case):
 
     m: float = quantity(0.5, "kg", "mass of the capsule", "positive")
     R: float = quantity(0.03, "m", "radius", "positive")
-    half: float = quantity(0.05, "m", "half the distance of the end spheres' centres", "positive")
-    m_plate: float = quantity(1.0, "kg", "mass of either plate", "positive")
+    half: float = quantity(0.05, "m", "half the distance between the centres of the end spheres", "positive")
+    m_plate: float = quantity(1.0, "kg", "mass of each plate", "positive")
     mu: float = quantity(0.4, "-", "friction coefficient", "nonnegative")
-    squeeze: float = quantity(10.0, "N", "force F on either plate", "nonnegative")
+    squeeze: float = quantity(10.0, "N", "force F on each plate", "nonnegative")
     gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "nonnegative")
 
     @property

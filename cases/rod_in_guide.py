@@ -73,7 +73,7 @@ class RodInGuide(UniformRod):
     mu_guide: float = quantity(0.2, "-", "friction coefficient of the guide", "nonnegative")
     mu_wall: float = quantity(0.2, "-", "friction coefficient of the wall", "nonnegative")
     gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "positive")
-    eps: float = quantity(1e-6, "1/kg", "compliance of the guide's two sides, which leaves no preload", "positive")
+    eps: float = quantity(1e-6, "1/kg", "compliance of the guide's two sides, without preload", "positive")
     eps_t: float = quantity(1e-2, "1/kg", "compliance of the guide's two friction rows", "nonnegative")
     angle: float = quantity(60.0, "deg", "initial angle of the rod from the guide")
     spin: float = quantity(-1.0, "rad/s", "initial rate of the angle; negative: the rod comes down")

@@ -22,18 +22,16 @@ class RotatingDrum(GrainCase):
     """The axis of the drum is y; its ends are smooth, its wall has the friction coefficient of the grains."""
 
     name: ClassVar[str] = "rotating-drum"
-    description: ClassVar[str] = "N grains in a drum that turns: the slope that their surface keeps"
+    description: ClassVar[str] = "N grains in a rotating drum: slope of their surface"
     duration: ClassVar[float] = 2.0
     measures: ClassVar[dict[str, tuple[str, str]]] = {
-        "slope": ("deg", "by which the grains' centre is away from below the axis, the mean of the run's second half"),
+        "slope": ("deg", "angle between the grains' mean position and the vertical, mean over the second half"),
     }
 
     radius: float = quantity(0.005, "m", "mean radius", "positive")
-    spread: float = quantity(0.1, "-", "radii are uniform in radius (1 -+ spread)", "nonnegative")
+    spread: float = quantity(0.1, "-", "relative spread: radii are uniform in radius (1 ± spread)", "nonnegative")
     drum: float = quantity(0.14, "m", "diameter of the drum", "positive")
-    filling: float = quantity(
-        0.4, "-", "share of the drum that the grains fill; the drum is as long as that takes", "positive"
-    )
+    filling: float = quantity(0.4, "-", "filled fraction of the drum, which sets its length", "positive")
     turning: float = quantity(1.0, "rad/s", "angular velocity of the drum")
 
     @property

@@ -100,7 +100,7 @@ class Sheath(Case):
         climbed = float(np.abs(reference.states_q[:, 2] - self.R).max())
         return [
             Truth("final speed", float(reference.states_v[-1, 0]), speed, 1e-11 * (slid + speed), "m/s", source),
-            Truth("height gained", climbed, 0.0, 1e-12 * self.R, "m", "Signorini's law is blind to sliding"),
+            Truth("height gained", climbed, 0.0, 1e-12 * self.R, "m", "Signorini's law does not depend on sliding"),
             Truth("impulse at the upper face", float(reference.p_n[:, 1].sum()), 0.0, 1e-12 * self.m, "N s", source),
         ]
 

@@ -44,18 +44,18 @@ class Silo(GrainCase):
     """A round bin with the grains' friction coefficient, on a rough floor."""
 
     name: ClassVar[str] = "silo"
-    description: ClassVar[str] = "N grains in a narrow bin whose wall rises: the floor carries a part of their weight"
+    description: ClassVar[str] = "N grains in a narrow bin with a rising wall: the floor carries part of their weight"
     source: ClassVar[str] = "after Janssen 1895, Z. Ver. dt. Ing. 39"
     duration: ClassVar[float] = 0.64
     measures: ClassVar[dict[str, tuple[str, str]]] = {
-        "floor": ("1", "share of the grains' weight that the floor carries, the mean of the run's last fifth"),
-        "sideways": ("1", "K, ratio of lateral to vertical pressure, with which Janssen's law gives that share"),
-        "height": ("m", "height of the grains' common centre at the end"),
+        "floor": ("1", "fraction of the grains' weight on the floor, mean over the last fifth of the run"),
+        "sideways": ("1", "ratio K of lateral to vertical pressure for which Janssen's law gives that fraction"),
+        "height": ("m", "final height of the grains, mean over their centres"),
     }
 
     N: float = quantity(200, "-", "number of grains", "count")
     radius: float = quantity(0.005, "m", "mean radius", "positive")
-    spread: float = quantity(0.1, "-", "radii are uniform in radius (1 -+ spread)", "nonnegative")
+    spread: float = quantity(0.1, "-", "relative spread: radii are uniform in radius (1 ± spread)", "nonnegative")
     bin: float = quantity(0.04, "m", "diameter of the bin", "positive")
     rising: float = quantity(0.02, "m/s", "speed at which the wall rises")
 

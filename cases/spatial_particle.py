@@ -47,7 +47,7 @@ class SpatialParticle(Particle):
     """Isotropic friction: a straight path in every direction."""
 
     name: ClassVar[str] = "spatial-particle"
-    description: ClassVar[str] = "a particle thrown over a rough plane at an angle to the axes: impact, sliding, rest"
+    description: ClassVar[str] = "a particle thrown onto a rough plane at an angle to the axes: impact, sliding, rest"
     source: ClassVar[str] = "Trinkle, lecture notes “Add Coulomb friction”, 2018, p. 5, 6"
     size: ClassVar[tuple[int, int, int, int]] = (3, 0, 1, 2)
     fill: ClassVar[Any] = staticmethod(fill)

@@ -77,7 +77,7 @@ class SphereStack(RigidBodies):
 
     m: float = quantity(0.2, "kg", "mass of a ball", "positive")
     R: float = quantity(0.05, "m", "radius of a ball", "positive")
-    space: float = quantity(0.002, "m", "between any two of the lower balls", "positive")
+    space: float = quantity(0.002, "m", "gap between any two of the lower balls", "positive")
     mu: float = quantity(0.4, "-", "friction coefficient between the balls", "nonnegative")
     mu_floor: float = quantity(0.3, "-", "friction coefficient of the floor", "nonnegative")
 

@@ -56,7 +56,7 @@ class StackedCubes(RigidBodies):
     """Redundant contacts and a mass ratio of a million."""
 
     name: ClassVar[str] = "stacked-cubes"
-    description: ClassVar[str] = "a heavy cube resting on a light one; redundant contacts, bad conditioning"
+    description: ClassVar[str] = "a heavy cube at rest on a light one; redundant contacts, ill-conditioned"
     source: ClassVar[str] = "after Le Lidec et al. 2024, Contact models in robotics, IEEE T-RO 40"
     size: ClassVar[tuple[int, int, int, int]] = (12, 0, 8, 2)
     duration: ClassVar[float] = 0.05
@@ -64,8 +64,8 @@ class StackedCubes(RigidBodies):
     fill: ClassVar[Any] = staticmethod(fill)
 
     m: float = quantity(1.0, "kg", "mass of the light cube, below", "positive")
-    ratio: float = quantity(1e6, "-", "mass of the upper cube over that of the lower one", "positive")
-    edge: float = quantity(0.1, "m", "edge of either cube", "positive")
+    ratio: float = quantity(1e6, "-", "ratio of the upper cube's mass to the lower one's", "positive")
+    edge: float = quantity(0.1, "m", "edge of each cube", "positive")
     mu: float = quantity(0.5, "-", "friction coefficient", "nonnegative")
 
     def inertias(self) -> Array:

@@ -42,7 +42,7 @@ class Table(RigidBodies):
     """The threshold between static and kinetic friction, with redundant contacts."""
 
     name: ClassVar[str] = "table"
-    description: ClassVar[str] = "a table on four legs on a slowly tilted plane: holds up to mu_s, slides under mu"
+    description: ClassVar[str] = "a table on a slowly tilted plane: sticks up to tan(angle) = mu_s, then slides with mu"
     source: ClassVar[str] = "textbook: angle of friction"
     size: ClassVar[tuple[int, int, int, int]] = (6, 0, 4, 2)
     duration: ClassVar[float] = 1.5
@@ -51,11 +51,11 @@ class Table(RigidBodies):
 
     v_th: float = quantity(1e-6, "m/s", "speed below which a contact counts as sticking", "positive")
     m: float = quantity(10.0, "kg", "mass, all of it in the top", "positive")
-    length: float = quantity(1.2, "m", "distance of the legs down the slope", "positive")
-    width: float = quantity(0.8, "m", "distance of the legs across", "positive")
+    length: float = quantity(1.2, "m", "distance between the legs down the slope", "positive")
+    width: float = quantity(0.8, "m", "distance between the legs across the slope", "positive")
     height: float = quantity(0.7, "m", "height of the top", "positive")
     mu: float = quantity(0.3, "-", "kinetic friction coefficient", "nonnegative")
-    mu_s: float = quantity(0.4, "-", "static friction coefficient; below mu it is not used", "nonnegative")
+    mu_s: float = quantity(0.4, "-", "static friction coefficient; not used if below mu", "nonnegative")
     angle: float = quantity(12.0, "deg", "tilt of the plane at the start")
     rate: float = quantity(10.0, "deg/s", "rate of tilting")
 

@@ -121,7 +121,7 @@ class ThreeBodies(RigidBodies):
     width: float = quantity(0.3, "m", "width of the plank", "positive")
     thickness: float = quantity(0.04, "m", "thickness of the plank", "positive")
     radius: float = quantity(0.05, "m", "radius of the support and of the roller's balls", "positive")
-    gauge: float = quantity(0.2, "m", "distance of the roller's balls", "positive")
+    gauge: float = quantity(0.2, "m", "distance between the roller's balls", "positive")
     radius_ball: float = quantity(0.06, "m", "radius of the ball on the plank", "positive")
     support: float = quantity(-0.6, "m", "x of the support")
     roller: float = quantity(0.4, "m", "initial x of the roller")
@@ -133,7 +133,7 @@ class ThreeBodies(RigidBodies):
     rise: float = quantity(1.0, "m/s2", "upward acceleration of the platform", "nonnegative")
     belt: float = quantity(1.5, "m/s2", "acceleration of the belt along x")
     speed: float = quantity(1.0, "m/s", "initial speed of the ball", "positive")
-    direction: float = quantity(15.0, "deg", "its direction, from the x axis")
+    direction: float = quantity(15.0, "deg", "direction of that speed, from the x axis")
 
     def inertias(self) -> Array:
         plank, across = self.m_plank / 12, 0.25 * self.m_roller * self.gauge**2

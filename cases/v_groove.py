@@ -50,7 +50,7 @@ class VGroove(Case):
     """Self-stress in its simplest form: unique forces while the disc spins, an interval at rest."""
 
     name: ClassVar[str] = "v-groove"
-    description: ClassVar[str] = "a spinning disc in a V groove: both walls brake it; at rest the forces are not unique"
+    description: ClassVar[str] = "a spinning disc braked by both walls of a V groove; at rest the forces are not unique"
     source: ClassVar[str] = "textbook statics; Coulomb's law at two walls"
     size: ClassVar[tuple[int, int, int, int]] = (3, 0, 2, 1)
     duration: ClassVar[float] = 0.5

@@ -67,7 +67,7 @@ class Woodpecker(Case):
 
     name: ClassVar[str] = "woodpecker"
     description: ClassVar[str] = (
-        "a bird on a spring whose sleeve jams and slides on a pole: the toy, in its limit cycle"
+        "the woodpecker toy in its limit cycle: a bird on a spring whose sleeve jams and slides on a pole"
     )
     source: ClassVar[str] = "Glocker & Studer 2005, Multibody Syst. Dyn. 13; also an example of Siconos"
     size: ClassVar[tuple[int, int, int, int]] = (3, 0, 3, 1)
@@ -84,15 +84,15 @@ class Woodpecker(Case):
     r_O: float = quantity(0.0025, "m", "radius of the pole", "positive")
     r_M: float = quantity(0.0031, "m", "inner radius of the sleeve", "positive")
     h_M: float = quantity(0.0058, "m", "half height of the sleeve", "positive")
-    l_M: float = quantity(0.010, "m", "from the pole's axis to the spring", "positive")
-    l_G: float = quantity(0.015, "m", "from the spring to the bird's centre", "positive")
+    l_M: float = quantity(0.010, "m", "distance of the spring from the pole's axis", "positive")
+    l_G: float = quantity(0.015, "m", "distance of the bird's centre from the spring", "positive")
     h_S: float = quantity(0.020, "m", "height of the beak above the bird's centre", "positive")
     l_S: float = quantity(0.0201, "m", "reach of the beak", "positive")
     c: float = quantity(0.0056, "N m/rad", "stiffness of the spring", "positive")
     mu: float = quantity(0.3, "-", "friction coefficient", "nonnegative")
     e: float = quantity(0.5, "-", "restitution of the beak, at most 1", "nonnegative")
     gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "positive")
-    speed: float = quantity(-0.3411, "m/s", "initial velocity of the sleeve, which is on its lower edge")
+    speed: float = quantity(-0.3411, "m/s", "initial velocity of the sleeve, whose lower edge touches the pole")
     lean: float = quantity(-0.2788, "rad", "initial angle of the bird")
     spin: float = quantity(-7.4583, "rad/s", "initial rate of that angle")
 

@@ -39,7 +39,7 @@ def anitescu_potra(
     axes: Axes = "fixed",
     restitution: Annotated[
         Literal["newton", "poisson"],
-        "Newton's, as the normal law of the run has it, or Poisson's with a second LCP a step",
+        "restitution: Newton's, by the normal law of the run, or Poisson's, with a second LCP per step",
     ] = "newton",
 ) -> Declaration:
     numbers = (AXES[axes],)

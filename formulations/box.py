@@ -23,14 +23,14 @@ SETTLED = 1e-12
 
 @formulation(
     "box",
-    friction="each friction component within a bound of its own",
+    friction="box: a separate bound for each friction component",
     source="Lacoursière 2006, A regularized time stepper for multibody systems, UMINF 06.04",
 )
 def box_friction(
     s: ContactSymbols,
     bounds: Annotated[
         Literal["last", "iterated", "coupled"],
-        "normal impulses that bound friction: the last step's, iterated to the step's own, or coupled as a pyramid",
+        "normal impulses that bound friction: the last step's, this step's by iteration, or coupled (pyramid)",
     ] = "last",
     axes: Axes = "fixed",
 ) -> Declaration:

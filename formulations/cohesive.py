@@ -20,10 +20,10 @@ from workbench.mechanics.law import Law
 
 @formulation(
     "cohesive",
-    friction="exact Coulomb friction of contacts that bear a pull",
+    friction="exact Coulomb friction with cohesion",
     source="Raous, Cangémi & Cocu 1999, Comput. Methods Appl. Mech. Eng. 177 (adhesion of full intensity)",
 )
-def cohesive(s: ContactSymbols, cohesion: Annotated[float, "the pull that a contact bears [N]"] = 1.0) -> Declaration:
+def cohesive(s: ContactSymbols, cohesion: Annotated[float, "tensile strength of a contact [N]"] = 1.0) -> Declaration:
     if not (np.isfinite(cohesion) and cohesion >= 0):
         raise ModellingError(f"cohesion={cohesion:g}; a number >= 0 [N] is needed")
     pull = cp.Parameter(s.r, nonneg=True, name="pull")

@@ -32,16 +32,16 @@ from workbench.mechanics.core import AXES, rate, turn_axes
 
 @formulation(
     "comfree",
-    friction="polyhedral cone with associated flow, a spring at every facet",
+    friction="polyhedral cone with associated flow, one spring per facet",
     source="Jin 2024, arXiv 2408.07855",
-    condition="contacts may give way and, sliding, open",
+    condition="contacts may be compliant, and may open while they slide",
 )
 def comfree(
     s: ContactSymbols,
     directions: Directions = 4,
     axes: Axes = "fixed",
     kappa: Annotated[
-        float | Literal["auto"], "stiffness of a facet times h^2 [kg]; auto stops a contact by itself"
+        float | Literal["auto"], "stiffness of a facet times h^2 [kg]; auto: the value that stops an isolated contact"
     ] = "auto",
 ) -> Declaration:
     if kappa != "auto" and not (np.isfinite(kappa) and kappa > 0):

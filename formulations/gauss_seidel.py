@@ -38,15 +38,15 @@ MOST = 50
 
 @formulation(
     "gauss-seidel",
-    friction="each friction component within a bound of its own, after a few sweeps over the contacts",
+    friction="box: a separate bound for each friction component, by a few Gauss-Seidel sweeps",
     source="Cryer 1971, SIAM J. Control 9; Catto 2005, Iterative dynamics with temporal coherence",
     condition="a few sweeps are enough",
 )
 def gauss_seidel(
     s: ContactSymbols,
-    sweeps: Annotated[int, f"how many sweeps over the contacts, from 1 to {MOST}"] = 10,
+    sweeps: Annotated[int, f"number of sweeps over the contacts, from 1 to {MOST}"] = 10,
     start: Annotated[
-        Literal["last", "zero"], "what the first sweep starts from: the last step's impulses, or none"
+        Literal["last", "zero"], "initial guess of the first sweep: the last step's impulses, or zero"
     ] = "last",
     axes: Axes = "fixed",
 ) -> Declaration:

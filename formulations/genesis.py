@@ -29,9 +29,9 @@ RIGID_OPTIONS = Softness(timeconst=0.01)
 
 @formulation(
     "genesis",
-    friction="Coulomb's disc of the developed normal force, softened by MuJoCo's regulariser",
+    friction="Coulomb's disc bounded by the actual normal force, softened by MuJoCo's regulariser",
     source="Duburcq 2022, thesis, PSL, tel-04166955, eq. (C.22); genesis-world, pull requests 3126 and 3139",
-    condition="contacts may give way",
+    condition="contacts may be compliant",
 )
 def genesis(
     s: ContactSymbols,

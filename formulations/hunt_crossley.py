@@ -41,16 +41,16 @@ FRICTION = {"implicit": IMPLICIT, "lagged": LAGGED, "similar": SIMILAR}
     "hunt-crossley",
     friction="Coulomb's disc regularised by a smooth function of the slip",
     source="Hunt & Crossley 1975, J. Appl. Mech. 42; Castro, Han & Masterjohn 2023, arXiv 2312.03908",
-    condition="contacts may give way",
+    condition="contacts may be compliant",
 )
 def hunt_crossley(
     s: ContactSymbols,
     friction: Annotated[
-        Literal["implicit", "lagged", "similar"], "where friction's normal impulse is taken from"
+        Literal["implicit", "lagged", "similar"], "friction bound: normal impulse after the step, before it, or convex"
     ] = "implicit",
     stiffness: Annotated[float, "stiffness k of a contact [N/m]"] = 1e6,
-    dissipation: Annotated[float, "dissipation d [s/m]; a contact that leaves at 1/d bears nothing"] = 50.0,
-    v_s: Annotated[float, "slip at which friction has come to 1/sqrt(2) of its limit [m/s]"] = 1e-3,
+    dissipation: Annotated[float, "dissipation d [s/m]; the normal force vanishes at a separation speed of 1/d"] = 50.0,
+    v_s: Annotated[float, "slip speed at which friction reaches 1/sqrt(2) of its limit [m/s]"] = 1e-3,
     sigma: Annotated[float, "regularisation of friction at large impulses"] = 1e-3,
 ) -> Declaration:
     for name, value in dict(stiffness=stiffness, v_s=v_s).items():

@@ -29,17 +29,17 @@ be reached where bristles hold redundant contacts, whose impulses are known to f
 
 @formulation(
     "hybrid",
-    friction="box regularised by a bristle in stick and by viscosity across the slide",
+    friction="box regularised by a bristle in stick and by viscosity across the sliding direction",
     source="Peiret, Gholami, Kövecses & Font-Llagunes, IDETC2016-60064, eqs. (11)-(31)",
 )
 def hybrid(
     s: ContactSymbols,
     bounds: Annotated[
         Literal["last", "iterated"],
-        "normal impulses that bound friction: the last step's, or iterated to the step's own",
+        "normal impulses that bound friction: the last step's, or this step's by iteration",
     ] = "last",
     axes: Axes = "sliding",
-    k_t: Annotated[float, "tangential stiffness of the bristle [N/m]; inf for none"] = 1e10,
+    k_t: Annotated[float, "tangential stiffness of the bristle [N/m]; inf: rigid"] = 1e10,
 ) -> Declaration:
     if not k_t > 0:
         raise ModellingError(f"k_t={k_t}; a positive tangential stiffness [N/m], or inf, is needed")

@@ -38,9 +38,9 @@ def ipc(
     s: ContactSymbols,
     bounds: Annotated[
         Literal["last", "iterated"],
-        "normal impulses that bound friction: the last step's, or iterated to the step's own",
+        "normal impulses that bound friction: the last step's, or this step's by iteration",
     ] = "last",
-    eps_v: Annotated[float, "slip from which on friction has its full size [m/s]"] = 1e-3,
+    eps_v: Annotated[float, "slip speed above which friction reaches its limit [m/s]"] = 1e-3,
 ) -> Declaration:
     if not (np.isfinite(eps_v) and eps_v > 0):
         raise ModellingError(f"eps_v={eps_v:g}; a positive speed [m/s] is needed")

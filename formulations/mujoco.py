@@ -49,11 +49,11 @@ class Softness:
     timeconst: Annotated[float, "time constant of the spring and damper [s], at least two steps"] = 0.02
     dampratio: Annotated[float, "damping ratio; 1 is critical"] = 1.0
     dmin: Annotated[float, "impedance at no penetration"] = 0.9
-    dmax: Annotated[float, "impedance from a penetration of width on"] = 0.95
+    dmax: Annotated[float, "impedance at penetrations of width and more"] = 0.95
     width: Annotated[float, "penetration over which the impedance rises [m]"] = 0.001
     impratio: Annotated[float, "ratio of frictional to normal impedance"] = 1.0
-    midpoint: Annotated[float, "share of width at which the impedance is half-way"] = 0.5
-    power: Annotated[float, "power with which the impedance rises up to there, 1 or more"] = 2.0
+    midpoint: Annotated[float, "fraction of width at which the impedance is halfway"] = 0.5
+    power: Annotated[float, "exponent of the impedance curve up to midpoint, at least 1"] = 2.0
 
     def __post_init__(self) -> None:
         for name in ("timeconst", "dampratio", "width", "impratio"):
@@ -86,12 +86,12 @@ USUAL = Softness()
     "mujoco",
     friction="Coulomb's cone with associated flow, softened by MuJoCo's regulariser",
     source="Todorov 2014, ICRA, doi 10.1109/ICRA.2014.6907751; MuJoCo documentation, Computation and Solver parameters",
-    condition="contacts may give way and, sliding, open",
+    condition="contacts may be compliant, and may open while they slide",
 )
 def mujoco(
     s: ContactSymbols,
     soft: Softness = USUAL,
-    timeconst_t: Annotated[float, "time constant of the damping along the tangents [s]; 0 for timeconst"] = 0.0,
+    timeconst_t: Annotated[float, "time constant of tangential damping [s]; 0: the same as timeconst"] = 0.0,
 ) -> Declaration:
     return replace(ccp.build(s), hooks=Hooks(given, numbers=soft.numbers(timeconst_t)))
 

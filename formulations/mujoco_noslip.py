@@ -42,13 +42,13 @@ from workbench.mechanics.core import CORE
 
 @formulation(
     "mujoco-noslip",
-    friction="that of MuJoCo's soft contact, then swept without its regulariser within the bounds found",
+    friction="MuJoCo's soft contact, then friction sweeps without its regulariser, with the normal forces fixed",
     source="mj_solNoSlip of MuJoCo 4.0; MuJoCo documentation, Computation, noslip_iterations",
-    condition="contacts may give way and, sliding, open",
+    condition="contacts may be compliant, and may open while they slide",
 )
 def mujoco_noslip(
     s: ContactSymbols,
-    sweeps: Annotated[int, f"how many sweeps over the friction of the contacts, from 1 to {MOST}"] = 10,
+    sweeps: Annotated[int, f"number of sweeps over the friction forces, from 1 to {MOST}"] = 10,
     cone: Annotated[Literal["elliptic", "pyramidal"], "cone of the soft solve and of the sweeps"] = "elliptic",
     soft: Softness = USUAL,
     axes: Axes = "fixed",

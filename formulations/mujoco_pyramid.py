@@ -33,7 +33,7 @@ from workbench.mechanics.core import AXES, turn_axes
     "mujoco-pyramid",
     friction="pyramid of 2 d edges with associated flow, softened by MuJoCo's regulariser",
     source="MuJoCo documentation, Computation and Solver parameters; Todorov 2014, ICRA",
-    condition="contacts may give way and, sliding, open",
+    condition="contacts may be compliant, and may open while they slide",
 )
 def mujoco_pyramid(
     s: ContactSymbols,

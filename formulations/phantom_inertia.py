@@ -32,11 +32,9 @@ def phantom_inertia(
     s: ContactSymbols,
     directions: Directions = 4,
     axes: Axes = "sliding",
-    rho: Annotated[
-        float | Literal["auto"], "phantom inertia [kg]; auto is 1 / the largest eigenvalue of W_tt"
-    ] = "auto",
+    rho: Annotated[float | Literal["auto"], "phantom inertia [kg]; auto: 1 / the largest eigenvalue of W_tt"] = "auto",
     lateral: Annotated[
-        Literal["none", "regularised"], "friction across the sliding direction: none, or regularised by a viscosity"
+        Literal["none", "regularised"], "friction across the sliding direction: none, or regularised by viscosity"
     ] = "none",
 ) -> Declaration:
     if rho != "auto" and not (np.isfinite(rho) and rho > 0):

@@ -13,7 +13,7 @@ from workbench.mechanics.law import Law
 
 @formulation(
     "rolling",
-    friction="exact Coulomb friction, with torsion and rolling bounded apart from sliding",
+    friction="exact Coulomb friction with separate bounds on torsion and rolling",
     source="Leine, Le Saux & Glocker 2005, Eur. J. Mech. A/Solids 24; Tasora & Anitescu 2013, Meccanica 48",
 )
 def rolling(s: ContactSymbols) -> Declaration:

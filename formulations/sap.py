@@ -34,16 +34,16 @@ from workbench.mechanics.core import open_contact, rate
 
 @formulation(
     "sap",
-    friction="Coulomb's cone with associated flow, compliant, viscous in stick",
+    friction="Coulomb's cone with associated flow, compliant, with viscous sticking",
     source="Castro, Permenter & Han 2022, arXiv 2110.10107, IEEE Trans. Robotics 39(2)",
-    condition="contacts may give way and, sliding, open",
+    condition="contacts may be compliant, and may open while they slide",
 )
 def sap(
     s: ContactSymbols,
-    stiffness: Annotated[float, "stiffness k of a contact [N/m]; inf for near-rigid"] = 1e6,
-    tau_d: Annotated[float, "time scale of dissipation [s], damping over stiffness"] = 0.1,
-    beta: Annotated[float, "steps below whose number a period of contact counts as rigid"] = 1.0,
-    sigma: Annotated[float, "regularisation of friction, R_t over the mobility of the contact"] = 1e-3,
+    stiffness: Annotated[float, "stiffness k of a contact [N/m]; inf: near-rigid"] = 1e6,
+    tau_d: Annotated[float, "time scale of dissipation [s]: damping over stiffness"] = 0.1,
+    beta: Annotated[float, "a contact whose period is shorter than this number of steps counts as rigid"] = 1.0,
+    sigma: Annotated[float, "regularisation of friction: R_t over the mobility of the contact"] = 1e-3,
 ) -> Declaration:
     if not stiffness > 0:
         raise ModellingError(f"stiffness={stiffness:g}; a positive number is needed, or inf")

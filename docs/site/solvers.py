@@ -26,5 +26,5 @@ def solvers() -> str:
 
 def _row(cell: Cell) -> list[str]:
     path = cell.reason or ", ".join(cell.path) or "directly"
-    promise = "" if cell.reason else cell.guaranteed_for or "nothing; graded by the residual"
+    promise = "" if cell.reason else cell.guaranteed_for or "nothing; the residual decides"
     return [cell.problem, escaped(path), escaped(promise)]

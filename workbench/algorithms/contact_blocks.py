@@ -85,7 +85,7 @@ class BlockSolver:
     most: int = MOST
     name: str = "blocks-exact"
     solves: frozenset[str] = frozenset({ContactBlocks.kind})
-    guaranteed_for: str = "islands of one kind as the methods that they go to; others: no proof, graded by the residual"
+    guaranteed_for: str = "islands of one kind, where their method is; others: no proof, checked by the residual"
     tolerance: float = EXACT
 
     def why_not(self, problem: Any) -> str | None:

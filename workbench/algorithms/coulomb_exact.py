@@ -187,13 +187,13 @@ COULOMB = ExactSolver(
     name="coulomb-exact",
     kernel=coulomb_kernel,
     solves=frozenset({"Coulomb NCP", "global Coulomb NCP"}),
-    guaranteed_for="one contact with W positive definite; several contacts: no proof, graded by the residual",
+    guaranteed_for="one contact with W positive definite; several contacts: no proof, checked by the residual",
     source="de Saxce & Feng 1998; Jourdan, Alart & Jean 1998; Acary, Bremond & Huber 2018",
 )
 CCP = ExactSolver(
     name="ccp-exact",
     kernel=ccp_kernel,
     solves=frozenset({"conic QP", "global conic QP"}),
-    guaranteed_for="strictly feasible problems with W symmetric PSD, by convexity; graded by the residual",
+    guaranteed_for="strictly feasible problems with W symmetric PSD, by convexity; checked by the residual",
     source="Anitescu & Tasora 2010; Jourdan, Alart & Jean 1998; Acary, Bremond & Huber 2018",
 )

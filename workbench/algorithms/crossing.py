@@ -83,5 +83,5 @@ def _sequence(solver: Solver, problem: Any, path: BridgePath, start: Array | Non
     assert least is not None
     if least.verified or least.claimed is not Status.SOLVED:
         return least
-    reason = f"the sequence of CCPs came to the residual {least.residual:.1e}, and no further"
+    reason = f"the sequence of CCPs stalled at the residual {least.residual:.1e}"
     return replace(least, claimed=Status.INACCURATE, reason=reason)

@@ -37,8 +37,8 @@ STOP = 1e-7
 """Default residual at which a method stops."""
 
 NOT_TAKEN = {
-    COULOMB: "a cone under Coulomb's law has no energy that it minimises; associated flow has",
-    APART: "torsion and rolling apart are a law of their own, whose answer is no projection on one cone",
+    COULOMB: "Coulomb's law minimises no energy, unlike associated flow",
+    APART: "separate torsion and rolling bounds are another law, whose solution is not a projection on one cone",
 }
 """Laws that a method may not accept, with the reason."""
 

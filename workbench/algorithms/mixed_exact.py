@@ -24,7 +24,7 @@ class MixedSolver:
 
     name: str = "mixed-exact"
     solves: frozenset[str] = frozenset({MixedNCP.kind})
-    guaranteed_for: str = "nothing; graded by the residual"
+    guaranteed_for: str = "nothing; the residual decides"
     tolerance: float = EXACT
 
     def why_not(self, problem: Any) -> str | None:

@@ -111,6 +111,6 @@ class NewtonIteration:
 
 
 SOLVER = SphereNewton(
-    STOP, MOST, "spheres-newton", "nothing; graded by the residual",
+    STOP, MOST, "spheres-newton", "nothing; the residual decides",
     "Alart & Curnier 1991; Lanzkron, Rose & Wilkes 1996", largest=LARGEST,
 )  # fmt: skip

@@ -27,15 +27,15 @@ THE_MOTION = "the motion"
 COLUMNS = (
     Column("parameter", "", "parameter of the case", of=CASE),
     Column("output", "", "quantity at the end of the motion: x, y, z [m], energy [J], q[i], v[i]", of=CASE),
-    Column("formulation", "", "the formulation with its options, or the motion, followed from event to event", of=CASE),
-    Column("value", "", "of the output, in its unit", of=CASE),
-    Column("derivative", "", "of the output by the parameter, in their units", "where there is one", CASE),
-    Column("error", "1", "of the derivative, relative to that of the motion, else of exact friction by the same steps",
+    Column("formulation", "", "the formulation with its options, or the event-driven motion", of=CASE),
+    Column("value", "", "value of the output, in its unit", of=CASE),
+    Column("derivative", "", "derivative of the output by the parameter, in their units", "where there is one", CASE),
+    Column("error", "1", "error of the derivative relative to the motion, else to exact friction with the same steps",
            "where that is not zero", CASE),
     Column("quotient", "", "difference quotient of whole runs, of order four", "where all runs reach the end", CASE),
-    Column("quotient_error", "", "how far the quotient of order two is from it", "where there is a quotient", CASE),
+    Column("quotient_error", "", "difference from the quotient of order two", "where there is a quotient", CASE),
     Column("kinks", "1", "steps that have one-sided derivatives only", of=CASE),
-    Column("jumps", "1", "steps whose data jump within reach of the differences", of=CASE),
+    Column("jumps", "1", "steps whose data jump between the points of the difference quotient", of=CASE),
     Column("switches", "1", "changes of a row's or contact's mode from one step to the next", of=CASE),
     Column("reason", "", "why there is no derivative", of=CASE),
 )  # fmt: skip
@@ -46,7 +46,7 @@ SAMPLES, REACH = 21, 0.2
 """Values of a parameter at which outputs are sampled, and how far from its own value, as a share of it."""
 SAMPLED = (
     Column("parameter", "", "parameter of the case", of=CASE),
-    Column("at", "", "its value, in its unit", of=CASE),
+    Column("at", "", "value of the parameter, in its unit", of=CASE),
     *(c for c in COLUMNS if c.name in ("output", "formulation", "value", "derivative", "kinks", "jumps", "reason")),
 )
 """Columns of the samples: a row per parameter, its value, output and formulation."""

@@ -66,7 +66,7 @@ def limited(
         except _OutOfTimeError:
             yield lost(waiting.pop(0), TIME_LIMIT, f"no answer within {seconds:g} s", iterate)
         except BrokenExecutor:
-            yield lost(waiting.pop(0), "CRASHED", "the process that was to solve it has died", None)
+            yield lost(waiting.pop(0), "CRASHED", "its solving process has died", None)
         except Exception as error:
             # What cannot be sent to another process, or raised there.
             yield lost(waiting.pop(0), *_words(error), None)

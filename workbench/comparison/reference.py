@@ -56,7 +56,7 @@ def make_reference(case: Case, fine: Job, settings: Settings, progress: Progress
     # First, since it refuses what no record has room for.
     stepped = dict(run_jobs(runs, [fine], progress))[fine]
     if progress:
-        progress("following the motion from event to event", 0, 1)
+        progress("computing the event-driven motion", 0, 1)
     found = stepped.reason if isinstance(stepped, Failed) else _followed(case, fine, settings)
     if isinstance(found, str) and settings.reference == EVENTS:
         raise DataError(f"{case.name} has no event-driven reference: {found}")

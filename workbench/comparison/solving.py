@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 MOST_UNKNOWNS = 1000
 """Unknowns up to which a row tells the dimension of the set of exact impulses; a rank of that size takes 0.5 s."""
-NO_ITERATE = "the method has no iterate before its end"
+NO_ITERATE = "the method keeps no intermediate iterate"
 SHIFT = 1e-3
 """Shift of the geometric mean of solve times [s]."""
 COLUMNS = (

@@ -162,7 +162,7 @@ def fit(
     model = _Model(case, formulation, given, names, h)
     count = int(model.seen.sum())
     if count < len(names):
-        raise DataError(f"{count} measurements; {len(names)} parameters need as many at least")
+        raise DataError(f"{count} measurements; {len(names)} parameters need at least as many")
     theta, damping, reason = model.start, DAMPING, ""
     here, motion = model.motion(theta)
     r = model.residuals(here, motion)
@@ -202,7 +202,7 @@ def _must_determine(J: Array, names: Sequence[str]) -> None:
         raise DataError(f"the measurements do not depend on {names[int(np.argmin(size))]}")
     values = np.linalg.svd(J / size, compute_uv=False)
     if values[-1] < DETERMINED * values[0]:
-        raise DataError(f"the measurements do not tell {', '.join(names)} apart")
+        raise DataError(f"the measurements do not distinguish {', '.join(names)}")
 
 
 def _found(model: _Model, theta: Array, case: Case, motion: Motion, r: Array, reason: str) -> Fit:

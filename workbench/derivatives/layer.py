@@ -126,7 +126,7 @@ class ContactLayer:
             raise DataError(f"at_kinks = {at_kinks!r}; one of {', '.join(AT_KINKS)} is needed")
         c = compiled(formulation, *size)
         if c.hooks.again is not None:
-            raise ModellingError(f"{formulation.label} iterates its data from pass to pass, which a layer does not")
+            raise ModellingError(f"{formulation.label} iterates its data over several passes; a layer cannot")
         self.size, self.at_kinks = c.size, at_kinks
         self.solver = in_steps(default_solver(c.kind), c.kind)
         self.stepper = Stepper(c, h, normal, 0.0)

@@ -92,7 +92,7 @@ def one_by_one(problem: Problem) -> SetBySet:
     if problem.is_batch:
         raise DataError("one problem at a time has a sensitivity, not a batch")
     if (problem.laws == APART).any():
-        raise DataError("torsion and rolling apart are not taken: their discs grow with the normal impulse one by one")
+        raise DataError("separate torsion and rolling bounds are not supported")
     return problem.by_set
 
 

@@ -90,7 +90,7 @@ class Step:
         if self.iterates:
             s.own[:] = own
         if s.pose() is not Status.SOLVED:
-            raise DataError("the problem cannot be posed beside the motion")
+            raise DataError("the problem cannot be posed at neighbouring states")
         return [np.array(getattr(s.work, name)) for name in self.names]
 
     def passed(self, z: Array) -> Array:
@@ -173,7 +173,7 @@ def solved(step: Step, state: State) -> Solved:
         step.begin(state)
         step.posed(own)
         if np.abs(settled - own).max(initial=0.0) > UNSETTLED * np.abs(own).max(initial=0.0):
-            unsettled = "its passes end before what they iterate settles"
+            unsettled = "its passes end before the iterated data converge"
     return Solved(state, own, solution.z, sensitivity, step.outputs(), unsettled)
 
 
@@ -279,9 +279,9 @@ def _fixed(passed: Callable[[Array], Array], x: Array) -> Array:
     try:
         found = np.asarray(np.linalg.solve(np.eye(x.size) - slope, start), dtype=float)
     except np.linalg.LinAlgError:
-        raise DataError("its fixed point moves without bound") from None
+        raise DataError("the derivative of its fixed point is unbounded") from None
     if np.abs(passed(found) - found).max(initial=0.0) > UNSETTLED * np.abs(found).max(initial=0.0):
-        raise DataError("the derivative of its fixed point does not settle: passes have kinks there")
+        raise DataError("the derivative of its fixed point does not converge: the passes have kinks there")
     return found
 
 

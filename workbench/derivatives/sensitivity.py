@@ -34,7 +34,7 @@ NEAR = 1e-4
 """Relative distance up to which an answer to round-off is the solution that was given."""
 CONSISTENT = 1e-9
 """Share of its terms up to which a gradient of redundant contacts is one that their impulses do not move."""
-UNDETERMINED = "no gradient: contacts are redundant, and how they share the load is not determined"
+UNDETERMINED = "no gradient: the contacts are redundant and their load sharing is not determined"
 SAME = 1e-9
 """Relative difference within which two derivatives are equal."""
 
@@ -173,7 +173,7 @@ class Sensitivity:
             return dF if outputs is None else C @ dx
 
         if np.abs(C @ s.R @ Y).max(initial=0.0) > 1e-9 * np.abs(C).max(initial=0.0) * np.abs(s.R @ Y).max():
-            return f"{name} are not determined: impulses that the law leaves open move them"
+            return f"{name} are not determined: they depend on impulses that the law does not determine"
         # Relative to the terms of their sums, which may cancel.
         if (np.abs(s.S @ y - right) > 1e-9 * s.terms(change)).any():
             return f"{name} have a kink: redundant contacts would have to move in ways that contradict one another"
@@ -251,7 +251,7 @@ class Sensitivity:
         if isinstance(self.problem, MixedNCP):
             at = self.problem.sets.at
             if (np.diff(at) > 1).any():
-                raise DataError("a set has a coefficient for every direction, by which no gradient is formed")
+                raise DataError("a set has a coefficient for every direction; no gradient is formed with respect to it")
             found["mu"] = due.mu[np.diff(at) == 1]
         return found
 

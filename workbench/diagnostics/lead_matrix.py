@@ -51,15 +51,15 @@ THEORY = {
     "ccp": "a convex programme: the velocity is unique, the impulses where W is positive definite",
     "coulomb": "a solution exists under the criterion of Acary, Cadoux, Lemarechal & Malick (2011); no uniqueness",
     "mujoco": "strictly convex by its regulariser: velocity and impulses unique",
-    "elliptic": "as exact Coulomb friction, which it is in directions scaled by their coefficients",
-    "rolling": "as exact Coulomb friction where nothing resists torsion or rolling; else no theorem is claimed",
-    "cohesive": "as exact Coulomb friction, which it is with the pull among the forces",
+    "elliptic": "the same as exact Coulomb friction, in directions scaled by their coefficients",
+    "rolling": "the same as exact Coulomb friction if nothing resists torsion or rolling; else no theorem is claimed",
+    "cohesive": "the same as exact Coulomb friction, with the cohesion among the forces",
     "mujoco-pyramid": "convex, strictly where mu > 0: velocity and impulses unique",
     "mujoco-noslip": "the soft solve is convex and every sweep triangular: one solution; how near many sweeps come to "
     "Coulomb's law is not promised, since normal impulses stay as they are",
     "genesis": "existence under a criterion of exact Coulomb friction; no general theorem on uniqueness",
     "sap": "strictly convex by its compliance and regularisation: velocity and impulses unique",
-    "comfree": "a closed form: one solution, whatever the data",
+    "comfree": "a closed form: one solution for any data",
     "gauss-seidel": "every sweep is a triangular P-matrix, with one solution; how near many sweeps come to the "
     "contacts' own law is not promised",
     "hunt-crossley": "friction=lagged and similar are convex: the velocity is unique; that Newton's passes settle is "
@@ -76,7 +76,7 @@ LARGEST_CLASSES = 14
 
 def theory_of(formulation: Formulation) -> str:
     """Known theory of a formulation, in a line."""
-    return THEORY.get(formulation.name, "a declaration of your own, of which no theorem is claimed")
+    return THEORY.get(formulation.name, "a user-defined declaration; no theorem is claimed")
 
 
 @dataclass(frozen=True, eq=False)

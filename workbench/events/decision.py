@@ -236,7 +236,7 @@ def _uniqueness(
     problem = resting_problem(x, modes, solution.e, resting, np.maximum(sticks, x.mu))
     first = solved(problem)
     if first is None:
-        return "no second solution was looked for"
+        return "a second solution was not searched for"
     several = distinct(others(problem, first.z, problem.M, LEAST), first.z, problem.M, LEAST)
     if len(several) > 1:
         every = [_with_resting(solution, _read(problem, z, resting)) for z in several]

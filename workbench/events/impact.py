@@ -41,7 +41,7 @@ def impact(x: Dynamics, v: Array, on: list[int]) -> tuple[Array, Array, Array]:
     problem, X = impact_problem(x, on)
     found = solved(problem)
     if found is None:
-        raise EventError("the impulses of the impact were not found: no solution is verified")
+        raise EventError("no verified solution of the impact was found")
     several = distinct(others(problem, found.z, X, LEAST), found.z, X, LEAST) if len(on) > 1 else [found.z]
     answers = [(v + X @ z, z[: len(on)], z[len(on) :].reshape(len(on), -1)) for z in several]
     if len(answers) > 1:

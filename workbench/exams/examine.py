@@ -14,18 +14,18 @@ from workbench.exams.subject import ExamSubject
 from workbench.exams.trial import Trial
 
 COLUMNS = {
-    "subject": ("", "who sits the exam"),
+    "subject": ("", "formulation or engine"),
     "step": ("s", "step size"),
     "experiment": ("", "name of the experiment"),
-    "quantity": ("", "what is measured"),
-    "trial": ("", "in which of the experiment's trials"),
-    "value": ("unit", "what was measured"),
-    "truth": ("unit", "what theory says"),
-    "bound": ("unit", "how far from it the value may be"),
+    "quantity": ("", "measured quantity"),
+    "trial": ("", "trial of the experiment"),
+    "value": ("unit", "measured value"),
+    "truth": ("unit", "theoretical value"),
+    "bound": ("unit", "largest allowed |value - truth|"),
     "unit": ("", "unit of value, truth and bound"),
-    "error": ("bounds", "how many bounds the value is from the truth"),
-    "passed": ("", "whether that is at most one"),
-    "contacts": ("1", "largest number of contacts that the subject counts while everything settles"),
+    "error": ("bounds", "|value - truth| / bound"),
+    "passed": ("", "whether the error is at most one"),
+    "contacts": ("1", "largest number of contacts that the subject reports while the bodies settle"),
     "reason": ("", "why there is no value"),
 }
 

@@ -79,27 +79,27 @@ DEBIAN = "`apt install python3-siconos`, and `--python /usr/bin/python3`"
 PINOCCHIO = "contact-workbench pin"
 """Its contact solvers are run in the workbench's stepper."""
 ENGINES = {
-    "mujoco/pyramidal": Engine("mujoco", {}, "mujoco", "as it comes: a pyramid"),
+    "mujoco/pyramidal": Engine("mujoco", {}, "mujoco", "a pyramid (default)"),
     "mujoco/elliptic": Engine("mujoco", {"cone": "elliptic"}, "mujoco", "a cone"),
     "mujoco/impratio": Engine("mujoco", {"cone": "elliptic", "impratio": 100}, "mujoco", "a cone, impratio 100"),
     "mujoco/noslip": Engine("mujoco", {"cone": "elliptic", "noslip": 10}, "mujoco", "a cone, 10 iterations of noslip"),
     "drake/sap": Engine("drake", {"approximation": "sap"}, "drake", "kSap"),
-    "drake/lagged": Engine("drake", {"approximation": "lagged"}, "drake", "kLagged, as it comes"),
+    "drake/lagged": Engine("drake", {"approximation": "lagged"}, "drake", "kLagged (default)"),
     "drake/similar": Engine("drake", {"approximation": "similar"}, "drake", "kSimilar"),
     "drake/tamsi": Engine("drake", {"approximation": "tamsi"}, "drake", "kTamsi"),
-    "bullet/50-sweeps": Engine("bullet", {}, "pybullet", "as it comes, 50 sweeps"),
+    "bullet/50-sweeps": Engine("bullet", {}, "pybullet", "50 sweeps (default)"),
     "bullet/5-sweeps": Engine("bullet", {"sweeps": 5}, "pybullet", "5 sweeps"),
-    "dart/box": Engine("dart", {}, "dartpy", "as it comes: an LCP with boxes"),
+    "dart/box": Engine("dart", {}, "dartpy", "an LCP with boxes (default)"),
     "dart/nsgs": Engine("dart", {"solver": "nsgs"}, "dartpy", "Gauss-Seidel with cones"),
-    "pinocchio/admm": Engine("pinocchio", {}, PINOCCHIO, "ADMM as it comes, Coulomb's law"),
+    "pinocchio/admm": Engine("pinocchio", {}, PINOCCHIO, "ADMM for Coulomb's law (default)"),
     "pinocchio/admm-ccp": Engine("pinocchio", {"ncp": False}, PINOCCHIO, "ADMM, the CCP"),
-    "pinocchio/pgs": Engine("pinocchio", {"method": "PGS"}, PINOCCHIO, "Gauss-Seidel as it comes, Coulomb's law"),
-    "siconos/nsgs": Engine("siconos", {}, setting="Gauss-Seidel with cones, as it comes", how=DEBIAN),
+    "pinocchio/pgs": Engine("pinocchio", {"method": "PGS"}, PINOCCHIO, "Gauss-Seidel for Coulomb's law (default)"),
+    "siconos/nsgs": Engine("siconos", {}, setting="Gauss-Seidel with cones (default)", how=DEBIAN),
     "siconos/threshold": Engine(
-        "siconos", {"threshold": 1e-5}, setting="the same, contacts from a gap of 10 µm down", how=DEBIAN
+        "siconos", {"threshold": 1e-5}, setting="the same, contacts at gaps of 10 µm and less", how=DEBIAN
     ),
-    "newton/xpbd": Engine("newton", {}, "newton", "XPBD as it comes, 2 iterations", COMPILING),
-    "newton/vbd": Engine("newton", {"solver": "vbd"}, "newton", "VBD as it comes, 10 iterations", COMPILING),
+    "newton/xpbd": Engine("newton", {}, "newton", "XPBD, 2 iterations (default)", COMPILING),
+    "newton/vbd": Engine("newton", {"solver": "vbd"}, "newton", "VBD, 10 iterations (default)", COMPILING),
     "newton/mujoco": Engine(
         "newton", {"solver": "mujoco"}, "'newton[sim]'", "MuJoCo's C code by Newton", COMPILING, ("mujoco_warp",)
     ),

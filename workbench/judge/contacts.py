@@ -16,7 +16,7 @@ SYMPTOMS = {
     "pushes while it opens": "positive normal impulse at an opening contact",
     "beyond the cone": "more friction than mu p_n",
     "slips within the cone": "sliding although friction is below mu p_n: creep",
-    "pushes along the slip": "friction accelerates the sliding that it should brake",
+    "pushes along the slip": "friction accelerates the sliding instead of braking it",
     "misaligned": "friction deviates from the opposite of the sliding velocity by more than a degree",
 }
 """The visible symptoms of a wrong solution, and their meaning."""

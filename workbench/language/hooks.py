@@ -21,7 +21,7 @@ from workbench.mechanics.core import CORE, turn_axes
 
 Axes = Annotated[
     Literal["fixed", "body", "sliding"],
-    "tangent axes: fixed in space, along the body's heading, or along the sliding direction",
+    "tangent axes: fixed in space, along the body's yaw direction, or along the sliding direction",
 ]
 """The option `axes` of formulations whose friction depends on the tangent axes; see `Formulation.axes`."""
 

@@ -30,8 +30,8 @@ MEANINGS = {
     "w_2": "unilateral accelerations without contact forces",
     "rho": "phantom inertia",
     "mu_w": "friction coefficient of each axis",
-    "bounce": "mu e p_c, what the impulse given back in decompression bears; p_n and beta add to what there has been",
-    "chi": "which axes are in use: 1 or 0",
+    "bounce": "mu e p_c, friction bound of the restitution impulse; p_n and beta are added to the compression's",
+    "chi": "axes in use: 1 or 0",
 }
 
 VERBATIM = {"\\": r"\backslash ", "^": r"\wedge ", "~": r"\sim ", "·": r"\cdot ", "…": r"\dots "}

@@ -14,7 +14,7 @@ import numpy as np
 from workbench.engine.lazy import cvxpy as cp
 from workbench.errors import ModellingError
 
-Directions = Annotated[int, "friction directions of a contact, an even number from 4 on; in the plane there are two"]
+Directions = Annotated[int, "number of friction directions of a contact, even, at least 4; in the plane two"]
 """The option `directions` of formulations with polygons."""
 
 

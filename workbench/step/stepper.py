@@ -195,7 +195,7 @@ class Stepper:
         unknowns = ", ".join(u.name() for u in declaration.free)
         return (
             f"free unknowns ({unknowns}) cannot be eliminated: dependent rows {_few(names, 2, '; ')}; "
-            "constraint relaxation (eps > 0) is the way out"
+            "constraint relaxation (eps > 0) avoids this"
         )
 
     @cached_property

@@ -53,14 +53,12 @@ COLUMNS = (
     Column("error", "", "position_error or velocity_error, as in `runs` of a comparison", of=CASE),
     Column("verdict", "", "vanishes, limit, not, hardly, zero, bounded, unknown", of=CASE),
     Column("order", "1", "order p of C h^p or e_0 + C h^p", "where one is fitted", CASE),
-    Column("order_low", "1", "lower end of its interval of 95 %", "of three steps or more", CASE),
-    Column("order_high", "1", "upper end", "of three steps or more", CASE),
+    Column("order_low", "1", "lower end of its 95 % interval", "for three steps or more", CASE),
+    Column("order_high", "1", "upper end", "for three steps or more", CASE),
     Column("limit", "1", "e_0, the error as the step goes to zero, which is that of the formulation's law", of=CASE),
-    Column("limit_low", "1", "lower end of its interval of 95 %", "where there is a limit", CASE),
+    Column("limit_low", "1", "lower end of its 95 % interval", "where there is a limit", CASE),
     Column("limit_high", "1", "upper end", "where there is a limit", CASE),
-    Column(
-        "bound", "1/s", "least C with e <= C h at all steps", "through impacts, where the error is so bounded", CASE
-    ),
+    Column("bound", "1/s", "least C with e <= C h at all steps", "through impacts, where such a bound exists", CASE),
     Column("last", "1", "the error at the smallest step", of=CASE),
     Column("uncertainty", "1", "uncertainty of the motion: its change with coarser tolerances", of=CASE),
 )

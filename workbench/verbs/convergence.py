@@ -106,7 +106,7 @@ def convergence(
     if not found:
         raise DataError(f"no scheme is given; known: {', '.join(KINDS)}")
     if progress:
-        progress("following the motion from event to event", 0, 1)
+        progress("computing the event-driven motion", 0, 1)
     rows = refined(case, chosen, found, sizes, motions(case, exact, duration), progress)
     own = {
         "case": case.name, "parameters": vars(case), "formulations": [f.label for f in chosen], "steps": sizes,

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 COLUMNS = {
     "contact": ("", "number of the contact, from 1 on"),
     "p_n": ("N s", "normal impulse"),
-    "p_t": ("N s", "size of the friction impulse"),
+    "p_t": ("N s", "magnitude of the friction impulse"),
     "u_n": ("m/s", "normal velocity W p + q"),
-    "slip": ("m/s", "size of the sliding velocity"),
+    "slip": ("m/s", "magnitude of the sliding velocity"),
     "mu": ("1", "friction coefficient"),
     "beyond": ("N s", "friction beyond mu p_n"),
-    "beyond_force": ("N", "the same over the step, where that is given"),
-    "angle": ("degrees", "between friction and the direction opposite to the slip"),
-    "symptoms": ("", "what can be seen of it"),
+    "beyond_force": ("N", "the same divided by the step, if a step is given"),
+    "angle": ("degrees", "angle between friction and the direction opposite to the slip"),
+    "symptoms": ("", "symptoms, ways in which the contact violates Coulomb's law"),
 }
 
 

@@ -36,18 +36,18 @@ FEWEST = 20
 """Grains of a bed, from which on it has a solid fraction."""
 GIVEN = {
     "formulation": ("", "the formulation with its options"), "mu": ("1", "friction coefficient"),
-    "step": ("s", "step size"), "seed": ("", "which start, drawn at random"),
-    "finished": ("", "whether the run came to its end"),
-    "reason": ("", "why it did not"), "steps": ("1", "steps made"), "solve_time": ("s", "of all steps"),
-    "contacts": ("1", "contacts within reach, the mean over the run"),
-    "residual": ("1", "the problems' own residual, the median over the steps"),
-    "worst_residual": ("1", "the same, the worst step; up to ten times the tolerance counts where sweeps fall short"),
+    "step": ("s", "step size"), "seed": ("", "number of the random start"),
+    "finished": ("", "whether the run reached its end"),
+    "reason": ("", "why it did not"), "steps": ("1", "steps made"), "solve_time": ("s", "time of all steps"),
+    "contacts": ("1", "mean number of detected contacts over the run"),
+    "residual": ("1", "residual of the posed problem, median over the steps"),
+    "worst_residual": ("1", "largest such residual of a step; up to ten times the tolerance is accepted from sweeps"),
 }  # fmt: skip
 COMPARED = ("solid_fraction", "coordination", "strong_contacts")
 """Measures of all scenes by which formulations are compared, after those of the scene itself."""
 ARTEFACT = {
-    "artefact": ("m", "mu h |u_t|, the gap at which associated flow holds a contact that slides, by the run's `slip`"),
-    "needed_step": ("s", "step at which that is the grains' roughness"),
+    "artefact": ("m", "mu h |u_t|, the gap at which associated flow keeps a sliding contact; u_t is `slip`"),
+    "needed_step": ("s", "step at which that gap equals the grains' roughness"),
 }
 
 

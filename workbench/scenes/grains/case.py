@@ -24,10 +24,10 @@ class GrainCase(SceneCase):
     """Derived classes say where N grains are, and between which walls."""
 
     N: float = quantity(300, "-", "number of grains", "count")
-    mu: float = quantity(0.5, "-", "friction coefficient, rough walls included", "nonnegative")
+    mu: float = quantity(0.5, "-", "friction coefficient, also of rough walls", "nonnegative")
     density: float = quantity(2500.0, "kg/m3", "density of the grains", "positive")
     gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "nonnegative")
-    seed: float = quantity(0, "-", "of the random numbers", "nonnegative")
+    seed: float = quantity(0, "-", "seed of the random numbers", "nonnegative")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -36,11 +36,11 @@ class Measure(NamedTuple):
 
 
 MEASURES = {
-    "coordination": Measure("1", "contacts that press on a grain, the mean over the grains that something presses on"),
-    "strong_contacts": Measure("1", "share of the contacts that press with more than twice the mean force"),
-    "float_gap": Measure("m", "gap at which contacts that press stand after a step, the mean by their forces"),
-    "slip": Measure("m/s", "speed at which contacts that press slide, the mean by their forces"),
-    "solid_fraction": Measure("1", "share of the space amid the grains that is within them"),
+    "coordination": Measure("1", "mean number of loaded contacts of a grain, over the grains that have one"),
+    "strong_contacts": Measure("1", "fraction of the loaded contacts with more than twice the mean force"),
+    "float_gap": Measure("m", "gap of loaded contacts after a step, mean weighted by force"),
+    "slip": Measure("m/s", "sliding speed of loaded contacts, mean weighted by force"),
+    "solid_fraction": Measure("1", "fraction of the volume that the grains fill, in a box amid them"),
     "overlap": Measure("m", "deepest overlap of two grains, or of a grain and a wall"),
 }
 """Of every scene of grains; means over the second half of a run."""

@@ -56,7 +56,7 @@ def layers(
         x = x[(np.abs(x[:, :2]) <= half - largest).all(axis=1)]
         x = x[inside(x)]
         if z > highest or (not len(x) and layer > 4 * k):
-            raise DataError(f"{count} grains of radius {largest:g} m have room at the start; {N} do not")
+            raise DataError(f"{count} grains of radius {largest:g} m fit at the start; {N} do not")
         found.append(x)
         count, layer = count + len(x), layer + 1
     return np.concatenate(found)[:N]

@@ -37,7 +37,7 @@ def balances(scene: Grains, track: Track) -> list[Truth]:
         apart = (steps.load * np.maximum(-np.nan_to_num(steps.gap), 0.0)).sum(axis=1)
         most = float((gained - apart).max())
         truths.append(
-            Truth("energy gained", max(most, 0.0), 0.0, ROUNDING * scale, "J", "beyond overlaps times forces")
+            Truth("energy gained", max(most, 0.0), 0.0, ROUNDING * scale, "J", "at most overlaps times forces")
         )
     return truths
 
@@ -54,7 +54,7 @@ def weight(scene: Grains, track: Track) -> list[Truth]:
     v = track.v.reshape(len(track.v), -1, 6)[:, :, :3] @ (scene.gravity / pull) @ scene.mass / scene.mass.sum()
     theory = 1.0 - float(v[-1] - v[-1 - last]) / (pull * track.h * last)
     carried = float(weight_carried(scene, track)[-last:].mean())
-    source = "of ground and walls beside all grains' weight, mean of the last fifth, by the change of momentum"
+    source = "forces of ground and walls over the grains' weight, mean over the last fifth, by the change of momentum"
     return [Truth("weight carried", carried, theory, 1e-9, "1", source)]
 
 
