@@ -417,3 +417,22 @@ def test_check_refuses_a_rectangle_in_one_line(tmp_path, capsys):
 def test_an_unknown_option_points_to_the_help_of_its_command(words, help_of, capsys):
     assert main(words) == 2
     assert capsys.readouterr().err.endswith(f" (see {help_of} --help)\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "check '[2 1; 1 4/3]' --rhs '[-1; 1]'", "painleve rod", "painleve rod --set tan_theta=2 --set mu=4/3",
+        "painleve block --set v=0,2,0", "check --case rod --vary mu=0.1:0.3 theta=50:60",
+        "solve step.npz --prove --solver auto --solver murty", "judge step.npz bad.npz", "info step.npz",
+        "follow block --duration 0.01 --quiet",
+    ],
+)  # fmt: skip
+def test_no_line_of_the_examples_is_wider_than_a_hundred_columns(line, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    np.savez("step.npz", W=np.eye(6), q=np.array([-1.0, -1.0, 0.5, 0.0, 0.5, 0.0]), mu=np.full(2, 0.3))
+    np.savez("bad.npz", p=np.array([-1.0, 1.0, 0.5, 0.0, 0.5, 0.0]))
+    assert main(shlex.split(line)) == 0
+    printed = capsys.readouterr().out
+    assert printed
+    assert max(map(len, printed.split("\n"))) <= 100

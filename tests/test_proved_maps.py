@@ -55,7 +55,7 @@ def test_the_picture_is_hatched_where_nothing_is_proved():
 def test_ranges_of_parameters_on_the_command_line(capsys, tmp_path):
     words = ["check", "--case", "rod", "--vary", "mu=0.1:0.9", "theta=10:80"]
     assert main(words) == 0
-    text = capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
     assert "exactly one answer at the start for mu in [0.1, 0.9], angle in [10, 80]: proved" in text
     words[4:] = ["mu=0.1:2", "theta=50:70", "--undecided", "0.1", "--out", str(tmp_path / "page.html"), "--json"]
     assert main(words) == 0

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.builtin.reports.text import contacts
-from workbench.builtin.reports.text.check import between
+from workbench.builtin.reports.text.check import between, in_lines
 from workbench.diagnostics.critical_friction import CriticalFriction
 from workbench.diagnostics.painleve import ALL, Loss, Painleve
 from workbench.diagnostics.painleve_contacts import Alternatives
@@ -230,7 +230,7 @@ def to_text(p: Painleve | None, a: Alternatives, case: Case, regimes: RegimeMap 
         lines = [f"{case.name}: {closed} closed contact{'s' * (closed > 1)}, {len(a.at_rest)} at rest", "", *also]
     else:
         lines = [*_sliding_text(p, case), *(["", *also] if also else [])]
-    return "\n".join([*lines, "", *in_words(p, a, regimes)])
+    return "\n".join([*lines, "", *map(in_lines, in_words(p, a, regimes))])
 
 
 def _sliding_text(p: Painleve, case: Case) -> list[str]:

@@ -3,6 +3,7 @@
 import argparse
 import shlex
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.parsing import command
@@ -303,30 +304,34 @@ def _print_totals(totals: list[dict[str, Any]]) -> None:
 
 
 HEADER = (
-    f"{'file':<36} {'formulation':<16} {'solver':<14} {'claimed':<15} {'ok':<3} {'residual':>8} {'size':>5} "
-    f"{'iterations':>10} {'time [ms]':>9}"
+    f"{'file':<20} {'formulation':<12} {'solver':<14} {'claimed':<15} {'ok':<3} {'residual':>8} {'size':>6} "
+    f"{'iter.':>5} {'time [ms]':>9}"
 )
 
 
 def _line(row: dict[str, Any]) -> str:
+    from workbench.builtin.reports.text.check import in_lines
     from workbench.diagnostics.proved_answer import ProvedAnswer
 
     def cell(value: Any, form: str) -> str:
         return "-" if value is None else format(value, form)
 
-    name = row["file"] if len(row["file"]) <= 36 else "..." + row["file"][-33:]
+    name = row["file"] if len(row["file"]) <= 20 else "..." + row["file"][-17:]
     time = None if row["solve_time"] is None else 1e3 * row["solve_time"]
     line = (
-        f"{name:<36} {row['formulation'] or '-':<16} {row['solver'] or '-':<14} {row['claimed']:<15} "
-        f"{'yes' if row['verified'] else 'no':<3} {cell(row['residual'], '.1e'):>8} {cell(row['size'], 'd'):>5} "
-        f"{cell(row['iterations'], 'd'):>10} {cell(time, '.3g'):>9}"
+        f"{name:<20} {row['formulation'] or '-':<12} {row['solver'] or '-':<14} {row['claimed']:<15} "
+        f"{'yes' if row['verified'] else 'no':<3} {cell(row['residual'], '.1e'):>8} {cell(row['size'], 'd'):>6} "
+        f"{cell(row['iterations'], 'd'):>5} {cell(time, '.3g'):>9}"
     )
+    notes = []
     if row["moved"] is not None:
-        line += (
-            f"\n    solved with the nearest W = J M^-1 J^T, which changes the exact velocity by {row['moved']:.1e} |q|"
+        notes.append(
+            f"solved with the nearest W = J M^-1 J^T, which changes the exact velocity by {row['moved']:.1e} |q|"
         )
     if "proved" in row:
-        line += f"\n    {ProvedAnswer(row['proved'], row['not_proved'] or '').words}"
+        notes.append(ProvedAnswer(row["proved"], row["not_proved"] or "").words)
     if row["path"] is not None:
-        line += f"\n    through: {row['path']}"
-    return line + (f"\n    {row['reason']}" if row["reason"] else "")
+        notes.append(f"through: {row['path']}")
+    if row["reason"]:
+        notes.append(row["reason"])
+    return "\n".join([line, *(indent(in_lines(note), "    ") for note in notes)])

@@ -35,6 +35,7 @@ def add_command(commands: Any) -> None:
 
 def run_follow(o: argparse.Namespace) -> None:
     """Print the modes of each contact over time, their accuracy, and the proved part."""
+    from workbench.builtin.reports.text.check import in_lines
     from workbench.verbs.follow import follow
 
     duration = None if o.duration is None else number_option(o.duration, "--duration", "seconds")
@@ -43,6 +44,6 @@ def run_follow(o: argparse.Namespace) -> None:
         found = follow(case, duration=duration, prove=o.prove, branches=o.branches, progress=progress)
     if o.out:
         found.save(o.out)
-    print(json_text(found.data) if o.json else "\n".join([found.title, *found.words]))
+    print(json_text(found.data) if o.json else "\n".join(map(in_lines, [found.title, *found.words])))
     if o.out and not o.json:
         print(f"report: {o.out}/report.html")

@@ -30,10 +30,12 @@ def add_command(commands: Any) -> None:
 
 def run_judge(o: argparse.Namespace) -> None:
     """Print residuals, and the symptoms of each contact."""
+    from workbench.builtin.reports.text.check import in_lines
     from workbench.verbs.verdict import verdict
 
     step = None if o.step is None else number_option(o.step, "--step", "seconds")
     found = verdict(o.problem, o.answer, step=step)
     if o.out:
         found.save(o.out)
-    print(json_text(found.rows.to_dict("records")) if o.json else "\n".join([found.title, *found.words]))
+    words = "\n".join(map(in_lines, [found.title, *found.words]))
+    print(json_text(found.rows.to_dict("records")) if o.json else words)

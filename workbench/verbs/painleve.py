@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.builtin.reports.text import proved as proved_text
+from workbench.builtin.reports.text.check import in_lines
 from workbench.builtin.reports.text.painleve import as_data, in_words, to_text
 from workbench.diagnostics.painleve import Painleve, of_case
 from workbench.diagnostics.painleve_contacts import Alternatives, alternatives
@@ -64,7 +65,7 @@ class Regimes(Result):
     @property
     def text(self) -> str:
         text = to_text(self.state, self.contacts, self.case, self.map)
-        return text if self.proved is None else "\n".join([text, *proved_text.in_words(self.proved)])
+        return text if self.proved is None else "\n".join([text, *map(in_lines, proved_text.in_words(self.proved))])
 
     @property
     def words(self) -> list[str]:

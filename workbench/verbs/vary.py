@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from flint import fmpq
 
 from workbench.builtin.reports.text import proved as proved_text
+from workbench.builtin.reports.text.check import in_lines
 from workbench.builtin.reports.text.vary import as_data, in_words, place, rows, to_text
 from workbench.diagnostics.proved_ranges import SHARE, ProvedRanges, of_case
 from workbench.diagnostics.solution_paths import SolutionPaths, curves
@@ -48,7 +49,7 @@ class ProvedOver(Answers):
 
     @property
     def text(self) -> str:
-        return "\n".join([super().text, "", *self.words])
+        return "\n".join([super().text, "", *map(in_lines, self.words)])
 
     @property
     def words(self) -> list[str]:
