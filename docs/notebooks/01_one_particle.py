@@ -21,11 +21,11 @@ def _(mo):
     # 1. One particle on a plane
 
     A particle lies on a rough horizontal plane and is pulled by a string. Will it stay, slide, or lift off? This is not
-    known in advance, and the equations of motion differ in the three cases. This lesson solves the question by hand, by trying the
-    cases; writes it as a *complementarity problem*, in which the cases are built in; and lets the workbench solve that.
-    You need Newton's law and Coulomb's law, nothing else.
+    known in advance, and the equations of motion differ in the three cases. This lesson solves the question by hand, case
+    by case; writes it as a *complementarity problem*, which contains all cases; and lets the workbench solve that problem.
+    You need only Newton's law and Coulomb's law.
 
-    ## What is unknown
+    ## Unknowns
 
     The particle has mass $m$ and velocity $v = (v_x, v_y)$. The string pulls with a force $F$ at an angle of
     $\alpha = 30°$ above the plane, and the particle is at rest. We look at one short time step $h$. Forces times $h$ are
@@ -36,7 +36,7 @@ def _(mo):
     m v_x^+ = m v_x + h F \cos\alpha + p_t, \qquad m v_y^+ = m v_y + h (F \sin\alpha - m g) + p_n
     $$
 
-    Two equations, four unknowns: $v_x^+, v_y^+, p_n, p_t$. The contact has to give the other two. With
+    These are two equations for four unknowns, $v_x^+, v_y^+, p_n, p_t$. The contact gives the other two. With
     $u_n = v_y^+$, the velocity away from the plane, and $u_t = v_x^+$, the velocity along it, the laws are
 
     $$
@@ -59,9 +59,9 @@ def _(mo):
     mo.md(r"""
     ## By hand: four cases
 
-    Each law says "this is zero, or that is". Choose what is zero, and the rest is linear. Write
+    Each law says that one of two quantities is zero. Once you choose which, the rest is linear. Write
     $P = m v_x + h F\cos\alpha$ for the momentum that would result along the plane without friction, and
-    $N = h(m g - F \sin\alpha) - m v_y$ for the normal impulse that it takes to keep the particle on the plane.
+    $N = h(m g - F \sin\alpha) - m v_y$ for the normal impulse that keeps the particle on the plane.
 
     | case | chosen | then | consistent if |
     |---|---|---|---|
@@ -70,7 +70,7 @@ def _(mo):
     | slip to the right | $u_n = 0$, $p_t = -\mu p_n$ | $p_n = N$, $u_t = (P - \mu N)/m$ | $p_n \ge 0$, $u_t > 0$ |
     | slip to the left | $u_n = 0$, $p_t = +\mu p_n$ | $p_n = N$, $u_t = (P + \mu N)/m$ | $p_n \ge 0$, $u_t < 0$ |
 
-    Solving by hand is trying all cases and keeping those that are consistent. The function below does nothing else.
+    To solve by hand, try all cases and keep those that are consistent. The function below does this.
     """)
     return
 
@@ -81,7 +81,7 @@ def _(np):
     angle = np.radians(30)
 
     def by_hand(F, mu, v=(0.0, 0.0), alpha=angle):
-        """All cases: name, p_n, p_t, u_n, u_t, and whether they keep their promises."""
+        """All cases: name, p_n, p_t, u_n, u_t, and whether they are consistent."""
         P = m * v[0] + h * F * np.cos(alpha)
         N = h * (m * g - F * np.sin(alpha)) - m * v[1]
         right, left = (P - mu * N) / m, (P + mu * N) / m
@@ -157,8 +157,7 @@ def _(angle, by_hand, friction, g, h, m, mo, np, pull):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    Move the sliders. For every pull there is exactly one consistent case (exercise 4 asks why), and the particle needs
-    no one to tell it which.
+    Move the sliders. For every pull exactly one case is consistent (exercise 4 asks why).
 
     ## By the workbench
 
@@ -188,8 +187,8 @@ def _(angle, g, h, m, np, wb):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    The solution comes with a *residual*: the impulses are inserted into the laws above, and the violation is reported.
-    The solver's own report is not trusted. The same with your sliders, compared with the case found by hand:
+    The solution comes with a *residual*: the impulses are inserted into the laws above, and the violation is reported;
+    the solver's own report is not used. The same with your sliders, compared with the case found by hand:
     """)
     return
 
@@ -211,10 +210,10 @@ def _(by_hand, friction, mo, np, particle, pull, wb):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    A whole range of pulls is one call. The grey line is what the string asks of friction to keep the particle where it
-    is, $F\cos\alpha$; the dashed line is what friction can give, $\mu p_n/h$, which shrinks as the string lifts. Friction
-    (red) follows the first while it can, and the second from where they cross. At $F = m g/\sin\alpha$ = 19.62 N the
-    particle leaves the plane.
+    A whole range of pulls is one call. The grey line is the friction needed to keep the particle at rest, $F\cos\alpha$;
+    the dashed line is the bound of friction, $\mu p_n/h$, which falls as the string lifts. Friction (red) follows the grey
+    line up to the intersection, and the dashed line from there on. At $F = m g/\sin\alpha$ = 19.62 N the particle leaves
+    the plane.
     """)
     return
 
@@ -322,20 +321,20 @@ def _(mo):
     mo.md(r"""
     ## As a linear complementarity problem
 
-    Trying cases does not scale: four cases per contact are $4^r$ cases for $r$ contacts. The way out is to write all cases
-    as one problem of a standard form, for which there are methods (lesson 4). Coulomb's law has an absolute value and a
-    sign, so it is split: $p_t = \beta_1 - \beta_2$ with $\beta_1, \beta_2 \ge 0$, one impulse to either side, and a
-    third number $\sigma \ge 0$, which will turn out to be the sliding speed:
+    Trying cases does not scale: four cases per contact are $4^r$ cases for $r$ contacts. Instead, write all cases as one
+    problem of a standard form, for which there are methods (lesson 4). Coulomb's law has an absolute value and a sign, so
+    it is split: $p_t = \beta_1 - \beta_2$ with $\beta_1, \beta_2 \ge 0$, one impulse to each side, and a third number
+    $\sigma \ge 0$, which turns out to be the sliding speed:
 
     $$
     0 \le \beta_1 \perp u_t + \sigma \ge 0, \qquad 0 \le \beta_2 \perp -u_t + \sigma \ge 0, \qquad
     0 \le \sigma \perp \mu p_n - \beta_1 - \beta_2 \ge 0
     $$
 
-    If the particle slides to the right, $u_t > 0$, the second condition demands $\sigma \ge u_t > 0$; so the third
-    allows no slack, and $\beta_1 + \beta_2 = \mu p_n$; the first has $u_t + \sigma > 0$, hence $\beta_1 = 0$. Friction is
-    $p_t = -\beta_2 = -\mu p_n$, as it should be. This is Stewart and Trinkle's formulation. Insert the dynamics, and all
-    that remains has the form
+    If the particle slides to the right, $u_t > 0$, the second condition requires $\sigma \ge u_t > 0$; so the third holds
+    without slack, $\beta_1 + \beta_2 = \mu p_n$; the first has $u_t + \sigma > 0$, hence $\beta_1 = 0$. Friction is
+    $p_t = -\beta_2 = -\mu p_n$, as it should be. This is Stewart and Trinkle's formulation. With the dynamics inserted, it
+    has the form
 
     $$
     0 \le z \perp w = M z + q \ge 0
@@ -365,8 +364,8 @@ def _(wb):
 def _(mo):
     mo.md(r"""
     $p_n = 3/10$, $\beta_2 = 3/20$, $\sigma = 1/20$, as expected. Of the six formulations below, the
-    first four give the same step for one particle in the plane. `ccp`, the cone complementarity problem, lets a sliding
-    particle rise ($v_y > 0$): why, is lesson 7. `frictionless` has no friction.
+    first four give the same step for one particle in the plane. Under `ccp`, the cone complementarity problem, a sliding
+    particle rises ($v_y > 0$); lesson 7 explains why. `frictionless` has no friction.
     """)
     return
 
@@ -535,14 +534,14 @@ def solution_3(g, h, mo, np, particle, wb):
         _last.append(_explicit)
     assert _steps == int(np.ceil(1 / (0.5 * g * h))) == 21
     assert _v[0] == 0
-    # It jumps to and fro for ever, by one step's worth of friction.
+    # It alternates without end, by the friction of one step.
     assert np.isclose(abs(_last[-1] - _last[-2]), 0.5 * g * h)
     assert np.isclose(_last[-1], _last[-3])
     mo.accordion(
         {
             "Solution": mo.md(rf"""
-    A step takes $\mu g h$ = {0.5 * g * h:.5f} m/s away, so it stops in step $\lceil 1/0.04905 \rceil$ = {_steps}. In that
-    step full friction would turn the motion round; slip is inconsistent, stick is not, and the velocity is exactly zero
+    A step reduces the speed by $\mu g h$ = {0.5 * g * h:.5f} m/s, so it stops in step $\lceil 1/0.04905 \rceil$ = {_steps}. In
+    that step full friction would reverse the motion; slip is inconsistent, stick is not, and the velocity is exactly zero
     from then on. The explicit rule has no stick: after 40 steps it still jumps between {_last[-1]:+.5f} and {_last[-2]:+.5f}
     m/s, and a smaller step makes the jumps smaller but never ends them.
     """)
@@ -556,8 +555,8 @@ def exercise_4(mo):
     mo.md(r"""
     ### Exercise 4
 
-    Prove that for the particle exactly one case is consistent, whatever $P$, $N$ and $\mu \ge 0$ are, but for numbers on
-    the border of two cases, where both describe the same motion. (Lesson 6 has a body for which this is false.)
+    Prove that for the particle exactly one case is consistent for any $P$, $N$ and $\mu \ge 0$, except for numbers on the
+    border of two cases, where both describe the same motion. (Lesson 6 has a body for which this is false.)
     """)
     return
 
@@ -576,12 +575,12 @@ def solution_4(by_hand, mo, np):
     mo.accordion(
         {
             "Solution": mo.md(r"""
-    If $N < 0$, only "open" passes, as all others need $p_n = N \ge 0$. If $N > 0$, "open" fails. The other three then
-    share out the values of $P$: stick takes $-\mu N \le P \le \mu N$, slip to the right $P > \mu N$, slip to the left
-    $P < -\mu N$. These three sets do not meet, and together they are everything. If $N = 0$, the contact carries nothing
-    in any case, and all consistent cases have the velocity $P/m$. The proof needs that the normal impulse does not depend
-    on friction. That holds for a particle; a body that can turn is another matter. The cell of this solution counts
-    consistent cases for 3000 random data.
+    If $N < 0$, only "open" is consistent, as all others need $p_n = N \ge 0$. If $N > 0$, "open" is inconsistent. The other
+    three cases divide the values of $P$: stick needs $-\mu N \le P \le \mu N$, slip to the right $P > \mu N$, slip to the
+    left $P < -\mu N$. These three sets are disjoint and cover all $P$. If $N = 0$, the contact carries nothing in any case,
+    and all consistent cases have the velocity $P/m$. The proof uses that the normal impulse does not depend on friction.
+    That holds for a particle, but not for a body that can rotate. The cell of this solution counts consistent cases for
+    3000 random data.
     """)
         }
     )

@@ -20,8 +20,8 @@ def _(mo):
     mo.md(r"""
     # 2. The falling brick
 
-    A brick falls onto the floor, meets it with a corner, and rebounds. An impact lasts so short a time that positions do
-    not change in it, and only impulses count. The equations of motion do not determine their size: that takes a law of
+    A brick falls onto the floor, strikes it with a corner, and rebounds. An impact is so short that positions do not
+    change, and only impulses count. The equations of motion do not determine their magnitude: that takes a law of
     restitution. There are two classical ones, Newton's and Poisson's. For a ball they agree. For a brick with friction
     they do not, and Newton's law can increase the energy. This lesson shows where, and why.
     You need lesson 1.
@@ -35,14 +35,14 @@ def _(mo):
     0 \le p_n \perp u_n^+ + e \min(0, u_n^-) \ge 0
     $$
 
-    A contact that touches and approaches rebounds; one that is at rest, or that opens anyway, feels nothing of $e$.
+    A closed contact that approaches rebounds; for one that is at rest or opens, $e$ has no effect.
 
     **When does it apply?** A time step of length $h$ may begin with a small gap $\phi$ and end in the floor. The usual law
-    with the gap, $u_n + \phi/h \ge 0$, lets the body come down at just the speed that closes the gap. Add restitution to
-    that row, and the speed after the impact depends on where within the step the floor happened to be. So impacts take
-    Moreau's law instead: a contact with $\phi > 0$ is open and does nothing, one with $\phi \le 0$ obeys the condition
-    above (decision record 0003). The graph asks the workbench for the velocity after one step of a ball that comes down
-    at 1 m/s, $h$ = 10 ms, $e = 0.8$, from gaps up to 15 mm.
+    with the gap, $u_n + \phi/h \ge 0$, allows exactly the speed that closes the gap. With restitution in that row, the
+    speed after the impact would depend on the instant of the impact within the step. Therefore impacts use Moreau's law:
+    a contact with $\phi > 0$ is open and exerts no force, one with $\phi \le 0$ obeys the condition above (decision record
+    0003). The graph shows the velocity after one step of a ball that comes down at 1 m/s, $h$ = 10 ms, $e = 0.8$, from
+    gaps up to 15 mm.
     """)
     return
 
@@ -87,8 +87,8 @@ def _(after, alt, gaps):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    Under Moreau's law the ball falls on, sinks in by at most $h|u_n|$, and in the next step leaves at 0.8 m/s. That is the
-    price: a penetration of one step's way.
+    Under Moreau's law the ball continues to fall, penetrates by at most $h|u_n|$, and in the next step leaves at 0.8 m/s.
+    The disadvantage is this penetration.
 
     ## A corner: two directions that are coupled
 
@@ -106,8 +106,8 @@ def _(mo):
     W_{nn} = \frac1m + \frac{r_x^2}{I}, \quad W_{tt} = \frac1m + \frac{r_y^2}{I}, \quad W_{nt} = -\frac{r_x r_y}{I}
     $$
 
-    The number that matters is $W_{nt}$: a push along the normal turns the brick and moves the corner *sideways*. It
-    vanishes for a ball (the contact lies below the centre), and for no corner.
+    The important number is $W_{nt}$: a push along the normal rotates the brick and moves the corner *sideways*. It is zero
+    for a ball (the contact lies below the centre), but not for a corner.
     """)
     return
 
@@ -140,10 +140,10 @@ def _(mo):
     mo.md(r"""
     ## Two laws
 
-    **Newton** speaks of velocities: $u_n^+ = -e u_n^-$. Friction obeys Coulomb's law with the velocity after the impact.
-    One complementarity problem.
+    **Newton's** law is about velocities: $u_n^+ = -e u_n^-$. Friction obeys Coulomb's law with the velocity after the
+    impact. This is one complementarity problem.
 
-    **Poisson** speaks of impulses. The impact has two phases. In *compression* the floor stops the corner: a problem with
+    **Poisson's** law is about impulses. The impact has two phases. In *compression* the floor stops the corner: a problem with
     $e = 0$, which gives $p_c$. In *decompression* the floor gives back at least $e\, p_c$. Each phase has friction of its
     own, at most $\mu$ times the normal impulse of that phase. Two problems of the same form (Anitescu and Potra 1997;
     formulary, section 2):
@@ -153,8 +153,8 @@ def _(mo):
     $$
 
     Without friction, or without the coupling $W_{nt}$, compression ends with $W_{nn} p_c = -u_n^-$, and
-    $u_n^+ = u_n^- + W_{nn}(1 + e) p_c = -e u_n^-$: the laws agree. With both, they part. One example by hand: the brick is
-    turned by 30°, does not spin, and comes down with $u^- = (u_n, u_t) = (-1, 0.6)$ m/s; $\mu = 1$ and $e = 1$. Friction
+    $u_n^+ = u_n^- + W_{nn}(1 + e) p_c = -e u_n^-$: the laws agree. With both, they differ. One example by hand: the brick
+    is rotated by 30°, does not spin, and comes down with $u^- = (u_n, u_t) = (-1, 0.6)$ m/s; $\mu = 1$ and $e = 1$. Friction
     is strong enough for the corner to stick, which the code asserts, so that all is linear.
     """)
     return
@@ -202,7 +202,7 @@ def _(W, by_workbench, gains, mo, newton, np, poisson, u_before):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    Newton's law makes energy out of nothing. Poisson's loses some.
+    Newton's law increases the energy. Poisson's law dissipates some.
 
     ## Where the energy comes from
 
@@ -219,11 +219,11 @@ def _(mo):
     \Delta T = \tfrac12 (1 - e)\, p_n u_n^- + \tfrac12\, p_t u_t^-
     $$
 
-    The first term is never positive. The second is negative if friction brakes, as one expects of it. But the corner need
-    not go on in the direction in which it came: the normal impulse drives it sideways by $W_{nt} p_n$, and where that
-    turns the slip round, friction at the end points the way the corner was *going before*. Then $p_t u_t^- > 0$. Coulomb's
-    law at the end of the impact is satisfied; but over the whole impact friction has pushed. With $e = 1$ nothing makes
-    up for it. In the example $p_t u_t^- / 2$ is the whole gain:
+    The first term is never positive. The second is negative if friction brakes. But the slip may reverse during the
+    impact: the normal impulse drives the corner sideways by $W_{nt} p_n$, and if that reverses the slip, friction at the
+    end points in the direction of the *initial* slip. Then $p_t u_t^- > 0$. Coulomb's law holds at the end of the impact,
+    but over the whole impact friction has done positive work. With $e = 1$ nothing compensates for it. In the example
+    $p_t u_t^- / 2$ is the whole gain:
     """)
     return
 
@@ -241,8 +241,8 @@ def _(by_workbench, energy, gains, mo, newton, np, u_before):
 def _(mo):
     mo.md(r"""
     Poisson's law in the version of Anitescu and Potra cannot do that: with one $e \le 1$ at all contacts no impact gains
-    energy, and without friction none with any $e \le 1$ at each contact. Turn the brick, change $\mu$ and $e$, and see
-    over the direction from which it comes what is left of the energy.
+    energy, and without friction none with any $e \le 1$ at each contact. Rotate the brick, change $\mu$ and $e$; the graph
+    shows the remaining energy over the direction of the approach.
     """)
     return
 
@@ -314,14 +314,14 @@ def _(alt, bounce, corners, left, lowest, mo, np, rub, slips, turn):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    The red curve above the grey line is energy that Newton's law invents. It needs friction ($\mu = 0$: the curves
-    coincide and never rise above 100 %) and an $e$ near one.
+    Where the red curve is above the grey line, Newton's law has gained energy. This needs friction ($\mu = 0$: the curves
+    coincide and stay below 100 %) and an $e$ near one.
 
     ## The whole fall
 
-    A time-stepping code repeats this in every step: it takes the corners that touch, poses one problem for all of them,
-    and moves on. Here is a complete one for the brick. It falls tilted by 0.35 rad, with 1 m/s sideways, and four corners
-    as contacts under Moreau's law.
+    A time-stepping code repeats this in every step: it poses one problem for all corners that touch, and moves the body.
+    Here is a complete one for the brick. It falls tilted by 0.35 rad, with 1 m/s sideways, and four corners as contacts
+    under Moreau's law.
     """)
     return
 

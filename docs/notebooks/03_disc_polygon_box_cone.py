@@ -22,8 +22,8 @@ def _(mo):
     mo.md(r"""
     # 3. Disc, polygon, box, cone
 
-    In space friction has a direction as well as a size: Coulomb's law allows every friction impulse within a *disc* of
-    radius $\mu p_n$. A disc is round, and a linear complementarity problem is not, so the literature replaces it: by a
+    In space friction has a direction as well as a magnitude: Coulomb's law allows every friction impulse within a *disc* of
+    radius $\mu p_n$. A linear complementarity problem cannot express a disc, so the literature replaces it: by a
     polygon, by a box, or by a convex problem over the whole cone. Each of these violates a part of the law. This lesson shows which
     part, on a sliding block and on the wheel of a published benchmark. You need lesson 1.
 
@@ -43,14 +43,14 @@ def _(mo):
     | box, `box` | $\lvert p_{t,x}\rvert, \lvert p_{t,y}\rvert \le \mu \bar p_n$, with an *estimate* $\bar p_n$ | direction and size; that the bound follows the normal impulse |
     | cone, `ccp` | $\lvert p_t\rvert \le \mu p_n$ | Signorini's law: sliding contacts rise, $u_n = \mu \lvert u_t\rvert$ |
 
-    The polygon is inscribed in the disc; its corners touch the circle. A linear function on a polygon is greatest in a
+    The polygon is inscribed in the disc; its corners touch the circle. A linear function on a polygon has its maximum in a
     corner. So, unless the slip is nearly along a symmetry axis between two corners, friction of the polygon has the right
-    size and the direction of the *nearest corner*: up to $\pi/n_d$ off. The box treats the two axes separately: if both
-    components of the slip are large enough, friction points into a corner of the box, $\sqrt2$ times too large.
+    magnitude and the direction of the *nearest corner*: up to $\pi/n_d$ off. The box treats the two axes separately: if
+    both components of the slip are large enough, friction points into a corner of the box, $\sqrt2$ times too large.
 
-    ## Seen on a block
+    ## Example: a block
 
-    A block of 1 kg slides at 1 m/s in the direction $\psi$; $\mu = 0.5$, one step of 10 ms. Turn the direction of the slip.
+    A block of 1 kg slides at 1 m/s in the direction $\psi$; $\mu = 0.5$, one step of 10 ms. Change the direction of the slip.
     """)
     return
 
@@ -222,15 +222,15 @@ def _(found, mo, mu, np, weight):
 def _(mo):
     mo.md(r"""
     At exactly 45° the polygon of 4 has its smallest friction, $\cos 45° = 0.707$: the slip continues between two corners, and
-    friction lies in the middle of an edge, with the right direction and too small a size. Near a symmetry axis a step is
-    thus right in direction and wrong in size, and elsewhere the other way round.
+    friction lies in the middle of an edge, with the right direction and too small a magnitude. Near a symmetry axis a step
+    is thus right in direction and wrong in magnitude, and elsewhere the reverse.
 
-    ## Does it matter? The wheel
+    ## Effect on a motion: the wheel
 
-    A single step shows little: errors may cancel on the way. The wheel of Peiret et al. (IDETC2016-60064) is thrown tilted,
-    and slides for two seconds on a curved path. The direction of its slip turns all the time. Here it is thrown in the
-    direction of 0° to 90° from the axes in which polygon and box were laid. Turning the *floor* cannot matter to a wheel;
-    it matters to the formulations. A user-defined case is a few lines:
+    A single step shows little, since errors may cancel later. The wheel of Peiret et al. (IDETC2016-60064) is thrown tilted,
+    and slides for two seconds on a curved path. The direction of its slip changes all the time. Here it is thrown at 0° to
+    90° from the axes of polygon and box. Rotating the *floor* makes no difference to a wheel, but it does to the
+    formulations. A user-defined case is a few lines:
     """)
     return
 
@@ -321,12 +321,12 @@ def _(alt, laws, wheels):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    Disc and cone do not know where the axes lie: their lines are flat. The line of the disc is not zero, because its step is
-    twice the reference's; that is the error of the *step*, and every formulation has it. The cone's 2.4 % is the price of
-    rising. The polygon of 4 and the box are at their best just where benchmarks like to throw, along an axis: at 0° they look as
-    good as the cone, and at 45° they are seven to nine times worse. One direction is no test.
+    Disc and cone do not depend on the axes: their lines are flat. The line of the disc is not zero, because its step is
+    twice the reference's; that is the error of the *step*, which every formulation has. The cone's 2.4 % come from its lift.
+    The polygon of 4 and the box have their smallest errors for throws along an axis, as in benchmarks: at 0° they are about
+    as good as the cone, and at 45° seven to nine times worse. A test in one direction is not enough.
 
-    Choose a direction, and see the paths. They are turned back, so that only the formulation makes them differ.
+    Choose a direction to see the paths. They are rotated back, so that they differ only by the formulation.
     """)
     return
 
@@ -436,7 +436,7 @@ def solution_2(found, mo, np, turned):
             "Solution": mo.md(r"""
     The corners of a regular polygon with $n_d$ sides around the unit circle are at $1/\cos(\pi/n_d)$: 1.414, 1.082 and 1.020
     for 4, 8 and 16. For $n_d = 4$ the polygon is a square, and on the block the step is that of the box, to the last digit
-    compared: there, the normal impulse is the weight, whatever friction does, so that an estimate of it is exact.
+    compared: there, the normal impulse is the weight and does not depend on friction, so that its estimate is exact.
     """)
         }
     )
@@ -464,7 +464,7 @@ def solution_3(mo, thrown):
     mo.accordion(
         {
             "Solution": mo.md(
-                "Of the law. Halving the step halves the disc's error at least, and leaves the others where they were:\n\n"
+                "Of the law. Halving the step at least halves the disc's error and hardly changes the others:\n\n"
                 "| law | step | error | of it discretisation | of it formulation |\n|---|---|---|---|---|\n"
                 + "\n".join(
                     f"| {name} | {1e3 * step:g} ms | {100 * row['position_error']:.2f} % | "
@@ -483,8 +483,8 @@ def exercise_4(mo):
     mo.md(r"""
     ### Exercise 4
 
-    The axes need not lie still. With `axes=sliding` they turn with the slip before the step. Try `stewart-trinkle:axes=sliding`,
-    `box:axes=sliding` and `hybrid` on the wheel, thrown at 0° and at 30°. One of them is worse than with axes at rest, at 0°. Why?
+    The axes need not be fixed. With `axes=sliding` they follow the slip before the step. Try `stewart-trinkle:axes=sliding`,
+    `box:axes=sliding` and `hybrid` on the wheel, thrown at 0° and at 30°. One of them is worse than with fixed axes, at 0°. Why?
     """)
     return
 
@@ -510,8 +510,8 @@ def solution_4(mo, thrown, wheels):
 
     All three are isotropic now. For the polygon, one corner always lies nearly opposite to the slip: the error is that of the
     step, about 0.1 %. The box gets worse. Its second axis lies across the slip, where the velocity is small, and the box allows
-    friction up to $\mu \bar p_n$ there as well, on top of the full friction along: it holds the wheel sideways as if it stuck,
-    and the direction of friction is wrong by 20° RMS. The hybrid model cures that: across, friction is viscous,
+    friction up to $\mu \bar p_n$ there as well, in addition to the full friction along the slip: it holds the wheel sideways
+    as if it stuck, and the direction of friction is wrong by 20° RMS. The hybrid model avoids that: across, friction is viscous,
     $p = -\mu \bar p_n\, u / |u_t|$, so that force and slip stay aligned (Peiret et al. 2016; formulary, section 3).
     """
             )

@@ -27,9 +27,9 @@ def _(mo):
     w = M z + q, \qquad 0 \le z \perp w \ge 0
     $$
 
-    There are $2^n$ ways to say which of $z_i$ and $w_i$ is zero. Lemke's method (1965) walks through them instead of trying
-    all, one exchange at a time, and ends on a solution or on a ray that goes to infinity. It is the method behind most
-    contact codes with LCPs. This lesson follows it in fractions, shows how it can cycle, and asks what a ray proves.
+    There are $2^n$ choices of which of $z_i$ and $w_i$ is zero. Lemke's method (1965) follows a path through them, one
+    exchange at a time, and ends with a solution or on a ray to infinity. Most contact codes with LCPs use it. This lesson
+    follows it in fractions, shows how it can cycle, and asks what a ray proves.
     All numbers here are exact. Indices count from zero, as in the workbench. You need lesson 1.
 
     ## A picture first
@@ -39,10 +39,10 @@ def _(mo):
     solution is a cone that contains $q$. For two unknowns the cones are four sectors of the plane. If, for every $q$, there is
     exactly one solution, the sectors cover the plane once, and $M$ is called a P-matrix.
 
-    Lemke adds a multiple of $e = (1, ..., 1)$, and looks at $q + t e$. For large $t$ all entries are positive: $z = 0$ and
-    $w = q + t e$ is a solution. The method lowers $t$ until it is zero, and keeps the other conditions on the way. In the
-    picture that is a straight line which comes in from infinity and ends at $q$. Where it crosses from one cone into the
-    next, one column is exchanged.
+    Lemke's method adds a multiple of $e = (1, ..., 1)$ and considers $q + t e$. For large $t$ all entries are positive:
+    $z = 0$ and $w = q + t e$ is a solution. The method lowers $t$ to zero while keeping the other conditions. In the
+    picture this is a straight line from infinity to $q$. Where it crosses from one cone into the next, one column is
+    exchanged.
     """)
     return
 
@@ -71,12 +71,12 @@ def _(mo):
     exchange, a *pivot*:
 
     1. First $t$ enters. The most negative $w_i$ leaves: with $t = -\min q_i$ all entries are nonnegative.
-    2. What left was $w_i$; now its complement $z_i$ enters (if $z_i$ left, $w_i$ enters). So never both are positive.
-    3. The entering unknown grows from zero until a basic one, falling, is zero first. That one leaves: the *ratio test*.
-    4. If $t$ leaves, we have a solution. If no basic unknown falls, the entering one may grow for ever: a *ray*.
+    2. After $w_i$ has left, its complement $z_i$ enters (if $z_i$ left, $w_i$ enters). So the two are never both positive.
+    3. The entering unknown grows from zero until the first basic one reaches zero. That one leaves: the *ratio test*.
+    4. If $t$ leaves, we have a solution. If no basic unknown falls, the entering one may grow without bound: a *ray*.
 
-    Here is an example with three unknowns. Move to the next pivot; the bracket marks the number in the row of what
-    leaves and the column of what enters.
+    Here is an example with three unknowns. Move to the next pivot; the bracket marks the number in the row of the leaving
+    and the column of the entering unknown.
     """)
     return
 
@@ -121,8 +121,8 @@ def _(mo):
     mo.md(r"""
     ## The same in twenty lines
 
-    The method is short. This is all of it, with Python's fractions. Where the ratio test ends in a tie, the *topmost* row
-    leaves: the plain rule, and the first thing that comes to mind.
+    This is the whole method, with Python's fractions. If the ratio test ends in a tie, the *topmost* row leaves: the
+    simplest rule.
     """)
     return
 
@@ -138,7 +138,7 @@ def _(Fraction):
         basis, visited = [f"w_{i}" for i in range(n)], []
         entering, r = "t", min(range(n), key=lambda i: (q[i], i))
         for _ in range(most):
-            # Row r, solved for what enters; then put into all other rows.
+            # Row r, solved for the entering unknown; then inserted into all other rows.
             leaving, pivot = basis[r], rows[r].pop(entering)
             solved = {name: -x / pivot for name, x in rows[r].items()} | {leaving: 1 / pivot}
             for i in range(n):
@@ -173,7 +173,7 @@ def _(example, plain_lemke):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    ## Running in circles
+    ## Cycling
 
     Now a problem of Kostreva (1979), with $q = -e$:
 
@@ -182,8 +182,8 @@ def _(mo):
     $$
 
     Its principal minors are 1, 1, 1, 1, 1, 1 and $\det M = 9$. All are positive, so $M$ is a P-matrix, and every $q$ has
-    exactly one solution: here $z = (\frac13, \frac13, \frac13)$. All entries of $q$ are equal, which is anything but exotic:
-    a symmetric load does that. And it makes ratio tests end in ties.
+    exactly one solution: here $z = (\frac13, \frac13, \frac13)$. All entries of $q$ are equal, which is not unusual: a
+    symmetric load does that. Ratio tests then end in ties.
     """)
     return
 
@@ -202,8 +202,8 @@ def _(mo, plain_lemke, wb):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    All the while $t = 1$ and $z = 0$: the method exchanges columns and never moves. The cure is to break ties by a rule that
-    makes every tie a strict inequality for a $q$ that is changed by next to nothing: $q + (\varepsilon, \varepsilon^2,
+    $t = 1$ and $z = 0$ throughout: the method exchanges columns and never moves. The remedy is a rule that turns every tie
+    into a strict inequality for an infinitesimally changed $q$: $q + (\varepsilon, \varepsilon^2,
     \varepsilon^3)$. Carried through symbolically, that is the *lexicographic* rule: among tied rows, the lexicographically
     least row of $B^{-1}$, each divided by minus its entry in the entering column, leaves. With it no basis comes back (Cottle,
     Pang and Stone, section 4.9), and the method is finite.
@@ -242,7 +242,7 @@ def _(mo):
 def _(mo, wb):
     _rays = [wb.trace([[1, -1], [-1, 1]], rhs=[-2, 1]), wb.trace([[-2, 1], [1, 0]], rhs=[-2, -1])]
     assert all(ray.data["outcome"] == "ray" for ray in _rays)
-    # The first has no solution, as a certificate proves; the second has one all the same.
+    # The first has no solution, as a certificate proves; the second has one.
     assert _rays[0].data["proof"] == ["1", "1"]
     assert _rays[1].data["proof"] is None
     assert wb.check([[-2, 1], [1, 0]], rhs=[-2, -1]).data["solutions"]["points"] == [["1", "4"]]
@@ -255,10 +255,10 @@ def _(mo):
     mo.md(r"""
     In the first, the direction $x = (1, 1)$ of the ray has $x \ge 0$, $M_1^T x = 0$ and $q_1 \cdot x = -1$. So
     $x \cdot (M_1 z + q_1) = -1$ for *every* $z$, and no $z$ makes $M_1 z + q_1 \ge 0$: the ray proves that there is no
-    solution. In the second, there is one, $z = (1, 4)$, $w = 0$; the method has missed it. The picture shows why: the line
+    solution. In the second, there is one, $z = (1, 4)$, $w = 0$, which the method misses. The picture shows why: the line
     from $+e$ never enters the sector of $q$.
 
-    Which it is depends on $M$. If $M$ is *copositive-plus* ($z \cdot M z \ge 0$ for all $z \ge 0$, and
+    The meaning of a ray depends on $M$. If $M$ is *copositive-plus* ($z \cdot M z \ge 0$ for all $z \ge 0$, and
     $(M + M^T) z = 0$ where it is zero), a ray always means that $M z + q \ge 0$, $z \ge 0$ has no solution, so that the LCP
     has none either (Cottle, Pang and Stone, section 4.4). Positive semidefinite matrices are of that kind. $M_2$ is not:
     its first entry is $-2$.
@@ -330,8 +330,8 @@ def solution_2(mo, wb):
                 + r"""
 
     $2^n$ pivots for Lemke's method, one for Murty's; and $2^n - 1$ for Murty's on the transpose, on which Lemke's takes two.
-    No pivoting method is known that is short on all LCPs with P-matrices. The short way here is to look: the first row of
-    $L_n z \ge e$ asks for $z_0 \ge 1$, and then all others hold with slack, so $z = (1, 0, ..., 0)$.
+    No pivoting method is known that is fast on all LCPs with P-matrices. Here the solution can be read off: the first row
+    of $L_n z \ge e$ requires $z_0 \ge 1$, and then all others hold with slack, so $z = (1, 0, ..., 0)$.
     """
             )
         }
@@ -345,7 +345,7 @@ def exercise_3(mo):
     ### Exercise 3
 
     Change the last entry of Kostreva's $q$ to $-1 - \varepsilon$, $\varepsilon$ a small positive fraction, and run
-    `plain_lemke`. Does it still cycle? What does that say of cycling in floating point?
+    `plain_lemke`. Does it still cycle? What does that imply for cycling in floating point?
     """)
     return
 
@@ -359,10 +359,10 @@ def solution_3(Fraction, kostreva, mo, plain_lemke):
         {
             "Solution": mo.md(rf"""
     It does not, for no $\varepsilon$ tried, down to $10^{{-30}}$: the ties are broken, and after {len(_ends[30][0])} pivots
-    there is the solution. Cycling needs exact ties. In floating point rounding breaks ties, at random; that prevents most
-    cycles and brings another danger: a row may leave that should not, by $10^{{-16}}$, and the path is then that of another
-    problem. The workbench's compiled solver breaks ties by a fixed $s\, p$ with $p > 0$, and follows the path again in
-    higher precision where it is in doubt (decision records 0009 and 0010).
+    it reaches the solution. Cycling needs exact ties. In floating point rounding breaks ties at random. That prevents most
+    cycles, but a difference of $10^{{-16}}$ may make the wrong row leave, and the path is then that of another problem. The
+    workbench's compiled solver breaks ties by a fixed $s\, p$ with $p > 0$, and repeats doubtful paths in higher precision
+    (decision records 0009 and 0010).
     """)
         }
     )
@@ -411,8 +411,8 @@ def solution_4(mo, wb):
                 "| q | lemke ends on a | solutions |\n|---|---|---|\n"
                 + "\n".join(f"| {q} | {outcome} | {count} |" for q, outcome, count in _rows)
                 + "\n\nFor every $q$ in the lower half plane, $q_1 < 0$: there is one solution, and a ray. In the second "
-                "quadrant there is none. Only for $q \\ge 0$, where $z = 0$ is a solution, the method finds one; of the "
-                "other it knows nothing."
+                "quadrant there is none. Only for $q \\ge 0$, where $z = 0$ is a solution, the method finds one, but not "
+                "the other."
             )
         }
     )

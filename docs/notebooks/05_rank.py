@@ -23,8 +23,8 @@ def _(mo):
     # 5. Rank: redundant friction directions
 
     The matrix of a frictional LCP is nearly always singular, not because of the bodies but because of how
-    friction is written. This lesson shows where rank is lost, what a singular matrix does to solutions and to solvers, and
-    what *phantom inertia* (Peiret, Kövecses and Font-Llagunes, DETC2017-67988) changes: the matrix only.
+    friction is written. This lesson shows where rank is lost, how a singular matrix affects solutions and solvers, and
+    what *phantom inertia* (Peiret, Kövecses and Font-Llagunes, DETC2017-67988) changes: only the matrix.
     You need lessons 1 and 3.
 
     ## Where rank is lost
@@ -76,7 +76,7 @@ def _(mo, wb):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    ## What it does
+    ## Consequences
 
     An LCP with a singular matrix may have a solution, and often has many. Take a particle of 1 kg at rest that is pressed on the plane by
     a normal impulse of 1, and pushed by $(1/10, 1/5)$, $\mu = 1/2$: it sticks. In exact arithmetic:
@@ -115,9 +115,9 @@ def _(Fraction, mo, np, wb):
 def _(mo):
     mo.md(r"""
     Where the particle sticks, $\sigma = 0$ and its row has slack, so that only $A\beta$ is determined: two of four numbers.
-    Physics does not mind, since $p_t$ and the velocity are the same in all of them. Methods do. Lemke's needs
-    only that the basis at hand is regular, and works. Methods that need a P-matrix (Murty's, block pivoting) lose their
-    guarantee, and a method that inverts all of $M$ has nothing to invert.
+    The motion is not affected, since $p_t$ and the velocity are the same in all of them. Methods are. Lemke's works, since
+    it only needs a regular current basis. Methods that need a P-matrix (Murty's, block pivoting) lose their guarantee, and
+    a method that inverts all of $M$ fails.
 
     ## Phantom inertia
 
@@ -447,7 +447,7 @@ def exercise_4(mo):
     mo.md(r"""
     ### Exercise 4
 
-    Why is the matrix with $k \ge 3$ axes never a P-matrix, whatever $\rho$ is? Find a principal minor that is zero.
+    Why is the matrix with $k \ge 3$ axes not a P-matrix for any $\rho$? Find a principal minor that is zero.
     """)
     return
 

@@ -27,11 +27,11 @@ def _(mo):
 
     In 45 minutes you learn
 
-    - which matrices give an LCP exactly one solution whatever its right-hand side is;
+    - which matrices give an LCP exactly one solution for every right-hand side;
     - how to derive the number whose sign decides about the rod, and why $\mu = 4/3$ is the least critical friction of a
       uniform rod;
     - what the four regimes of sliding contact are;
-    - what a time step does where no force exists.
+    - the result of a time step where no force exists.
 
     You need plane rigid-body dynamics, and from lesson 1 what $0 \le z \perp w \ge 0$ means: $z \ge 0$, $w \ge 0$,
     $z^T w = 0$.
@@ -87,11 +87,10 @@ def _(angle_of_q, coupling, mo, np, wb):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    For $c > 1$ the cone of $\{0, 1\}$ is turned inside out and lies within those of $\{0\}$ and $\{1\}$: three
-    solutions there, one elsewhere. For $c < -1$ it is turned inside out as well, but now some $q$ have two solutions and
-    others none. That three solutions become one and two become none, never three become two, is no accident: the signs of
-    $\det M_{\alpha\alpha}$ over the solutions of $q$ add up to the same number for every $q$ off the boundaries, the
-    *degree*.
+    For $c > 1$ the cone of $\{0, 1\}$ is reversed and lies within those of $\{0\}$ and $\{1\}$: three solutions there, one
+    elsewhere. For $c < -1$ it is reversed as well, but now some $q$ have two solutions and others none. Three solutions
+    become one and two become none, but three never become two, because the signs of $\det M_{\alpha\alpha}$ over the
+    solutions of $q$ have the same sum for every $q$ off the boundaries, the *degree*.
 
     ## The rod
 
@@ -113,9 +112,9 @@ def _(mo):
       a = \frac{1}{m} \Big(1 + \frac{\cos\theta (\cos\theta + \xi \mu \sin\theta)}{\kappa}\Big), \qquad
       b = l \sin\theta\, \dot\theta^2 - g .$$
 
-    This is the LCP with one unknown. $1/a$ is the mass that the contact feels. Without friction $a > 0$. With friction and
-    $\xi = -1$ (the tip runs away from under the centre) the term $-\mu \sin\theta \cos\theta / \kappa$ may win: friction
-    turns the tip down into the floor faster than the normal force lifts it. Then the contact feels a negative mass.
+    This is the LCP with one unknown. $1/a$ is the effective mass at the contact. Without friction $a > 0$. With friction
+    and $\xi = -1$ (the tip moves away from under the centre) the term $-\mu \sin\theta \cos\theta / \kappa$ may dominate:
+    friction rotates the tip into the floor faster than the normal force lifts it. Then the effective mass is negative.
     """)
     return
 
@@ -227,9 +226,9 @@ def _(mo):
     mo.md(r"""
     Try these:
 
-    - At $\theta = 63.5°$ raise $\mu$ from 1 to 1.4. The lines turn downwards. Without spin gravity presses the tip down,
-      $b < 0$, and the only solution goes away to infinity. With a spin of 4 rad/s the centrifugal term lifts the tip,
-      $b > 0$, and a second solution comes in from infinity.
+    - At $\theta = 63.5°$ raise $\mu$ from 1 to 1.4. The lines tilt downwards. Without spin gravity presses the tip down,
+      $b < 0$, and the only solution goes to infinity. With a spin of 4 rad/s the centrifugal term lifts the tip,
+      $b > 0$, and a second solution comes from infinity.
     - Take $\theta = 45°$: no paradox before $\mu = 5/3$. Which angle needs the least friction?
 
     The four regimes have names (Génot and Brogliato 1999):
@@ -246,7 +245,7 @@ def _(mo):
     $$\mu_c(\theta) = \frac{1 + \kappa (1 + \tan^2\theta)}{\tan\theta}
        = \frac{1 + \kappa}{\tan\theta} + \kappa \tan\theta .$$
 
-    The product of the two terms does not depend on $\theta$, so their sum is least where they are equal, at
+    The product of the two terms does not depend on $\theta$, so their sum is smallest where they are equal, at
     $\tan^2\theta = (1 + \kappa)/\kappa$, and there $\mu_c = 2 \sqrt{\kappa (1 + \kappa)}$. For the uniform rod,
     $\kappa = 1/3$, this is $\tan\theta = 2$ and $\mu_c = 4/3$. The workbench finds the same number as an exact rational,
     from the determinants of the system and not from this formula:
@@ -343,11 +342,11 @@ def _(Fraction, feet_mu, mo, wb):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    ## What a time step does
+    ## The time step
 
-    Where no force exists, the rod does not stop existing. A time step of length $h$ asks for impulses and for velocities
-    at its *end*, and allows the slip to stop within the step. Then the friction is no longer $\mu \lambda_n$, and an
-    answer exists. For $h \to 0$ the impulse does not vanish with $h$. It tends to the impulse $p = (p_n, p_t)$ that
+    Where no force exists, there is still a motion. A time step of length $h$ solves for impulses and for velocities at its
+    *end*, and allows the slip to stop within the step. Then the friction is no longer $\mu \lambda_n$, and a solution
+    exists. For $h \to 0$ the impulse does not vanish with $h$. It tends to the impulse $p = (p_n, p_t)$ that
     stops the tip at once, with $W$ the $2 \times 2$ matrix $J M^{-1} J^T$ of the tip:
 
     $$W p + (0, \dot x) = 0 \quad\Rightarrow\quad p_n = \frac{W_{nt}\, \dot x}{\det W}, \qquad
@@ -480,7 +479,7 @@ def solution_3(mo, stop, tip, wb):
     _steps = [wb.solve(tip(1e-4, **_given), name) for name in ("coulomb", "stewart-trinkle")]
     assert all(step.verified for step in _steps)
     _impulses = [step.p_n[0] for step in _steps]
-    # Which of the answers a solver finds is its own affair; each must be one of them.
+    # A solver may find any of the solutions; each result must be one of them.
     assert all(min(abs(p), abs(p - stop), abs(p - _forces[1] * 1e-4)) < 1e-3 for p in _impulses)
     mo.accordion(
         {
@@ -488,8 +487,8 @@ def solution_3(mo, stop, tip, wb):
     The forces are $0$ and $-b/a = {_forces[1]:.4f}$ N. In the step the solver for exact Coulomb friction finds
     $p_n = {_impulses[0]:.4f}$ N s and Lemke's method on Stewart and Trinkle's LCP finds $p_n = {_impulses[1]:.4f}$ N s:
     the tip lifts off, or meets an impact without collision, $W_{{nt}} \dot x/\det W = {stop:.1f}$ N s. Both are verified
-    by their residuals, and both are right. The laws of rigid bodies do not choose, and two programs, or one program from
-    two starting points, may give two motions.
+    by their residuals, and both are right. The laws of rigid bodies do not select one of them, so two programs, or one
+    program with two initial guesses, may give two motions.
     """)
         }
     )
@@ -515,8 +514,8 @@ def solution_4(mo, np, wb):
         {
             "Solution": mo.md(r"""
     With $\xi = +1$ every term of $m a = 1 + \cos\theta (\cos\theta + \mu \sin\theta)/\kappa$ is positive: friction
-    turns the tip up. So $a > 0$, and there is exactly one force. The map up to $\mu = 50$ holds sliding and lift-off
-    alone.
+    rotates the tip up. So $a > 0$, and there is exactly one force. The map up to $\mu = 50$ contains only sliding and
+    lift-off.
     """)
         }
     )

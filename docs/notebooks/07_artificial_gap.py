@@ -20,9 +20,9 @@ def _(mo):
     mo.md(r"""
     # 7. The artificial gap of the cone complementarity problem
 
-    Coulomb's law leads to a problem that may have no solution or several, and that no general method is sure to solve. The
-    *cone complementarity problem* (CCP) changes one row, and the whole becomes a convex optimisation problem, with
-    methods that work for millions of contacts. The price is that sliding contacts lift off. How far, how long, and does it
+    Coulomb's law leads to a problem that may have no solution or several, and that no general method is guaranteed to
+    solve. The *cone complementarity problem* (CCP) changes one row and becomes a convex optimisation problem, with methods
+    that work for millions of contacts. The disadvantage is that sliding contacts lift off. How far, how long, and does it
     matter? In 45 minutes you derive the lift, measure it, and find where it vanishes with the step and where it does not.
 
     You need Newton's law, a time step with impulses (lesson 1) and the friction cone (lesson 3).
@@ -74,9 +74,9 @@ def _(mo):
     u_t = \frac{u - \mu g h}{1 + \mu^2}, \qquad u_n = \mu u_t, \qquad p_n = m (g h + \mu u_t)
     $$
 
-    Coulomb's law gives $u_t = u - \mu g h$ and $u_n = 0$. The CCP kicks the block off the floor, and for that it takes
-    a normal impulse that is many times the weight's $m g h$, and loses a share $\mu^2/(1 + \mu^2)$ of the speed
-    to the friction that belongs to it.
+    Coulomb's law gives $u_t = u - \mu g h$ and $u_n = 0$. Under the CCP the block leaves the floor. This takes a normal
+    impulse of many times the weight's $m g h$, and the corresponding friction reduces the speed by the fraction
+    $\mu^2/(1 + \mu^2)$.
 
     The picture shows velocities of the block for $u = 1$ m/s: without contact, under the CCP (the nearest point of the
     shaded $K^*$), and under Coulomb's law. Both impulses have the same direction, the edge of $K$; they differ in size.
@@ -152,22 +152,22 @@ def _(alt, block, g, mo, mu, np, step, wb):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    In this one step the block rises by $h u_n = h \mu |u_t|$. This is the gap that the literature speaks of, and it
-    vanishes with $h$. But look at the point of the CCP while you make $h$ smaller: it does *not* approach Coulomb's.
-    Its normal velocity after the step is $\mu u/(1 + \mu^2)$, however small the step is. What happens next?
+    In this one step the block rises by $h u_n = h \mu |u_t|$. This is the gap in the literature, and it vanishes with $h$.
+    But look at the point of the CCP while you make $h$ smaller: it does *not* approach Coulomb's. Its normal velocity after
+    the step is $\mu u/(1 + \mu^2)$ for any step. What happens next?
 
     ## The steps after
 
-    The row of the CCP in the next steps is $u_n + \varphi/h = \mu |u_t|$ where the contact bears, and there the gap at the
-    end of the step is $\varphi + h u_n = h \mu |u_t|$. So a block that bears slides at exactly this height:
+    The row of the CCP in the next steps is $u_n + \varphi/h = \mu |u_t|$ where the contact is loaded, and there the gap at
+    the end of the step is $\varphi + h u_n = h \mu |u_t|$. So a block with a loaded contact slides at exactly this height:
 
     $$
     \varphi^+ = h \mu |u_t|
     $$
 
-    Two motions are compatible with that. If the block *starts* at the height $h \mu |u|$, nothing kicks it, and it sinks
-    slowly as it slows down. If it starts on the floor, it is kicked, flies freely, and comes down on that height. The
-    flight is a parabola with the initial velocity $\mu u_t$, and its height does not depend on the step:
+    Two motions are compatible with that. If the block *starts* at the height $h \mu |u|$, it sinks slowly as it slows
+    down. If it starts on the floor, it is thrown up, flies freely, and lands at that height. The flight is a parabola with
+    the initial velocity $\mu u_t$, and its height does not depend on the step:
 
     $$
     \varphi_{\max} \approx \frac{(\mu u_t)^2}{2 g}, \qquad u_t = \frac{u}{1 + \mu^2}
@@ -252,14 +252,14 @@ def _(g, mo, np, settled, steps, thrown):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    So there are two artificial gaps. The settled one, $h \mu |u|$, vanishes with $h$. The hop stays: 15 mm here, at any
-    step size. A run meets it whenever a contact that slides becomes a contact on the floor: at the start, at every
-    impact, whenever the mode changes.
+    So there are two artificial gaps. The settled one, $h \mu |u|$, vanishes with $h$. The hop does not: it is 15 mm here,
+    at any step size. It occurs whenever a contact begins to slide on the floor: at the start, at every impact, and at every
+    change of mode.
 
-    ## What it does to the motion
+    ## Effect on the motion
 
-    As long as the block slides in the same direction, its friction is $\mu$ times its normal impulse, step by step, in
-    the air as well, where both are zero. Add the momenta up from the start to the time $t$:
+    As long as the block slides in the same direction, its friction is $\mu$ times its normal impulse in each step, also in
+    the air, where both are zero. Add the momenta from the start to the time $t$:
 
     $$
     m (v_z - 0) = \textstyle\sum p_n - m g t, \qquad m (v_x - u) = -\mu \sum p_n
@@ -273,7 +273,7 @@ def _(mo):
     x_{\mathrm{CCP}} = x_{\mathrm{Coulomb}} - \mu z
     $$
 
-    A block that has landed has lost nothing but $\mu$ times the settled gap. It comes to rest where Coulomb's does, up to
+    After landing, the block is behind by only $\mu$ times the settled gap. It comes to rest where Coulomb's does, up to
     the step size, after a hop of 15 mm.
     """)
     return
@@ -299,9 +299,9 @@ def _(mo):
     ## Other bodies
 
     `lift` is the largest gap of a contact beyond that of exact Coulomb friction; `local velocity error` compares
-    single steps, each from a state of exact Coulomb friction: the kick itself. The cases are the workbench's own, half a
-    second of each: the block thrown at 2 m/s, a sphere that slides and then rolls, the wheel of IDETC2016-60064 with
-    6 m/s, a cube that is thrown.
+    single steps, each from a state of exact Coulomb friction. The cases are those of the workbench, half a second of each:
+    the block thrown at 2 m/s, a sphere that slides and then rolls, the wheel of IDETC2016-60064 with 6 m/s, and a thrown
+    cube.
     """)
     return
 
@@ -332,21 +332,21 @@ def _(lifts, mo):
     assert all(lifts[case, 1.0][0] > 0.9 * lifts[case, 4.0][0] for case in ("block", "sphere", "wheel"))
     mo.md(r"""
     The wheel, thrown at 6 m/s, hops 15 cm high at both steps, although the exact wheel never leaves the floor. The
-    local velocity error tends to 200 %, the largest value that it can have, since one step of exact friction does
-    $m g h$ and one step of the CCP does $m \mu u$. The cube tumbles; every impact with slip kicks it, and
-    its lift of decimetres changes with the step as its path does.
+    local velocity error tends to 200 %, its largest possible value, since the impulse of a step is about $m g h$ under exact
+    friction and $m \mu u$ under the CCP. The cube tumbles; every impact with slip throws it up, and its lift of decimetres
+    changes with the step as its path does.
 
     **The artificial gap does not matter**
 
-    - where contacts stick: $u_t = 0$ makes both problems the same, so that for stacks, heaps at rest and grasps without
-      slip the CCP is exact;
-    - where $h \mu |u_t|$ is small against what you measure *and* contacts stay settled, as in slow shear of granular
-      matter;
-    - for the path of a body with a single sliding contact that does not turn it, as derived above.
+    - where contacts stick: with $u_t = 0$ both problems are the same, so that the CCP is exact for stacks, heaps at rest
+      and grasps without slip;
+    - where $h \mu |u_t|$ is small compared with the measured quantity *and* contacts stay settled, as in slow shear of
+      granular matter;
+    - for the path of a body with a single sliding contact that does not rotate it, as derived above.
 
-    **It matters** where a body slides fast and its motion depends on bearing all the time (the wheel), where bodies are
+    **It matters** where a body slides fast and its motion depends on permanent contact (the wheel), where bodies are
     enclosed (exercise 4), in impacts with slip, and under the velocity law $u_n \ge 0$ without a gap term, where the
-    body climbs for ever (exercise 2).
+    body rises without bound (exercise 2).
     """)
     return
 
@@ -411,8 +411,8 @@ def solution_2(g, mo, slide):
     \frac{{u^2}}{{2 \mu g (1 + \mu^2)}} = {_way:.3f} \text{{ m}}
     $$
 
-    at the height $\mu$ times that; measured {_run[-1, 1]:.3f} and {_run[-1, 2]:.3f} m. It stays up there, resting on
-    nothing, because the law knows no gap. This agrees with $x = x_{{\mathrm{{Coulomb}}}} - \mu z$.
+    at the height $\mu$ times that; measured {_run[-1, 1]:.3f} and {_run[-1, 2]:.3f} m. It remains at that height, because
+    the law contains no gap. This agrees with $x = x_{{\mathrm{{Coulomb}}}} - \mu z$.
     """)
         }
     )

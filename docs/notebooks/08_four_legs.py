@@ -23,9 +23,9 @@ def _(mo):
     # 8. A table with four legs
 
     How large is the force under each leg of a table? For three legs statics gives the answer. For four neither statics nor
-    rigid-body theory does: every program that prints a number has chosen one. In 45 minutes you learn which
-    quantities a contact problem determines and which it leaves open, how large the set of all answers is, how
-    formulations and solvers choose among them, and what can be compared between two programs.
+    rigid-body theory does: a program that prints a number has chosen one. In 45 minutes you learn which quantities a
+    contact problem determines and which it does not, how large the set of all solutions is, how formulations and solvers
+    choose among them, and what can be compared between two programs.
 
     You need statics of a rigid body and the null space of a matrix.
 
@@ -160,9 +160,9 @@ def _(alt, b, a, feet, linear, load_x, load_y, mo, np, self_stress, table, wb, w
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    ## What is determined
+    ## Determined quantities
 
-    With friction each leg has three impulses, 12 in all, $p = (p_n, p_t)$. The motion sees them only through the six
+    With friction each leg has three impulses, 12 in all, $p = (p_n, p_t)$. The motion depends on them only through the six
     components of $J^T p$: resultant force and resultant moment. So the null space of $J^T$, the space of self-stresses, has
     at least the dimension $12 - 6 = 6$. These are one self-stress of the normal impulses, $n$, and five of the tangential
     ones, such as two legs that pull towards each other. The Delassus matrix $W = J M^{-1} J^T$ has the same null space:
@@ -260,11 +260,11 @@ def _(mo):
       carries nothing. The solvers of `coulomb` and `ccp` do not pivot, and stay inside.
     - `phantom-inertia` eliminates the friction impulses and needs independent rows: it refuses. The message says what
       helps, a compliance.
-    - `staggered` projects normal and tangential impulses in turn, and its passes do not settle here.
-    - `mujoco` is soft, and its answer unique: it was never rigid, and sinks in this first step.
-    - `frictionless` lets the pushed table go, and has another resultant.
+    - `staggered` projects normal and tangential impulses in turn, and its passes do not converge here.
+    - `mujoco` is soft, and its solution unique: it is not rigid, and penetrates in this first step.
+    - `frictionless` does not hold the pushed table, and has another resultant.
 
-    Comparing two programs leg by leg is therefore meaningless, however small their residuals are. The workbench's
+    Comparing two programs leg by leg is therefore meaningless, even with tiny residuals. The workbench's
     reports compare the *net wrench* of all contacts and the motion there, and say so (`determined`, `free_directions`,
     `wrench_error`).
 
@@ -321,9 +321,9 @@ def _(linear, mo, np, self_stress, softness, table, wb):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    A soft leg sheds its load to the neighbours, and the leg across follows it, although it is as stiff as ever. So the
-    answer in the limit of rigid legs depends on the *ratio* of compliances that were sent to zero. "The rigid limit"
-    is not one thing; regularising to make a matrix invertible chooses the forces.
+    A soft leg transfers load to its neighbours, and so does the opposite leg, although its stiffness is unchanged. So the
+    solution in the limit of rigid legs depends on the *ratio* of the vanishing compliances. "The rigid limit" is not
+    unique; a regularisation that makes a matrix invertible determines the forces.
     """)
     return
 
@@ -335,7 +335,7 @@ def exercise_1(mo):
 
     ### Exercise 1
 
-    For which places of the load are all four forces determined? And where is the window of leg 1 widest?
+    For which positions of the load are all four forces determined? And where is the window of leg 1 widest?
     """)
     return
 
@@ -458,7 +458,7 @@ def solution_4(F, mo, np, table):
     _system = table(0, 0, mu=_mu)
     _total = _system.J_n.T @ _N + _system.J_t.T @ _T.ravel()
     assert np.allclose(_total + _system.f, 0)
-    # More of leg 1: the diagonal 1, 3 takes the whole load, and both of its legs push towards each other.
+    # Largest force of leg 1: the diagonal 1, 3 takes the whole load, and its legs push towards each other.
     _N_1 = np.array([F / 2, 0, F / 2, 0])
     _along = np.array([0.6, 0.4]) / np.hypot(0.6, 0.4)
     _T_1 = _mu * _N_1[:, None] * np.array([_along, [0, 0], -_along, [0, 0]])

@@ -21,10 +21,10 @@ def _(mo):
     mo.md(r"""
     # 9. Why resting bodies creep
 
-    A stack stands on a slope of 10°, the friction would hold it on one of 30°, and on the screen it slides slowly down.
-    Nothing is wrong with Coulomb's law, nor with the equations. The solver stopped too early, or the formulation is
-    soft. In 45 minutes you compute the speed of this creep from the number of sweeps and the ratio of masses, see why
-    sinking into the floor ends by itself while creeping does not, and distinguish the two causes.
+    A stack stands on a slope of 10°, with friction sufficient for 30°, and in a simulation it slides slowly down. Coulomb's
+    law and the equations are right: the solver stopped too early, or the formulation is soft. In 45 minutes you compute
+    the speed of this creep from the number of sweeps and the mass ratio, see why penetration of the floor is limited while
+    creep is not, and distinguish the two causes.
 
     You need the LCP of a time step (lesson 1) and what an iterative method for linear equations does.
 
@@ -81,38 +81,38 @@ def _(mo, np, ratio, sweeps, wb):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    While both impulses are positive the projection does nothing, and this is the Gauss-Seidel method for linear equations.
+    While both impulses are positive the projection has no effect, and this is the Gauss-Seidel method for linear equations.
     Its error is multiplied in every sweep by
 
     $$
     \rho = \frac{M_{12} M_{21}}{M_{11} M_{22}} = \frac{1}{1 + 1/R} = \frac{m_2}{m_1 + m_2}
     $$
 
-    A light block on a heavy one settles at once. With a heavy block on a light one the sweeps crawl, since
-    $\rho \to 1$: ratio 100 needs 463 sweeps to two digits. After $k$ sweeps from zero the upper row is satisfied, and the
-    share $r = \rho^k$ of $g h$ is left over in the lower row.
+    With a light block on a heavy one the sweeps converge at once. With a heavy block on a light one they are slow, since
+    $\rho \to 1$: ratio 100 needs 463 sweeps for two digits. After $k$ sweeps from zero the upper row is satisfied, and the
+    fraction $r = \rho^k$ of $g h$ remains in the lower row.
 
     ## From the residual to a speed
 
-    Turn the floor into a slope of angle $\alpha = 10°$ with $\mu = 0.6$. The friction rows of the two contacts have the same
-    matrix as the normal rows, and nothing couples the two, so that the same share $r$ of the sliding velocity is left over.
-    The next step starts with the velocity $u$ that this one left, adds $h g \sin\alpha$, and leaves the share $r$ of it.
-    Steady creep means
+    Let the floor be a slope of angle $\alpha = 10°$ with $\mu = 0.6$. The friction rows of the two contacts have the same
+    matrix as the normal rows and are not coupled to them, so that the same fraction $r$ of the sliding velocity remains.
+    The next step starts with this velocity $u$, adds $h g \sin\alpha$, and leaves the fraction $r$ of the sum. Steady creep
+    means
 
     $$
     u = r\, (u + g h \sin\alpha) \quad\Rightarrow\quad u_{\text{creep}} = \frac{r}{1 - r}\, g h \sin\alpha, \qquad r = \rho^k
     $$
 
-    Along the normal the same happens with $g h \cos\alpha$, but there the row holds the gap as well, $u_n + \varphi/h$.
-    As the stack sinks, the gap term pushes back, until $u_n = 0$ at the depth
+    The same holds along the normal with $g h \cos\alpha$, but there the row contains the gap as well, $u_n + \varphi/h$.
+    As the stack penetrates, the gap term pushes it back, until $u_n = 0$ at the depth
 
     $$
     \varphi = -\frac{r}{1 - r}\, g h^2 \cos\alpha
     $$
 
-    *Sinking ends by itself; creep does not, because no row remembers where the block should be.*
+    *Penetration is limited; creep is not, because no row contains the tangential position.*
 
-    The solver below is all there is to it. It claims success after $k$ sweeps, as engines do.
+    The solver below does this. It claims success after $k$ sweeps, as engines do.
     """)
     return
 
@@ -199,9 +199,9 @@ def _(FewSweeps, creep_of, mo, np, run):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    The workbench calls none of these answers verified. The solver's claim is a column, the problem's own residual is another.
-    A residual of a percent looks harmless, and is a creep of millimetres a second. The figure draws the formula; the point
-    is where the sliders above stand.
+    None of these solutions is verified. The solver's claim is one column, the problem's residual is another. A residual of
+    a percent looks harmless, but means a creep of millimetres per second. The figure shows the formula; the point marks the
+    values of the sliders above.
     """)
     return
 
@@ -240,9 +240,9 @@ def _(mo):
     mo.md(r"""
     ## Bodies in space
 
-    The same on the workbench's own table, four legs on a slope of 12° with $\mu = 0.4$, which holds up to 21.8°. Its twelve
-    rows depend on each other (lesson 8), and Gauss-Seidel converges all the same, in velocities. `creep` is a metric of
-    comparisons: the speed of contacts that stick in the reference.
+    The same for the case `table`, four legs on a slope of 12° with $\mu = 0.4$, which sticks up to 21.8°. Its twelve rows
+    are dependent (lesson 8), but in velocities Gauss-Seidel still converges. `creep` is a metric of comparisons: the speed
+    of contacts that stick in the reference.
     """)
     return
 
@@ -274,8 +274,8 @@ def _(mo):
     mo.md(r"""
     ## Another creep: MuJoCo's soft contact
 
-    MuJoCo solves its problem to convergence, and a block creeps all the same, because its *formulation* is soft. In the
-    friction row
+    MuJoCo solves its problem to convergence, and a block still creeps, because its *formulation* is soft. In the friction
+    row
 
     $$
     u_t^+ + R_t p_t - (1 - h b)\, u_t = 0
@@ -393,7 +393,7 @@ def solution_2(mo, np):
     For a matrix with three diagonals $\rho$ of Gauss-Seidel is the square of that of Jacobi's method, whose matrix has the
     off-diagonal entries $1/\sqrt 2, 1/2, 1/2, \dots$ (after scaling to a symmetric one) and the eigenvalues
     $\cos((2 j - 1) \pi/(2 n))$. So $\rho = \cos^2(\pi/(2 n)) \approx 1 - \pi^2/(4 n^2)$, and the sweeps to one percent grow
-    like $1.87\, n^2$: {", ".join(f"{k} for {n} blocks" for n, k in _counts.items())}. A sweep carries news from one
+    like $1.87\, n^2$: {", ".join(f"{k} for {n} blocks" for n, k in _counts.items())}. A sweep passes information from one
     contact to the next; the weight of the top has to diffuse to the floor.
     """)
         }
@@ -406,8 +406,9 @@ def exercise_3(mo):
     mo.md(r"""
     ### Exercise 3
 
-    *Warm starting* begins each step with the impulses of the last one. Show that with the velocity law the creep now dies
-    out, and that the whole way is $h\, u_{\text{creep}}$, one cold step's worth. Check it with `FewSweeps(k, warm=True)`.
+    *Warm starting* begins each step with the impulses of the last one. Show that with the velocity law the creep now
+    decays, and that the total displacement is $h\, u_{\text{creep}}$, that of one cold step. Check it with
+    `FewSweeps(k, warm=True)`.
     """)
     return
 
@@ -429,9 +430,9 @@ def solution_3(FewSweeps, creep_of, mo, np, run):
     from the last impulses, the sweeps leave the share $r$ of what these would leave: $u_{{j+1}} = r\,(u_j + y_j)$, with
     $y_0 = g h \sin\alpha$ before the first. Sum over all steps: $\sum y_j = y_0$, as the block starts and ends at rest, so
     $\sum u_j = r (\sum u_j + y_0)$ and $\sum u_j = u_{{\text{{creep}}}}$. Ways in mm: {", ".join(f"{way:.4f} for k = {k}" for k, way in _ways.items())}.
-    It is not for free. With the full gap term $\varphi/h$ and only 5 sweeps the remembered impulses overshoot and the
-    stack hops by {1e3 * np.abs(_hops[-30:, 1]).max():.1f} mm; engines correct only a part of the gap in a step. And a
-    contact that is new has nothing to remember.
+    There are disadvantages. With the full gap term $\varphi/h$ and only 5 sweeps the stored impulses overshoot and the
+    stack hops by {1e3 * np.abs(_hops[-30:, 1]).max():.1f} mm; engines correct only a part of the gap in a step. And a new
+    contact has no stored impulse.
     """)
         }
     )

@@ -22,10 +22,9 @@ def _(mo):
     mo.md(r"""
     # 10. Your own formulation, judged
 
-    A ski grips far less along than across, and oil adds a force that grows with the speed. Both are friction laws that
-    the workbench does not have. In 45 minutes you declare them in a dozen lines each, read back what you declared,
-    step them, and learn what "verified" means and what it does not: a third law of this lesson is solved to round-off,
-    and wrong.
+    A ski has much less friction along than across, and oil adds a force that grows with the speed. In 45 minutes you
+    declare such friction laws in a dozen lines each, print the declarations, make steps with them, and learn what
+    "verified" means and what it does not: a third law of this lesson is solved to round-off, and wrong.
 
     You need the friction cone (lesson 3) and, for exercise 3, one integral.
 
@@ -212,7 +211,7 @@ def _(mo):
     mo.md(r"""
     ## And one with a mistake
 
-    The third law is Coulomb's with one sign wrong: $-u_t$ in the place of $u_t$.
+    The third law is Coulomb's with one wrong sign: $-u_t$ instead of $u_t$.
     """)
     return
 
@@ -237,8 +236,8 @@ def _(mo):
     mo.md(r"""
     ## Judged
 
-    `wb.compare` runs each on a case and holds it against exact Coulomb friction, here at the same step, so that no error
-    of discretisation is mixed in. Three kinds of numbers answer three questions, and must not be mixed up:
+    `wb.compare` runs each on a case and compares it with exact Coulomb friction, here at the same step, so that there is no
+    discretisation error. Three kinds of numbers answer three different questions:
 
     1. **verified**: does the answer solve what was *declared*? The problem's own residual within the tolerance.
     2. **residuals of Coulomb's law**: does it obey *Coulomb's* law? Computed from velocities and impulses by code that
@@ -308,17 +307,16 @@ def _(mo, rows):
     mo.md(r"""
     Read it column by column, on the block thrown at 30°:
 
-    - All four are *verified*. The mistaken law is a problem like any other, the solver solves it to round-off, and nobody
-      has asked it whether friction should accelerate. Verified means: you got what you declared.
+    - All four are *verified*. The mistaken law is a problem like any other, and the solver solves it to round-off.
+      Verified means that the solution satisfies the declaration.
     - `cone` is zero for the ellipse, which lies inside the disc, and for the mistaken law, whose friction has the right size.
       It is positive for the viscous law, which pulls harder than $\mu p_n$.
-    - `natural_map` sees all three.
-    - `energy_gained` is zero but for the mistaken law: friction takes energy and never gives
-      any. Its grip is $-1$.
-    - `yaw_spread` turns the whole scene about the vertical and asks whether the answer turns with it. It is zero for
-      isotropic laws, right or wrong, and tells the ellipse from the others.
+    - `natural_map` is positive for all three.
+    - `energy_gained` is zero except for the mistaken law, since friction only dissipates. Its grip is $-1$.
+    - `yaw_spread` rotates the whole scene about the vertical and measures whether the step rotates with it. It is zero for
+      isotropic laws, right or wrong, and positive for the ellipse.
 
-    One number would have hidden most of this. The two honest laws are not *wrong*: they are other laws, and the table says
+    One number would have hidden most of this. The first two laws are not *wrong*: they are other laws, and the table shows
     by how much.
 
     ## On the wheel, and along a parameter
