@@ -80,7 +80,7 @@ def trajectories(found: Paths) -> Section:
     lag = [1e3 * found.distance(hybrid, h) for h in STEPS]
     return Section(
         "Trajectories of Figure 4",
-        "A cube of 1 kg and 1 m starts with 5 m/s along y and turns at one revolution per second about the vertical, "
+        "A cube of 1 kg and 1 m starts with 5 m/s along y and rotates at one revolution per second about the vertical, "
         "on four vertices with $\\mu = 1$ and the compliance of Table 1. Only the friction model differs between "
         "runs. They are compared with exact Coulomb friction at the same step: its normal rows have the compliance "
         "of the runs, without which the load of four vertices is not determined, and its friction rows have "
@@ -94,7 +94,7 @@ def trajectories(found: Paths) -> Section:
         claims=(same_behaviour(found, way), closest_to_hybrid(found), closer_to_coulomb(found), *checks(found)),
         figures=(
             Figure("trajectory", "Fig. 4: path of the centre of mass, seen from above",
-                   "Exact Coulomb, the iterated hybrid and phantom inertia with turned axes coincide at this scale; "
+                   "Exact Coulomb, the iterated hybrid and phantom inertia with rotated axes coincide at this scale; "
                    "so do phantom inertia with fixed axes, the coupled box and discrete velocity. Click a name to "
                    "highlight its curve.", drawn(found)),
         ),
@@ -113,11 +113,12 @@ def same_behaviour(found: Paths, way: float) -> Claim:
     return Claim(
         "“All of them show the same behaviour”: largest distance from exact Coulomb friction over the length of the "
         f"path, {way:.2f} m; of the paper's four the worst", SHARE,
-        max(max(rows[name_of(f)]) for f in FOUR), relation="≤", origin="“same”: within a tenth, our reading",
+        max(max(rows[name_of(f)]) for f in FOUR), relation="≤", origin="“same”: within a tenth, our interpretation",
         why="AP's inscribed square gives up to 29 % less friction between its axes, and friction along them that "
-            "does not oppose the motion. The box bounds each component by itself, so that friction is up to 41 % too "
+            "does not oppose the motion. The box bounds each component separately, so that friction is up to 41 % too "
             "large, and by the last step's normal force. Both deviate by a fifth of the path or more.",
-        form=".3g", tried=over_steps("model", rows, f"A tenth is our reading of “same”; any between {100 * near:.1f} "
+        form=".3g", tried=over_steps("model", rows, f"A tenth is our interpretation of “same”; any between "
+                                                    f"{100 * near:.1f} "
                                                     f"and {100 * far:.0f} % gives the same colours."),
     )  # fmt: skip
 
@@ -140,8 +141,8 @@ def closest_to_hybrid(found: Paths) -> Claim:
         "“The trajectory of the proposed model is the closest to the Hybrid model”: its distance over the smaller one "
         "of AP's and the box's", 1.0, next(iter(rows.values()))[0], relation="≤", form=".3g",
         tried=over_steps("new model / hybrid", rows),
-        why="With fixed axes phantom inertia is the box with coupled bounds. The paper turns the axes of a contact "
-            "that slides.",
+        why="With fixed axes phantom inertia is the box with coupled bounds. The paper rotates the axes of a sliding "
+            "contact.",
     )  # fmt: skip
 
 
@@ -219,9 +220,9 @@ def parts(found: Paths) -> Section:
         f"{1e3 * found.discretisation(FINE):.1f} mm at 1 ms and {1e3 * found.discretisation(COARSE):.0f} mm at 10 "
         "ms.\n\nCompliance: the same Coulomb friction with the stiffness and damping of Table 1 in its friction rows "
         f"ends at ({ends['run'][0]:.6f}, {ends['run'][1]:.6f}) m, up to {shift[FINE]:.2f} mm from exact friction at 1 "
-        f"ms, and {shift[COARSE]:.2f} mm at 10 ms. This is no matter of the step: eq. (42) feeds the bristle's "
-        "damping with the whole sliding velocity of the last step, not with the bristle's rate, and so sliding "
-        "friction opposes $u_t + (b_t/k_t) \\dot u_t$, the velocity a millisecond ahead. A comparison with a "
+        f"ms, and {shift[COARSE]:.2f} mm at 10 ms. This does not depend on the step: eq. (42) computes the bristle's "
+        f"damping from the whole sliding velocity of the last step, not from the bristle's rate, so that sliding "
+        f"friction opposes $u_t + (b_t/k_t) \\dot u_t$, the velocity a millisecond ahead. A comparison with a "
         f"reference that has this compliance would count these {shift[FINE]:.2f} mm as their error.\n\nFormulation: "
         f"at 1 ms the regularised phantom inertia ends {own[REGULARISED]:.0f} µm from exact friction, and the "
         f"iterated hybrid {own[ITERATED]:.0f} µm, with the compliance of Table 1 in both. The bristle does not affect "
@@ -266,8 +267,8 @@ def parts_table(found: Paths) -> Table:
         "Distances are the largest of the run. Distance: the model with the compliance of Table 1 from exact friction. "
         "Compliance: from the same model with rigid friction rows. Formulation: that one from exact friction. The two "
         "do not add up. Models that eliminate $p_t$ have no matrix on rigid friction rows, which are redundant; they "
-        "get $k_t = 10^{12}$ N/m and $b_t = 0$ there. Stops: all vertices slower than 1 mm/s for good. Residual: "
-        "largest of the solved problems' own, dimensionless; or where the run ended.",
+        "get $k_t = 10^{12}$ N/m and $b_t = 0$ there. Stops: all vertices remain slower than 1 mm/s. Residual: "
+        "largest of the solved problems, dimensionless; or where the run ended.",
     )  # fmt: skip
 
 
@@ -277,9 +278,9 @@ def reference(found: Paths) -> Section:
     return Section(
         "Check of the reference",
         "While the cube slides flat on the floor, its motion is an ordinary differential equation in the plane: "
-        "vertices on equal springs under a rigid body share the load affinely, none pulling, friction opposes each "
-        "vertex, and the moment of friction about the centre is balanced by the load. Integrated independently, it "
-        "gives the numbers below.",
+        "vertices on equal springs under a rigid body share the load affinely without tension, friction opposes the "
+        "motion of each vertex, and the load balances the moment of friction about the centre. An independent "
+        "integration gives the numbers below.",
         (
             r"N_i = \max(0,\, c + a^T r_i), \qquad \sum_i N_i = m g, \qquad "
             r"\sum_i N_i \left(r_i - \frac{\mu\, l}{2}\, \frac{u_i}{|u_i|}\right) = 0",

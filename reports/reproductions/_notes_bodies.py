@@ -50,13 +50,12 @@ SYMBOLS = (
 )
 
 WHY = {
-    "torque of body 2": "What acts on body 1 acts on body 2 in the opposite sense, moments included: "
-    "$-r_2 \\times n$. As printed the contact would turn both bodies the same way, and relative velocities come out "
-    "wrong.",
+    "torque of body 2": "Forces and moments on body 2 are opposite to those on body 1: $-r_2 \\times n$. As printed "
+    "the contact would rotate both bodies the same way, and relative velocities are wrong.",
     "gyroscopic sign": "$-\\omega \\times J\\omega$, see section 4.",
-    "gyroscopic impulse": "T stands among impulses and so is multiplied by h.",
+    "gyroscopic impulse": "T is added to impulses and so is multiplied by h.",
     "friction of obstacles": "The notes have $\\partial\\psi_n/\\partial t$ for motion-controlled bodies, but nothing "
-    "in the friction rows: as printed a conveyor belt would carry nothing along. It takes "
+    "in the friction rows: as printed a conveyor belt would not drag anything. It needs "
     "$\\partial\\psi_t/\\partial t$, minus the obstacle's velocity along $d_j$.",
     "h": "The factor h belongs to forces; with $p = h f$ it is already in the impulses.",
 }
@@ -77,17 +76,17 @@ def three_bodies() -> Section:
             for name, row in zip(velocities, found.G_n, strict=True) if np.abs(row).max() > ROUND_OFF]  # fmt: skip
     return Section(
         "Three bodies, six contacts (p. 8, 9)",
-        "The notes draw three bodies A, B, E and give the block matrix that says which contact lies between which of "
-        "them, but no shapes. Ours have the same graph, with the same choice of body 1 and body 2: a plank A lies on a "
+        "The notes draw three bodies A, B, E and give the block matrix of contacts between them, but no shapes. Ours "
+        "have the same contact graph, with the same choice of body 1 and body 2: a plank A lies on a "
         "fixed ball (contact 1) and on a roller B of two equal balls (2 and 5), which stands on a conveyor belt (3 and "
         "4); a ball E is thrown along the plank (6). Support and belt are motion-controlled as on p. 7: the platform "
         "rises with $a$ = 1 m/s², the belt accelerates with $c$ = 1.5 m/s².\n\nMost of the motion is known in closed "
-        "form. The roller's centre goes at half the belt's speed, and that takes a force of 0.6 $m_B c/4$ from the "
+        "form. The roller's centre moves at half the belt's speed, which takes a force of 0.6 $m_B c/4$ from the "
         "plank, held by friction at the support. The ball slides under its weight in the rising frame, m (g + a), then "
         "rolls at 5/7 of its speed.\n\nThe contact graph alone leaves contact forces undetermined: contacts 1 to 5 are "
-        "15 rows of $G_n$ and $F$ on the 12 velocities of A and B. Three combinations of forces balance by themselves, "
+        "15 rows of $G_n$ and $F$ on the 12 velocities of A and B. Three combinations of forces are in equilibrium, "
         "and of 18 rows 15 are independent. As long as these contacts stick, the motion does not depend on how a "
-        "solver shares the forces out.",
+        "solver distributes the forces.",
         (
             r"G_n = \begin{bmatrix} G_{1n1} & G_{2n2} & 0 & 0 & G_{5n1} & G_{6n2} \\ 0 & G_{2n1} & G_{3n1} & G_{4n1} & "
             r"G_{5n2} & 0 \\ 0 & 0 & 0 & 0 & 0 & G_{6n1} \end{bmatrix}, \qquad "
@@ -101,7 +100,7 @@ def three_bodies() -> Section:
                    case.sketch()),
         ),
         claims=(
-            Claim("Blocks of $G_n$ that are zero here and not in the notes, or the other way round", 0.0,
+            Claim("Blocks of $G_n$ that are zero here and not in the notes, or the reverse", 0.0,
                   float(((blocks > ROUND_OFF) != (GRAPH > 0)).sum())),
             Claim("M is block diagonal, 18 × 18: largest entry outside the blocks", 0.0, float(np.abs(outside).max())),
             Check("Rank of the 18 contact rows", 15, rank(J).value, origin="12 velocities and 3 rows of contact 6"),
@@ -150,7 +149,7 @@ def instant(r: Run, problem: LCP, z: Array) -> Table:
         f"One step in numbers, t = {INSTANT:g} s, {N_D} corners",
         ("contact", "μ", "q of the normal row [m/s]", "$f_n$ [N]", "its slack [m/s]", "$e^T\\alpha/(\\mu f_n)$",
          "active $\\alpha_j$", "s [m/s]", ""), tuple(rows),
-        "Where a contact sticks, its friction is not unique, and Lemke's method finds one of the answers.",
+        "Where a contact sticks, its friction is not unique, and Lemke's method finds one of the solutions.",
     )  # fmt: skip
 
 
@@ -164,13 +163,14 @@ def final() -> Section:
     wrong = {m: notes.compare(case, *next(notes.states(case, 2, 1)), STEP, N_D, (m,)) for m in notes.MISPRINTS}
     return Section(
         "The final formulation (p. 11)",
-        "One formulation for any number of bodies and contacts. Below stand the relations as the workbench prints them "
-        "from the declaration that it solves, then the same as a block matrix; the table says which symbol of the "
-        "notes is which.\n\nWe assemble the LCP of p. 11 a second time, as the notes do it: columns $[d;\\ r \\times "
+        "One formulation for any number of bodies and contacts. Below are the relations that the workbench prints "
+        "from its declaration, then the block matrix; the table gives the corresponding symbols of the notes.\n\nWe "
+        "assemble the LCP of p. 11 a second time, as in the notes: columns $[d;\\ r \\times "
         "d]$ in world axes, contact by contact and body by body. The workbench has the angular velocity in body axes, "
-        "mixes all rows in one system and eliminates v by Schur complement: another road to the same problem. Matrix "
+        "puts all rows in one system and eliminates v by a Schur complement: a different derivation of the same "
+        "problem. Matrix "
         "and vector agree to round-off, at the start and at ten random states, tumbling bodies and open contacts "
-        "included.\n\nThen each misprint is put back, one at a time.",
+        "included.\n\nThen each misprint is restored, one at a time.",
         (*(relation(x, "latex") for x in declared.relations), latex_blocks(declared)),
         claims=(
             *(Check(f"{n_d} corners, {words}: largest relative difference", 0.0, getattr(x, key), tolerance=ROUND_OFF,
@@ -190,9 +190,9 @@ def final() -> Section:
         ),
         figures=(
             Figure("lead", "The lead matrix of the three bodies, four corners",
-                   "36 unknowns: six normal impulses, 24 multipliers, six s; lines between the three groups. Mechanics "
-                   "is in $G^T M^{-1} G$ alone; the last rows and columns hold U, $-E^T$ and E. The empty blocks "
-                   "belong to contacts that share no body, such as 1 with 3 and 4, or 6 with 3 and "
+                   "36 unknowns: six normal impulses, 24 multipliers, six s; lines between the three groups. Only "
+                   "$G^T M^{-1} G$ contains mechanics; the last rows and columns contain U, $-E^T$ and E. The empty "
+                   "blocks belong to contacts without a common body, such as 1 with 3 and 4, or 6 with 3 and "
                    "4.", spy(small.M_lcp, 6)),
         ),
     )  # fmt: skip
@@ -240,7 +240,7 @@ def misprints() -> Section:
     )
     return Section(
         "Corrections to the notes",
-        "Some may come from the scan, where a minus sign is easily lost. None affects the method.",
+        "Some may come from the scan, in which minus signs are easily lost. None affects the method.",
         tables=(Table("Misprints "
                       "and omissions", ("page", "as printed", "should be", "shown in section"), rows, words=True),),
     )  # fmt: skip

@@ -54,8 +54,8 @@ def full_rank() -> Claim:
         rows["reduced, 2 axes / 1 ms"][-1],
         tried=Grid("matrix / step", "rho [kg]", (*(f"{x:g}" for x in tried), "default"), rows,
                    "Numerical rank, singular values above size × 2.2e-16 × the largest; start of the motion."),
-        why="In exact arithmetic it has, for every rho > 0 but the isolated values of the next section. In doubles too "
-            "small a rho is lost beside entries of $k_t h^2$.",
+        why="In exact arithmetic it has, for every rho > 0 except the isolated values of the next section. In "
+            "doubles a very small rho is lost in the rounding of entries of $k_t h^2$.",
     )  # fmt: skip
 
 
@@ -97,14 +97,14 @@ def window() -> Section:
     return Section(
         "Range of the phantom inertia",
         "The lead matrix is affine in $\\rho$, so the values at which it is singular are generalised eigenvalues. "
-        "Three conditions limit the choice.\n\nToo small: the numerical rank is lost. The threshold is no property "
-        "of the cube but of step, scaling and rank tolerance: stiff relaxation (entries up to $k_t h^2$) raises it, "
+        "Three conditions limit the choice.\n\nToo small: the numerical rank is lost. The threshold depends on step, "
+        "scaling and rank tolerance, not on the cube alone: stiff relaxation (entries up to $k_t h^2$) raises it, "
         f"from {low:.0e} to {high:.0e} kg on this cube. The paper's 1e-8 kg lies within; it fits the mixed matrix "
-        "near 1 ms with the usual tolerance.\n\nIsolated values: the matrix is singular where $\\rho$ meets $k$ "
-        "times an eigenvalue of $K$, the effective tangential mass with the normal rows held. None lies below $k / "
-        "\\lambda_{max}(W_{tt})$; the workbench's default is $1 / \\lambda_{max}(W_{tt})$.\n\nP-property "
-        "(exactly one solution whatever the data, which pivoting methods are guaranteed for): on the wheel with two "
-        "axes only below a limit; with more than two axes never; on the cube with $\\mu = 1$ never.",
+        "near 1 ms with the usual tolerance.\n\nIsolated values: the matrix is singular where $\\rho$ equals $k$ "
+        "times an eigenvalue of $K$, the effective tangential mass with the normal rows fixed. None is below $k / "
+        "\\lambda_{max}(W_{tt})$; the workbench's default is $1 / \\lambda_{max}(W_{tt})$.\n\nP-property (exactly one "
+        "solution for all data, for which pivoting methods are guaranteed): on the wheel with two axes only below a "
+        "limit; with more than two axes never; on the cube with $\\mu = 1$ never.",
         (
             r"\det\left(A + \rho B\right) = 0 \iff \rho = 2\, \mathrm{eig}(E^T K E) = k\, \mathrm{eig}(K), \qquad "
             r"K = [W^{-1}]_{tt}",
@@ -114,8 +114,9 @@ def window() -> Section:
                   "decade", -8.0, thresholds["mixed matrix / usual tolerance"][1], tolerance=0.5, form=".2f",
                   tried=Grid("matrix / tolerance of the rank", "step", tuple(f"{h * 1e3:g} ms" for h in steps),
                              thresholds, "Usual tolerance: singular values above size × 2.2e-16 × the largest count; "
-                             "the other: above 1e-12 × the largest. Nothing scaled, axes fixed, start of the motion."),
-                  why="The paper says neither which matrix, nor at which step, nor with which tolerance."),
+                                         "the other: above 1e-12 × the largest. No scaling, fixed axes, start of the "
+                                         "motion."),
+                  why="The paper does not state the matrix, the step or the tolerance."),
             Check("Wheel, two axes: first singular value of rho", 1.197, at["wheel", 4][0], "kg", 5e-4,
                   origin="independent runs", form=".5f"),
             Check("Wheel, two axes: second singular value of rho", 1.412, at["wheel", 4][1], "kg", 5e-4,
@@ -138,9 +139,9 @@ def window() -> Section:
         ),
         figures=(
             Figure("rho", "Distance from singularity against the phantom inertia",
-                   "Smallest over largest singular value, the inverse of the condition number: mixed and reduced as "
-                   "they are, and the reduced matrix equilibrated ($D M D$, free of units). The notches are the "
-                   "isolated singular values.", conditions(scans({"wheel": wheel, "cube": cube}))),
+                   "Smallest over largest singular value, the inverse of the condition number: mixed and reduced "
+                   "without scaling, and the reduced matrix equilibrated ($D M D$, free of units). The notches are "
+                   "the isolated singular values.", conditions(scans({"wheel": wheel, "cube": cube}))),
         ),
     )  # fmt: skip
 
@@ -183,10 +184,10 @@ def influence_of_rho() -> Section:
 
     return Section(
         "Effect of rho on the motion",
-        "None, to round-off, as the paper says: $\\rho$ couples $w_{up}$ to the condition of $w_{lo}$ and the other "
-        "way round, one of which is always zero, so that Lemke's final basis does not contain it. Only the path "
-        "depends on it. (By block pivoting rho may decide whether there is an answer at all: see the section "
-        "before.) Eight decades of $\\rho$ beside the default, by Lemke's method.",
+        "None, to round-off, as the paper says: $\\rho$ couples $w_{up}$ to the condition of $w_{lo}$ and vice versa, "
+        "one of which is always zero, so that Lemke's final basis does not contain it. Only the path depends on it. "
+        "(With block pivoting rho may decide whether a solution is found: see the section before.) Eight decades of "
+        "$\\rho$ compared with the default, by Lemke's method.",
         claims=(
             Claim("“No significant effect on the dynamics”: largest distance from the run with the default rho", 1e-6,
                   moved["regularised / 10 ms"][0], "m", relation="≤", origin="“no significant”, our reading",

@@ -100,12 +100,12 @@ def block_pivoting() -> Claim:
         tried=Grid(
             "variant / step, start", "rho [kg]", tuple(RHOS), rows,
             f"Of {SHARED} problems of each formulation's own trajectory: all at 10 ms, one in ten at 1 ms, each from "
-            "scratch unless it says. Plain: axes turned, (34). Regularised: (43). Default: $1/\\lambda_{max}(W_{tt})$ "
+            "scratch unless it says. Plain: axes rotated, (34). Regularised: (43). Default: $1/\\lambda_{max}(W_{tt})$ "
             "of each problem.",
         ),
-        why="The paper prints neither its rho nor whether (43) was on. (43) makes the row across soft, "
-            "$\\varepsilon_l = |u_t| / (\\mu p_n)$, and very soft at a vertex that hardly carries anything. "
-            "What counts is rho over $2/\\lambda_{max}(W_{tt} + \\varepsilon)$: see the check below.",
+        why="The paper prints neither its rho nor whether (43) was on. (43) makes the lateral row soft, "
+            "$\\varepsilon_l = |u_t| / (\\mu p_n)$, and very soft at a lightly loaded vertex. The relevant number is "
+            "rho over $2/\\lambda_{max}(W_{tt} + \\varepsilon)$: see the check below.",
     )  # fmt: skip
 
 
@@ -120,8 +120,8 @@ def counted_elsewhere() -> list[Check]:
         Check("Axes turned, rho at most $2/\\lambda_{max}(W_{tt} + \\varepsilon)$ of its own problem: problems that "
               "block pivoting leaves unsolved, 10 ms, plain and regularised, three starts", 0,
               failures_below_limit(), form=".0f",
-              why="The limit is necessary for a P-matrix with two axes, not sufficient: on this cube no rho gives one. "
-                  "With axes fixed in space a few problems fail below it too."),
+              why="The limit is necessary for a P-matrix with two axes, but not sufficient: on this cube no rho "
+                  "gives one. With axes fixed in space a few problems fail below it too."),
     ]  # fmt: skip
 
 
@@ -164,9 +164,9 @@ def more_axes() -> list[Claim]:
     return [
         Claim("“Some problems when using block-pivoting algorithms if more than two directions in the tangent plane "
               "are used”: four axes, problems left unsolved", 1, block[first][0], relation="≥",
-              tried=grid(block, "Turned axes: a contact that slides uses two of them only."),
-              why="Four axes fixed in space are in use throughout. Turned to the sliding direction, all are in use "
-                  "only while a vertex sticks, and only extreme values of rho harm."),
+              tried=grid(block, "Rotated axes: a sliding contact uses only two of them."),
+              why="Four axes fixed in space are always in use. Rotated to the sliding direction, all are in use only "
+                  "while a vertex sticks, and only extreme values of rho cause failures."),
         Claim(single + "left unsolved by Lemke's", 0, lemke[first][0], tried=grid(lemke)),
         Claim(single + "left unsolved by Murty's", 0, murty[first][0], tried=grid(murty),
               why="With more than two axes the matrix is no P-matrix, and least-index pivoting cycles or meets "
@@ -195,8 +195,8 @@ def singular_problem() -> list[Claim]:
     return [
         Claim("“AP can only be solved using Lemke's algorithm because the lead matrix is rank deficient”: problems "
               "that block pivoting leaves unsolved", 1, block["10 ms"][0], relation="≥", tried=grid(block),
-              why="A singular matrix as a whole does not matter to principal pivoting, only singular principal blocks "
-                  "on its way do. The paper's polygon has four corners."),
+              why="A singular matrix does not affect principal pivoting, only singular principal blocks on its path "
+                  "do. The paper's polygon has four corners."),
         Claim("Lemke solves AP: problems left unsolved", 0, lemke["10 ms"][0], tried=grid(lemke)),
     ]  # fmt: skip
 
@@ -235,19 +235,19 @@ def solvers() -> Section:
 
     return Section(
         "Problems solved by each algorithm",
-        "Problems along a formulation's own trajectory are given to an algorithm. Counted are answers whose "
+        "Problems along a formulation's own trajectory are given to an algorithm. The tables count solutions whose "
         "residual, computed by the problem and not by the solver, is above 1e-9. A count for one step, one rho and "
-        "one start says little, so they are varied.\n\nLemke's method solves all problems for every rho. Block "
-        "pivoting solves the new model with two turned axes if rho is small enough, and how small that is depends on "
-        "the variant: rho = 1 kg harms the plain switch at some starts only, but once (43) is on it fails, from "
-        "scratch, on more than half of the problems of the paper's own motion. The workbench's default, "
-        "$1/\\lambda_{max}(W_{tt} + \\varepsilon)$ of each problem, is safe for both.\n\nMore than two axes fixed in "
-        "space make the principal pivoting methods fail, as the paper noticed. The blocks are not the cause: Murty's "
-        "single exchanges fail too.",
+        "one start is not representative, so these are varied.\n\nLemke's method solves all problems for every rho. "
+        "Block pivoting solves the new model with two rotated axes if rho is small enough. The limit depends on the "
+        "variant: with rho = 1 kg the plain switch fails at some starts only, but with (43) block pivoting fails, "
+        "from scratch, on more than half of the problems of the paper's motion. The workbench's default, "
+        "$1/\\lambda_{max}(W_{tt} + \\varepsilon)$ of each problem, is safe for both.\n\nWith more than two axes "
+        "fixed in space the principal pivoting methods fail, as the paper noticed. The blocks are not the cause: "
+        "Murty's single exchanges fail too.",
         claims=(block_pivoting(), *more_axes(), *singular_problem(), *counted_elsewhere()),
         tables=(
             table("Cube, 10 ms, default rho: problems left unsolved", cube,
-                  "Problems: steps that the formulation's own run reached. Keller needs a symmetric matrix, "
+                  "Problems: steps of the formulation's own run. Keller needs a symmetric matrix, "
                   "projected Gauss-Seidel (pgs) a positive diagonal, Lemke an LCP."),
             table("Wheel, 10 ms: problems left unsolved", wheel, "Enumeration of all bases takes up to 12 unknowns."),
         ),

@@ -63,10 +63,10 @@ def one_contact() -> Section:
     return Section(
         "Friction of one contact: Figures 1 and 2",
         f"A block of {MASS:g} kg lies on a floor, $\\mu$ = {MU:g}, and is pushed. The tangent plane has k axes $e_j$; "
-        "each bounds the component of friction along it from both sides, so that the force stays in a polygon that is "
-        "circumscribed about Coulomb's disc. The saturations are what is left up to either bound.\n\nWhile the contact "
-        "sticks all velocity parameters are zero, and the saturations are those without phantom inertia (Fig. 1). Once "
-        "it slides, one bound is met, and $\\rho$ only adds to the saturation of the other one, which is positive "
+        "each bounds the component of friction along it from both sides, so that the force lies in a polygon "
+        "circumscribed about Coulomb's disc. The saturations are the distances to the two bounds.\n\nWhile the contact "
+        "sticks all velocity parameters are zero, and the saturations are those without phantom inertia (Fig. 1). "
+        "Once it slides, one bound is reached, and $\\rho$ only adds to the other saturation, which is positive "
         "anyway (Fig. 2). So $\\rho$ changes neither the force nor when sliding begins.",
         (
             r"\tilde\sigma_{up} = \mu p_n - e_j^T p_t + \rho\, w_{up}, \qquad "
@@ -88,9 +88,9 @@ def one_contact() -> Section:
                    "$\\sigma_{lo}$ (light blue), from the force's component to either bound.",
                    sticking()),
             Figure("saturations", "Fig. 2: phantom inertia in the stick-slip transition",
-                   "The block pushed along an axis, $\\rho$ = 1 kg. Between −1 and 1 it sticks. Beyond, $\\sigma$ is "
-                   "what the bound without phantom inertia leaves, 2, and $\\tilde\\sigma$ grows with the sliding "
-                   "velocity. The friction force is the same for every $\\rho$.",
+                   "The block pushed along an axis, $\\rho$ = 1 kg. Between −1 and 1 it sticks. Beyond, $\\sigma$ "
+                   "without phantom inertia is 2, and $\\tilde\\sigma$ grows with the sliding velocity. The friction "
+                   "force is the same for every $\\rho$.",
                    transition(1.0)),
         ),
     )  # fmt: skip

@@ -30,8 +30,8 @@ BESIDE = 1e-6
 """How far before and beyond a critical friction the verdict is asked for, relative to it."""
 TRUE = "true critical friction"
 UNITS = (
-    "$M_\\mu$ holds forces, accelerations and ratios of them. Its P-property does not mind the units, its norm does: "
-    "the proposition is right in all of them, and useful in some."
+    "$M_\\mu$ relates forces and accelerations of different units. Its P-property does not depend on the units, its "
+    "norm does: the proposition is right in all units, and useful in some."
 )
 
 
@@ -129,7 +129,7 @@ def shares(of_rods: np.ndarray) -> Figure:
         for name, x in scalings.items()
     ]
     return Figure(
-        "ratios", f"How much of the truth is guaranteed, {len(of_rods)} random rods in a guide",
+        "ratios", f"Guaranteed fraction of the critical friction, {len(of_rods)} random rods in a guide",
         "Share of the geometries in which at most this fraction of the critical friction is guaranteed.",
         lines(pd.concat(cumulated, ignore_index=True), "share", "geometries [%]", "ratio",
               "guaranteed friction / true critical friction [-]"),
@@ -156,16 +156,16 @@ def guide() -> Section:
     grams = [b.scale / a.scale for a, b in zip(kilograms, in_grams, strict=True)]
     return Section(
         "Two contacts: range of Proposition 1",
-        "Now a rod with its foot in a rough level guide, which holds it from both sides, and its head on a rough wall: "
-        "one bilateral and one unilateral contact, the smallest system with everything in it. Falling or rising "
-        "decides the signs of friction.\n\nProposition 1 reads: $\\mu_b < \\mu_{\\max}^b$ and $\\|\\Theta_\\mu\\|_2 < "
-        "1/\\beta_2(M_0)$ suffice. $1/\\beta_2$ is the distance of $M_0$ from the nearest matrix that is not P, so no "
-        "better bound can be had from a norm alone. But $\\Theta_\\mu$ is no arbitrary matrix, and the norm depends on "
-        "units. We therefore give the largest friction that it guarantees twice, as it stands (SI units) and with rows "
-        "balanced to unit effective mass, beside the friction at which uniqueness is really lost.\n\nThe truth needs "
-        "no search. For given signs of the bilateral forces and given closed contacts the problem is linear, "
-        "and its determinant changes sign at an eigenvalue. For equal friction at both ends the algebra can be done by "
-        "hand. $\\mu_{\\max}^b$ turns out to be the $\\mu_c$ of the rod on its tip. A second limit is the same at all "
+        "A rod with its foot in a rough level guide, which holds it from both sides, and its head on a rough wall: "
+        "one bilateral and one unilateral contact, the smallest system with all effects. The signs of friction depend "
+        "on whether it falls or rises.\n\nProposition 1 reads: $\\mu_b < \\mu_{\\max}^b$ and $\\|\\Theta_\\mu\\|_2 < "
+        "1/\\beta_2(M_0)$ suffice. $1/\\beta_2$ is the distance of $M_0$ to the nearest matrix that is not P, so a "
+        "norm alone gives no better bound. But $\\Theta_\\mu$ is not an arbitrary matrix, and the norm depends on "
+        "units. We therefore give the largest guaranteed friction twice, in SI units and with rows balanced to unit "
+        "effective mass, together with the friction at which uniqueness is actually lost.\n\nThe true critical "
+        "friction needs no search. For given signs of the bilateral forces and given closed contacts the problem is "
+        "linear, and its determinant changes sign at an eigenvalue. For equal friction at both ends there is a closed "
+        "form. $\\mu_{\\max}^b$ turns out to be the $\\mu_c$ of the rod on its tip. A second limit is the same at all "
         "angles. A third concerns the rising rod only, near 45°: the guide pulls the foot down, and the rod jams.",
         (
             r"\mu_{\max}^b = \frac{\sigma_{\min}(A_{nb})}{\sigma_{\max}(A_{tb})}, \qquad "
@@ -203,7 +203,7 @@ def guide() -> Section:
         ),
         figures=(
             *(Figure(f"guide-{words}", f"Equal friction at both ends, {words}",
-                     f"What Proposition 1 guarantees, beside the truth{extra} The bilateral limit is "
+                     f"Friction guaranteed by Proposition 1 and true critical friction{extra} The bilateral limit is "
                      "$\\mu_{\\max}^b$, drawn up to 2.",
                      lines(frame[frame["mu"] <= 2], "mu", "friction coefficient μ [-]", "angle", "angle θ [°]"))
               for (words, extra), frame in zip(

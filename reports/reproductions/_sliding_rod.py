@@ -96,14 +96,14 @@ def rod() -> Section:
     return Section(
         "One contact: the Painlevé–Klein rod",
         "A uniform rod of mass $m$ and half length $l$, inertia $\\kappa m l^2$ about its centre ($\\kappa = 1/3$), "
-        "slides with its tip on the floor, away from under its centre. Its LCP is one line, $0 \\le \\lambda_n \\perp "
-        "a \\lambda_n + b \\ge 0$, and all of Painlevé's paradoxes are in it. ($\\lambda_n$ is the force, $a "
-        "\\lambda_n + b$ the acceleration of the tip away from the floor.)\n\nFriction at the tip turns the rod into "
-        "the floor. From $\\mu_c$ on that wins: pushing harder makes the tip approach faster, $a < 0$. If the tip "
-        "would press on the floor ($b < 0$), then no force can stop it. If it would lift off by itself ($b > 0$), it "
-        "may do so, or be held by a force that friction itself makes necessary.\n\nFor this one contact Proposition 1 "
-        "loses nothing: it asks for $\\mu < \\mu_c$. Five states are compared with "
-        "figures worked out beforehand by another program.",
+        "slides with its tip on the floor, away from under its centre. Its LCP has one row, $0 \\le \\lambda_n \\perp "
+        "a \\lambda_n + b \\ge 0$, and contains all of Painlevé's paradoxes. ($\\lambda_n$ is the force, $a "
+        "\\lambda_n + b$ the acceleration of the tip away from the floor.)\n\nFriction at the tip rotates the rod "
+        "into the floor. Beyond $\\mu_c$ this dominates: a larger force makes the tip approach faster, $a < 0$. If "
+        "the tip accelerates towards the floor without force ($b < 0$), no force can stop it. If it lifts off without "
+        "force ($b > 0$), it may do so, or stay in contact with a force $-b/a$.\n\nFor this one contact Proposition 1 "
+        "is sharp: it requires $\\mu < \\mu_c$. Five states are compared with numbers computed beforehand by another "
+        "program.",
         (
             r"a = \tfrac1m \left(1 + \tfrac1\kappa \cos\theta\,(\cos\theta - \mu \sin\theta)\right), \qquad "
             r"b = l \dot\theta^2 \sin\theta - g",
@@ -125,12 +125,13 @@ def rod() -> Section:
                   tolerance=EXACT, origin="theory", form=".1e"),
             Check("The tip slides the other way: angles without a unique solution, even with $\\mu = 100$", 0,
                   towards.count(False), origin="theory", form=".0f",
-                  why="Proposition 1 sees only the size of $\\Theta$, not its sign, and stops at $\\mu_c$ here too."),
+                  why="Proposition 1 depends only on the norm of $\\Theta$, not on its sign, and ends at $\\mu_c$ "
+                      "here too."),
             *independent_checks(),
         ),
         figures=(
             Figure("rod-map", f"Number of solutions of the rod at {spin:g} rad/s",
-                   "Solid: the critical friction $\\mu_c$. Dashed: from here on the tip lifts off by itself. Below "
+                   "Solid: the critical friction $\\mu_c$. Dashed: from here on the tip lifts off without force. Below "
                    "the solid line there is exactly one force (zero to the right of the dashed one).",
                    charts.regimes(frame, "angle θ [°]", "friction coefficient μ [-]",
                                   charts.curve(angles, critical_friction(angles)),
@@ -221,12 +222,12 @@ def stepping() -> Section:
                          columns=["h", "impulse", "label"])  # fmt: skip
     return Section(
         "Time stepping in these states",
-        "A time stepping asks for impulses and end velocities, and its contacts may stop sliding within the step. So "
-        "it has an answer even where no force exists. The first step uses the matrices of the start, so that its force "
-        "must be the LCP's, exactly and at any step, as long as the contacts slide on.\n\nWhere no force exists the "
-        "impulse does not shrink with the step. It stops the slip at once: an impact without collision, with a limit "
-        "that the momenta alone decide. Where two forces exist, this impulse is a third answer, and which of the three "
-        "comes out is the solver's choice, not the theory's.",
+        "Time stepping solves for impulses and end velocities, and its contacts may stop sliding within the step. So "
+        "it has a solution even where no force exists. The first step uses the matrices of the start, so its force "
+        "must be that of the LCP, exactly and at any step, as long as the contacts slide.\n\nWhere no force exists "
+        "the impulse does not shrink with the step. It stops the slip at once: an impact without collision, whose "
+        "limit depends on the momenta alone. Where two forces exist, this impulse is a third solution, and the "
+        "solver, not the theory, selects one of the three.",
         (r"p_n \to \frac{W_{nt}\, v_t}{W_{nn} W_{tt} - W_{nt}^2} \ne 0 \quad (h \to 0), \qquad W = J M^{-1} J^T",),
         claims=tuple(claims),
         figures=(

@@ -82,13 +82,14 @@ def one_contact() -> Section:
     angle = float(misalignment(turned[None], u[None], 0.0)[0])
     return Section(
         "Friction of one contact: Figures 1 and 2",
-        f"A block with the wheel's mass and $\\mu$ = {MU:g} shows the two ideas. Sticking: the friction force is "
-        "bounded in two directions, by a square. With directions fixed in space a force between them may grow to "
-        "$\\sqrt2 \\mu \\lambda_N$ before the block slides. The paper turns one of them to the last friction force, so "
-        "that the nearest point of the boundary lies on Coulomb's disc. If the load turns in the meantime the force "
-        "meets the square elsewhere.\n\nSliding: along the last sliding direction friction is dry, "
-        "$-\\mu\\lambda_N$; across it is viscous, with $b_\\mu = \\mu\\lambda_N / |v_T|$, so that the force turns with "
-        "the velocity. The page of the paper with (18) to (23) and Fig. 2 is missing in our copy; what we draw is the "
+        f"A block with the wheel's mass and $\\mu$ = {MU:g} shows the two ideas. Sticking: a square bounds the "
+        f"friction force in two directions. With directions fixed in space a force between them may grow to "
+        "$\\sqrt2 \\mu \\lambda_N$ before the block slides. The paper rotates one of them to the last friction force, "
+        "so that the nearest point of the boundary lies on Coulomb's disc. If the load rotates in the meantime the "
+        "force reaches the square elsewhere.\n\nSliding: along the last sliding direction friction is dry, "
+        "$-\\mu\\lambda_N$; across it is viscous, with $b_\\mu = \\mu\\lambda_N / |v_T|$, so that the force follows "
+        "the direction of the velocity. The page of the paper with (18) to (23) and Fig. 2 is missing in our copy; "
+        "what we draw is the "
         "model of eq. (27).",
         (r"\lambda_{T} \to \begin{bmatrix} -\mu\lambda_N \\ 0 \end{bmatrix} \ (15), \qquad "
          r"\lambda_{T2} = -b_\mu v_{T2}, \quad |\lambda_{T2}| \le \mu\lambda_N",),
@@ -96,7 +97,7 @@ def one_contact() -> Section:
             Claim("(15): the block begins to slide when friction reaches $\\mu\\lambda_N$: friction at that moment "
                   "over $\\mu\\lambda_N$", 1.0, next(iter(rows.values()))[0], tolerance=1e-6, form=".4f",
                   tried=Grid("axes / push", "direction of the push", tuple(f"{x:g}°" for x in PUSHED), rows),
-                  why="The closest transition is meant: it is the one that a load takes which grows without turning."),
+                  why="This is the closest transition, that of a load which grows without changing direction."),
             Check(f"Sliding at 1 m/s and turning by {np.degrees(np.arctan(lateral)):.1f}° in a step of 1 ms: "
                   "misalignment of friction", 0.0, angle, "°", 0.05, origin="aligned", form=".3f",
                   why="Without the viscous force it would be the whole angle."),

@@ -54,12 +54,12 @@ def deviations(longer: dict[str, Comparison]) -> Section:
     chart = lines(drawn, "deviation", "deviation over (0, T) [%]", x_title="end T of the window [s]") + rules
     return Section(
         "Deviation of friction from Coulomb's law",
-        "The paper does not print the duration of the run, and half a second more or less moves the figures by up to "
-        "0.3 percentage points (tables below). So an agreement within 0.1 is the best possible.\n\nWith iterated "
+        "The paper does not print the duration of the run, and half a second more or less changes the figures by up "
+        "to 0.3 percentage points (tables below). So agreement within 0.1 is the best possible.\n\nWith iterated "
         f"bounds all three are met together for some ends of the run between {met.min():.2f} and {met.max():.2f} s, "
-        "and for no others up to 8 s. Our 5 s are chosen for that reason: a reconstruction of the paper's "
-        "conditions, not a prediction. The tables show what else one may get: the normal law hardly matters, the "
-        "symplectic update, which is not the paper's, does.",
+        "and for no others up to 8 s. Our 5 s are chosen for that reason: a reconstruction of the paper's conditions, "
+        "not a prediction. The tables show the other results: the normal law hardly matters, but the symplectic "
+        "update, which is not the paper's, does.",
         claims=(
             deviation(over, {"one pass": hybrid, "iterated": ITERATED}, ITERATED,
                       "The paper allows “a few iterations” of the bounds and does not say whether it made them. One "
@@ -71,7 +71,7 @@ def deviations(longer: dict[str, Comparison]) -> Section:
             Figure(
                 "duration", "Effect of the unknown duration on the published figures",
                 "Explicit update, velocity law. Dashed: the published 1.67, 3.76 and 9.70 %. All models jump at 2 s, "
-                "where each stops sliding at its own moment, a few steps from the reference's.", chart,
+                "where each stops sliding a few steps before or after the reference.", chart,
             ),
         ),
     )  # fmt: skip
@@ -121,18 +121,19 @@ def budget(paper: Comparison, longer: dict[str, Comparison]) -> Section:
     return Section(
         "Origin of the 1.67 %",
         "A deviation from a finer reference has two causes: the model and the step. To separate them, run exact "
-        f"Coulomb friction at the same 1 ms: its deviation comes from the time step.\n\nIt scores {step:.2f} %. The "
+        f"Coulomb friction at the same 1 ms: its deviation comes from the time step.\n\nIt is {step:.2f} %. The "
         f"regularised model with iterated bounds differs from it by {own:.2f} % only. So the published 1.67 % says "
         "little about the regularised model, since exact friction deviates as much. The comparison with polygon and "
-        f"box remains valid and favours the regularised model even more.\n\nWhat the step does: {share:.0f} % of the "
-        "squared deviation of exact Coulomb is made within 20 ms of the end of sliding, because 1 ms and 0.1 ms stop "
-        "a few steps apart and friction drops from 1 to less than a half there. The rest grows while the wheel "
+        f"box remains valid and is even more in favour of the regularised model.\n\nEffect of the step: {share:.0f} % "
+        "of the squared deviation of exact Coulomb occurs within 20 ms of the end of sliding, because the runs with 1 "
+        "ms and 0.1 ms stop a few steps apart and friction drops from 1 to less than a half there. The rest grows "
+        "while the wheel "
         "rolls, as the two runs drift apart in time.",
         claims=(
             Check("Exact Coulomb friction at 1 ms deviates as much as the regularised model with iterated bounds: "
                   "ratio", 1.0, ratios["explicit, velocity"][ENDS.index(DURATION)], tolerance=0.1,
                   origin="if the step makes it", form=".2f",
-                  why="Soon after sliding has ended the figures are made by a few steps, and one more or less counts.",
+                  why="Soon after sliding has ended a few steps determine the figures, and one more or less matters.",
                   tried=Grid("position update, normal law", "end of the run", tuple(f"{x:g} s" for x in ENDS), ratios)),
             Check("Regularised model, bounds iterated: deviation from exact Coulomb friction at the same step, at most "
                   "half of the published", 0.5 * 1.67, own, "%", relation="≤", origin="if the step makes most of it",
@@ -170,20 +171,20 @@ def misaligned(paper: Comparison, variants: dict[str, Formulation], published: f
 def angles(paper: Comparison, sliding: list[Comparison]) -> Section:
     computed = {f: float(row(paper, f)["misalignment_rms"]) for f in MISALIGNMENT}
     polygon, box = ([float(row(c, f)["misalignment_rms"]) for c in sliding] for f in (anitescu_potra, box_friction))
-    swapped = "Very probably the two printed numbers are swapped; see the checks below."
+    swapped = "Very probably the two printed numbers are interchanged; see the checks below."
     cause = (
-        "Not settled. The figure hangs on the last few steps before the wheel stops, and on which of them count. At "
-        "the paper's own threshold neither variant gives it, and the combination that does takes one pass, while the "
-        "published deviation takes iterated bounds."
+        "Not settled. The figure depends on the last few steps before the wheel stops, and on which of them count. At "
+        "the paper's threshold neither variant gives it, and the combination that does uses one pass, while the "
+        "published deviation needs iterated bounds."
     )
     return Section(
-        "Misalignment of friction: two swapped numbers",
+        "Misalignment of friction: two interchanged numbers",
         f"Printed are 14.0° for the polygon and 12.6° for the box. Computed are {computed[anitescu_potra]:.1f}° for "
-        f"the polygon and {computed[box_friction]:.1f}° for the box: the same two numbers, the other way round.\n\nIt "
-        "is not a matter of conventions: over four integrators the polygon stays within "
+        f"the polygon and {computed[box_friction]:.1f}° for the box: the same two numbers, interchanged.\n\nThis does "
+        f"not depend on conventions: over four integrators the polygon stays within "
         f"{min(polygon):.1f}–{max(polygon):.1f}° and the box within {min(box):.1f}–{max(box):.1f}°, so that the box "
-        "is always the worse one. Polygon and box hardly notice which steps count as sliding; the regularised model's "
-        "figure is made by a handful of steps.",
+        f"always has the larger one. For polygon and box it hardly matters which steps count as sliding; a few steps "
+        f"determine the regularised model's figure.",
         claims=(
             misaligned(paper, {"one pass": hybrid, "iterated": ITERATED}, MISALIGNMENT[hybrid], cause),
             misaligned(paper, {"polygonal": anitescu_potra}, MISALIGNMENT[anitescu_potra], swapped),

@@ -88,8 +88,8 @@ def reproduce(progress: ProgressCallback) -> Reproduction:
         "Contact as a cone complementarity problem",
         "Negrut, Serban & Tasora: Posing Multibody Dynamics With Friction and Contact as a Differential "
         "Complementarity Problem, J. Comput. Nonlinear Dynam. 13(1), 014503, CND-17-1068",
-        "The paper relaxes Coulomb's law so that each time step becomes a convex optimisation problem. We test what "
-        "it says about that problem, and measure the artefact that it names: a sliding contact keeps a gap.",
+        "The paper relaxes Coulomb's law so that each time step becomes a convex optimisation problem. We test its "
+        "statements about that problem, and measure the artefact that it describes: a sliding contact keeps a gap.",
         tuple(sections),
     )
 
@@ -119,10 +119,10 @@ def programme() -> Section:
         "One step is a convex optimisation problem",
         "There are two ways to compute the impulses $\\gamma$: minimise the quadratic programme (11) with a general "
         "optimiser, or solve the complementarity problem (7) directly. The paper proves that both are the same. We "
-        "take Clarabel for the first (called directly and through CVXPY), and a dedicated solver for the second, "
-        "which uses no optimisation.\n\nThe residual is the natural map, free of units, zero for a solution of (7). "
+        "use Clarabel for the first (called directly and through CVXPY), and a dedicated solver without optimisation "
+        "for the second.\n\nThe residual is the natural map, free of units, zero for a solution of (7). "
         "The duality gap is zero for a minimiser of (11). The last column checks the three conditions of (5d) one by "
-        "one on the velocity that comes out.",
+        "one on the resulting velocity.",
         (
             r"\min_{\gamma_i \in K_i}\ \tfrac12 \gamma^T N \gamma + p^T \gamma"
             r"\qquad\Longleftrightarrow\qquad K_i \ni \gamma_i \perp d_i = (N\gamma + p)_i \in K_i^*",
@@ -190,7 +190,7 @@ def lift_off() -> Section:
         Claim("The artefact is of the size of $\\mu h |u_t|$, so ten times smaller at a tenth of the step: "
               "ratio of the sphere's largest gaps", 10.0, smaller["from zero gap"][1], tolerance=1.0, form=".2f",
               tried=Grid("start", "steps", ("10 ms over 1 ms", "1 ms over 0.1 ms"), smaller),
-              why="Not from zero gap: the contact must leave the floor at $\\mu|u_t|$, whatever the step, and hops to "
+              why="Not from zero gap: the contact must leave the floor at $\\mu|u_t|$ for any step, and hops to "
               f"$(\\mu u_t)^2/2g$: {1e3 * height['from zero gap'][1]:.1f} mm at 1 ms, "
               f"{1e3 * height['from zero gap'][2]:.1f} mm at 0.1 ms.")
     )  # fmt: skip
@@ -206,10 +206,10 @@ def lift_off() -> Section:
     at_1_ms = pd.concat([drawn[0], drawn[2]], ignore_index=True)
     return Section(
         "A sliding contact lifts off",
-        "The relaxed normal law asks for $u_n + \\Phi/h \\ge \\mu |u_t|$. Where the contact presses, that is an "
-        "equation, and the position update turns it into a gap: whatever the gap was, after the step it is $\\mu h "
-        "|u_t|$.\n\nA body that starts on the floor has no such gap. Its first step must make one, at the upward "
-        "velocity $\\mu |u_t|$, and the normal impulse grows to pay for it: the “excess normal force” of the paper.",
+        "The relaxed normal law requires $u_n + \\Phi/h \\ge \\mu |u_t|$. For a loaded contact this is an equation, "
+        "and the position update turns it into a gap: after the step it is $\\mu h |u_t|$ for any initial gap.\n\nA "
+        "body that starts on the floor has no such gap. Its first step opens one, at the upward velocity $\\mu "
+        "|u_t|$, which takes a larger normal impulse: the “excess normal force” of the paper.",
         (
             r"u_n = \mu |u_t| - \frac{\Phi}{h} \quad\Rightarrow\quad \Phi^+ = \Phi + h u_n = \mu h |u_t|",
             r"|u_t^+| = \frac{|u_t| - k \mu g h}{1 + k \mu^2}, \qquad p_n = m\,(\mu |u_t^+| + g h), \qquad "
@@ -222,8 +222,8 @@ def lift_off() -> Section:
                    "at its own gap $\\mu h |u_t|$, which shrinks with the step and goes to zero as it starts to roll.",
                    lines(thinned, "gap", "gap [mm]", log=True)),
             Figure("load", "Normal force over weight",
-                   f"Logarithmic; flight is drawn at {FLIGHT:g}. Apart from the first step, the landing and the moment "
-                   "when rolling begins, the floor carries the weight and no more.",
+                   f"Logarithmic; flight is drawn at {FLIGHT:g}. Except in the first step, at the landing and when "
+                   f"rolling begins, the floor carries only the weight.",
                    lines(at_1_ms, "load", "normal force / weight [-]", log=True)),
         ),
     )  # fmt: skip
@@ -247,10 +247,10 @@ def settled() -> Section:
     at = {h: float(gaps(own[h])[round(0.3 / h)]) for h in own}
     return Section(
         "Started at its own gap, the sphere slides as under Coulomb's law",
-        "Give the sphere the gap $\\mu h |u_t|$ from the start, and nothing jumps. Friction is Coulomb's, the floor "
-        "carries the weight, and the whole artefact is a body that floats a little too high, at first order in "
-        "$h$.\n\nThe normal force finds the weight by itself: it is off by the factor $1/(1 + k\\mu^2)$ in the first "
-        "step, and each further step takes the rest down by $k\\mu^2/(1 + k\\mu^2)$.",
+        "If the sphere starts with the gap $\\mu h |u_t|$, it does not hop. Friction is Coulomb's, the floor carries "
+        "the weight, and the only artefact is a body that floats a little too high, at first order in $h$.\n\nThe "
+        "normal force converges to the weight: it differs by the factor $1/(1 + k\\mu^2)$ in the first step, and each "
+        "further step reduces the difference by $k\\mu^2/(1 + k\\mu^2)$.",
         (r"p_n^{l+1} (1 + k\mu^2) = m g h + k\mu^2 p_n^l \quad\Rightarrow\quad p_n \to m g h",),
         claims=(
             Check("Friction ratio $|p_t| / (\\mu p_n)$ while it slides: largest difference from 1", 0.0,
@@ -261,9 +261,8 @@ def settled() -> Section:
                   "weight, at least 1 % too much", 1.01, forces["from its own gap"][2], relation="≥", form=".4f",
                   tried=Grid("start", "phase", ("first step", "the landing", "later"), forces, "Largest of the phase. "
                              "The landing: 20 ms to 0.2 s; later: until 50 ms before it rolls."),
-                  why="The force is there while the gap is being made, in the first step and after a landing. Once "
-                  "the gap "
-                  "is $\\mu h |u_t|$ it takes no force to keep it, however fast the ball slides."),
+                  why="The force acts while the gap opens, in the first step and after a landing. Once the gap is "
+                      "$\\mu h |u_t|$ no force is needed to keep it at any speed."),
             Claim("The gap is of first order in the step: gap at 0.3 s, 1 ms over 0.1 ms", 10.0, at[STEP] / at[FINE],
                   tolerance=0.5, form=".3f"),
             Check("So is the distance from exact Coulomb friction: largest over the run, 1 ms over 0.1 ms", 10.0,
@@ -311,10 +310,10 @@ def penetration() -> Section:
     height = float(gaps(sunk[FINE]).max())
     return Section(
         "Stabilisation: penetration is corrected in one step",
-        "The term $\\Phi/h$ asks for a gap that is closed at the end of the step. A body that starts 1 mm deep is "
+        "The term $\\Phi/h$ requires a gap that is closed at the end of the step. A body that starts 1 mm deep is "
         "thrown out at $-\\Phi/h$: the correction takes one step, so its velocity is larger for smaller steps. "
         "Nothing removes this velocity afterwards: at 0.1 ms the body leaves the floor at 10 m/s and rises "
-        f"{height:.1f} m. The paper warns of this and suggests to cap the velocity. (A sphere without friction, so "
+        f"{height:.1f} m. The paper warns of this and suggests limiting the velocity. (A sphere without friction, so "
         "that nothing else happens.)",
         (r"u_n + \frac{\Phi}{h} \ge 0, \qquad p_n = m \left(g h - \frac{\Phi}{h}\right) \text{ for a body at rest}",),
         claims=(
@@ -329,8 +328,8 @@ def penetration() -> Section:
             Claim("(ii) Penetration from discretisation stays small: wheel at 1 ms, deepest over radius", 1e-3,
                   -float(wheel[STEP].min()) / Wheel().R, relation="≤", origin="“large negative gaps are unlikely”",
                   form=".1e",
-                  why="None at all: the wheel's curvature errs to the side of lifting, by half a micrometre."),
-            Check("The Taylor expansion (6) errs by the square of the step: largest gap, 1 ms over 0.1 ms", 100.0,
+                  why="There is none: the error of the wheel's curvature is a lift of half a micrometre."),
+            Check("The Taylor expansion (6) has a second-order error in the step: largest gap, 1 ms over 0.1 ms", 100.0,
                   float(wheel[STEP].max() / wheel[FINE].max()), tolerance=5.0, origin="second order"),
             Claim("(iii) A fast fall onto a contact known in advance: deepest penetration", 0.0,
                   -float(min(gaps(dropped).min(), 0.0)), "m", 1e-12, form=".1e"),
@@ -362,8 +361,8 @@ def redundancy() -> Section:
         "Redundant contacts: the velocity is unique, the impulses are not",
         "A table has four legs and needs three. “Due to the presence of redundant constraints, the matrix N … is "
         "symmetric positive semi-definite. As such, a solution …, while global, is not unique.” A box on four "
-        "corners shows it: Gauss-Seidel sweeps give other impulses when the corners are merely listed in another "
-        "order, and the same velocity to the last digits.\n\nHow far can the impulses differ? All solutions form a "
+        "corners shows it: If the corners are listed in another order, Gauss-Seidel sweeps give other impulses, and "
+        "the same velocity to the last digits.\n\nHow far can the impulses differ? All solutions form a "
         "convex set: impulses in their cones that give this velocity and do no work against $d$. The least and the "
         "most that one corner may carry are two more conic programmes.",
         (r"\{\gamma \in K:\ D \gamma = M (v^+ - v) - h f,\ \gamma^T d = 0\}, \qquad d = D^T v^+ + (\Phi/h, 0, 0)",),

@@ -40,9 +40,9 @@ def reproduce(progress: ProgressCallback) -> Reproduction:
         "Peiret, Kövecses & Font-Llagunes: A friction model for non-singular complementarity formulations for "
         "multibody systems with contacts, DETC2017-67988",
         "A mass $\\rho$ between the two velocity parameters of Glocker's discretised friction makes the matrix of "
-        "the complementarity problem regular. That claim holds, inside a window of $\\rho$; the new model with its "
+        "the complementarity problem regular. This claim holds within a window of $\\rho$, and the new model with its "
         "lateral regularisation follows exact Coulomb friction. But the formulations do not all behave the same on "
-        "this cube, and Anitescu and Potra's singular problem is solved by block pivoting too.",
+        "this cube, and block pivoting also solves Anitescu and Potra's singular problem.",
         (*shown, ranked, allowed, solved, influence_of_rho(), errata()),
     )
 
@@ -70,9 +70,9 @@ def ranks() -> Section:
         "Ranks of the lead matrices",
         "With contact rows that are independent, or relaxed, counting null vectors predicts the deficiency. AP: "
         "$A\\beta = 0$ with $\\mathbf{1}^T\\beta = 0$, that is $r(n_d - 3)$. Discrete velocity: $E(w_{up} - w_{lo}) "
-        "= 0$, that is $r(n_d - 2)$. Phantom inertia and the bounded models: none.\n\nRigid, the cube's four normal "
-        "and eight friction rows have rank 6, so every formulation is singular, and those that eliminate $p_t$ "
-        "cannot even be reduced. That is as the paper says: redundancy needs relaxation.",
+        "= 0$, that is $r(n_d - 2)$. Phantom inertia and the bounded models: none.\n\nIf rigid, the cube's four "
+        "normal and eight friction rows have rank 6, so every formulation is singular, and those that eliminate $p_t$ "
+        "cannot even be reduced. As the paper says, redundancy needs relaxation.",
         (
             r"\begin{bmatrix} M & -J_t^T & -J_n^T & 0 & 0 \\ J_t & 0 & 0 & -E & E \\ J_n & 0 & 0 & 0 & 0 \\ "
             r"0 & E^T & \mu & 0 & \rho \\ 0 & -E^T & \mu & \rho & 0 \end{bmatrix}",
@@ -110,8 +110,8 @@ def errata() -> Section:
     return Section(
         "Misprinted equations",
         "Each printed equation is put in place of the right one for one step: (23) and (24) on the cube at 1 ms, the "
-        "others on the wheel half a second into its slide, with its previous normal force. “Published” is what "
-        "physics asks for; each claim says that the printed equation delivers it.",
+        "others on the wheel half a second into its slide, with its previous normal force. “Published” is the "
+        "physical result; each claim says that the printed equation gives it.",
         (
             r"(23)\ q^+ = q + h\, \Gamma v^+ \qquad (24)\ b_0 = M v + h (f_a - c) \qquad "
             r"(39)\ \begin{bmatrix} 0 & E^T & \mu \\ 0 & -E^T & \mu \end{bmatrix} \text{ for } -H^T \qquad "

@@ -54,11 +54,11 @@ def reproduce(progress: ProgressCallback) -> Reproduction:
     return Reproduction(
         "Add Coulomb friction: from a particle to the LCP of many bodies",
         "Trinkle: lecture notes “Add Coulomb friction”, 13 April 2018, pages 1 to 11",
-        "The notes build the time step of Stewart and Trinkle from the ground up. We follow them page by page: what "
-        "they state is put to the test with numbers, their example of three bodies is given a geometry and run, and "
-        "their final formulation, assembled as they do it, is compared with what the workbench makes of its "
-        "declaration. It agrees to round-off once the misprints are mended; put back one at a time, each changes the "
-        "numbers. Whatever differs below is such a misprint, or “relative speed” read in space.",
+        "The notes develop the time step of Stewart and Trinkle from first principles. We follow them page by page: "
+        "their statements are tested with numbers, their example of three bodies is given a geometry and run, and "
+        "their final formulation is assembled as in the notes and compared with the workbench's. The two agree to "
+        "round-off once the misprints are corrected; restored one at a time, each changes the numbers. All "
+        "differences below are such misprints, or “relative speed” interpreted in space.",
         tuple(sections),
     )
 
@@ -105,11 +105,11 @@ def plane() -> Section:
     ]  # fmt: skip
     return Section(
         "In the plane: two multipliers and a speed (p. 1–4)",
-        "Friction is split into two parts that can only push, $\\lambda_t = \\alpha_1 - \\alpha_2$, and a third "
-        "unknown, s, says whether the contact slides. Three complementarity conditions are then Coulomb's law.\n\nWith "
+        "Friction is split into two nonnegative parts, $\\lambda_t = \\alpha_1 - \\alpha_2$, and a third unknown, s, "
+        "indicates whether the contact slides. Three complementarity conditions then express Coulomb's law.\n\nWith "
         "the velocity given, the notes solve them by hand. Their matrix is skew-symmetric, so $z^T (M z + q) = q^T z$ "
-        "and all solutions together are one polyhedron: $z \\ge 0$, $M z + q \\ge 0$, $q^T z = 0$. The table has the "
-        f"whole of it, for $\\mu f_n$ = {LIMIT:g} N and, as on p. 3, $d_1$ pointing to the left.",
+        "and all solutions together are one polyhedron: $z \\ge 0$, $M z + q \\ge 0$, $q^T z = 0$. The table gives "
+        f"all of it, for $\\mu f_n$ = {LIMIT:g} N and, as on p. 3, $d_1$ pointing to the left.",
         (
             r"0 \le \begin{bmatrix} \alpha_1 \\ \alpha_2 \\ s \end{bmatrix} \;\perp\; "
             r"\begin{bmatrix} 0 & 0 & 1 \\ 0 & 0 & 1 \\ -1 & -1 & 0 \end{bmatrix} "
@@ -121,7 +121,7 @@ def plane() -> Section:
             Claim("Rest: s = 0 in every solution; largest s", 0.0, float(rest[2, 1]), "m/s", ROUND_OFF),
             Claim("Sticking: $\\alpha_1 + \\alpha_2 = \\mu f_n$ (p. 2); least sum over the solutions", LIMIT,
                   float(min(corners)), "N", ROUND_OFF, origin=PRINTED,
-                  why="At rest any sum up to $\\mu f_n$ will do: $\\alpha_1 + \\alpha_2 \\le \\mu f_n$, as on "
+                  why="At rest any sum up to $\\mu f_n$ is a solution: $\\alpha_1 + \\alpha_2 \\le \\mu f_n$, as on "
                       "p. 4."),
             Check("Sticking, corrected: largest sum over the solutions", LIMIT, float(max(corners)), "N", ROUND_OFF,
                   "≤", origin="theory"),
@@ -162,10 +162,10 @@ def polygon() -> Section:
     shown = (180.0, 190.0, 202.5, 215.0)
     return Section(
         "In space: a polygon for Coulomb's disc (p. 5, 6)",
-        "In space the friction force has a plane to itself. The notes replace the disc of possible forces by a regular "
+        "In space the friction force lies in a plane. The notes replace the disc of possible forces by a regular "
         "polygon with corners $\\mu f_n d_j$ and one multiplier for each: $f_f = D \\alpha$, $D = F A$. The conditions "
         "stay the same; s is now the largest component of the velocity against a corner.\n\nThe figure shows eight "
-        "corners and four directions of sliding. The force sits on the corner that opposes sliding best, so its "
+        "corners and four directions of sliding. The force is at the corner that opposes sliding best, so its "
         f"direction is up to 180°/$n_d$ = {180 / N_D:g}° off; sliding half-way between two corners, it may be anywhere "
         "on the edge.",
         (
@@ -226,12 +226,13 @@ def thrown() -> Section:
     )  # fmt: skip
     return Section(
         "A particle thrown over a rough plane (p. 6)",
-        "The full model of p. 6: flight, impact, sliding, rest, thrown at 10° to the first corner. Under Coulomb's law "
-        "direction means nothing: the path is straight and the stop the planar particle's. A polygon brakes towards "
-        "its corners. The path bends until it runs half-way between two of them; from there on two multipliers share "
-        "the load and it goes straight.\n\nWith u along the axis of the nearest corner and w across it after the "
+        "The full model of p. 6: flight, impact, sliding, rest, thrown at 10° to the first corner. Coulomb's law is "
+        "isotropic: the path is straight, and the particle stops like the planar one. With a polygon, friction points "
+        "to a corner. The path bends until its direction is half-way between two corners; from there on two "
+        "multipliers share the load and the path is straight.\n\nWith u along the axis of the nearest corner and w "
+        "across it after the "
         "throw, the particle stops after $(u + w \\tan(\\pi/n_d))/(\\mu g)$, later than Coulomb's $\\sqrt{u^2 + "
-        "w^2}/(\\mu g)$. The impact counts as so much sliding time. The time step meets this to a step.",
+        "w^2}/(\\mu g)$. The impact counts as additional sliding time. Time stepping agrees with this to one step.",
         (
             r"v^{l+1} = v^l + h M^{-1} (g^l + \hat n f_n^{l+1} + D \alpha^{l+1}), \qquad "
             r"0 \le f_n^{l+1} \;\perp\; \psi_n^l + h\, \hat n^T v^{l+1} + h\, \partial \psi_n^l / \partial t \ge 0",
@@ -240,8 +241,8 @@ def thrown() -> Section:
         claims=tuple(claims),
         figures=(
             Figure("path", "Where it slides: the path seen from above, from the impact on",
-                   "Coulomb's path is straight. Four corners turn it towards 45°, eight towards 22.5°, sixteen towards "
-                   "11.25°: half-way between the two corners nearest to it. Axes to different scales.",
+                   "Coulomb's path is straight. Four corners bend it towards 45°, eight towards 22.5°, sixteen "
+                   "towards 11.25°: half-way between the two corners nearest to it. Axes to different scales.",
                    lines(paths, "y", "y [m]", x="x", x_title="x [m]")),
             Figure("multipliers", "Which multipliers are active, eight corners",
                    "Shares $\\alpha_j / (\\mu f_n)$ while in contact. First the corner against x alone ($d_5$), then "
@@ -277,11 +278,11 @@ def body() -> Section:
         "A rigid body: quaternion and gyroscopic term (p. 7, 11)",
         "For a body of finite extent the velocity becomes $(x', \\omega)$, directions become $[d;\\ r \\times d]$, and "
         "the attitude is a unit quaternion (a, b, c, d).\n\nThe scan of p. 7 has a last row (c, b, a) in the matrix "
-        "from $\\omega$ to the quaternion's rates, and no factor ½. We turn a body at a constant $\\omega$ = (1, 2, 2) "
-        "rad/s for one second, which is a turn by 3 rad or 171.9°. The matrix belongs to $\\omega$ in body axes, while "
+        "from $\\omega$ to the quaternion's rates, and no factor ½. We rotate a body at a constant $\\omega$ = (1, 2, "
+        "2) rad/s for one second, that is by 3 rad or 171.9°. The matrix belongs to $\\omega$ in body axes, while "
         "$r \\times n$ on the same page is in those of the world: take both in the same axes.\n\nPage 11 has $T = "
-        "+\\omega \\times J\\omega$ on the side of the forces. With that sign a free body keeps its energy and even "
-        "the size of its angular momentum, but not the direction: in space L turns, however small the step.",
+        "+\\omega \\times J\\omega$ on the side of the forces. With that sign a free body keeps its energy and the "
+        "magnitude of its angular momentum, but not the direction: in space L rotates for any step.",
         (
             r"\begin{bmatrix} a' \\ b' \\ c' \\ d' \end{bmatrix} = \tfrac12 \begin{bmatrix} -b & -c & -d \\ a & -d & c "
             r"\\ d & a & -b \\ -c & b & a \end{bmatrix} \omega, \qquad T = -h\, \omega \times J \omega",
@@ -290,7 +291,7 @@ def body() -> Section:
             Claim("Last row (c, b, a): norm of the quaternion after 1 s", 1.0, norms[("last row",)], tolerance=1e-9,
                   origin=PRINTED, why="The last row is (−c, b, a); its columns are then orthogonal to the quaternion."),
             Claim("No factor ½: angle turned after 1 s, modulo 360°", float(np.degrees(3)), turned_by[("factor",)], "°",
-                  1e-6, origin=PRINTED, why="The body turns twice as fast: by 343.8°."),
+                  1e-6, origin=PRINTED, why="The body rotates twice as fast: by 343.8°."),
             Check("Corrected: norm after 1 s", 1.0, norms[()], tolerance=1e-9, origin="theory", form=".10g"),
             Check("Corrected: largest error of an entry of the quaternion", 0.0, away, tolerance=1e-9, origin=CLOSED),
             Claim("$T = +h\\, \\omega \\times J\\omega$: relative change of L in 1 s, steps of 1 ms", 0.0,

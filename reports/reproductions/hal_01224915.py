@@ -36,8 +36,8 @@ def reproduce(progress: ProgressCallback) -> Reproduction:
         "Blumentals, Brogliato & Bertails-Descoubes: The Contact Problem in Lagrangian Systems subject to Bilateral "
         "and Unilateral constraints with sliding Coulomb's Friction, ECCOMAS Multibody Dynamics 2015, hal-01224915",
         "Rigid bodies with enough friction may have no contact force at all, or several: Painlevé's paradoxes. The "
-        "paper gives an upper bound on friction below which this cannot happen. We rebuild its matrices, correct three "
-        "misprints, and measure how close the bound comes to the truth.",
+        "paper gives a bound on friction below which this cannot happen. We compute its matrices, correct three "
+        "misprints, and compare the bound with the true critical friction.",
         tuple(sections),
     )
 
@@ -66,13 +66,13 @@ def reduction() -> Section:
     shape = f"{len(systems)} random systems, up to {SIZES[-1][0]} bilateral and {SIZES[-1][1]} unilateral contacts"
     return Section(
         "From the law to one matrix",
-        "All contacts are closed and slide, so friction has a direction and its size follows from the normal force. "
-        "What is left to find are the normal forces. A bilateral contact may push or pull, and rubs either way: "
-        "$|\\lambda_n|$ enters. The paper splits $\\lambda_{nb} = \\lambda^+ - \\lambda^-$ and eliminates "
+        "All contacts are closed and slide, so friction has a direction and its magnitude follows from the normal "
+        "force. The unknowns are the normal forces. A bilateral contact may push or pull, with friction in both "
+        "cases: $|\\lambda_n|$ enters. The paper splits $\\lambda_{nb} = \\lambda^+ - \\lambda^-$ and eliminates "
         "$\\lambda^+$; a linear complementarity problem (LCP) remains.\n\nIts matrix $M_\\mu$ decides: the solution is "
         "unique for every load exactly if $M_\\mu$ is a P-matrix (all principal minors positive). Without friction it "
-        "always is. We compute $M_\\mu$ by the paper's blocks, and once more by solving the dynamics and the bilateral "
-        f"rows in one go, for {shape}.",
+        "always is. We compute $M_\\mu$ by the paper's blocks, and again by solving the dynamics and the bilateral "
+        f"rows together, for {shape}.",
         (
             r"A = A_{nb} - A_{tb}[\mu_b \xi_b], \quad B = A_{nbnu} - A_{nbtu}[\mu_u \xi_u], \quad "
             r"C = A_{nunb} - A_{nutb}[\mu_b \xi_b], \quad D = A_{nu} - A_{tu}[\mu_u \xi_u]",
@@ -179,7 +179,7 @@ def misprints() -> Section:
     )  # fmt: skip
     return Section(
         "Three misprints",
-        "Coded as printed, three of the formulas disagree with the law they come from. None affects the paper's "
+        "As printed, three of the formulas disagree with the law they come from. None affects the paper's "
         "results: the LCP (4) and Proposition 1 are right. But $\\Theta_\\mu$ computed from the printed expansion is "
         f"wrong. Measured on {len(found)} random systems with friction up to 0.3.",
         claims=tuple(claims),
@@ -235,7 +235,7 @@ def regained() -> Section:
     claims += [
         Check("All these forces obey the law: largest residual", 0.0, worst, tolerance=1e-12, origin="theory",
               form=".1e"),
-        Check("They are all there are: states in which trying every case by itself finds others", 0, differ,
+        Check("These are all solutions: states in which trying every case separately finds others", 0, differ,
               origin="theory", form=".0f"),
     ]  # fmt: skip
     rng = np.random.default_rng(4)
@@ -246,16 +246,16 @@ def regained() -> Section:
     ]  # fmt: skip
     return Section(
         "Loss and recovery of the P-property",
-        "The P-property may come back as friction grows: the rising rod at 30° loses it to the guide and regains it "
-        "when the wall becomes rougher. A bisection for “the” critical friction is therefore unsound; the first root "
-        "is the one that counts.\n\n“Not P” does not mean that this state has no solution. It means that some load "
-        "has none or several; for a given state the solutions must be counted: none, one, two or three.",
+        "The P-property may be regained as friction grows: the rising rod at 30° loses it with friction of the guide "
+        "and regains it when the wall becomes rougher. A bisection for “the” critical friction is therefore unsound; "
+        "the first root is the critical one.\n\n“Not P” does not mean that this state has no solution. It means that "
+        "some loads have none or several; for a given state the solutions must be counted: none, one, two or three.",
         claims=tuple(claims),
         tables=(
             Table("Rising at 1 rad/s: all solutions",
                   ("state", "$M_\\mu$", "guide [N]", "wall [N]"),
                   tuple(rows), "Forces: normal ones; the guide's is positive where it holds the foot up."),
-            Table("Friction of random systems grown at a fixed ratio: how many regain the P-property",
+            Table("Random systems with friction increased at a fixed ratio: how many regain the P-property",
                   ("contacts", "systems", "regain P"), tuple(counts)),
         ),
         figures=(

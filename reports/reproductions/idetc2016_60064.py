@@ -58,8 +58,9 @@ def reproduce(progress: ProgressCallback) -> Reproduction:
         "IDETC2016-60064",
         "A tilted wheel is thrown along the floor. Three friction models at 1 ms are compared with exact Coulomb "
         "friction at 0.1 ms. With iterated bounds and a run of 5 s, neither of which the paper states, the friction "
-        "deviations agree with the printed ones. Two of the printed misalignments are very probably swapped. Almost "
-        "all of the 1.67 % that the paper reports for its own model comes from the time step, not from the model.",
+        "deviations agree with the printed ones. Two of the printed misalignments are very probably interchanged. "
+        "Almost all of the 1.67 % that the paper reports for its own model comes from the time step, not from the "
+        "model.",
         (
             one_contact(), experiment(reference_run()), deviations(longer), budget(paper, longer),
             angles(paper, sliding), over_time(paper), robust(sliding), tenth(finer), theory(), redundancy(),
@@ -78,9 +79,10 @@ def experiment(reference) -> Section:
     return Section(
         "The experiment",
         "The wheel (radius 0.5 m, mass 1 kg, $\\mu = 0.3$) starts tilted by 20°, with 6 m/s forward and −2 rad/s "
-        "about the vertical, exactly as in the paper's Table 1. It slides, slows down, and rolls on.\n\nThe paper "
-        "measures two things: how far the size of friction is from Coulomb's, and how far its direction is from "
-        "opposing the sliding velocity. Both are root mean squares over the steps; the angle counts only steps that "
+        "about the vertical, exactly as in the paper's Table 1. It slides, slows down, and then rolls.\n\nThe paper "
+        "measures two things: the deviation of friction's magnitude from Coulomb's, and the angle between friction "
+        "and the opposite of the sliding velocity. Both are root mean squares over the steps; the angle counts only "
+        "steps that "
         "slide faster than $v_{th}$ = 0.01 m/s.\n\nPrinted conditions are used as printed: 1 ms steps, reference at "
         "0.1 ms, explicit position update. It does not state the duration, the tangent axes, or whether the friction "
         "bounds were iterated. We use 5 s, axes fixed in space for polygon and box, and a normal law at velocity "
@@ -174,7 +176,7 @@ def robust(sliding: list[Comparison]) -> Section:
             claims.append(claim if least == 0.0 else between)
     return Section(
         "Robust comparison: the sliding phase",
-        "Before the wheel stops, the stopping time has no influence and Coulomb's law gives a normalised friction of "
+        "Before the wheel stops, the stopping time has no influence, and Coulomb's law gives a normalised friction of "
         "1. From 0 to 1.98 s conventions hardly matter, so this comparison is the most reliable. Expected numbers "
         "are a range over several integrators of an independent program; the computed number is that of our four "
         "integrators farthest from the middle of the range.\n\nAxes along the sliding direction make the regularised "
@@ -182,7 +184,7 @@ def robust(sliding: list[Comparison]) -> Section:
         "stays inaccurate.",
         claims=tuple(claims),
         tables=(
-            Table("Least and most over four integrators (explicit or symplectic, velocity or gap law)",
+            Table("Range over four integrators (explicit or symplectic, velocity or gap law)",
                   ("formulation", "deviation from 1 [%]", "misalignment [°]"), tuple(rows)),
         ),
     )  # fmt: skip
@@ -192,12 +194,12 @@ def tenth(finer: Comparison) -> Section:
     expected = {
         hybrid: (10.0, 1.0, "One pass takes the bounds from the last step: a lag of one step, hence first order."),
         anitescu_potra: (1.0, 0.15, "The polygon is inscribed in Coulomb's disc at any step."),
-        box_friction: (1.0, 0.05, "A square is no disc at any step."),
+        box_friction: (1.0, 0.05, "The box's square differs from the disc at any step."),
     }
     error = {(f, h): 100 * float(row(finer, f, step=h)["friction_rmsd"]) for f in expected for h in (STEP, FINE)}
     return Section(
         "Errors at a ten times smaller step",
-        "The error of a model remains; the error of the time step decreases with the step.",
+        "The error of a model remains; the error of the time step decreases with it.",
         claims=tuple(
             Check(f"{NAMES[f]}: deviation at 1 ms over deviation at 0.1 ms", ratio, error[f, STEP] / error[f, FINE],
                   tolerance=tolerance, origin="theory", why=why, form=".2f")
@@ -236,12 +238,12 @@ def redundancy() -> Section:
     found = {f: rank(pose(f, bar).problem().M).value for f in (box_friction, hybrid)}
     return Section(
         "Redundant friction",
-        "A bar stands on two feet at the same height. The distribution of friction over the feet is not determined, "
-        "and the two friction rows of the matrix are equal. The compliance $1/(k_T h^2)$ of the bristle on the "
+        "A bar stands on two feet at the same height. The distribution of friction over the feet is not determined: "
+        "the two friction rows of the matrix are equal. The compliance $1/(k_T h^2)$ of the bristle on the "
         "diagonal removes the redundancy.",
         claims=(
             Check("Rank of the reduced 4 × 4 lead matrix, box", 3, found[box_friction], origin="one redundancy"),
-            Claim("With the bristle the lead matrix has full rank whatever the rank of D: rank of the 4 × 4 matrix", 4,
+            Claim("With the bristle the lead matrix has full rank for any rank of D: rank of the 4 × 4 matrix", 4,
                   found[hybrid]),
         ),
     )  # fmt: skip
