@@ -59,7 +59,8 @@ def read_answer(path: str | Path, problem: FileProblem) -> Array:
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "does not exist"
         raise DataError(f"{path.name} {what}; give a file with a solution")
-    suffix, name, found = path.suffix.lower(), "p" if friction else "z", None
+    suffix, name = path.suffix.lower(), "p" if friction else "z"
+    found: Array | list[float] | None = None
     if suffix in (".hdf5", ".h5") and friction:
         from workbench.readers.fclib import read_solution
 
@@ -75,7 +76,7 @@ def read_answer(path: str | Path, problem: FileProblem) -> Array:
     if found.shape != (problem.size,):
         raise DataError(f"{path.name} holds {name} of shape {found.shape}; this problem has {problem.size} unknowns")
     if not np.isfinite(found).all():
-        raise DataError(f"{path.name} holds {found[~np.isfinite(found)][0]}; every number of a start must be finite")
+        raise DataError(f"{path.name} holds {found[~np.isfinite(found)][0]}; every number of a solution must be finite")
     return found
 
 
