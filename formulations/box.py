@@ -23,7 +23,7 @@ SETTLED = 1e-12
 
 @formulation(
     "box",
-    friction="box: a separate bound for each friction component",
+    friction="a separate bound for each friction component",
     source="Lacoursière 2006, A regularized time stepper for multibody systems, UMINF 06.04",
 )
 def box_friction(

@@ -9,7 +9,7 @@ from workbench.language.modelling import Declaration, complements, declare, equa
 
 @formulation(
     "ccp",
-    friction="Coulomb's cone with associated flow (a relaxation of Coulomb's law)",
+    friction="Coulomb's cone with associated flow, a relaxation of Coulomb's law",
     source="Anitescu & Tasora 2010; Negrut, Serban & Tasora, CND-17-1068, eqs. (7)-(11)",
     condition="sliding contacts may open",
 )

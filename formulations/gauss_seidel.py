@@ -38,7 +38,7 @@ MOST = 50
 
 @formulation(
     "gauss-seidel",
-    friction="box: a separate bound for each friction component, by a few Gauss-Seidel sweeps",
+    friction="a separate bound for each friction component, by a few Gauss-Seidel sweeps",
     source="Cryer 1971, SIAM J. Control 9; Catto 2005, Iterative dynamics with temporal coherence",
     condition="a few sweeps are enough",
 )

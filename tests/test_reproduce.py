@@ -173,7 +173,7 @@ def test_one_page_with_its_claims_and_provenance(toys, tmp_path, monkeypatch, ca
     assert facts["command"] == "workbench reproduce toy toy"
     assert list(facts["seconds"]) == ["toy"]
     text = capsys.readouterr().out
-    assert "toy: 1 of 4 claims of the paper confirmed; 0 of 1 checks of our own" in text
+    assert "toy: 1 of 4 claims of the paper confirmed; 0 of 1 additional checks" in text
     assert "<script>alert(1)</script>" in text
     assert text.rstrip().endswith("toy.html")
 

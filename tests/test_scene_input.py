@@ -57,7 +57,7 @@ MODELS = [
     ("rough.xml", crate('type="box"', 'type="box" friction="-1"'), "friction is not negative"),
     ("instant.xml", crate("0.01", "0"), "the timestep is 0; a positive one is needed"),
     ("backwards.xml", crate("0.01", "-1"), "the timestep is -1"),
-    ("package.urdf", ROBOT.format(MESH), "knows no packages of ROS"),
+    ("package.urdf", ROBOT.format(MESH), "does not resolve ROS packages"),
     ("robot.xacro", "<robot/>", "must be expanded first"),
     ("hollow.urdf", ROBOT.format(""), "give the body an <inertial>"),
 ]
@@ -82,7 +82,7 @@ BAD = [
     ("zero.xml", crate('type="box"', 'type="box" mass="0"'), [], "give the body an <inertial>"),
     ("mesh.xml", BOX.replace("<worldbody>", '<asset><mesh file="no.stl"/></asset><worldbody>'), [], "no.stl"),
     ("cut.xml", BOX[:90], [], "not XML, or cut off"),
-    ("both.urdf", BOTH, [], "knows no packages of ROS"),
+    ("both.urdf", BOTH, [], "does not resolve ROS packages"),
     ("hollow.urdf", ROBOT.format(""), [], "give the body an <inertial>"),
     ("arm.xml", ARM, ["--ctrl", "nan.csv"], "'pull' of row 2 is not finite"),
 ]

@@ -35,14 +35,14 @@ class Page:
 
 
 def counts(claims: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """How many claims of the paper ("claim") and checks of our own ("check") have each verdict."""
+    """Count the claims of the paper ("claim") and the additional checks ("check") by verdict."""
     found = Counter(zip(claims["kind"], claims["verdict"], strict=True))
     return {kind: {verdict: found[kind, verdict] for verdict in VERDICTS} for kind in ("claim", "check")}
 
 
 def in_short(found: dict[str, dict[str, int]]) -> str:
     """How many claims and checks are confirmed."""
-    words = {"claim": "claims of the paper", "check": "checks of our own"}
+    words = {"claim": "claims of the paper", "check": "additional checks"}
     parts = [f"{x['confirmed']} of {sum(x.values())} {words[kind]}" for kind, x in found.items() if sum(x.values())]
     return f"Confirmed: {', '.join(parts)}."
 

@@ -36,10 +36,10 @@ PIPE_WIDTH = 100
 def print_comparison(
     c: Comparison, wanted: Sequence[Metric] = (), everything: bool = False, by_solver: bool = False
 ) -> None:
-    """What a comparison says: which formulation to take, a table of the places, how sure it is.
+    """Print the recommendation, the ranking and its confidence.
 
-    Below it a row per run and solver with the metrics that were asked for, `wanted`, if any were, `by_solver` or if
-    formulations were solved by several solvers. `everything` shows all places, and not ten at most.
+    Then one row per run and solver, if there are metrics `wanted`, with `by_solver`, or if several solvers were used.
+    `everything` prints all ranks instead of at most ten.
     """
     console = wide_console()
 
@@ -75,7 +75,7 @@ def print_comparison(
 
 
 def _title(c: Comparison) -> str:
-    """What is compared, in a line."""
+    """Return the subject of the comparison in one line."""
     if c.scene:
         return f"{c.name}: {scenes.compared(c)}"
     if c.case is None:
@@ -89,7 +89,7 @@ def _title(c: Comparison) -> str:
 
 
 def _places(c: Comparison, d: Decision, everything: bool) -> Table:
-    """A row for each place, best first, and one for each formulation without an answer."""
+    """Return the ranking, best first, and a row for each formulation without a solution."""
     title = f"steps of {1e3 * d.step:g} ms" if c.stepped and len(c.settings.steps) > 1 else None
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", justify="right", no_wrap=True)
@@ -109,37 +109,36 @@ def _places(c: Comparison, d: Decision, everything: bool) -> Table:
 
 
 def _hidden(d: Decision) -> str:
-    """Which formulations have no row of their own in the table."""
+    """Name the formulations without a row in the table."""
     seen = {x.label for x in shown(d)}
     hidden = [f"{x.label} ({amount(x.error, d.error)})" for x in d.entries if x.label not in seen]
     return f"Not shown: {', '.join(hidden)}; --all shows them." if hidden else ""
 
 
 def _of_model(c: Comparison) -> list[str]:
-    """What of a model is not taken over."""
-    return [f"Not taken over of {c.name}: {x}." for x in c.scene.left_out] if c.scene else []
+    """List the features of a model that are not included."""
+    return [f"Not included of {c.name}: {x}." for x in c.scene.left_out] if c.scene else []
 
 
 def _print_runs(console: Console, c: Comparison, asked: Sequence[Column]) -> None:
-    """A row per run, of a case over its first window; metrics that were asked for stay longest where the terminal is
-    narrow."""
+    """Print a row per run, for a case over its first window; a narrow terminal keeps the requested metrics longest."""
     usual = [*error_columns(c), *symptom_columns(c)]
     columns = [*asked, *(x for x in usual if x not in asked), RESIDUAL]
     found = rows_of(next(iter(c.windows.values())), columns)
     table, left_out = _table_that_fits(console, found, columns, len(asked))
     console.print(table)
     if left_out:
-        console.print(f"Not shown, for want of room in {console.width} columns: {', '.join(left_out)}.")
+        console.print(f"Not shown in {console.width} columns: {', '.join(left_out)}; see runs.csv.")
 
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Rich would end the program with code 1; whoever closes our output (`| head`) has seen enough."""
+        """Rich would exit with code 1; a reader that closes the output (`| head`) is no error."""
         raise
 
 
 def wide_console() -> Console:
-    """A terminal, or what has `PIPE_WIDTH` columns."""
+    """Return a console of the terminal's width, in a pipe of `PIPE_WIDTH` columns."""
     console = _Console()
     return console if console.is_terminal else _Console(width=PIPE_WIDTH)
 
@@ -147,10 +146,10 @@ def wide_console() -> Console:
 def _table_that_fits(
     console: Console, rows: list[dict[str, Any]], columns: Sequence[Column], asked: int
 ) -> tuple[Table, list[str]]:
-    """The table with as many of its columns as the terminal is wide for, and the headings of the others.
+    """Return the table with as many columns as fit into the terminal, and the headings of the others.
 
-    The last go first, but for the residual, which stands at the end and goes when only the first, or those that were
-    asked for, are left beside it.
+    The last columns are dropped first; the residual, at the end, is kept until only the first column, or the requested
+    ones, are left with it.
     """
     shown = list(range(len(columns)))
     table = _table(rows, columns, shown)
@@ -180,13 +179,13 @@ def _table(rows: list[dict[str, Any]], columns: Sequence[Column], shown: list[in
 
 
 def print_claims(claims: pd.DataFrame) -> None:
-    """One row per claim of every paper, then per check of our own; why some fail is on the page and in claims.csv."""
+    """Print one row per claim of every paper, then per additional check; the page and claims.csv give the reasons."""
     console = wide_console()
     colours = {"confirmed": "green", "confirmed in part": "yellow", "differs": "yellow", "not confirmed": "red"}
     for paper, of_paper in claims.groupby("paper", sort=False):
         claimed, checked = (of_paper[of_paper["kind"] == kind] for kind in ("claim", "check"))
         console.print(
-            f"{paper}: {_confirmed(claimed)} claims of the paper confirmed; {_confirmed(checked)} checks of our own"
+            f"{paper}: {_confirmed(claimed)} claims of the paper confirmed; {_confirmed(checked)} additional checks"
         )
         for heading, number, part in (("claim of the paper", "published", claimed), ("check", "expected", checked)):
             if part.empty:

@@ -249,7 +249,7 @@ def _coefficients(problem: Problem, change: Array) -> Array:
     at, found = problem.sets.at, np.zeros(problem.sets.cone.size)
     for i, count in enumerate(np.diff(at)):
         if count > 1 and change[at[i] : at[i + 1]].any():
-            raise DataError(f"set {i} has a coefficient for every direction; a change of one alone is not taken")
+            raise DataError(f"set {i} has a coefficient for every direction; changing one alone is not supported")
         found[i] = change[at[i]] if count == 1 else 0.0
     return found
 

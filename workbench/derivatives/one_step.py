@@ -289,7 +289,7 @@ def _moved(s: Sensitivity, outputs: Array, change: dict[str, Array]) -> tuple[Ar
     """dz along a change, and whether it is one-sided. Raises DataError where outputs have no derivative."""
     right = s.along(outputs, **change)
     if len(right) != 1:
-        raise DataError("no solution beside this one" if not right else f"{len(right)} solutions beside this one")
+        raise DataError(f"{len(right)} neighbouring solutions" if right else "no neighbouring solution")
     if not s.system.between:
         return right[0].z, False
     left = s.along(outputs, **{name: -value for name, value in change.items()})

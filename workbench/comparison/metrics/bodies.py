@@ -14,7 +14,7 @@ creep, drift, slip, lift, penetration = (x.of_worst() for x in bodies.SYMPTOMS)
 @distance(
     "scene-energy-error", unit="J", shown="number", heading="energy",
     meaning="difference of the mechanical energy from the reference's, the mean over the times that are compared",
-    defined="where the scene knows its energy",
+    defined="where the scene has an energy",
 )  # fmt: skip
 def energy_error(m: MeasuredScene, a: Track, b: Track) -> float:
     return float(np.abs(a.energy[m.ends(a)] - b.energy[m.ends(b)]).mean())

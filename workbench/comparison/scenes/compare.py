@@ -125,7 +125,7 @@ def must_fit(settings: Settings) -> None:
         if times % 2 or times < FINER:
             raise DataError(
                 f"step {h:g} s is {times} times the reference step {settings.reference_step:g} s; an even number of "
-                f"times, {FINER} at least, is needed, since the reference is held against a run at twice its step"
+                f"times, {FINER} at least, is needed, since the reference is compared with a run at twice its step"
             )
         if not (settings.duration and settings.duration >= h):
             raise DataError(f"duration {settings.duration or 0:g} s; at least one step of {h:g} s is needed")

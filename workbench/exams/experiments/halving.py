@@ -33,7 +33,7 @@ def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
             found.append(MeasuredQuantity("change of the lift", name, higher - high, 0.0, 1e-3, "m"))
         elif name == "resting ball":
             deep, deeper = (rest.sunk(x) for x in (whole, half))
-            found.append(MeasuredQuantity("change of going in", name, deeper - deep, 0.0, 1e-5, "m"))
+            found.append(MeasuredQuantity("change of the penetration", name, deeper - deep, 0.0, 1e-5, "m"))
         else:
             slow, slower = (x.creep(BEGIN, END) for x in (whole, half))
             found.append(MeasuredQuantity("change of creep", name, slower - slow, 0.0, CREEP, "m/s"))

@@ -22,7 +22,7 @@ ADVICE = {
     r"XML parse error|XML_ERROR": "the file is not XML, or cut off",
     r"model type: 'mujocoinclude'": "this is a part of a model; give the file that includes it",
     r"Unrecognized XML model type": "a model begins with <mujoco> or <robot>",
-    r"package:": "MuJoCo knows no packages of ROS; write paths relative to the file, or put "
+    r"package:": "MuJoCo does not resolve ROS packages; write paths relative to the file, or put "
     '<mujoco><compiler meshdir="..." strippath="true"/></mujoco> into the robot element',
     r"mass and inertia of moving bodies": "give the body an <inertial> with mass and inertia, or a geom with a density",
     r"positive eigenvalues|A \+ B >= C": "write the inertia of a solid, or put "
