@@ -40,7 +40,7 @@ def trace(M: fmpq_mat, q: Vector, most: int, ties: str = "lexicographic") -> Tra
             # t enters at the largest of the ratios, at which no constant is negative.
             ratios = [(b, -x) for b, x in zip(basis, tableau.constants, strict=True) if x < 0]
             r, rule = _chosen(tableau, basis, [1] * system.n, [i for i, x in enumerate(q) if x == min(q)], ties)
-            rule = f"the least q_i, with which no w stays negative{rule}"
+            rule = f"the least q_i, so that no w is negative{rule}"
         else:
             blocking = [i for i, x in enumerate(column) if x < 0]
             ratios = [(basis[i], tableau.constants[i] / -column[i]) for i in blocking]

@@ -28,7 +28,7 @@ from workbench.matrices.solutions.solution_set import first_solution
 LARGEST = 90
 """Largest number of rows of W for which existence is decided in rationals."""
 
-NOT_PSD = "W is not positive semidefinite as it stands (rounding may be why), which the existence theorem asks for"
+NOT_PSD = "W is not positive semidefinite, perhaps by rounding; the existence theorem requires it"
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ def _open(p: RationalFriction, coulomb: bool) -> Existence:
     if r is not None:
         reason = "the cone problem has no solution, so that the criterion fails; under Coulomb's law one may exist"
         return Existence("undecided", witness={"kind": "self-stress", "r": as_text(r)}, reason=reason)
-    return Existence("undecided", reason="no velocity inside K* was found, and no self-stress that forbids one")
+    return Existence("undecided", reason="neither a velocity inside K* nor a self-stress that excludes one was found")
 
 
 def rational_friction(W: Array, q: Array, mu: Array, d: int) -> RationalFriction:
