@@ -20,10 +20,11 @@ from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.ranges import range_of
 from workbench.builtin.reports.figures.ranking import ranking_figure
 from workbench.builtin.reports.figures.regimes import COLOURS as OF_REGIMES
-from workbench.builtin.reports.figures.styles import BARE, EXACT, FAMILIES, OF_FORMULATIONS
+from workbench.builtin.reports.figures.styles import FAMILIES, OF_FORMULATIONS
 from workbench.builtin.reports.text.headline import compared as what_is_compared
-from workbench.builtin.reports.text.headline import headline
+from workbench.builtin.reports.text.headline import headline, subject
 from workbench.comparison.decision import decide
+from workbench.comparison.families import BARE, EXACT, family
 from workbench.diagnostics.sliding_regime import REGIMES
 
 
@@ -71,8 +72,8 @@ def test_formulations_are_told_apart_by_any_eyes():
     """Families by their hue, those of one family by lightness, and by their dash."""
     of_family = {}
     for f in FORMULATIONS:
-        kind, colour, _ = OF_FORMULATIONS[f.name]
-        of_family.setdefault(kind, []).append(colour)
+        colour, _ = OF_FORMULATIONS[f.name]
+        of_family.setdefault(family(f.name), []).append(colour)
     inked = [kind for kind in of_family if kind != EXACT]
     for a, b in itertools.combinations(inked, 2):
         apart = min(map(nearest, itertools.product(of_family[a], of_family[b])))
@@ -93,7 +94,7 @@ def test_regimes_and_parts_of_an_error_are_told_apart_by_any_eyes():
 
 
 def test_no_two_formulations_have_the_same_dash():
-    dashes = [tuple(dash) for _, _, dash in OF_FORMULATIONS.values()]
+    dashes = [tuple(dash) for _, dash in OF_FORMULATIONS.values()]
     assert len(set(dashes)) == len(dashes)
     assert {f.name for f in FORMULATIONS} <= set(OF_FORMULATIONS)
 
@@ -194,9 +195,10 @@ def test_what_has_no_answer_has_no_point(compared):
 def test_the_page_begins_with_the_recommendation_its_picture_and_how_sure_it_is(compared, page):
     first = headline(compared.comparison)
     assert first.price
-    shown = [*first.recommendation, 'id="figure-ranking"', 'id="motion"']
+    question = subject(compared.comparison)
+    shown = [question[1:], *first.recommendation]
     shown += [x.partition(": ")[2][1:] for x in (first.confidence, first.price)]
-    shown += ["<table", what_is_compared(compared.comparison)]
+    shown += ['id="figure-ranking"', 'id="motion"', "<table", what_is_compared(compared.comparison)]
     places = [page.index(x if x[0] in "<i" else str(escape(x)), page.index("<body")) for x in shown]
     assert places == sorted(places)
 

@@ -26,6 +26,8 @@ TALLEST = 1.5
 """Reaches of a body above which a friction cone is cut, and beside its axis."""
 SIGHT = 1000.0
 """Reaches of a body beyond which nobody follows it."""
+SHORT = 8.0
+"""Length [px] below which the line between a body and its place in the reference says nothing."""
 LIGHT = np.array([-0.5, 0.9, 1.0]) / np.linalg.norm([-0.5, 0.9, 1.0])
 """Where light comes from, to the right, up and towards the eye, as in `scene.js`."""
 
@@ -207,7 +209,16 @@ def _still(
             if length > 0.05 * view.reach:
                 along = along * min(1.0, LONGEST * view.reach / length)
                 draw.arrow(tail, tail + along, BLACK if colour == INK else colour)
+    if tracks[0].role == "reference":
+        for track in tracks[1:]:
+            draw.gap(*_farthest(tracks[0].position[k], track.position[k]))
     return draw.svg()
+
+
+def _farthest(reference: Array, run: Array) -> tuple[Array, Array]:
+    """The centres (3,) in the reference and in a run of the body that is farthest apart, positions (B, 3)."""
+    b = int(np.linalg.norm(run - reference, axis=-1).argmax())
+    return reference[b], run[b]
 
 
 class _Drawing:
@@ -296,6 +307,20 @@ class _Drawing:
         self.parts.append(
             f'<path d="M{x:g},{y:g}L{u - 0.8 * a:.1f},{v - 0.8 * b:.1f}" stroke="{colour}" stroke-width="2"/>'
             f'<polygon points="{tip}" fill="{colour}"/>'
+        )
+
+    def gap(self, tail: Array, head: Array) -> None:
+        """A line between two places, with its length [mm] beside it, where it is long enough to be seen."""
+        (x, y), (u, v) = self.at(np.stack([tail, head]))
+        if np.hypot(u - x, v - y) < SHORT:
+            return
+        apart = float(np.linalg.norm(head - tail))
+        words = f"{1e3 * apart:.3g} mm" if apart < 0.9995 else f"{apart:.3g} m"
+        self.parts.append(
+            f'<path d="M{x:g},{y:g}L{u:g},{v:g}" stroke="#fff" stroke-width="6"/>'
+            f'<path d="M{x:g},{y:g}L{u:g},{v:g}" stroke="{BLACK}" stroke-width="2"/>'
+            f'<text x="{0.5 * (x + u) + 4:g}" y="{0.5 * (y + v) + 4:g}" font-size="12" fill="{BLACK}" stroke="#fff" '
+            f'stroke-width="3" paint-order="stroke">{words}</text>'
         )
 
     def svg(self) -> str:

@@ -9,9 +9,10 @@ import pandas as pd
 
 from workbench.arrays import Array
 from workbench.builtin.reports.figures.charts import Chart, Figure, short
-from workbench.builtin.reports.figures.styles import FAMILIES, INK, family
+from workbench.builtin.reports.figures.styles import FAMILIES, INK
 from workbench.comparison.columns import SHOWN
 from workbench.comparison.decision import LEAST, Decision, Entry, amount, bound, decide, shown
+from workbench.comparison.families import family
 from workbench.comparison.result import Comparison
 
 WIDTH, ROW = 360, 20
@@ -20,6 +21,8 @@ LOWEST = 250
 """Height of the plot at least [px]."""
 DECADE = 10.0
 """Ratio of the largest to the smallest cost up to which the axis of costs is linear."""
+MANY = 300.0
+"""Ratio of the ends of that axis from which on there is room for its decades alone."""
 QUIET = "#8a8f98"
 
 
@@ -88,13 +91,13 @@ def _is_wide(costs: Array) -> bool:
 
 def _caption(c: Comparison, d: Decision, known: bool, unnamed: int, wide: bool) -> str:
     what = {
-        "path_error": "largest distance of a body from the exact path",
-        "body_position_error": "mean distance of the farthest body from the exact path",
-        "velocity_error": "velocity error, relative to the velocity without contact forces",
+        "path_error": "largest distance of a body from the reference path",
+        "body_position_error": "mean distance of the farthest body from the reference path",
+        "velocity_error": "velocity error in percent of |q|, the velocity without contact impulses",
     }[d.error.name]
     bars = " Bars: range of the timings." if any(x.row.get("timings", 1) > 1 for x in d.entries) else ""
     alike = " +N: N more formulations with the same runs." if any(x.alike for x in d.entries) else ""
-    band = " Grey band: within the error of exact friction at this step." if known else ""
+    band = f" Grey band: within the error of exact Coulomb friction{' at this step' * c.stepped}." if known else ""
     ring = " Ring: recommended." if d.taken is not None and d.as_exact and d.tested else ""
     small = f" Small and grey: {unnamed} more, see the table." if unnamed else ""
     axes = "Both axes are logarithmic. Vertical" if wide else "Vertical, logarithmic"
@@ -126,7 +129,8 @@ def _chart(
     if _is_wide(costs):
         low, high = costs.min() / 1.3, 1.3 * costs.max()
         on_x = alt.Scale(type="log", domain=[short(low), short(high)], nice=False)
-        ticks = {"values": [m * 10.0**k for k in range(-3, 10) for m in (1, 2, 5) if low <= m * 10.0**k <= high]}
+        at = (1, 2, 5) if high / low < MANY else (1,)
+        ticks = {"values": [m * 10.0**k for k in range(-3, 10) for m in at if low <= m * 10.0**k <= high]}
     decades = [10.0**k for k in range(round(np.log10(errors.low)), round(np.log10(errors.high)) + 1)]
     metres = "datum.value >= 1000 ? datum.value / 1000 + ' m' : datum.value + ' mm'"
     in_words = metres if errors.unit == "mm" else f"datum.value + ' {errors.unit}'"

@@ -1,15 +1,14 @@
-"""Family, colour and dash of each formulation: the same on every page, whatever stands beside it."""
+"""Colour and dash of each formulation, and colour and marker of its family: the same on every page."""
 
 import re
 from collections.abc import Sequence
 from zlib import crc32
 
+from workbench.comparison.families import BARE, BOX, CONE, EXACT, OTHER, POLYGON, SOFT
+
 INK = "currentColor"
 """Black on paper, and on a dark page its light ink; files have black."""
 
-POLYGON, BOX, CONE, SOFT, EXACT, BARE, OTHER = (
-    "polygon LCP", "box", "cone", "regularised or soft", "exact", "no friction", "others",
-)  # fmt: skip
 FAMILIES = {
     EXACT: (INK, "cross"),
     BOX: ("#E8590C", "square"),
@@ -21,28 +20,28 @@ FAMILIES = {
 }
 """Colour and marker of each family of formulations, in the order of legends."""
 OF_FORMULATIONS = {
-    "coulomb": (EXACT, INK, [1, 0]),
-    "frictionless": (BARE, "#74849c", [1, 5]),
-    "stewart-trinkle": (POLYGON, "#1558D6", [14, 4]),
-    "anitescu-potra": (POLYGON, "#1526ff", [8, 10]),
-    "staggered": (POLYGON, "#7d7cee", [3, 6]),
-    "discrete-velocity": (POLYGON, "#9b99f2", [16, 4]),
-    "phantom-inertia": (POLYGON, "#3576fb", [8, 4, 2, 4]),
-    "box": (BOX, "#E8590C", [10, 5]),
-    "hybrid": (BOX, "#c69535", [4, 8]),
-    "gauss-seidel": (BOX, "#e59c13", [1, 3]),
-    "ccp": (CONE, "#8A4A6E", [12, 3, 3, 3]),
-    "mujoco": (SOFT, "#0F9A74", [2, 2]),
-    "mujoco-pyramid": (SOFT, "#66b7b1", [2, 2, 6, 2]),
-    "mujoco-noslip": (SOFT, "#6eb07d", [2, 2, 12, 2]),
-    "genesis": (SOFT, "#4b7a55", [9, 2, 1, 2]),
-    "sap": (SOFT, "#345b3e", [7, 2]),
-    "comfree": (SOFT, "#2a8140", [3, 3]),
-    "hunt-crossley": (SOFT, "#076521", [10, 2, 2, 2, 2, 2]),
-    "ipc": (SOFT, "#39c26d", [5, 2, 1, 2]),
-    "uncertainty of the reference": (EXACT, "#8a8f98", [20, 1]),
+    "coulomb": (INK, [1, 0]),
+    "frictionless": ("#74849c", [1, 5]),
+    "stewart-trinkle": ("#1558D6", [14, 4]),
+    "anitescu-potra": ("#1526ff", [8, 10]),
+    "staggered": ("#7d7cee", [3, 6]),
+    "discrete-velocity": ("#9b99f2", [16, 4]),
+    "phantom-inertia": ("#3576fb", [8, 4, 2, 4]),
+    "box": ("#E8590C", [10, 5]),
+    "hybrid": ("#c69535", [4, 8]),
+    "gauss-seidel": ("#e59c13", [1, 3]),
+    "ccp": ("#8A4A6E", [12, 3, 3, 3]),
+    "mujoco": ("#0F9A74", [2, 2]),
+    "mujoco-pyramid": ("#66b7b1", [2, 2, 6, 2]),
+    "mujoco-noslip": ("#6eb07d", [2, 2, 12, 2]),
+    "genesis": ("#4b7a55", [9, 2, 1, 2]),
+    "sap": ("#345b3e", [7, 2]),
+    "comfree": ("#2a8140", [3, 3]),
+    "hunt-crossley": ("#076521", [10, 2, 2, 2, 2, 2]),
+    "ipc": ("#39c26d", [5, 2, 1, 2]),
+    "uncertainty of the reference": ("#8a8f98", [20, 1]),
 }
-"""Family, colour and dash. Exact Coulomb friction has the ink of the page; colours of two families are at least 18
+"""Colour and dash. Exact Coulomb friction has the ink of the page; colours of two families are at least 18
 apart in CIELAB to any colour vision, those of one family, which are of one hue, at least 10, and that without
 friction is 12 from all."""
 OTHERS = ["#1f77b4", "#17becf", "#a0a118", "#e377c2", "#8c96c6", "#66a061", "#d6616b", "#9467bd", "#b5651d", "#6b6ecf"]
@@ -54,20 +53,15 @@ MODE_COLOURS = {"open": "#b0b0b0", "sliding": "#c8553d", "sticking": "#4c6a92"}
 """Colour of what a contact does."""
 
 
-def family(label: str) -> str:
-    """The family of a formulation, of which pages tell by colour and marker."""
-    return _style(label)[0]
-
-
-def _style(label: str) -> tuple[str, str, list[int]]:
-    return OF_FORMULATIONS.get(label) or OF_FORMULATIONS.get(re.split("[: ]", label)[0], (OTHER, "", []))
+def _style(label: str) -> tuple[str, list[int]]:
+    return OF_FORMULATIONS.get(label) or OF_FORMULATIONS.get(re.split("[: ]", label)[0], ("", []))
 
 
 def palette(labels: Sequence[str]) -> list[str]:
     """A colour for each label: a formulation's own for its first variant, for others one that their name leads to."""
     found: dict[str, str] = {}
     for label in labels:
-        _, own, _ = _style(label)
+        own, _ = _style(label)
         if own and own not in found.values():
             found[label] = own
     for label in labels:
@@ -79,6 +73,6 @@ def palette(labels: Sequence[str]) -> list[str]:
 
 def dashes(labels: Sequence[str]) -> list[list[int]]:
     """A dash for each label: a formulation's own where it has the colour, for others one that their name leads to."""
-    own = {colour: dash for _, colour, dash in OF_FORMULATIONS.values()}
+    own = dict(OF_FORMULATIONS.values())
     pairs = zip(labels, palette(labels), strict=True)
     return [own.get(colour) or OTHER_DASHES[crc32(label.encode()) % len(OTHER_DASHES)] for label, colour in pairs]

@@ -29,7 +29,7 @@ from workbench.builtin.reports.text.conclusions import summary, uncertainty
 from workbench.builtin.reports.text.contact_modes import slip_words
 from workbench.builtin.reports.text.exports import latex, markdown, of_runs
 from workbench.builtin.reports.text.glossary import GLOSSARY
-from workbench.builtin.reports.text.headline import compared, followed, headline
+from workbench.builtin.reports.text.headline import compared, followed, headline, subject
 from workbench.builtin.reports.text.mechanisms import reasons
 from workbench.builtin.reports.text.names import named
 from workbench.comparison import saved
@@ -122,6 +122,7 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             contacts=contacts(c),
             bars=[f for f in shown if f.name == "timeline"],
             figures=[f for f in shown if f.name not in ("ranking", "timeline")],
+            about=subject(c),
             compared=compared(c),
             followed=followed(c),
             uncertainty=uncertainty(c),

@@ -13,7 +13,7 @@ from workbench.builtin.reports.pages.tables import budgets, places, table
 from workbench.builtin.reports.pages.terms import meanings
 from workbench.builtin.reports.text.comparison import cell, error_columns, judged_columns, symptom_columns
 from workbench.builtin.reports.text.glossary import GLOSSARY
-from workbench.builtin.reports.text.headline import headline
+from workbench.builtin.reports.text.headline import headline, subject
 from workbench.builtin.reports.text.scenes import compared, shown, summary
 from workbench.comparison.result import Comparison, by_first_solver
 from workbench.comparison.scenes.bodies import BODIES, GROWTH
@@ -39,7 +39,7 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             contacts=contacts(c),
             bars=[f for f in drawn if f.name == "timeline"],
             figures=[f for f in drawn if f.name not in ("ranking", "timeline")],
-            about=_about(c),
+            about=subject(c),
             compared=compared(c),
             headline=headline(c),
             places=places(c),
@@ -56,14 +56,6 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             **scripts(drawn, moving["viewer"]),
         )
     )
-
-
-def _about(c: Comparison) -> str:
-    """How large the scene is, in words."""
-    s = shown(c)
-    bodies, aside = f"{len(s.bodies)} bod{'y' if len(s.bodies) == 1 else 'ies'}", ("velocities", "note")
-    facts = [f"{value} {words}" for words, value in s.facts.items() if words not in aside and value != "0"]
-    return f"{', '.join([bodies, f'{s.velocities} velocities', *facts])}."
 
 
 def tables(c: Comparison) -> list[dict[str, Any]]:

@@ -6,10 +6,8 @@ from workbench.builtin.reports.figures.scenes import figures as figures_of_scene
 from workbench.builtin.reports.pages.cards import cards
 from workbench.builtin.reports.pages.motion import motion_view
 from workbench.builtin.reports.pages.page import environment, script, scripts
-from workbench.builtin.reports.text.comparison import facts_in_words
-from workbench.builtin.reports.text.headline import headline
+from workbench.builtin.reports.text.headline import headline, subject
 from workbench.builtin.reports.text.names import named
-from workbench.builtin.reports.text.scenes import compared
 from workbench.comparison.result import Comparison
 
 
@@ -22,7 +20,7 @@ def render(c: Comparison) -> str:
         .get_template("slides.html.j2")
         .render(
             c=c, headline=headline(c).sentences, cards=cards(c), figures=shown,
-            words=compared(c) if c.scene else "" if c.case else f"{facts_in_words(c)}.",
+            about=subject(c),
             sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
             motion=moving["motion"],
             **scripts(shown, moving["viewer"], script("slides.js")),

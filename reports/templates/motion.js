@@ -5,7 +5,7 @@
   if (!draws) return;
   const one = name => stage.querySelector(`[name=${name}]`), words = stage.querySelector('.words');
   const MOST_PIXELS = 2, STEADY = matchMedia('(prefers-reduced-motion: reduce)'), DARK = matchMedia('(prefers-color-scheme: dark)');
-  const K = motion.moments, LAST = motion.end, SHAFT = 2.6;
+  const K = motion.moments, LAST = motion.end, SHAFT = 2.6, SHORT = 8;
 
   // Arrays come as bytes: floats, or 16-bit integers times a scale; of what does not change there is one row only.
   function numbers({bytes, scale, row}) {
@@ -65,7 +65,7 @@
     const ink = rgb(style.color), paper = rgb(style.getPropertyValue('--paper')), quiet = rgb(style.getPropertyValue('--quiet'));
     // Colours of curves are lighter on a dark page, as in the figures.
     const own = x => x === 'currentColor' ? ink : rgb(x).map(v => Math.min(1, DARK.matches ? 1.35 * v : v));
-    palette = {ink, quiet, of: tracks.map(x => own(x.colour)), stone: ink.map((v, i) => 0.45 * v + 0.55 * paper[i])};
+    palette = {ink, paper, quiet, of: tracks.map(x => own(x.colour)), stone: ink.map((v, i) => 0.45 * v + 0.55 * paper[i])};
   }
 
   function grid({origin, across, size: extent}, target, half) {
@@ -94,6 +94,14 @@
       draws.faces(body.corners, [...colour, ghost ? 0.26 : 1], {place, ghost, marks: body.quarters.map(x => x * marks)});
       draws.lines(body.edges.concat(outline(body, inBody(place, eye))), [...edge, 1], width, {place});
     });
+  }
+
+  // How far each run's farthest body is from where it is in the reference, as a line between the two centres.
+  function gaps(cell) {
+    if (radii || tracks[0].role !== 'reference' || !cell.includes(tracks[0]) || !there(tracks[0], moment)) return [];
+    const theirs = places(tracks[0], moment);
+    return cell.filter(x => x !== tracks[0] && there(x, moment)).map(x => places(x, moment)
+      .map((p, b) => ({track: x, from: theirs[b], to: p, far: size(sum(p, theirs[b], -1))})).reduce((a, b) => b.far > a.far ? b : a));
   }
 
   function drawTrail(track, k, colour, width) {
@@ -177,6 +185,10 @@
         drawBodies(x, moment, reference || (radii && x.colour === 'currentColor') ? palette.stone : own, edge, eye.eye, j > 0, (reference ? 1.8 : 1.5) * width);
       });
       here.forEach(x => drawContacts(x, moment, palette.of[tracks.indexOf(x)], SHAFT * width, head));
+      // On a rim of paper, since bodies are behind.
+      const apart = gaps(here).flatMap(({from, to}) => [...from, ...to]);
+      draws.lines(apart, [...palette.paper, 1], 3 * SHAFT * width, {front: true});
+      draws.lines(apart, [...palette.ink, 1], SHAFT * width, {front: true});
     });
     label(cells.length > 1 ? cells : [], columns, rows);
     number(cells, columns, rows);
@@ -188,20 +200,26 @@
     })));
   }
 
-  // Numbers of the contacts, beside where each is of the first that is shown; in one picture the others are near.
+  // Numbers of the contacts, beside where each is of the first that is shown, and distances beside their lines.
   function number(cells, columns, rows) {
-    const marks = !one('numbers')?.checked ? [] : cells.flatMap((cell, n) => {
+    const marks = cells.flatMap((cell, n) => {
       const x = cell.find(track => there(track, moment)), {target, half} = framing(cell.length ? cell : tracks.slice(0, 1));
       if (!x) return [];
-      const w = canvas.clientWidth / columns, h = canvas.clientHeight / rows, points = x.point(moment);
+      const w = canvas.clientWidth / columns, h = canvas.clientHeight / rows;
       const {seen} = camera(target, half / view.zoom, view.azimuth, view.elevation, w / h);
-      return Array.from({length: contacts}, (_, i) => {
-        const p = [...at(points, i), 1], [a, b, , far] = [0, 1, 2, 3].map(j => p.reduce((s, v, k) => s + seen[4 * k + j] * v, 0));
-        return {i, left: w * (n % columns + 0.5 + a / far / 2), top: h * (Math.floor(n / columns) + 0.5 - b / far / 2), far};
-      }).filter(({left, top, far}) => far > 0 && left > 0 && top > 0 && left < canvas.clientWidth - 16 && top < canvas.clientHeight - 16);
-    });
-    stage.querySelector('.numbers').replaceChildren(...marks.map(({i, left, top}) => Object.assign(document.createElement('span'), {
-      textContent: i, style: `left:${left}px;top:${top}px`,
+      const pixel = place => {
+        const p = [...place, 1], [a, b, , far] = [0, 1, 2, 3].map(j => p.reduce((s, v, k) => s + seen[4 * k + j] * v, 0));
+        return {left: w * (n % columns + 0.5 + a / far / 2), top: h * (Math.floor(n / columns) + 0.5 - b / far / 2), far};
+      };
+      const points = one('numbers')?.checked ? Array.from({length: contacts}, (_, i) => ({text: i, ...pixel(at(x.point(moment), i))})) : [];
+      const told = gaps(cell).filter(({from, to}) => {
+        const [p, q] = [from, to].map(pixel);
+        return Math.hypot(p.left - q.left, p.top - q.top) > SHORT;
+      }).map(({track, from, to, far}) => ({text: `${track.label} ${length(far)}`, ...pixel(times(sum(from, to), 0.5))}));
+      return [...points, ...told];
+    }).filter(({left, top, far}) => far > 0 && left > 0 && top > 0 && left < canvas.clientWidth - 16 && top < canvas.clientHeight - 16);
+    stage.querySelector('.numbers').replaceChildren(...marks.map(({text, left, top}) => Object.assign(document.createElement('span'), {
+      textContent: text, style: `left:${left}px;top:${top}px`,
     })));
   }
 

@@ -133,6 +133,13 @@ def facts_in_words(c: Comparison) -> str:
     )
 
 
+def changed(c: Comparison) -> float:
+    """By how much contact impulses change the velocity of a problem's exact solution, as a share of |q|."""
+    reference = c.trajectories[c.trajectories["role"] == "reference"]
+    u = reference[[x for x in ("u_n", "u_t1", "u_t2") if x in reference]].to_numpy()
+    return float(np.linalg.norm(u.ravel() - c.problem.q) / (np.linalg.norm(c.problem.q) or 1.0))  # type: ignore[union-attr]
+
+
 def known_in_words(c: Comparison) -> list[str]:
     """What is known of the exact solution, in sentences."""
     k, contacts = c.known, c.facts["contacts"]

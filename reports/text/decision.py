@@ -1,7 +1,6 @@
 """What a comparison recommends, in sentences: which formulation to take here, how sure that is, what the CCP costs."""
 
 import re
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from workbench.builtin.reports.text.mechanisms import errs
 from workbench.builtin.reports.text.scenes import far, symptoms_of
 from workbench.comparison.cost import SAME, SAME_ONCE
 from workbench.comparison.decision import LEAST, TIED, Decision, Entry, amount, shown
+from workbench.comparison.families import POLYGON, family
 from workbench.comparison.result import GENERIC_SOLVER, Comparison
 
 MAIN = 0.25
@@ -40,11 +40,12 @@ def recommendation(c: Comparison, d: Decision) -> list[str]:
         return [_none_as_good(c, d)]
     if taken.exact:
         return _exact(c, d, taken)
-    words = f"Use {taken.names}: as accurate as exact Coulomb friction{_at_this_step(c)}"
+    first = taken.by_condition[0]
+    words = f"Use {first.names}: as accurate as exact Coulomb friction{_at_this_step(c)}"
     if d.exact is not None and d.exact in d.first:
         words += f", {_times(taken.cheaper(d.exact))} cheaper"
     words += f" ({_cost(c, taken)})" if np.isfinite(taken.cost) else ""
-    return [f"{words}{_as_long_as([taken])}.", *_alternatives(d, taken)]
+    return [f"{words}{_as_long_as(first)}.", *_alternatives(d, taken)]
 
 
 def _exact(c: Comparison, d: Decision, taken: Entry) -> list[str]:
@@ -54,46 +55,56 @@ def _exact(c: Comparison, d: Decision, taken: Entry) -> list[str]:
     if cheapest is None:
         others = "no other verified formulation" if d.missing else "no other formulation"
         words = f"Use exact Coulomb friction ({_cost(c, taken)}): {others} here is as accurate."
-        return [f"{words}{_near_miss(c, d, taken)}"]
+        return [words, *_near_miss(c, d, taken)]
     known = np.isfinite(taken.cost) and np.isfinite(cheapest.cost)
     much = (
-        ", less than any other formulation of this accuracy"
-        if taken.cheaper(cheapest) > 1.0
-        else "; no formulation of this accuracy is much cheaper"
-    )
+        ", less than any other equally accurate formulation" if taken.cheaper(cheapest) > 1.0
+        else "; no equally accurate formulation is clearly cheaper" if cheapest.cost < taken.cost
+        else "; no equally accurate formulation is cheaper"
+    )  # fmt: skip
     cost = f": {_cost(c, taken)}{much}" if known else ""
-    return [f"Use exact Coulomb friction{cost}.{_near_miss(c, d, taken)}", *_alternatives(d, taken)]
+    return [f"Use exact Coulomb friction{cost}.", *_near_miss(c, d, taken), *_alternatives(d, taken)]
 
 
-def _near_miss(c: Comparison, d: Decision, taken: Entry) -> str:
-    """Who is cheaper than whom to take, and how far off; the most accurate of them."""
+def _near_miss(c: Comparison, d: Decision, taken: Entry) -> list[str]:
+    """Who is cheaper than whom to take, how far off, and as long as what; the most accurate of them."""
     cheaper = (x for x in d.entries if not x.bare and x.stops is None and x.cheaper(taken) > 1.0)
     best = next(cheaper, None)
     if best is None:
-        return ""
-    return f" If {_of_error(c, d, best)} is small enough, {best.names} is {_times(best.cheaper(taken))} cheaper."
+        return []
+    first = best.by_condition[0]
+    times = _times(best.cheaper(taken))
+    return [f"If {_of_error(c, d, best)} is small enough, {first.names} is {times} cheaper{_as_long_as(first)}."]
 
 
 def _alternatives(d: Decision, taken: Entry) -> list[str]:
-    """Who else shares the first place, by what they ask for."""
-    by_condition: dict[str, list[Entry]] = {}
-    for x in shown(d):
-        if x in d.first and x is not taken and not x.exact:
-            by_condition.setdefault(str(x.row.get("condition") or ""), []).append(x)
-    parts = []
-    for entries in by_condition.values():
-        parts.append(f"{few([f'{x.names}{_kind(x)}' for x in entries])}{_as_long_as(entries)}")
-    return [f"Equally accurate here: {'; '.join(parts)}."] if parts else []
+    """Who else shares the first place, as long as what: family, kind of problem and cost, the cheapest first."""
+    others = [x for x in shown(d) if x in d.first and not x.exact]
+    parts = [y for x in others for y in (x.by_condition[1:] if x is taken else x.by_condition)]
+    groups: dict[str, list[Entry]] = {}
+    for x in sorted(parts, key=lambda x: (np.isnan(x.cost), x.cost)):
+        groups.setdefault(x.condition, []).append(x)
+    if not groups:
+        return []
+    in_words = [f"{few([f'{x.names}{_kind(x)}' for x in some])}{_as_long_as(some[0])}" for some in groups.values()]
+    least = min(parts, key=lambda x: (np.isnan(x.cost), x.cost))
+    # Why what costs less is not what to take.
+    same = f"{least.same_cost(taken):g} times, beyond the scatter of timings"
+    closer = least.cost < taken.cost and least.cheaper(taken) == 1.0
+    clear = f" and not clearly cheaper ({same})" if closer else ""
+    return [f"Equally accurate here{clear}: {'; '.join(in_words)}."]
 
 
 def _kind(x: Entry) -> str:
-    kind = str(x.row.get("problem_class") or "")
-    return f" ({kind})" if kind else ""
+    cost = time(x.cost) if np.isfinite(x.cost) else ""
+    return f" ({', '.join(filter(None, [family(x.label), str(x.row.get('problem_class') or ''), cost]))})"
 
 
-def _as_long_as(entries: Sequence[Entry]) -> str:
-    found = str(entries[0].row.get("condition") or "")
-    return f", as long as {found}" if found else ""
+def _as_long_as(x: Entry) -> str:
+    if x.condition:
+        return f", as long as {x.condition}"
+    # In space a polygon's condition is on its axes.
+    return ", without condition in the plane" if family(x.label) == POLYGON else ""
 
 
 def _untested(d: Decision) -> str:
@@ -212,9 +223,9 @@ def confidence(c: Comparison, d: Decision) -> str:
     parts, doubts = [whole], 0
     if c.stepped and np.isfinite(d.known):
         well = amount(d.known, d.error) if d.known > LEAST else f"better than {1e9 * LEAST:g} nm"
-        parts.append(f"the exact path is known to {well}")
+        parts.append(f"the reference path is known to {well}")
     elif c.stepped:
-        parts.append("the uncertainty of the exact path is unknown, because it was run at one step only")
+        parts.append("the uncertainty of the reference path is unknown, because it was run at one step only")
         doubts += 1
     if several(c):
         parts.append("Coulomb's law itself has several solutions here")
@@ -259,14 +270,14 @@ def price(c: Comparison, d: Decision) -> str:
         return ""
     lift = next((ccp.row[x] / per for x, per in (("lift", 1e3), ("body_lift", 1.0)) if x in ccp.row), np.nan)
     if not c.stepped:
-        return f"Price of the CCP: sliding contacts open; the velocity error is {amount(ccp.error, d.error)}."
+        return f"Price of the CCP: sliding contacts open; the velocity error is {amount(ccp.error, d.error)} of |q|."
     if lift < VISIBLE or (pd.isna(lift) and ccp.place == 1 and d.as_exact):
         return "Price of the CCP: none visible; sliding contacts open by less than 0.1 mm."
     if pd.isna(lift):
         return f"Price of the CCP: {amount(ccp.error, d.error)}."
-    path = f"a body leaves its path by up to {amount(ccp.error, d.error)}"
+    path = f"a body leaves the reference path by up to {amount(ccp.error, d.error)}"
     if ccp.place == 1 and d.as_exact:
-        path = "its path is as accurate as that of exact friction"
+        path = "the motion is as accurate as under exact Coulomb friction"
     return f"Price of the CCP: sliding contacts open by up to {far(lift)}{f'; {path}' if c.case else ''}."
 
 
@@ -292,11 +303,15 @@ def legend(c: Comparison, d: Decision) -> str:
         tie = f'; "=" marks ties, within {100 * TIED:g} %{more}'
     if c.case is not None:
         start, end = next(iter(c.windows.values()))[["window_start", "window_end"]].iloc[0]
-        what = f"largest distance of a body from the exact path, {start:g} to {end:g} s"
+        what = f"largest distance of a body from the reference path, {start:g} to {end:g} s"
     elif c.scene is not None:
-        what = f"mean distance from the exact path over {c.scene.until:.3g} s, for the farthest body"
+        what = f"mean distance from the reference path over {c.scene.until:.3g} s, for the farthest body"
     else:
-        what = "velocity W p + q, relative to |q|; one step has no time discretisation error"
-    once = any(x.row.get("timings") == 1 for x in d.entries)
-    least = f"{SAME_ONCE:g} count as equal, because each is a single timing" if once else f"{SAME:g} count as equal"
-    return f"error: {what}{tie}. Costs within a factor of {least}."
+        what = (
+            "velocity W p + q minus the reference's, in percent of |q|, the velocity without contact impulses; one "
+            "step has no time discretisation error"
+        )
+    timings = {x.row.get("timings") == 1 for x in d.entries}
+    least = f"{SAME_ONCE:g}, because each is a single timing," if timings == {True} else f"{SAME:g}"
+    once = f" ({SAME_ONCE:g} for single timings)" if len(timings) > 1 else ""
+    return f"error: {what}{tie}. Costs within a factor of {least}{once} or with overlapping timings count as equal."

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from workbench.builtin.reports.text import scenes
+from workbench.builtin.reports.text.comparison import changed, facts_in_words
 from workbench.builtin.reports.text.decision import confidence, price, recommendation, redundant, several
 from workbench.comparison.decision import Decision, Entry, decide
 from workbench.comparison.jobs import EVENTS
@@ -30,6 +31,25 @@ def compared(c: Comparison) -> str:
     )
 
 
+def subject(c: Comparison) -> str:
+    """What is compared and how large that is, over which time in which steps, and with which reference."""
+    if c.scene:
+        return f"{scenes.about(c)} {scenes.setting(c)}"
+    if c.case is None:
+        return (
+            f"{facts_in_words(c)}; one step. Reference: exact Coulomb friction, residual {c.known['residual']:.0e}. "
+            "Errors are in percent of |q|, the velocity without contact impulses; these change it by "
+            f"{100 * changed(c):.3g} %."
+        )
+    start, end = next(iter(c.windows.values()))[["window_start", "window_end"]].iloc[0]
+    contacts = c.trajectories["contact"].nunique()
+    return (
+        f"{c.case.description}; {contacts} contact{'s' if contacts > 1 else ''}. Compared from {start:g} to {end:g} s "
+        f"in {scenes.steps(c)} ms steps{scenes.extent(c, start, end)}. "
+        f"Reference: exact Coulomb friction, {followed(c)}."
+    )
+
+
 def followed(c: Comparison) -> str:
     """How the reference of a case was made."""
     if c.settings.reference == EVENTS:
@@ -48,7 +68,7 @@ class Headline(NamedTuple):
     @property
     def sentences(self) -> list[str]:
         """All of them, one after the other."""
-        return [x for x in (*self.recommendation, *self.notes, self.price, self.confidence) if x]
+        return [x for x in (*self.recommendation, self.confidence, self.price, *self.notes) if x]
 
 
 def headline(c: Comparison) -> Headline:

@@ -37,14 +37,47 @@ VERBS = {
 def compared(c: Comparison) -> str:
     """What is compared with what, up to when."""
     s = shown(c)
-    steps = " and ".join(f"{1e3 * h:g}" for h in c.settings.steps)
     engines = " and ".join(s.engines)
     more = f" and {engines}" if engines else ""
     return (
-        f"Formulations{more} with {steps} ms steps are compared with the reference, exact Coulomb friction "
+        f"Formulations{more} with {steps(c)} ms steps are compared with the reference, exact Coulomb friction "
         f"({1e3 * c.settings.reference_step:g} ms steps), {until_words(s)}. The error is the mean distance from the "
         "reference over that time, for the farthest body."
     )
+
+
+def about(c: Comparison) -> str:
+    """How many bodies, velocities and so on the scene has."""
+    s = shown(c)
+    bodies, aside = f"{len(s.bodies)} bod{'y' if len(s.bodies) == 1 else 'ies'}", ("velocities", "note")
+    facts = [f"{value} {words}" for words, value in s.facts.items() if words not in aside and value != "0"]
+    return f"{', '.join([bodies, f'{s.velocities} velocities', *facts])}."
+
+
+def setting(c: Comparison) -> str:
+    """Over which time in which steps a scene is compared, how large it is, and with which reference."""
+    s = shown(c)
+    return (
+        f"Compared {until_words(s)} in {steps(c)} ms steps{extent(c, 0.0, s.until)}. "
+        f"Reference: exact Coulomb friction, {1e3 * c.settings.reference_step:g} ms steps."
+    )
+
+
+def steps(c: Comparison) -> str:
+    """The step sizes [ms]."""
+    return " and ".join(f"{1e3 * h:g}" for h in c.settings.steps)
+
+
+def extent(c: Comparison, start: float, end: float) -> str:
+    """How large the largest body is, and how far one moves in the reference between two times [s]; "" if not known."""
+    if c.motion is None:
+        return ""
+    across, path = c.motion.across.max(), c.motion.travelled(start, end).max()
+    body = f"the {c.motion.bodies[0].name}" if len(c.motion.bodies) == 1 else "the largest body"
+    if across == 0:
+        return f"; the reference path measures {far(path)}"
+    moves = f"the reference path {far(path)}" if path > STILL else "nothing moves in the reference"
+    return f"; {body} measures {far(across)}, {moves}"
 
 
 def shown(c: Comparison) -> SceneShown:

@@ -10,17 +10,15 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
-from workbench.builtin.reports.text import scenes
 from workbench.builtin.reports.text.comparison import (
     RESIDUAL,
     error_columns,
-    facts_in_words,
     rows_of,
     symptom_columns,
     who,
 )
 from workbench.builtin.reports.text.decision import cross_checks, legend, rows
-from workbench.builtin.reports.text.headline import followed, headline
+from workbench.builtin.reports.text.headline import headline, subject
 from workbench.builtin.reports.text.mathematics import plain
 from workbench.comparison.columns import Column
 from workbench.comparison.decision import Decision, amount, decide, shown
@@ -46,10 +44,10 @@ def print_comparison(
     def say(text: str = "") -> None:
         console.print(text, markup=False, highlight=False)
 
-    say(_title(c))
+    say(f"{c.name}: {subject(c)}")
     first = headline(c)
     say()
-    for sentence in filter(None, (*first.recommendation, *first.notes, first.price)):
+    for sentence in first.sentences:
         say(sentence)
     for step in c.settings.steps if c.stepped else (None,):
         found = decide(c, step)
@@ -57,7 +55,7 @@ def print_comparison(
             console.print(_places(c, found, everything))
             for sentence in filter(None, (legend(c, found), "" if everything else _hidden(found))):
                 say(sentence)
-    for sentence in filter(None, (first.confidence, cross_checks(c), *_of_model(c))):
+    for sentence in filter(None, (cross_checks(c), *_of_model(c))):
         say(sentence)
     rows_of_first = next(iter(c.windows.values()))
     own = rows_of_first[rows_of_first["solver"] != GENERIC_SOLVER]
@@ -72,20 +70,6 @@ def print_comparison(
             lines.setdefault(r["notes"], []).append(who(r))
     for what, runs_of_it in lines.items():
         say(f"{', '.join(runs_of_it)}: {what}")
-
-
-def _title(c: Comparison) -> str:
-    """Return the subject of the comparison in one line."""
-    if c.scene:
-        return f"{c.name}: {scenes.compared(c)}"
-    if c.case is None:
-        return f"{c.name}: {facts_in_words(c)}"
-    contacts = c.trajectories["contact"].nunique()
-    steps = " and ".join(f"{1e3 * h:g}" for h in c.settings.steps)
-    return (
-        f"{c.name}: {c.case.description}; {contacts} contact{'s' if contacts > 1 else ''}; steps of {steps} ms; "
-        f"reference: {followed(c)}"
-    )
 
 
 def _places(c: Comparison, d: Decision, everything: bool) -> Table:

@@ -41,12 +41,12 @@ ASIDE = ("comfree", "genesis", "hunt-crossley", "gauss-seidel", "mujoco-pyramid"
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """A formulation, by its row of `runs`, and the labels of those whose run is the same."""
+    """A formulation, by its row of `runs`, and the rows of the `others` whose run is the same."""
 
     row: dict[str, Any]
     error: float
     place: int
-    alike: tuple[str, ...] = ()
+    others: tuple[dict[str, Any], ...] = ()
     friction: str = ""
     stops: float | None = None
     """When [s] the run ends that does not come to the end of the case."""
@@ -54,6 +54,27 @@ class Entry:
     @property
     def label(self) -> str:
         return str(self.row["label"])
+
+    @property
+    def alike(self) -> tuple[str, ...]:
+        """The labels of the others."""
+        return tuple(str(x["label"]) for x in self.others)
+
+    @property
+    def condition(self) -> str:
+        """As long as what its motion is that of Coulomb's law; empty where nothing is known."""
+        return str(self.row.get("condition") or "")
+
+    @property
+    def by_condition(self) -> tuple["Entry", ...]:
+        """The entry once for each condition of its formulations, with those that have it."""
+        found: dict[str, Entry] = {}
+        for row in (self.row, *self.others):
+            one = replace(self, row=row, others=())
+            known = found.setdefault(one.condition, one)
+            if known is not one:
+                found[one.condition] = replace(known, others=(*known.others, row))
+        return tuple(found.values())
 
     @property
     def every(self) -> str:
@@ -81,15 +102,18 @@ class Entry:
         """[s] of a step; nan where it is not known."""
         return float(self.row.get("cost", np.nan))
 
+    def same_cost(self, other: "Entry") -> float:
+        """The ratio of two costs up to which they are the same."""
+        return SAME_ONCE if min(self.row["timings"], other.row["timings"]) == 1 else SAME
+
     def cheaper(self, other: "Entry") -> float:
         """How many times its step is cheaper than another's; 1 where timings do not tell them apart."""
         if not self.cost > 0.0:
             return 1.0
-        ratio, once = other.cost / self.cost, min(self.row["timings"], other.row["timings"]) == 1
-        apart = self.row["cost_high"] < other.row["cost_low"]
+        ratio, apart = other.cost / self.cost, self.row["cost_high"] < other.row["cost_low"]
         # What else a machine does makes timings longer, never shorter.
         least = min(ratio, other.row["cost_low"] / self.row["cost_low"])
-        return ratio if apart and least > (SAME_ONCE if once else SAME) else 1.0
+        return ratio if apart and least > self.same_cost(other) else 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +252,7 @@ def _joined(c: Comparison, rows: Sequence[dict[str, Any]], name: str, known: flo
                 continue
             least = max(np.nan_to_num(known), ALIKE * max(error, other.error), LEAST)
             if distance(runs[label], runs[other.label]) < least:
-                found[i] = replace(other, alike=(*other.alike, label))
+                found[i] = replace(other, others=(*other.others, row))
                 break
         else:
             found.append(one)

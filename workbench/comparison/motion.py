@@ -73,6 +73,22 @@ class Motion:
         """How far each body reaches from its centre (B,) [m]."""
         return self.radii if self.radii.size else reaches(self.bodies)
 
+    @property
+    def across(self) -> Array:
+        """The longest edge of each body's box in its own axes (B,) [m]; 0 of a point mass, touched at its centre."""
+        if self.radii.size:
+            return 2.0 * self.radii
+        first = self.tracks[0]
+        at_centre = first.point.shape[1] and np.array_equal(first.point, first.position.repeat(first.point.shape[1], 1))
+        if first.position.shape[1] == 1 and at_centre:
+            return np.zeros(1)
+        return np.array([np.ptp(x.vertices, axis=0).max() for x in self.bodies])
+
+    def travelled(self, start: float, end: float) -> Array:
+        """Length of each body's path in the reference (B,) [m] from one time [s] to another, moment by moment."""
+        inside = (self.t >= start - 1e-9) & (self.t <= end + 1e-9)
+        return np.linalg.norm(np.diff(self.tracks[0].position[inside], axis=0), axis=-1).sum(axis=0)
+
     def save(self, path: str | Path) -> None:
         """One `.npz` file of plain arrays."""
         arrays: dict[str, Any] = {"t": self.t, "radii": self.radii}
