@@ -146,6 +146,23 @@ def test_it_opens_where_the_formulation_that_shows_what_goes_wrong_is_farthest(c
     assert given(replace(compared, motion=still))["begin"] == pytest.approx(0.4 * still.t[-1], rel=0.02)
 
 
+def test_stills_have_the_distance_that_can_be_seen_beside_its_line(compared):
+    """In the last one a run is 0.25 m off; another one, a millimetre off, has no line."""
+    first = drawn_tracks(compared)[0]
+    moment = np.linspace(0, 1, len(first.position))[:, None, None]
+    off, near = (
+        replace(first, role="run", label="ccp", position=first.position + far * moment * [0, 0, 1])
+        for far in (0.25, 1e-3)
+    )
+    *_, (_, far) = stills(compared.motion, [first, off], ["currentColor", "#2653c9"])
+    *_, (_, close) = stills(compared.motion, [first, near], ["currentColor", "#2653c9"])
+    assert re.findall(r"<text[^>]*>([^<]*)", far) == ["250 mm"]
+    assert "<text" not in close
+    # Where nothing is a reference, nothing is off.
+    other = [replace(x, role="run") for x in (first, off)]
+    assert not any("<text" in svg for _, svg in stills(compared.motion, other, ["currentColor", "#2653c9"]))
+
+
 def test_what_has_no_motion_has_no_viewer(compared):
     nothing = {"motion": {}, "viewer": ""}
     assert motion_view(replace(compared, motion=None)) == nothing
@@ -202,6 +219,14 @@ def test_the_words_tell_the_distance_of_the_chosen_formulations(reader, path, co
     )
     found = re.search(r"frictionless ([\d.]+) mm", page.locator("#motion .words").inner_text())
     assert float(found.group(1)) == pytest.approx(far, rel=0.05)
+    # The picture says the same of those whose line is long enough to be seen.
+    picture(page)
+    told = page.locator("#motion .numbers span").all_inner_texts()
+    assert [x.split()[0] for x in told] == ["ccp"]
+    assert told[0] in page.locator("#motion .words").inner_text()
+    page.evaluate("clock.set(0)")
+    picture(page)
+    assert page.locator("#motion .numbers span").count() == 0
 
 
 def test_keys_turn_the_view_and_play(reader, path):
