@@ -32,10 +32,11 @@ def by_paths(c):
     """
     _, window = next(iter(c.windows.items()))
     start, end = (window[f"window_{which}"].iloc[0] for which in ("start", "end"))
-    inside = c.trajectories[c.trajectories["t"].between(start - 1e-9, end + 1e-9)]
+    # A window is of steps, and an error of the ends of steps: the state with which it begins is none of them.
+    inside = c.trajectories[c.trajectories["t"].between(start + 1e-9, end + 1e-9)]
     runs, reference = (inside[inside["role"] == role] for role in ("run", "reference"))
     errors = runs.groupby("label")["position_error"].max().to_dict()
-    at = (c.motion.t >= start - 1e-9) & (c.motion.t <= end + 1e-9)
+    at = (c.motion.t > start + 1e-9) & (c.motion.t <= end + 1e-9)
     exact, known = c.motion.tracks[0].position, float(reference["position_error"].max())
     several = exact.shape[1] > 1
     # A run that ends before the window has no curve there, and one that blows up none with numbers to square.

@@ -17,7 +17,7 @@ def compared(c: Comparison) -> str:
     if c.case is None:
         return (
             "Each formulation solves one step, and its solution is compared with the exact solution of Coulomb's law. "
-            "Velocity errors are in percent of |q|, the velocity without contact forces; friction errors are in "
+            "Velocity errors are in percent of |q|, the velocity without contact impulses; friction errors are in "
             "percent of μ p_n."
         )
     window, rows = next(iter(c.windows.items()))
