@@ -19,6 +19,7 @@ CLAIM_FIELDS = ("about", "verdict", "support")
 LEFT_OUT_FIELDS = ("about", "reason")
 
 Document = dict[str, Any]
+Entry = dict[str, Any]
 
 
 def read_document(path: str | Path) -> Document:
@@ -91,6 +92,12 @@ def admit(given: Any) -> Document:
     if document["digest"] != digest(document):
         raise RefusedError("the content does not fit its digest: it was damaged or edited")
     return document
+
+
+def signed(problem: Entry, claims: list[Entry], left_out: list[Entry]) -> Document:
+    """A certificate of these claims, with its digest."""
+    document = {"format": FORMAT, "version": VERSION, "problem": problem, "claims": claims, "left_out": left_out}
+    return {**document, "digest": digest(document)}
 
 
 def digest(document: Document) -> str:

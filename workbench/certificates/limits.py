@@ -12,14 +12,16 @@ LARGEST = 200_000_000
 """Largest size of a certificate [bytes]."""
 MOST_VALUES = 10_000_000
 """Largest number of numbers, strings, lists and objects in a certificate."""
-DEPTH = 10
-"""Largest nesting depth of lists and objects; the factors of a friction problem's claim need 7."""
+DEPTH = 13
+"""Largest nesting depth of lists and objects; the proof of a member of a box, by a tree of quotients, needs 12."""
 DIGITS = 20_000
 """Largest number of digits of a numerator or denominator."""
 WHOLE_DIGITS = 4000
 """Largest number of digits of an unquoted JSON number; Python reads 4300 at once."""
 ORDER = 600
 """Largest number of rows of a matrix."""
+DIMENSIONS = 4
+"""Largest number of parameters that vary."""
 SECONDS = 60.0
 """Default time limit [s]."""
 

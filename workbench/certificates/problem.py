@@ -6,14 +6,18 @@ The fields determine the kind of problem; others are not allowed:
 {M, q}                  the LCP 0 <= z  perp  M z + q >= 0
 {M, q, lower, upper}    the MLCP with bounds, each a number or null where there is none
 {W, q, mu, d}           a friction problem: normals first, then d tangents contact by contact, mu (r) >= 0
+{M, radius, members}    a box of matrices around M: "all" of them, or the "symmetric" ones
+{M, q, radius, q_radius, members}       the LCP with M of this box and q within q_radius
+{functions, parameters, ranges}         sliding contacts over ranges of parameters: `mechanisms` has the functions by name,
+                        ranges are [name, from, to], and the other parameters are {name: number}
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from workbench.certificates.exact import Rows, Vector, rational, vector
-from workbench.certificates.limits import ORDER
+from workbench.certificates.exact import Rows, Vector, rational, transposed, vector
+from workbench.certificates.limits import DIMENSIONS, ORDER
 from workbench.certificates.outcomes import RefusedError
 
 KINDS = {
@@ -21,6 +25,9 @@ KINDS = {
     ("M", "q"): "LCP",
     ("M", "lower", "q", "upper"): "MLCP",
     ("W", "d", "mu", "q"): "friction problem",
+    ("M", "members", "radius"): "interval matrix",
+    ("M", "members", "q", "q_radius", "radius"): "uncertain LCP",
+    ("functions", "parameters", "ranges"): "sliding contacts",
 }
 """The kind of problem by its fields in alphabetical order."""
 
@@ -28,10 +35,20 @@ Bounds = list[Fraction | None]
 
 
 @dataclass(frozen=True)
+class Ranges:
+    """Sliding contacts by the name of their functions, the parameters that are fixed, and [from, to] of the others."""
+
+    functions: str
+    parameters: dict[str, Fraction]
+    ranges: dict[str, tuple[Fraction, Fraction]]
+
+
+@dataclass(frozen=True)
 class Problem:
     """The data of the claims; None for data that this kind of problem does not have.
 
-    M (n, n) is the matrix, W of a friction problem; q (n); lower, upper (n) with None for no bound; mu (r), d tangents.
+    M (n, n) is the matrix, W of a friction problem; q (n); lower, upper (n) with None for no bound; mu (r), d tangents;
+    radius (n, n) and q_radius (n) of uncertain data, and whether only symmetric members count; `sliding` contacts.
     """
 
     kind: str
@@ -41,6 +58,10 @@ class Problem:
     upper: Bounds | None = None
     mu: Vector | None = None
     d: int | None = None
+    radius: Rows | None = None
+    q_radius: Vector | None = None
+    symmetric: bool = False
+    sliding: Ranges | None = None
 
 
 def read_problem(given: Any) -> Problem:
@@ -52,6 +73,8 @@ def read_problem(given: Any) -> Problem:
     if not kind:
         known = ", ".join("{" + ", ".join(names) + "}" for names in KINDS)
         raise RefusedError(f"a problem has the fields {known}, not {{{', '.join(fields)[:60]}}}")
+    if kind == "sliding contacts":
+        return Problem(kind, [], sliding=_ranges(given))
     name = "W" if kind == "friction problem" else "M"
     rows = given[name]
     if not isinstance(rows, list) or not 0 < len(rows) <= ORDER:
@@ -63,7 +86,50 @@ def read_problem(given: Any) -> Problem:
         return Problem(kind, M, q, *_bounds(given["lower"], given["upper"], n))
     if kind == "friction problem":
         return Problem(kind, M, q, None, None, *_friction(given["mu"], given["d"], n))
+    if "radius" in given:
+        radius = _spread(given["radius"], n)
+        q_radius = None if q is None else _radii(given["q_radius"], n, "q_radius")
+        symmetric = _is_symmetric(given["members"], M, radius)
+        return Problem(kind, M, q, radius=radius, q_radius=q_radius, symmetric=symmetric)
     return Problem(kind, M, q)
+
+
+def _radii(given: Any, n: int, what: str) -> Vector:
+    found = vector(given, n, what)
+    if min(found) < 0:
+        raise RefusedError(f"{what} has a negative radius")
+    return found
+
+
+def _spread(rows: Any, n: int) -> Rows:
+    if not isinstance(rows, list) or len(rows) != n:
+        raise RefusedError(f"radius is not a list of {n} rows")
+    return [_radii(row, n, f"row {i} of radius") for i, row in enumerate(rows)]
+
+
+def _is_symmetric(members: Any, M: Rows, radius: Rows) -> bool:
+    if members not in ("all", "symmetric"):
+        raise RefusedError(f"the members are {str(members)[:20]!r}, not 'all' or 'symmetric'")
+    if members == "symmetric" and not all(transposed(A) == A for A in (M, radius)):
+        raise RefusedError("symmetric members need a symmetric box")
+    return bool(members == "symmetric")
+
+
+def _ranges(given: dict[str, Any]) -> Ranges:
+    functions, parameters, ranges = (given[name] for name in ("functions", "parameters", "ranges"))
+    if not isinstance(functions, str) or not isinstance(parameters, dict) or not isinstance(ranges, list):
+        raise RefusedError("sliding contacts need the name of functions, parameters, and a list of ranges")
+    found: dict[str, tuple[Fraction, Fraction]] = {}
+    for entry in ranges:
+        if not isinstance(entry, list) or len(entry) != 3 or not isinstance(entry[0], str) or entry[0] in found:
+            raise RefusedError("a range is not [name, from, to], or its name occurs twice")
+        low, high = (rational(x) for x in entry[1:])
+        if not low < high:
+            raise RefusedError(f"the range of {entry[0][:20]!r} is empty")
+        found[entry[0]] = (low, high)
+    if not 0 < len(found) <= DIMENSIONS:
+        raise RefusedError(f"from 1 to {DIMENSIONS} ranges are read")
+    return Ranges(functions, {name: rational(x) for name, x in parameters.items()}, found)
 
 
 def _bounds(lower: Any, upper: Any, n: int) -> tuple[Bounds, Bounds]:
@@ -95,9 +161,13 @@ def common(problem: Problem, given: Problem) -> Problem:
     """
     if {problem.kind, given.kind} == {"matrix", "LCP"}:
         problem, given = (Problem("matrix", p.M) for p in (problem, given))
+    if {problem.kind, given.kind} == {"interval matrix", "uncertain LCP"}:
+        problem, given = (
+            Problem("interval matrix", p.M, radius=p.radius, symmetric=p.symmetric) for p in (problem, given)
+        )
     if problem.kind != given.kind:
         raise RefusedError(f"it is about another problem: its problem is of kind {problem.kind}, not {given.kind}")
-    for name in ("M", "q", "lower", "upper", "mu", "d"):
+    for name in ("M", "q", "lower", "upper", "mu", "d", "radius", "q_radius", "symmetric", "sliding"):
         if getattr(problem, name) != getattr(given, name):
             name = "W" if name == "M" and problem.mu is not None else name
             raise RefusedError(f"it is about another problem than the one given: {name} differs")

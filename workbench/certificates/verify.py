@@ -7,12 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from workbench.certificates.bounded import check_uniqueness
+from workbench.certificates.boxes import BOX_CLASSES, Box, check_box_class
 from workbench.certificates.classes import CLASSES, check_class, check_indefinite
 from workbench.certificates.distance import check_distance
 from workbench.certificates.documents import admit, check_fields
 from workbench.certificates.exact import rank, rational
 from workbench.certificates.friction import LAWS, Friction, check_existence
 from workbench.certificates.limits import SECONDS, check_time, within
+from workbench.certificates.maps import check_map
 from workbench.certificates.outcomes import (
     NOT_VERIFIED,
     REFUTED,
@@ -26,10 +28,11 @@ from workbench.certificates.outcomes import (
 )
 from workbench.certificates.problem import Problem, common, read_problem
 from workbench.certificates.solutions import check_solutions
+from workbench.certificates.uncertain import Uncertain, check_basis, check_bounds, check_solvable
 
 Claim = dict[str, Any]
 Support = dict[str, Any]
-Known = dict[str, str]
+Known = dict[str, Any]
 Check = Callable[[Problem, Any, Support, Known], None]
 
 
@@ -70,15 +73,13 @@ def _checked(problem: Problem, claim: Claim, known: Known) -> Finding:
     about, verdict, support = claim["about"], claim["verdict"], claim["support"]
     try:
         check_time()
-        if about not in CLAIMS[problem.kind]:
+        check = CLAIMS[problem.kind].get(about) or _check_of_unknown(problem, about)
+        if check is None:
             raise RefusedError(f"this is not a claim on the {problem.kind} alone")
         if not isinstance(support, dict):
             raise RefusedError("the support is not an object")
-        if about in OTHERS:
-            OTHERS[about](problem, verdict, support, known)
-        else:
-            check_class(problem.M, about, verdict, support, known)
-            known[about] = verdict
+        check(problem, verdict, support, known)
+        known[about] = verdict
     except PremiseError:
         raise
     except RefutedError as why:
@@ -95,7 +96,9 @@ def _finding(claim: Claim, result: str, reason: str = "") -> Finding:
 
 
 def _shown(verdict: Any) -> str:
-    """The verdict in a few characters; bounds as rounded decimals."""
+    """The verdict in a few characters; bounds as rounded decimals, shares in percent."""
+    if isinstance(verdict, dict):
+        return ", ".join(f"{str(name)[:20]} {_percent(x)}" for name, x in list(verdict.items())[:9])
     if isinstance(verdict, list):
         return " to ".join(
             "inf" if x is None else str(x)[:40] if "/" not in str(x) else _decimal(str(x)) for x in verdict
@@ -108,6 +111,13 @@ def _decimal(text: str) -> str:
         return f"{float(rational(text)):.9g}"
     except (RefusedError, OverflowError):
         return text[:40]
+
+
+def _percent(share: Any) -> str:
+    try:
+        return f"{float(100 * rational(share)):.6g} %"
+    except (RefusedError, OverflowError):
+        return str(share)[:20]
 
 
 def _check_rank(problem: Problem, verdict: Any, support: Support, _known: Known) -> None:
@@ -139,20 +149,59 @@ def _check_existence(law: str) -> Check:
     return check
 
 
-OTHERS: dict[str, Check] = {
+def _check_class(name: str) -> Check:
+    return lambda problem, verdict, support, known: check_class(problem.M, name, verdict, support, known)
+
+
+def _box(problem: Problem) -> Box:
+    return Box(problem.M, problem.radius or [], problem.symmetric)
+
+
+def _check_box_class(name: str) -> Check:
+    return lambda problem, verdict, support, known: check_box_class(_box(problem), name, verdict, support, known)
+
+
+def _uncertain(problem: Problem) -> Uncertain:
+    return Uncertain(_box(problem), problem.q or [], problem.q_radius or [])
+
+
+def _check_of_unknown(problem: Problem, about: str) -> Check | None:
+    """The check of bounds of the unknown z_k."""
+    name, _, digits = about.partition("_")
+    if problem.kind != "uncertain LCP" or name != "z" or not (digits.isascii() and digits.isdigit()):
+        return None
+    k = int(digits[:9])
+    if k >= len(problem.M) or about != f"z_{k}":
+        return None
+    return lambda problem, verdict, support, known: check_bounds(_uncertain(problem), k, verdict, support, known)
+
+
+def _check_map(problem: Problem, verdict: Any, support: Support, _known: Known) -> None:
+    assert problem.sliding is not None
+    check_map(problem.sliding, verdict, support)
+
+
+OF_MATRICES: dict[str, Check] = {
+    **{name: _check_class(name) for name in CLASSES},
     "rank": _check_rank,
     "indefinite": lambda problem, verdict, support, _known: check_indefinite(problem.M, verdict, support),
     "distance_to_degenerate": lambda problem, verdict, support, _known: check_distance(problem.M, verdict, support),
     "distance_to_non_p": _check_distance_to_non_p,
-    "solutions": _check_solutions,
-    "uniqueness": _check_uniqueness,
-    **{law: _check_existence(law) for law in LAWS},
 }
-OF_MATRICES = (*CLASSES, "rank", "indefinite", "distance_to_degenerate", "distance_to_non_p")
-CLAIMS: dict[str, tuple[str, ...]] = {
+OF_BOXES = {name: _check_box_class(name) for name in BOX_CLASSES}
+CLAIMS: dict[str, dict[str, Check]] = {
     "matrix": OF_MATRICES,
-    "LCP": (*OF_MATRICES, "solutions"),
-    "MLCP": ("uniqueness",),
-    "friction problem": LAWS,
+    "LCP": {**OF_MATRICES, "solutions": _check_solutions},
+    "MLCP": {"uniqueness": _check_uniqueness},
+    "friction problem": {law: _check_existence(law) for law in LAWS},
+    "interval matrix": OF_BOXES,
+    "uncertain LCP": {
+        **OF_BOXES,
+        "solvable": lambda problem, verdict, support, known: check_solvable(
+            _uncertain(problem), verdict, support, known
+        ),
+        "basis": lambda problem, verdict, support, _known: check_basis(_uncertain(problem), verdict, support),
+    },
+    "sliding contacts": {"map": _check_map},
 }
-"""Possible subjects of a claim, for each kind of problem."""
+"""The check of each possible subject of a claim, for each kind of problem; bounds of the unknowns come on top."""

@@ -6,7 +6,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from workbench.arrays import Array
-from workbench.certificates.documents import FORMAT, VERSION, digest
+from workbench.certificates.documents import Entry, signed
 from workbench.diagnostics.problem_check import in_rationals
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock
 from workbench.errors import DataError
@@ -26,7 +26,6 @@ LARGEST = 600
 ENTRY_SECONDS = 2.5e-6
 """Seconds to write an entry of M, twice: for the digest and for the file."""
 
-Entry = dict[str, Any]
 Posed = MLCP | FrictionProblem | GlobalFrictionProblem
 
 
@@ -55,7 +54,7 @@ def certificate(matrix: Matrix, q: Matrix | None, result: Entry, seconds: float 
         else:
             claims.append({"about": about, "verdict": verdict, "support": written})
     problem: Entry = {"M": _rows(M)} if vector is None else {"M": _rows(M), "q": as_text(vector)}
-    return _document(problem, claims, left_out)
+    return signed(problem, claims, left_out)
 
 
 def writing_seconds(n: int) -> float:
@@ -90,14 +89,7 @@ def certificate_of_posed(problem: Posed, result: Entry, seconds: float = 10.0) -
         ]
     claims = [{"about": a, "verdict": v, "support": s} for a, v, s in found if s is not None]
     left_out = [{"about": a, "reason": "its proof has no written form"} for a, _, s in found if s is None]
-    return _document(about, claims, left_out)
-
-
-def _document(problem: Entry, claims: list[Entry], left_out: list[Entry]) -> Entry:
-    document: Entry = {
-        "format": FORMAT, "version": VERSION, "problem": problem, "claims": claims, "left_out": left_out,
-    }  # fmt: skip
-    return {**document, "digest": digest(document)}
+    return signed(about, claims, left_out)
 
 
 def _rows(M: fmpq_mat) -> list[list[str]]:
