@@ -212,7 +212,9 @@ def _check_extreme(box: Box, name: str, verdict: str, claims: Any) -> None:
         worst, best = L, U
     elif name == "M":
         worst = L if _is_z(U) else U
-        best = [[x if i == j else max(min(x, Fraction(0)), L[i][j]) for j, x in enumerate(row)] for i, row in enumerate(U)]
+        best = [
+            [x if i == j else max(min(x, Fraction(0)), L[i][j]) for j, x in enumerate(row)] for i, row in enumerate(U)
+        ]
     elif name == "H_plus":
         worst = [[L[i][j] if i == j or -L[i][j] > U[i][j] else U[i][j] for j in n] for i in n]
         best = [[U[i][j] if i == j else min(max(Fraction(0), L[i][j]), U[i][j]) for j in n] for i in n]
@@ -297,11 +299,11 @@ def _check_regular(C: Rows, D: Rows, nodes: Iterator[Any]) -> None:
     if kind == "cut" and len(data) == 2:
         i, j = (index(x, k, "the index of a cut") for x in data)
         for side in (-1, 1):
-            half = [[row[:] for row in M] for M in (C, D)]
+            middle, radius = ([row[:] for row in M] for M in (C, D))
             for p, q in ((i, j), (j, i)):
-                half[0][p][q] = C[p][q] + side * D[p][q] / 2
-                half[1][p][q] = D[p][q] / 2
-            _check_regular(*half, nodes)
+                middle[p][q] = C[p][q] + side * D[p][q] / 2
+                radius[p][q] = D[p][q] / 2
+            _check_regular(middle, radius, nodes)
     elif kind == "regular" and len(data) == 1:
         x, R = vector(data[0], k, "x"), inverse(C)
         if R is None:

@@ -1,7 +1,7 @@
 """Numbers that hold for a whole box of parameters, by outward rounding. Standard library only.
 
-An interval is a pair of integers, its ends in units of 2^-BITS. A `Form` of a function f keeps its value at the centre c
-of the box, its values over the box and its partial derivatives over the box, and intersects the values with
+An interval is a pair of integers, its ends in units of 2^-BITS. A `Form` of a function f keeps its value at the
+centre c of the box, its values over the box and its partial derivatives over the box, and intersects the values with
 f(c) + sum_i df/dx_i (x_i - c_i) (Moore, Kearfott and Cloud, Introduction to Interval Analysis, SIAM 2009, section 6.3).
 """
 
@@ -141,6 +141,7 @@ def _root(x: Interval) -> Interval:
 @lru_cache(maxsize=1)
 def pi() -> Interval:
     """pi = 16 atan(1/5) - 4 atan(1/239) (Machin)."""
+
     def atan(k: int) -> Interval:
         total, power, i, terms = 0, ONE // k, 1, 0
         while power:

@@ -10,8 +10,8 @@ states
 For each choice a of one unknown of every pair (`mechanisms`) B_a has the columns P_j, and -Q_j for j in a; the unknowns
 x of this mode solve B_a x = -w. Whatever the loads there is one answer where all determinants of B_a, up to (-1)^|a|,
 have one sign (column W-property: Sznajder and Gowda, Linear Algebra Appl. 1995). By Cramer's rule a mode is feasible
-where all x are positive, and infeasible where one is negative or where numerators have opposite signs: then it is so too
-where the determinant is zero, since adj(B_a) w is not.
+where all x are positive, and infeasible where one is negative or where numerators have opposite signs: then it is so
+too where the determinant is zero, since adj(B_a) w is not.
 """
 
 import itertools
@@ -128,7 +128,7 @@ def _modes(data: Sliding) -> list[tuple[tuple[bool, ...], list[Column]]]:
 
 
 def _property(data: Sliding) -> str:
-    """"+" where all determinants have one sign, "-" where they do not, "?" where that is open."""
+    """ "+" where all determinants have one sign, "-" where they do not, "?" where that is open."""
     signs = set()
     for a, columns in _modes(data):
         sign = _sign(determinant(columns))

@@ -90,7 +90,7 @@ def rod(p: Parameters) -> Sliding:
     else:
         c, s = p.waves("angle")
         a, b = kappa + c * (c + friction * s), l * (rate * rate) * s - p["gravity"]
-    return _unilateral([[a]], [p["b"] if "b" in p else b])
+    return _unilateral([[a]], [p["b"] if "b" in p.given else b])
 
 
 def rod_in_guide(p: Parameters) -> Sliding:

@@ -8,8 +8,8 @@ The fields determine the kind of problem; others are not allowed:
 {W, q, mu, d}           a friction problem: normals first, then d tangents contact by contact, mu (r) >= 0
 {M, radius, members}    a box of matrices around M: "all" of them, or the "symmetric" ones
 {M, q, radius, q_radius, members}       the LCP with M of this box and q within q_radius
-{functions, parameters, ranges}         sliding contacts over ranges of parameters: `mechanisms` has the functions by name,
-                        ranges are [name, from, to], and the other parameters are {name: number}
+{functions, parameters, ranges}         sliding contacts: the name of their functions in `mechanisms`, the parameters
+                        that are fixed {name: number}, and the ranges [name, from, to] of the others
 """
 
 from dataclasses import dataclass

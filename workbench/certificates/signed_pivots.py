@@ -2,9 +2,9 @@
 
 The box |A - C| <= D is P if and only if the matrices A_z = C - diag(z) D diag(z), z a vector of signs, are: for x with
 the signs z, x_i (A x)_i >= x_i (A_z x)_i (Bialas and Garloff, Linear Algebra Appl. 58, 1984; Rohn and Rex, SIAM J.
-Matrix Anal. Appl. 17, 1996). A principal minor of A_z depends on the signs of its index set alone, and within a connected
-component of the entries with D_ij + D_ji > 0 on them up to a common sign. Each index i is doubled to (i, +) and (i, -),
-with entries C - D for equal signs and C + D for unequal ones; the hull of a pair of indices are the four entries.
+Matrix Anal. Appl. 17, 1996). A principal minor of A_z depends on the signs of its index set alone, and within a
+connected component of the entries with D_ij + D_ji > 0 on them up to a common sign. Each index i is doubled to (i, +)
+and (i, -), with entries C - D for equal signs and C + D for unequal ones; the hull of ij is that of its four entries.
 
 A tree is the list of its nodes in preorder, each with positions among the remaining indices (`pivots`):
 
@@ -22,7 +22,17 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from workbench.certificates.exact import Integers, Rows, Vector, index, integers, is_positive_definite, schur, vector, without
+from workbench.certificates.exact import (
+    Integers,
+    Rows,
+    Vector,
+    index,
+    integers,
+    is_positive_definite,
+    schur,
+    vector,
+    without,
+)
 from workbench.certificates.limits import check_time
 from workbench.certificates.outcomes import RefusedError, RefutedError
 
@@ -46,7 +56,9 @@ def check_signed_tree(C: Rows, D: Rows, tree: Any) -> None:
     if not isinstance(tree, list):
         raise RefusedError("the tree of principal pivots is not a list")
     n = range(len(C))
-    doubled = [[C[i][j] - D[i][j] if s == t else C[i][j] + D[i][j] for j in n for t in (0, 1)] for i in n for s in (0, 1)]
+    doubled = [
+        [C[i][j] - D[i][j] if s == t else C[i][j] + D[i][j] for j in n for t in (0, 1)] for i in n for s in (0, 1)
+    ]
     lines = iter(tree)
     _check(integers(doubled), 1, list(n), frozenset(), components(D), lines)
     if next(lines, None) is not None:

@@ -26,7 +26,7 @@ def add_command(commands: Any) -> None:
         "check matrix.csv --picture cones.svg", "check problem.hdf5",
         "check --case cube -f phantom-inertia:rho=1", "check --case rod --set tan_theta=2 --vary mu=0:3 --out rod.html",
         "check M0.csv --rhs q0.csv --pencil M1.csv --vary t=0:3", "check matrix.csv --rhs q.csv --uncertainty 1e-3",
-        "check '[2+-0.1 1; 1 2+-0.1]'", "check --case rod --vary mu=0.1:0.9 theta=10:80",
+        "check '[2+-0.1 1; 1 2+-0.1]'", "check --case rod --vary mu=0.1:0.9 theta=10:80 --certificate proof.json",
     )  # fmt: skip
     check.add_argument(
         "file",
@@ -159,9 +159,7 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
         if page:
             facts = provenance(file=o.file, rhs=o.rhs or "", command=f"workbench {shlex.join(o.words)}")
             page.write_bytes(found.html(facts, min(SECONDS_OF_PAGE, seconds_left(deadline, 1.0))).encode())
-    paths = (("report", o.out), ("certificate", o.certificate), ("picture", o.picture))
-    written = [f"\n{what}: {path}" for what, path in paths if path]
-    print(json_text(found.data) if o.json else found.text + "".join(written))
+    _print_found(o, found)
 
 
 def _check_box(o: argparse.Namespace, M: Any, q: Any, deadline: float) -> None:
@@ -171,15 +169,28 @@ def _check_box(o: argparse.Namespace, M: Any, q: Any, deadline: float) -> None:
     from workbench.readers.problem import name_of
     from workbench.verbs.check import check_intervals
 
-    if o.picture or o.certificate:
-        raise WorkbenchError("--picture and --certificate are for a single matrix, not for intervals")
+    if o.picture:
+        raise WorkbenchError("--picture is for a single matrix, not for intervals")
     box, right = _widened(o, M, q)
-    with replaced(o.out) if o.out else nullcontext() as page:
-        found = check_intervals(name_of(o.file), box, right, seconds_left(deadline, 1.0))
+    with (
+        replaced(o.out) if o.out else nullcontext() as page,
+        replaced(o.certificate) if o.certificate else nullcontext() as proofs,
+    ):
+        kept = PROOFS if o.certificate else 0.0
+        found = check_intervals(name_of(o.file), box, right, seconds_left(deadline, 1.0 - kept))
+        if proofs:
+            proofs.write_text(json.dumps(found.certificate(seconds_left(deadline, 1.0)), indent=1), "utf-8")
         if page:
             facts = provenance(file=o.file, rhs=o.rhs or "", command=f"workbench {shlex.join(o.words)}")
             page.write_bytes(found.html(facts).encode())
-    print(json_text(found.data) if o.json else found.text + (f"\nreport: {o.out}" if o.out else ""))
+    _print_found(o, found)
+
+
+def _print_found(o: argparse.Namespace, found: Any) -> None:
+    """The result as text with the files that were written, or as JSON."""
+    paths = (("report", o.out), ("certificate", o.certificate), ("picture", o.picture))
+    written = [f"\n{what}: {path}" for what, path in paths if path]
+    print(json_text(found.data) if o.json else found.text + "".join(written))
 
 
 def _widened(o: argparse.Namespace, M: Any, q: Any) -> tuple[Any, Any]:
@@ -233,9 +244,7 @@ def _check_posed(o: argparse.Namespace, posed: Any, deadline: float) -> None:
         if page:
             facts = provenance(file=o.file, command=f"workbench {shlex.join(o.words)}")
             page.write_bytes(found.html(facts).encode())
-    paths = (("report", o.out), ("certificate", o.certificate))
-    written = [f"\n{what}: {path}" for what, path in paths if path]
-    print(json_text(found.data) if o.json else found.text + "".join(written))
+    _print_found(o, found)
 
 
 def _vary(o: argparse.Namespace, seconds: float) -> None:
@@ -259,12 +268,19 @@ def _vary(o: argparse.Namespace, seconds: float) -> None:
         raise WorkbenchError("--vary of several parameters is for the sliding contacts of a --case, without -f")
     if len({name for name, *_ in spans}) < len(spans):
         raise WorkbenchError(f"--vary {' '.join(o.vary)}: one parameter is named twice")
-    with replaced(o.out) if o.out else nullcontext() as page:
+    if o.certificate and len(spans) < 2:
+        raise WorkbenchError("--certificate with --vary is for two to four parameters of a --case")
+    with (
+        replaced(o.out) if o.out else nullcontext() as page,
+        replaced(o.certificate) if o.certificate else nullcontext() as proofs,
+    ):
         found: Any
         if len(spans) > 1:
             ranges = {name: ends for name, *ends in spans}
             undecided = exact_number(o.undecided, "--undecided")
             found = vary(o.case, along=ranges, given=given, seconds=seconds, undecided=undecided)
+            if proofs:
+                proofs.write_text(json.dumps(found.certificate(), indent=1), "utf-8")
         elif o.case is None:
             found = vary(o.file, along=spans[0], rhs=o.rhs, pencil=o.pencil, pencil_rhs=o.pencil_rhs, seconds=seconds)
         else:
@@ -272,7 +288,7 @@ def _vary(o: argparse.Namespace, seconds: float) -> None:
         if page:
             facts = provenance(result=found.title, command=f"workbench {shlex.join(o.words)}")
             page.write_bytes(found.html(facts).encode())
-    print(json_text(found.data) if o.json else found.text + (f"\nreport: {o.out}" if o.out else ""))
+    _print_found(o, found)
 
 
 def _along(text: str) -> tuple[str, Fraction, Fraction]:

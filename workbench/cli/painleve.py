@@ -1,6 +1,7 @@
 """The command `workbench painleve CASE`."""
 
 import argparse
+import json
 import shlex
 from contextlib import nullcontext
 from fractions import Fraction
@@ -28,7 +29,7 @@ def add_command(commands: Any) -> None:
         commands, "painleve", "decide whether sliding in a case is well posed, and up to which friction coefficient",
         "painleve rod --set tan_theta=2 --set mu=4/3", "painleve rod --x theta=10:85:200 --y mu=0:3:200 --out rod.html",
         "painleve wheel --x slip=0:360:73 --y mu=0:3:100 --out wheel.html", "painleve bouncing-ball --at 0.7",
-        "painleve block --set v=0,2,0", "painleve rod --x theta=10:85 --y mu=0:3 --prove --out rod.html",
+        "painleve block --set v=0,2,0", "painleve rod --x theta=10:85 --y mu=0:3 --prove --certificate proof.json",
     )  # fmt: skip
     p.add_argument("case", help="name of a case (see: workbench list cases)")
     p.add_argument(
@@ -48,6 +49,9 @@ def add_command(commands: Any) -> None:
         "--prove", action="store_true",
         help="prove the map box by box, with --x and --y NAME=FROM:TO, until less than 1 %% is undecided",
     )  # fmt: skip
+    p.add_argument(
+        "--certificate", metavar="FILE.json", help="with --prove: also write the proofs (see: workbench verify)"
+    )
     p.add_argument("--time-limit", metavar="S", default="60", help="time limit [s]; default: 60")
     p.add_argument("--json", action="store_true", help="print the result as JSON")
     p.add_argument("--out", type=page_path, metavar="FILE.html", help="also write the result as a page")
@@ -69,6 +73,8 @@ def run_painleve(o: argparse.Namespace) -> None:
     case = case_with(o.case, given)
     if o.prove and o.x is None:
         raise WorkbenchError("--prove needs --x and --y NAME=FROM:TO, the parameters over which to prove")
+    if o.certificate and not o.prove:
+        raise WorkbenchError("--certificate needs --prove: only a proved map has a certificate")
     axes: Any = None
     if o.x is not None:
         read = parse_range if o.prove else parse_axis
@@ -79,15 +85,21 @@ def run_painleve(o: argparse.Namespace) -> None:
     from workbench.verbs.painleve import painleve
 
     x, y = (None, None) if axes is None else axes
-    with replaced(o.out) if o.out else nullcontext() as page:
+    with (
+        replaced(o.out) if o.out else nullcontext() as page,
+        replaced(o.certificate) if o.certificate else nullcontext() as proofs,
+    ):
         with CommandProgress(o.quiet) as progress:
             found = painleve(case, given, **state, x=x, y=y, prove=o.prove, seconds=seconds, progress=progress)
+        if proofs:
+            proofs.write_text(json.dumps(found.certificate(), indent=1), "utf-8")
         if page:
             facts = provenance(case=case.name, parameters=vars(case), command=f"workbench {shlex.join(o.words)}")
             page.write_bytes(found.html(facts).encode())
     print(json_text(found.data) if o.json else found.text)
-    if o.out and not o.json:
-        print(f"report: {o.out}")
+    for what, path in (("report", o.out), ("certificate", o.certificate)):
+        if path and not o.json:
+            print(f"{what}: {path}")
 
 
 def case_with(name: str, given: dict[str, Fraction]) -> "Case":

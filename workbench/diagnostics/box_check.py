@@ -74,6 +74,7 @@ def _class_entry(found: BoxVerdict) -> Entry:
     return {
         "verdict": found.verdict,
         "proof": found.every or found.never,
+        "support": found.support if found.every or found.never else None,
         "inside": _member_entry(found.inside),
         "outside": _member_entry(found.outside),
         "reason": found.reason if found.verdict == "undecided" else None,

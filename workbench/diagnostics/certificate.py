@@ -44,15 +44,15 @@ def certificate(matrix: Matrix, q: Matrix | None, result: Entry, seconds: float 
     deadline = clock() + seconds - writing_seconds(n)
     for about, verdict, support in _verdicts(result, q is not None):
         try:
-            written = _written(M, vector, about, support, result, deadline)
+            text = written(M, vector, about, support, result, deadline)
         except OutOfTimeError:
             late = f"{OUT_OF_TIME}: its proof was not written within {seconds:.2g} s"
             left_out.append({"about": about, "reason": late})
             continue
-        if written is None:
+        if text is None:
             left_out.append({"about": about, "reason": "its proof has no written form"})
         else:
-            claims.append({"about": about, "verdict": verdict, "support": written})
+            claims.append({"about": about, "verdict": verdict, "support": text})
     problem: Entry = {"M": _rows(M)} if vector is None else {"M": _rows(M), "q": as_text(vector)}
     return signed(problem, claims, left_out)
 
@@ -152,10 +152,10 @@ def _verdicts(result: Entry, with_q: bool) -> list[tuple[str, Any, Entry]]:
     return found
 
 
-def _written(
+def written(
     M: fmpq_mat, q: list[fmpq] | None, about: str, support: Entry, result: Entry, deadline: float
 ) -> Entry | None:
-    """Write out the proof in full."""
+    """Write out the proof in full, that of a tree from the `result`; None where it has no written form."""
     by = support.get("by")
     if about == "solutions":
         return _of_solutions(M, q or [], result, deadline)

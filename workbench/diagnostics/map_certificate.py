@@ -6,7 +6,6 @@ does not prove as it stands is cut further until it does, so that a certificate 
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Any
 
 from workbench.certificates.documents import Entry, signed
 from workbench.certificates.maps import ANSWERS, PROPERTY, Corner, Judge, halves
@@ -49,7 +48,8 @@ def map_certificate(name: str, given: Mapping[str, Fraction], r: ProvedRanges, s
         "parameters": {key: str(value) for key, value in sorted(fixed.items())},
         "ranges": [[key, str(low), str(high)] for key, (low, high) in ranges.ranges.items()],
     }
-    claim = {"about": "map", "verdict": {k: str(v) for k, v in shares.items()}, "support": {"tree": "".join(text)}}
+    occurring = {key: str(shares[key]) for key in (*ANSWERS.values(), *PROPERTY.values()) if key in shares}
+    claim = {"about": "map", "verdict": occurring, "support": {"tree": "".join(text)}}
     return signed(problem, [claim], [])
 
 

@@ -196,6 +196,17 @@ class CheckedBox(Answers):
 
     title: str
     data: dict[str, Any] = field(repr=False)
+    box: IntervalMatrix = field(repr=False)
+    q: IntervalMatrix | None = field(repr=False)
+
+    def certificate(self, seconds: float = 10.0) -> dict[str, Any]:
+        """All verdicts with their proofs, ready for JSON and for `verify` (docs/certificates.md).
+
+        Proofs that take longer than `seconds` are omitted.
+        """
+        from workbench.diagnostics.box_certificate import certificate_of_box
+
+        return certificate_of_box(self.box, self.q, self.data, seconds)
 
     @property
     def rows(self) -> list[tuple[str, str]]:
@@ -256,7 +267,7 @@ def check(
     if not (at is None and q is None and v is None):
         raise WorkbenchError("at, q and v are for a case and a formulation; the q of an LCP is given as rhs")
     if isinstance(what, IntervalMatrix) or isinstance(rhs, IntervalMatrix):
-        return check_intervals("the matrix", _box_of(what, "the matrix"), _q_of(rhs), seconds)
+        return check_intervals("the matrix", box_of(what, "the matrix"), right_hand_side(rhs), seconds)
     if rhs is None and (problem := other_problem(what)) is not None:
         name = name_of(what) if isinstance(what, str | Path) else f"the {problem.kind} problem"
         return check_posed_problem(name, problem, seconds)
@@ -270,7 +281,7 @@ def check_intervals(name: str, M: IntervalMatrix, q: IntervalMatrix | None, seco
     """`check` for all matrices of a box, and all q of another one (n, 1) if given."""
     from workbench.diagnostics.box_check import check_box
 
-    return CheckedBox(name, check_box(M, q, seconds))
+    return CheckedBox(name, check_box(M, q, seconds), M, q)
 
 
 def interval(mid: Any, rad: Any = 0, symmetric: bool = False) -> IntervalMatrix:
@@ -284,15 +295,15 @@ def interval(mid: Any, rad: Any = 0, symmetric: bool = False) -> IntervalMatrix:
     >>> wb.check(wb.interval([["2", "1"], ["1", "2"]], "1/10"), rhs=[-1, -1]).data["solutions"]["upper"]
     ['2/5', '2/5']
     """
-    centre = _box_of(mid, "the middle").centre
+    centre = box_of(mid, "the middle").centre
     m, n = centre.nrows(), centre.ncols()
     if np.ndim(np.asarray(rad, dtype=object)) == 0:
         one = _matrix([[rad]], "the radius").exact[0, 0]
         return IntervalMatrix(centre, fmpq_mat(m, n, [one] * (m * n)), symmetric)
-    return IntervalMatrix(centre, _box_of(rad, "the radius").centre, symmetric)
+    return IntervalMatrix(centre, box_of(rad, "the radius").centre, symmetric)
 
 
-def _box_of(given: Any, name: str) -> IntervalMatrix:
+def box_of(given: Any, name: str) -> IntervalMatrix:
     """A box from a box, from numbers, or from input of `problem_of`; a vector is a column."""
     if isinstance(given, IntervalMatrix):
         return given
@@ -302,10 +313,11 @@ def _box_of(given: Any, name: str) -> IntervalMatrix:
     return IntervalMatrix.of(_matrix(rows.reshape(-1, 1).tolist() if rows.ndim == 1 else given, name))
 
 
-def _q_of(rhs: Any) -> IntervalMatrix | None:
+def right_hand_side(rhs: Any) -> IntervalMatrix | None:
+    """q as a column, of intervals where `rhs` has some; None where there is none."""
     if rhs is None:
         return None
-    q = _box_of(rhs, "rhs")
+    q = box_of(rhs, "rhs")
     return q if q.centre.ncols() == 1 or q.order > 1 else q.transpose()
 
 

@@ -50,6 +50,17 @@ class Regimes(Result):
     map: RegimeMap | None = field(repr=False)
     proved: ProvedRanges | None = field(repr=False, default=None)
 
+    def certificate(self, seconds: float = 60.0) -> dict[str, Any]:
+        """The proved map, ready for JSON and for `verify` (docs/certificates.md).
+
+        Raises WorkbenchError without a proved map, for a case of your own, and where `seconds` do not suffice.
+        """
+        from workbench.diagnostics.map_certificate import map_certificate
+
+        if self.proved is None:
+            raise WorkbenchError("a certificate is of a proved map: give x, y and prove")
+        return map_certificate(self.case.name, self.case.rationals(self.given), self.proved, seconds)
+
     @property
     def title(self) -> str:  # type: ignore[override]
         return f"Sliding friction of {self.case.name}"

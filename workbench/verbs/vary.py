@@ -32,12 +32,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ProvedOver(Answers):
-    """Verdicts on the sliding contacts of a case, proved over ranges of its parameters (`proved`); `data` is ready for
-    JSON."""
+    """Verdicts on the sliding contacts of a case with parameters `given`, proved over ranges of others (`proved`);
+    `data` is ready for JSON."""
 
     title: str
     case: Case = field(repr=False)
+    given: Mapping[str, Fraction] = field(repr=False)
     proved: ProvedRanges = field(repr=False)
+
+    def certificate(self, seconds: float = 60.0) -> dict[str, Any]:
+        """The proved boxes, ready for JSON and for `verify` (docs/certificates.md).
+
+        Raises DataError for a case of your own, and where `seconds` do not suffice.
+        """
+        from workbench.diagnostics.map_certificate import map_certificate
+
+        return map_certificate(self.case.name, self.case.rationals(self.given), self.proved, seconds)
 
     @property
     def data(self) -> dict[str, Any]:
@@ -171,7 +181,7 @@ def _over_ranges(
     case = find_case(what, **{name: float(value) for name, value in exact.items()})
     ranges = dict(exact_range(name, ends) for name, ends in along.items())
     found = of_case(case, exact, ranges, undecided, seconds)
-    return ProvedOver(f"{case.name} over {', '.join(found.names)}", case, found)
+    return ProvedOver(f"{case.name} over {', '.join(found.names)}", case, exact, found)
 
 
 def _of_case(

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from flint import fmpq, fmpq_mat
 
+    from workbench.readers.interval_matrix import IntervalMatrix
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Verified(Result):
@@ -98,12 +100,17 @@ def verify(
 def _given(of: Any, rhs: Any) -> Problem:
     """The numbers of this matrix, or of the problem that `check` would read."""
     from workbench.diagnostics.problem_check import in_rationals
+    from workbench.readers.interval_matrix import IntervalMatrix
     from workbench.readers.matrix import Matrix
-    from workbench.verbs.check import other_problem, problem_of
+    from workbench.verbs.check import box_of, other_problem, problem_of, right_hand_side
 
+    if isinstance(of, IntervalMatrix) or isinstance(rhs, IntervalMatrix):
+        return _uncertain(box_of(of, "the matrix"), right_hand_side(rhs))
     problem = other_problem(of) if rhs is None else None
     if problem is None:
         matrix, q, _ = problem_of(of, rhs)
+        if any(x is not None and x.upper is not None for x in (matrix, q)):
+            return _uncertain(IntervalMatrix.of(matrix), None if q is None else IntervalMatrix.of(q))
         M = _rows(matrix.exact)
         return Problem("matrix", M) if q is None else Problem("LCP", M, [*map(_fraction, q.exact.entries())])
     if isinstance(problem, MLCP):
@@ -114,6 +121,14 @@ def _given(of: Any, rhs: Any) -> Problem:
     friction = in_rationals(problem)
     numbers, mu = [*map(_fraction, friction.q)], [*map(_fraction, friction.mu)]
     return Problem("friction problem", _rows(friction.W), numbers, mu=mu, d=friction.d)
+
+
+def _uncertain(box: IntervalMatrix, q: IntervalMatrix | None) -> Problem:
+    M, radius = _rows(box.centre), _rows(box.radius)
+    if q is None:
+        return Problem("interval matrix", M, radius=radius, symmetric=box.symmetric)
+    middle, spread = ([*map(_fraction, A.entries())] for A in (q.centre, q.radius))
+    return Problem("uncertain LCP", M, middle, radius=radius, q_radius=spread, symmetric=box.symmetric)
 
 
 def _rows(M: fmpq_mat) -> list[list[Fraction]]:

@@ -26,7 +26,7 @@ from flint import fmpq, fmpq_mat
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock, moment
 from workbench.matrices.classes.matrix_classes import IMPLICATIONS, NO, YES, class_verdict
 from workbench.matrices.intervals.definite_member import definite_member
-from workbench.matrices.intervals.p_box import AllP, all_p, components
+from workbench.matrices.intervals.p_box import AllP, all_p, as_lines, components
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
 from workbench.matrices.linear_algebra.rationals import as_text, submatrix
 from workbench.readers.interval_matrix import IntervalMatrix
@@ -58,8 +58,8 @@ class BoxVerdict:
     """What is known of one class on the box.
 
     `every` and `never` are the proofs, in words, that all members belong to the class or that none does, with
-    `support` for a certificate; `inside` is a member that belongs to it, `outside` one that does not; `reason` says why
-    the rest is open.
+    `support` for a certificate (`certificates.boxes`; of an extreme member what shows it); `inside` is a member that
+    belongs to it, `outside` one that does not; `reason` says why the rest is open.
     """
 
     every: str | None = None
@@ -147,15 +147,19 @@ def box_classes(box: IntervalMatrix, deadline: float) -> tuple[dict[str, BoxVerd
 def _p(box: IntervalMatrix, known: _Verdicts, deadline: float) -> AllP:
     found, entry = all_p(box, deadline), known["P"]
     if found.verdict == ALL:
-        entry.every, entry.support = found.proof, {"by": "tree"}
+        entry.every, entry.support = found.proof, _of_tree(found)
     elif found.p is not None:
         support = {"index_set": list(found.p.index_set or ()), "minor": found.p.minor, "x": found.p.sign_reversal}
         entry.outside = Member(box.member(found.signs or ()), support)
     else:
         entry.reason = found.reason
     if box.symmetric and found.verdict == ALL:
-        known["PD"].every, known["PD"].support = "symmetric, and every member is a P-matrix", {"by": "tree"}
+        known["PD"].every, known["PD"].support = "symmetric, and every member is a P-matrix", _of_tree(found)
     return found
+
+
+def _of_tree(found: AllP) -> Support:
+    return {"by": "tree", "tree": None if found.tree is None else as_lines(found.tree)}
 
 
 def _some_p(box: IntervalMatrix, known: _Verdicts, deadline: float) -> None:
@@ -166,7 +170,7 @@ def _some_p(box: IntervalMatrix, known: _Verdicts, deadline: float) -> None:
         # Symmetric matrices are P where they are PD.
         entry.inside = known["PD"].inside
         if known["PD"].never:
-            entry.never, entry.support = "symmetric, and none is PD", known["PD"].support
+            entry.never, entry.support = "symmetric, and none is PD", {"by": "symmetric", "from": "PD"}
         return
     _some(box, "P", entry, deadline)
 
@@ -193,7 +197,7 @@ def _some(box: IntervalMatrix, name: str, entry: BoxVerdict, deadline: float) ->
             reversal = common_reversal(box, signs, support, deadline, strictly=name != "P")
             if reversal is not None:
                 entry.never = "one vector shows it of every member"
-                entry.support = {"x": as_text(reversal)}
+                entry.support = {"by": "vector", "x": as_text(reversal)}
                 return
             seen.append(signs)
             A = opposite(box, signs)
@@ -313,21 +317,21 @@ def _extreme(name: str, box: IntervalMatrix, entry: BoxVerdict, deadline: float)
 
 def _definite(box: IntervalMatrix, entry: BoxVerdict, p: AllP, deadline: float) -> None:
     """PD of all by P of the box of symmetric parts; of some or none by a semidefinite programme."""
-    if not (box.symmetric and p.verdict != UNDECIDED) and not entry.outside:
-        p = all_p(box.symmetric_part(), moment(deadline, 0.6))
-    if p.verdict == ALL:
-        entry.every, entry.support = f"symmetric parts: {p.proof}", {"by": "tree", "tree": p.tree}
-        return
-    if p.signs:
-        entry.outside = Member(box.member(p.signs), {"x": (p.p.sign_reversal if p.p else None)})
-    elif not entry.outside:
+    if not entry.outside:
+        if not box.symmetric or p.verdict == UNDECIDED:
+            p = all_p(box.symmetric_part(), moment(deadline, 0.6))
+        if p.verdict == ALL:
+            entry.every, entry.support = f"symmetric parts: {p.proof}", _of_tree(p)
+            return
+        if p.signs:
+            entry.outside = Member(box.member(p.signs), {"x": (p.p.sign_reversal if p.p else None)})
         entry.reason = p.reason
     found = definite_member(box, deadline)
     if found.member is not None:
         entry.inside = Member(found.member, {"by": "factors"})
     elif found.columns is not None:
         entry.never = "a positive semidefinite X has <A, X> <= 0 for every member A"
-        entry.support = {"columns": [as_text(x) for x in found.columns]}
+        entry.support = {"by": "columns", "columns": [as_text(x) for x in found.columns]}
 
 
 def _vertices(name: str, box: IntervalMatrix, entry: BoxVerdict, deadline: float) -> None:
@@ -356,7 +360,7 @@ def _vertices(name: str, box: IntervalMatrix, entry: BoxVerdict, deadline: float
         found_none = definite_member(box, deadline)
         if found_none.strict:
             entry.never = "a positive semidefinite X has <A, X> < 0 for every member A"
-            entry.support = {"columns": [as_text(x) for x in found_none.columns or ()]}
+            entry.support = {"by": "columns", "columns": [as_text(x) for x in found_none.columns or ()]}
 
 
 def vertex_signs(box: IntervalMatrix) -> Iterator[tuple[int, ...]]:
@@ -376,7 +380,9 @@ def _sufficient(name: str, box: IntervalMatrix, known: _Verdicts, deadline: floa
     if box.symmetric:
         # Symmetric matrices are sufficient where they are PSD (CPS section 3.5).
         psd = known["PSD"]
-        known[name] = BoxVerdict(psd.every, psd.never, {"by": "PSD"}, psd.inside, psd.outside, psd.reason)
+        known[name] = BoxVerdict(
+            psd.every, psd.never, {"by": "symmetric", "from": "PSD"}, psd.inside, psd.outside, psd.reason
+        )
         return
     _vertices(name, box, entry, deadline)
     if entry.outside and not entry.inside:
@@ -416,7 +422,7 @@ def _regular_member(box: IntervalMatrix, entry: BoxVerdict, deadline: float) -> 
         return
     entry.outside = Member(box.centre, found.witness or {})
     if not any(submatrix(box.radius, a).entries()):
-        entry.never, entry.support = "a principal minor that is certain is zero", {"index_set": a}
+        entry.never, entry.support = "a principal minor that is certain is zero", {"by": "minor", "index_set": a}
         return
     rng = np.random.default_rng(1)
     for _ in range(PATTERNS):
@@ -489,7 +495,7 @@ def _singular_between(A: fmpq_mat, B: fmpq_mat, a: tuple[int, ...]) -> Member:
 def _by_symmetric_minors(box: IntervalMatrix, entry: BoxVerdict, deadline: float) -> None:
     """The same of symmetric members by bisection: each minor is enclosed on smaller and smaller boxes. Raises
     OutOfTimeError."""
-    n = box.order
+    n, nodes = box.order, list[list]()
     for k in range(1, n + 1):
         for a in itertools.combinations(range(n), k):
             part = IntervalMatrix(submatrix(box.centre, a), submatrix(box.radius, a), True)
@@ -504,9 +510,14 @@ def _by_symmetric_minors(box: IntervalMatrix, entry: BoxVerdict, deadline: float
                 if one.centre.det() * sign <= 0:
                     entry.outside = _of_both_signs(box, a, one.centre, part.centre)
                     return
-                if not _keeps_sign(one):
-                    stack += _halves(one)
-    entry.every, entry.support = "no principal minor vanishes, by bisection", {"by": "bisection"}
+                x = _keeps_sign(one)
+                if x is not None:
+                    nodes.append(["regular", as_text(x)])
+                    continue
+                i, j = max(itertools.product(range(k), repeat=2), key=lambda at: one.radius[at[0], at[1]])
+                nodes.append(["cut", i, j])
+                stack += _halves(one, i, j)[::-1]
+    entry.every, entry.support = "no principal minor vanishes, by bisection", {"by": "bisection", "tree": nodes}
 
 
 def _corners(box: IntervalMatrix) -> Iterator[fmpq_mat]:
@@ -528,26 +539,24 @@ def _of_both_signs(box: IntervalMatrix, a: tuple[int, ...], A: fmpq_mat, B: fmpq
     return Member(_embedded(box.centre, a, A), support)
 
 
-def _keeps_sign(box: IntervalMatrix) -> bool:
-    """Whether the interval determinant excludes zero: det A = det C det(I + C^-1 (A - C)), and the last factor is
-    positive where the spectral radius of |C^-1| D is below one."""
+def _keeps_sign(box: IntervalMatrix) -> list[fmpq] | None:
+    """x (n) > 0 with |C^-1| D x < x, which shows that the determinant does not vanish in the box: det A = det C det(I +
+    C^-1 (A - C)), and the spectral radius of |C^-1| D is below one. None where none was found."""
     n = box.order
     if box.centre.det() == 0:
-        return False
+        return None
     bound = fmpq_mat([[abs(x) for x in row] for row in box.centre.inv().tolist()]) * box.radius
     x = fmpq_mat(n, 1, [fmpq(1)] * n)
     for _ in range(3):
         y = bound * x + fmpq_mat(n, 1, [fmpq(1, 2**20)] * n)
         if all(u < v for u, v in zip((bound * y).entries(), y.entries(), strict=True)):
-            return True
+            return list(y.entries())
         x = y
-    return False
+    return None
 
 
-def _halves(box: IntervalMatrix) -> list[IntervalMatrix]:
-    """The two halves of a symmetric box along its widest entry."""
-    n = box.order
-    i, j = max(itertools.product(range(n), repeat=2), key=lambda at: box.radius[at[0], at[1]])
+def _halves(box: IntervalMatrix, i: int, j: int) -> list[IntervalMatrix]:
+    """The lower and the upper half of a symmetric box along its entries ij and ji."""
     found = []
     for sign in (-1, 1):
         centre, radius = box.centre.tolist(), box.radius.tolist()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from workbench.engine.lazy import csgraph, sparse
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock
 from workbench.matrices.intervals.signed_tree import DOMINANT, search
-from workbench.matrices.linear_algebra.rationals import exact, nearest_double
+from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double
 from workbench.matrices.p_property.diagonal_stability import FOUND, find_diagonal
 from workbench.matrices.p_property.large import BUDGET, FIRST_TURN, Tree, Walks
 from workbench.matrices.p_property.scaled import Scaled
@@ -31,9 +31,9 @@ NEWTON = 60
 class AllP:
     """Verdict "all", "not all" or "undecided" on the P-property of a box, and what supports it.
 
-    All: `proof` in words, and `tree`: its nodes in preorder, each (kind, data) with kind "branch" and a position,
-    "dominant" with u, "diagonal" with w, or "leaf"; None where it was too long to keep. Not all: `signs` z (n) and `p`,
-    the verdict "not P" on the member A_z. Undecided: `reason`. `nodes` counts those of the tree.
+    All: `proof` in words, and `tree`: its nodes in preorder, each (kind, *data) with kind "branch" and a position,
+    "dominant" with u, "diagonal" with w and u, or "minors"; None where it was too long to keep. Not all: `signs` z (n)
+    and `p`, the verdict "not P" on the member A_z. Undecided: `reason`. `nodes` counts those of the tree.
     """
 
     verdict: str
@@ -43,6 +43,11 @@ class AllP:
     p: PVerdict | None = None
     reason: str | None = None
     nodes: int = 0
+
+
+def as_lines(tree: Sequence[tuple]) -> list[list]:
+    """A tree with numbers as "p/q" (`certificates.signed_pivots`)."""
+    return [[kind, *(as_text(x) if isinstance(x, list) else x for x in data)] for kind, *data in tree]
 
 
 def all_p(box: IntervalMatrix, deadline: float) -> AllP:
@@ -181,7 +186,8 @@ class SignedTree(Tree):
                     ("dominant", [exact(x) * self.scaled.t[2 * i] for x, i in zip(numbers, rest, strict=True)])
                 )
             elif code == DIAGONAL:
-                lines.append(("diagonal", self.scaled.weights(numbers, [2 * i for i in rest])))
+                places = [2 * i for i in rest]
+                lines.append(("diagonal", self.scaled.weights(numbers, places), [self.scaled.t[i] for i in places]))
             elif code == MINORS:
                 lines.append(("minors",))
             else:

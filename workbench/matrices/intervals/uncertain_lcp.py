@@ -24,8 +24,10 @@ from flint import fmpq, fmpq_mat
 from workbench.arrays import Array
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, seconds_left
 from workbench.matrices.intervals.symmetric_lcp import extreme as symmetric_extreme
-from workbench.matrices.linear_algebra.confirmed_lp import Optimum, least_unknown
+from workbench.matrices.linear_algebra.confirmed_lp import Optimum, least_unknown, proof_of_bound
+from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
 from workbench.matrices.linear_algebra.in_time import solution
+from workbench.matrices.linear_algebra.rationals import as_text
 from workbench.matrices.p_property.bounded import solution_on_face
 from workbench.readers.interval_matrix import IntervalMatrix
 
@@ -98,7 +100,7 @@ def bounds(M: IntervalMatrix, q: IntervalMatrix, all_p: bool, near: Array, deadl
             lower[i], upper[i] = _around(basis, i)
     if M.symmetric and start[0]:
         return _of_symmetric(M, q, Bounds(lower, upper, True, solvable, basis), deadline)
-    problem, exact = _Problem(M, q), True
+    problem, exact = UncertainLCP(M, q), True
     reason: str | None = None
     for k, (i, sign) in enumerate(itertools.product(range(n), (1, -1))):
         until = clock() + seconds_left(deadline, 1.0 / (2 * n - k))
@@ -144,7 +146,7 @@ def _around(basis: Basis, i: int) -> tuple[fmpq, fmpq]:
     return basis.z[i] - basis.radius[i], basis.z[i] + basis.radius[i]
 
 
-class _Problem:
+class UncertainLCP:
     """The inequalities of the solutions, and optima over them."""
 
     def __init__(self, M: IntervalMatrix, q: IntervalMatrix) -> None:
@@ -168,18 +170,11 @@ class _Problem:
 
         def add(choices: Choices) -> None:
             A, b, others = self.inequalities(choices)
-            # Any unknown will do where z_k is zero by choice.
-            if not others:
-                found = Optimum(fmpq(0), []) if max(b) <= 0 else None
-            else:
-                goal = others.index(k) if k in others else 0
-                found = least_unknown(A, b, goal, sign if k in others else 1, deadline)
+            found = self._least(A, b, others, k, sign, deadline)
             if found is None:
                 return
             value = found.value if k in others else fmpq(0)
-            z = [fmpq(0)] * self.n
-            for j, v in zip(others, found.point, strict=True):
-                z[j] = v
+            z = self._point(found, others)
             # What has no bound comes first, and of equals the latest.
             heapq.heappush(heap, (value is not None, value or fmpq(0), -next(numbers), value, choices, z))
 
@@ -196,6 +191,46 @@ class _Problem:
                 # All that is left in the heap is no better.
                 return value, False
         return None
+
+    def cover(self, k: int, sign: int, value: fmpq | None, start: Choices, deadline: float) -> list[list] | None:
+        """A cover that proves sign * z_k >= value, or with no value that nothing is a solution, as its nodes in
+        preorder (`certificates.uncertain`); None where that is not so. Raises OutOfTimeError."""
+        stack, nodes = [start], list[list]()
+        while stack:
+            choices = stack.pop()
+            A, b, others = self.inequalities(choices)
+            least = self._least(A, b, others, k, sign, deadline)
+            if least is None:
+                y = solve_inequalities(A, b, deadline)[1] if others else [fmpq(x > 0) for x in b]
+                nodes.append(["none", as_text(y)])
+                continue
+            bound = least.value if k in others else fmpq(0)
+            if value is not None and bound is not None and bound >= value:
+                y = [fmpq(0)] * len(b) if k not in others else least.multipliers
+                y = y or proof_of_bound(A, b, others.index(k), sign, value, deadline)
+                nodes.append(["bound", as_text(y)])
+                continue
+            i = self._broken(choices, self._point(least, others), bound is not None)
+            if i is None:
+                return None
+            nodes.append(["branch", i])
+            below, zero = choices
+            stack += [(below, zero | {i}), (below | {i}, zero)]
+        return nodes
+
+    def _least(self, A: fmpq_mat, b: Vector, others: list[int], k: int, sign: int, deadline: float) -> Optimum | None:
+        """The least sign * z_k; any unknown will do where z_k is zero by choice."""
+        if not others:
+            return Optimum(fmpq(0), []) if max(b) <= 0 else None
+        goal = others.index(k) if k in others else 0
+        return least_unknown(A, b, goal, sign if k in others else 1, deadline)
+
+    def _point(self, found: Optimum, others: list[int]) -> Vector:
+        """z (n) where the optimum is attained."""
+        z = [fmpq(0)] * self.n
+        for j, v in zip(others, found.point, strict=True):
+            z[j] = v
+        return z
 
     def _broken(self, choices: Choices, z: Vector, bounded: bool) -> int | None:
         """An undecided index with z_i > 0 and (ML z + qL)_i > 0; of what has no bound any undecided one."""
@@ -219,23 +254,35 @@ def _basis(M: IntervalMatrix, q: IntervalMatrix, near: Array, deadline: float) -
     if z is None:
         return None
     basic = tuple(i for i in range(n) if z[i] > 0)
-    y = [z[i] if i in basic else w for i, w in enumerate(_rates(M.centre, q.centre, z))]
     try:
-        radius = _moved(M, q, z, basic, deadline)
+        found = enclosed_basis(M, q, z, deadline)
     except (ZeroDivisionError, OutOfTimeError):
-        radius = None
-    strict = radius is not None and all(v > e for v, e in zip(y, radius, strict=True))
-    return Basis(z, basic, radius, strict)
+        found = None
+    return Basis(z, basic, None if found is None else found.radius, found is not None and found.strict)
 
 
-def _rates(M: fmpq_mat, q: fmpq_mat, z: Vector) -> Vector:
-    return (M * fmpq_mat(len(z), 1, z) + q).entries()
+@dataclass(frozen=True, eq=False)
+class EnclosedUnknowns:
+    """The unknowns of a basis, z on it and w elsewhere, as y (n) at the centre, R = G^-1 (n, n), and how far they move:
+    radius (n); growth (n) = (I - |R| D)^-1 (1, ..., 1) > 0."""
+
+    y: Vector
+    R: fmpq_mat
+    radius: Vector
+    growth: Vector
+
+    @property
+    def strict(self) -> bool:
+        """Whether all stay positive."""
+        return all(v > e for v, e in zip(self.y, self.radius, strict=True))
 
 
-def _moved(M: IntervalMatrix, q: IntervalMatrix, z: Vector, a: tuple[int, ...], deadline: float) -> Vector | None:
-    """How far the unknowns of the basis a may move; None where |R| D has a spectral radius of one or more."""
+def enclosed_basis(M: IntervalMatrix, q: IntervalMatrix, z: Vector, deadline: float) -> EnclosedUnknowns | None:
+    """How far the unknowns of the basis of z (n), the exact solution of the centre's problem, may move; None where
+    |R| D has a spectral radius of one or more. Raises OutOfTimeError, and ZeroDivisionError for a singular basis."""
     n, one = M.order, fmpq(1)
-    inside = set(a)
+    inside = {i for i in range(n) if z[i] > 0}
+    w = (M.centre * fmpq_mat(n, 1, z) + q.centre).entries()
     G = fmpq_mat(n, n, [-M.centre[i, j] if j in inside else fmpq(i == j) for i in range(n) for j in range(n)])
     identity = fmpq_mat(n, n, [fmpq(i == j) for i in range(n) for j in range(n)])
     R = solution(G, identity, deadline)
@@ -245,4 +292,7 @@ def _moved(M: IntervalMatrix, q: IntervalMatrix, z: Vector, a: tuple[int, ...], 
     both = fmpq_mat(n, 2, [x for v in spread.entries() for x in (v, one)])
     found = solution(identity - size * D, both, deadline).tolist()
     # An inverse-positive Z-matrix: the series of |R| D converges.
-    return [row[0] for row in found] if all(row[1] > 0 for row in found) else None
+    if any(row[1] <= 0 for row in found):
+        return None
+    y = [z[i] if i in inside else w[i] for i in range(n)]
+    return EnclosedUnknowns(y, R, [row[0] for row in found], [row[1] for row in found])

@@ -13,7 +13,7 @@ from flint import fmpq, fmpq_mat
 from workbench.arrays import Array
 from workbench.engine.lazy import optimize
 from workbench.engine.timing import OutOfTimeError, check_clock, clock
-from workbench.matrices.linear_algebra.exact_lp import Dictionary, least, made_feasible
+from workbench.matrices.linear_algebra.exact_lp import Dictionary, least, made_feasible, solve_inequalities
 from workbench.matrices.linear_algebra.in_time import solution
 from workbench.matrices.linear_algebra.rationals import nearest_double
 
@@ -27,10 +27,14 @@ Vector = list[fmpq]
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """The smallest `value` and an exact point x (n) where it is attained; value None where it is unbounded."""
+    """The smallest `value` and an exact point x (n) where it is attained; value None where it is unbounded.
+
+    `multipliers` y (m) >= 0 prove it, A^T y <= c and y . b = value, where they were found along with it.
+    """
 
     value: fmpq | None
     point: Vector
+    multipliers: Vector | None = None
 
 
 def least_unknown(A: fmpq_mat, b: Vector, k: int, sign: int, deadline: float) -> Optimum | None:
@@ -110,7 +114,16 @@ def _at_basis(
     optimal = min(multipliers) >= 0 and all(price <= v for price, v in zip(prices, c, strict=True))
     if not (feasible and optimal):
         return None
-    return Optimum(sum((u * v for u, v in zip(c, point, strict=True)), fmpq(0)), point)
+    return Optimum(sum((u * v for u, v in zip(c, point, strict=True)), fmpq(0)), point, multipliers)
+
+
+def proof_of_bound(A: fmpq_mat, b: Vector, k: int, sign: int, value: fmpq, deadline: float) -> Vector | None:
+    """y (m) >= 0 with A^T y <= sign * e_k and y . b >= value: sign * x_k >= value for all x >= 0 with A x >= b; None
+    where there is none. Raises OutOfTimeError."""
+    n = A.ncols()
+    dual = fmpq_mat([*(-1 * A.transpose()).tolist(), b])
+    y, _ = solve_inequalities(dual, [*(fmpq(-sign * (j == k)) for j in range(n)), value], deadline)
+    return y
 
 
 def _positive(x: Array) -> list[int]:

@@ -1,0 +1,326 @@
+"""Certificates of boxes of matrices and of uncertain LCPs: true ones are verified, forged ones are not."""
+
+import copy
+import json
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import fmpq, fmpq_mat
+
+import workbench as wb
+from tests.boxes import all_vertices_p, random_box, random_member, rational
+from tests.forger import changed
+from workbench.certificates.boxes import FIELDS
+from workbench.certificates.documents import signed
+from workbench.certificates.outcomes import NOT_VERIFIED, REFUTED, VERIFIED, RefusedError
+from workbench.certificates.verify import verify
+from workbench.cli.main import main
+from workbench.diagnostics.box_certificate import certificate_of_box
+from workbench.diagnostics.box_check import check_box
+from workbench.engine.timing import clock
+from workbench.errors import WorkbenchError
+from workbench.matrices.classes.matrix_classes import class_verdict
+from workbench.matrices.intervals.largest_uncertainty import largest_uncertainty
+from workbench.readers.interval_matrix import IntervalMatrix
+
+ONE = "[2+-0.1 1; 1 2+-0.1]"
+
+
+def certified(box, q=None):
+    """The certificate as it comes back from a file."""
+    return json.loads(json.dumps(certificate_of_box(box, q, check_box(box, q, 10.0), 10.0)))
+
+
+def forged(document, change):
+    """The certificate after a change, with a digest that fits."""
+    content = copy.deepcopy(document)
+    change(content)
+    return signed(content["problem"], content["claims"], content["left_out"])
+
+
+def support(document, about):
+    return next(claim["support"] for claim in document["claims"] if claim["about"] == about)
+
+
+def result(document, about):
+    return next(f.result for f in verify(document) if f.about == about)
+
+
+def boxes(seed, count):
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        n = int(rng.integers(1, 5))
+        box = random_box(rng, n, bool(rng.random() < 0.4))
+        middle, radius = rng.integers(-6, 5, n), rng.integers(0, 3, n)
+        q = IntervalMatrix(*(fmpq_mat(n, 1, [fmpq(int(x), 8) for x in v]) for v in (2 * middle, radius)))
+        yield box, q if rng.random() < 0.6 else None
+
+
+@pytest.mark.parametrize(
+    ("seed", "count"), [(0, 12), pytest.param(1, 250, marks=pytest.mark.thorough)], ids=["few", "many"]
+)
+def test_every_verdict_is_verified(seed, count):
+    seen = set()
+    for box, q in boxes(seed, count):
+        document = certified(box, q)
+        assert not document["left_out"]
+        for found in verify(document):
+            assert found.result == VERIFIED, (found, document)
+        seen |= {(c["verdict"], c["support"]["by"]) for c in document["claims"] if isinstance(c["verdict"], str)}
+    if count > 100:
+        assert seen >= {*FIELDS, ("one", "P"), ("some", "basis"), ("none", "cover")}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_proof_survives_a_radius_beyond_the_critical_one(seed):
+    """Whatever tree proves P or PD at 0.9 r*, it does not prove the box at 1.001 r*, where the claim is false."""
+    rng, done = np.random.default_rng(seed), 0
+    while done < 4:
+        n = int(rng.integers(2, 5))
+        box = random_box(rng, n)
+        box = IntervalMatrix(box.centre + rational(np.eye(n) * 1.5), box.radius)
+        for name in ("P", "PD"):
+            top = largest_uncertainty(box, name, clock() + 10).upper
+            if not top:
+                continue
+            document = certified(box.scaled(top * fmpq(9, 10)))
+            assert result(document, name) == VERIFIED
+            wide = box.scaled(top * fmpq(1001, 1000))
+
+            def widen(content, wide=wide):
+                content["problem"]["radius"] = [[str(x) for x in row] for row in wide.radius.tolist()]
+
+            assert result(forged(document, widen), name) == REFUTED
+            done += 1
+
+
+def test_a_tree_that_is_changed_proves_nothing():
+    C = [["4", "1", "-1"], ["-2", "5", "2"], ["1", "-3", "4"]]
+    document = wb.check(wb.interval(C, 1)).certificate()
+    assert result(document, "P") == VERIFIED
+    tree = support(document, "P")["tree"]
+    for k in range(len(tree)):
+        shorter = forged(document, lambda d, k=k: support(d, "P")["tree"].pop(k))
+        assert result(shorter, "P") != VERIFIED
+    assert result(forged(document, lambda d: support(d, "P")["tree"].append(["minors"])), "P") == NOT_VERIFIED
+    assert result(forged(document, lambda d: support(d, "P").update(tree=[["minors"]])), "P") == NOT_VERIFIED
+    # Nothing rests on a claim that is not verified.
+    broken = forged(document, lambda d: support(d, "P").update(tree=[]))
+    assert result(broken, "nondegenerate") == NOT_VERIFIED
+
+
+def test_leaves_of_the_tree_are_checked():
+    """Weights of another sign or size, on boxes whose first node is proved by its hull."""
+    dominant = wb.check(wb.interval([["4", "1", "1"], ["1", "4", "1"], ["1", "1", "4"]], "1/2")).certificate()
+    assert support(dominant, "P")["tree"][0][0] == "dominant"
+    for u in (["0", "1", "1"], ["-1", "-1", "-1"], ["9", "1", "1"]):
+        assert result(forged(dominant, lambda d, u=u: support(d, "P").update(tree=[["dominant", u]])), "P") == REFUTED
+    skew = [["1", "2", "-2"], ["-2", "1", "2"], ["2", "-2", "1"]]
+    stable = wb.check(wb.interval(skew, "1/7")).certificate()
+    kind, w, u = support(stable, "P")["tree"][0]
+    assert kind == "diagonal"
+    assert result(stable, "P") == VERIFIED
+    for wrong in ([kind, w, ["0", *u[1:]]], [kind, ["-1", *w[1:]], u], [kind, ["100", *w[1:]], u]):
+        assert result(forged(stable, lambda d, x=wrong: support(d, "P").update(tree=[x])), "P") == REFUTED
+    # W = I proves radii below 1/3: 2 (1 - r) > 4 r, the diagonal at its lower end.
+    for radius, wanted in (("33/100", VERIFIED), ("1/3", REFUTED)):
+
+        def widen(content, radius=radius):
+            content["problem"]["radius"] = [[radius] * 3] * 3
+            support(content, "P")["tree"] = [["diagonal", ["1"] * 3, ["1"] * 3]]
+
+        assert result(forged(stable, widen), "P") == wanted
+
+
+def test_both_signs_are_needed():
+    """[[1, a], [b, 1]] with |a|, |b| <= 3/2 is not P at a = b = 3/2; with |a| alone uncertain it is."""
+    eye = [["1", "0"], ["0", "1"]]
+    document = wb.check(wb.interval(eye, [["0", "3/2"], ["0", "0"]])).certificate()
+    assert result(document, "P") == VERIFIED
+
+    def widen(content):
+        content["problem"]["radius"] = [["0", "3/2"], ["3/2", "0"]]
+
+    for tree in ([["branch", 1], ["minors"], ["minors"]], [["branch", 0], ["minors"], ["minors"]]):
+        assert result(forged(document, lambda d, t=tree: (widen(d), support(d, "P").update(tree=t))), "P") == REFUTED
+
+
+def test_members_are_in_the_box_and_proved():
+    document = certified(IntervalMatrix(fmpq_mat([[1, 0], [0, -1]]), fmpq_mat([[0, 2], [2, 0]])))
+    about = "nondegenerate"
+    assert support(document, about)["by"] == "members"
+    assert result(document, about) == VERIFIED
+
+    def beyond(content):
+        support(content, about)["inside"]["matrix"] = [["1", "0"], ["0", "-2"]]
+
+    def swapped(content):
+        found = support(content, about)
+        found["inside"], found["outside"] = found["outside"], found["inside"]
+
+    def unproved(content):
+        support(content, about)["outside"]["claims"] = []
+
+    for change in (beyond, swapped, unproved):
+        assert result(forged(document, change), about) != VERIFIED
+    even = certified(IntervalMatrix(fmpq_mat([[1, 0], [0, 1]]), fmpq_mat([[0, 2], [2, 0]]), True))
+    # A member that is not symmetric is none.
+    skew = [["1", "2"], ["-2", "1"]]
+    claims = [{"about": "P", "verdict": "yes", "support": {"by": "tree", "tree": [["minors"]]}}]
+    change = lambda d: support(d, "P").update(inside={"matrix": skew, "claims": claims})  # noqa: E731
+    assert result(even, "P") == VERIFIED
+    assert result(forged(even, change), "P") == REFUTED
+
+
+def test_the_verdict_decides_what_is_proved():
+    document = wb.check(ONE).certificate()
+    for verdict in ("none", "some", "undecided", None, ["all"]):
+
+        def claim(content, verdict=verdict):
+            content["claims"][0]["verdict"] = verdict
+
+        assert result(forged(document, claim), "P") == NOT_VERIFIED
+    everything = {f.about for f in verify(document)}
+    assert everything >= {"P", "PD", "M", "H_plus"}
+
+
+def test_bounds_of_solutions_cannot_be_narrower():
+    """The bounds are attained, so any smaller one is false; M = [[2, 1], [1, 2]] +- 1/10, q = (-1, -1/2)."""
+    rows = [["2", "1"], ["1", "2"]]
+    document = json.loads(json.dumps(wb.check(wb.interval(rows, "1/10"), rhs=["-1", "-1/2"]).certificate()))
+    verdicts = {claim["about"]: claim["verdict"] for claim in document["claims"]}
+    assert (verdicts["z_0"], verdicts["z_1"]) == (["9/20", "10/19"], ["0", "1/20"])
+    assert verdicts["solvable"] == "one"
+    assert {f.result for f in verify(document)} == {VERIFIED}
+    for k, end, by in ((0, 0, Fraction(1, 10**9)), (0, 1, -Fraction(1, 10**9)), (1, 1, -Fraction(1, 100))):
+
+        def narrow(content, k=k, end=end, by=by):
+            claim = next(c for c in content["claims"] if c["about"] == f"z_{k}")
+            claim["verdict"][end] = str(Fraction(claim["verdict"][end]) + by)
+
+        assert result(forged(document, narrow), f"z_{k}") == REFUTED
+    for name in ("lower", "upper"):
+        for k in range(len(support(document, "z_0")[name])):
+            shorter = forged(document, lambda d, k=k, name=name: support(d, "z_0")[name].pop(k))
+            assert result(shorter, "z_0") != VERIFIED
+
+
+def test_a_basis_is_enclosed():
+    rows = [["2", "1"], ["1", "2"]]
+    document = json.loads(json.dumps(wb.check(wb.interval(rows, "1/10"), rhs=["-1", "-1"]).certificate()))
+    verdicts = {claim["about"]: claim["verdict"] for claim in document["claims"]}
+    assert (verdicts["basis"], verdicts["z_0"]) == ([0, 1], ["4/15", "2/5"])
+    assert {f.result for f in verify(document)} == {VERIFIED}
+    changes = {
+        "radii too large": lambda d: support(d, "basis").update(radii=["1", "1"]),
+        "radii too small": lambda d: support(d, "basis").update(radii=["1/100", "1/100"]),
+        "negative radii": lambda d: support(d, "basis").update(radii=["-1", "-1"]),
+        "another R": lambda d: support(d, "basis").update(R=[["0", "0"], ["0", "0"]]),
+        "another basis": lambda d: next(c for c in d["claims"] if c["about"] == "basis").update(verdict=[0]),
+        "wider q": lambda d: d["problem"].update(q_radius=["1", "1"]),
+        "wider M": lambda d: d["problem"].update(radius=[["1/2", "1"], ["1", "1/2"]]),
+    }
+    for words, change in changes.items():
+        document_changed = forged(document, change)
+        assert result(document_changed, "basis") != VERIFIED, words
+        # Bounds on the face of a basis need it.
+        assert result(document_changed, "z_0") != VERIFIED, words
+
+
+def test_no_data_with_a_solution():
+    """-z - 1 >= 0 for no z >= 0, while M = q = 0 have solutions."""
+    document = wb.check(wb.interval([["-1"]], "1/2"), rhs=["-1"]).certificate()
+    assert result(document, "solvable") == VERIFIED
+    for change in (
+        lambda d: d["problem"].update(q_radius=["1"]),
+        lambda d: support(d, "solvable").update(cover=[["bound", ["0"]]]),
+        lambda d: support(d, "solvable").update(cover=[["none", ["0"]]]),
+        lambda d: support(d, "solvable").update(cover=[]),
+    ):
+        assert result(forged(document, change), "solvable") != VERIFIED
+
+
+def contradicted(problem, claim, rng):
+    """Whether a member, or all vertices, contradict a claim on a box."""
+    C, D = (fmpq_mat([[fmpq(x) for x in row] for row in problem[key]]) for key in ("M", "radius"))
+    box = IntervalMatrix(C, D, problem["members"] == "symmetric")
+    about, verdict = claim["about"], claim["verdict"]
+    if "_" in about[:2] or about in ("basis", "solvable"):
+        return False
+    if about == "P" and verdict == "all":
+        return not all_vertices_p(box)
+    members = [box.centre, *(random_member(box, rng) for _ in range(6))]
+    if not box.symmetric or box.lower == box.lower.transpose():
+        members += [box.lower, box.upper]
+    seen = {class_verdict(A, about, clock() + 5).verdict for A in members}
+    return (verdict == "all" and "no" in seen) or (verdict == "none" and "yes" in seen)
+
+
+@pytest.mark.parametrize(
+    ("seed", "count"), [(3, 80), pytest.param(4, 6000, marks=pytest.mark.thorough)], ids=["few", "many"]
+)
+def test_what_is_accepted_of_changed_certificates_is_true(seed, count):
+    chance, rng = random.Random(seed), np.random.default_rng(seed)
+    documents = [certified(box, q) for box, q in boxes(seed, 12)]
+    refused = 0
+    for _ in range(count):
+        _, document = changed(chance.choice(documents), chance)
+        document = signed(*(document.get(key) for key in ("problem", "claims", "left_out")))
+        try:
+            found = verify(document, seconds=20.0)
+        except RefusedError:
+            refused += 1
+            continue
+        for finding, claim in zip(found, document["claims"], strict=True):
+            if finding.result == VERIFIED and chance.random() < 0.2:
+                assert not contradicted(document["problem"], claim, rng), (claim, document["problem"])
+    assert refused < count
+
+
+def test_a_definite_box_is_not_taken_from_p():
+    """Every matrix here is P, being triangular, and some are not definite."""
+    box = IntervalMatrix(fmpq_mat([[1, -2], [0, 1]]), fmpq_mat([[0, 1], [0, 0]]))
+    found = check_box(box, None, 10.0)["classes"]
+    assert (found["P"]["verdict"], found["PD"]["verdict"]) == ("all", "some")
+    assert {f.result for f in verify(certified(box))} == {VERIFIED}
+
+
+def test_a_certificate_belongs_to_its_box():
+    found = wb.check(ONE)
+    assert wb.verify(found.certificate(), of=ONE).holds
+    assert wb.verify(found.certificate(), of=wb.interval([["2", "1"], ["1", "2"]], [["1/10", "0"], ["0", "1/10"]]))
+    with pytest.raises(WorkbenchError, match="radius differs"):
+        wb.verify(found.certificate(), of="[2+-0.2 1; 1 2+-0.1]")
+    with pytest.raises(WorkbenchError, match="kind interval matrix, not matrix"):
+        wb.verify(found.certificate(), of=[[2, 1], [1, 2]])
+    with_q = wb.check(ONE, rhs="[-1; -1]").certificate()
+    assert wb.verify(with_q, of=ONE, rhs="[-1; -1]").holds
+    with pytest.raises(WorkbenchError, match="q differs"):
+        wb.verify(with_q, of=ONE, rhs="[-1; -2]")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"members": "most"}, "not 'all' or 'symmetric'"),
+        ({"members": "symmetric", "radius": [["0", "1"], ["0", "0"]]}, "need a symmetric box"),
+        ({"radius": [["0", "-1"], ["0", "0"]]}, "negative radius"),
+        ({"radius": [["0", "0"]]}, "not a list of 2 rows"),
+    ],
+)
+def test_a_box_that_is_none_is_refused(change, message):
+    document = wb.check(ONE).certificate()
+    with pytest.raises(WorkbenchError, match=message):
+        wb.verify(forged(document, lambda d: d["problem"].update(change)))
+
+
+def test_the_command_writes_what_verify_reads(tmp_path, capsys):
+    proof = str(tmp_path / "p.json")
+    assert main(["check", ONE, "--rhs", "[-1; -1]", "--certificate", proof]) == 0
+    assert f"certificate: {proof}" in capsys.readouterr().out
+    assert main(["verify", proof, "--of", ONE, "--rhs", "[-1; -1]"]) == 0
+    text = capsys.readouterr().out
+    assert "H_plus" in text
+    assert "claims hold in exact arithmetic." in text

@@ -1,0 +1,344 @@
+"""Certificates of proved maps: the verifier's formulas, its arithmetic, and forged maps."""
+
+import copy
+import itertools
+import json
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+
+import workbench as wb
+from tests.test_proved_ranges import RANGES, system_at
+from tests.thorough import quickly
+from workbench.builtin.cases import CASES
+from workbench.builtin.cases.rod import Rod
+from workbench.builtin.cases.wedged_box import WedgedBox
+from workbench.certificates.documents import signed
+from workbench.certificates.forms import ONE, constant, pi, variable
+from workbench.certificates.maps import Judge, halves
+from workbench.certificates.mechanisms import FUNCTIONS
+from workbench.certificates.outcomes import NOT_VERIFIED, REFUTED, VERIFIED, RefusedError
+from workbench.certificates.problem import Ranges, read_problem
+from workbench.certificates.verify import verify
+from workbench.cli.main import main
+from workbench.diagnostics.map_certificate import map_certificate
+from workbench.diagnostics.proved_ranges import of_case
+from workbench.diagnostics.sliding_regime import regime
+from workbench.errors import DataError, WorkbenchError
+
+KINDS = {"unique": "u", "none": "n", "indeterminate": "s"}
+
+
+def certified(case, ranges, share="1/50"):
+    found = of_case(case, {}, ranges, Fraction(share))
+    return json.loads(json.dumps(map_certificate(case.name, case.rationals({}), found, 60.0))), found
+
+
+def result(document):
+    (found,) = verify(document)
+    return found.result
+
+
+def with_tree(document, tree, **shares):
+    """The certificate of another tree, with shares that fit where none are given."""
+    content = copy.deepcopy(document)
+    (claim,) = content["claims"]
+    claim["support"]["tree"] = tree
+    claim["verdict"] = shares or shares_of(tree, len(content["problem"]["ranges"]))
+    return signed(content["problem"], content["claims"], [])
+
+
+def shares_of(tree, d):
+    words = {"u": "unique", "n": "none", "s": "several", "l": "locking", "?": "undecided", "+": "P", "-": "not P"}
+    found, stack, letters = {}, [Fraction(1)], iter(tree)
+    for letter in letters:
+        volume = stack.pop()
+        if letter.isdigit():
+            stack += [volume / 2] * 2
+            continue
+        for name in (words[letter], {"+": "P", "-": "not P"}.get(next(letters))):
+            if name:
+                found[name] = found.get(name, 0) + volume
+    return {name: str(x) for name, x in found.items()}
+
+
+def leaves(tree):
+    """Positions of the letters that end a box."""
+    found, k = [], 0
+    while k < len(tree):
+        if not tree[k].isdigit():
+            found.append(k)
+            k += 1
+        k += 1
+    return found
+
+
+@pytest.mark.parametrize("name", quickly(RANGES, lambda name: name in ("rod", "wedged box")))
+def test_every_box_is_verified(name):
+    case, ranges = RANGES[name]
+    document, found = certified(case, ranges)
+    assert result(document) == VERIFIED
+    (claim,) = document["claims"]
+    shares = {key: float(Fraction(x)) for key, x in claim["verdict"].items()}
+    # The verifier's enclosures are as narrow as those of the search: no share is lost.
+    assert {key: shares[key] for key in found.shares()} == found.shares()
+    assert shares.get("P", 0) == found.share(found.p == 1)
+
+
+@pytest.mark.parametrize("name", quickly(RANGES, lambda name: name in ("rod", "wedged box")))
+def test_a_box_of_another_verdict_is_refused(name):
+    document, _ = certified(*RANGES[name])
+    tree = document["claims"][0]["support"]["tree"]
+    judge, chance = Judge(read_problem(document["problem"]).sliding), random.Random(1)
+    boxes = list(boxes_of(tree, 2))
+    for corner, side, answers, p in chance.sample(boxes, 60):
+        for wrong in "unsl":
+            if answers not in ("?", wrong):
+                assert not proved(judge, corner, side, wrong, "?")
+        if p != "?":
+            assert not proved(judge, corner, side, "?", "+-".replace(p, ""))
+    # What the search left open has no verdict that the verifier would prove.
+    for corner, side, *_ in [box for box in boxes if box[3] == "?"][:10]:
+        assert not any(proved(judge, corner, side, "?", p) for p in "+-")
+    # The same within a certificate whose shares fit.
+    k = leaves(tree)[0]
+    wrong = {"u": "n", "n": "u", "l": "u"}[tree[k]]
+    assert result(with_tree(document, tree)) == VERIFIED
+    assert result(with_tree(document, tree[:k] + wrong + tree[k + 1 :])) == REFUTED
+
+
+def boxes_of(tree, d):
+    """Corner, side and the two letters of each box."""
+    stack, letters = [((Fraction(0),) * d, (Fraction(1),) * d)], iter(tree)
+    for letter in letters:
+        corner, side = stack.pop()
+        if letter.isdigit():
+            stack += halves(corner, side, int(letter))[::-1]
+        else:
+            yield corner, side, letter, next(letters)
+
+
+def proved(judge, corner, side, answers, p):
+    try:
+        judge.check(corner, side, answers, p)
+    except RefusedError:
+        return False
+    return True
+
+
+def test_damaged_trees_are_refused():
+    document, _ = certified(*RANGES["rod"])
+    tree = document["claims"][0]["support"]["tree"]
+    shares = document["claims"][0]["verdict"]
+    for k in leaves(tree)[:40:5]:
+        assert result(with_tree(document, tree[:k] + tree[k + 2 :], **shares)) != VERIFIED
+    for wrong in ("", tree[:-2], tree[:-1], tree + "??", "2" + tree, "x" + tree, "é" + tree, "²" + tree, "0" * 70):
+        assert result(with_tree(document, wrong, **shares)) == NOT_VERIFIED
+    assert result(with_tree(document, tree, **{**shares, "unique": "1"})) == REFUTED
+    assert result(with_tree(document, tree, unique="1", everything="0")) == NOT_VERIFIED
+    # Nothing claimed is true, and says so.
+    assert result(with_tree(document, "??")) == VERIFIED
+
+
+def test_the_data_belong_to_the_proof():
+    document, _ = certified(*RANGES["rod"])
+
+    def changed(change):
+        content = copy.deepcopy(document)
+        change(content["problem"])
+        return signed(content["problem"], content["claims"], [])
+
+    for change in (
+        lambda p: p["parameters"].update(kappa="1/4"),
+        lambda p: p["parameters"].update(speed="4"),
+        lambda p: p.update(ranges=[["angle", "10", "85"], ["mu", "0", "4"]]),
+        lambda p: p.update(ranges=p["ranges"][::-1]),
+    ):
+        assert result(changed(change)) == REFUTED
+    for change, words in (
+        (lambda p: p.update(functions="wheel"), "no name of functions"),
+        (lambda p: p["parameters"].pop("kappa"), "'kappa' is missing"),
+        (lambda p: p["parameters"].update(m="-1"), "'m' need not be positive"),
+        (lambda p: p["ranges"].append(["speed", "-1", "1"]), "direction of sliding is not certain"),
+    ):
+        (found,) = verify(changed(change))
+        assert found.result == NOT_VERIFIED
+        assert words in found.reason
+    for change, words in (
+        (lambda p: p.update(ranges=[]), "from 1 to 4 ranges"),
+        (lambda p: p.update(ranges=[["mu", "1", "1"]]), "is empty"),
+        (lambda p: p.update(ranges=[["mu", "0", "1"], ["mu", "0", "1"]]), "occurs twice"),
+        (lambda p: p.update(parameters=[]), "need the name of functions"),
+    ):
+        with pytest.raises(RefusedError, match=words):
+            verify(changed(change))
+    assert not {"d", "mu"} & set(document["problem"])
+
+
+def judged(name, given, key, low, high, verdict):
+    """Whether the verdict is proved for one parameter between two values, others as given or the case's own."""
+    case = next(case for case in CASES if case.name == name)()
+    fixed = {k: v for k, v in case.rationals(given).items() if k != key}
+    return proved(Judge(Ranges(name, fixed, {key: (low, high)})), (Fraction(0),), (Fraction(1),), *verdict)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "key", "critical", "off"),
+    [
+        ("rod", {"tan_theta": Fraction(2)}, "mu", Fraction(4, 3), 1e-12),
+        ("rod", {"angle": Fraction(45)}, "mu", Fraction(5, 3), 1e-12),
+        ("rod-in-guide", {"angle": Fraction(30), "spin": Fraction(1)}, None, 2**0.5, 1e-9),
+        ("rod-in-guide", {"angle": Fraction(60), "spin": Fraction(1)}, None, 1.347150628, 2e-9),
+        ("tripod", {"direction": Fraction(0)}, "mu", 0.545275254, 2e-9),
+        ("tripod", {"direction": Fraction(30)}, "mu", Fraction(17, 36), 1e-12),
+        ("tripod", {"direction": Fraction(90)}, "mu", Fraction(11, 18), 1e-12),
+        ("wedged-box", {}, "mu", None, 1e-12),
+    ],
+)
+def test_the_critical_frictions_are_those_of_the_textbook(name, given, key, critical, off):
+    """P just below and not just above: closed forms of each mechanism (formulary, section 5)."""
+    if name == "wedged-box":
+        H, square = Fraction(42, 1000), Fraction(20**2 + 40**2 - 42**2, 10**6)
+        # (I / m + b^2 / 4) / (b H / 4), b its square root.
+        b = Fraction(float(square) ** 0.5)
+        critical = (Fraction(2000, 10**6) / 12 + square / 4) / (b * H / 4)
+    at, off = Fraction(critical), Fraction(off)
+    for low, high, p in ((at - 2 * off, at - off, "+"), (at + off, at + 2 * off, "-")):
+        # Equal friction at both ends of the rod in its guide: the guide's varies a little around the wall's.
+        fixed = given if key else {**given, "mu_wall": (low + high) / 2}
+        assert [judged(name, fixed, key or "mu_guide", low, high, f"?{sign}") for sign in "+-"] == [p == "+", p == "-"]
+    if key:
+        assert not any(judged(name, given, key, at - off, at + off, f"?{sign}") for sign in "+-")
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_formulas_agree_with_the_mechanics_of_each_case(name):
+    """At single states the verifier's verdict is that of the regime in floating point, from the case's own matrices."""
+    case, ranges = RANGES[name]
+    rng, seen = np.random.default_rng(2), set()
+    for _ in range(25):
+        values = {
+            key: low + (high - low) * Fraction(int(rng.integers(1, 2**20)), 2**20)
+            for key, (low, high) in ranges.items()
+        }
+        here = case.with_parameters(**{key: float(x) for key, x in values.items()})
+        if isinstance(here, WedgedBox) and here.mu > here.across[1] / here.across[0]:
+            letter = "l"
+        else:
+            kind = regime(system_at(here)).kind
+            letter = KINDS.get(kind, "s")
+        key, x = next(iter(values.items()))
+        fixed = case.rationals(values)
+        span = Fraction(1, 10**12)
+        judge = Judge(Ranges(case.name, {k: v for k, v in fixed.items() if k != key}, {key: (x - span, x + span)}))
+        judge.check((Fraction(0),), (Fraction(1),), letter, "?")
+        seen.add(letter)
+    assert len(seen) > 1
+
+
+@pytest.mark.parametrize("given", [{"tan_theta": "3/2", "spin": 3}, {"tan_theta": 2, "b": "1/2"}, {"b": -3, "xi": 1}])
+def test_the_rod_by_its_other_parameters(given):
+    document = wb.vary("rod", along={"mu": (0, 3), "kappa": ("1/4", 1)}, given=given, undecided="1/20").certificate()
+    assert result(document) == VERIFIED
+
+
+def test_arithmetic_encloses():
+    """Functions at rational points, and sums and products over boxes, against Arb."""
+    low, high = pi()
+    with ctx.workprec(300):
+        assert arb(low) <= arb.pi() * arb(2) ** 128 <= arb(high)
+        assert high - low < 2**14
+        rng = random.Random(2)
+        for k in range(300):
+            x = Fraction(rng.randint(-(10**9), 10**9), 10 ** rng.choice((6, 9, 15)))
+            form, exact = constant(x, ()), arb(x.numerator) / x.denominator
+            found = [(form.cos(), exact.cos()), (form.sin(), exact.sin())]
+            found.append((form.in_radians(), exact * arb.pi() / 180))
+            if x > 0:
+                found.append((form.sqrt(), exact.sqrt()))
+            for enclosure, value in found:
+                start, end = enclosure.centre
+                assert arb(start) <= value * arb(2) ** 128 <= arb(end), (k, x)
+                assert end - start < 2**40
+        with pytest.raises(RefusedError):
+            constant(Fraction(0), ()).sqrt()
+
+
+def test_forms_hold_values_and_slopes_over_the_box():
+    rng = np.random.default_rng(3)
+
+    def f(x, y):
+        return (x * x - y * 3) * wave(x) + root(x * y + 2) - x * wave(y * 2)
+
+    def over(at, half):
+        """The form, and the excess of its values over those on a grid."""
+        reach = tuple(int(h * ONE) + 1 for h in half)
+        found = f(*(variable(Fraction(at[k]), Fraction(half[k]), k, reach) for k in (0, 1)))
+        grid = np.linspace(-1, 1, 41)
+        values = f(*(at + half * np.array([*itertools.product(grid, grid)])).T)
+        low, high = (float(end) / ONE for end in found.over)
+        assert low - 1e-12 <= values.min()
+        assert values.max() <= high + 1e-12
+        return found, high - low - values.max() + values.min()
+
+    e = 1e-6
+    for _ in range(20):
+        at, half = rng.uniform(0.3, 0.9, 2), rng.uniform(0.01, 0.1, 2)
+        found, excess = over(at, half)
+        # It is of second order in the widths.
+        assert over(at, half / 8)[1] < excess / 25
+        for k in (0, 1):
+            step = e * np.eye(2)[k]
+            slope = (f(*(at + step)) - f(*(at - step))) / (2 * e)
+            start, end = (float(v) / ONE for v in found.slopes[k])
+            assert start - 1e-6 <= slope <= end + 1e-6
+
+
+def wave(x):
+    return np.cos(x) if isinstance(x, float | np.ndarray) else x.cos()
+
+
+def root(x):
+    return np.sqrt(x) if isinstance(x, float | np.ndarray) else x.sqrt()
+
+
+def test_every_case_with_a_proved_map_has_a_certificate():
+    assert set(FUNCTIONS) == {case.name for case in CASES if hasattr(case, "sliding_rows")}
+
+
+def test_a_case_of_ones_own_has_none():
+    class Own(Rod):
+        name = "own-rod"
+
+    ranges = {"angle": (Fraction(40), Fraction(50)), "mu": (Fraction(0), Fraction(1))}
+    found = of_case(Own(), {}, ranges)
+    with pytest.raises(DataError, match="own-rod: the verifier"):
+        map_certificate("own-rod", Own().rationals({}), found, 10.0)
+    with pytest.raises(DataError, match="allow more time"):
+        map_certificate("rod", Rod().rationals({}), found, 0.0)
+
+
+def test_commands_write_what_verify_reads(tmp_path, capsys):
+    proof = str(tmp_path / "p.json")
+    words = ["check", "--case", "rod", "--vary", "mu=0.1:2", "theta=50:70", "--undecided", "0.1"]
+    assert main([*words, "--certificate", proof]) == 0
+    assert f"certificate: {proof}" in capsys.readouterr().out
+    assert main(["verify", proof]) == 0
+    assert "map  unique" in capsys.readouterr().out
+    assert (
+        main(["painleve", "rod", "--x", "theta=40:80", "--y", "mu=1/2:2", "--prove", "--quiet", "--certificate", proof])
+        == 0
+    )
+    capsys.readouterr()
+    assert main(["verify", proof]) == 0
+    for wrong, message in (
+        (["painleve", "rod", "--certificate", proof], "--certificate needs --prove"),
+        (["check", "--case", "rod", "--vary", "mu=0:3", "--certificate", proof], "two to four parameters"),
+    ):
+        assert main(wrong) == 2
+        assert message in capsys.readouterr().err
+    with pytest.raises(WorkbenchError, match="proved map"):
+        wb.painleve("rod").certificate()

@@ -1,0 +1,199 @@
+"""The certificate of a box of matrices, and of the solutions of an LCP with uncertain data."""
+
+from fractions import Fraction
+from typing import Any
+
+from flint import fmpq, fmpq_mat
+
+from workbench.certificates.boxes import Box
+from workbench.certificates.documents import Entry, signed
+from workbench.certificates.outcomes import RefusedError
+from workbench.certificates.uncertain import Uncertain, check_basis
+from workbench.diagnostics.certificate import written
+from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock
+from workbench.matrices.classes.matrix_classes import class_verdict, matrix_classes
+from workbench.matrices.intervals.box_classes import ALL, EXTREMES, NONE, SOME
+from workbench.matrices.intervals.uncertain_lcp import Choices, EnclosedUnknowns, UncertainLCP, enclosed_basis
+from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double
+from workbench.matrices.p_property.verdict import p_verdict
+from workbench.matrices.p_property.witness import as_lines
+from workbench.readers.interval_matrix import IntervalMatrix
+
+
+def certificate_of_box(M: IntervalMatrix, q: IntervalMatrix | None, result: Entry, seconds: float) -> Entry:
+    """The JSON-ready certificate of the result of `check_box` for this box and the q of another one.
+
+    Verdicts whose proof could not be written within `seconds` are listed in "left_out" with the reason.
+    """
+    deadline = clock() + seconds
+    claims, left_out = [], []
+    stages: list[tuple[str, Any, Any]] = [
+        (name, found["verdict"], lambda name=name, found=found: _of_class(M, name, found, deadline))
+        for name, found in result["classes"].items()
+        if found["verdict"] in (ALL, SOME, NONE)
+    ]
+    if q is not None:
+        stages += _of_solutions(M, q, result, deadline)
+    for about, verdict, write in stages:
+        try:
+            support = write()
+        except OutOfTimeError:
+            left_out.append({"about": about, "reason": f"{OUT_OF_TIME}: not written within {seconds:.2g} s"})
+            continue
+        if support is None:
+            left_out.append({"about": about, "reason": "its proof has no written form"})
+        else:
+            claims.append({"about": about, "verdict": verdict, "support": support})
+    members = "symmetric" if M.symmetric else "all"
+    problem: Entry = {"M": _rows(M.centre), "radius": _rows(M.radius), "members": members}
+    if q is not None:
+        problem |= {"q": as_text(q.centre.entries()), "q_radius": as_text(q.radius.entries())}
+    return signed(problem, claims, left_out)
+
+
+def _rows(A: fmpq_mat) -> list[list[str]]:
+    return [[str(x) for x in row] for row in A.tolist()]
+
+
+# Classes
+
+
+def _of_class(M: IntervalMatrix, name: str, found: Entry, deadline: float) -> Entry | None:
+    if found["verdict"] == SOME:
+        inside = _member(name, "yes", found["inside"], deadline)
+        outside = _member(name, "no", found["outside"], deadline)
+        return None if inside is None or outside is None else {"by": "members", "inside": inside, "outside": outside}
+    support = found["support"]
+    if support["by"] == "extreme":
+        least, _, most, _ = EXTREMES[name]
+        A, verdict = (least(M), "yes") if found["verdict"] == ALL else (most(M), "no")
+        claims = _claims(A, name, verdict, support["member"], deadline)
+        return None if claims is None else {"by": "extreme", "claims": claims}
+    return None if support["by"] == "tree" and support["tree"] is None else support
+
+
+def _member(name: str, verdict: str, given: Entry, deadline: float) -> Entry | None:
+    witness = given["witness"]
+    if "other" in witness:
+        return {"index_set": witness["index_set"], "matrices": [given["matrix"], witness["other"]]}
+    A = fmpq_mat([[fmpq(x) for x in row] for row in given["matrix"]])
+    claims = _claims(A, name, verdict, witness, deadline)
+    return None if claims is None else {"matrix": given["matrix"], "claims": claims}
+
+
+def _claims(A: fmpq_mat, name: str, verdict: str, witness: Entry, deadline: float) -> list[Entry] | None:
+    """The claims on one matrix A (n, n) that prove the verdict on a class; None where a proof has no written form."""
+    if not witness or witness.get("by") == "implication":
+        # What follows for the box may have a proof of its own for the member.
+        witness = class_verdict(A, name, deadline).witness or {}
+    needed = {name: (verdict, witness)}
+    if witness.get("by") == "implication":
+        needed = _chain(A, name, deadline)
+    found = []
+    for about, (answer, support) in needed.items():
+        trees: Entry = {"p_matrix": {}}
+        if support.get("by") == "tree":
+            tree = p_verdict(A, max(0.0, deadline - clock())).tree
+            trees = {"p_matrix": {"tree": None if tree is None else as_lines(tree)}}
+        text = written(A, None, about, {k: v for k, v in support.items() if v is not None}, trees, deadline)
+        if not text:
+            return None
+        found.append({"about": about, "verdict": answer, "support": text})
+    return found
+
+
+def _chain(A: fmpq_mat, name: str, deadline: float) -> dict[str, tuple[str, Entry]]:
+    """The verdicts on which that on a class rests, by implication, before it."""
+    known = matrix_classes(A, deadline)
+    found: dict[str, tuple[str, Entry]] = {}
+
+    def add(about: str) -> None:
+        support = known[about].witness or {}
+        if support.get("by") == "implication":
+            for other in (*support.get("from", ()), *filter(None, [support.get("conclusion")])):
+                if other not in found:
+                    add(other)
+        found[about] = (known[about].verdict, support)
+
+    add(name)
+    return found
+
+
+# Solutions
+
+
+def _of_solutions(M: IntervalMatrix, q: IntervalMatrix, result: Entry, deadline: float) -> list[tuple[str, Any, Any]]:
+    """About, verdict, and what writes the support: whether there are solutions, the basis, bounds of the unknowns."""
+    found, problem, n = result["solutions"], UncertainLCP(M, q), M.order
+    is_p = result["classes"]["P"]["verdict"] == ALL
+    if found["solvable"] == "none":
+
+        def cover() -> Entry:
+            return {"by": "cover", "cover": problem.cover(0, 1, None, (frozenset(), frozenset()), deadline)}
+
+        return [("solvable", "none", cover)]
+    stages: list[tuple[str, Any, Any]] = []
+    basis = _strict_basis(M, q, found, deadline)
+    start: Choices = (frozenset(), frozenset())
+    if basis is not None:
+        a = [i for i, x in enumerate(found["centre"]) if fmpq(x) > 0]
+        stages.append(("basis", a, lambda: _of_basis(M, q, a, basis)))
+        if is_p:
+            start = (frozenset(a), frozenset(range(n)) - frozenset(a))
+    if found["solvable"] == "one":
+        stages.append(("solvable", "one", lambda: {"by": "P"}))
+    elif found["solvable"] == "some" and basis is not None:
+        stages.append(("solvable", "some", lambda: {"by": "basis"}))
+    for k in range(n):
+        ends = [found["lower"][k], found["upper"][k]]
+        stages.append((f"z_{k}", ends, lambda k=k, ends=ends: _of_bounds(problem, k, ends, start, deadline)))
+    return stages
+
+
+def _of_bounds(problem: UncertainLCP, k: int, ends: list[str | None], start: Choices, deadline: float) -> Entry | None:
+    support: Entry = {"by": "basis" if start[0] or start[1] else "cover"}
+    for name, sign, end in (("lower", 1, ends[0]), ("upper", -1, ends[1])):
+        if end is not None:
+            # Bounds of the symmetric members alone need not hold for all members, of which covers are.
+            cover = problem.cover(k, sign, sign * fmpq(end), start, deadline)
+            if cover is None:
+                return None
+            support[name] = cover
+    return support
+
+
+def _strict_basis(M: IntervalMatrix, q: IntervalMatrix, found: Entry, deadline: float) -> EnclosedUnknowns | None:
+    if found["centre"] is None:
+        return None
+    try:
+        basis = enclosed_basis(M, q, [fmpq(x) for x in found["centre"]], deadline)
+    except (ZeroDivisionError, OutOfTimeError):
+        return None
+    return basis if basis is not None and basis.strict else None
+
+
+def _of_basis(M: IntervalMatrix, q: IntervalMatrix, a: list[int], basis: EnclosedUnknowns) -> Entry:
+    """Doubles where they suffice for Krawczyk's test, the exact numbers otherwise."""
+    slack = min((v - e) / g for v, e, g in zip(basis.y, basis.radius, basis.growth, strict=True)) / 2
+    radii = [e + slack * g for e, g in zip(basis.radius, basis.growth, strict=True)]
+    box = Box(_fractions(M.centre), _fractions(M.radius), M.symmetric)
+    p = Uncertain(box, *([_fraction(x) for x in A.entries()] for A in (q.centre, q.radius)))
+
+    def support(R: list[fmpq], y: list[fmpq], e: list[fmpq]) -> Entry:
+        n = M.order
+        return {"centre": as_text(y), "radii": as_text(e), "R": [as_text(R[i * n : (i + 1) * n]) for i in range(n)]}
+
+    rounded = support(*([exact(nearest_double(x)) for x in v] for v in (basis.R.entries(), basis.y, radii)))
+    try:
+        check_basis(p, a, rounded)
+    except RefusedError:
+        return support(basis.R.entries(), basis.y, radii)
+    return rounded
+
+
+def _fractions(A: fmpq_mat) -> list[list[Fraction]]:
+    return [[_fraction(x) for x in row] for row in A.tolist()]
+
+
+def _fraction(x: fmpq) -> Fraction:
+    return Fraction(int(x.p), int(x.q))
