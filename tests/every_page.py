@@ -65,6 +65,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "compare-scene": lambda: wb.compare(rolling(), FEW, duration=0.1, steps=2e-3).html(),
     "compare-file": lambda: wb.compare(four_contacts(), FEW).html(),
     "check-matrix": lambda: wb.check([[2, 1, 0], [-1, 1, 3], [0, 1, 2]], rhs=[-1, -2, 1]).html(),
+    "check-box": lambda: wb.check("[2+-0.6 1+-1 0; -1 1 3+-0.4; 0 1+-0.5 2]", rhs="[-1+-0.2; -2; 1]").html(),
+    "check-ranges": lambda: wb.vary("rod", along={"mu": (0, 2), "theta": (30, 80)}, undecided="0.05").html(),
     "check-friction": lambda: wb.check(four_contacts()).html(),
     "check-case": lambda: wb.check("wheel", "box", seconds=2).html(),
     "painleve-rod": lambda: regimes_of_the_rod(31),

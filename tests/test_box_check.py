@@ -110,3 +110,40 @@ def test_python_takes_intervals():
         wb.interval([[1, 2], [3, 4]], [[1]])
     with pytest.raises(WorkbenchError, match="q has 3"):
         wb.check(wb.interval([[1]]), rhs=[1, 2, 3])
+
+
+def test_the_page_marks_what_decides(tmp_path):
+    """The member that is not P has these entries of the minor; bounds, samples and the middle stand in one figure."""
+    found = wb.check("[2+-6/5 1; 1 2+-6/5]", rhs="[-1; 1/2]")
+    page = found.html()
+    assert page.count('class="decides uncertain"') == 2
+    assert page.count('class="decides "') == 2
+    assert page.count("▼ 4/5") == 2
+    assert "rows and columns 0, 1, whose minor is -9/25" in page
+    assert 'id="figure-solutions"' in page
+    assert 'download="certificate.json"' in page
+    definite = wb.check("[2+-1/10 1; 1 2]").html()
+    assert "Whatever the entries are within" in definite
+    assert "figure-solutions" not in definite
+
+
+def test_samples_lie_within_the_bounds():
+    found = wb.check(wb.interval([["2", "1"], ["1", "2"]], "1/10", True), rhs=wb.interval(["-1", "-1/2"], "1/4"))
+    data = found.data["solutions"]
+    assert len(data["samples"]) == 40
+    lower, upper = (np.array([float(fmpq(x).p) / float(fmpq(x).q) for x in data[end]]) for end in ("lower", "upper"))
+    samples = np.array(data["samples"])
+    assert (samples >= lower - 1e-12).all()
+    assert (samples <= upper + 1e-12).all()
+    assert (np.ptp(samples, axis=0) > 0.1).all()
+
+
+def test_unknowns_without_a_bound_end_in_an_arrow():
+    from workbench.builtin.reports.figures.uncertain import frame, solutions_figure
+
+    data = wb.check("[0+-1 0; 0 1]", rhs="[-1; -1]").data["solutions"]
+    assert data["upper"] == [None, "1"]
+    bars = frame(data)
+    assert bars["open"].tolist() == [True, False]
+    assert bars["upper"][0] > 1
+    assert "Triangle" in solutions_figure(data).caption

@@ -8,12 +8,12 @@ all, by   "tree"         P, and PD from the box of symmetric parts: `signed_pivo
                          sets a and signs y, z the determinants of (C - diag(y) D diag(z))_aa have one sign (Rohn 1989)
           "bisection"    nondegenerate, symmetric members: on parts of the box no principal minor vanishes
           "implication"  all belong to another class, which implies this one
-          "symmetric"    of symmetric matrices this class and another one are the same
 none, by  "vector"       x_i (A x)_i <= 0 for all i and all members (sufficient: and < 0 for one i)
           "columns"      <A, X> <= 0 (PSD: < 0) for X = sum x x^T and all members
           "extreme"      the member that is best does not belong to the class
           "minor"        nondegenerate: a principal minor that is certain is zero
-          "implication", "symmetric" as above
+          "implication"  none belongs to another class, which this one implies
+          "symmetric"    none belongs to another class, which for symmetric matrices is the same
 some, by  "members"      one that belongs to the class, `inside`, and one that does not, `outside`
 
 A member is {matrix, claims}: the claims are those of a certificate of this one matrix, each resting on earlier ones
@@ -64,7 +64,6 @@ FIELDS = {
     ("all", "vertices"): (),
     ("all", "bisection"): ("tree",),
     ("all", "implication"): ("from",),
-    ("all", "symmetric"): ("from",),
     ("none", "vector"): ("x",),
     ("none", "columns"): ("columns",),
     ("none", "extreme"): ("claims",),
@@ -126,8 +125,8 @@ def check_box_class(box: Box, name: str, verdict: Any, support: Support, known: 
         other = OF_SYMMETRIC.get(name)
         if not box.symmetric or other is None or support["from"] != other:
             raise RefusedError(f"the members and {str(support['from'])[:20]!r} say nothing on {name}")
-        if known.get(other) != verdict:
-            raise PremiseError(f"the verdict on {other} is not verified")
+        if known.get(other) != "none":
+            raise PremiseError(f"that none is {other} is not verified")
     elif by == "extreme":
         _check_extreme(box, name, verdict, support["claims"])
     elif verdict == "all":

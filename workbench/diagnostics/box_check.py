@@ -24,6 +24,9 @@ LARGEST_ORDER = 60
 
 Entry = dict[str, Any]
 
+SAMPLES = 40
+"""Members of the box whose LCP is solved for a picture."""
+
 _CONSEQUENCE = {
     "all": "Every matrix of the box is a P-matrix: the LCP has exactly one solution for every q.",
     "some": "Some matrices of the box are P-matrices and some are not: one of each is given.",
@@ -106,8 +109,24 @@ def _solutions(M: IntervalMatrix, q: IntervalMatrix, all_p: bool, deadline: floa
         "exact": found.exact,
         "signs": None if found.solvable == "none" else found.signs,
         "centre": None if found.basis is None else as_text(found.basis.z),
+        "samples": _samples(M, q),
         "reason": found.reason,
     }
+
+
+def _samples(M: IntervalMatrix, q: IntervalMatrix) -> list[list[float]]:
+    """Solutions of members whose entries are at either end by chance, in floating point; those that were verified."""
+    (C, c), (D, d) = nearest_doubles(M.centre, q.centre), nearest_doubles(M.radius, q.radius)
+    rng, found = np.random.default_rng(0), []
+    for _ in range(SAMPLES):
+        signs = rng.choice((-1.0, 1.0), C.shape)
+        if M.symmetric:
+            signs = np.tril(signs) + np.tril(signs, -1).T
+        with np.errstate(over="ignore", invalid="ignore"):
+            solved = find_solver("lemke").solve(LCP(C + signs * D, c + rng.choice((-1.0, 1.0), len(c)) * d))
+        if solved.verified:
+            found.append(solved.z.tolist())
+    return found
 
 
 def nearest_doubles(M: fmpq_mat, q: fmpq_mat) -> tuple[Array, Array]:

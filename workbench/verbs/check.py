@@ -221,6 +221,12 @@ class CheckedBox(Answers):
 
         return f"{wrapped(self.rows)}\n\n{in_lines(self.data['in_words'])}"
 
+    def html(self, facts: dict[str, Any] | None = None, seconds: float = SECONDS_OF_PAGE) -> str:
+        """The page, with the proofs that are written within this time [s]."""
+        from workbench.builtin.reports.pages.box import render
+
+        return render(self.title, self.data, self.rows, facts or self.facts, self.certificate(seconds))
+
     @property
     def words(self) -> list[str]:
         return [self.data["in_words"]]
