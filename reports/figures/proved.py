@@ -38,7 +38,8 @@ def proved_figure(r: ProvedRanges, case: Case) -> Figure:
         alt.Chart(boxes)
         .mark_rect(clip=True, strokeWidth=1)
         .encode(
-            **axes, x2="x2:Q", y2="y2:Q", fill=colour, stroke=alt.Stroke("verdict:N", scale=shades, legend=None),
+            **axes, x2="x2:Q", y2="y2:Q", fill=colour,
+            stroke=alt.Stroke("verdict:N", title=None, scale=shades, legend=legend),
             tooltip=["verdict:N", "p_matrix:N"],
         )
     )  # fmt: skip
