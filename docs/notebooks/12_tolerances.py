@@ -126,7 +126,7 @@ def _(C, alt, mo, wb):
     mo.vstack(
         [
             _bars.encode(
-                x=alt.X("r:Q", title="largest r", scale=alt.Scale(domain=[0, 0.7])),
+                x=alt.X("r:Q", title="largest r", scale=alt.Scale(domain=[0, 0.7]), axis=alt.Axis(tickCount=7)),
                 y=alt.Y("class:N", title=None, sort=None),
             ).properties(width=420, height=100, description="largest r for P, PD and H: 5/8, 1/2, 1/4"),
             mo.md("P: 5/8, PD: 1/2, H: 1/4. Each bracket is proved on both sides, to seven digits."),
