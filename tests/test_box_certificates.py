@@ -15,6 +15,7 @@ from tests.forger import changed
 from workbench.certificates.boxes import FIELDS
 from workbench.certificates.documents import signed
 from workbench.certificates.outcomes import NOT_VERIFIED, REFUTED, VERIFIED, RefusedError
+from workbench.certificates.signed_pivots import components
 from workbench.certificates.verify import verify
 from workbench.cli.main import main
 from workbench.diagnostics.box_certificate import certificate_of_box
@@ -145,6 +146,19 @@ def test_both_signs_are_needed():
 
     for tree in ([["branch", 1], ["minors"], ["minors"]], [["branch", 0], ["minors"], ["minors"]]):
         assert result(forged(document, lambda d, t=tree: (widen(d), support(d, "P").update(tree=t))), "P") == REFUTED
+
+
+def test_signs_count_within_a_component():
+    """Uncertain entries 01 and 23 are in two components: of each only one index needs both signs."""
+    radius = np.zeros((4, 4), dtype=object)
+    radius[0, 1] = radius[1, 0] = radius[3, 2] = radius[2, 3] = "1"
+    rows = [["2", "1", "0", "1"], ["1", "2", "-1", "0"], ["0", "1", "2", "1"], ["-1", "0", "1", "2"]]
+    document = wb.check(wb.interval(rows, radius)).certificate()
+    assert result(document, "P") == VERIFIED
+    assert components([[Fraction(x) for x in row] for row in radius.tolist()]) == [0, 0, 2, 2]
+    path = [[Fraction(0)] * 3 for _ in range(3)]
+    path[2][0], path[1][2] = Fraction(1), Fraction(1)
+    assert components(path) == [0, 0, 0]
 
 
 def test_members_are_in_the_box_and_proved():

@@ -28,9 +28,18 @@ def text_rows(name: str, entry: Entry) -> list[tuple[str, str]]:
     rows.append(("P-matrix", _verdict(p)))
     rows += _witnesses(p)
     rows += list(_by_verdict({name: found for name, found in classes.items() if name != "P"}))
+    rows.append(("rank", _rank_in_words(entry)))
     for name, found in entry["largest_uncertainty"].items():
         rows.append((f"r* for {name.replace('_', ' ')}", _bracket_in_words(found)))
     return [*rows, *_solution_rows(entry["solutions"])] if entry["solutions"] else rows
+
+
+def _rank_in_words(entry: Entry) -> str:
+    n, found, member = entry["n"], entry["rank"], entry["rank"]["member"]
+    if found["at_least"] == n or entry["classes"]["nondegenerate"]["verdict"] == "all":
+        return f"{n} for every matrix of the box"
+    words = f"at least {found['at_least']} for every matrix of the box"
+    return words + (f"; {member['rank']} for {_matrix(member['matrix'])}" if member else "")
 
 
 def _verdict(found: Entry) -> str:

@@ -304,14 +304,32 @@ def _check_regular(C: Rows, D: Rows, nodes: Iterator[Any]) -> None:
                 radius[p][q] = D[p][q] / 2
             _check_regular(middle, radius, nodes)
     elif kind == "regular" and len(data) == 1:
-        x, R = vector(data[0], k, "x"), inverse(C)
-        if R is None:
-            raise RefutedError("the middle of a part is singular")
-        moved = times([[abs(v) for v in row] for row in R], times(D, x))
-        if not all(0 <= u < v for u, v in zip(moved, x, strict=True)):
-            raise RefutedError("x does not show that the matrices of a part are regular")
+        _check_leaf(C, D, data[0])
     else:
         raise RefusedError(f"the tree of bisections has a node {str(node)[:40]}, which is of no kind that is known")
+
+
+def _check_leaf(C: Rows, D: Rows, given: Any) -> None:
+    """Check by x > 0 with |C^-1| D x < x that every A with |A - C| <= D is regular."""
+    x, R = vector(given, len(C), "x"), inverse(C)
+    if R is None:
+        raise RefutedError("the middle of a part is singular")
+    moved = times([[abs(v) for v in row] for row in R], times(D, x))
+    if min(x) <= 0 or not all(u < v for u, v in zip(moved, x, strict=True)):
+        raise RefutedError("x does not show that the matrices of a part are regular")
+
+
+def check_rank(box: Box, verdict: Any, support: Support) -> None:
+    """Raise RefusedError unless all members have at least this rank: rows and columns of a submatrix whose members are
+    regular, by x as above."""
+    check_fields(support, ("rows", "columns", "x"), "the support")
+    n = len(box.C)
+    a, b = (indices(support[name], n, name) for name in ("rows", "columns"))
+    if type(verdict) is not int or verdict != len(a) or verdict != len(b):
+        raise RefusedError(f"{len(a)} rows and {len(b)} columns do not make the rank {str(verdict)[:20]}")
+    if a:
+        C, D = ([[A[i][j] for j in b] for i in a] for A in (box.C, box.D))
+        _check_leaf(C, D, support["x"])
 
 
 # None

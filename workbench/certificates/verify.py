@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from workbench.certificates.bounded import check_uniqueness
-from workbench.certificates.boxes import BOX_CLASSES, Box, check_box_class
+from workbench.certificates.boxes import BOX_CLASSES, Box, check_box_class, check_rank
 from workbench.certificates.classes import CLASSES, check_class, check_indefinite
 from workbench.certificates.distance import check_distance
 from workbench.certificates.documents import admit, check_fields
@@ -188,7 +188,10 @@ OF_MATRICES: dict[str, Check] = {
     "distance_to_degenerate": lambda problem, verdict, support, _known: check_distance(problem.M, verdict, support),
     "distance_to_non_p": _check_distance_to_non_p,
 }
-OF_BOXES = {name: _check_box_class(name) for name in BOX_CLASSES}
+OF_BOXES: dict[str, Check] = {
+    **{name: _check_box_class(name) for name in BOX_CLASSES},
+    "rank": lambda problem, verdict, support, _known: check_rank(_box(problem), verdict, support),
+}
 CLAIMS: dict[str, dict[str, Check]] = {
     "matrix": OF_MATRICES,
     "LCP": {**OF_MATRICES, "solutions": _check_solutions},

@@ -32,6 +32,8 @@ def certificate_of_box(M: IntervalMatrix, q: IntervalMatrix | None, result: Entr
         for name, found in result["classes"].items()
         if found["verdict"] in (ALL, SOME, NONE)
     ]
+    rank = result["rank"]
+    stages.append(("rank", rank["at_least"], lambda: rank["support"]))
     if q is not None:
         stages += _of_solutions(M, q, result, deadline)
     for about, verdict, write in stages:

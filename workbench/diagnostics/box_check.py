@@ -14,6 +14,7 @@ from workbench.engine.timing import clock, moment
 from workbench.errors import DataError
 from workbench.matrices.intervals.box_classes import ALL, BoxVerdict, Member, box_classes
 from workbench.matrices.intervals.largest_uncertainty import BOXES, largest_uncertainty
+from workbench.matrices.intervals.rank_box import least_rank
 from workbench.matrices.intervals.uncertain_lcp import bounds
 from workbench.matrices.linear_algebra.rationals import as_text, nearest_double
 from workbench.problems.classes import LCP
@@ -60,6 +61,7 @@ def check_box(M: IntervalMatrix, q: IntervalMatrix | None = None, seconds: float
         "uncertain_entries": M.uncertain,
         "symmetric": M.symmetric,
         "classes": {name: _class_entry(found) for name, found in classes.items()},
+        "rank": _rank_entry(M),
         "effort": {"tree_nodes": p.nodes},
         "largest_uncertainty": largest,
         "solutions": solutions,
@@ -82,6 +84,14 @@ def _class_entry(found: BoxVerdict) -> Entry:
         "outside": _member_entry(found.outside),
         "reason": found.reason if found.verdict == "undecided" else None,
     }
+
+
+def _rank_entry(M: IntervalMatrix) -> Entry:
+    """The rank that every member has at least, and a member without full rank."""
+    found = least_rank(M)
+    member = None if found.member is None else {"matrix": _rows(found.member), "rank": found.member.rank()}
+    support = {"rows": found.rows, "columns": found.columns, "x": as_text(found.x)}
+    return {"at_least": found.at_least, "support": support, "member": member}
 
 
 def _member_entry(member: Member | None) -> Entry | None:

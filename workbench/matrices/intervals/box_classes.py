@@ -401,7 +401,7 @@ def _nondegenerate(box: IntervalMatrix, known: _Verdicts, deadline: float) -> No
     if p.inside and p.outside and not box.symmetric:
         a = tuple(p.outside.support.get("index_set") or ())
         if a:
-            entry.outside = _singular_between(p.inside.matrix, p.outside.matrix, a)
+            entry.outside = singular_between(p.inside.matrix, p.outside.matrix, a)
             return
     if entry.inside is None:
         _regular_member(box, entry, deadline)
@@ -460,7 +460,7 @@ def _by_vertex_minors(box: IntervalMatrix, entry: BoxVerdict, deadline: float) -
                     first, sign = B, B.det()
                 if B.det() * sign <= 0:
                     first, B = _embedded(box.centre, a, first), _embedded(box.centre, a, B)
-                    entry.outside = _singular_between(first, B, a)
+                    entry.outside = singular_between(first, B, a)
                     return
     entry.every, entry.support = "no principal minor vanishes between its vertices", {"by": "vertices"}
 
@@ -474,7 +474,7 @@ def _embedded(A: fmpq_mat, a: tuple[int, ...], B: fmpq_mat) -> fmpq_mat:
     return fmpq_mat(rows)
 
 
-def _singular_between(A: fmpq_mat, B: fmpq_mat, a: tuple[int, ...]) -> Member:
+def singular_between(A: fmpq_mat, B: fmpq_mat, a: tuple[int, ...]) -> Member:
     """A matrix between A and B, whose minors of a have no common strict sign, in which this minor is zero.
 
     From A to B entry by entry: the minor is affine in each, so that it vanishes at a rational place.
@@ -510,7 +510,7 @@ def _by_symmetric_minors(box: IntervalMatrix, entry: BoxVerdict, deadline: float
                 if one.centre.det() * sign <= 0:
                     entry.outside = _of_both_signs(box, a, one.centre, part.centre)
                     return
-                x = _keeps_sign(one)
+                x = regularity(one)
                 if x is not None:
                     nodes.append(["regular", as_text(x)])
                     continue
@@ -539,8 +539,8 @@ def _of_both_signs(box: IntervalMatrix, a: tuple[int, ...], A: fmpq_mat, B: fmpq
     return Member(_embedded(box.centre, a, A), support)
 
 
-def _keeps_sign(box: IntervalMatrix) -> list[fmpq] | None:
-    """x (n) > 0 with |C^-1| D x < x, which shows that the determinant does not vanish in the box: det A = det C det(I +
+def regularity(box: IntervalMatrix) -> list[fmpq] | None:
+    """x (n) > 0 with |C^-1| D x < x, which shows that no member of the square box is singular: det A = det C det(I +
     C^-1 (A - C)), and the spectral radius of |C^-1| D is below one. None where none was found."""
     n = box.order
     if box.centre.det() == 0:
