@@ -425,7 +425,8 @@ def test_an_unknown_option_points_to_the_help_of_its_command(words, help_of, cap
         "check '[2 1; 1 4/3]' --rhs '[-1; 1]'", "painleve rod", "painleve rod --set tan_theta=2 --set mu=4/3",
         "painleve block --set v=0,2,0", "check --case rod --vary mu=0.1:0.3 theta=50:60",
         "solve step.npz --prove --solver auto --solver murty", "judge step.npz bad.npz", "info step.npz",
-        "follow block --duration 0.01 --quiet",
+        "follow block --duration 0.01 --quiet", "list hunt-crossley", "list tippe-top", "list energy-error",
+        "list lemke", "show box",
     ],
 )  # fmt: skip
 def test_no_line_of_the_examples_is_wider_than_a_hundred_columns(line, tmp_path, monkeypatch, capsys):

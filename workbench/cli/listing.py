@@ -121,6 +121,7 @@ def _details(name: str) -> str | None:
     from workbench.algorithms import SOLVERS, find_solver
     from workbench.builtin.cases import CASES, SCENES
     from workbench.builtin.formulations import FORMULATIONS, REGISTRIES
+    from workbench.builtin.reports.text.check import in_lines
     from workbench.comparison.metrics import METRICS
 
     if name in SCENES or name in CASES or _is_place_of(CASES, name):
@@ -128,18 +129,18 @@ def _details(name: str) -> str | None:
         values = [(f"{key} = {x:g} {unit}", meaning) for key, x, unit, meaning in case.parameter_table()]
         width = max((len(value) for value, _ in values), default=0)
         table = [f"  {value:<{width}}  {meaning}" for value, meaning in values]
-        return "\n".join([f"{name}: {case.description}", case.source, "", *table])
+        return "\n".join([in_lines(f"{name}: {case.description}"), in_lines(case.source), "", *table])
     if any(name in registry for registry in REGISTRIES) or _is_place_of(FORMULATIONS, name):
         f = next((registry for registry in REGISTRIES if name in registry), FORMULATIONS).find(name)
-        table = [f"  {key} = {values}" for key, values in f.described_options.items()]
-        return "\n".join([f"{name}: {f.friction}", f.source, "", *(table or ["  no options"])])
+        table = [textwrap.indent(in_lines(f"{key} = {values}"), "  ") for key, values in f.described_options.items()]
+        return "\n".join([in_lines(f"{name}: {f.friction}"), in_lines(f.source), "", *(table or ["  no options"])])
     if name in SOLVERS:
         solver = find_solver(name)
         from workbench.cli.solver_table import row
 
-        said = f"{name}: {', '.join(sorted(solver.solves))}\nguaranteed for {solver.guaranteed_for}"
-        return f"{said}\n\n{row(name)}"
-    return f"{name}: {METRICS.lines()[name]}" if name in METRICS else None
+        said = [f"{name}: {', '.join(sorted(solver.solves))}", f"guaranteed for {solver.guaranteed_for}"]
+        return "\n".join([*map(in_lines, said), "", row(name)])
+    return in_lines(f"{name}: {METRICS.lines()[name]}") if name in METRICS else None
 
 
 def _is_place_of(registry: Any, name: str) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from workbench.assemble.find import compiled
 from workbench.assemble.plan import Compiled
 from workbench.builtin.cases import CASES
+from workbench.builtin.reports.text.check import in_lines
 from workbench.builtin.reports.text.problem import problem_text
 from workbench.errors import WorkbenchError
 from workbench.language.formulation import ContactSymbols, Formulation
@@ -40,8 +42,9 @@ class Shown(Result):
     @cached_property
     def text(self) -> str:
         c = self.compiled
-        head = [self.title, self.formulation.source, "", f"size of {self.case.name}: {c.symbols}", ""]
-        options = [f"  {name} = {shown}" for name, shown in self.formulation.described_options.items()]
+        head = [*map(in_lines, (self.title, self.formulation.source)), "", f"size of {self.case.name}: {c.symbols}", ""]
+        described = self.formulation.described_options.items()
+        options = [indent(in_lines(f"{name} = {shown}"), "  ") for name, shown in described]
         tail = ["", "options", *options] if options else []
         return "\n".join([*head, text_page(c.declaration, c.kind), *tail])
 
