@@ -106,7 +106,7 @@ def test_sweeps_take_torsion_and_rolling_apart():
         assert found.claimed is Status.SOLVED
         assert exact.z[::6].max() > 0
         np.testing.assert_allclose(found.z, exact.z, atol=1e-6)
-        assert "a law of their own" in find_solver("apgd").solve(p).reason
+        assert "another law" in find_solver("apgd").solve(p).reason
 
 
 @METHODS

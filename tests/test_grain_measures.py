@@ -185,7 +185,7 @@ def test_the_page_of_a_flow_answers_first(found, tmp_path):
     )
     assert found.words[-1].startswith("Confidence: each number is the mean difference")
     found.save(tmp_path / "out")
-    assert '<p class="lead">25 grains in a drum that turns' in found.html()
+    assert '<p class="lead">25 grains in a rotating drum' in found.html()
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert '<td class="yes">8 of 8 runs</td>' in page
     assert page.count("<circle cx=") == 2 * 3 * 25

@@ -229,7 +229,7 @@ def test_parameters_of_scenes_are_checked_as_those_of_cases():
         hopper.with_parameters(opning=1)
     with pytest.raises(DataError, match=r"opening = 0.2 m; less than the bin's 0.08 m"):
         hopper.with_parameters(opening=0.2).scene()
-    with pytest.raises(DataError, match="have room at the start; 300 do not"):
+    with pytest.raises(DataError, match="fit at the start; 300 do not"):
         SCENES.find("rotating-drum")(filling=3.0).scene()
 
 

@@ -90,7 +90,7 @@ def test_friction_that_the_motion_does_not_determine_gets_no_verdict():
 def test_what_is_alike_is_said_once():
     beyond = moment(p_t=(-1.41, 0))
     assert grouped(["a", "b", "c"], [beyond, EXACT, beyond], EXACT) == [
-        ("a, c", "friction is 41 % above μ pₙ"), ("b", "satisfies Coulomb's law"),
+        ("a, c", "friction is 41 % above μ pₙ"), ("b", "Coulomb's law holds"),
     ]  # fmt: skip
     assert lead("0.50 s", 3, EXACT, 0.01) == (
         "At 0.50 s, contact 3 slides at 3 m/s under exact Coulomb friction, with a normal force of 200 N."

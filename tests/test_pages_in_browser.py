@@ -157,7 +157,7 @@ FAINT = f'{CURVES}[opacity="0.08"]'
 def test_a_curve_is_singled_out_by_keyboard_as_by_a_click(pages, reader):
     page = reader.open(pages("compare-cube"))
     colours = """paths => [...new Set(paths.map(path => path.getAttribute('stroke')))]"""
-    choice = page.locator("figure:has(#figure-friction)").get_by_label("Single out")
+    choice = page.locator("figure:has(#figure-friction)").get_by_label("Highlight")
     names = choice.locator("option").all_text_contents()
     assert names[0] == "all"
     assert len(names) - 1 == len(page.locator(CURVES).evaluate_all(colours))

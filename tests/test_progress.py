@@ -55,7 +55,7 @@ def test_runs_whose_processes_died_crashed_and_are_made_again_where_that_is_want
     given = {"parameters": {"mu": [0.2, 0.3]}, "duration": 0.01, "workers": 1, "folder": tmp_path}
     rows = wb.study("wheel", ["box", "coulomb"], executor=Dead(), **given).rows
     assert set(rows["claimed"]) == {"CRASHED"}
-    assert set(rows["reason"]) == {"the process that was to make it has died, 3 times"}
+    assert set(rows["reason"]) == {"its process has died, 3 times"}
     assert len(rows[rows["window"] == "all"]) == 4
     said = []
     wb.study("wheel", ["box", "coulomb"], executor=Dead(), retry_failed=True, progress=said.append, **given)

@@ -101,7 +101,7 @@ function chooser(view) {
   choice.addEventListener('change', () => view.signal(signal, choice.value || null).runAsync());
   view.addSignalListener(signal, (_, name) => { choice.value = name || ''; });
   const label = document.createElement('label');
-  label.append('Single out ', choice);
+  label.append('Highlight ', choice);
   return [label];
 }
 

@@ -57,7 +57,7 @@ if (loupe) {
   function inWords(x, exact) {
     const words = faults(x, exact).map(fault => fault[1]);
     if (x.bears && !known(x, exact)) words.push('the motion does not determine its friction');
-    return words.join(', ') || 'satisfies Coulomb\'s law';
+    return words.join(', ') || 'Coulomb\'s law holds';
   }
 
   const now = () => `${all.t[k].toFixed(all.decimals)} s`;

@@ -163,7 +163,7 @@ def in_words(x: Contact, exact: Contact) -> str:
     words = [words for _, words in faults(x, exact)]
     if x.bears and not is_determined(x, exact):
         words.append("the motion does not determine its friction")
-    return ", ".join(words) or "satisfies Coulomb's law"
+    return ", ".join(words) or "Coulomb's law holds"
 
 
 def cells(x: Contact, exact: Contact, h: float) -> list[tuple[str, bool]]:

@@ -196,5 +196,5 @@ def where(point: Point) -> str:
 
 def _crashed(error: Exception) -> Failed:
     if isinstance(error, BrokenExecutor):
-        return Failed("CRASHED", f"the process that was to make it has died, {ATTEMPTS} times")
+        return Failed("CRASHED", f"its process has died, {ATTEMPTS} times")
     return failed(error)
