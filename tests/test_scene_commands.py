@@ -231,7 +231,7 @@ def test_a_scene_is_shown(box, capsys):
         (["compare", "BOX", "--time-limit", "3"], "--time-limit is for files"),
         (["compare", "wheel", "--key", "home"], "--key is for scenes; wheel is a case"),
         (["compare", "BOX", "--solver", "lemk"], "unknown solver 'lemk'"),
-        (["compare", "BOX", "--key", "home"], "no keyframe 'home'; known: thrown"),
+        (["compare", "BOX", "--key", "home"], "no keyframe 'home'; it has thrown"),
         (["compare", "BOX", "--set", "geom/foot.friction"], "give NAME=VALUE"),
         (["compare", "BOX", "-f", "engine:bullet"], "unknown engine 'engine:bullet'"),
         (["compare", "BOX", "-f", "engine:mujoco,stiff=1"], "'stiff=1' is not an option"),

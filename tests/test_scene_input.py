@@ -233,7 +233,7 @@ def test_a_value_that_cannot_be_set_is_refused(sets, said, tmp_path):
 def test_a_keyframe_that_does_not_exist_is_refused_with_those_that_do(key, tmp_path):
     (tmp_path / "arm.xml").write_text(ARM)
     (tmp_path / "box.xml").write_text(BOX)
-    assert "known: home" in refused(lambda: MujocoScene(tmp_path / "arm.xml", key=key))
+    assert "it has home" in refused(lambda: MujocoScene(tmp_path / "arm.xml", key=key))
     assert "it has none" in refused(lambda: MujocoScene(tmp_path / "box.xml", key=key))
 
 

@@ -98,7 +98,7 @@ class MujocoScene(Scene):
         names = [self.model.key(i).name for i in range(self.model.nkey)]
         if key not in names:
             known = ", ".join(x or "(without a name)" for x in names) or "none"
-            raise DataError(f"{self.path} has no keyframe '{key}'; known: {known}")
+            raise DataError(f"{self.path} has no keyframe '{key}'; it has {known}")
         mj.mj_resetDataKeyframe(self.model, data, names.index(key))
 
     def start(self) -> tuple[Array, Array]:
