@@ -27,7 +27,7 @@ SAMPLES = 9
 """Number of parameter values at which a case is evaluated."""
 TOLERANCE = fmpq(1, 10**12)
 """Distance from a polynomial, relative to the largest entry of a row or column, that counts as round-off."""
-DOUBLES = f"doubles at {SAMPLES} values, which polynomials meet within 1e-12 and are then taken for exact"
+DOUBLES = f"doubles at {SAMPLES} values, interpolated by polynomials within 1e-12"
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ def of_pencil(parameter: str, M: tuple[Matrix, Matrix | None], q: tuple[Matrix, 
 
     data = Parametric.lcp(polynomials(M), [row[0] for row in polynomials(q)])
     typed = all(m is None or m.written is not None for m in (*M, *q))
-    source = "from the numbers as they were typed" if typed else "from doubles, taken for exact, where none were typed"
+    source = "from the decimals as given" if typed else "from doubles, taken as exact numbers, where no decimals were given"
     return Varied(data, parameter, "", tuple(f"z_{i}" for i in range(n)), "", 0, f"M0 + t M1, q0 + t q1, {source}")
 
 
