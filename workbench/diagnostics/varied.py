@@ -62,7 +62,7 @@ def of_pencil(parameter: str, M: tuple[Matrix, Matrix | None], q: tuple[Matrix, 
 
     data = Parametric.lcp(polynomials(M), [row[0] for row in polynomials(q)])
     typed = all(m is None or m.written is not None for m in (*M, *q))
-    source = "from the decimals as given" if typed else "from doubles, taken as exact numbers, where no decimals were given"
+    source = "from the decimals as given" if typed else "from doubles as exact numbers where no decimals were given"
     return Varied(data, parameter, "", tuple(f"z_{i}" for i in range(n)), "", 0, f"M0 + t M1, q0 + t q1, {source}")
 
 
