@@ -156,11 +156,11 @@ def test_exact_friction_is_recommended_unless_another_is_told_to_be_cheaper(whee
     words = recommendation(slightly, decide(slightly))
     assert words[0].endswith("; no equally accurate formulation is clearly cheaper.")
     assert words[1].startswith(
-        "Equally accurate here and not clearly cheaper (1.5 times, beyond the scatter of timings): phantom-inertia "
-        "(polygon, LCP, 9.0 µs), as long as"
+        "Equally accurate here and not clearly cheaper (by a factor of 1.5, beyond the scatter of timings): "
+        "phantom-inertia (polygon, LCP, 9.0 µs), as long as"
     )
     once = with_rows(slightly, {"timings": 1})
-    assert "(3 times, beyond" in recommendation(once, decide(once))[1]
+    assert "(by a factor of 3, beyond" in recommendation(once, decide(once))[1]
     cheaper = cost(c, hybrid=2e-6)
     words = recommendation(cheaper, decide(cheaper))
     assert words[0].startswith(
@@ -355,13 +355,14 @@ def test_confidence_falls_with_what_is_not_known(wheel):
 def test_the_ccp_has_one_price(wheel):
     lifted = with_rows(off(wheel), {"lift": 153.2}, labelled("ccp"))
     assert price(lifted, decide(lifted)) == (
-        "Price of the CCP: sliding contacts open by up to 153 mm; a body leaves the reference path by up to 5 m."
+        "Price of the CCP: associated flow opens sliding contacts by up to 153 mm; a body leaves the reference path by "
+        "up to 5 m."
     )
     # An error that exact friction has too is none of the CCP's.
     tied = with_rows(off(wheel, ccp=0.0041), {"lift": 0.593}, labelled("ccp"))
     assert price(tied, decide(tied)) == (
-        "Price of the CCP: sliding contacts open by up to 0.593 mm; the motion is as accurate as under exact Coulomb "
-        "friction."
+        "Price of the CCP: associated flow opens sliding contacts by up to 0.593 mm; the motion is as accurate as under "
+        "exact Coulomb friction."
     )
     flat = with_rows(off(wheel), {"lift": 0.05}, labelled("ccp"))
     assert "none visible" in price(flat, decide(flat))

@@ -96,12 +96,22 @@
     });
   }
 
-  // How far each run's farthest body is from where it is in the reference, as a line between the two centres.
-  function gaps(cell) {
+  // Where a place is in a picture of that width and height [px], and how far from the eye.
+  const pixels = ({seen}, w, h) => place => {
+    const p = [...place, 1], [a, b, , far] = [0, 1, 2, 3].map(j => p.reduce((s, v, k) => s + seen[4 * k + j] * v, 0));
+    return {left: w * (0.5 + a / far / 2), top: h * (0.5 - b / far / 2), far};
+  };
+
+  // How far each run's farthest body is from where it is in the reference: lines between centres that can be seen.
+  function gaps(cell, pixel) {
     if (radii || tracks[0].role !== 'reference' || !cell.includes(tracks[0]) || !there(tracks[0], moment)) return [];
     const theirs = places(tracks[0], moment);
     return cell.filter(x => x !== tracks[0] && there(x, moment)).map(x => places(x, moment)
-      .map((p, b) => ({track: x, from: theirs[b], to: p, far: size(sum(p, theirs[b], -1))})).reduce((a, b) => b.far > a.far ? b : a));
+      .map((p, b) => ({track: x, from: theirs[b], to: p, far: size(sum(p, theirs[b], -1))})).reduce((a, b) => b.far > a.far ? b : a))
+      .filter(({from, to}) => {
+        const [p, q] = [from, to].map(pixel);
+        return Math.hypot(p.left - q.left, p.top - q.top) > SHORT;
+      });
   }
 
   function drawTrail(track, k, colour, width) {
@@ -186,7 +196,7 @@
       });
       here.forEach(x => drawContacts(x, moment, palette.of[tracks.indexOf(x)], SHAFT * width, head));
       // On a rim of paper, since bodies are behind.
-      const apart = gaps(here).flatMap(({from, to}) => [...from, ...to]);
+      const apart = gaps(here, pixels(eye, w / scale, h / scale)).flatMap(({from, to}) => [...from, ...to]);
       draws.lines(apart, [...palette.paper, 1], 3 * SHAFT * width, {front: true});
       draws.lines(apart, [...palette.ink, 1], SHAFT * width, {front: true});
     });
@@ -206,17 +216,10 @@
       const x = cell.find(track => there(track, moment)), {target, half} = framing(cell.length ? cell : tracks.slice(0, 1));
       if (!x) return [];
       const w = canvas.clientWidth / columns, h = canvas.clientHeight / rows;
-      const {seen} = camera(target, half / view.zoom, view.azimuth, view.elevation, w / h);
-      const pixel = place => {
-        const p = [...place, 1], [a, b, , far] = [0, 1, 2, 3].map(j => p.reduce((s, v, k) => s + seen[4 * k + j] * v, 0));
-        return {left: w * (n % columns + 0.5 + a / far / 2), top: h * (Math.floor(n / columns) + 0.5 - b / far / 2), far};
-      };
+      const pixel = pixels(camera(target, half / view.zoom, view.azimuth, view.elevation, w / h), w, h);
       const points = one('numbers')?.checked ? Array.from({length: contacts}, (_, i) => ({text: i, ...pixel(at(x.point(moment), i))})) : [];
-      const told = gaps(cell).filter(({from, to}) => {
-        const [p, q] = [from, to].map(pixel);
-        return Math.hypot(p.left - q.left, p.top - q.top) > SHORT;
-      }).map(({track, from, to, far}) => ({text: `${track.label} ${length(far)}`, ...pixel(times(sum(from, to), 0.5))}));
-      return [...points, ...told];
+      const told = gaps(cell, pixel).map(({track, from, to, far}) => ({text: `${track.label} ${length(far)}`, ...pixel(times(sum(from, to), 0.5))}));
+      return [...points, ...told].map(({left, top, ...mark}) => ({...mark, left: left + w * (n % columns), top: top + h * Math.floor(n / columns)}));
     }).filter(({left, top, far}) => far > 0 && left > 0 && top > 0 && left < canvas.clientWidth - 16 && top < canvas.clientHeight - 16);
     stage.querySelector('.numbers').replaceChildren(...marks.map(({text, left, top}) => Object.assign(document.createElement('span'), {
       textContent: text, style: `left:${left}px;top:${top}px`,

@@ -89,7 +89,7 @@ def _alternatives(d: Decision, taken: Entry) -> list[str]:
     in_words = [f"{few([f'{x.names}{_kind(x)}' for x in some])}{_as_long_as(some[0])}" for some in groups.values()]
     least = min(parts, key=lambda x: (np.isnan(x.cost), x.cost))
     # Why what costs less is not what to take.
-    same = f"{least.same_cost(taken):g} times, beyond the scatter of timings"
+    same = f"by a factor of {least.same_cost(taken):g}, beyond the scatter of timings"
     closer = least.cost < taken.cost and least.cheaper(taken) == 1.0
     clear = f" and not clearly cheaper ({same})" if closer else ""
     return [f"Equally accurate here{clear}: {'; '.join(in_words)}."]
@@ -268,9 +268,10 @@ def price(c: Comparison, d: Decision) -> str:
     ccp = next((x for x in d.entries if x.row["formulation"] == "ccp" or "ccp" in x.alike), None)
     if ccp is None:
         return ""
+    opens = "Price of the CCP: associated flow opens sliding contacts"
     lift = next((ccp.row[x] / per for x, per in (("lift", 1e3), ("body_lift", 1.0)) if x in ccp.row), np.nan)
     if not c.stepped:
-        return f"Price of the CCP: sliding contacts open; the velocity error is {amount(ccp.error, d.error)} of |q|."
+        return f"{opens}; the velocity error is {amount(ccp.error, d.error)} of |q|."
     if lift < VISIBLE or (pd.isna(lift) and ccp.place == 1 and d.as_exact):
         return "Price of the CCP: none visible; sliding contacts open by less than 0.1 mm."
     if pd.isna(lift):
@@ -278,7 +279,7 @@ def price(c: Comparison, d: Decision) -> str:
     path = f"a body leaves the reference path by up to {amount(ccp.error, d.error)}"
     if ccp.place == 1 and d.as_exact:
         path = "the motion is as accurate as under exact Coulomb friction"
-    return f"Price of the CCP: sliding contacts open by up to {far(lift)}{f'; {path}' if c.case else ''}."
+    return f"{opens} by up to {far(lift)}{f'; {path}' if c.case else ''}."
 
 
 def cross_checks(c: Comparison) -> str:

@@ -73,10 +73,12 @@ def extent(c: Comparison, start: float, end: float) -> str:
     if c.motion is None:
         return ""
     across, path = c.motion.across.max(), c.motion.travelled(start, end).max()
-    body = f"the {c.motion.bodies[0].name}" if len(c.motion.bodies) == 1 else "the largest body"
+    body, way = "the largest body", "the longest reference path"
+    if len(c.motion.across) == 1:
+        body, way = f"the {c.motion.bodies[0].name if c.motion.bodies else 'body'}", "the reference path"
     if across == 0:
-        return f"; the reference path measures {far(path)}"
-    moves = f"the reference path {far(path)}" if path > STILL else "nothing moves in the reference"
+        return f"; {way} measures {far(path)}"
+    moves = f"{way} {far(path)}" if path > STILL else "nothing moves in the reference"
     return f"; {body} measures {far(across)}, {moves}"
 
 
