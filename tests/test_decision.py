@@ -361,8 +361,8 @@ def test_the_ccp_has_one_price(wheel):
     # An error that exact friction has too is none of the CCP's.
     tied = with_rows(off(wheel, ccp=0.0041), {"lift": 0.593}, labelled("ccp"))
     assert price(tied, decide(tied)) == (
-        "Price of the CCP: associated flow opens sliding contacts by up to 0.593 mm; the motion is as accurate as under "
-        "exact Coulomb friction."
+        "Price of the CCP: associated flow opens sliding contacts by up to 0.593 mm; the motion is as accurate as "
+        "under exact Coulomb friction."
     )
     flat = with_rows(off(wheel), {"lift": 0.05}, labelled("ccp"))
     assert "none visible" in price(flat, decide(flat))
