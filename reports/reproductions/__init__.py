@@ -21,6 +21,7 @@ REPRODUCTIONS = (
     "friction-notes",
     "detc2017-67988",
     "hal-01224915",
+    "arxiv-2207-05060",
 )
 
 
