@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from workbench.algorithms import SOLVERS as solvers
     from workbench.builtin.cases import CASES as cases
     from workbench.builtin.formulations import FORMULATIONS as formulations
+    from workbench.comparison.derivative_error import derivative_error
     from workbench.comparison.metric import metric
     from workbench.comparison.metrics import METRICS as metrics
     from workbench.engine.compiling import kernel
@@ -82,6 +83,7 @@ _PLACES = {
     "algorithms": {"SOLVERS": "solvers"},
     "builtin.cases": {"CASES": "cases"},
     "builtin.formulations": {"FORMULATIONS": "formulations"},
+    "comparison.derivative_error": ["derivative_error"],
     "comparison.metric": ["distance", "metric"],
     "comparison.metrics": {"METRICS": "metrics"},
     "engine.compiling": ["kernel"],
@@ -142,10 +144,10 @@ _FOUND = {
 __all__ = [
     "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "Law", "ModellingError", "SlidingSymbols",
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare",
-    "complements", "convergence", "declare", "disc", "discharge", "distance", "equals", "exam", "export", "fit", "flow",
-    "follow", "formulation", "formulations", "free", "friction_cone", "interval", "kernel", "metric", "metrics",
-    "nonneg", "painleve", "polygon", "quantity", "read", "reality", "report", "scene", "sensitivity", "show",
-    "solutions", "solve", "solvers", "study", "sweep", "trace", "vary", "verdict", "verify",
+    "complements", "convergence", "declare", "derivative_error", "disc", "discharge", "distance", "equals", "exam",
+    "export", "fit", "flow", "follow", "formulation", "formulations", "free", "friction_cone", "interval", "kernel",
+    "metric", "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "reality", "report", "scene",
+    "sensitivity", "show", "solutions", "solve", "solvers", "study", "sweep", "trace", "vary", "verdict", "verify",
 ]  # fmt: skip
 
 

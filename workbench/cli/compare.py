@@ -15,13 +15,16 @@ from workbench.errors import WorkbenchError
 
 SECONDS, LEAST_SECONDS = 90.0, 5.0
 """Total time for the formulations of a file's comparison, per row; and the least time of each row."""
-OF_CASES = ("step", "duration", "reference_step", "reference", "position_update", "scheme", "normal", "relax", "set")
+OF_CASES = (
+    "step", "duration", "reference_step", "reference", "position_update", "scheme", "normal", "relax", "set",
+    "derivative",
+)  # fmt: skip
 OF_FILES = ("time_limit",)
 OF_SCENES = ("key", "ctrl")
 OPTIONS = {
     "case": ("a case", {*OF_FILES, *OF_SCENES}),
     "file": ("a file with a single step", {*OF_CASES, *OF_SCENES}),
-    "scene": ("a scene", {*OF_FILES, "position_update", "scheme", "normal", "relax", "reference"}),
+    "scene": ("a scene", {*OF_FILES, "position_update", "scheme", "normal", "relax", "reference", "derivative"}),
 }
 """The kinds of comparison as text, and the options that do not apply to each."""
 
@@ -32,7 +35,7 @@ def add_command(commands: Any) -> None:
         commands, "compare",
         "compare formulations on a case, a scene, a robot model or a friction problem; write a report",
         "compare wheel", "compare wheel -f stewart-trinkle:directions=8 -f ccp --step 1e-3 5e-4",
-        "compare cube --relax rigid",
+        "compare cube --relax rigid", "compare block --derivative x mu",
         "compare problem.hdf5", "compare robot.xml --key home --ctrl gait.csv --duration 1",
         "compare robot.xml -f box -f engine:mujoco,timeconst=0.004 --set geom/foot.friction=0.4",
         "compare ./mine.py:Incline -f ./mine.py:elliptic",
@@ -78,6 +81,11 @@ def add_options(compare: argparse.ArgumentParser) -> None:
     compare.add_argument(
         "--metric", action="append", metavar="NAME", help="metric; repeatable; default: all that apply"
     )
+    compare.add_argument(
+        "--derivative", action="append", nargs=2, metavar=("OUTPUT", "PARAMETER"),
+        help="also the error of the derivative of an output at the end of a case's motion by a parameter, as in "
+        "workbench sensitivity; repeatable",
+    )  # fmt: skip
     compare.add_argument(
         "--time-limit",
         metavar="S",
@@ -170,7 +178,20 @@ def chosen(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         return o.case, given | _of_file(o, rows)
     must_be_known(o.case)
     what, settings = case_with_settings(o.case, o.set or []), _of_case(o)
+    if o.derivative:
+        given["metrics"] = [*(given["metrics"] or METRICS), *_derivatives(what, o.derivative)]
     return what, given | settings
+
+
+def _derivatives(case: Any, given: Sequence[Sequence[str]]) -> list[Any]:
+    """The metrics of --derivative."""
+    from workbench.comparison.derivative_error import derivative_error
+    from workbench.derivatives.motion import moved, output_of
+
+    for output, parameter in given:
+        output_of(case, output)
+        moved(case, parameter)
+    return [derivative_error(*names) for names in given]
 
 
 def _of_file(o: argparse.Namespace, rows: int) -> dict[str, Any]:
@@ -222,6 +243,7 @@ def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
     from workbench.builtin.reports.pages.comparison import remove_others
     from workbench.builtin.reports.text.terminal import print_comparison
     from workbench.cli.ahead import compiled_ahead
+    from workbench.comparison.metrics import METRICS
     from workbench.mechanics.case import Case
     from workbench.output import json_rows, staged
     from workbench.verbs.compare import compare
@@ -243,5 +265,6 @@ def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
     if o.json:
         print(json_rows(c.runs))
     elif not o.quiet:
-        print_comparison(c, given["metrics"] or (), o.all, bool(o.solver))
+        asked = [x for x in given["metrics"] or () if o.metric or x.name not in METRICS]
+        print_comparison(c, asked, o.all, bool(o.solver))
         print(f"report: {out / 'report.html'}")

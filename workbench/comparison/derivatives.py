@@ -1,6 +1,7 @@
 """Derivatives of a case's motion under several formulations, beside quotients of runs and the motion's own."""
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,7 @@ def derivatives_of(
     """A row (`COLUMNS`) for each parameter, output, and the motion or a formulation, the first being exact friction."""
     for name in outputs:
         output_of(case, name)
-    truths = {name: _of_motion(case, outputs, name, duration) for name in parameters}
+    truths = {name: _of_motion(case, tuple(outputs), name, duration) for name in parameters}
     found: dict[str, tuple[Array, Any, str]] = {}
     for k, formulation in enumerate(formulations):
         if progress:
@@ -156,7 +157,8 @@ def _quotients(of: Callable[[float], Array], shift: float) -> tuple[Array, Array
     return fourth, abs(fourth - second)
 
 
-def _of_motion(case: Case, outputs: Sequence[str], name: str, duration: float) -> tuple[Array, Array, Array]:
+@lru_cache(maxsize=16)
+def _of_motion(case: Case, outputs: tuple[str, ...], name: str, duration: float) -> tuple[Array, Array, Array]:
     """Outputs of the event-driven motion, their derivatives, and how well these are known; nan where it is not
     followed to its end."""
     at, unit = moved(case, name)
