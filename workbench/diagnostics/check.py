@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench.algorithms import OF_LCPS, find_solver
 from workbench.arrays import Array
+from workbench.diagnostics.large_matrix import LARGEST_ORDER, LARGEST_P, Judged, judged, p_of_class
 from workbench.diagnostics.robustness import degree_entry, index_entries, is_elsewhere, margin_entry, moved
 from workbench.diagnostics.wellposedness import (
     class_entries,
@@ -33,14 +34,8 @@ from workbench.problems.classes import SYMMETRY_TOLERANCE
 from workbench.progress import ProgressCallback
 from workbench.readers.matrix import Matrix
 
-LARGEST_ORDER = 256
-"""Largest order for which everything is tried; beyond, `structure` alone, and the P verdict up to `LARGEST_P`."""
 LARGEST_SHOWN = 12
 """Largest order for which the result repeats M and q."""
-LARGEST_P = 600
-"""Largest order for which entries are converted to rationals: one diagonal W may prove the P-property."""
-ENTRY_SECONDS, TYPED_SECONDS = 3e-6, 1e-5
-"""Seconds to convert an entry to a rational and calculate with it once or twice: from a double, and from text."""
 DISTANCE = 1000.0
 """Cost of a bound on the distance, in products of two matrices of that order."""
 STEPS = 6
@@ -78,17 +73,18 @@ def check_matrix(
     deadline = clock() + seconds
     M = matrix.values
     m, n = M.shape
-    judged = matrix.judged if q is None or q.judged == matrix.judged else f"of M {matrix.judged}; of q {q.judged}"
-    beginning = {"judged": judged, "notes": [*matrix.notes, *(q.notes if q is not None else ())]}
+    taken = matrix.judged if q is None or q.judged == matrix.judged else f"of M {matrix.judged}; of q {q.judged}"
+    beginning = {"judged": taken, "notes": [*matrix.notes, *(q.notes if q is not None else ())]}
     if m != n:
         words = f"The matrix is {m} x {n}: symmetry, definiteness and the P-property are defined for square ones only."
-        nothing = dict.fromkeys((*_SQUARE_ONLY, "classes", "solutions", "homogeneous", "margin", "degree"))
+        nothing = dict.fromkeys((*_SQUARE_ONLY, "classes", "blocks", "solutions", "homogeneous", "margin", "degree"))
         return {**beginning, **_rank_entries(matrix, False, deadline), **nothing, "solvers": [], "in_words": words}
     size = float(np.abs(M).max()) or 1.0
     # Divided first, so that the difference of two large entries cannot overflow.
     asymmetry = float(np.abs(M / size - M.T / size).max())
     small = n <= LARGEST_ORDER
     classes: dict[str, ClassVerdict] = {}
+    large: Judged | None = None
     tell("the P-property")
     structure = None
     if small:
@@ -96,7 +92,8 @@ def check_matrix(
         structure = explored(Structure.of(matrix, moment(deadline, 0.3), True)) if n > SOLVED else None
         verdict = _p_of(matrix, structure, seconds_left(deadline, 0.7 if q is None else 0.5))
     else:
-        classes, verdict = _of_large_matrix(matrix, deadline)
+        large = judged(matrix, deadline)
+        classes, verdict = large.classes, large.p
     tell("the rank")
     ranked = _rank_entries(matrix, verdict.verdict == "P", deadline)
     tell("the definiteness")
@@ -106,7 +103,7 @@ def check_matrix(
     else:
         lcp = _of_large_lcp(matrix, q, classes, deadline)
     if verdict.verdict == "undecided":
-        verdict = _of_class(ClassVerdict(**lcp["classes"]["P"])) or verdict
+        verdict = p_of_class(ClassVerdict(**lcp["classes"]["P"])) or verdict
     tell("the distance to the nearest matrix that is not P")
     result: dict = (
         beginning
@@ -125,7 +122,8 @@ def check_matrix(
                 "positive_direction": form.positive_direction,
                 "negative_direction": form.negative_direction,
             },
-            "p_matrix": _p_entry(verdict, n),
+            "p_matrix": p_entry(verdict, n),
+            "blocks": None if large is None else _blocks_entry(large),
             **lcp,
         }
     )
@@ -210,39 +208,10 @@ def _large_form(M: Array, classes: dict[str, ClassVerdict], deadline: float) -> 
     return Definiteness("undecided", low, high, tolerance, False, f"{OUT_OF_TIME} before a proof was found")
 
 
-def _of_large_matrix(matrix: Matrix, deadline: float) -> tuple[dict[str, ClassVerdict], PVerdict]:
-    """Verdicts from structure come first; a search for the P verdict follows where they leave it open."""
-    n = matrix.values.shape[0]
-    each = ENTRY_SECONDS if matrix.written is None else TYPED_SECONDS
-    with_rationals = n <= LARGEST_P and clock() + each * n * n < deadline
-    found, why = explored(Structure.of(matrix, moment(deadline, 0.6), with_rationals))
-    reason = f"{why}; the order {n} exceeds {LARGEST_ORDER}"
-    classes = structured_classes(found, reason)
-    known = _of_class(classes["P"])
-    if known:
-        return classes, known
-    if not with_rationals:
-        why = f"{reason}, and a search for principal minors ends at {LARGEST_P}, or before where the time is short"
-        return classes, PVerdict("undecided", reason=why)
-    verdict = p_verdict(matrix.exact, seconds_left(deadline, 0.7))
-    return structured_classes(found, reason, verdict), verdict
-
-
 def _p_of(matrix: Matrix, structure: Explored | None, seconds: float) -> PVerdict:
     """The P verdict: that of the structure if it refutes the property, otherwise that of a search."""
-    known = _of_class(structured_classes(*structure)["P"]) if structure else None
+    known = p_of_class(structured_classes(*structure)["P"]) if structure else None
     return known if known and known.verdict == "not P" else p_verdict(matrix.exact, seconds)
-
-
-def _of_class(entry: ClassVerdict) -> PVerdict | None:
-    """The P verdict where the classes decide it."""
-    if entry.verdict == "yes":
-        return PVerdict("P", entry.proof)
-    if entry.verdict == "no":
-        witness = entry.witness or {}
-        a = witness.get("index_set")
-        return PVerdict("not P", entry.proof, None if a is None else tuple(a), witness.get("minor"), witness.get("x"))
-    return None
 
 
 def _distance(matrix: Matrix, p: PVerdict, deadline: float) -> Distance | None:
@@ -329,7 +298,25 @@ def _of_large_lcp(matrix: Matrix, q: Matrix | None, classes: dict[str, ClassVerd
     }
 
 
-def _p_entry(verdict: PVerdict, n: int) -> dict:
+def _blocks_entry(large: Judged) -> dict | None:
+    """The blocks that decided classes of a large matrix; equal ones once, with the rows of all."""
+    if not large.blocks:
+        return None
+    kinds: dict[int, dict] = {}
+    for block in large.blocks:
+        known = block.judged
+        entry = {
+            "rows": [], "classes": class_entries(known.classes), "p_matrix": p_entry(known.p, len(block.rows)),
+            "blocks": _blocks_entry(known),
+        }  # fmt: skip
+        kinds.setdefault(id(known), entry)["rows"].append(block.rows)
+    return {
+        "count": len(large.blocks), "islands": large.of_islands,
+        "largest": max(len(block.rows) for block in large.blocks), "kinds": list(kinds.values()),
+    }  # fmt: skip
+
+
+def p_entry(verdict: PVerdict, n: int) -> dict:
     support: dict = {"proof": verdict.proof, "tree": None if verdict.tree is None else as_lines(verdict.tree)}
     if verdict.verdict == "not P":
         index_set = None if verdict.index_set is None else list(verdict.index_set)

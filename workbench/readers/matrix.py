@@ -65,6 +65,14 @@ class Matrix:
         rows, columns = self.values.shape
         return fmpq_mat(rows, columns, entries)
 
+    def part(self, a: list[int]) -> "Matrix":
+        """The principal submatrix (len(a), len(a)) of these rows and columns, its entries as typed."""
+        written = None
+        if self.written is not None:
+            rows = (self.written[i].split() for i in a)
+            written = tuple(" ".join([row[j] for j in a]) for row in rows)
+        return Matrix(self.values[np.ix_(a, a)], written)
+
 
 class TextRows:
     """Rows of text for a matrix: each has its place in the text `name` and as many entries as the first."""
@@ -110,13 +118,27 @@ def matrix_of(rows: list[list[str]], place: str) -> Matrix:
             f"{place}, row {uneven} has {len(rows[uneven])} entries, row 0 has {len(rows[0])}; "
             "all rows must have the same length"
         )
-    values = np.zeros((len(rows), len(rows[0])))
+    # Most entries of a matrix in a sparse format are zeros.
+    given = [{j: x for j, x in enumerate(row) if x != "0"} for row in rows]
+    return sparse_matrix_of(given, len(rows[0]), place)
+
+
+def sparse_matrix_of(rows: list[dict[int, str]], n: int, place: str) -> Matrix:
+    """The matrix with n columns of entries as typed, by their columns; the others are zero."""
+    values = np.zeros((len(rows), n))
     for i, row in enumerate(rows):
-        # Most entries of a matrix in a sparse format are zeros.
-        others = [j for j, x in enumerate(row) if x != "0"]
-        if others:
-            values[i, others] = parse_row([row[j] for j in others], partial(_place, place, i, others))
-    return Matrix(values, tuple(" ".join(row) for row in rows))
+        if row:
+            columns = list(row)
+            values[i, columns] = parse_row(list(row.values()), partial(_place, place, i, columns))
+    return Matrix(values, tuple(_row_text(row, n) for row in rows))
+
+
+def _row_text(row: dict[int, str], n: int) -> str:
+    pieces, last = [], 0
+    for j in sorted(row):
+        pieces += ["0 " * (j - last), row[j], " "]
+        last = j + 1
+    return "".join([*pieces, "0 " * (n - last)])[:-1]
 
 
 def _place(name: str, i: int, columns: list[int], k: int) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workbench.errors import DataError
 from workbench.problems.classes import Array
-from workbench.readers.matrix import LARGEST_SIDE, Matrix, matrix_of
+from workbench.readers.matrix import LARGEST_SIDE, Matrix, sparse_matrix_of
 from workbench.readers.numbers import exact_decimal, parse_entry
 
 SYMMETRIES = {"general": None, "symmetric": 1, "skew-symmetric": -1}
@@ -41,13 +41,13 @@ def parse_market(text: str, name: str) -> Matrix:
         places = [(i, j) for j in range(n) for i in range(0 if sign is None else j + first, m)]
     else:
         places, entries = _coordinates(body[1:], count[0], m, n, kind == "pattern", name)
-    rows = [["0"] * n for _ in range(m)]
+    rows: list[dict[int, str]] = [{} for _ in range(m)]
     for (i, j), (line, entry) in zip(places, entries, strict=True):
         parse_entry(entry, f"{name}, line {line}")
         rows[i][j] = entry
         if sign and i != j:
             rows[j][i] = entry if sign > 0 else entry[1:] if entry.startswith("-") else "-" + entry.removeprefix("+")
-    return matrix_of(rows, name)
+    return sparse_matrix_of(rows, n, name)
 
 
 def _coordinates(

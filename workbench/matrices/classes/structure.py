@@ -3,6 +3,7 @@
 Vectors are found in floating point. That the exact matrix has the claimed sign with them is proved by a bound on all
 rounding: an inner product of length n errs by less than gamma_{n+2} |x|^T |y|, the rounding of the entries included
 (Higham, Accuracy and Stability of Numerical Algorithms, chapter 3). Steps that may outlast the time are not started.
+Large matrices with few entries are stored and factored as sparse ones.
 """
 
 from collections.abc import Iterator
@@ -17,10 +18,12 @@ from numpy.typing import NDArray
 
 from workbench.engine.lazy import csgraph, optimize, sparse
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock, clock
+from workbench.matrices.linear_algebra import sparse_form
 from workbench.matrices.linear_algebra.definiteness import (
     form_at,
     independent_rows,
     lowest_direction,
+    pivot_direction,
     positive_definite,
     proved_positive_definite,
     spans,
@@ -40,6 +43,8 @@ from workbench.matrices.linear_algebra.rationals import as_text, exact, extend_f
 from workbench.readers.matrix import Matrix
 
 Array = NDArray[np.float64]
+Values = Any
+"""A matrix of doubles, as an array or sparse."""
 Finding = tuple[str, str, str | None, dict[str, Any]]
 """Class, "yes" or "no", proof as text and witness, as in `ClassVerdict`."""
 Explored = tuple[list[Finding], str]
@@ -48,16 +53,23 @@ Explored = tuple[list[Finding], str]
 YES, NO = "yes", "no"
 PROGRAMME = 600
 """Largest order for which a linear programme is started."""
+LARGEST_DENSE = 600
+"""Order above which a matrix with few entries is stored as a sparse one."""
+FILLED = 0.1
+"""Largest share of entries other than zero in such a matrix."""
+BAND = 256
+"""Rows of a matrix whose pairs of entries are compared at once."""
 
 
 @dataclass(eq=False)
 class Structure:
-    """A matrix as doubles, `values` (n, n), the exact signs of its entries, and the rationals where available.
+    """A matrix as doubles, `values` (n, n), an array or sparse, the exact signs of its entries, and the rationals where
+    available.
 
     `late` tells whether something was omitted because it would have ended beyond the deadline.
     """
 
-    values: Array
+    values: Values
     signs: NDArray[np.int8]
     rationals: fmpq_mat | None
     deadline: float
@@ -65,7 +77,10 @@ class Structure:
 
     @staticmethod
     def of(matrix: Matrix, deadline: float, with_rationals: bool) -> "Structure":
-        return Structure(matrix.values, signs(matrix), matrix.exact if with_rationals else None, deadline)
+        found, n = signs(matrix), len(matrix.values)
+        few = n > LARGEST_DENSE and np.count_nonzero(found) <= FILLED * n * n
+        values = sparse.csr_array(matrix.values) if few else matrix.values
+        return Structure(values, found, matrix.exact if with_rationals else None, deadline)
 
     @staticmethod
     def of_rationals(M: fmpq_mat, deadline: float) -> "Structure":
@@ -76,7 +91,11 @@ class Structure:
 
     @property
     def order(self) -> int:
-        return len(self.values)
+        return int(self.values.shape[0])
+
+    @property
+    def is_sparse(self) -> bool:
+        return bool(sparse.issparse(self.values))
 
     def affordable(self, seconds: float) -> bool:
         in_time = clock() + seconds < self.deadline
@@ -84,8 +103,20 @@ class Structure:
         return in_time
 
     @cached_property
-    def symmetric(self) -> Array:
+    def symmetric(self) -> Values:
         return 0.5 * self.values + 0.5 * self.values.T
+
+    @cached_property
+    def pattern(self) -> Any:
+        """The signs as a sparse matrix."""
+        return sparse.csr_array(self.signs)
+
+    @cached_property
+    def positive(self) -> list[int] | None:
+        """The place of the first positive entry off the diagonal."""
+        entries = self.pattern.tocoo()
+        found = np.flatnonzero((entries.data > 0) & (entries.row != entries.col))
+        return [int(entries.row[found[0]]), int(entries.col[found[0]])] if len(found) else None
 
 
 def signs(matrix: Matrix) -> NDArray[np.int8]:
@@ -93,8 +124,8 @@ def signs(matrix: Matrix) -> NDArray[np.int8]:
     found = np.sign(matrix.values).astype(np.int8)
     for i, row in enumerate(matrix.written or ()):
         zeros = found[i] == 0
-        if zeros.any():
-            entries = row.split()
+        entries = row.split()
+        if entries.count("0") < zeros.sum():
             # Most entries are written in the same way.
             small = {x for x in set(compress(entries, zeros)) if _digits(x).strip("+-0.")}
             for j in np.flatnonzero(zeros) if small else ():
@@ -128,14 +159,12 @@ def findings(s: Structure) -> Iterator[Finding]:
 def _scanned(s: Structure) -> Iterator[Finding]:
     """Z; nonnegative matrices; a diagonal entry that is not positive; triangular matrices up to a permutation."""
     n, diagonal = s.order, np.diag(s.signs)
-    positive = np.argwhere((s.signs > 0) & ~np.eye(n, dtype=bool))
-    if len(positive):
-        entry = positive[0].tolist()
-        yield "Z", NO, None, {"entry": entry}
-        yield "M", NO, None, {"entry": entry}
+    if s.positive:
+        yield "Z", NO, None, {"entry": s.positive}
+        yield "M", NO, None, {"entry": s.positive}
     else:
         yield "Z", YES, "no entry off the diagonal is positive", {"by": "entries"}
-    if (s.signs >= 0).all():
+    if (s.pattern.data > 0).all():
         yield "copositive", YES, "no entry is negative", {"by": "entries"}
         if (diagonal > 0).all():
             yield "strictly_copositive", YES, "no entry is negative, and the diagonal is positive", {"by": "entries"}
@@ -150,14 +179,34 @@ def _scanned(s: Structure) -> Iterator[Finding]:
             yield "P0", NO, None, {"index_set": [int(lost[0])]}
             yield "copositive", NO, None, {"x": x}
         return
-    if csgraph.connected_components(sparse.csr_array(s.signs != 0), connection="strong")[0] == n:
+    if csgraph.connected_components(s.pattern, connection="strong")[0] == n:
         yield "P", YES, "triangular up to a permutation, with a positive diagonal", {"by": "entries"}
+    negative = _negative_pair(s.values)
+    if negative:
+        yield "P", NO, None, {"index_set": negative}
+        yield "P0", NO, None, {"index_set": negative}
+
+
+def _negative_pair(values: Values) -> list[int] | None:
+    """The rows of a principal minor of order two that is proved negative, the diagonal being positive."""
+    diagonal, n, is_sparse = values.diagonal(), values.shape[0], sparse.issparse(values)
+    band = n if is_sparse else BAND
     with np.errstate(over="ignore", invalid="ignore"):
-        product, other = np.outer(np.diag(s.values), np.diag(s.values)), s.values * s.values.T
-        negative = np.argwhere(product - other < -16 * np.finfo(float).eps * (product + np.abs(other)) - 1e-290)
-    if len(negative):
-        yield "P", NO, None, {"index_set": negative[0].tolist()}
-        yield "P0", NO, None, {"index_set": negative[0].tolist()}
+        for a in range(0, n, band):
+            rows, columns = values[a : a + band], values[:, a : a + band].T
+            if is_sparse:
+                pairs = sparse.coo_array(rows.multiply(columns))
+                i, j, other = pairs.row, pairs.col, pairs.data
+            else:
+                i, j = np.indices(rows.shape, sparse=True)
+                other = rows * columns
+            product = diagonal[a + i] * diagonal[j]
+            lost = product - other < -16 * np.finfo(float).eps * (product + np.abs(other)) - 1e-290
+            if lost.any():
+                k = np.argwhere(lost)[0]
+                i, j = (int(np.broadcast_to(x, lost.shape)[tuple(k)]) for x in (i, j))
+                return [a + i, j]
+    return None
 
 
 def _unit(n: int, i: int) -> list[str]:
@@ -168,19 +217,14 @@ def _dominated(s: Structure) -> Iterator[Finding]:
     """H_plus: C d > 0 for some d > 0, C the comparison matrix, or y^T C <= 0 for some y >= 0 that is not zero."""
     if (np.diag(s.signs) <= 0).any():
         return
-    C = -np.abs(s.values)
-    np.fill_diagonal(C, np.diag(s.values))
-    e = np.ones(s.order)
+    C, e = _comparison(s.values), np.ones(s.order)
     if (_lower(C, e) > 0).all():
         yield "H_plus", YES, "strictly row-dominant", {"d": exact_texts(e)}
         yield "S", YES, "M x > 0 for x >= 0", {"x": exact_texts(e)}
         return
-    if not s.affordable(SOLVE * product_seconds(s.order)):
+    d = _dominating(s, C)
+    if d is None:
         return
-    try:
-        d = np.linalg.solve(C, np.diag(C))
-    except np.linalg.LinAlgError:
-        d = -e
     if (d > 0).all() and (_lower(C, d) > 0).all():
         yield "H_plus", YES, "d > 0 makes the comparison matrix's rows dominant", {"d": exact_texts(d)}
         yield "S", YES, "M x > 0 for x >= 0", {"x": exact_texts(d)}
@@ -189,39 +233,66 @@ def _dominated(s: Structure) -> Iterator[Finding]:
     if y is None:
         return
     yield "H_plus", NO, None, {"y": exact_texts(y)}
-    x = _lost_dominance(s, C) if not (s.signs > np.eye(s.order)).any() else None
+    x = None if s.positive else _lost_dominance(s, C)
     if x is not None:
         yield "P", NO, None, {"x": exact_texts(x)}
 
 
-def _lost_dominance(s: Structure, C: Array) -> Array | None:
+def _comparison(values: Values) -> Values:
+    """The comparison matrix of one with a positive diagonal."""
+    if sparse.issparse(values):
+        return sparse.csr_array(2 * sparse.diags_array(values.diagonal()) - abs(values))
+    C = -np.abs(values)
+    np.fill_diagonal(C, np.diag(values))
+    return C
+
+
+def _dominating(s: Structure, C: Values) -> Array | None:
+    """An approximate C^-1 diag(C), negative where C is singular; None where it takes too long."""
+    if s.is_sparse:
+        d = sparse_form.solved(C, C.diagonal(), s.deadline)
+        if d is not None:
+            return d
+        C = C.toarray()
+    if not s.affordable(SOLVE * product_seconds(s.order)):
+        return None
+    try:
+        return np.linalg.solve(C, np.diag(C))
+    except np.linalg.LinAlgError:
+        return -np.ones(s.order)
+
+
+def _lost_dominance(s: Structure, C: Values) -> Array | None:
     """x >= 0 with (C x)_i < 0 where x_i > 0, by Perron vectors of the irreducible blocks; C x <= 0 elsewhere."""
-    N = -C / np.diag(C)
-    np.fill_diagonal(N, 0.0)
+    if s.is_sparse:
+        N = sparse.csr_array(sparse.eye_array(s.order) - C @ sparse.diags_array(1 / C.diagonal()))
+    else:
+        N = -C / np.diag(C)
+        np.fill_diagonal(N, 0.0)
     count, label = csgraph.connected_components(sparse.csr_array(N != 0), connection="strong")
     for k in np.argsort(-np.bincount(label, minlength=count)):
         a = np.flatnonzero(label == k)
         if len(a) == 1:
             return None
-        part, v = np.eye(len(a)) + N[np.ix_(a, a)], np.ones(len(a))
+        part, v = N[a][:, a], np.ones(len(a))
         for _ in range(200):
             if not s.affordable(0.0):
                 return None
-            v = part @ v
+            v = v + part @ v
             v /= v.max()
             # (N + I) v >= v makes C x <= 0 for x_i = v_i / c_ii.
             x = np.zeros(s.order)
-            x[a] = v / np.diag(C)[a]
+            x[a] = v / C.diagonal()[a]
             if (_lower(-C, x)[a] > 0).all():
                 return x
     return None
 
 
-def _lower(A: Array, x: Array) -> Array:
+def _lower(A: Values, x: Array) -> Array:
     """Proved lower bounds (n) of A x, the entries of A (n, n) rounded once."""
     n = len(x)
     with np.errstate(over="ignore", invalid="ignore"):
-        size = np.abs(A) @ np.abs(x) + n * 1e-300 * (1 + np.abs(x).max())
+        size = abs(A) @ np.abs(x) + n * 1e-300 * (1 + np.abs(x).max())
         return A @ x - (2 * n + 8) * np.finfo(float).eps * size
 
 
@@ -232,15 +303,10 @@ def exact_texts(x: Array) -> list[str]:
 
 def _form(s: Structure) -> Iterator[Finding]:
     """PD and PSD, copositive and strictly so."""
-    n, S = s.order, s.symmetric
-    if (
-        (np.diag(s.signs) > 0).all()
-        and s.affordable(FACTOR * product_seconds(n))
-        and proved_positive_definite(s.values)
-    ):
+    definite, x = _definite(s)
+    if definite:
         yield "PD", YES, "Cholesky factor with an error bound", {"by": "factors"}
         return
-    x = lowest_direction(S) if s.affordable(EIGENVALUES * product_seconds(n)) else None
     if x is not None and form_at(s.values, x) < 0:
         yield "PD", NO, None, {"x": exact_texts(x)}
         yield "PSD", NO, None, {"x": exact_texts(x)}
@@ -250,6 +316,25 @@ def _form(s: Structure) -> Iterator[Finding]:
             yield from _split(s)
         return
     yield from _semidefinite(s, s.rationals)
+
+
+def _definite(s: Structure) -> tuple[bool, Array | None]:
+    """Whether M is proved positive definite, and otherwise a direction in which its form may be negative."""
+    n, positive = s.order, bool((np.diag(s.signs) > 0).all())
+    if positive and s.is_sparse:
+        form = sparse_form.sparse_form(s.values, s.deadline)
+        if form is not None:
+            return form.factor is not None, form.direction
+    values = s.values.toarray() if s.is_sparse else s.values
+    if positive and s.affordable(FACTOR * product_seconds(n)):
+        if proved_positive_definite(values):
+            return True, None
+        x = pivot_direction(values)
+        if x is not None and form_at(values, x) < 0:
+            return False, x
+    if not s.affordable(EIGENVALUES * product_seconds(n)):
+        return False, None
+    return False, lowest_direction(0.5 * values + 0.5 * values.T)
 
 
 def _split(s: Structure) -> Iterator[Finding]:

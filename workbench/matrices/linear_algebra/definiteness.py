@@ -219,29 +219,69 @@ def independent_rows(S: NDArray) -> list[int]:
 def proved_positive_definite(M: NDArray) -> bool:
     """Whether a rigorous error bound proves x^T M x > 0 for all x != 0; M (n, n) holds exact entries rounded once.
 
-    For S the symmetric part and X a computed inverse of its Cholesky factor (triangular, no zero on the diagonal),
-    |I - X S X^T|_inf < 1 makes X S X^T and so S positive definite. Constants as in `minors._prove_positive`.
+    With u = 2^-53, a Cholesky factorisation of T that ends proves the smallest eigenvalue of T to be above -gamma tr T,
+    gamma = (n + 1) u / (1 - (n + 1) u) (Rump, BIT 46, 2006). T is the symmetric part less a diagonal that exceeds this,
+    with another margin for reciprocals in place of divisions, and the rounding of the symmetric part.
     """
-    n = len(M)
-    diagonal = np.diag(M)
-    # Within these limits, and those on X below, entries lost to underflow cannot matter.
-    if not ((diagonal > 1e-200) & (diagonal < 1e200)).all():
-        return False
-    # Powers of two bring the diagonal near one without rounding.
-    scale = np.exp2(-np.round(0.5 * np.log2(diagonal)))
-    with np.errstate(over="ignore", invalid="ignore"):
-        M = M * scale[:, None] * scale
-        S, size = 0.5 * M + 0.5 * M.T, 0.5 * np.abs(M) + 0.5 * np.abs(M).T
-    if not np.isfinite(size).all():
+    scaled = _scaled_form(M)
+    if scaled is None:
         return False
     try:
-        X = np.tril(linalg.solve_triangular(np.linalg.cholesky(S), np.eye(n), lower=True))
+        np.linalg.cholesky(_shifted(*scaled[:2]))
     except np.linalg.LinAlgError:
         return False
-    if not np.abs(X).max() < 1e50 or not (np.diag(X) > 0).all():
-        return False
-    rounding = (4 * n + 8) * np.finfo(float).eps * (np.abs(X) @ (size @ np.abs(X).sum(axis=0)))
-    return bool((np.abs(X @ S @ X.T - np.eye(n)).sum(axis=1) + rounding < 0.5).all())
+    return True
+
+
+def _scaled_form(M: NDArray) -> tuple[NDArray, NDArray, NDArray] | None:
+    """The symmetric part, scaled by powers of two to a diagonal near one, row sums of bounds of its entries' moduli, and
+    the scale.
+
+    None for a diagonal that is not positive, or beyond the limits where underflow cannot matter.
+    """
+    diagonal = np.diag(M)
+    if not ((diagonal > 1e-200) & (diagonal < 1e200)).all():
+        return None
+    scale = np.exp2(-np.round(0.5 * np.log2(diagonal)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        A = M * scale[:, None] * scale
+        S, size = 0.5 * A + 0.5 * A.T, np.abs(A)
+        size = 0.5 * size.sum(axis=1) + 0.5 * size.sum(axis=0)
+    return (S, size, scale) if np.isfinite(size).all() else None
+
+
+def _shifted(S: NDArray, size: NDArray) -> NDArray:
+    """S, whose rows err by eps `size` in all, less more than all rounding of its Cholesky factorisation."""
+    n, eps = len(S), np.finfo(float).eps
+    shift = eps * (n + 8) * np.trace(S) + 4 * eps * size
+    S[np.diag_indices(n)] -= shift
+    return S
+
+
+def pivot_direction(M: NDArray) -> NDArray | None:
+    """An integer x (n) at which elimination in the symmetric part of M (n, n) meets a pivot that is not positive.
+
+    The shifted form of `proved_positive_definite` is eliminated; None where all its pivots are positive.
+    """
+    scaled = _scaled_form(M)
+    if scaled is None:
+        return None
+    S, scale = _shifted(*scaled[:2]), scaled[2]
+    L, k = linalg.lapack.dpotrf(S, lower=1)
+    if k <= 0:
+        return None
+    x = np.zeros(len(S))
+    x[k - 1] = 1.0
+    if k > 1:
+        y = linalg.solve_triangular(L[: k - 1, : k - 1], -S[: k - 1, k - 1], lower=True)
+        x[: k - 1] = linalg.solve_triangular(L[: k - 1, : k - 1], y, lower=True, trans=1)
+    return whole_direction(x * scale)
+
+
+def whole_direction(x: NDArray) -> NDArray | None:
+    """A direction x (n) in whole numbers; None where it is not finite, or zero."""
+    most = np.abs(x).max()
+    return np.round(2.0**30 * x / most) if 0 < most < np.inf else None
 
 
 def lowest_direction(S: NDArray) -> NDArray | None:
@@ -250,7 +290,7 @@ def lowest_direction(S: NDArray) -> NDArray | None:
         v = linalg.eigh(S, subset_by_index=[0, 0])[1][:, 0]
     except np.linalg.LinAlgError:
         return None
-    return np.round(2.0**30 * v / np.abs(v).max())
+    return whole_direction(v)
 
 
 def form_at(A: NDArray, x: NDArray) -> float:

@@ -23,7 +23,7 @@ PRIME = 2**61 - 1
 """The rank modulo this number is seldom below the true one, and never above."""
 EXACT_SAMPLE_SECONDS = 1.7e-4
 """Time of that determinant on the machine where the costs below were measured."""
-SOLVE, EIGENVALUES, FACTOR, SINGULAR_VALUES = 1.0, 4.0, 6.0, 13.0
+SOLVE, EIGENVALUES, FACTOR, SINGULAR_VALUES = 1.0, 4.0, 1.0, 13.0
 """Cost of solving linear equations, of symmetric eigenvalues, of a proved Cholesky factor, and of singular values, in
 products of two matrices of that order: 1.5 times the measured values."""
 

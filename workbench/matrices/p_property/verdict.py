@@ -14,9 +14,10 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import ArrayLike, NDArray
 
-from workbench.engine.lazy import csgraph, sparse
+from workbench.engine.lazy import sparse
 from workbench.engine.timing import OutOfTimeError, clock
 from workbench.errors import DataError
+from workbench.matrices.linear_algebra.blocks import irreducible_blocks
 from workbench.matrices.linear_algebra.definiteness import (
     EXACT_SIZE,
     positive_definite,
@@ -53,7 +54,8 @@ def p_verdict(M: fmpq_mat, seconds: float = 10.0) -> PVerdict:
         return PVerdict("P", proof, tree=("diagonal", [1] * n))
     if n <= BY_SIZE:
         return by_minors(M, deadline)
-    blocks = irreducible_blocks(M)
+    nonzero = np.array([x != 0 for x in M.entries()]).reshape(n, n)
+    blocks = irreducible_blocks(sparse.csr_array(nonzero))
     if len(blocks) == 1:
         return by_walk_and_tree(M, deadline)
     return _by_blocks(M, blocks, deadline)
@@ -89,25 +91,6 @@ def p_verdict_of(M: ArrayLike, seconds: float = 10.0) -> PVerdict:
     """`p_verdict` of the matrix M (n, n) of doubles, taken as exact numbers."""
     rows = np.asarray(M, dtype=float).tolist()
     return p_verdict(fmpq_mat([[fmpq(*x.as_integer_ratio()) for x in row] for row in rows]), seconds)
-
-
-def irreducible_blocks(M: fmpq_mat) -> list[list[int]]:
-    """Index sets of the diagonal blocks of M's block triangular form, M_ij = 0 where i's block comes after j's."""
-    nonzero = np.array([x != 0 for x in M.entries()]).reshape(M.nrows(), -1)
-    count, label = csgraph.connected_components(sparse.csr_array(nonzero), connection="strong")
-    # An order of the blocks in which edges i -> j never go back: by the number of reachable blocks.
-    reach = np.zeros((count, count), dtype=int)
-    i, j = np.nonzero(nonzero)
-    reach[label[i], label[j]] = 1
-    np.fill_diagonal(reach, 0)
-    before = reach.sum(axis=0)
-    order: list[int] = []
-    while len(order) < count:
-        sources = np.flatnonzero(before == 0)
-        order += sources.tolist()
-        before[sources] = -1
-        before -= reach[sources].sum(axis=0)
-    return [np.flatnonzero(label == b).tolist() for b in order]
 
 
 def _by_blocks(M: fmpq_mat, blocks: list[list[int]], deadline: float) -> PVerdict:
