@@ -8,15 +8,18 @@ names to exact numbers, indices counting from zero; docs/certificates.md lists t
 from fractions import Fraction
 from typing import Any
 
-from workbench.certificates import factors, repetition
+from workbench.certificates import blocks, factors, repetition, sparse_factors
 from workbench.certificates.cones import check_cones
 from workbench.certificates.documents import check_fields
 from workbench.certificates.exact import (
+    AnyRows,
     Rows,
     Vector,
     determinant,
     dot,
     indices,
+    is_sparse,
+    nonzeros,
     part,
     rational,
     symmetric,
@@ -53,10 +56,31 @@ FORMS: dict[tuple[str, str | None], tuple[str, ...]] = {
 `factors` has separate fields."""
 
 
-def check_class(M: Rows, name: str, verdict: str, support: Support, known: dict[str, str]) -> None:
+def check_class(M: AnyRows, name: str, verdict: str, support: Support, known: dict[str, Any]) -> None:
     """Raise RefusedError unless the support proves the verdict, "yes" or "no", on the class, given `known` verdicts."""
     if verdict not in ("yes", "no"):
         raise RefusedError(f"{str(verdict)[:20]!r} is not a verdict on a class, yes or no")
+    by = support.get("by")
+    if by == "blocks":
+        blocks.check_class(name, verdict, support, known)
+    elif is_sparse(M):
+        _check_large(M, name, verdict, support, known)
+    else:
+        _check_written_out(M, name, verdict, support, known)
+
+
+def _check_large(M: AnyRows, name: str, verdict: str, support: Support, known: dict[str, Any]) -> None:
+    """The forms of support whose check needs the entries other than zero only."""
+    if support.get("by") == "sparse_cholesky":
+        sparse_factors.check(M, name, verdict, support)
+        return
+    short = {"implication", "entries"} if verdict == "yes" else {"implication"}
+    if support.get("by") not in (None, *short) or "cover" in support or (verdict == "yes" and "index_set" in support):
+        raise RefusedError(f"a large matrix cannot be proved {name} by these fields: {', '.join(support)[:60]}")
+    _check_written_out(M, name, verdict, support, known)
+
+
+def _check_written_out(M: Rows, name: str, verdict: str, support: Support, known: dict[str, Any]) -> None:
     by = support.get("by")
     if verdict == "yes" and isinstance(by, str) and by in factors.FIELDS:
         factors.check(M, name, support)
@@ -118,42 +142,53 @@ def _check_yes(M: Rows, name: str, support: Support) -> None:
         raise RefusedError(f"a yes to {name} cannot be proved by {by!r}")
 
 
-def comparison(M: Rows) -> Rows:
+def comparison(M: AnyRows) -> AnyRows:
     """m_ii on the diagonal, -|m_ij| off it."""
-    return [[x if i == j else -abs(x) for j, x in enumerate(row)] for i, row in enumerate(M)]
+    changed = [{j: x if i == j else -abs(x) for j, x in nonzeros(row)} for i, row in enumerate(M)]
+    return changed if is_sparse(M) else [[*row.values()] for row in changed]
 
 
-def _is_z(M: Rows) -> bool:
-    return all(x <= 0 for i, row in enumerate(M) for j, x in enumerate(row) if i != j)
+def _is_z(M: AnyRows) -> bool:
+    return all(x <= 0 for i, row in enumerate(M) for j, x in nonzeros(row) if i != j)
 
 
-def _is_triangular(M: Rows) -> bool:
+def _is_triangular(M: AnyRows) -> bool:
     """Whether M is triangular up to a permutation, with positive diagonal: rows with a diagonal entry only drop out."""
     n = len(M)
-    left = [sum(1 for j in range(n) if j != i and M[i][j]) for i in range(n)]
-    users = [[i for i in range(n) if i != j and M[i][j]] for j in range(n)]
+    others = [[j for j, x in nonzeros(row) if x and j != i] for i, row in enumerate(M)]
+    left: list[int] = [len(row) for row in others]
+    users: list[list[int]] = [[] for _ in M]
+    for i, row in enumerate(others):
+        for j in row:
+            users[j].append(i)
     ended = [i for i in range(n) if not left[i]]
     for j in ended:
         for i in users[j]:
             left[i] -= 1
             if not left[i]:
                 ended.append(i)
-    return len(ended) == n and all(M[i][i] > 0 for i in range(n))
+    return len(ended) == n and min(_diagonal(M)) > 0
 
 
-def _is_weakly_dominant(S: Rows) -> bool:
+def _diagonal(M: AnyRows) -> Vector:
+    return [row.get(i, Fraction(0)) if isinstance(row, dict) else row[i] for i, row in enumerate(M)]
+
+
+def _is_weakly_dominant(S: AnyRows) -> bool:
     """Whether no diagonal entry is below the sum of the absolute values of the others in its row."""
-    return all(2 * row[i] >= sum(map(abs, row)) for i, row in enumerate(S))
+    return all(2 * d >= sum(abs(x) for _, x in nonzeros(row)) for d, row in zip(_diagonal(S), S, strict=True))
+
+
+def _is_nonnegative(S: AnyRows) -> bool:
+    return all(x >= 0 for row in S for _, x in nonzeros(row))
 
 
 ENTRIES = {
     "Z": _is_z,
     "P": _is_triangular,
     "PSD": lambda M: _is_weakly_dominant(symmetric(M)),
-    "copositive": lambda M: all(x >= 0 for row in symmetric(M) for x in row),
-    "strictly_copositive": lambda M: all(
-        x > 0 if i == j else x >= 0 for i, row in enumerate(symmetric(M)) for j, x in enumerate(row)
-    ),
+    "copositive": lambda M: _is_nonnegative(symmetric(M)),
+    "strictly_copositive": lambda M: _is_nonnegative(symmetric(M)) and min(_diagonal(M)) > 0,
 }
 
 
@@ -161,7 +196,8 @@ def _check_no(M: Rows, name: str, support: Support) -> None:
     n = len(M)
     if "entry" in support and name in ("Z", "M"):
         entry = indices(support["entry"], n, "the entry")
-        if len(entry) != 2 or not M[entry[0]][entry[1]] > 0:
+        # Two different indices: the second row and column of the submatrix are those of the entry.
+        if len(entry) != 2 or not part(M, entry)[0][1] > 0:
             raise RefutedError(f"{entry} is not a positive entry off the diagonal")
     elif name in ("S", "H_plus", "M") and "y" in support:
         y, of = vector(support["y"], n, "y"), comparison(M) if name == "H_plus" else M

@@ -7,11 +7,15 @@ from fractions import Fraction
 from operator import mul
 from typing import Any
 
-from workbench.certificates.limits import DIGITS, check_time
-from workbench.certificates.outcomes import RefusedError
+from workbench.certificates.limits import DIGITS, ORDER, check_time
+from workbench.certificates.outcomes import RefusedError, TooLongError
 
 Vector = list[Fraction]
 Rows = list[Vector]
+SparseRows = list[dict[int, Fraction]]
+"""A large matrix: the entries of each row other than zero, by their columns."""
+AnyRows = Any
+"""Rows, or SparseRows: what takes them visits the entries by `nonzeros`."""
 Integers = list[list[int]]
 
 NUMBER = re.compile(r"(-?)([0-9]+)(?:/([0-9]+))?")
@@ -70,9 +74,19 @@ def indices(given: Any, n: int, what: str) -> list[int]:
     return found
 
 
-def times(M: Rows, x: Vector) -> Vector:
+def is_sparse(M: AnyRows) -> bool:
+    """Whether the rows hold the entries other than zero only."""
+    return isinstance(M[0], dict)
+
+
+def nonzeros(row: Vector | dict[int, Fraction]) -> Iterable[tuple[int, Fraction]]:
+    """The entries of a row with their columns, all those other than zero among them."""
+    return row.items() if isinstance(row, dict) else enumerate(row)
+
+
+def times(M: AnyRows, x: Vector) -> Vector:
     """M x."""
-    return [dot(row, x) for row in M]
+    return [dot([*row.values()], [x[j] for j in row]) if isinstance(row, dict) else dot(row, x) for row in M]
 
 
 def dot(x: Vector, y: Vector) -> Fraction:
@@ -85,22 +99,36 @@ def dot(x: Vector, y: Vector) -> Fraction:
     return total
 
 
-def transposed(M: Rows) -> Rows:
+def transposed(M: AnyRows) -> AnyRows:
     """M^T."""
-    return [list(column) for column in zip(*M, strict=True)]
+    if not is_sparse(M):
+        return [list(column) for column in zip(*M, strict=True)]
+    found: SparseRows = [{} for _ in M]
+    for i, row in enumerate(M):
+        check_time()
+        for j, x in nonzeros(row):
+            found[j][i] = x
+    return found
 
 
-def part(M: Rows, a: list[int]) -> Rows:
-    """The principal submatrix M_aa."""
-    return [[M[i][j] for j in a] for i in a]
+def part(M: AnyRows, a: list[int]) -> Rows:
+    """The principal submatrix M_aa. TooLongError for more than `ORDER` rows of a large matrix."""
+    if is_sparse(M) and len(a) > ORDER:
+        raise TooLongError(f"a principal submatrix of {len(a)} rows; at most {ORDER} are written out")
+    return [[row.get(j, Fraction(0)) if isinstance(row, dict) else row[j] for j in a] for row in (M[i] for i in a)]
 
 
-def symmetric(M: Rows) -> Rows:
+def symmetric(M: AnyRows) -> AnyRows:
     """M + M^T."""
-    found = []
+    found: Any = []
     for row, column in zip(M, transposed(M), strict=True):
         check_time()
-        found.append([x + y for x, y in zip(row, column, strict=True)])
+        if isinstance(row, dict):
+            found.append(dict(column))
+            for j, x in row.items():
+                found[-1][j] = found[-1].get(j, Fraction(0)) + x
+        else:
+            found.append([x + y for x, y in zip(row, column, strict=True)])
     return found
 
 

@@ -80,8 +80,8 @@ def _check_cholesky(S: Rows, support: dict[str, Any]) -> None:
     rows = support.get("G")
     if not isinstance(rows, list) or len(rows) != n:
         raise RefusedError(f"G has not {n} rows")
-    rows = [_integers(row, i + 1, f"row {i} of G") for i, row in enumerate(rows)]
-    powers, [bits] = _integers(support.get("powers"), n, "powers"), _integers([support.get("bits")], 1, "bits")
+    rows = [whole_numbers(row, i + 1, f"row {i} of G") for i, row in enumerate(rows)]
+    powers, [bits] = whole_numbers(support.get("powers"), n, "powers"), whole_numbers([support.get("bits")], 1, "bits")
     if max(abs(x) for x in (*powers, bits)) > LARGEST_POWER:
         raise TooLongError(f"a power of two exceeds {LARGEST_POWER}")
     product, unit = gram(rows), Fraction(4) ** -bits
@@ -100,7 +100,8 @@ def _check_cholesky(S: Rows, support: dict[str, Any]) -> None:
         raise RefutedError(f"what G leaves of the matrix is not diagonally dominant in row {weak}")
 
 
-def _integers(given: Any, length: int, what: str) -> list[int]:
+def whole_numbers(given: Any, length: int, what: str) -> list[int]:
+    """Integers in a list of this length."""
     if not isinstance(given, list) or len(given) != length or not all(type(x) is int for x in given):
         raise RefusedError(f"{what}: {length} integers are needed")
     return given

@@ -9,8 +9,12 @@ exists, kind  "no impulse"   r = 0 is a solution
               "definite"     W + W^T is positive definite, by `factors`
               "solution"     r satisfies Coulomb's law
               "enclosure"    a box of modes, centre, radii and C holds a solution, by `contact_modes`
+              "islands"      every one of the `islands`, each {contacts, support}, has a solution
 none, kind    "self-stress"  r in K (Coulomb's law: without tangential part) has W^T r = 0 and q . r < 0
               "cover"        in the plane: the LCP of Stewart and Trinkle has no solution (`solutions`)
+              "island"       some `contacts`, whose velocities depend on their own impulses only, have none
+
+Islands are contacts whose velocities depend on their own impulses only. A large W needs islands, or r = 0.
 """
 
 from dataclasses import dataclass
@@ -21,10 +25,15 @@ from workbench.certificates import factors
 from workbench.certificates.contact_modes import check_enclosure
 from workbench.certificates.documents import check_fields
 from workbench.certificates.exact import (
+    AnyRows,
     Rows,
     Vector,
     dot,
+    indices,
     is_positive_semidefinite,
+    is_sparse,
+    nonzeros,
+    part,
     symmetric,
     times,
     transposed,
@@ -42,6 +51,8 @@ FIELDS = {
     ("exists", "definite"): ("factors",),
     ("exists", "solution"): ("r",),
     ("exists", "enclosure"): ("modes", "centre", "radii", "C"),
+    ("exists", "islands"): ("islands",),
+    ("none", "island"): ("contacts", "support"),
     ("none", "self-stress"): ("r",),
     ("none", "cover"): ("cover",),
 }
@@ -52,7 +63,7 @@ FIELDS = {
 class Friction:
     """The data of a friction problem, of consistent sizes, and its cones."""
 
-    W: Rows
+    W: AnyRows
     q: Vector
     mu: Vector
     d: int
@@ -61,6 +72,15 @@ class Friction:
         """(y_n, y_t, mu) of every contact."""
         r, d = len(self.mu), self.d
         return [(y[i], y[r + d * i : r + d * (i + 1)], self.mu[i]) for i in range(r)]
+
+    def island(self, contacts: list[int]) -> "Friction":
+        """The problem of these contacts alone. RefusedError if an impulse of another contact changes a velocity."""
+        r, d = len(self.mu), self.d
+        rows = [*contacts, *(r + d * i + k for i in contacts for k in range(d))]
+        own = set(rows)
+        if any(x and j not in own for i in rows for j, x in nonzeros(self.W[i])):
+            raise RefutedError(f"the velocity of a contact of {contacts[:3]} depends on the impulse of another contact")
+        return Friction(part(self.W, rows), [self.q[i] for i in rows], [self.mu[i] for i in contacts], d)
 
     def in_dual(self, u: Vector, interior: bool = False, mu: bool = True) -> bool:
         """Whether u_n >= mu |u_t| at every contact, or > in the interior; without mu, u_n >= 0."""
@@ -81,7 +101,18 @@ def check_existence(p: Friction, law: str, verdict: Any, support: dict[str, Any]
     if not isinstance(kind, str) or not isinstance(verdict, str) or (verdict, kind) not in FIELDS:
         raise RefusedError(f"{str(verdict)[:20]!r} cannot be proved by {str(kind)[:20]!r}")
     check_fields(support, ("kind", *FIELDS[verdict, kind]), "the support")
-    if kind == "no impulse":
+    if is_sparse(p.W) and kind not in ("no impulse", "islands", "island"):
+        raise RefusedError(f"{verdict!r} cannot be proved by {kind!r} for a large W")
+    if kind == "islands":
+        _check_islands(p, law, support["islands"])
+        holds = True
+    elif kind == "island":
+        contacts = indices(support["contacts"], len(p.mu), "the contacts")
+        if not contacts or not isinstance(support["support"], dict):
+            raise RefusedError("an island needs contacts and a support")
+        check_existence(p.island(contacts), law, verdict, support["support"])
+        holds = True
+    elif kind == "no impulse":
         holds = p.in_dual(p.q, mu=not coulomb)
     elif kind in ("interior", "polyhedral"):
         holds = _reaches_inside(p, vector(support["x"], n, "x"), kind)
@@ -104,6 +135,22 @@ def check_existence(p: Friction, law: str, verdict: Any, support: dict[str, Any]
         raise RefusedError(f"{verdict!r} cannot be proved by {kind!r} for this law and {p.d} tangents")
     if not holds:
         raise RefutedError(f"the {kind} does not prove it")
+
+
+def _check_islands(p: Friction, law: str, islands: Any) -> None:
+    """Raise RefusedError unless the islands share out all contacts and each is proved to have a solution."""
+    if not isinstance(islands, list):
+        raise RefusedError("the islands are not a list")
+    seen: list[int] = []
+    for island in islands:
+        check_fields(island, ("contacts", "support"), "an island")
+        contacts = indices(island["contacts"], len(p.mu), "the contacts")
+        if not contacts or not isinstance(island["support"], dict):
+            raise RefusedError("an island needs contacts and a support")
+        check_existence(p.island(contacts), law, "exists", island["support"])
+        seen += contacts
+    if sorted(seen) != list(range(len(p.mu))):
+        raise RefusedError("the islands do not share out all contacts")
 
 
 def _reaches_inside(p: Friction, x: Vector, kind: str) -> bool:

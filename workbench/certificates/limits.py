@@ -12,13 +12,15 @@ LARGEST = 200_000_000
 """Largest size of a certificate [bytes]."""
 MOST_VALUES = 10_000_000
 """Largest number of numbers, strings, lists and objects in a certificate."""
-DEPTH = 13
-"""Largest nesting depth of lists and objects; the proof of a member of a box, by a tree of quotients, needs 12."""
+DEPTH = 18
+"""Largest nesting depth of lists and objects; a tree on a block of an island needs 17."""
 DIGITS = 20_000
 """Largest number of digits of a numerator or denominator."""
 WHOLE_DIGITS = 4000
 """Largest number of digits of an unquoted JSON number; Python reads 4300 at once."""
 ORDER = 600
+"""Largest number of rows of a matrix that is written out with its zeros."""
+LARGEST_SIDE = 5000
 """Largest number of rows of a matrix."""
 DIMENSIONS = 4
 """Largest number of parameters that vary."""

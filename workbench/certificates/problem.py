@@ -2,10 +2,11 @@
 
 The fields determine the kind of problem; others are not allowed:
 
-{M}                     a matrix (n, n)
+{M}                     a matrix (n, n), by its rows, or of any order {n, rows}: columns and entries other than zero
 {M, q}                  the LCP 0 <= z  perp  M z + q >= 0
 {M, q, lower, upper}    the MLCP with bounds, each a number or null where there is none
-{W, q, mu, d}           a friction problem: normals first, then d tangents contact by contact, mu (r) >= 0
+{W, q, mu, d}           a friction problem, W in either form: normals first, then d tangents contact by contact,
+                        mu (r) >= 0
 {M, radius, members}    a box of matrices around M: "all" of them, or the "symmetric" ones
 {M, q, radius, q_radius, members}       the LCP with M of this box and q within q_radius
 {functions, parameters, ranges}         sliding contacts: the name of their functions in `mechanisms`, the parameters
@@ -16,8 +17,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from workbench.certificates.exact import Rows, Vector, rational, transposed, vector
-from workbench.certificates.limits import DIMENSIONS, ORDER
+from workbench.certificates.documents import check_fields
+from workbench.certificates.exact import AnyRows, Rows, SparseRows, Vector, indices, rational, transposed, vector
+from workbench.certificates.limits import DIMENSIONS, LARGEST_SIDE, ORDER
 from workbench.certificates.outcomes import RefusedError
 
 KINDS = {
@@ -30,6 +32,9 @@ KINDS = {
     ("functions", "parameters", "ranges"): "sliding contacts",
 }
 """The kind of problem by its fields in alphabetical order."""
+
+LARGE = "large matrix"
+"""The kind of a matrix that is given by its entries other than zero."""
 
 Bounds = list[Fraction | None]
 
@@ -48,11 +53,12 @@ class Problem:
     """The data of the claims; None for data that this kind of problem does not have.
 
     M (n, n) is the matrix, W of a friction problem; q (n); lower, upper (n) with None for no bound; mu (r), d tangents;
-    radius (n, n) and q_radius (n) of uncertain data, and whether only symmetric members count; `sliding` contacts.
+    radius (n, n) and q_radius (n) of uncertain data, and whether only symmetric members count; `sliding` contacts. Of a
+    "large matrix" the rows hold the entries other than zero.
     """
 
     kind: str
-    M: Rows
+    M: AnyRows
     q: Vector | None = None
     lower: Bounds | None = None
     upper: Bounds | None = None
@@ -77,6 +83,12 @@ def read_problem(given: Any) -> Problem:
         return Problem(kind, [], sliding=_ranges(given))
     name = "W" if kind == "friction problem" else "M"
     rows = given[name]
+    if kind == "matrix" and isinstance(rows, dict):
+        return Problem(LARGE, _large(rows))
+    if kind == "friction problem" and isinstance(rows, dict):
+        W = _large(rows)
+        friction = _friction(given["mu"], given["d"], len(W))
+        return Problem(kind, W, vector(given["q"], len(W), "q"), None, None, *friction)
     if not isinstance(rows, list) or not 0 < len(rows) <= ORDER:
         raise RefusedError(f"{name} is not a list of 1 to {ORDER} rows")
     n = len(rows)
@@ -130,6 +142,24 @@ def _ranges(given: dict[str, Any]) -> Ranges:
     if not 0 < len(found) <= DIMENSIONS:
         raise RefusedError(f"from 1 to {DIMENSIONS} ranges are read")
     return Ranges(functions, {name: rational(x) for name, x in parameters.items()}, found)
+
+
+def _large(given: dict[str, Any]) -> SparseRows:
+    """The rows of {n, rows}, each a pair of lists: columns, and entries other than zero."""
+    check_fields(given, ("n", "rows"), "M")
+    n, rows = given["n"], given["rows"]
+    if type(n) is not int or not 0 < n <= LARGEST_SIDE or not isinstance(rows, list) or len(rows) != n:
+        raise RefusedError(f"M does not have a number n of rows, from 1 to {LARGEST_SIDE}, and n rows")
+    found = []
+    for i, row in enumerate(rows):
+        if not isinstance(row, list) or len(row) != 2:
+            raise RefusedError(f"row {i} of M is not a pair of lists")
+        columns = indices(row[0], n, f"the columns of row {i} of M")
+        entries = vector(row[1], len(columns), f"row {i} of M")
+        if not all(entries):
+            raise RefusedError(f"row {i} of M has an entry that is zero")
+        found.append(dict(zip(columns, entries, strict=True)))
+    return found
 
 
 def _bounds(lower: Any, upper: Any, n: int) -> tuple[Bounds, Bounds]:

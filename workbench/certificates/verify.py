@@ -6,12 +6,13 @@ No module here imports anything that finds verdicts. The format is that of docs/
 from collections.abc import Callable
 from typing import Any
 
+from workbench.certificates import blocks
 from workbench.certificates.bounded import check_uniqueness
 from workbench.certificates.boxes import BOX_CLASSES, Box, check_box_class, check_rank
 from workbench.certificates.classes import CLASSES, check_class, check_indefinite
 from workbench.certificates.distance import check_distance
-from workbench.certificates.documents import admit, check_fields
-from workbench.certificates.exact import rank, rational
+from workbench.certificates.documents import CLAIM_FIELDS, admit, check_fields
+from workbench.certificates.exact import AnyRows, is_sparse, rank, rational
 from workbench.certificates.friction import LAWS, Friction, check_existence
 from workbench.certificates.limits import SECONDS, check_time, within
 from workbench.certificates.maps import check_map
@@ -26,13 +27,14 @@ from workbench.certificates.outcomes import (
     TooLongError,
     printable,
 )
-from workbench.certificates.problem import Problem, common, read_problem
+from workbench.certificates.problem import LARGE, Problem, common, read_problem
 from workbench.certificates.solutions import check_solutions
 from workbench.certificates.uncertain import Uncertain, check_basis, check_bounds, check_solvable
 
 Claim = dict[str, Any]
 Support = dict[str, Any]
 Known = dict[str, Any]
+"""Verified verdicts on classes, and those on the blocks of the matrix."""
 Check = Callable[[Problem, Any, Support, Known], None]
 
 
@@ -52,8 +54,9 @@ def verify(document: Any, given: Problem | None = None, seconds: float = SECONDS
         return _findings(problem if given is None else common(problem, given), document["claims"])
 
 
-def _findings(problem: Problem, claims: list[Claim]) -> list[Finding]:
-    known: Known = {}
+def _findings(problem: Problem, claims: list[Claim], known: Known | None = None) -> list[Finding]:
+    """The outcomes of the claims in order; `known` gets the verified verdicts."""
+    known = {} if known is None else known
     found: dict[int, Finding] = {}
     while True:
         # A claim that depends on others is tried again as long as more of them are verified.
@@ -79,7 +82,8 @@ def _checked(problem: Problem, claim: Claim, known: Known) -> Finding:
         if not isinstance(support, dict):
             raise RefusedError("the support is not an object")
         check(problem, verdict, support, known)
-        known[about] = verdict
+        # The check of "blocks" has noted the verdicts on them.
+        known.setdefault(about, verdict)
     except PremiseError:
         raise
     except RefutedError as why:
@@ -141,6 +145,23 @@ def _check_uniqueness(problem: Problem, verdict: Any, support: Support, _known: 
     check_uniqueness(problem.M, problem.lower or [], problem.upper or [], verdict, support)
 
 
+def _check_blocks(problem: Problem, verdict: Any, support: Support, known: Known) -> None:
+    blocks.check(problem.M, verdict, support, known, _judged)
+
+
+def _judged(M: AnyRows, claims: list[Claim]) -> Known:
+    """The verdicts on a block that are verified. RefutedError if a claim on it is refuted."""
+    for claim in claims:
+        check_fields(claim, CLAIM_FIELDS, "a claim on a block")
+        if not isinstance(claim["about"], str):
+            raise RefusedError("what a claim on a block is about is not a text")
+    known: Known = {}
+    for found in _findings(Problem(LARGE if is_sparse(M) else "matrix", M), claims, known):
+        if found.result == REFUTED:
+            raise RefutedError(f"the claim on {found.about} of a block of {len(M)} rows: {found.reason}")
+    return known
+
+
 def _check_existence(law: str) -> Check:
     def check(problem: Problem, verdict: Any, support: Support, _known: Known) -> None:
         friction = Friction(problem.M, problem.q or [], problem.mu or [], problem.d or 0)
@@ -181,10 +202,14 @@ def _check_map(problem: Problem, verdict: Any, support: Support, _known: Known) 
     check_map(problem.sliding, verdict, support)
 
 
-OF_MATRICES: dict[str, Check] = {
+OF_LARGE_MATRICES: dict[str, Check] = {
     **{name: _check_class(name) for name in CLASSES},
-    "rank": _check_rank,
+    "blocks": _check_blocks,
     "indefinite": lambda problem, verdict, support, _known: check_indefinite(problem.M, verdict, support),
+}
+OF_MATRICES: dict[str, Check] = {
+    **OF_LARGE_MATRICES,
+    "rank": _check_rank,
     "distance_to_degenerate": lambda problem, verdict, support, _known: check_distance(problem.M, verdict, support),
     "distance_to_non_p": _check_distance_to_non_p,
 }
@@ -194,6 +219,7 @@ OF_BOXES: dict[str, Check] = {
 }
 CLAIMS: dict[str, dict[str, Check]] = {
     "matrix": OF_MATRICES,
+    LARGE: OF_LARGE_MATRICES,
     "LCP": {**OF_MATRICES, "solutions": _check_solutions},
     "MLCP": {"uniqueness": _check_uniqueness},
     "friction problem": {law: _check_existence(law) for law in LAWS},

@@ -150,7 +150,7 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
         replaced(o.picture) if o.picture else nullcontext() as drawing,
     ):
         with CommandProgress(quiet=False) as report:
-            found = check_problem(name_of(o.file), M, q, _for_verdicts(o, deadline, len(M.values)), report)
+            found = check_problem(name_of(o.file), M, q, _for_verdicts(o, deadline, len(M.values), M.nonzero), report)
         if proofs:
             document = found.certificate(seconds_left(deadline, PROOFS if page else 1.0))
             proofs.write_text(json.dumps(document, indent=1), "utf-8")
@@ -215,13 +215,16 @@ def _widened(o: argparse.Namespace, M: Any, q: Any) -> tuple[Any, Any]:
     return IntervalMatrix(box.centre, box.radius, o.symmetric), right
 
 
-def _for_verdicts(o: argparse.Namespace, deadline: float, n: int) -> float:
-    """Seconds for the verdicts on n unknowns: the time left after reading, less that reserved for proofs."""
+def _for_verdicts(o: argparse.Namespace, deadline: float, n: int, entries: int) -> float:
+    """Seconds for the verdicts on n unknowns: the time left after reading, less that reserved for proofs.
+
+    `entries` of the matrix are not zero.
+    """
     from workbench.diagnostics.certificate import writing_seconds
     from workbench.engine.timing import seconds_left
 
     left = seconds_left(deadline, 1.0)
-    kept = max(PROOFS * left, writing_seconds(n)) if o.certificate or o.out else 0.0
+    kept = max(PROOFS * left, writing_seconds(n, entries)) if o.certificate or o.out else 0.0
     return max(0.0, left - kept)
 
 
@@ -238,7 +241,7 @@ def _check_posed(o: argparse.Namespace, posed: Any, deadline: float) -> None:
         replaced(o.out) if o.out else nullcontext() as page,
         replaced(o.certificate) if o.certificate else nullcontext() as proofs,
     ):
-        found = check_posed_problem(name_of(o.file), posed, _for_verdicts(o, deadline, posed.size))
+        found = check_posed_problem(name_of(o.file), posed, _for_verdicts(o, deadline, posed.size, 0))
         if proofs:
             proofs.write_text(json.dumps(found.certificate(seconds_left(deadline, 1.0)), indent=1), "utf-8")
         if page:

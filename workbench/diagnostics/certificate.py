@@ -1,5 +1,6 @@
 """The certificate of a check: its problem, and every verdict with its proof, in the format of docs/certificates.md."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -7,12 +8,17 @@ from flint import fmpq, fmpq_mat
 
 from workbench.arrays import Array
 from workbench.certificates.documents import Entry, signed
+from workbench.diagnostics.friction_check import island_problem
 from workbench.diagnostics.problem_check import in_rationals
+from workbench.engine.lazy import sparse
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock
 from workbench.errors import DataError
 from workbench.matrices.classes.q_matrix import unsolvable
+from workbench.matrices.classes.structure import nonzeros
 from workbench.matrices.linear_algebra.factors import factors, split
 from workbench.matrices.linear_algebra.rationals import as_text, exact
+from workbench.matrices.linear_algebra.sparse_form import BITS, sparse_form
+from workbench.matrices.solutions.existence import rational_friction
 from workbench.matrices.solutions.friction_cones import RationalFriction, planar_lcp
 from workbench.matrices.solutions.solution_cover import cover, support_of
 from workbench.matrices.solutions.solution_set import Piece, SolutionSet
@@ -21,10 +27,17 @@ from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionP
 from workbench.readers.matrix import Matrix
 
 LARGEST = 600
-"""Largest order for which a certificate is written: it contains all entries of M."""
+"""Largest order for which a certificate contains all entries of M; beyond, those other than zero."""
+MOST_ENTRIES = 1_000_000
+"""Largest number of entries other than zero of a larger matrix."""
+MULTIPLICATIONS = 50_000_000
+"""Largest number of products of a sparse factor: the verifier takes 20 s for these."""
 
 ENTRY_SECONDS = 2.5e-6
 """Seconds to write an entry of M, twice: for the digest and for the file."""
+
+LONG = ("tree", "factors", "cones")
+"""Proofs that a check keeps in a short form."""
 
 Posed = MLCP | FrictionProblem | GlobalFrictionProblem
 
@@ -33,18 +46,38 @@ def certificate(matrix: Matrix, q: Matrix | None, result: Entry, seconds: float 
     """The JSON-ready certificate of the result of `check` for this matrix (n, n) and q (n, 1).
 
     A verdict whose proof could not be written within `seconds`, M itself included, is omitted and listed in "left_out"
-    with the reason. Raises DataError for a matrix that is not square or larger than `LARGEST`.
+    with the reason. Beyond order `LARGEST` there are no claims on q. Raises DataError for a matrix that is not square,
+    and for one beyond this order with more than `MOST_ENTRIES` entries other than zero.
     """
     n = matrix.values.shape[0]
-    if result["p_matrix"] is None or n > LARGEST:
+    if result["p_matrix"] is None:
         shape = " x ".join(map(str, matrix.values.shape))
-        raise DataError(f"the matrix is {shape}; certificates are written for square ones up to order {LARGEST}")
-    M, vector = matrix.exact, None if q is None else q.exact.entries()
+        raise DataError(f"the matrix is {shape}; certificates are written for square ones")
+    entries = matrix.nonzero
+    if n > LARGEST and entries > MOST_ENTRIES:
+        raise DataError(
+            f"the matrix is {n} x {n} with {entries} entries other than zero; certificates are written up to order "
+            f"{LARGEST}, or {MOST_ENTRIES} such entries"
+        )
+    large = n > LARGEST
+    claims, left_out = _claims(
+        matrix, None if large else q, result, clock() + seconds - writing_seconds(n, entries), seconds
+    )
+    if large:
+        return signed({"M": _large(matrix)}, claims, left_out)
+    problem: Entry = {"M": _rows(matrix.exact)}
+    return signed(problem if q is None else problem | {"q": as_text(q.exact.entries())}, claims, left_out)
+
+
+def _claims(
+    matrix: Matrix, q: Matrix | None, result: Entry, deadline: float, seconds: float
+) -> tuple[list[Entry], list[Entry]]:
+    """The claims with their proofs, and the verdicts left out."""
+    vector = None if q is None else q.exact.entries()
     claims, left_out = [], []
-    deadline = clock() + seconds - writing_seconds(n)
     for about, verdict, support in _verdicts(result, q is not None):
         try:
-            text = written(M, vector, about, support, result, deadline)
+            text = _written(matrix, vector, about, support, result, deadline)
         except OutOfTimeError:
             late = f"{OUT_OF_TIME}: its proof was not written within {seconds:.2g} s"
             left_out.append({"about": about, "reason": late})
@@ -53,19 +86,33 @@ def certificate(matrix: Matrix, q: Matrix | None, result: Entry, seconds: float 
             left_out.append({"about": about, "reason": "its proof has no written form"})
         else:
             claims.append({"about": about, "verdict": verdict, "support": text})
-    problem: Entry = {"M": _rows(M)} if vector is None else {"M": _rows(M), "q": as_text(vector)}
-    return signed(problem, claims, left_out)
+    blocks = result.get("blocks")
+    if blocks:
+        kinds = [
+            {"rows": kind["rows"], "claims": _claims(matrix.part(kind["rows"][0]), None, kind, deadline, seconds)[0]}
+            for kind in blocks["kinds"]
+        ]
+        form = "islands" if blocks["islands"] else "block triangular"
+        claims.insert(0, {"about": "blocks", "verdict": form, "support": {"kinds": kinds}})
+    return claims, left_out
 
 
-def writing_seconds(n: int) -> float:
-    """Estimate the seconds to write a certificate of order n once its proofs are available."""
-    return ENTRY_SECONDS * n * n
+def _large(matrix: Matrix) -> Entry:
+    """The entries other than zero, row by row."""
+    rows = nonzeros(matrix)
+    return {"n": len(rows), "rows": [[list(row), as_text([*row.values()])] for row in rows]}
+
+
+def writing_seconds(n: int, entries: int) -> float:
+    """Estimate the seconds to write a certificate of order n, with so many entries other than zero, once its proofs are
+    available."""
+    return ENTRY_SECONDS * (n * n if n <= LARGEST else entries)
 
 
 def certificate_of_posed(problem: Posed, result: Entry, seconds: float = 10.0) -> Entry:
     """The same for the result of `check_posed` on an MLCP with bounds or a friction problem.
 
-    Raises DataError for problems larger than `LARGEST`.
+    Raises DataError where nothing was checked, as for a large MLCP.
     """
     if result["problem"] is None:
         raise DataError(f"{result['reason']}, and so are certificates")
@@ -79,6 +126,8 @@ def certificate_of_posed(problem: Posed, result: Entry, seconds: float = 10.0) -
             "upper": _bounds(problem.upper),
         }
         found = [("uniqueness", unique["verdict"], support) for support in _of_uniqueness(unique)]
+    elif "islands" in result["problem"]:
+        return _of_islands(problem, result["problem"], deadline)
     else:
         friction = in_rationals(problem)
         about = {"W": _rows(friction.W), "q": as_text(friction.q), "mu": as_text(friction.mu), "d": friction.d}
@@ -90,6 +139,45 @@ def certificate_of_posed(problem: Posed, result: Entry, seconds: float = 10.0) -
     claims = [{"about": a, "verdict": v, "support": s} for a, v, s in found if s is not None]
     left_out = [{"about": a, "reason": "its proof has no written form"} for a, _, s in found if s is None]
     return signed(about, claims, left_out)
+
+
+def _of_islands(problem: FrictionProblem | GlobalFrictionProblem, posed: Entry, deadline: float) -> Entry:
+    """The certificate of a friction problem that was checked island by island."""
+    p = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
+    if p.size > LARGEST:
+        rows = rational_rows(p)
+        W: Any = {"n": p.size, "rows": [[list(row), as_text([*row.values()])] for row in rows]}
+    else:
+        W = _rows(Matrix(p.dense).exact)
+    about = {"W": W, "q": as_text([*map(exact, p.q)]), "mu": as_text([*map(exact, p.mu)]), "d": p.d}
+    claims, left_out = [], []
+    for i, entry in enumerate(posed["existence"]):
+        if entry["verdict"] == "undecided":
+            continue
+        some = [x for x in posed["islands"]["each"] if x["existence"][i]["verdict"] == entry["verdict"]]
+        parts = []
+        for x in some if entry["verdict"] == "exists" else some[:1]:
+            alone = island_problem(p, x["contacts"])
+            friction = rational_friction(alone.dense, alone.q, alone.mu, alone.d)
+            support = _of_existence(friction, x["existence"][i], deadline)
+            parts.append({"contacts": x["contacts"], "support": support})
+        if any(part["support"] is None for part in parts):
+            left_out.append({"about": entry["law"], "reason": "the proof of an island has no written form"})
+            continue
+        all_of_them = entry["verdict"] == "exists"
+        support = {"kind": "islands", "islands": parts} if all_of_them else {"kind": "island", **parts[0]}
+        claims.append({"about": entry["law"], "verdict": entry["verdict"], "support": support})
+    return signed(about, claims, left_out)
+
+
+def rational_rows(p: FrictionProblem) -> list[dict[int, fmpq]]:
+    """The exact entries of W other than zero, row by row."""
+    found: list[dict[int, fmpq]] = [{} for _ in range(p.size)]
+    W = sparse.coo_array(p.W)
+    for i, j, x in zip(W.row.tolist(), W.col.tolist(), W.data.tolist(), strict=True):
+        if x:
+            found[i][j] = exact(x)
+    return found
 
 
 def _rows(M: fmpq_mat) -> list[list[str]]:
@@ -131,10 +219,10 @@ def _of_existence(friction: RationalFriction, entry: Entry, deadline: float) -> 
 def _verdicts(result: Entry, with_q: bool) -> list[tuple[str, Any, Entry]]:
     """The claims: name, verdict and what the check has kept of its proof."""
     found: list[tuple[str, Any, Entry]] = []
-    if result["rank"]["exact"] is not None:
-        found.append(("rank", result["rank"]["exact"], {}))
-    form = result["definiteness"]
-    if form["positive_direction"] and form["negative_direction"]:
+    rank, form = result.get("rank"), result.get("definiteness")
+    if rank and rank["exact"] is not None and result["n"] <= LARGEST:
+        found.append(("rank", rank["exact"], {}))
+    if form and form["positive_direction"] and form["negative_direction"]:
         support = {"positive": form["positive_direction"], "negative": form["negative_direction"]}
         found.append(("indefinite", "yes", support))
     found += [
@@ -152,10 +240,22 @@ def _verdicts(result: Entry, with_q: bool) -> list[tuple[str, Any, Entry]]:
     return found
 
 
+def _written(
+    matrix: Matrix, q: list[fmpq] | None, about: str, support: Entry, result: Entry, deadline: float
+) -> Entry | None:
+    """Write out a proof that is kept in a short form; of a large matrix the sparse factor only."""
+    by = support.get("by")
+    if len(matrix.values) > LARGEST:
+        return _sparse_factor(matrix, deadline) if by == "factors" else support
+    if by == "blocks" or (by not in LONG and "q" not in support and about != "solutions"):
+        return support
+    return written(matrix.exact, q, about, support, result, deadline)
+
+
 def written(
     M: fmpq_mat, q: list[fmpq] | None, about: str, support: Entry, result: Entry, deadline: float
 ) -> Entry | None:
-    """Write out the proof in full, that of a tree from the `result`; None where it has no written form."""
+    """Write out the proof of a matrix in full, that of a tree from the `result`; None where it has no written form."""
     by = support.get("by")
     if about == "solutions":
         return _of_solutions(M, q or [], result, deadline)
@@ -172,6 +272,20 @@ def written(
         unsolvable(M, deadline, nodes)
         return {"by": "cones", "cover": [[kind, x if kind == "cone" else as_text(x)] for kind, x in nodes]}
     return support
+
+
+def _sparse_factor(matrix: Matrix, deadline: float) -> Entry | None:
+    """The sparse factor that proves a large matrix positive definite, unless its check would take too long."""
+    form = sparse_form(sparse.csr_array(matrix.values), deadline)
+    factor = form and form.factor
+    if not factor or factor.multiplications > MULTIPLICATIONS:
+        return None
+    starts = factor.G.indptr.tolist()
+    columns, entries = factor.G.indices.tolist(), [int(x) for x in factor.G.data.tolist()]
+    G = [[columns[a:b], entries[a:b]] for a, b in itertools.pairwise(starts)]
+    return {
+        "by": "sparse_cholesky", "order": factor.order.tolist(), "powers": factor.powers.tolist(), "bits": BITS, "G": G,
+    }  # fmt: skip
 
 
 def _of_solutions(M: fmpq_mat, q: list[fmpq], result: Entry, deadline: float) -> Entry:

@@ -39,6 +39,8 @@ LARGEST_SHOWN = 12
 DISTANCE = 1000.0
 """Cost of a bound on the distance, in products of two matrices of that order."""
 STEPS = 6
+BAND = 256
+"""Rows that are compared with their columns at once."""
 
 
 METHOD = (
@@ -79,9 +81,7 @@ def check_matrix(
         words = f"The matrix is {m} x {n}: symmetry, definiteness and the P-property are defined for square ones only."
         nothing = dict.fromkeys((*_SQUARE_ONLY, "classes", "blocks", "solutions", "homogeneous", "margin", "degree"))
         return {**beginning, **_rank_entries(matrix, False, deadline), **nothing, "solvers": [], "in_words": words}
-    size = float(np.abs(M).max()) or 1.0
-    # Divided first, so that the difference of two large entries cannot overflow.
-    asymmetry = float(np.abs(M / size - M.T / size).max())
+    asymmetry = _asymmetry(M)
     small = n <= LARGEST_ORDER
     classes: dict[str, ClassVerdict] = {}
     large: Judged | None = None
@@ -134,6 +134,14 @@ def check_matrix(
         result["M"] = [[str(x) for x in row] for row in matrix.exact.tolist()]
         result["q"] = None if q is None else [str(x) for x in q.exact.entries()]
     return {**result, "in_words": f"{_CONSEQUENCE[verdict.verdict]} {in_words(result)}"}
+
+
+def _asymmetry(M: Array) -> float:
+    """The largest difference of an entry and its mirror image, relative to the largest entry; some rows at a time."""
+    size = max(float(M.max()), -float(M.min())) or 1.0
+    # Divided first, so that the difference of two large entries cannot overflow.
+    bands = (slice(a, a + BAND) for a in range(0, len(M), BAND))
+    return max(float(np.abs(M[band] / size - M[:, band].T / size).max()) for band in bands)
 
 
 class _Steps:
@@ -305,7 +313,7 @@ def _blocks_entry(large: Judged) -> dict | None:
     kinds: dict[int, dict] = {}
     for block in large.blocks:
         known = block.judged
-        entry = {
+        entry: dict = {
             "rows": [], "classes": class_entries(known.classes), "p_matrix": p_entry(known.p, len(block.rows)),
             "blocks": _blocks_entry(known),
         }  # fmt: skip

@@ -38,13 +38,17 @@ def every_q_entry(friction: RationalFriction, deadline: float) -> Entry:
             contacts.append(contact_uniqueness(friction, i).entry())
     except OutOfTimeError:
         pass
+    contraction = None if factor is None else math.sqrt(nearest_double(factor))
+    verdict = every_q_verdict(contacts, len(friction.mu), contraction)
+    return {"verdict": verdict, "contacts": contacts, "contraction": contraction}
+
+
+def every_q_verdict(contacts: list[Entry], number: int, contraction: float | None) -> str:
+    """Whether so many contacts have one solution for every q, by the verdicts on some of them alone."""
     verdicts = {x["verdict"] for x in contacts}
-    one = len(friction.mu) == 1 and "unique" in verdicts
-    verdict = "unique" if one or factor is not None else "not unique" if "not unique" in verdicts else "undecided"
-    return {
-        "verdict": verdict, "contacts": contacts,
-        "contraction": None if factor is None else math.sqrt(nearest_double(factor)),
-    }  # fmt: skip
+    if contraction is not None or (number == 1 and "unique" in verdicts):
+        return "unique"
+    return "not unique" if "not unique" in verdicts else "undecided"
 
 
 def every_q_words(found: Entry, contacts: int) -> str:
@@ -59,6 +63,8 @@ def every_q_words(found: Entry, contacts: int) -> str:
         return f"{said}: {seen[0]['proof']}; {_critical_words(seen[0])}"
     if found["verdict"] == "unique":
         factor = found["contraction"]
+        if factor is None:
+            return "exactly one solution: each island has one"
         return f"exactly one solution: friction changes the cone problem by a contraction, of factor {factor:.3g}"
     few = contacts if len(seen) == contacts else f"the first {len(seen)}"
     unique = sum(x["verdict"] == "unique" for x in seen)
@@ -115,6 +121,8 @@ def coulomb_words(found: Entry) -> str:
     if count == 0:
         return "Coulomb's law has no solution: proved, all modes were searched"
     number = "exactly one solution" if count == 1 else f"exactly {count} solutions"
+    if not points:
+        return f"Coulomb's law has {number}: proved, island by island"
     return f"Coulomb's law has {number}: proved ({'; '.join(map(point_words, points))})"
 
 

@@ -1,23 +1,15 @@
 """Check a problem from a file that is not an LCP: an MLCP with bounds, or a friction problem (W, q, mu)."""
 
 import math
-from typing import Any
 
 import numpy as np
 
-from workbench.diagnostics.coulomb_answers import (
-    coulomb_entry,
-    coulomb_words,
-    every_q_entry,
-    every_q_words,
-    with_answers,
-)
+from workbench.diagnostics.coulomb_answers import coulomb_words, every_q_words
+from workbench.diagnostics.friction_check import LARGEST, by_islands, contact_islands, friction_entry
 from workbench.diagnostics.posed_problem import (
     LARGEST_EXACT,
     Entry,
-    distance_entry,
     entry_rows,
-    existence_entry,
     reduced_exactly,
     solutions_of,
     uniqueness_entry,
@@ -26,17 +18,11 @@ from workbench.diagnostics.problem_facts import problem_facts
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, moment, seconds_left
 from workbench.escalation import default_solver
 from workbench.matrices.linear_algebra.rationals import exact
-from workbench.matrices.p_property.verdict import p_verdict
 from workbench.matrices.solutions.existence import rational_friction
 from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.matrix import Matrix
-
-SEARCH = 2.0
-"""Seconds for the search of all solutions under Coulomb's law, most of them for `solutions`."""
-LARGEST = 300
-"""Largest order for which the matrix is written in rationals."""
 
 
 def check_posed(problem: MLCP | FrictionProblem | GlobalFrictionProblem, seconds: float = 10.0) -> Entry:
@@ -44,25 +30,20 @@ def check_posed(problem: MLCP | FrictionProblem | GlobalFrictionProblem, seconds
     deadline = clock() + seconds
     facts = problem_facts(problem, moment(deadline, 0.3))
     entry: Entry = {"facts": facts, "p_matrix": None, "problem": None, "reason": None}
-    if problem.size > LARGEST:
-        return entry | {"reason": f"the problem has {problem.size} rows; verdicts are given up to {LARGEST}"}
     if isinstance(problem, MLCP):
+        if problem.size > LARGEST:
+            return entry | {"reason": f"the problem has {problem.size} rows; verdicts are given up to {LARGEST}"}
         return entry | {"problem": _of_bounds(problem, deadline)}
+    local = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
+    if local.size > LARGEST or (local.size > LARGEST_EXACT and len(contact_islands(local)) > 1):
+        posed = by_islands(local, deadline)
+        return entry | {"p_matrix": posed.pop("p_matrix"), "problem": posed}
     try:
         friction = in_rationals(problem, deadline)
     except OutOfTimeError:
         return entry | {"reason": f"{OUT_OF_TIME} before W was formed in rationals"}
-    found = p_verdict(friction.W, seconds_left(deadline, 0.3))
-    support: dict[str, Any] = {"proof": found.proof, "reason": found.reason, "index_set": found.index_set}
-    values = problem.local.dense if isinstance(problem, GlobalFrictionProblem) else problem.dense
-    posed: Entry = {"distance": distance_entry(values, found, seconds_left(deadline, 0.3))}
-    posed["every_q"] = every_q_entry(friction, moment(deadline, 0.3))
-    existence = [existence_entry(friction, law, seconds_left(deadline, 0.4)) for law in (True, False)]
-    local = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
-    unique = posed["every_q"]["verdict"] == "unique"
-    posed["coulomb"] = coulomb_entry(friction, local, unique, min(SEARCH, seconds_left(deadline, 0.8)))
-    posed["existence"] = with_answers(existence, friction, local, posed["coulomb"], deadline)
-    return entry | {"p_matrix": {"verdict": found.verdict, **support}, "problem": posed}
+    posed = friction_entry(friction, local, deadline)
+    return entry | {"p_matrix": posed.pop("p_matrix"), "problem": posed}
 
 
 def _of_bounds(problem: MLCP, deadline: float) -> Entry:
@@ -110,10 +91,22 @@ def text_rows(name: str, entry: Entry) -> list[tuple[str, str]]:
         support = p["proof"] or p["reason"] or f"minor of rows {list(p['index_set'])}"
         rows.append(("P-matrix", f"{p['verdict']}: {support}"))
     posed = entry["problem"] or {}
+    if "islands" in posed:
+        count, largest = posed["islands"]["count"], posed["islands"]["largest"]
+        rows.append(("islands", f"{count}, the largest of {largest} contacts; each is checked alone"))
     if "coulomb" in posed:
         rows.append(("for every q", every_q_words(posed["every_q"], facts["contacts"])))
         rows.append(("for this q", coulomb_words(posed["coulomb"])))
     rows += entry_rows(posed)
+    if "computed" in posed:
+        rows.append(("computed", _computed_words(posed["computed"])))
     if entry["reason"]:
         rows.append(("not judged", entry["reason"]))
     return rows
+
+
+def _computed_words(found: Entry) -> str:
+    """The solution in floating point as text."""
+    if not found["verified"]:
+        return f"no solution of Coulomb's law was found in floating point ({found['reason'] or found['solver']})"
+    return f"a solution of Coulomb's law by {found['solver']}, residual {found['residual']:.1e} in floating point"

@@ -65,6 +65,11 @@ class Matrix:
         rows, columns = self.values.shape
         return fmpq_mat(rows, columns, entries)
 
+    @cached_property
+    def nonzero(self) -> int:
+        """Number of entries other than zero, as doubles."""
+        return int(np.count_nonzero(self.values))
+
     def part(self, a: list[int]) -> "Matrix":
         """The principal submatrix (len(a), len(a)) of these rows and columns, its entries as typed."""
         written = None

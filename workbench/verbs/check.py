@@ -113,7 +113,7 @@ class Checked(Result):
         from workbench.diagnostics.certificate import writing_seconds
 
         n = self.data["n"]
-        proofs = self.certificate(seconds) if n <= LARGEST_CERTIFICATE and writing_seconds(n) < seconds else None
+        proofs = self.certificate(seconds) if n <= LARGEST_CERTIFICATE and writing_seconds(n, 0) < seconds else None
         return render(self.data, self.title, facts or self.facts, proofs)
 
 

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.certificates.documents import read_document
-from workbench.certificates.limits import SECONDS
+from workbench.certificates.limits import ORDER, SECONDS
 from workbench.certificates.outcomes import VERIFIED, Finding, RefusedError, outcome, sentences, text
-from workbench.certificates.problem import Problem
+from workbench.certificates.problem import LARGE, Problem
 from workbench.certificates.verify import verify as verify_document
 from workbench.errors import WorkbenchError
 from workbench.problems.classes import MLCP
+from workbench.problems.friction_problem import FrictionProblem
 from workbench.verbs.results import Result
 
 if TYPE_CHECKING:
@@ -99,7 +100,9 @@ def verify(
 
 def _given(of: Any, rhs: Any) -> Problem:
     """The numbers of this matrix, or of the problem that `check` would read."""
+    from workbench.diagnostics.certificate import rational_rows
     from workbench.diagnostics.problem_check import in_rationals
+    from workbench.matrices.classes.structure import nonzeros
     from workbench.readers.interval_matrix import IntervalMatrix
     from workbench.readers.matrix import Matrix
     from workbench.verbs.check import box_of, other_problem, problem_of, right_hand_side
@@ -111,6 +114,8 @@ def _given(of: Any, rhs: Any) -> Problem:
         matrix, q, _ = problem_of(of, rhs)
         if any(x is not None and x.upper is not None for x in (matrix, q)):
             return _uncertain(IntervalMatrix.of(matrix), None if q is None else IntervalMatrix.of(q))
+        if len(matrix.values) > ORDER:
+            return Problem(LARGE, [{j: _fraction(x) for j, x in row.items()} for row in nonzeros(matrix)])
         M = _rows(matrix.exact)
         return Problem("matrix", M) if q is None else Problem("LCP", M, [*map(_fraction, q.exact.entries())])
     if isinstance(problem, MLCP):
@@ -118,6 +123,11 @@ def _given(of: Any, rhs: Any) -> Problem:
             [Fraction(x) if isfinite(x) else None for x in bounds.tolist()] for bounds in (problem.lower, problem.upper)
         )
         return Problem("MLCP", _rows(Matrix(problem.M).exact), [*map(Fraction, problem.q.tolist())], lower, upper)
+    if problem.size > ORDER:
+        p = problem if isinstance(problem, FrictionProblem) else problem.local
+        W = [{j: _fraction(x) for j, x in row.items()} for row in rational_rows(p)]
+        data = [[*map(Fraction, x.tolist())] for x in (p.q, p.mu)]
+        return Problem("friction problem", W, data[0], mu=data[1], d=p.d)
     friction = in_rationals(problem)
     numbers, mu = [*map(_fraction, friction.q)], [*map(_fraction, friction.mu)]
     return Problem("friction problem", _rows(friction.W), numbers, mu=mu, d=friction.d)

@@ -41,6 +41,7 @@ from workbench.matrices.linear_algebra.in_time import (
 )
 from workbench.matrices.linear_algebra.rationals import as_text, exact, extend_from_schur, nearest_double
 from workbench.readers.matrix import Matrix
+from workbench.readers.numbers import parse_rational
 
 Array = NDArray[np.float64]
 Values = Any
@@ -121,7 +122,7 @@ class Structure:
 
 def signs(matrix: Matrix) -> NDArray[np.int8]:
     """The signs (m, n) of the exact entries: a text may hold entries that are too small for a double."""
-    found = np.sign(matrix.values).astype(np.int8)
+    found = (matrix.values > 0).astype(np.int8) - (matrix.values < 0)
     for i, row in enumerate(matrix.written or ()):
         zeros = found[i] == 0
         entries = row.split()
@@ -131,6 +132,19 @@ def signs(matrix: Matrix) -> NDArray[np.int8]:
             for j in np.flatnonzero(zeros) if small else ():
                 if entries[j] in small:
                     found[i, j] = -1 if entries[j][0] == "-" else 1
+    return found
+
+
+def nonzeros(matrix: Matrix) -> list[dict[int, fmpq]]:
+    """The exact entries of each row other than zero, by their columns."""
+    found: list[dict[int, fmpq]] = []
+    values, written = matrix.values, matrix.written
+    for i, columns in enumerate(np.flatnonzero(row).tolist() for row in signs(matrix)):
+        if written is None:
+            found.append({j: exact(x) for j, x in zip(columns, values[i, columns].tolist(), strict=True)})
+        else:
+            entries = written[i].split()
+            found.append({j: parse_rational(entries[j]) for j in columns})
     return found
 
 

@@ -234,8 +234,7 @@ def proved_positive_definite(M: NDArray) -> bool:
 
 
 def _scaled_form(M: NDArray) -> tuple[NDArray, NDArray, NDArray] | None:
-    """The symmetric part, scaled by powers of two to a diagonal near one, row sums of bounds of its entries' moduli, and
-    the scale.
+    """The symmetric part, scaled by powers of two to a diagonal near one, row sums of its entries' moduli, the scale.
 
     None for a diagonal that is not positive, or beyond the limits where underflow cannot matter.
     """

@@ -35,9 +35,8 @@ Sparse = Any
 
 @dataclass(frozen=True, eq=False)
 class SparseFactor:
-    """G (n, n), lower triangular, in whole multiples of 2^-`BITS`, for rows and columns in `order` scaled by 2^`powers`.
-
-    `powers` are those of the rows as they are, before they are put into order.
+    """G (n, n), lower triangular, in whole multiples of 2^-`BITS`, of M + M^T in `order`, scaled on both sides by
+    2^`powers`, which are those of the indices as they are.
     """
 
     order: NDArray[np.int64]
@@ -115,8 +114,9 @@ def _factors(S: Sparse, shift: float) -> tuple[Sparse, Vector] | None:
 def _leaves_dominance(S: Sparse, size: Sparse, G: Sparse) -> bool:
     """Whether S - G G^T is proved strictly diagonally dominant with a positive diagonal.
 
-    An entry of S is the sum of two rounded ones, and errs by at most eps `size`. One of G G^T is a sum of at most as many products as the
-    row of G has entries, and errs by that many eps |g_i| |g_j| (Cauchy and Schwarz), the subtraction included.
+    An entry of S is the sum of two rounded ones, and errs by at most eps `size`. One of G G^T is a sum of at most as
+    many products as the row of G has entries, and errs by that many eps |g_i| |g_j| (Cauchy and Schwarz), the
+    subtraction included.
     """
     left = sparse.csr_array(S - G @ G.T)
     ones, given = (sparse.csr_array((np.ones(B.nnz), B.indices, B.indptr), shape=B.shape) for B in (G, size))
@@ -158,9 +158,7 @@ def elimination_order(M: Sparse, deadline: float) -> tuple[NDArray[np.int64], in
     return order, int(((rows + 16) * (rows + columns)).max())
 
 
-def _counts(
-    graph: Sparse, deadline: float
-) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+def _counts(graph: Sparse, deadline: float) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
     """Entries in each row and column of the factor, by the paths of each row's entries in the elimination tree."""
     n, starts, neighbours = graph.shape[0], graph.indptr.tolist(), graph.indices.tolist()
     parent, seen, rows, columns, entries = [-1] * n, [-1] * n, [1] * n, [1] * n, n
