@@ -9,7 +9,7 @@ import numpy as np
 from workbench.diagnostics.contact_uniqueness import contact_uniqueness
 from workbench.diagnostics.coulomb_contraction import contracts
 from workbench.diagnostics.proved_answer import LARGEST, computed_impulses, proved_impulses
-from workbench.engine.timing import OutOfTimeError, check_clock, clock, moment
+from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock, clock, moment
 from workbench.errors import DataError
 from workbench.matrices.linear_algebra.rationals import as_text, nearest_double
 from workbench.matrices.solutions.coulomb_solutions import (
@@ -66,6 +66,8 @@ def every_q_words(found: Entry, contacts: int) -> str:
         if factor is None:
             return "exactly one solution: each island has one"
         return f"exactly one solution: friction changes the cone problem by a contraction, of factor {factor:.3g}"
+    if not seen:
+        return f"undecided: {OUT_OF_TIME} before a contact was checked"
     few = contacts if len(seen) == contacts else f"the first {len(seen)}"
     unique = sum(x["verdict"] == "unique" for x in seen)
     return f"undecided: {unique} of {few} contacts have one solution alone, which is necessary and not sufficient"

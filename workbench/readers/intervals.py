@@ -2,14 +2,19 @@
 
 A text with intervals is read twice, once with the lower end points and once with the upper ones. A pair in
 brackets may also be a row: [[1, 2], [3, 4]] holds rows, and so does a single pair; write 2.0+-0.1 for an
-interval there.
+interval there. Two arrays, midpoints and radii, are the other form.
 """
 
 import re
+from dataclasses import replace
 
 from workbench.errors import DataError
+from workbench.readers.interval_matrix import IntervalMatrix
+from workbench.readers.matrix import Matrix, matrix_of
 from workbench.readers.numbers import parse_entry, parse_rational
 
+MOST_ENTRIES = 40_000
+"""Largest number of intervals in two arrays; verdicts on boxes end far below."""
 _DIGITS = r"(?:\d+/\d+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
 _PAIR = re.compile(rf"\[\s*([+-]?{_DIGITS})\s*,\s*([+-]?{_DIGITS})\s*\]", re.ASCII)
 _SPREAD = re.compile(r"([+-]?[\w./]+(?:[eE][+-]\d+)?)[ \t]*(?:\+/?-|\u00b1)[ \t]*([^\s,;\]\[\"']*)", re.ASCII)
@@ -28,6 +33,22 @@ def ends(text: str, name: str) -> tuple[str, str] | None:
         return None
     found.sort()
     return tuple(_replaced(text, [(start, end, pair[k]) for start, end, *pair in found]) for k in (0, 1))  # type: ignore[return-value]
+
+
+def within(middle: Matrix, radius: Matrix, name: str) -> Matrix:
+    """The matrix with the lower end points of all intervals, and the upper ones as `upper`, without rounding.
+
+    Raises DataError for different shapes, a negative radius, and more than `MOST_ENTRIES` entries.
+    """
+    if middle.values.size > MOST_ENTRIES:
+        shape = " x ".join(map(str, middle.values.shape))
+        raise DataError(f"{name} holds {shape} intervals; at most {MOST_ENTRIES} are read")
+    try:
+        box = IntervalMatrix(middle.exact, radius.exact)
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
+    lower, upper = (matrix_of([[*map(str, row)] for row in end.tolist()], name) for end in (box.lower, box.upper))
+    return replace(lower, upper=upper)
 
 
 def _of_spread(match: re.Match, name: str) -> tuple[int, int, str, str]:

@@ -3,19 +3,21 @@
 The extension determines the format: `.npy`, `.npz`, `.mat`, `.mtx` (MatrixMarket), `.json`, `.dat` (Siconos, if its
 first four lines are those of an LCP), else text (`text`; JSON if it begins with a brace). A matrix in brackets instead
 of a file name is such a text itself. If there are two matrices they are called M and q; a single one is M, and
-FILE.npz:NAME selects one by name. Nothing is ever unpickled, and sizes are checked before memory is allocated.
+FILE.npz:NAME selects one by name. Two arrays of an archive called mid and rad, or midpoint and radius, are intervals.
+Nothing is ever unpickled, and sizes are checked before memory is allocated.
 """
 
 import json
 import re
 import zipfile
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from workbench.errors import DataError
-from workbench.readers.intervals import ends
+from workbench.readers.intervals import ends, within
 from workbench.readers.matlab import read_variables
 from workbench.readers.matrix import Matrix, matrix_of, parse_npy
 from workbench.readers.matrix_market import parse_market
@@ -24,6 +26,8 @@ from workbench.readers.text import opened, parse_text, read_text
 
 LARGEST_FILE = 500_000_000
 """Largest size of a MATLAB file [bytes]."""
+INTERVALS = (("mid", "rad"), ("midpoint", "radius"))
+"""Names of midpoints and radii in an archive."""
 _WRITTEN_OUT = re.compile(r"\s*([^\W\d]\w*\s*=\s*)?((np\.|numpy\.)?(array|matrix|Matrix)\s*\(\s*)?[\[{]")
 _MEMBER = re.compile(r"(.+\.(?:npz|mat)):([^:/\\]+)", re.IGNORECASE)
 
@@ -196,8 +200,7 @@ def _npz(path: str | Path, wanted: str, vector: bool) -> tuple[Matrix, Matrix | 
                     with archive.open(members[key]) as member:
                         return parse_npy(member, members[key].file_size, f"{name}, {key}", vector or key == "q")  # type: ignore[arg-type]
 
-                first = _chosen(list(members), wanted, name, name)
-                return read(first), read("q") if wanted == "M" and "q" in members and first != "q" else None
+                return _named(list(members), read, wanted, name)
         except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
             raise DataError(f"{name} is not a readable .npz file: {str(error)[:80]}") from None
 
@@ -207,5 +210,15 @@ def _matlab(path: str | Path, wanted: str) -> tuple[Matrix, Matrix | None]:
         if size > LARGEST_FILE:
             raise DataError(f"{name} has {size} bytes; at most {LARGEST_FILE} are read")
         found = read_variables(file.read(), name)
-    first = _chosen(list(found), wanted, name, name)
-    return found[first].matrix(), found["q"].matrix() if wanted == "M" and "q" in found and first != "q" else None
+    return _named(list(found), lambda key: found[key].matrix(), wanted, name)
+
+
+def _named(names: list[str], read: Callable[[str], Matrix], wanted: str, place: str) -> tuple[Matrix, Matrix | None]:
+    """The wanted array of a file and, with M, its q; midpoints and radii make a matrix of intervals."""
+    pair = next((pair for pair in INTERVALS if set(pair) <= set(names)), None)
+    if pair and wanted in ("M", "q") and wanted not in names:
+        first, matrix = "", within(read(pair[0]), read(pair[1]), place)
+    else:
+        first = _chosen(names, wanted, place, place)
+        matrix = read(first)
+    return matrix, read("q") if wanted == "M" and "q" in names and first != "q" else None
