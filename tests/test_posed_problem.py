@@ -156,9 +156,21 @@ def test_a_global_problem_is_reduced_without_rounding():
     assert [e["verdict"] for e in local] == ["none", "none"]
 
 
-def test_large_problems_are_refused_verdicts_not_facts():
+def test_a_large_problem_is_checked_island_by_island():
     n = 303
-    found = wb.check(FrictionProblem(np.eye(n), np.zeros(n), np.ones(n // 3)))
+    p = FrictionProblem(np.eye(n), -np.ones(n), np.full(n // 3, 0.5))
+    found = wb.check(p)
+    assert found.data["facts"]["rank"] == n
+    posed = found.data["problem"]
+    assert (posed["islands"]["count"], posed["coulomb"]["count"]) == (101, 1)
+    assert [e["verdict"] for e in posed["existence"]] == ["exists", "exists"]
+    assert found.data["p_matrix"]["verdict"] == "P"
+    assert wb.verify(found.certificate(), of=p)
+
+
+def test_a_large_mlcp_is_refused_verdicts_not_facts():
+    n = 301
+    found = wb.check(MLCP(np.eye(n), np.zeros(n), np.full(n, -1.0), np.ones(n)))
     assert found.data["problem"] is None
     assert found.data["facts"]["rank"] == n
-    assert "303 rows" in " ".join(found.text.split())
+    assert "301 rows" in " ".join(found.text.split())

@@ -149,6 +149,10 @@ def rounded(x: float, digits: int, rounding: str = ROUND_CEILING) -> str:
 def _class_rows(classes: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for verdict, label in (("yes", "is"), ("no", "is not"), ("undecided", "undecided")):
         some = {name.replace("_", " "): entry for name, entry in classes.items() if entry["verdict"] == verdict}
+        reasons = {entry["reason"] for entry in some.values()}
+        if verdict == "undecided" and len(reasons) == 1 and len(some) > 1:
+            yield label, f"{', '.join(some)}: {reasons.pop()}"
+            continue
         late = [name for name, entry in some.items() if (entry["reason"] or "").startswith(OUT_OF_TIME)]
         names = [name for name in some if name not in late]
         if names:

@@ -72,7 +72,7 @@ def _of_structure(matrix: Matrix, deadline: float) -> Judged:
     with_rationals = n <= LARGEST_P and clock() + each * n * n < deadline
     s = Structure.of(matrix, moment(deadline, 0.6), with_rationals)
     found, why = explored(s)
-    reason = f"{why}; beyond order {LARGEST_ORDER} only theorems on the whole matrix and on its blocks are applied"
+    reason = f"{why}; all minors and cones are searched up to {LARGEST_ORDER} rows only"
     classes = structured_classes(found, reason)
     if all(verdict.verdict != UNDECIDED for verdict in classes.values()):
         return Judged(classes, p_of_class(classes["P"]) or _nothing(reason).p)
@@ -88,7 +88,7 @@ def _of_structure(matrix: Matrix, deadline: float) -> Judged:
     if known:
         return Judged(classes, known)
     if not with_rationals:
-        why = f"{reason}, and a search for principal minors ends at {LARGEST_P}, or before where the time is short"
+        why = f"{reason}, a proof by principal pivots up to {LARGEST_P}"
         return Judged(classes, PVerdict("undecided", reason=why))
     verdict = p_verdict(matrix.exact, seconds_left(deadline, 0.7))
     return Judged(structured_classes(found, reason, verdict), verdict)
@@ -116,7 +116,7 @@ def _why_open(blocks: list[Block], of_islands: bool, otherwise: str) -> str:
     largest = max(open_, key=lambda b: len(b.rows))
     what = "islands" if of_islands else "diagonal blocks of the block triangular form"
     size = len(largest.rows)
-    return f"{largest.judged.p.reason}; so {len(open_)} of {len(blocks)} {what} are open, the largest of {size} rows"
+    return f"{len(open_)} of {len(blocks)} {what} are open, the largest of {size} rows: {largest.judged.p.reason}"
 
 
 def p_of_class(entry: ClassVerdict) -> PVerdict | None:

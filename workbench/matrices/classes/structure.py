@@ -399,9 +399,10 @@ def _null(M: fmpq_mat, x: list[fmpq]) -> Iterator[Finding]:
 def _played(s: Structure) -> Iterator[Finding]:
     """S by the matrix game: M x > 0, or M^T y < 0; row and column sums first, then a linear programme."""
     e = np.ones(s.order)
+    small = s.order <= PROGRAMME and not s.is_sparse
     for sought in (
         lambda: (e, e),
-        lambda: strategies(s.values, s.deadline - clock()) if s.order <= PROGRAMME else None,
+        lambda: strategies(s.values, s.deadline - clock()) if small else None,
     ):
         game = sought()
         if game is None:
