@@ -121,7 +121,7 @@ def coulomb_words(found: Entry) -> str:
         dimension = found["dimension"]
         return f"Coulomb's law has infinitely many solutions: proved, a continuum of dimension {dimension} or more"
     if count == 0:
-        return "Coulomb's law has no solution: proved, all modes were searched"
+        return f"Coulomb's law has no solution: proved, {found['reason'] or 'all modes were searched'}"
     number = "exactly one solution" if count == 1 else f"exactly {count} solutions"
     if not points:
         return f"Coulomb's law has {number}: proved, island by island"

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq_mat
 
+from workbench.algorithms import nsgs
 from workbench.diagnostics.contact_uniqueness import contact_uniqueness
 from workbench.diagnostics.coulomb_answers import (
     SECONDS_OF_CONTACT,
@@ -21,6 +22,7 @@ from workbench.diagnostics.coulomb_answers import (
 )
 from workbench.diagnostics.large_matrix import judged
 from workbench.diagnostics.posed_problem import LARGEST_EXACT, Entry, distance_entry, existence_entry
+from workbench.diagnostics.proved_answer import LARGEST as LARGEST_PROVED
 from workbench.engine.lazy import sparse
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock, clock, moment, seconds_left
 from workbench.escalation import default_solver
@@ -35,6 +37,10 @@ from workbench.readers.matrix import Matrix
 LARGEST = 300
 """Largest order for which the matrix is written in rationals."""
 LAWS = ("Coulomb's law", "cone problem")
+SWEEPS = 300
+"""Number of sweeps for a solution of islands with many contacts: a second or two."""
+MOST_ENTRIES = 3_000_000
+"""Largest number of entries of W for which a solution is computed."""
 SEARCH = 2.0
 """Seconds for the search of all solutions under Coulomb's law, most of them for `solutions`."""
 
@@ -78,10 +84,9 @@ def island_problem(p: FrictionProblem, contacts: Sequence[int]) -> FrictionProbl
 
 
 def by_islands(p: FrictionProblem, deadline: float) -> Entry:
-    """All verdicts on a large friction problem from those on its islands, and a computed solution."""
-    law = p.coulomb()
-    solution = default_solver(law.kind).first.solve(law)
+    """All verdicts on a large friction problem from those on its islands, which may be one, and a computed solution."""
     parts = contact_islands(p)
+    computed = _computed(p, max(map(len, parts)))
     found: dict[int, Entry] = {}
     for position, k in enumerate(sorted(range(len(parts)), key=lambda k: len(parts[k]))):
         until = moment(deadline, 1 / (len(parts) - position))
@@ -94,10 +99,26 @@ def by_islands(p: FrictionProblem, deadline: float) -> Entry:
         "coulomb": _coulomb_of_all(each),
         "existence": [_existence_of_all(each, i, law) for i, law in enumerate(LAWS)],
         "islands": {"count": len(each), "largest": max(map(len, parts)), "each": each},
-        "computed": {
-            "solver": solution.solver, "residual": solution.residual if math.isfinite(solution.residual) else None,
-            "verified": solution.verified, "reason": solution.reason or None,
-        },
+        "computed": computed,
+    }
+
+
+def _computed(p: FrictionProblem, largest: int) -> Entry:
+    """A solution under Coulomb's law in floating point: its residual, and whether that is small enough.
+
+    `largest` is the number of contacts of the largest island.
+    """
+    if p.W.nnz > MOST_ENTRIES:
+        reason = f"W has {p.W.nnz} entries; check computes one up to {MOST_ENTRIES}"
+        return {"solver": None, "residual": None, "verified": False, "reason": reason}
+    law = p.coulomb()
+    # Methods to round-off cannot be interrupted, and may take minutes on many redundant contacts.
+    short = largest <= LARGEST_PROVED
+    solver = default_solver(law.kind).first if short else nsgs.SOLVER.adjusted(None, SWEEPS)
+    solution = solver.solve(law)
+    return {
+        "solver": solution.solver, "residual": solution.residual if math.isfinite(solution.residual) else None,
+        "verified": solution.verified, "reason": solution.reason or None,
     }  # fmt: skip
 
 
@@ -129,7 +150,7 @@ def _not_counted(reason: str | None) -> Entry:
 def _of_large_island(p: FrictionProblem, deadline: float) -> Entry:
     """What can be said without W in rationals: P and definiteness, each contact alone, and the solution r = 0."""
     W = judged(Matrix(p.W.toarray()), moment(deadline, 0.5))
-    reason = f"the largest island has {p.size} rows; the criterion is decided in rationals up to {LARGEST_EXACT}"
+    reason = f"W is not proved positive definite, and has {p.size} rows; up to {LARGEST_EXACT} are taken in rationals"
     definite = W.classes["PD"]
     without_W = RationalFriction(fmpq_mat(0, 0), [*map(exact, p.q)], [*map(exact, p.mu)], p.d)
     existence = []
@@ -154,13 +175,15 @@ def _of_large_island(p: FrictionProblem, deadline: float) -> Entry:
         "p_matrix": _p_support(W.p),
         "distance": None,
         "every_q": {"verdict": every_q_verdict(contacts, p.contacts, None), "contacts": contacts, "contraction": None},
-        "coulomb": _not_counted(f"{p.contacts} contacts"),
+        "coulomb": _not_counted(f"{p.contacts} contacts in one island"),
         "existence": existence,
     }
 
 
 def _p_of_all(each: list[Entry], p: FrictionProblem) -> Entry:
     """The P verdict on W: that of all islands."""
+    if len(each) == 1:
+        return each[0]["p_matrix"]
     lost = next((x for x in each if x["p_matrix"]["verdict"] == "not P"), None)
     if lost:
         rows, a = rows_of(lost["contacts"], p), lost["p_matrix"]["index_set"]
@@ -183,10 +206,12 @@ def _every_q_of_all(each: list[Entry]) -> Entry:
 
 
 def _coulomb_of_all(each: list[Entry]) -> Entry:
+    if len(each) == 1:
+        return each[0]["coulomb"]
     counts = [x["coulomb"]["count"] for x in each]
     entry = _not_counted(None)
-    if 0 in counts:
-        return entry | {"count": 0}
+    if 0 in counts or any(x["existence"][0]["verdict"] == "none" for x in each):
+        return entry | {"count": 0, "reason": "an island has none"}
     open_ = _open(each, lambda x: x["coulomb"]["count"] is None)
     if open_:
         return entry | {"reason": f"{len(open_)} of {len(each)} islands are open, {_size(open_[0])}"}
@@ -196,6 +221,8 @@ def _coulomb_of_all(each: list[Entry]) -> Entry:
 
 
 def _existence_of_all(each: list[Entry], i: int, law: str) -> Entry:
+    if len(each) == 1:
+        return each[0]["existence"][i]
     verdicts = [x["existence"][i]["verdict"] for x in each]
     nothing = {"proof": None, "witness": None, "reason": None}
     if "none" in verdicts:

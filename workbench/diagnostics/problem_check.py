@@ -91,8 +91,8 @@ def text_rows(name: str, entry: Entry) -> list[tuple[str, str]]:
         support = p["proof"] or p["reason"] or f"minor of rows {list(p['index_set'])}"
         rows.append(("P-matrix", f"{p['verdict']}: {support}"))
     posed = entry["problem"] or {}
-    if "islands" in posed:
-        count, largest = posed["islands"]["count"], posed["islands"]["largest"]
+    count, largest = (posed["islands"][k] for k in ("count", "largest")) if "islands" in posed else (1, 0)
+    if count > 1:
         rows.append(("islands", f"{count}, the largest of {largest} contacts; each is checked alone"))
     if "coulomb" in posed:
         rows.append(("for every q", every_q_words(posed["every_q"], facts["contacts"])))
@@ -108,5 +108,5 @@ def text_rows(name: str, entry: Entry) -> list[tuple[str, str]]:
 def _computed_words(found: Entry) -> str:
     """The solution in floating point as text."""
     if not found["verified"]:
-        return f"no solution of Coulomb's law was found in floating point ({found['reason'] or found['solver']})"
+        return f"no solution of Coulomb's law was found in floating point: {found['reason'] or found['solver']}"
     return f"a solution of Coulomb's law by {found['solver']}, residual {found['residual']:.1e} in floating point"
