@@ -455,7 +455,7 @@ def exercise_2(mo):
     \frac{\omega^+}{\omega^-} = 1 - \tfrac32 \sin^2\alpha
     $$
 
-    Derive it, and check it with the workbench. Up to which $a/b$ does the block go on rocking?
+    Derive it, and check it with the workbench. Up to which $a/b$ does the block continue to rock?
     """)
     return
 
@@ -485,7 +485,7 @@ def solution_2(mo, np, wb):
     $I = m R^2/3$ about the centre, and the centre moving at $R\omega^-$ about the left corner, that angular momentum is
     $I\omega^- + m R^2 \omega^- \cos 2\alpha$ before and $\frac43 m R^2 \omega^+$ after. Hence
     $\omega^+/\omega^- = \frac14 + \frac34\cos 2\alpha = 1 - \frac32 \sin^2\alpha$. In the law of impact the left corner is
-    free to leave: $u_n \ge 0$, $p_n = 0$ there, which is consistent as long as the ratio is positive. It is zero at
+    free to separate: $u_n \ge 0$, $p_n = 0$ there, which is consistent as long as the ratio is positive. It is zero at
     $\sin^2\alpha = \frac23$, that is $a/b = \sqrt2$; a wider block stays flat on the floor, with both corners loaded, as
     the workbench says for $a/b = 1.5$.
     """)

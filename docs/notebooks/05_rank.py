@@ -241,12 +241,12 @@ def _(alt, determinants, rhos):
 def _(mo):
     mo.md(r"""
     For two axes the curve is $\rho^2 (2 - \rho)^2$, which touches zero at 2. For four axes it is $\rho^6 (4 - \rho)^2$: no zero
-    between 0 and 4, yet *nowhere* a P-matrix (exercise 4). A determinant is one minor of many.
+    between 0 and 4, but *nowhere* a P-matrix (exercise 4). The determinant is only one of many minors.
 
     ## The wheel: rank and roundoff
 
-    `wb.check` poses the first step of a case, and reports rank, verdict and the window of $\rho$. Here for the wheel with two
-    axes at rest, over fifteen decades of $\rho$.
+    `wb.check` poses the first step of a case, and reports rank, verdict and the window of $\rho$; here for the wheel with two
+    fixed axes, over fifteen decades of $\rho$.
     """)
     return
 
@@ -272,18 +272,18 @@ def _(mo, wb):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    At $\rho = 10^{-15}$ kg the matrix, as its doubles stand, *is* a P-matrix: proved in exact arithmetic. So its determinant is positive. But a
-    floating-point rank sees 3 of 5: two singular values lie below roundoff. That the
-    rank is full for all $\rho > 0$ but a few values, where contacts are independent, is a theorem, and no advice how large $\rho$
-    should be. Take $\rho$ of the size of the effective masses. The default of
-    the workbench is half of the bound $2/\lambda_{max}(W_{tt})$ below which the matrix can be P.
+    At $\rho = 10^{-15}$ kg the matrix of doubles *is* a P-matrix, as exact arithmetic proves, so its determinant is positive.
+    But the floating-point rank is 3 of 5: two singular values are below roundoff. That the rank is full for almost all
+    $\rho > 0$ with independent contacts is a theorem, which does not say how large $\rho$ should be. Take $\rho$ of the order
+    of the effective masses. The default of the workbench is half of the bound $2/\lambda_{max}(W_{tt})$ below which the matrix
+    can be P.
 
     The wheel's P-window ends at 1.152 kg, before the first zero of the determinant at 1.197 kg: the minor of rows 2 and 4
     vanishes first.
 
-    ## What does not change
+    ## The step does not change
 
-    The step. Here is a block that slides, and one that is pushed and sticks, with $\rho$ from $10^{-6}$ to 10 kg:
+    Here is a block that slides, and one that is pushed and sticks, with $\rho$ from $10^{-6}$ to 10 kg:
     """)
     return
 
@@ -314,9 +314,9 @@ def _(mo, np, wb):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    No digit depends on $\rho$. The name is well chosen: the inertia is there for the matrix alone, and the motion never feels
-    it. Exercise 1 asks why. So the accuracy that the paper reports for the wheel is not the work of $\rho$; it comes from
-    turning the two axes with the slip (lesson 3, exercise 4).
+    No digit depends on $\rho$: the inertia affects only the matrix, not the motion. Exercise 1 asks why. So the accuracy that
+    the paper reports for the wheel does not come from $\rho$, but from rotating the two axes with the slip (lesson 3,
+    exercise 4).
     """)
     return
 
@@ -326,8 +326,8 @@ def exercise_1(mo):
     mo.md(r"""
     ### Exercise 1
 
-    Show: at a solution with $\rho > 0$, one of $w_{up}, w_{lo}$ is zero, whatever $p_n \ge 0$ and $p_t$ are. Conclude that it is
-    a solution without phantom inertia too.
+    Show: at a solution with $\rho > 0$, one of $w_{up}, w_{lo}$ is zero for any $p_n \ge 0$ and $p_t$. Conclude that it is
+    also a solution without phantom inertia.
     """)
     return
 
@@ -349,8 +349,8 @@ def solution_1(mo, np, pushed, wb):
     positive, both complements would vanish: $a = -\rho w_{lo} < 0$ and $b = -\rho w_{up} < 0$, against $a + b \ge 0$. So one is
     zero. If $w_{lo} = 0$, the first condition is $0 \le w_{up} \perp a \ge 0$, as without $\rho$; and the second,
     $b + \rho w_{up} \ge 0$: where $w_{up} > 0$, $a = 0$ and $b = 2 \mu p_n \ge 0$, and where $w_{up} = 0$ it says $b \ge 0$. So
-    the conditions without $\rho$ hold. Of all the solutions of the singular problem, $\rho$ singles out those in which not
-    both are positive. The cell of this solution compares 60 random steps.
+    the conditions without $\rho$ hold. Of all the solutions of the singular problem, $\rho$ selects those in which at most
+    one is positive. The cell of this solution compares 60 random steps.
     """)
         }
     )
