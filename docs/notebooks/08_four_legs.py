@@ -39,7 +39,7 @@ def _(mo):
     \sum N_i = F, \qquad \sum x_i N_i = x F, \qquad \sum y_i N_i = y F
     $$
 
-    One solution is linear in the place of the leg,
+    One solution is linear in the position of the leg,
 
     $$
     \bar N_i = \frac F4 \Big(1 + \frac{x x_i}{a^2} + \frac{y y_i}{b^2}\Big)
@@ -74,7 +74,7 @@ def _(Fraction, np, wb):
     self_stress = np.array([1.0, -1.0, 1.0, -1.0])
 
     def linear(x, y):
-        """The solution that is linear in the place of the leg [N]."""
+        """Return the solution that is linear in the position of the leg [N]."""
         return F / 4 * (1 + x * feet[:, 0] / a**2 + y * feet[:, 1] / b**2)
 
     def table(x, y, push=0.0, mu=0.0, h=0.01, places=feet, **more):

@@ -327,7 +327,7 @@ def _(FewSweeps, g, mo, np, run, slope, wb):
 def _(mo):
     mo.md(r"""
     So there is a test. Halve the step at the same number of sweeps: the creep of an unconverged solver is halved. Double the
-    sweeps at the same step: it falls as $r \to r^2$. What neither changes is the formulation's. The workbench's reports make this distinction for every
+    sweeps at the same step: it falls as $r \to r^2$. The rest is due to the formulation. The workbench's reports make this distinction for every
     row: the *error budget* keeps discretisation, formulation and solver apart.
     """)
     return
