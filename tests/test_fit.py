@@ -111,7 +111,7 @@ def test_what_is_not_determined_is_refused():
     seen = measurements(own(case, "coulomb", {"q[0]": 0}))
     with pytest.raises(DataError, match="do not depend on height"):
         fit(case, coulomb, seen, ["height"], H)
-    with pytest.raises(DataError, match="do not tell mu, gravity apart"):
+    with pytest.raises(DataError, match="do not distinguish mu, gravity"):
         fit(case, coulomb, seen, ["mu", "gravity"], H)
     with pytest.raises(DataError, match="2 measurements; 3 parameters"):
         fit(case, coulomb, Measurements(seen.t[:2], seen.names, seen.values[:2], seen.sigma), ["mu", "speed", "m"], H)
