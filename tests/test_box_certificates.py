@@ -256,28 +256,50 @@ def test_no_data_with_a_solution():
         assert result(forged(document, change), "solvable") != VERIFIED
 
 
+def contradicts_bounds(problem, box, about, verdict):
+    """Whether the exact bounds of the unknowns contradict a claim on the solutions."""
+    q = IntervalMatrix(*(fmpq_mat([[fmpq(x)] for x in problem[key]]) for key in ("q", "q_radius")))
+    found = check_box(box, q, 10.0)["solutions"]
+    if about == "solvable":
+        return found["solvable"] not in (verdict, "undecided", *(["one"] if verdict == "some" else []))
+    if about == "basis":
+        return found["solvable"] == "none" or (
+            found["solvable"] == "one"
+            and found["signs"] != ["positive" if i in verdict else "zero" for i in range(box.order)]
+        )
+    k = int(about[2:])
+    if found["solvable"] == "none" or not found["exact"]:
+        return False
+    ends = zip((1, -1), (found["lower"][k], found["upper"][k]), verdict, strict=True)
+    return any(
+        said is not None and (true is None or sign * fmpq(true) < sign * fmpq(said)) for sign, true, said in ends
+    )
+
+
 def contradicted(problem, claim, rng):
     """Whether a member, or all vertices, contradict a claim on a box."""
     C, D = (fmpq_mat([[fmpq(x) for x in row] for row in problem[key]]) for key in ("M", "radius"))
     box = IntervalMatrix(C, D, problem["members"] == "symmetric")
     about, verdict = claim["about"], claim["verdict"]
-    if "_" in about[:2] or about in ("basis", "solvable"):
-        return False
+    if about in ("basis", "solvable") or about.startswith("z_"):
+        return contradicts_bounds(problem, box, about, verdict)
     if about == "P" and verdict == "all":
         return not all_vertices_p(box)
     members = [box.centre, *(random_member(box, rng) for _ in range(6))]
     if not box.symmetric or box.lower == box.lower.transpose():
         members += [box.lower, box.upper]
+    if about == "rank":
+        return min(A.rank() for A in members) < verdict
     seen = {class_verdict(A, about, clock() + 5).verdict for A in members}
     return (verdict == "all" and "no" in seen) or (verdict == "none" and "yes" in seen)
 
 
 @pytest.mark.parametrize(
-    ("seed", "count"), [(3, 80), pytest.param(4, 1500, marks=pytest.mark.thorough)], ids=["few", "many"]
+    ("seed", "count"), [(3, 25), pytest.param(4, 1500, marks=pytest.mark.thorough)], ids=["few", "many"]
 )
 def test_what_is_accepted_of_changed_certificates_is_true(seed, count):
     chance, rng = random.Random(seed), np.random.default_rng(seed)
-    documents = [certified(box, q) for box, q in boxes(seed, 12)]
+    documents = [certified(box, q) for box, q in boxes(seed, 8)]
     refused = 0
     for _ in range(count):
         _, document = changed(chance.choice(documents), chance)

@@ -167,7 +167,7 @@ def _check_box(o: argparse.Namespace, M: Any, q: Any, deadline: float) -> None:
     from workbench.engine.timing import seconds_left
     from workbench.output import provenance, replaced
     from workbench.readers.problem import name_of
-    from workbench.verbs.check import check_intervals
+    from workbench.verbs.check import SECONDS_OF_PAGE, check_intervals
 
     if o.picture:
         raise WorkbenchError("--picture is for a single matrix, not for intervals")
@@ -176,13 +176,14 @@ def _check_box(o: argparse.Namespace, M: Any, q: Any, deadline: float) -> None:
         replaced(o.out) if o.out else nullcontext() as page,
         replaced(o.certificate) if o.certificate else nullcontext() as proofs,
     ):
-        kept = PROOFS if o.certificate else 0.0
+        kept = PROOFS if o.certificate or o.out else 0.0
         found = check_intervals(name_of(o.file), box, right, seconds_left(deadline, 1.0 - kept))
         if proofs:
-            proofs.write_text(json.dumps(found.certificate(seconds_left(deadline, 1.0)), indent=1), "utf-8")
+            document = found.certificate(seconds_left(deadline, PROOFS if page else 1.0))
+            proofs.write_text(json.dumps(document, indent=1), "utf-8")
         if page:
             facts = provenance(file=o.file, rhs=o.rhs or "", command=f"workbench {shlex.join(o.words)}")
-            page.write_bytes(found.html(facts).encode())
+            page.write_bytes(found.html(facts, min(SECONDS_OF_PAGE, seconds_left(deadline, 1.0))).encode())
     _print_found(o, found)
 
 
