@@ -11,7 +11,8 @@ from flint import fmpq, fmpq_mat
 
 import workbench as wb
 from tests.boxes import all_vertices_p, random_box, random_member, rational
-from tests.forger import changed
+from tests.forger import changed, sites, with_value
+from tests.thorough import quickly
 from workbench.certificates.boxes import FIELDS
 from workbench.certificates.documents import signed
 from workbench.certificates.outcomes import NOT_VERIFIED, REFUTED, VERIFIED, RefusedError
@@ -360,3 +361,62 @@ def test_the_command_writes_what_verify_reads(tmp_path, capsys):
     text = capsys.readouterr().out
     assert "H_plus" in text
     assert "claims hold in exact arithmetic." in text
+
+
+HOSTILE = (
+    None,
+    True,
+    7,
+    -1,
+    "x",
+    "1/0",
+    [],
+    ["1"],
+    [[]],
+    {},
+    {"by": "tree"},
+    [["branch"]],
+    [["branch", 0, 0]],
+    [["minors", 1]],
+)
+
+
+@pytest.mark.parametrize("seed", quickly(range(6), lambda seed: seed == 1))
+def test_hostile_supports_are_refused_without_a_crash(seed):
+    """At every place of a claim anything else may stand; whatever does is refused, or is true."""
+    chance, rng = random.Random(seed), np.random.default_rng(seed)
+    (box, q), *_ = boxes(seed + 20, 1)
+    document = certified(box, q)
+    places = [path for path in sites(document["claims"]) if "support" in path]
+    for path in chance.sample(places, min(30, len(places))):
+        for value in HOSTILE:
+            claims = with_value(document["claims"], path, value)
+            about = claims[path[0]]["about"]
+            try:
+                found = verify(signed(document["problem"], claims, []))
+            except RefusedError:
+                continue
+            (one,) = [f for f in found if f.about == about]
+            if one.result == VERIFIED:
+                assert not contradicted(document["problem"], claims[path[0]], rng), (path, value)
+
+
+@pytest.mark.parametrize("count", quickly([2, 10], lambda count: count == 2))
+def test_every_form_of_a_support_is_strict(count):
+    """Another field, a missing one, another class or another verdict: none is verified."""
+    seen = set()
+    for box, q in boxes(9, count):
+        document = certified(box, q)
+        for k, claim in enumerate(document["claims"]):
+            form = (claim["about"], str(claim["verdict"])[:4], claim["support"].get("by"))
+            if form in seen:
+                continue
+            seen.add(form)
+            for change in (
+                {**claim["support"], "more": "1"},
+                *({key: x for key, x in claim["support"].items() if key != left} for left in claim["support"]),
+                *({**claim["support"], "by": other} for _, other in FIELDS if other != claim["support"].get("by")),
+            ):
+                claims = [*document["claims"][:k], {**claim, "support": change}, *document["claims"][k + 1 :]]
+                found = verify(signed(document["problem"], claims, []))[k]
+                assert found.result != VERIFIED, (claim, change)

@@ -15,7 +15,9 @@ from workbench.certificates.problem import KINDS
 def test_what_is_accepted_of_forged_certificates_is_true(count, certificates):
     forger = Forger(3, certificates)
     assert {document["claims"][0]["about"] for document in forger.originals} == {*ABOUT}
-    assert {tuple(sorted(document["problem"])) for document in forger.originals} == set(KINDS)
+    kinds = {tuple(sorted(document["problem"])) for document in forger.originals}
+    # Boxes and maps have their own forgers: test_box_certificates.py, test_map_certificates.py.
+    assert kinds == {fields for fields in KINDS if not {"radius", "ranges"} & set(fields)}
     for _ in range(count):
         forger.one()
     assert forger.failures == []
