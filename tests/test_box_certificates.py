@@ -13,10 +13,18 @@ import workbench as wb
 from tests.boxes import all_vertices_p, random_box, random_member, rational
 from tests.forger import changed, sites, with_value
 from tests.thorough import quickly
-from workbench.certificates.boxes import FIELDS
+from workbench.certificates.boxes import FIELDS, Box, check_box_class
 from workbench.certificates.documents import signed
-from workbench.certificates.outcomes import NOT_VERIFIED, REFUTED, VERIFIED, RefusedError
-from workbench.certificates.signed_pivots import components
+from workbench.certificates.outcomes import (
+    NOT_VERIFIED,
+    REFUTED,
+    VERIFIED,
+    PremiseError,
+    RefusedError,
+    RefutedError,
+)
+from workbench.certificates.signed_pivots import check_signed_tree, components
+from workbench.certificates.uncertain import Uncertain, check_bounds
 from workbench.certificates.verify import verify
 from workbench.cli.main import main
 from workbench.diagnostics.box_certificate import certificate_of_box
@@ -420,3 +428,61 @@ def test_every_form_of_a_support_is_strict(count):
                 claims = [*document["claims"][:k], {**claim, "support": change}, *document["claims"][k + 1 :]]
                 found = verify(signed(document["problem"], claims, []))[k]
                 assert found.result != VERIFIED, (claim, change)
+
+
+IDENTITY = [[Fraction(i == j) for j in range(2)] for i in range(2)]
+NOTHING = [[Fraction(0)] * 2 for _ in range(2)]
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        None, "minors", {}, [], ["minors"], [[]], [["branch"]], [["branch", 2]], [["branch", "0"]], [["minors"]],
+        [["branch", 0], ["minors"]], [["branch", 0], ["minors", 0], ["minors"]], [["other", ["1", "1"]]],
+        [["other", ["1", "1"], ["1", "1"]]], [["dominant", ["1"]]], [["dominant"]], [["diagonal", ["1", "1"]]],
+        [["branch", 0], ["minors"], ["minors"], ["minors"]], [["dominant", ["1", "1"], ["1", "1"]]],
+    ],
+)  # fmt: skip
+def test_a_tree_of_another_form_is_refused(tree):
+    with pytest.raises(RefusedError) as refused:
+        check_signed_tree(IDENTITY, NOTHING, tree)
+    assert not isinstance(refused.value, RefutedError)
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [None, "x", [], [[]], [["cut", 0]], [["cut", 0, 5]], [["regular"]], [["other", ["1"]]], [["regular", ["1", "1"]]]],
+)
+def test_a_bisection_of_another_form_is_refused(tree):
+    box = Box(IDENTITY, NOTHING, True)
+    good = [["regular", ["1"]], ["regular", ["1"]], ["regular", ["1", "1"]]]
+    check_box_class(box, "nondegenerate", "all", {"by": "bisection", "tree": good}, {})
+    for wrong in (tree, [*good, *(tree or [["regular", ["1"]]])]):
+        with pytest.raises(RefusedError):
+            check_box_class(box, "nondegenerate", "all", {"by": "bisection", "tree": wrong}, {})
+    with pytest.raises(RefutedError):
+        check_box_class(Box(NOTHING, NOTHING, True), "nondegenerate", "all", {"by": "bisection", "tree": good}, {})
+
+
+@pytest.mark.parametrize(
+    "cover",
+    [
+        None, "x", [], [[]], [["none"]], [["branch", 2]], [["branch", 0]], [["other", ["0", "0"]]], [["bound", ["0"]]],
+        [["branch", 0], ["branch", 0], ["bound", ["0", "0", "0"]]], [["bound", ["-1", "0"]]], [["none", ["0", "0"]]],
+        [["bound", ["0", "0"]], ["bound", ["0", "0"]]],
+    ],
+)  # fmt: skip
+def test_a_cover_of_another_form_is_refused(cover):
+    """z >= 0 with M = I, q = 0: zero is a lower bound, by y = 0."""
+    problem = Uncertain(Box(IDENTITY, NOTHING), [Fraction(0)] * 2, [Fraction(0)] * 2)
+    good = {"by": "cover", "lower": [["bound", ["0", "0"]]]}
+    check_bounds(problem, 0, ["0", None], good, {})
+    with pytest.raises(RefusedError):
+        check_bounds(problem, 0, ["0", None], {**good, "lower": cover}, {})
+    for verdict in (["1/100", None], ["0", "0"], ["0"], None, [None, None]):
+        with pytest.raises(RefusedError):
+            check_bounds(problem, 0, verdict, good, {})
+    with pytest.raises(PremiseError):
+        check_bounds(problem, 0, ["0", None], {**good, "by": "basis"}, {"P": "all"})
+    with pytest.raises(PremiseError):
+        check_bounds(problem, 0, ["0", None], {**good, "by": "basis"}, {"basis": [0]})

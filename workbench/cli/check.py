@@ -253,6 +253,7 @@ def _check_posed(o: argparse.Namespace, posed: Any, deadline: float) -> None:
 
 def _vary(o: argparse.Namespace, seconds: float) -> None:
     from workbench.cli.painleve import exact_setting
+    from workbench.engine.timing import clock, seconds_left
     from workbench.output import provenance, replaced
     from workbench.readers.numbers import exact_number
     from workbench.verbs.vary import vary
@@ -272,6 +273,7 @@ def _vary(o: argparse.Namespace, seconds: float) -> None:
         raise WorkbenchError("--vary of several parameters is for the sliding contacts of a --case, without -f")
     if len({name for name, *_ in spans}) < len(spans):
         raise WorkbenchError(f"--vary {' '.join(o.vary)}: one parameter is named twice")
+    deadline = clock() + seconds
     if o.certificate and len(spans) < 2:
         raise WorkbenchError("--certificate with --vary is for two to four parameters of a --case")
     with (
@@ -282,9 +284,10 @@ def _vary(o: argparse.Namespace, seconds: float) -> None:
         if len(spans) > 1:
             ranges = {name: ends for name, *ends in spans}
             undecided = exact_number(o.undecided, "--undecided")
-            found = vary(o.case, along=ranges, given=given, seconds=seconds, undecided=undecided)
+            search = seconds_left(deadline, 1.0 - (PROOFS if proofs else 0.0))
+            found = vary(o.case, along=ranges, given=given, seconds=search, undecided=undecided)
             if proofs:
-                proofs.write_text(json.dumps(found.certificate(), indent=1), "utf-8")
+                proofs.write_text(json.dumps(found.certificate(seconds_left(deadline, 1.0)), indent=1), "utf-8")
         elif o.case is None:
             found = vary(o.file, along=spans[0], rhs=o.rhs, pencil=o.pencil, pencil_rhs=o.pencil_rhs, seconds=seconds)
         else:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from workbench.diagnostics.painleve_map import MapAxis
     from workbench.mechanics.case import Case
 
+PROOFS = 0.4
+"""Fraction of the time reserved for writing a certificate, if one is requested."""
 MOST_POINTS = 1000
 LONGEST_AXIS = 1e300
 """Distance of its ends above which doubles do not represent the steps of an axis."""
@@ -90,9 +92,10 @@ def run_painleve(o: argparse.Namespace) -> None:
         replaced(o.certificate) if o.certificate else nullcontext() as proofs,
     ):
         with CommandProgress(o.quiet) as progress:
-            found = painleve(case, given, **state, x=x, y=y, prove=o.prove, seconds=seconds, progress=progress)
+            search = seconds * (1.0 - (PROOFS if proofs else 0.0))
+            found = painleve(case, given, **state, x=x, y=y, prove=o.prove, seconds=search, progress=progress)
         if proofs:
-            proofs.write_text(json.dumps(found.certificate(), indent=1), "utf-8")
+            proofs.write_text(json.dumps(found.certificate(PROOFS * seconds), indent=1), "utf-8")
         if page:
             facts = provenance(case=case.name, parameters=vars(case), command=f"workbench {shlex.join(o.words)}")
             page.write_bytes(found.html(facts).encode())
