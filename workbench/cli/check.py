@@ -9,12 +9,9 @@ from typing import Any
 
 from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress
-from workbench.cli.words import case_with_settings, number_option, state_settings
+from workbench.cli.words import PROOFS, case_with_settings, number_option, state_settings
 from workbench.errors import WorkbenchError
 from workbench.output import json_text, page_path
-
-PROOFS = 0.4
-"""Fraction of the time reserved for writing proofs, if a certificate or a page is requested."""
 
 
 def add_command(commands: Any) -> None:

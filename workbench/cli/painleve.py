@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress
-from workbench.cli.words import number_option, numbers, state_settings
+from workbench.cli.words import PROOFS, number_option, numbers, state_settings
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.output import json_text, page_path
 from workbench.readers.numbers import exact_number
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from workbench.diagnostics.painleve_map import MapAxis
     from workbench.mechanics.case import Case
 
-PROOFS = 0.4
-"""Fraction of the time reserved for writing a certificate, if one is requested."""
 MOST_POINTS = 1000
 LONGEST_AXIS = 1e300
 """Distance of its ends above which doubles do not represent the steps of an axis."""

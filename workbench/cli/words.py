@@ -10,6 +10,8 @@ from workbench.readers.numbers import exact_number, parse_entry
 if TYPE_CHECKING:
     from workbench.mechanics.case import Case
 
+PROOFS = 0.4
+"""Fraction of the time reserved for writing proofs, if a certificate or a page is requested."""
 OF_MODEL = "NAME=VALUE, such as geom/foot.friction=0.4"
 """The expected form of --set for a MuJoCo model."""
 
