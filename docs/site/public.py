@@ -15,7 +15,7 @@ GROUPS = {
         "formulation", "ContactSymbols", "SlidingSymbols", "free", "nonneg", "box", "disc", "friction_cone",
         "polygon", "equals", "complements", "declare", "Law", "Hooks", "kernel",
     ],
-    "Cases and metrics of your own": ["Case", "quantity", "Truth", "metric", "distance"],
+    "Cases and metrics of your own": ["Case", "quantity", "Truth", "metric", "distance", "derivative_error"],
     "Errors": ["WorkbenchError", "DataError", "ModellingError", "UnknownNameError"],
 }  # fmt: skip
 """The public names, in the order in which somebody meets them."""
