@@ -54,13 +54,20 @@ def test_what_has_no_derivative_says_why(settings, names, words):
 
 @pytest.mark.thorough
 def test_windows_that_are_not_the_whole_run_have_none():
-    case = wb.cases.find("bouncing-ball")()
-    found = wb.compare(
-        case, ["coulomb"], metrics=[wb.derivative_error("z", "height")], reference="steps", duration=0.6
-    ).runs
-    whole = found[found["window_end"] == found["window_end"].max()]
-    # dz/dheight is +1 by steps, and -0.208 for the motion.
-    assert whole["dz_dheight_error"].iloc[0] == pytest.approx(1 / -0.208 - 1, rel=0.01)
+    error = wb.derivative_error("v[0]", "mu")
+    runs = wb.compare("particle", ["coulomb"], metrics=[error], reference="steps", duration=0.6).runs
+    column = runs.set_index("window")["dv[0]_dmu_error"]
+    assert np.isnan(column["sliding"])
+    assert abs(column["all"]) < 0.01
+    assert (runs["notes"] == "").all()
+
+
+@pytest.mark.thorough
+def test_it_shows_the_missing_time_of_an_impact():
+    error = wb.derivative_error("z", "height")
+    row = compared("coulomb", case="bouncing-ball", metrics=[error], duration=0.6).iloc[0]
+    # The derivative is +1 by steps, and -0.208 for the motion.
+    assert row["dz_dheight_error"] == pytest.approx(1 / -0.208 - 1, rel=0.01)
 
 
 def test_it_travels_to_other_processes():

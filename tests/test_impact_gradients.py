@@ -140,6 +140,7 @@ def by_steps(task, formulation, placement):
     return np.array([slope @ by[name].derivative for name in START])
 
 
+@pytest.mark.thorough
 def test_cases_have_the_gradients_of_their_families():
     bounce = BounceOnce(q_2=1 + paper.BESIDE)
     for f in (frictionless, ccp):
