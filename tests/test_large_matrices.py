@@ -222,7 +222,7 @@ def test_forged_certificates_of_large_matrices_are_not_accepted():
     triangular["problem"]["M"]["rows"][19][1].append("1")
     assert of(triangular)["blocks"] == REFUTED
     # A block that is lost, one that belongs twice, one that differs from its kind.
-    for change in (lambda kinds: kinds.pop(), lambda kinds: kinds[0]["rows"].append(kinds[1]["rows"][0])):
+    for change in (lambda kinds: kinds.pop(), lambda kinds: kinds[0]["rows"].append(kinds[0]["rows"][0])):
         forged = copy.deepcopy(document)
         change(claim(forged, "blocks")["support"]["kinds"])
         assert of(forged)["P"] != VERIFIED
@@ -236,6 +236,29 @@ def test_forged_certificates_of_large_matrices_are_not_accepted():
         forged["claims"] = [c for c in forged["claims"] if c["about"] in ("blocks", "indefinite")]
         forged["claims"].append({"about": name, "verdict": verdict, "support": {"by": "blocks"}})
         assert of(forged)[name] != VERIFIED
+
+
+@pytest.mark.usefixtures("large_from_seven")
+def test_diagonal_blocks_do_not_decide_every_class():
+    """Blocks of one row are positive definite, the whole is not; blocks without S do not keep the whole from it."""
+
+    def claimed(M, about, verdict, single):
+        problem = {"n": len(M), "rows": [[[j for j, x in enumerate(r) if x], [str(x) for x in r if x]] for r in M]}
+        kinds = [{"rows": [[i]], "claims": [{"about": about, "verdict": verdict, "support": single}]} for i in range(8)]
+        claims = [
+            {"about": "blocks", "verdict": "block triangular", "support": {"kinds": kinds}},
+            {"about": about, "verdict": verdict, "support": {"by": "blocks"}},
+        ]
+        document = {"format": documents.FORMAT, "version": documents.VERSION, "problem": {"M": problem}}
+        return of({**document, "claims": claims, "left_out": []})
+
+    definite = {"by": "ldl", "order": [0], "L": [[]], "D": ["2"]}
+    upper = [[9 if j == i + 1 else int(i == j) for j in range(8)] for i in range(8)]
+    found = claimed(upper, "PD", "yes", definite)
+    assert (found["blocks"], found["PD"] == VERIFIED) == (VERIFIED, False)
+    nilpotent = [[9 if j == i + 1 else 0 for j in range(8)] for i in range(8)]
+    found = claimed(nilpotent, "S", "no", {"y": ["1"]})
+    assert (found["blocks"], found["S"] == VERIFIED) == (VERIFIED, False)
 
 
 @pytest.mark.usefixtures("large_from_seven")
