@@ -40,7 +40,7 @@ TESTS = {
     "workbench/certificates": [
         "test_checker.py", "test_checker_bounds.py", "test_problem_certificates.py", "test_certificate_documents.py",
         "test_certificates.py", "test_proved_answer.py", "test_box_certificates.py", "test_map_certificates.py",
-        "test_box_rank.py",
+        "test_box_rank.py", "test_large_matrices.py",
     ],
     "workbench/diagnostics/contact_uniqueness.py": ["test_coulomb_solutions.py"],
     "workbench/matrices/solutions/coulomb_solutions.py": ["test_coulomb_solutions.py"],
