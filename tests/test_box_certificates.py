@@ -24,7 +24,7 @@ from workbench.certificates.outcomes import (
     RefutedError,
 )
 from workbench.certificates.signed_pivots import check_signed_tree, components
-from workbench.certificates.uncertain import Uncertain, check_bounds
+from workbench.certificates.uncertain import Uncertain, check_basis, check_bounds
 from workbench.certificates.verify import verify
 from workbench.cli.main import main
 from workbench.diagnostics.box_certificate import certificate_of_box
@@ -486,3 +486,121 @@ def test_a_cover_of_another_form_is_refused(cover):
         check_bounds(problem, 0, ["0", None], {**good, "by": "basis"}, {"P": "all"})
     with pytest.raises(PremiseError):
         check_bounds(problem, 0, ["0", None], {**good, "by": "basis"}, {"basis": [0]})
+
+
+def exact(rows):
+    return [[Fraction(x) for x in row] for row in rows]
+
+
+def refuted(box, name, verdict, **proof):
+    """Whether the numbers of a support contradict the verdict; anything else that refuses it is an error."""
+    try:
+        check_box_class(box, name, verdict, proof, {})
+    except RefutedError:
+        return True
+    return False
+
+
+def test_borders_of_the_tree():
+    """Singular members at the border of the box: the pivot is zero there, and K u, and the form."""
+    edge, inside = exact([[0, 1], [1, 0]]), exact([[0, "9/10"], ["9/10", 0]])
+    branch = [["branch", 1], ["minors"], ["minors"]]
+    for tree in (branch, [["dominant", ["1", "1"]]], [["diagonal", ["1", "1"], ["1", "1"]]]):
+        assert refuted(Box(IDENTITY, edge), "P", "all", by="tree", tree=tree)
+        assert not refuted(Box(IDENTITY, inside), "P", "all", by="tree", tree=tree)
+    zero = Box(exact([[1]]), exact([[1]]))
+    assert refuted(zero, "P", "all", by="tree", tree=[["minors"]])
+    assert refuted(Box(IDENTITY, NOTHING), "P", "all", by="tree", tree=[["dominant", ["0", "1"]]])
+    for w, u in ((["0", "1"], ["1", "1"]), (["1", "1"], ["0", "1"])):
+        assert refuted(Box(IDENTITY, NOTHING), "P", "all", by="tree", tree=[["diagonal", w, u]])
+
+
+def test_borders_of_what_holds_for_none():
+    """x_i (A x)_i <= 0 may be zero, and <A, X>; sufficient and PSD need less than zero."""
+    null, minus = Box(NOTHING, NOTHING), Box(exact([[-1, 0], [0, 0]]), NOTHING)
+    assert not refuted(null, "P", "none", by="vector", x=["1", "1"])
+    assert refuted(null, "P", "none", by="vector", x=["0", "0"])
+    for name in ("column_sufficient", "row_sufficient"):
+        assert refuted(null, name, "none", by="vector", x=["1", "1"])
+        assert not refuted(minus, name, "none", by="vector", x=["1", "1"])
+    assert not refuted(null, "PD", "none", by="columns", columns=[["1", "0"]])
+    assert refuted(null, "PSD", "none", by="columns", columns=[["1", "0"]])
+    assert refuted(null, "PD", "none", by="columns", columns=[["0", "0"]])
+    assert not refuted(minus, "PSD", "none", by="columns", columns=[["1", "0"]])
+    wide = Box(exact([[-1, 0], [0, 0]]), exact([[1, 0], [0, 0]]))
+    assert not refuted(wide, "PD", "none", by="columns", columns=[["1", "0"]])
+    assert refuted(wide, "PSD", "none", by="columns", columns=[["1", "0"]])
+    # x (A x) = (-1, 0) at x = (1, 1), and of the transpose (-2, 1).
+    skew = Box(exact([[-1, 0], [-1, 1]]), NOTHING)
+    assert not refuted(skew, "column_sufficient", "none", by="vector", x=["1", "1"])
+    assert refuted(skew, "row_sufficient", "none", by="vector", x=["1", "1"])
+    assert not refuted(null, "nondegenerate", "none", by="minor", index_set=[1])
+    assert refuted(null, "nondegenerate", "none", by="minor", index_set=[])
+    assert refuted(wide, "nondegenerate", "none", by="minor", index_set=[0])
+    assert refuted(minus, "nondegenerate", "none", by="minor", index_set=[0])
+
+
+def test_borders_of_what_is_repeated():
+    singular, regular = Box(IDENTITY, exact([[1, 0], [0, 0]])), Box(IDENTITY, exact([["1/2", 0], [0, 0]]))
+    assert refuted(singular, "nondegenerate", "all", by="vertices")
+    assert not refuted(regular, "nondegenerate", "all", by="vertices")
+    assert not refuted(singular, "PSD", "all", by="vertices")
+    assert refuted(Box(IDENTITY, exact([["3/2", 0], [0, 0]])), "PSD", "all", by="vertices")
+    # Signs matter here: the entries off the diagonal at opposite ends, or at equal ones.
+    assert refuted(Box(IDENTITY, exact([[0, 2], [2, 0]])), "PSD", "all", by="vertices")
+    assert not refuted(Box(IDENTITY, exact([[0, 1], [1, 0]])), "PSD", "all", by="vertices")
+    for name in ("column_sufficient", "row_sufficient"):
+        assert not refuted(Box(IDENTITY, exact([[0, 1], ["1/2", 0]])), name, "all", by="vertices")
+        assert refuted(Box(IDENTITY, exact([[0, 3], [3, 0]])), name, "all", by="vertices")
+
+
+def test_the_extreme_members():
+    """Of each class a box that is decided by an entry's other end."""
+    box = Box(exact([[2, 0], [0, 2]]), exact([[1, 1], [1, 1]]))
+    yes = {"M": {"d": ["1", "1"]}, "H_plus": {"d": ["1", "1"]}, "S": {"x": ["1", "1"]}}
+    for name, proof in yes.items():
+        claims = [{"about": name, "verdict": "yes", "support": proof}]
+        # L = [[1, -1], [-1, 1]], and its comparison matrix, and the larger moduli: singular.
+        assert refuted(box, name, "all", by="extreme", claims=claims)
+        narrow = Box(box.C, exact([[1, 0], [0, 1]]))
+        assert not refuted(narrow, name, "all", by="extreme", claims=claims)
+    no = [{"about": "S", "verdict": "no", "support": {"y": ["1", "1"]}}]
+    low = Box(exact([[-2, 0], [0, -2]]), exact([[1, 1], [1, 1]]))
+    assert not refuted(low, "S", "none", by="extreme", claims=no)
+    assert refuted(Box(low.C, exact([[2, "3/2"], ["3/2", 2]])), "S", "none", by="extreme", claims=no)
+    with pytest.raises(RefusedError):
+        check_box_class(box, "P", "all", {"by": "extreme", "claims": no}, {})
+
+
+def test_members_at_and_beyond_the_border():
+    box = Box(IDENTITY, exact([[0, 1], [1, 0]]))
+    Box(IDENTITY, exact([[0, 1], [1, 0]]), True).check_member(exact([[1, 1], [1, 1]]))
+    box.check_member(exact([[1, 1], [-1, 1]]))
+    for wrong in ([[1, "101/100"], [0, 1]], [[1, 0], ["-101/100", 1]], [["99/100", 0], [0, 1]]):
+        with pytest.raises(RefutedError):
+            box.check_member(exact(wrong))
+    with pytest.raises(RefutedError):
+        Box(box.C, box.D, True).check_member(exact([[1, 1], [-1, 1]]))
+
+
+def test_borders_of_an_enclosed_basis():
+    """M = 1, q = -1 within d: z = 1 within d, strictly for d < 1 only."""
+
+    def outcome(d, radius, centre="1", R="-1", basis=(0,)):
+        p = Uncertain(Box(exact([[1]]), exact([[0]])), [Fraction(-1)], [Fraction(d)])
+        try:
+            check_basis(p, list(basis), {"centre": [centre], "radii": [radius], "R": [[R]]})
+        except RefusedError:
+            return False
+        return True
+
+    assert outcome("1/2", "3/4")
+    assert not outcome("1/2", "1/2")
+    assert not outcome("1/2", "1")
+    assert not outcome("1", "3/2")
+    assert not outcome("0", "0")
+    assert outcome("0", "1/2", centre="5/4")
+    assert not outcome("0", "1/4", centre="5/4")
+    assert outcome("0", "9/10", R="-1/2")
+    assert not outcome("0", "9/10", R="1")
+    assert not outcome("0", "1/2", basis=())
