@@ -24,7 +24,7 @@ from workbench.certificates.outcomes import (
     RefutedError,
 )
 from workbench.certificates.signed_pivots import check_signed_tree, components
-from workbench.certificates.uncertain import Uncertain, check_basis, check_bounds
+from workbench.certificates.uncertain import Uncertain, check_basis, check_bounds, check_solvable
 from workbench.certificates.verify import verify
 from workbench.cli.main import main
 from workbench.diagnostics.box_certificate import certificate_of_box
@@ -455,9 +455,9 @@ def test_a_tree_of_another_form_is_refused(tree):
 )
 def test_a_bisection_of_another_form_is_refused(tree):
     box = Box(IDENTITY, NOTHING, True)
-    good = [["regular", ["1"]], ["regular", ["1"]], ["regular", ["1", "1"]]]
+    good = [["regular", [["1"]], ["1"]]] * 2 + [["regular", [["1", "0"], ["0", "1"]], ["1", "1"]]]
     check_box_class(box, "nondegenerate", "all", {"by": "bisection", "tree": good}, {})
-    for wrong in (tree, [*good, *(tree or [["regular", ["1"]]])]):
+    for wrong in (tree, [*good, *(tree or [["regular", [["1"]], ["1"]]])]):
         with pytest.raises(RefusedError):
             check_box_class(box, "nondegenerate", "all", {"by": "bisection", "tree": wrong}, {})
     with pytest.raises(RefutedError):
@@ -604,3 +604,29 @@ def test_borders_of_an_enclosed_basis():
     assert outcome("0", "9/10", R="-1/2")
     assert not outcome("0", "9/10", R="1")
     assert not outcome("0", "1/2", basis=())
+
+
+def test_the_number_of_solutions_rests_on_other_claims():
+    p = Uncertain(Box(exact([[-1]]), exact([["1/2"]])), [Fraction(-1)], [Fraction(0)])
+    for verdict, proof, known in (("one", {"by": "P"}, {"P": "all"}), ("some", {"by": "basis"}, {"basis": [0]})):
+        check_solvable(p, verdict, proof, known)
+        for other in ({}, {"P": "some"}, {"P": "none"}):
+            with pytest.raises(PremiseError):
+                check_solvable(p, verdict, proof, other)
+        for wrong, support_ in (
+            ("none", proof),
+            ({"one": "some"}.get(verdict, "one"), proof),
+            (verdict, {**proof, "x": 1}),
+        ):
+            with pytest.raises(RefusedError):
+                check_solvable(p, wrong, support_, known)
+    cover = {"by": "cover", "cover": [["none", ["1"]]]}
+    check_solvable(p, "none", cover, {})
+    for wrong in ({**cover, "x": 1}, {**cover, "cover": [["none", ["0"]]]}, {"by": "cover"}):
+        with pytest.raises(RefusedError):
+            check_solvable(p, "none", wrong, {})
+    # M z + q = 0 at z = 2 with M at its upper end 1/2.
+    some = Uncertain(Box(exact([[0]]), exact([["1/2"]])), [Fraction(-1)], [Fraction(0)])
+    for y in ("1", "0", "2"):
+        with pytest.raises(RefutedError):
+            check_solvable(some, "none", {"by": "cover", "cover": [["none", [y]]]}, {})

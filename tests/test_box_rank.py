@@ -12,6 +12,7 @@ from tests.boxes import random_box, random_member
 from workbench.certificates.documents import signed
 from workbench.certificates.outcomes import VERIFIED
 from workbench.certificates.verify import verify
+from workbench.engine.timing import clock
 from workbench.matrices.intervals.rank_box import least_rank
 from workbench.readers.interval_matrix import IntervalMatrix
 
@@ -21,7 +22,7 @@ def test_no_member_has_a_smaller_rank(seed):
     rng, seen = np.random.default_rng(seed), set()
     for _ in range(30):
         box = random_box(rng, int(rng.integers(1, 5)), bool(rng.random() < 0.3))
-        found, n = least_rank(box), box.order
+        found, n = least_rank(box, clock() + 10), box.order
         members = [box.centre, box.lower, box.upper, *(random_member(box, rng) for _ in range(10))]
         members += [box.member(z) for z in itertools.product((1, -1), repeat=n)]
         assert min(A.rank() for A in members) >= found.at_least
@@ -65,15 +66,17 @@ def test_the_certificate_of_the_rank():
     assert outcome(verdict=1) != VERIFIED
     assert outcome(x=["0", "0"]) != VERIFIED
     assert outcome(x=["-1", "-1"]) != VERIFIED
-    assert outcome(rows=[0], columns=[0], x=["1"], verdict=1) == VERIFIED
+    assert outcome(rows=[0], columns=[0], R=[["1/4"]], x=["1"], verdict=1) == VERIFIED
     assert outcome(rows=[0, 0]) != VERIFIED
+    assert outcome(R=[["0", "0"], ["0", "0"]]) != VERIFIED
+    assert outcome(R=[["1/4", "0"], ["0", "1/4"]]) == VERIFIED
     # [[1/4, 1], [1, 4]] is singular.
     assert outcome(radius=[["15/4", "0"], ["0", "0"]]) != VERIFIED
 
 
 def test_a_singular_matrix_between_two_signs():
     box = IntervalMatrix(fmpq_mat([[1, 0], [0, 1]]), fmpq_mat([[0, 2], [2, 0]]))
-    found = least_rank(box)
+    found = least_rank(box, clock() + 10)
     assert found.at_least == 1
     assert found.member.det() == 0
     assert found.member[0, 1] * found.member[1, 0] == fmpq(1)

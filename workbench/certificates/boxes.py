@@ -36,7 +36,6 @@ from workbench.certificates.exact import (
     dot,
     index,
     indices,
-    inverse,
     is_positive_semidefinite,
     part,
     symmetric,
@@ -278,7 +277,7 @@ def _repeat_minors(box: Box) -> None:
 
 def _check_bisection(box: Box, tree: Any) -> None:
     """Preorder trees of all index sets, by size and in the order of combinations: ["cut", i, j] halves the entries ij
-    and ji, lower half first; ["regular", x] has x > 0 with |C^-1| D x < x, so that I + C^-1 (A - C) is regular."""
+    and ji, lower half first; ["regular", R, x] as in `_check_leaf`."""
     if not isinstance(tree, list):
         raise RefusedError("the tree of bisections is not a list")
     nodes, n = iter(tree), len(box.C)
@@ -303,33 +302,37 @@ def _check_regular(C: Rows, D: Rows, nodes: Iterator[Any]) -> None:
                 middle[p][q] = C[p][q] + side * D[p][q] / 2
                 radius[p][q] = D[p][q] / 2
             _check_regular(middle, radius, nodes)
-    elif kind == "regular" and len(data) == 1:
-        _check_leaf(C, D, data[0])
+    elif kind == "regular" and len(data) == 2:
+        _check_leaf(C, D, *data)
     else:
         raise RefusedError(f"the tree of bisections has a node {str(node)[:40]}, which is of no kind that is known")
 
 
-def _check_leaf(C: Rows, D: Rows, given: Any) -> None:
-    """Check by x > 0 with |C^-1| D x < x that every A with |A - C| <= D is regular."""
-    x, R = vector(given, len(C), "x"), inverse(C)
-    if R is None:
-        raise RefutedError("the middle of a part is singular")
+def _check_leaf(C: Rows, D: Rows, inverse: Any, given: Any) -> None:
+    """Check by any R and x > 0 with (|I - R C| + |R| D) x < x that every A with |A - C| <= D is regular."""
+    k = len(C)
+    x = vector(given, k, "x")
+    if not isinstance(inverse, list) or len(inverse) != k:
+        raise RefusedError(f"R is not a list of {k} rows")
+    R, columns = [vector(row, k, "a row of R") for row in inverse], transposed(C)
     moved = times([[abs(v) for v in row] for row in R], times(D, x))
-    if min(x) <= 0 or not all(u < v for u, v in zip(moved, x, strict=True)):
-        raise RefutedError("x does not show that the matrices of a part are regular")
+    for i, row in enumerate(R):
+        rest = dot([abs((i == j) - dot(row, column)) for j, column in enumerate(columns)], x)
+        if x[i] <= 0 or not rest + moved[i] < x[i]:
+            raise RefutedError("R and x do not show that the matrices of a part are regular")
 
 
 def check_rank(box: Box, verdict: Any, support: Support) -> None:
     """Raise RefusedError unless all members have at least this rank: rows and columns of a submatrix whose members are
-    regular, by x as above."""
-    check_fields(support, ("rows", "columns", "x"), "the support")
+    regular, by R and x as above."""
+    check_fields(support, ("rows", "columns", "R", "x"), "the support")
     n = len(box.C)
     a, b = (indices(support[name], n, name) for name in ("rows", "columns"))
     if type(verdict) is not int or verdict != len(a) or verdict != len(b):
         raise RefusedError(f"{len(a)} rows and {len(b)} columns do not make the rank {str(verdict)[:20]}")
     if a:
         C, D = ([[A[i][j] for j in b] for i in a] for A in (box.C, box.D))
-        _check_leaf(C, D, support["x"])
+        _check_leaf(C, D, support["R"], support["x"])
 
 
 # None

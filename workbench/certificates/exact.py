@@ -232,14 +232,6 @@ def solve(M: Rows, b: Vector) -> Vector | None:
     return [row[-1] for row in A]
 
 
-def inverse(M: Rows) -> Rows | None:
-    """M^-1; None where M is singular."""
-    n = range(len(M))
-    columns = [solve(M, [Fraction(i == j) for i in n]) for j in n]
-    found = [column for column in columns if column is not None]
-    return transposed(found) if len(found) == len(M) else None
-
-
 def rank(M: Rows) -> int:
     """Rank by elimination without fractions."""
     A, previous, r = integer_rows(M)[0], 1, 0

@@ -61,7 +61,7 @@ def check_box(M: IntervalMatrix, q: IntervalMatrix | None = None, seconds: float
         "uncertain_entries": M.uncertain,
         "symmetric": M.symmetric,
         "classes": {name: _class_entry(found) for name, found in classes.items()},
-        "rank": _rank_entry(M),
+        "rank": _rank_entry(M, deadline),
         "effort": {"tree_nodes": p.nodes},
         "largest_uncertainty": largest,
         "solutions": solutions,
@@ -86,11 +86,11 @@ def _class_entry(found: BoxVerdict) -> Entry:
     }
 
 
-def _rank_entry(M: IntervalMatrix) -> Entry:
+def _rank_entry(M: IntervalMatrix, deadline: float) -> Entry:
     """The rank that every member has at least, and a member without full rank."""
-    found = least_rank(M)
+    found = least_rank(M, deadline)
     member = None if found.member is None else {"matrix": _rows(found.member), "rank": found.member.rank()}
-    support = {"rows": found.rows, "columns": found.columns, "x": as_text(found.x)}
+    support = {"rows": found.rows, "columns": found.columns, "R": _rows(found.R), "x": as_text(found.x)}
     return {"at_least": found.at_least, "support": support, "member": member}
 
 

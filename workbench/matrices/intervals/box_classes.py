@@ -28,7 +28,7 @@ from workbench.matrices.classes.matrix_classes import IMPLICATIONS, NO, YES, cla
 from workbench.matrices.intervals.definite_member import definite_member
 from workbench.matrices.intervals.p_box import AllP, all_p, as_lines, components
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
-from workbench.matrices.linear_algebra.rationals import as_text, submatrix
+from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double, submatrix
 from workbench.readers.interval_matrix import IntervalMatrix
 
 ALL, SOME, NONE, UNDECIDED = "all", "some", "none", "undecided"
@@ -38,6 +38,8 @@ BOX_CLASSES = (
 )  # fmt: skip
 PATTERNS = 40
 """Sign patterns that are tried for a member that is a P-matrix, or a vector that refutes all members."""
+EXACT_INVERSE = 8
+"""Order up to which an inverse is computed exactly where doubles do not suffice."""
 MOST_CORNERS = 8
 """Uncertain entries of a symmetric principal submatrix up to which all its corners are looked at."""
 
@@ -510,9 +512,9 @@ def _by_symmetric_minors(box: IntervalMatrix, entry: BoxVerdict, deadline: float
                 if one.centre.det() * sign <= 0:
                     entry.outside = _of_both_signs(box, a, one.centre, part.centre)
                     return
-                x = regularity(one)
-                if x is not None:
-                    nodes.append(["regular", as_text(x)])
+                found = regularity(one)
+                if found is not None:
+                    nodes.append(["regular", [as_text(row) for row in found[0].tolist()], as_text(found[1])])
                     continue
                 i, j = max(itertools.product(range(k), repeat=2), key=lambda at: one.radius[at[0], at[1]])
                 nodes.append(["cut", i, j])
@@ -539,20 +541,34 @@ def _of_both_signs(box: IntervalMatrix, a: tuple[int, ...], A: fmpq_mat, B: fmpq
     return Member(_embedded(box.centre, a, A), support)
 
 
-def regularity(box: IntervalMatrix) -> list[fmpq] | None:
-    """x (n) > 0 with |C^-1| D x < x, which shows that no member of the square box is singular: det A = det C det(I +
-    C^-1 (A - C)), and the spectral radius of |C^-1| D is below one. None where none was found."""
-    n = box.order
-    if box.centre.det() == 0:
-        return None
-    bound = fmpq_mat([[abs(x) for x in row] for row in box.centre.inv().tolist()]) * box.radius
-    x = fmpq_mat(n, 1, [fmpq(1)] * n)
-    for _ in range(3):
-        y = bound * x + fmpq_mat(n, 1, [fmpq(1, 2**20)] * n)
-        if all(u < v for u, v in zip((bound * y).entries(), y.entries(), strict=True)):
-            return list(y.entries())
-        x = y
+def regularity(box: IntervalMatrix) -> tuple[fmpq_mat, list[fmpq]] | None:
+    """R (n, n) and x (n) > 0 with (|I - R C| + |R| D) x < x, which show that no member of the square box is singular:
+    then I - R A has a spectral radius below one for every A. None where none were found."""
+    n, one = box.order, fmpq(1)
+    for R in _inverses(box.centre):
+        rest = R * box.centre
+        sizes = [abs((i == j) - rest[i, j]) for i in range(n) for j in range(n)]
+        bound = fmpq_mat(n, n, sizes) + fmpq_mat(n, n, [abs(x) for x in R.entries()]) * box.radius
+        x = fmpq_mat(n, 1, [one] * n)
+        for _ in range(3):
+            x = bound * x + fmpq_mat(n, 1, [one / 2**20] * n)
+            if all(u < v for u, v in zip((bound * x).entries(), x.entries(), strict=True)):
+                return R, list(x.entries())
     return None
+
+
+def _inverses(C: fmpq_mat) -> Iterator[fmpq_mat]:
+    """The inverse in doubles, and of small matrices the exact one."""
+    n = C.nrows()
+    with np.errstate(over="ignore", invalid="ignore"):
+        try:
+            near = np.linalg.inv(np.array([nearest_double(x) for x in C.entries()]).reshape(n, n))
+        except np.linalg.LinAlgError:
+            near = np.full((n, n), np.nan)
+    if np.isfinite(near).all():
+        yield fmpq_mat(n, n, [exact(x) for x in near.ravel().tolist()])
+    if n <= EXACT_INVERSE and C.det() != 0:
+        yield C.inv()
 
 
 def _halves(box: IntervalMatrix, i: int, j: int) -> list[IntervalMatrix]:

@@ -1,10 +1,10 @@
 """The least rank of the matrices of a box: a submatrix that stays regular, and a member that loses rank.
 
-The members of C_ab +- D_ab are regular if |C_ab^-1| D_ab has a spectral radius below one, shown by x > 0 with |C_ab^-1|
-D_ab x < x (Beeck; Neumaier, Interval Methods for Systems of Equations, 1990, section 4.1). Rows a and columns b are the
-first pivots of complete pivoting. With singular vectors u, v of the least singular value of C, the member C - diag(y) D
-diag(z), y and z their signs, is the first guess for one whose determinant has another sign; between it and C there is
-a singular one (Rohn, Linear Algebra Appl. 126, 1989).
+The members of C_ab +- D_ab are regular if |C_ab^-1| D_ab has a spectral radius below one (`regularity`; Beeck; Neumaier,
+Interval Methods for Systems of Equations, 1990, section 4.1). Rows a and columns b are the first pivots of complete
+pivoting. With the singular vectors u, v of the least singular value of C, the member C - diag(y) D diag(z), y and z
+their signs, is the first guess for one whose determinant has another sign; between it and C there is a singular one
+(Rohn, Linear Algebra Appl. 126, 1989).
 """
 
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from workbench.arrays import Array
+from workbench.engine.timing import clock
 from workbench.matrices.intervals.box_classes import regularity, singular_between
 from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.readers.interval_matrix import IntervalMatrix
@@ -20,30 +21,33 @@ from workbench.readers.interval_matrix import IntervalMatrix
 
 @dataclass(frozen=True, eq=False)
 class BoxRank:
-    """Every member has at least this rank: its `rows` and `columns` (at_least) make up a regular matrix, shown by `x`
-    (at_least). `member` (n, n) has a smaller rank than the order, None where none was found."""
+    """Every member has at least this rank r: its `rows` and `columns` (r) make up a regular matrix, shown by `R` (r, r)
+    and `x` (r). `member` (n, n) has a smaller rank than the order, None where none was found."""
 
     at_least: int
     rows: list[int]
     columns: list[int]
+    R: fmpq_mat
     x: list[fmpq]
     member: fmpq_mat | None
 
 
-def least_rank(box: IntervalMatrix) -> BoxRank:
-    """The rank of all members of a square box as far as the criteria tell."""
+def least_rank(box: IntervalMatrix, deadline: float) -> BoxRank:
+    """The rank of all members of a square box as far as the criteria tell by about `deadline` (`clock()`)."""
     n = box.order
     C, D = (np.array([nearest_double(x) for x in A.entries()]).reshape(n, n) for A in (box.centre, box.radius))
     rows, columns = _pivots(C, D)
     for r in range(len(rows), 0, -1):
+        if clock() > deadline:
+            break
         a, b = sorted(rows[:r]), sorted(columns[:r])
         if not _seems_regular(C[np.ix_(a, b)], D[np.ix_(a, b)]):
             continue
         middle, radius = (fmpq_mat([[A[i, j] for j in b] for i in a]) for A in (box.centre, box.radius))
-        x = regularity(IntervalMatrix(middle, radius))
-        if x is not None:
-            return BoxRank(r, a, b, x, None if r == n else _singular_member(box, C))
-    return BoxRank(0, [], [], [], _singular_member(box, C))
+        found = regularity(IntervalMatrix(middle, radius))
+        if found is not None:
+            return BoxRank(r, a, b, *found, None if r == n else _singular_member(box, C))
+    return BoxRank(0, [], [], fmpq_mat(0, 0), [], _singular_member(box, C))
 
 
 def _pivots(C: Array, D: Array) -> tuple[list[int], list[int]]:
