@@ -468,7 +468,7 @@ def test_a_bisection_of_another_form_is_refused(tree):
     "cover",
     [
         None, "x", [], [[]], [["none"]], [["branch", 2]], [["branch", 0]], [["other", ["0", "0"]]], [["bound", ["0"]]],
-        [["branch", 0], ["branch", 0], ["bound", ["0", "0", "0"]]], [["bound", ["-1", "0"]]], [["none", ["0", "0"]]],
+        [["branch", 0], ["branch", 0], ["bound", ["0"] * 3], ["bound", ["0"] * 3], ["bound", ["0"] * 2]], [["bound", ["-1", "0"]]], [["none", ["0", "0"]]],
         [["bound", ["0", "0"]], ["bound", ["0", "0"]]],
     ],
 )  # fmt: skip
@@ -479,6 +479,8 @@ def test_a_cover_of_another_form_is_refused(cover):
     check_bounds(problem, 0, ["0", None], good, {})
     with pytest.raises(RefusedError):
         check_bounds(problem, 0, ["0", None], {**good, "lower": cover}, {})
+    with pytest.raises(RefusedError, match="cannot be proved by 'tree'"):
+        check_bounds(problem, 0, ["0", None], {**good, "by": "tree"}, {"P": "all", "basis": [0]})
     for verdict in (["1/100", None], ["0", "0"], ["0"], None, [None, None]):
         with pytest.raises(RefusedError):
             check_bounds(problem, 0, verdict, good, {})
@@ -604,6 +606,21 @@ def test_borders_of_an_enclosed_basis():
     assert outcome("0", "9/10", R="-1/2")
     assert not outcome("0", "9/10", R="1")
     assert not outcome("0", "1/2", basis=())
+    # The second unknown is zero, and its slack is 2: G = diag(-1, 1), q = (-1, 2).
+    p = Uncertain(Box(IDENTITY, NOTHING), [Fraction(-1), Fraction(2)], [Fraction(0)] * 2)
+    proof = {"centre": ["1", "2"], "radii": ["1/2", "1/2"], "R": [["-1", "0"], ["0", "1"]]}
+    check_basis(p, [0], proof)
+    for wrong in (
+        {"centre": ["1", "-2"]},
+        {"R": None},
+        {"R": [["-1", "0"]]},
+        {"R": [["-1"], ["1"]]},
+        {"R": proof["R"] * 2},
+    ):
+        with pytest.raises(RefusedError):
+            check_basis(p, [0], proof | wrong)
+    with pytest.raises(RefusedError):
+        check_basis(p, [0, 1], proof)
 
 
 def test_the_number_of_solutions_rests_on_other_claims():
