@@ -468,7 +468,8 @@ def test_a_bisection_of_another_form_is_refused(tree):
     "cover",
     [
         None, "x", [], [[]], [["none"]], [["branch", 2]], [["branch", 0]], [["other", ["0", "0"]]], [["bound", ["0"]]],
-        [["branch", 0], ["branch", 0], ["bound", ["0"] * 3], ["bound", ["0"] * 3], ["bound", ["0"] * 2]], [["bound", ["-1", "0"]]], [["none", ["0", "0"]]],
+        [["branch", 0], ["branch", 0], ["bound", ["0"] * 3], ["bound", ["0"] * 3], ["bound", ["0"] * 2]],
+        [["bound", ["-1", "0"]]], [["none", ["0", "0"]]],
         [["bound", ["0", "0"]], ["bound", ["0", "0"]]],
     ],
 )  # fmt: skip

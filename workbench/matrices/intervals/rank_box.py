@@ -1,10 +1,10 @@
 """The least rank of the matrices of a box: a submatrix that stays regular, and a member that loses rank.
 
 The members of C_ab +- D_ab are regular if |C_ab^-1| D_ab has a spectral radius below one (`regularity`; Beeck;
-Neumaier, Interval Methods for Systems of Equations, 1990, section 4.1). Rows a and columns b are the first pivots of complete
-pivoting. With the singular vectors u, v of the least singular value of C, the member C - diag(y) D diag(z), y and z
-their signs, is the first guess for one whose determinant has another sign; between it and C there is a singular one
-(Rohn, Linear Algebra Appl. 126, 1989).
+Neumaier, Interval Methods for Systems of Equations, 1990, section 4.1). Rows a and columns b are the first pivots of
+complete pivoting. With the singular vectors u, v of the least singular value of C, the member C - diag(y) D diag(z), y
+and z their signs, is the first guess for one whose determinant has another sign; between it and C there is a singular
+one (Rohn, Linear Algebra Appl. 126, 1989).
 """
 
 from dataclasses import dataclass
