@@ -15,7 +15,7 @@ def add_command(commands: Any) -> None:
         commands, "verify", "check a certificate with independent code",
         "verify proof.json", "verify proof.json --of matrix.csv", "verify proof.json --of matrix.csv --rhs q.csv",
     )  # fmt: skip
-    verify.add_argument("file", help="JSON file written by check --certificate")
+    verify.add_argument("file", help="JSON file written by check or painleve --certificate")
     verify.add_argument("--of", metavar="FILE", help="matrix or problem to which the certificate must belong")
     verify.add_argument("--rhs", metavar="FILE", help="with --of: q, as a row or a column; default: the q of the file")
     verify.add_argument(
