@@ -13,7 +13,7 @@ import workbench as wb
 from tests.boxes import all_vertices_p, random_box, random_member, rational
 from tests.forger import changed, sites, with_value
 from tests.thorough import quickly
-from workbench.certificates.boxes import FIELDS, Box, check_box_class
+from workbench.certificates.boxes import FIELDS, Box, check_box_class, check_claims
 from workbench.certificates.documents import signed
 from workbench.certificates.outcomes import (
     NOT_VERIFIED,
@@ -648,3 +648,54 @@ def test_the_number_of_solutions_rests_on_other_claims():
     for y in ("1", "0", "2"):
         with pytest.raises(RefutedError):
             check_solvable(some, "none", {"by": "cover", "cover": [["none", [y]]]}, {})
+
+
+def test_what_rests_on_another_class():
+    box, even = Box(IDENTITY, NOTHING), Box(IDENTITY, NOTHING, True)
+
+    def outcome(box, name, verdict, known, **proof):
+        try:
+            check_box_class(box, name, verdict, proof, known)
+        except PremiseError:
+            return "premise"
+        except RefusedError:
+            return "refused"
+        return "verified"
+
+    for name, other in (("P", "PD"), ("column_sufficient", "PSD"), ("row_sufficient", "PSD")):
+        proof = {"by": "symmetric", "from": other}
+        assert outcome(even, name, "none", {other: "none"}, **proof) == "verified"
+        assert outcome(box, name, "none", {other: "none"}, **proof) == "refused"
+        assert outcome(even, name, "none", {"Z": "none"}, by="symmetric", **{"from": "Z"}) == "refused"
+        assert outcome(even, "S", "none", {other: "none"}, **proof) == "refused"
+        assert outcome(even, "S", "none", {None: "none"}, by="symmetric", **{"from": None}) == "refused"
+        for known in ({}, {other: "all"}, {other: "some"}):
+            assert outcome(even, name, "none", known, **proof) == "premise"
+    assert outcome(box, "nondegenerate", "all", {"P": "all"}, by="implication", **{"from": ["P"]}) == "verified"
+    assert outcome(box, "PD", "none", {"P": "none"}, by="implication", conclusion="P") == "verified"
+    for known in ({}, {"P": "some"}):
+        assert outcome(box, "nondegenerate", "all", known, by="implication", **{"from": ["P"]}) == "premise"
+        assert outcome(box, "PD", "none", known, by="implication", conclusion="P") == "premise"
+    assert outcome(box, "nondegenerate", "all", {"P": "none"}, by="implication", **{"from": ["P"]}) == "premise"
+    assert outcome(box, "PD", "none", {"P": "all"}, by="implication", conclusion="P") == "premise"
+    known = {"S": "all", "P": "all", "PD": "all"}
+    for others in ("P", [], ["P", "PD"], [0], ["S"], None):
+        assert outcome(box, "nondegenerate", "all", known, by="implication", **{"from": others}) == "refused"
+    assert outcome(box, "P", "none", {"S": "none"}, by="implication", conclusion="S") == "refused"
+    assert outcome(box, "P", "none", {None: "none"}, by="implication", conclusion=None) == "premise"
+
+
+def test_claims_on_a_member_are_in_order():
+    """Each rests on earlier ones alone, and they end in the class."""
+    definite = {"about": "PD", "verdict": "yes", "support": {"by": "ldl", "order": [0], "L": [[]], "D": ["2"]}}
+    follows = {"about": "P", "verdict": "yes", "support": {"by": "implication", "from": ["PD"]}}
+    A = exact([[1]])
+    check_claims(A, "P", "yes", [definite, follows])
+    for name, verdict, claims in (
+        ("P", "yes", [follows, definite]), ("P", "yes", [follows]), ("P", "no", [definite, follows]),
+        ("S", "yes", [definite, follows]), ("P", "yes", []), ("P", "yes", None),
+        ("P", "yes", [definite, {**follows, "x": 1}]),
+        ("rank", 1, [{"about": "rank", "verdict": 1, "support": {}}]), ("PD", "yes", [{**definite, "support": None}]),
+    ):  # fmt: skip
+        with pytest.raises(RefusedError):
+            check_claims(A, name, verdict, claims)
