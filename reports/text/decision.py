@@ -88,10 +88,10 @@ def _alternatives(d: Decision, taken: Entry) -> list[str]:
         return []
     in_words = [f"{few([f'{x.names}{_kind(x)}' for x in some])}{_as_long_as(some[0])}" for some in groups.values()]
     least = min(parts, key=lambda x: (np.isnan(x.cost), x.cost))
-    # Why what costs less is not what to take.
-    same = f"by a factor of {least.same_cost(taken):g}, beyond the scatter of timings"
-    closer = least.cost < taken.cost and least.cheaper(taken) == 1.0
-    clear = f" and not clearly cheaper ({same})" if closer else ""
+    clear = ""
+    if least.cost < taken.cost and least.cheaper(taken) == 1.0:
+        # Why what costs less is not what to take.
+        clear = f" and not clearly cheaper (by a factor of {least.same_cost(taken):g}, beyond the scatter of timings)"
     return [f"Equally accurate here{clear}: {'; '.join(in_words)}."]
 
 
