@@ -204,6 +204,10 @@ def test_every_formulation_that_is_named_has_its_own_condition_beside_it(plane, 
     assert len(parts) == 2
     assert {y for x in parts for y in (x.label, *x.alike)} == {same.label, *same.alike}
     assert all(conditions[y] == x.condition for x in parts for y in (x.label, *x.alike))
+    # Their costs differ, and one that is named costs less than exact friction.
+    dear = cost(plane, coulomb=1e-5, stewart_trinkle=1.1e-5, gauss_seidel=0.9e-5)
+    first, *_ = recommendation(dear, decide(dear))
+    assert first.endswith("; no equally accurate formulation is clearly cheaper.")
     words = " ".join(headline(plane).recommendation)
     assert "(polygon, LCP, " in words
     assert "), without condition in the plane; " in words

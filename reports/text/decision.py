@@ -57,9 +57,12 @@ def _exact(c: Comparison, d: Decision, taken: Entry) -> list[str]:
         words = f"Use exact Coulomb friction ({_cost(c, taken)}): {others} here is as accurate."
         return [words, *_near_miss(c, d, taken)]
     known = np.isfinite(taken.cost) and np.isfinite(cheapest.cost)
+    # Also of those whose runs are the same, which need not cost the same.
+    members = [row for x in d.first if not x.exact for row in (x.row, *x.others)]
+    less = any(row["cost"] < taken.cost for row in members if "cost" in row)
     much = (
         ", less than any other equally accurate formulation" if taken.cheaper(cheapest) > 1.0
-        else "; no equally accurate formulation is clearly cheaper" if cheapest.cost < taken.cost
+        else "; no equally accurate formulation is clearly cheaper" if less
         else "; no equally accurate formulation is cheaper"
     )  # fmt: skip
     cost = f": {_cost(c, taken)}{much}" if known else ""
