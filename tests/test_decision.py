@@ -119,6 +119,11 @@ def test_runs_that_are_the_same_are_one_entry_and_others_are_not(wheel):
     same = moved("ccp", at["box"].position + 1e-5)
     assert next(x for x in decide(same).entries if x.label == "box").every == "box = ccp"
     assert all("ccp" not in x.alike for x in decide(moved("ccp", away)).entries)
+    # The one that is told to be cheaper is named first, with its own error.
+    cheaper = next(x for x in decide(cost(same, ccp=2e-6)).entries if "box" in x.alike)
+    assert (cheaper.label, cheaper.alike, cheaper.cost) == ("ccp", ("box",), 2e-6)
+    assert cheaper.error == cheaper.row["path_error"]
+    assert next(x for x in decide(cost(same, ccp=0.9e-5)).entries if "ccp" in x.alike).label == "box"
     # Neither exact friction nor none is one with anything.
     assert all(not x.alike for x in decide(moved("hybrid", at["coulomb"].position)).entries if x.exact)
 

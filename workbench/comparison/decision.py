@@ -256,7 +256,15 @@ def _joined(c: Comparison, rows: Sequence[dict[str, Any]], name: str, known: flo
                 break
         else:
             found.append(one)
-    return found
+    return [_cheapest_first(x, name) for x in found]
+
+
+def _cheapest_first(x: Entry, name: str) -> Entry:
+    """The entry with another of its formulations first, where that is told to be cheaper than the one that is."""
+    rows = (x.row, *x.others)
+    least = min(rows, key=lambda row: np.nan_to_num(row.get("cost", np.nan), nan=np.inf))
+    other = replace(x, row=least, error=float(least[name]), others=tuple(row for row in rows if row is not least))
+    return other if other.cheaper(x) > 1.0 else x
 
 
 def _answers(c: Comparison, rows: Sequence[dict[str, Any]], step: float | None) -> dict[str, Array]:
