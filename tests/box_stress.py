@@ -3,6 +3,7 @@
 Boxes of order 2 to 12 with radii around the largest that keeps P. A verdict on all members is compared with all
 principal minors of all vertex matrices C - diag(z) D diag(z) (Bialas and Garloff 1984), computed exactly; members by
 chance must not contradict it, nor the verdict that no member is a P-matrix; the two members of "some" are checked.
+Up to order 8 the bracket of the largest uncertainty is compared with all vertices at both ends.
 """
 
 import argparse
@@ -17,7 +18,7 @@ from flint import fmpq, fmpq_mat
 from tests.boxes import rational
 from workbench.engine.timing import clock
 from workbench.matrices.intervals.box_classes import box_classes
-from workbench.matrices.intervals.largest_uncertainty import largest_uncertainty
+from workbench.matrices.intervals.largest_uncertainty import Bracket, largest_uncertainty
 from workbench.matrices.intervals.p_box import all_p
 from workbench.readers.interval_matrix import IntervalMatrix
 
@@ -26,6 +27,8 @@ FACTORS = fmpq(1, 2), fmpq(9, 10), fmpq(999, 1000), fmpq(1001, 1000), fmpq(11, 1
 """Radii, as multiples of the largest that keeps P."""
 SETS = 20
 """Principal minors of every sample of a box whose members are all said to be P-matrices."""
+MOST_BRACKET, NARROW = 8, fmpq(1, 10**6)
+"""Largest order of boxes whose brackets are compared with all vertices, and the relative width that these may have."""
 DOUBTFUL = 1e-6
 """Minor, relative to the product of the largest entries of its rows, up to which it is computed exactly."""
 
@@ -103,8 +106,20 @@ def positive(samples: Samples, rng: np.random.Generator) -> bool:
     return True
 
 
-def random_boxes(rng: np.random.Generator) -> Iterator[IntervalMatrix]:
-    """Boxes around matrices of three families, mostly with radii around the largest that keeps P, order after order."""
+def bracket_failure(box: IntervalMatrix, found: Bracket) -> str:
+    """What is wrong with the bracket of the largest uncertainty of a box of low order; empty where nothing is."""
+    if box.order > MOST_BRACKET:
+        return ""
+    if found.upper - found.lower > NARROW * found.upper:
+        return f"the largest uncertainty is only known to {float(found.lower)} to {float(found.upper)}"
+    if not all_vertices_p(box.scaled(found.lower)) or all_vertices_p(box.scaled(found.upper)):
+        return "the bracket of the largest uncertainty is wrong"
+    return ""
+
+
+def random_boxes(rng: np.random.Generator) -> Iterator[tuple[IntervalMatrix, str]]:
+    """Boxes around matrices of three families, mostly with radii around the largest that keeps P, order after order;
+    what is wrong with the bracket of these comes with them."""
     while True:
         for n in range(2, 13):
             G, K = rng.standard_normal((2, n, n))
@@ -119,11 +134,12 @@ def random_boxes(rng: np.random.Generator) -> Iterator[IntervalMatrix]:
                 # Around a matrix that is none: for small radii no member is.
                 few = rng.permutation(n)[: rng.integers(1, n + 1)]
                 C[few, few] -= rng.random() * np.diag(C)[few] + np.linalg.eigvalsh(C + C.T)[-1] * rng.random()
-                yield IntervalMatrix(rational(np.round(64 * C) / 64), box.radius)
+                yield IntervalMatrix(rational(np.round(64 * C) / 64), box.radius), ""
                 continue
             found = largest_uncertainty(box, "P", clock() + SECONDS)
             if found.upper:
-                yield box.scaled(FACTORS[rng.integers(len(FACTORS))] * found.upper)
+                part = box.scaled(FACTORS[rng.integers(len(FACTORS))] * found.upper)
+                yield part, bracket_failure(box, found)
 
 
 def failure(box: IntervalMatrix, samples: Samples, rng: np.random.Generator, seen: Counter) -> str:
@@ -152,8 +168,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     rng, seen, wrong = np.random.default_rng(args.seed), Counter[str](), 0
-    for k, box in enumerate(itertools.islice(random_boxes(rng), args.count), 1):
-        reason = failure(box, Samples(box, args.samples, rng), rng, seen)
+    for k, (box, reason) in enumerate(itertools.islice(random_boxes(rng), args.count), 1):
+        reason = reason or failure(box, Samples(box, args.samples, rng), rng, seen)
         if reason:
             wrong += 1
             print(f"box {k}: {reason}\n{box.centre}\n{box.radius}")

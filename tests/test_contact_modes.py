@@ -94,6 +94,7 @@ def test_a_particle_flies_slides_and_sticks(particle):
     np.testing.assert_allclose(rows["start"], [lands, stops - PARTICLE.v_th * (stops - lands) / 3.0], atol=3 * H)
 
 
+@pytest.mark.thorough
 def test_frames_have_their_columns_and_are_saved_and_loaded(particle, tmp_path):
     for frame, columns in ((particle.timeline, TIMELINE), (particle.events, EVENTS)):
         assert list(frame) == list(frame.attrs["columns"]) == [x.name for x in columns if x.of >= CASE]

@@ -273,6 +273,7 @@ def test_the_command_line_tells_solved_from_refuted(tmp_path, capsys):
     assert "lemke: 1 of 3 verified;" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_friction_problems_that_no_velocity_solves_are_refuted():
     """A particle between a floor and a ceiling that close, or only slide apart, which the cone problem cannot do."""
     J = np.array([[0.0, 0, 1], [0, 0, -1], [1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 1, 0]])

@@ -192,6 +192,7 @@ def test_springs_of_a_formulation_s_own_come_once():
     ]
 
 
+@pytest.mark.thorough
 def test_identification_sees_nothing_of_the_tosses_that_it_is_tested_on():
     """Tosses of two surfaces: the friction of those to identify by is found, and the others are predicted by it."""
     train, test = tosses(3, 30, mu=0.2, e=0.0), tosses(4, 30, mu=0.5, e=0.0, seed=2)

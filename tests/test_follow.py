@@ -10,6 +10,7 @@ from workbench.cli.main import main
 from workbench.errors import DataError
 
 
+@pytest.mark.thorough
 def test_the_block_slides_until_friction_has_stopped_it():
     case = wb.cases.find("block")()
     stop = case.speed / (case.mu * case.gravity)

@@ -69,6 +69,7 @@ def quotient(of, shift=1e-6):
     return (of(shift) - of(-shift)) / (2 * shift)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: f"{p.name}-{p.corrects}")
 @pytest.mark.parametrize("task", TASKS, ids=lambda t: t.name)
 def test_derivatives_of_a_program_are_quotients_of_its_loss(program, task):

@@ -38,6 +38,7 @@ def slopes(layer, given, due, name, along):
     return (ends[0] - ends[1]) / 2e-5, (8 * (ends[0] - ends[1]) - (ends[2] - ends[3])) / 12e-5
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("d", [1, 2])
 @pytest.mark.parametrize("name", quickly(sorted({*FORMULATIONS.bundled} - ITERATING), QUICK.__contains__))
 def test_gradients_by_all_data_are_those_of_differences(name, d):

@@ -68,6 +68,7 @@ def test_rational_data_are_those_of_the_doubles(case):
         np.testing.assert_allclose(x, y, rtol=1e-13, atol=1e-13)
 
 
+@pytest.mark.thorough
 def test_the_lines_of_a_case_are_its_friction_coefficients():
     names = {kind.name: list(friction_lines(kind())) for kind in CASES if kind.name != "particle"}
     assert names["rod-in-guide"] == ["mu_guide", "mu_wall"]

@@ -55,6 +55,7 @@ def test_what_is_varied_are_columns_with_units(whole):
     assert set(whole.rows) <= set(said)
 
 
+@pytest.mark.thorough
 def test_schemes_are_varied_and_have_orders_of_their_own(tmp_path):
     """Rows are those of comparisons under each scheme; what is fitted over the steps is not pooled over schemes."""
     schemes, steps = ["symplectic", "moreau-jean:theta=0.7", "midpoint"], [2e-3, 1e-3, 5e-4]
