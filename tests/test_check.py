@@ -158,6 +158,7 @@ def test_definiteness_beside_the_rounding_of_eigenvalues():
     assert verdicts == {"positive definite", "indefinite"}
 
 
+@pytest.mark.thorough
 def test_large_matrices():
     rng = np.random.default_rng(7)
     n = 90

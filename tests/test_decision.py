@@ -248,6 +248,7 @@ def test_the_question_has_the_size_of_what_moves_the_window_the_step_and_the_ref
         assert all(x in said for x in headline(c).sentences)
 
 
+@pytest.mark.thorough
 def test_the_law_is_exact_and_the_path_is_the_reference(wheel, step, plane, capsys):
     for c in (wheel, step, plane):
         print_comparison(c, everything=True)

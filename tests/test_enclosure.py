@@ -274,6 +274,7 @@ def test_a_turning_direction_of_slip():
 # What is not proved
 
 
+@pytest.mark.thorough
 def test_what_is_not_proved_ends_with_a_reason():
     for name, parameters, reason in (
         ("rod", {"mu": 2.0, "angle": 60.0, "speed": -4.0}, "Painlevé"),

@@ -58,6 +58,7 @@ def test_frames_are_those_of_the_run():
     np.testing.assert_allclose(found.modes["start"].iloc[1], found.events["t"].iloc[0], rtol=0, atol=1e-15)
 
 
+@pytest.mark.thorough
 def test_several_motions_are_told_apart(capsys):
     painleve = ["--set", "mu=2", "--set", "angle=60", "--set", "spin=8", "--duration", "0.1"]
     main(["follow", "rod", *painleve, "--branches", "--quiet"])

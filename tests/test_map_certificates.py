@@ -76,7 +76,7 @@ def leaves(tree):
     return found
 
 
-@pytest.mark.parametrize("name", quickly(RANGES, lambda name: name in ("rod", "wedged box")))
+@pytest.mark.parametrize("name", quickly(RANGES, lambda name: name == "rod"))
 def test_every_box_is_verified(name):
     case, ranges = RANGES[name]
     document, found = certified(case, ranges)
@@ -88,7 +88,7 @@ def test_every_box_is_verified(name):
     assert shares.get("P", 0) == found.share(found.p == 1)
 
 
-@pytest.mark.parametrize("name", quickly(RANGES, lambda name: name in ("rod", "wedged box")))
+@pytest.mark.parametrize("name", quickly(RANGES, lambda name: name == "rod"))
 def test_a_box_of_another_verdict_is_refused(name):
     document, _ = certified(*RANGES[name])
     tree = document["claims"][0]["support"]["tree"]
@@ -239,6 +239,7 @@ def test_formulas_agree_with_the_mechanics_of_each_case(name):
     assert len(seen) > 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("given", [{"tan_theta": "3/2", "spin": 3}, {"tan_theta": 2, "b": "1/2"}, {"b": -3, "xi": 1}])
 def test_the_rod_by_its_other_parameters(given):
     document = wb.vary("rod", along={"mu": (0, 3), "kappa": ("1/4", 1)}, given=given, undecided="1/20").certificate()

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from flint import fmpq_mat
 
-from workbench.algorithms import nsgs
 from workbench.diagnostics.contact_uniqueness import contact_uniqueness
 from workbench.diagnostics.coulomb_answers import (
     SECONDS_OF_CONTACT,
@@ -25,7 +24,6 @@ from workbench.diagnostics.posed_problem import LARGEST_EXACT, Entry, distance_e
 from workbench.diagnostics.proved_answer import LARGEST as LARGEST_PROVED
 from workbench.engine.lazy import sparse
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock, clock, moment, seconds_left
-from workbench.escalation import default_solver
 from workbench.matrices.linear_algebra.blocks import islands
 from workbench.matrices.linear_algebra.rationals import exact
 from workbench.matrices.p_property.verdict import PVerdict, p_verdict
@@ -108,6 +106,10 @@ def _computed(p: FrictionProblem, largest: int) -> Entry:
 
     `largest` is the number of contacts of the largest island.
     """
+    # Lazy imports: most checks solve nothing, and the solvers take longer to import than a small matrix to check.
+    from workbench.algorithms import nsgs
+    from workbench.escalation import default_solver
+
     if p.W.nnz > MOST_ENTRIES:
         reason = f"W has {p.W.nnz} entries; check computes one up to {MOST_ENTRIES}"
         return {"solver": None, "residual": None, "verified": False, "reason": reason}
