@@ -244,6 +244,18 @@ def test_limits_that_close_within_the_step_are_seen(scene):
     assert ball.instant(q, np.full(3, 0.1), 0.0, 1e-3).contacts == 0
 
 
+def test_what_a_turning_body_moves_towards_the_floor_is_seen(scene):
+    """A ball at the end of an arm, at 5 m/s by the spin, against the 5 m/s of the arm's centre: 10 m/s or none."""
+    s = scene(f"""<mujoco><option gravity="0 0 0"/><worldbody>{FLOOR}<body pos="0 0 0.125"><freejoint/>
+    <inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><geom size=".1" pos="0.5 0 0" mass="0"/></body></worldbody>
+    </mujoco>""")
+    q, v = s.start()
+    for spin, seen in ((10.0, 1), (-10.0, 0)):
+        # Forwards about y, the end of the arm goes down.
+        v[2], v[4] = -5.0, spin
+        assert s.instant(q, v, 0.0, 2e-3).contacts == seen
+
+
 def test_equalities_and_dry_friction_are_rows_of_their_own(scene):
     s = scene(ALL)
     q, v = shaken(s)

@@ -14,10 +14,11 @@ from numba import types
 from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import MATRIX, VECTOR
+from workbench.scenes.mujoco.bodies import INT32, point_velocity
 from workbench.scenes.mujoco.package import mujoco
 
 SAFETY = 2.0
-F64, INT32 = types.float64, types.Array(types.int32, 1, "C")
+F64 = types.float64
 
 
 class Geoms(NamedTuple):
@@ -59,13 +60,7 @@ def raise_speeds(geoms, cvel, centre, place, speed):
     """To what any point of a geom has at most [m/s], where that is more: the spins and velocities cvel (nbody, 6) are
     those at the centres of roots, `place` (ngeom, 3) where geoms are."""
     for i in range(speed.shape[0]):
-        body = geoms.body[i]
-        x, y, z = cvel[body, 0], cvel[body, 1], cvel[body, 2]
-        root = geoms.root[body]
-        a, b, c = place[i, 0] - centre[root, 0], place[i, 1] - centre[root, 1], place[i, 2] - centre[root, 2]
-        u = cvel[body, 3] + (b * z - c * y)
-        v = cvel[body, 4] + (c * x - a * z)
-        w = cvel[body, 5] + (a * y - b * x)
+        u, v, w, x, y, z = point_velocity(cvel, centre, geoms.root, geoms.body[i], place, i)
         found = np.sqrt(u * u + v * v + w * w) + np.sqrt(x * x + y * y + z * z) * geoms.radius[i]
         speed[i] = max(speed[i], found)
 

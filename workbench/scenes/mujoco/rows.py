@@ -32,7 +32,8 @@ LEAST_IMPEDANCE, MOST_IMPEDANCE, SMALLEST = 0.0001, 0.9999, 1e-15
 """MuJoCo's mjMINIMP, mjMAXIMP and mjMINVAL."""
 LARGEST = float(np.finfo(float).max)
 SOFTNESS = "timeconst", "dampratio", "dmin", "dmax", "width", "impratio", "midpoint", "power", "timeconst_t"
-"""Options of MuJoCo's formulations that every contact has for itself."""
+"""Options of MuJoCo's formulations that every contact has for itself, and their numbers."""
+TIMECONST, DAMPRATIO, DMIN, DMAX, WIDTH, IMPRATIO, MIDPOINT, POWER, TIMECONST_T = range(len(SOFTNESS))
 
 I64, F64, PAIRS = types.int64, types.float64, types.Array(types.int64, 2, "C")
 NUMBERS32 = types.Array(types.int32, 1, "C")
@@ -176,10 +177,10 @@ def soften(softness, i, impratio, timeconst, dampratio, solimp, stiffness_t, dam
     if width <= SMALLEST:
         # Over no width it does not rise: MuJoCo takes the mean.
         least, width = 0.5 * (least + most), LARGEST
-    softness[0, i], softness[1, i], softness[2, i], softness[3, i] = timeconst, dampratio, least, most
-    softness[4, i], softness[5, i] = width, impratio
-    softness[6, i] = min(max(solimp[3], LEAST_IMPEDANCE), MOST_IMPEDANCE)
-    softness[7, i], softness[8, i] = max(solimp[4], 1.0), timeconst_t
+    softness[TIMECONST, i], softness[DAMPRATIO, i], softness[TIMECONST_T, i] = timeconst, dampratio, timeconst_t
+    softness[DMIN, i], softness[DMAX, i], softness[WIDTH, i] = least, most, width
+    softness[MIDPOINT, i] = min(max(solimp[3], LEAST_IMPEDANCE), MOST_IMPEDANCE)
+    softness[POWER, i], softness[IMPRATIO, i] = max(solimp[4], 1.0), impratio
 
 
 @kernel(types.void(CONSTRAINTS, COLLISIONS, CONSTANTS, types.boolean, I64, ROWS))
