@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from tests.boxes import rational
+from tests.boxes import all_vertices_p, index_sets, rational
 from workbench.engine.timing import clock
 from workbench.matrices.intervals.box_classes import box_classes
 from workbench.matrices.intervals.largest_uncertainty import Bracket, largest_uncertainty
@@ -33,25 +33,8 @@ DOUBTFUL = 1e-6
 """Minor, relative to the product of the largest entries of its rows, up to which it is computed exactly."""
 
 
-def index_sets(n: int) -> Iterator[tuple[int, ...]]:
-    for k in range(1, n + 1):
-        yield from itertools.combinations(range(n), k)
-
-
 def minor(A: fmpq_mat, a: tuple[int, ...]) -> fmpq:
     return fmpq_mat([[A[i, j] for j in a] for i in a]).det()
-
-
-def all_vertices_p(box: IntervalMatrix) -> bool:
-    """Whether all minors of all vertex matrices are positive; each depends on the signs in its index set alone."""
-    C, D = box.centre.tolist(), box.radius.tolist()
-    for a in index_sets(box.order):
-        for z in itertools.product((1, -1), repeat=len(a) - 1):
-            signs = dict(zip(a, (1, *z), strict=True))
-            rows = [[C[i][j] - D[i][j] if signs[i] == signs[j] else C[i][j] + D[i][j] for j in a] for i in a]
-            if fmpq_mat(rows).det() <= 0:
-                return False
-    return True
 
 
 def is_p(A: fmpq_mat) -> bool:

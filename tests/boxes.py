@@ -37,12 +37,22 @@ def random_member(box, rng):
     return fmpq_mat(rows)
 
 
+def index_sets(n):
+    """All index sets but the empty one, the smallest first."""
+    for k in range(1, n + 1):
+        yield from itertools.combinations(range(n), k)
+
+
 def all_vertices_p(box):
-    """Whether every matrix C - diag(z) D diag(z) has positive principal minors, all of them, exactly."""
-    n = box.order
-    sets = [a for k in range(1, n + 1) for a in itertools.combinations(range(n), k)]
-    for z in itertools.product((1, -1), repeat=n - 1):
-        rows = box.member((1, *z)).tolist()
-        if any(fmpq_mat([[rows[i][j] for j in a] for i in a]).det() <= 0 for a in sets):
-            return False
+    """Whether every matrix C - diag(z) D diag(z) has positive principal minors, all of them, exactly.
+
+    A minor depends on the signs in its index set alone.
+    """
+    C, D = box.centre.tolist(), box.radius.tolist()
+    for a in index_sets(box.order):
+        for z in itertools.product((1, -1), repeat=len(a) - 1):
+            signs = dict(zip(a, (1, *z), strict=True))
+            rows = [[C[i][j] - D[i][j] if signs[i] == signs[j] else C[i][j] + D[i][j] for j in a] for i in a]
+            if fmpq_mat(rows).det() <= 0:
+                return False
     return True
