@@ -17,7 +17,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 from tests.block_problems import FORMULATIONS, tower
-from workbench.escalation import default_solver
+from workbench.algorithms.escalation import default_solver
 from workbench.problems.bridges import cones_over_bodies
 from workbench.problems.bridges.dense import of_one_kind
 from workbench.problems.sets import NO_CONE

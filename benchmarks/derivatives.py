@@ -19,8 +19,8 @@ from scipy import sparse
 from workbench.algorithms import ROUND_OFF, find_solver
 from workbench.derivatives.motion import Motion, Parameter, gradient_of, tangents_of
 from workbench.derivatives.sensitivity import sensitivity_of
-from workbench.errors import WorkbenchError
 from workbench.problems.classes import ConicQP
+from workbench.support.errors import WorkbenchError
 from workbench.verbs.find import find_case, find_formulation
 
 MOTIONS: tuple[tuple[str, str, dict[str, float]], ...] = (

@@ -37,7 +37,7 @@ FEW = 3
 
 def perturbed(case: Any, rng: np.random.Generator) -> Any:
     """The case with every number multiplied by a random factor between 0.74 and 1.35, where it allows that."""
-    from workbench.errors import WorkbenchError
+    from workbench.support.errors import WorkbenchError
 
     for _ in range(20):
         changes = {
@@ -56,13 +56,13 @@ def perturbed(case: Any, rng: np.random.Generator) -> Any:
 
 def record(folder: Path, runs: int, steps: int, quick: bool) -> None:
     """Write the posed problems of every case under every formulation, a file each."""
+    from workbench.algorithms.escalation import default_solver
     from workbench.assemble.find import compiled
     from workbench.builtin.cases import CASES
     from workbench.builtin.formulations import FORMULATIONS
-    from workbench.errors import WorkbenchError
-    from workbench.escalation import default_solver
     from workbench.step.simulation import simulate
     from workbench.step.stepping import RESIDUAL
+    from workbench.support.errors import WorkbenchError
     from workbench.verbs.find import find_formulation
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -163,7 +163,7 @@ def moved(x: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
 
 def by_chain(kind: str, x: dict[str, Any], residual: Any, z: Any, counts: Counter[str]) -> None:
     """Hand the problems that the method to round-off has not solved to the chain, and count what becomes of them."""
-    from workbench.escalation import default_solver, in_steps
+    from workbench.algorithms.escalation import default_solver, in_steps
 
     chain = in_steps(default_solver(kind), kind)
     for k in np.flatnonzero(~(residual <= chain.tolerance)):
@@ -239,7 +239,7 @@ def undetermined(kind: str, x: dict[str, Any], k: int) -> float:
 
     Answers of two processors that are no further apart than this differ by no more than the data leave open.
     """
-    from workbench.escalation import default_solver, in_steps
+    from workbench.algorithms.escalation import default_solver, in_steps
 
     one = {name: x[name][k : k + 1] for name in ("M", "q", "lower", "upper", "mu")}
     method = in_steps(default_solver(kind), kind)

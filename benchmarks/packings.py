@@ -12,7 +12,6 @@ import numpy as np
 from scipy import sparse
 
 from workbench.algorithms import spheres
-from workbench.arrays import Array
 from workbench.builtin.cases import SCENES
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.problems.contact_blocks import ContactBlocks, Indices
@@ -20,6 +19,7 @@ from workbench.problems.sets import ASSOCIATED, normals_first
 from workbench.problems.solution import Solution
 from workbench.scenes.posing import Poser
 from workbench.scenes.stepper import SceneStepper
+from workbench.support.arrays import Array
 
 GRAVITY = 9.81
 STATES: dict[str, tuple[float, dict[str, float]]] = {

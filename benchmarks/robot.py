@@ -25,8 +25,8 @@ import numpy as np
 from benchmarks.peers.pinocchio import contacts
 from benchmarks.provenance import one_line, provenance
 from tests.dense_contact import dense_step, residual
+from workbench.algorithms.escalation import default_solver
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.escalation import default_solver
 from workbench.scenes.mujoco.scene import MujocoScene
 from workbench.scenes.posing import Poser
 

@@ -88,9 +88,9 @@ def timed(solver: Any, fresh: Callable[[], Any]) -> tuple[Any, float]:
 def files() -> Iterator[Row]:
     """Problems in files."""
     from workbench.algorithms import ROUND_OFF, find_solver
-    from workbench.errors import WorkbenchError
     from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
     from workbench.readers.files import read_problem_file
+    from workbench.support.errors import WorkbenchError
 
     root = Path(os.environ.get("WORKBENCH_DATA", "."))
     for path in sorted(p for p in root.glob("*/*") if p.suffix in (".dat", ".hdf5")):

@@ -3,7 +3,7 @@
 from inspect import isabstract
 from typing import Any
 
-from workbench.registry import Registry
+from workbench.support.registry import Registry
 
 
 def _is_case(thing: Any) -> bool:

@@ -11,7 +11,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.errors import DataError
 from workbench.mechanics.parameters import quantity
 from workbench.scenes.grains.case import GrainCase
 from workbench.scenes.grains.measures import fall_time
@@ -19,6 +18,7 @@ from workbench.scenes.grains.placing import LOOSE, SOLID, disordered, radii
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.grains.walls import Flat, Tube
 from workbench.scenes.track import Track
+from workbench.support.errors import DataError
 
 LOWEST = np.sqrt(8 / 3) - np.sqrt(2 / 3)
 """Height [radii] of the ground's surface above the centres of its grains: half a layer below the grains on it."""

@@ -13,7 +13,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.errors import DataError
 from workbench.mechanics.case import Truth
 from workbench.mechanics.parameters import quantity
 from workbench.scenes.grains.case import GrainCase
@@ -22,6 +21,7 @@ from workbench.scenes.grains.placing import LOOSE, disordered, radii
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.grains.walls import Flat, Sieve, Tube
 from workbench.scenes.track import Track
+from workbench.support.errors import DataError
 
 BEGUN = 0.1
 """Fraction of the grains that has to pass before the discharge counts as begun."""

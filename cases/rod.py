@@ -24,7 +24,6 @@ from numba import types
 from workbench.diagnostics.sliding_exact import ExactSliding, exact_rows
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import VECTOR, set_all
-from workbench.errors import DataError
 from workbench.mechanics.case import FLOOR, Array, Case, Truth, planar_orientation, quantity, touching
 from workbench.mechanics.core import CORE, FILL, advance_by_rates
 from workbench.mechanics.functions import cos, radians, sign, sin, sqrt
@@ -33,6 +32,7 @@ from workbench.mechanics.solids import Plane, Solid, rod
 from workbench.sliding.motion import sliding_motion, steps_sliding
 from workbench.sliding.rows import SlidingRows
 from workbench.sliding.system import SlidingSystem, sliding_signs
+from workbench.support.errors import DataError
 
 NUMBER = types.float64
 FOOT = 1.0

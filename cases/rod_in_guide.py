@@ -19,7 +19,6 @@ import numpy as np
 from workbench.builtin.cases.rod import UniformRod, fill_rod, rows
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
-from workbench.errors import DataError
 from workbench.mechanics.case import Array, Truth, quantity, touching
 from workbench.mechanics.core import FILL
 from workbench.mechanics.functions import cos, radians, sign, sin
@@ -28,6 +27,7 @@ from workbench.mechanics.solids import GROUND, Plane, Solid, cuboid, rod
 from workbench.sliding.motion import sliding_motion, steps_sliding, unique_multipliers
 from workbench.sliding.rows import SlidingRows
 from workbench.sliding.system import Multipliers, SlidingSystem, sliding_signs
+from workbench.support.errors import DataError
 
 ABOVE, BELOW, WALL = range(3)
 HEAD = -1.0

@@ -25,11 +25,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.engine.compiling import kernel
-from workbench.errors import DataError
 from workbench.mechanics.bodies import GROUND, RigidBodies, fill_body, fill_contact, place
 from workbench.mechanics.case import Array, Truth, quantity
 from workbench.mechanics.core import FILL
 from workbench.mechanics.solids import Plane, Solid, ball
+from workbench.support.errors import DataError
 
 ROUNDING = 20.0
 """Error of a gap in round-offs of a coordinate: coordinates of three radii, a difference of six, and a root."""

@@ -28,13 +28,13 @@ import numpy as np
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
-from workbench.errors import DataError
 from workbench.mechanics.case import FLOOR, Array, Case, Truth, planar_orientation, quantity, touching
 from workbench.mechanics.core import FILL, advance_by_rates
 from workbench.mechanics.functions import sqrt
 from workbench.mechanics.sketch import Annotation, Arrow
 from workbench.mechanics.solids import Plane, Solid, cuboid
 from workbench.sliding.rows import SlidingRows
+from workbench.support.errors import DataError
 
 AT_REST = 1e-9
 """Fraction of the speed sqrt(g H) below which the box counts as at rest."""

@@ -3,7 +3,7 @@ that approximate Coulomb's law), `OTHER_LAWS` (time steps with other friction la
 
 from typing import Any
 
-from workbench.registry import Registry
+from workbench.support.registry import Registry
 
 
 def _is_formulation(thing: Any) -> bool:

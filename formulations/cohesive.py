@@ -11,11 +11,11 @@ import numpy as np
 
 from workbench.engine.compiling import kernel
 from workbench.engine.lazy import cvxpy as cp
-from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import GIVEN
 from workbench.language.modelling import Declaration, Hooks, complements, declare, equals, free, friction_cone
 from workbench.mechanics.law import Law
+from workbench.support.errors import ModellingError
 
 
 @formulation(

@@ -21,13 +21,13 @@ import numpy as np
 from workbench.engine.compiling import kernel
 from workbench.engine.lazy import cvxpy as cp
 from workbench.engine.scratch import scratch_matrix
-from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import GIVEN, Axes
 from workbench.language.mobility import mobilities
 from workbench.language.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
 from workbench.language.polygon import Directions, polygon
 from workbench.mechanics.core import AXES, rate, turn_axes
+from workbench.support.errors import ModellingError
 
 
 @formulation(

@@ -10,10 +10,10 @@ from typing import Annotated
 import numpy as np
 
 from workbench.engine.lazy import cvxpy as cp
-from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import Declaration, complements, declare, equals, free, friction_cone
 from workbench.mechanics.law import Law
+from workbench.support.errors import ModellingError
 
 
 @formulation(

@@ -26,11 +26,11 @@ from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, copy, lu_factor, lu_solve, set_all
 from workbench.engine.lazy import cvxpy as cp
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
-from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import AGAIN, GIVEN, Axes
 from workbench.language.modelling import Declaration, Hooks, box, complements, declare, equals, free, nonneg
 from workbench.mechanics.core import AXES, CORE, in_axes, turn_axes
+from workbench.support.errors import ModellingError
 
 MOST = 50
 """Largest number of sweeps: the number of passes that a step may take unless a run allows more."""

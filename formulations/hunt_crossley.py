@@ -25,13 +25,13 @@ from numba import types
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR
 from workbench.engine.scratch import scratch, scratch_matrix
-from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import AGAIN, GIVEN
 from workbench.language.mobility import mean_mobility, mobilities
 from workbench.language.modelling import Declaration, Hooks, declare, equals, free
 from workbench.language.newton import agree, largest_impulse, smooth_contact, turns_back, velocity_at, write_tangent
 from workbench.mechanics.core import CORE, open_contact, rate
+from workbench.support.errors import ModellingError
 
 IMPLICIT, LAGGED, SIMILAR = 0.0, 1.0, 2.0
 FRICTION = {"implicit": IMPLICIT, "lagged": LAGGED, "similar": SIMILAR}

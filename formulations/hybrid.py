@@ -15,12 +15,12 @@ from numba import types
 
 from workbench.builtin.formulations.box import bounded
 from workbench.engine.compiling import kernel
-from workbench.errors import ModellingError
 from workbench.language.estimate import NEGLIGIBLE, has_settled, momentum
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import AGAIN, GIVEN, Axes
 from workbench.language.modelling import Declaration
 from workbench.mechanics.core import AXES, BODY, SLIDING, across_row, in_axes, rate, turn, turn_axes, turn_to_sliding
+from workbench.support.errors import ModellingError
 
 SETTLED = 1e-11
 """Relative change of p_bar below which iterated bounds count as converged. The formulary's 1e-12 (section 3) cannot

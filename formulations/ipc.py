@@ -19,12 +19,12 @@ from numba import types
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, set_all
 from workbench.engine.scratch import scratch, scratch_matrix
-from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import AGAIN, GIVEN
 from workbench.language.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
 from workbench.language.newton import agree, largest_impulse, smooth_friction, turns_back, velocity_at, write_tangent
 from workbench.mechanics.core import rate
+from workbench.support.errors import ModellingError
 
 LAST, ITERATED = 0.0, 1.0
 

@@ -31,12 +31,12 @@ from numba import types
 from workbench.builtin.formulations.ccp import ccp
 from workbench.engine.compiling import kernel
 from workbench.engine.scratch import scratch_matrix
-from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import GIVEN
 from workbench.language.mobility import mobilities
 from workbench.language.modelling import Declaration, Hooks
 from workbench.mechanics.core import open_contact, rate, sliding
+from workbench.support.errors import ModellingError
 
 IMPEDANCES = 0.0001, 0.9999
 """MuJoCo's mjMINIMP and mjMAXIMP."""

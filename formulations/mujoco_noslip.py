@@ -33,11 +33,11 @@ from workbench.engine.compiling import kernel
 from workbench.engine.kernels import VECTOR
 from workbench.engine.lazy import cvxpy as cp
 from workbench.engine.scratch import scratch_matrix
-from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import AGAIN, GIVEN, Axes
 from workbench.language.modelling import Declaration, Hooks, complements, declare, equals, free, friction_cone
 from workbench.mechanics.core import CORE
+from workbench.support.errors import ModellingError
 
 
 @formulation(

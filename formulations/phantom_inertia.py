@@ -15,12 +15,12 @@ from workbench.engine.compiling import kernel
 from workbench.engine.kernels import copy, largest_eigenvalue, lu_factor, lu_solve
 from workbench.engine.lazy import cvxpy as cp
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
-from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import GIVEN, Axes
 from workbench.language.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
 from workbench.language.polygon import Directions, half_plane
 from workbench.mechanics.core import AXES, BODY, CORE, SLIDING, across_row, turn_axes, turn_to_sliding
+from workbench.support.errors import ModellingError
 
 
 @formulation(

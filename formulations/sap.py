@@ -24,12 +24,12 @@ import numpy as np
 from workbench.builtin.formulations.ccp import ccp
 from workbench.engine.compiling import kernel
 from workbench.engine.scratch import scratch_matrix
-from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import GIVEN
 from workbench.language.mobility import mean_mobility, mobilities
 from workbench.language.modelling import Declaration, Hooks
 from workbench.mechanics.core import open_contact, rate
+from workbench.support.errors import ModellingError
 
 
 @formulation(

@@ -20,8 +20,8 @@ import mujoco
 import numpy as np
 
 from tests.dense_contact import DenseStep, dense_step, residual, solve
+from workbench.algorithms.escalation import default_solver
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.escalation import default_solver
 from workbench.scenes.mujoco.scene import MujocoScene
 from workbench.scenes.posing import Poser
 

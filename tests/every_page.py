@@ -12,8 +12,8 @@ import workbench as wb
 from tests.scenes import Balls
 from tests.tosses import tosses, write_tosses
 from workbench.builtin.reports.reproductions.page import Page, make_page, render_index, silent
-from workbench.output import provenance
 from workbench.problems.friction_problem import FrictionProblem
+from workbench.support.output import provenance
 
 MURTY = [[1, 0, 0], [2, 1, 0], [2, 2, 1]]
 FEW = ["stewart-trinkle", "box", "ccp", "coulomb"]

@@ -97,9 +97,9 @@ def run_child(seed: int, first: int, count: int) -> None:
 
 def _read(path: Path) -> tuple[str, str]:
     """Both ways in: the problem of `workbench solve`, the matrix of `workbench check`."""
-    from workbench.errors import DataError
     from workbench.readers.files import read_problem_file
     from workbench.readers.problem import read_problem
+    from workbench.support.errors import DataError
 
     outcome, words = "refused", ""
     for reader in (read_problem_file, read_problem):

@@ -30,7 +30,7 @@ TESTS = {
     "workbench/judge": ["test_judge.py", "test_judged_laws.py"],
     "workbench/problems/solution.py": ["test_solution.py", "test_taking_over.py"],
     "workbench/problems/residual.py": ["test_one_residual.py", "test_residuals.py", "test_judge.py"],
-    "workbench/escalation.py": ["test_taking_over.py", "test_escalation.py"],
+    "workbench/algorithms/escalation.py": ["test_taking_over.py", "test_escalation.py"],
     "workbench/studies/journal.py": ["test_journal.py", "test_status.py"],
     "workbench/studies/status.py": ["test_status.py"],
     "workbench/studies/study.py": ["test_progress.py", "test_studies.py"],

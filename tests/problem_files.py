@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from workbench.errors import DataError
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.files import read_problem_file
+from workbench.support.errors import DataError
 
 
 def written(tmp_path, content, name="problem.dat"):

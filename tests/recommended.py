@@ -17,7 +17,7 @@ import workbench as wb
 from benchmarks.failures import perturbed
 from workbench.builtin.cases import CASES
 from workbench.comparison.decision import decide
-from workbench.errors import WorkbenchError
+from workbench.support.errors import WorkbenchError
 
 BEYOND = 1e9
 """Distance [m] from which on a run has blown up."""

@@ -3,7 +3,6 @@
 import pytest
 
 from workbench.assemble.find import compiled
-from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import (
     Declaration,
@@ -13,6 +12,7 @@ from workbench.language.modelling import (
     free,
     nonneg,
 )
+from workbench.support.errors import ModellingError
 
 
 def refusal(function, *args, error=ModellingError, **kwargs) -> str:

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.mechanics.instant import Instant, Places, instant
 from workbench.mechanics.solids import Plane, ball
 from workbench.scenes.scene import Scene
+from workbench.support.arrays import Array
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 

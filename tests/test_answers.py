@@ -8,11 +8,11 @@ import workbench as wb
 from tests.problem_files import global_data
 from tests.test_tuning import chain, pressed
 from workbench.cli.main import main
-from workbench.errors import DataError
 from workbench.problems.friction_problem import GlobalFrictionProblem
 from workbench.problems.sets import contact_by_contact
 from workbench.readers.answers import ENDINGS, read_answer, write_answer
 from workbench.readers.files import read_problem_file, write_problem_file
+from workbench.support.errors import DataError
 
 
 def held(hinges):

@@ -12,7 +12,6 @@ from workbench.assemble.assembly import carry_back, eliminate, stamp
 from workbench.assemble.find import compiled
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.diagnostics.check import check_matrix
-from workbench.errors import DataError
 from workbench.language.formulation import ContactSymbols, Formulation, core_shapes, formulation
 from workbench.language.leaves import CoreSymbol
 from workbench.language.modelling import (
@@ -31,6 +30,7 @@ from workbench.language.sets import Box
 from workbench.readers.matrix import Matrix
 from workbench.step import stepping
 from workbench.step.one_step import pose
+from workbench.support.errors import DataError
 
 NAMED = {f.name: f for f in FORMULATIONS}
 OTHER_OPTIONS: dict[str, list[dict[str, Any]]] = {

@@ -5,12 +5,12 @@ import pytest
 
 import workbench as wb
 from workbench.algorithms import ROUND_OFF, find_solver
-from workbench.errors import WorkbenchError
-from workbench.escalation import default_solver
+from workbench.algorithms.escalation import default_solver
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.examples import examples
 from workbench.problems.solution import Status
 from workbench.step.simulation import simulate
+from workbench.support.errors import WorkbenchError
 
 AUTO = find_solver("auto")
 EXAMPLES = examples()

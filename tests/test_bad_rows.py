@@ -17,12 +17,12 @@ from workbench.comparison.columns import TIMES
 from workbench.comparison.files import compare_problem
 from workbench.comparison.jobs import Settings
 from workbench.engine.compiling import kernel
-from workbench.errors import ModellingError
 from workbench.language.formulation import formulation
 from workbench.language.hooks import GIVEN
 from workbench.language.modelling import Hooks, complements, declare, equals, free, nonneg
-from workbench.output import provenance
 from workbench.problems.friction_problem import FrictionProblem
+from workbench.support.errors import ModellingError
+from workbench.support.output import provenance
 
 pytestmark = pytest.mark.thorough
 

@@ -7,9 +7,9 @@ import pytest
 
 from workbench.algorithms import find_solver
 from workbench.algorithms.batch import solve_batch
-from workbench.errors import DataError
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.solution import Status
+from workbench.support.errors import DataError
 
 
 def contacts(rng, B, r):

@@ -12,10 +12,10 @@ from workbench.algorithms import block_islands, few_blocks, find_solver, small_c
 from workbench.algorithms.base import EXACT
 from workbench.algorithms.contact_blocks import IslandAnswers
 from workbench.algorithms.small_cones import VERIFIED
-from workbench.errors import DataError, ModellingError
 from workbench.problems import small_blocks
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.solution import Status
+from workbench.support.errors import DataError, ModellingError
 
 SOLVER = find_solver("blocks-exact")
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
 from workbench.engine.compiling import kernel
-from workbench.escalation import default_solver
 from workbench.mechanics.bodies import (
     GROUND,
     RigidBodies,

@@ -9,7 +9,6 @@ from flint import fmpq, fmpq_mat
 
 from tests.proofs import verified
 from workbench.engine.timing import clock
-from workbench.errors import DataError
 from workbench.matrices.p_property.bounded import (
     LARGEST_NATURAL,
     natural_test,
@@ -19,6 +18,7 @@ from workbench.matrices.p_property.bounded import (
     two_solutions,
 )
 from workbench.matrices.p_property.witness import schur_complement
+from workbench.support.errors import DataError
 
 INF = np.inf
 

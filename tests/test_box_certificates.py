@@ -30,10 +30,10 @@ from workbench.cli.main import main
 from workbench.diagnostics.box_certificate import certificate_of_box
 from workbench.diagnostics.box_check import check_box
 from workbench.engine.timing import clock
-from workbench.errors import WorkbenchError
 from workbench.matrices.classes.matrix_classes import class_verdict
 from workbench.matrices.intervals.largest_uncertainty import largest_uncertainty
 from workbench.readers.interval_matrix import IntervalMatrix
+from workbench.support.errors import WorkbenchError
 
 ONE = "[2+-0.1 1; 1 2+-0.1]"
 

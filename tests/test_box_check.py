@@ -9,8 +9,8 @@ from flint import fmpq
 
 import workbench as wb
 from workbench.cli.main import main
-from workbench.errors import DataError, WorkbenchError
 from workbench.readers.problem import read_problem
+from workbench.support.errors import DataError, WorkbenchError
 
 ONE = "[2+-0.1 1; 1 [1.9, 2.1]]"
 

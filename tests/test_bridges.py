@@ -6,7 +6,6 @@ import pytest
 from tests.block_problems import random_blocks
 from tests.test_global_problem import plates
 from workbench.algorithms import ROUND_OFF, find_solver
-from workbench.errors import DataError
 from workbench.problems.bridges import BRIDGES, bodies, de_saxce
 from workbench.problems.bridges.dense import of_one_kind
 from workbench.problems.bridges.factored import factor
@@ -15,6 +14,7 @@ from workbench.problems.examples import examples
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, NO_CONE, Sets
+from workbench.support.errors import DataError
 
 BY_NAME = {bridge.name: bridge for bridge in BRIDGES}
 SEEDS, ENOUGH = range(4), 1e-9

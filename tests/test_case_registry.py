@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from tests import mechanics
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases import CASES
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.figures.drawing import drawing
-from workbench.errors import DataError
-from workbench.escalation import default_solver
 from workbench.problems.solution import Status
 from workbench.step.simulation import simulate
+from workbench.support.errors import DataError
 from workbench.verbs.find import find_formulation
 
 EVERY_CASE = pytest.mark.parametrize("kind", CASES, ids=lambda kind: kind.name)

@@ -18,9 +18,9 @@ from workbench.certificates.outcomes import NOT_VERIFIED, REFUTED, VERIFIED, Fin
 from workbench.certificates.problem import Problem, common, read_problem
 from workbench.certificates.verify import verify
 from workbench.cli.main import main
-from workbench.errors import WorkbenchError
 from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem
+from workbench.support.errors import WorkbenchError
 
 M, q = [["2", "-1"], ["-1", "4/3"]], ["-1", "1"]
 SIGNS = {"about": "Z", "verdict": "yes", "support": {"by": "entries"}}

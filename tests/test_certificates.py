@@ -23,11 +23,11 @@ from workbench.certificates.theorems import THEOREMS
 from workbench.certificates.verify import verify
 from workbench.cli.main import main
 from workbench.diagnostics.certificate import certificate as make_certificate
-from workbench.errors import DataError
 from workbench.matrices.classes.matrix_classes import IMPLICATIONS
 from workbench.matrices.solutions.solution_cover import support_of
 from workbench.matrices.solutions.solution_set import solution_set
 from workbench.readers.matrix import Matrix
+from workbench.support.errors import DataError
 
 
 def certificate(M, q=None, seconds=20.0):

@@ -18,7 +18,7 @@ import pytest
 import workbench
 from workbench.cli.main import _join_numbers, main, parser
 from workbench.cli.progress import CommandProgress
-from workbench.errors import WorkbenchError
+from workbench.support.errors import WorkbenchError
 
 SHORT = ["--duration", "0.05", "--reference-step", "5e-4"]
 

@@ -16,10 +16,10 @@ from workbench.comparison.measured import rms
 from workbench.comparison.verdicts import sliding_minor
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import SOLVE
-from workbench.errors import DataError, WorkbenchError
 from workbench.language.formulation import formulation
 from workbench.language.modelling import complements, declare, equals, free, friction_cone, nonneg
 from workbench.problems.solution import Status
+from workbench.support.errors import DataError, WorkbenchError
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 COULOMB = BY_NAME["coulomb"]

@@ -13,8 +13,8 @@ from flint import fmpq, fmpq_mat
 import workbench as wb
 from workbench.builtin.reports.figures.solution_counts import COLOURS
 from workbench.cli.main import main
-from workbench.errors import WorkbenchError
 from workbench.matrices.solutions.complementary_cones import complementary_cones, direction
+from workbench.support.errors import WorkbenchError
 
 CENTRES, RADIUS = ((195.0, 190.0), (565.0, 190.0)), 165.0
 

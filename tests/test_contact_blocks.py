@@ -15,13 +15,13 @@ from workbench.algorithms.contact_blocks import ENOUGH
 from workbench.algorithms.coulomb_exact import CCP as CCP_EXACT
 from workbench.algorithms.coulomb_exact import COULOMB as COULOMB_EXACT
 from workbench.algorithms.few_blocks import MOST_INTERVALS
-from workbench.errors import DataError
 from workbench.problems.bridges.dense import of_one_kind
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.friction_problem import GlobalFrictionProblem
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
 from workbench.problems.sets import ASSOCIATED, COULOMB, normals_first
 from workbench.problems.solution import Status
+from workbench.support.errors import DataError
 
 CONES = ["coulomb"], ["ccp"], ["planar"]
 INTERVALS = ["polygon"], ["limit", "dry", "bilateral", "box"], ["half planes"]

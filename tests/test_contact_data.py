@@ -8,13 +8,13 @@ import pytest
 
 from tests.refusals import assert_names, refusal
 from workbench.algorithms import find_solver
+from workbench.algorithms.escalation import default_solver
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.errors import DataError
-from workbench.escalation import default_solver
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.solution import Status
 from workbench.step.one_step import solve_system
 from workbench.step.sweep import sweep_steps
+from workbench.support.errors import DataError
 
 NAMED = {f.name: f for f in FORMULATIONS}
 BLOCK = dict(M=np.eye(3), v=[0.0, 0, -1], f=np.zeros(3), h=0.01, J_n=[[0, 0, 1]], J_t=[[1, 0, 0], [0, 1, 0]], mu=0.5)

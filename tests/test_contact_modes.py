@@ -13,7 +13,7 @@ from workbench.builtin.reports.text.contact_modes import lives, otherwise_words,
 from workbench.comparison.columns import CASE
 from workbench.comparison.contacts import Change, changes, unmatched
 from workbench.comparison.timeline import EVENTS, TIMELINE
-from workbench.errors import DataError
+from workbench.support.errors import DataError
 from workbench.verbs.find import find_case
 
 H = 1e-3

@@ -9,13 +9,13 @@ import pytest
 import workbench.mechanics.contact
 import workbench.step.one_step
 from formulations import FORMULATIONS
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
-from workbench.errors import DataError, ModellingError
-from workbench.escalation import default_solver
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import Declaration, box, complements, declare, equals, free, nonneg
 from workbench.mechanics.contact import ContactSystem
 from workbench.step.one_step import declared, solve_system
+from workbench.support.errors import DataError, ModellingError
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 CONVEX = ("frictionless", "box", "hybrid", "ccp", "mujoco", "mujoco-pyramid", "sap", "comfree")

@@ -14,13 +14,13 @@ from workbench.cli.main import main
 from workbench.diagnostics.contact_uniqueness import contact_uniqueness
 from workbench.diagnostics.coulomb_contraction import contracts
 from workbench.engine.timing import clock
-from workbench.errors import WorkbenchError
 from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.matrices.solutions.coulomb_solutions import coulomb_solutions
 from workbench.matrices.solutions.existence import rational_friction
 from workbench.matrices.solutions.friction_cones import planar_impulses, planar_lcp, solves_coulomb
 from workbench.problems.classes import LCP, CoulombNCP
 from workbench.problems.friction_problem import FrictionProblem
+from workbench.support.errors import WorkbenchError
 
 COUPLED = np.array([[1, 0.9, 0], [0.9, 1, 0], [0, 0, 1]])
 """Both criteria of one contact differ here: a - mu |c| > 0 up to 10/9, the second up to sqrt(0.76)."""

@@ -11,11 +11,11 @@ from flint import fmpq, fmpq_mat
 from tests.deadlines import PROCESSOR_TIME, Try, measured
 from workbench.engine import timing
 from workbench.engine.timing import OutOfTimeError, Pace, clock
-from workbench.errors import DataError
 from workbench.matrices.linear_algebra import in_time
 from workbench.matrices.linear_algebra.in_time import bits, determinant, echelon, null_vector, rank, solution
 from workbench.readers.matrix import matrix_of
 from workbench.readers.numbers import parse_entry, parse_rational, parse_row
+from workbench.support.errors import DataError
 
 ALWAYS = float("inf")
 LONG = 1000

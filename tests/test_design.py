@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from workbench.errors import DataError
 from workbench.studies.design import Range, Sample, points, together, varied
+from workbench.support.errors import DataError
 
 
 def test_values_are_lists_grids_and_ranges():

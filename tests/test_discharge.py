@@ -9,8 +9,8 @@ import pytest
 import workbench as wb
 from workbench.cli.main import main
 from workbench.comparison.scenes.discharge import Discharge, beverloo, laws
-from workbench.errors import DataError, WorkbenchError
 from workbench.scenes.grains.measures import fall_time
+from workbench.support.errors import DataError, WorkbenchError
 
 pytestmark = pytest.mark.thorough
 

@@ -9,7 +9,6 @@ import pytest
 from flint import arb, ctx, fmpq, fmpq_mat
 
 from tests.distances import blocks, holds, matrices, mixtures, truth, width, written
-from workbench.errors import DataError
 from workbench.matrices.distances.distance import Enclosure, distance
 from workbench.matrices.distances.error_bound import alpha_2, error_bound
 from workbench.matrices.distances.index_sets import least_singular_value, principal
@@ -23,6 +22,7 @@ from workbench.matrices.distances.singular_values import (
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.readers.matrix import Matrix
 from workbench.readers.text import parse_text
+from workbench.support.errors import DataError
 
 ONE = fmpq(1)
 

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 from cases import CASES
-from workbench.arrays import Array
-from workbench.errors import DataError
 from workbench.events.ball_modes import Contact, accelerations, contact, prove_unique_slip
 from workbench.events.balls import Ball, BallMechanics, UndecidedError, double, each
 from workbench.events.enclosure import Enclosure, enclose
@@ -19,6 +17,8 @@ from workbench.events.simulation import simulate_events
 from workbench.events.taylor import constants, first_root
 from workbench.mechanics.case import Case, quantity
 from workbench.mechanics.second_order import SecondOrder
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 arb = flint.arb
 

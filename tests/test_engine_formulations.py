@@ -7,16 +7,16 @@ import pytest
 from scipy.optimize import brentq
 
 from tests.systems import particle, random_system
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.particle import Particle
 from workbench.builtin.cases.stacked_cubes import StackedCubes
-from workbench.errors import ModellingError
-from workbench.escalation import default_solver
 from workbench.mechanics.contact import ContactSolution, ContactSystem
 from workbench.problems.solution import Status
 from workbench.step.one_step import solve_system
 from workbench.step.simulation import simulate
+from workbench.support.errors import ModellingError
 from workbench.verbs.find import find_formulation
 
 G, M, H = 9.81, 2.0, 0.01

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from workbench.algorithms import find_solver, is_quadratic_program
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases.particle import Particle
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.diagnostics.lead_matrix import lead_matrix, text_rows
-from workbench.errors import DataError
-from workbench.escalation import default_solver
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import Declaration, declare, equals, free
 from workbench.language.notation import latex_page, text_page
@@ -22,6 +21,7 @@ from workbench.problems.solution import Status
 from workbench.step.one_step import pose, solve_system
 from workbench.step.simulation import simulate
 from workbench.step.sweep import sweep_steps
+from workbench.support.errors import DataError
 
 H = 1e-3
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tests.inequalities import solvable, solvable_between
-from workbench import escalation
+from workbench.algorithms import escalation
+from workbench.algorithms.escalation import default_solver, refutation, refutes
 from workbench.cli.main import main
 from workbench.comparison.solving import solve_problem
-from workbench.escalation import default_solver, refutation, refutes
 from workbench.matrices.linear_algebra.rationals import exact
 from workbench.matrices.solutions.equivalent_lcp import equivalent_lcp
 from workbench.matrices.solutions.solution_set import first_solution, infeasibility

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from cases import CASES
-from workbench.arrays import Array
-from workbench.errors import DataError
-from workbench.escalation import default_solver
+from workbench.algorithms.escalation import default_solver
 from workbench.events import answers, phase
 from workbench.events.answers import others, solved
 from workbench.events.modes import EventError, Mode
@@ -21,6 +19,8 @@ from workbench.mechanics.case import Case, quantity
 from workbench.mechanics.second_order import SecondOrder
 from workbench.problems.classes import CoulombNCP
 from workbench.step.simulation import simulate
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 from workbench.verbs.find import find_formulation
 
 EXACT = 1e-10

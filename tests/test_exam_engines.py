@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.errors import WorkbenchError
 from workbench.exams.experiments import EXPERIMENTS
 from workbench.exams.subject import ENGINES, FOLDER, CannotPlayError, EngineSubject, FormulationSubject
 from workbench.exams.trial import Trial, TrialBody, turning
+from workbench.support.errors import WorkbenchError
 
 H = 5e-3
 

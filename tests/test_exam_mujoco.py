@@ -5,8 +5,7 @@ import pytest
 
 mujoco = pytest.importorskip("mujoco")
 
-from workbench.arrays import Array  # noqa: E402
-from workbench.escalation import default_solver  # noqa: E402
+from workbench.algorithms.escalation import default_solver  # noqa: E402
 from workbench.exams.adapters.mujoco import World  # noqa: E402
 from workbench.exams.experiments import EXPERIMENTS  # noqa: E402
 from workbench.exams.scene import FormulationWorld, TrialScene  # noqa: E402
@@ -15,6 +14,7 @@ from workbench.exams.trial import Trial  # noqa: E402
 from workbench.language.formulation import Formulation  # noqa: E402
 from workbench.mechanics.contact import ContactSystem  # noqa: E402
 from workbench.step.one_step import solve_system  # noqa: E402
+from workbench.support.arrays import Array  # noqa: E402
 from workbench.verbs.find import find_formulation  # noqa: E402
 
 

@@ -13,7 +13,6 @@ import workbench as wb
 from workbench.builtin.reports.text import exam as exam_words
 from workbench.builtin.reports.text.exam import ranked, sentences, tally, with_unit, worst
 from workbench.cli.main import main
-from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.exams.examine import examine
 from workbench.exams.experiment import MeasuredQuantity
 from workbench.exams.experiments import EXPERIMENTS, halving, slope
@@ -21,6 +20,7 @@ from workbench.exams.protocol import FIELDS
 from workbench.exams.record import Record
 from workbench.exams.subject import CannotPlayError, EndedError, ExamSubject, FormulationSubject
 from workbench.exams.trial import Trial
+from workbench.support.errors import UnknownNameError, WorkbenchError
 
 pytestmark = pytest.mark.thorough
 

@@ -14,10 +14,10 @@ from threading import Event
 import pandas as pd
 import pytest
 
-from workbench.errors import WorkbenchError
 from workbench.studies import executors
 from workbench.studies.executors import AHEAD, ATTEMPTS, done, pool_of
 from workbench.studies.pools import THREADS, Pool
+from workbench.support.errors import WorkbenchError
 
 ROOT = Path(__file__).parents[1]
 OWN = (ROOT / "tests" / "own_things.py").read_text("utf-8").partition("\ndef main()")[0]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks.failures import LAST_PLACES, compare, perturbed, record, solve, table, undetermined
+from workbench.algorithms.escalation import default_solver
 from workbench.builtin.cases import CASES
-from workbench.escalation import default_solver
 from workbench.step.simulation import simulate
 from workbench.verbs.find import find_formulation
 

@@ -11,10 +11,10 @@ import pytest
 from scipy import sparse
 
 from tests.problem_files import global_data, local_data, refused
-from workbench.errors import DataError
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.problems.sets import normals_first
 from workbench.readers.files import read_problem_file
+from workbench.support.errors import DataError
 
 
 def copy(group, name, A, nz, room=0):
@@ -231,7 +231,7 @@ def test_hdf5_that_is_cut_off_or_damaged(tmp_path):
     script = """
 import sys, warnings, pathlib, resource
 resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
-from workbench.errors import DataError
+from workbench.support.errors import DataError
 from workbench.readers.files import read_problem_file
 for path in sorted(pathlib.Path(sys.argv[1]).glob("damaged-*")):
     try:

@@ -30,13 +30,13 @@ from workbench.comparison.posing import contact_system
 from workbench.comparison.solving import exported_step
 from workbench.diagnostics.redundancy import redundancy
 from workbench.engine.timing import clock
-from workbench.errors import WorkbenchError
-from workbench.output import provenance
 from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.readers.files import write_problem_file
 from workbench.step.one_step import pose, solve_system
 from workbench.step.simulation import simulate
+from workbench.support.errors import WorkbenchError
+from workbench.support.output import provenance
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 COULOMB = BY_NAME["coulomb"]

@@ -12,8 +12,8 @@ from workbench.builtin.reports.text.fit import sentences
 from workbench.cli.main import main
 from workbench.derivatives.fitting import Measurements, fit, measurements
 from workbench.derivatives.motion import Motion
-from workbench.errors import DataError, UnknownNameError
 from workbench.mechanics.case import Case
+from workbench.support.errors import DataError, UnknownNameError
 from workbench.verbs.find import find_case, find_formulation
 
 H = 1e-3

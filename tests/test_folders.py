@@ -8,17 +8,17 @@ import pytest
 
 import workbench.algorithms
 from workbench.algorithms import METHODS, ROUND_OFF, SOLVERS, find_solver, sphere_gradient, sphere_newton, spheres
+from workbench.algorithms.escalation import default_solver
 from workbench.builtin import cases, formulations
 from workbench.builtin.cases import CASES
 from workbench.builtin.formulations import REGISTRIES
-from workbench.errors import UnknownNameError
-from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP, Equations
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
 from workbench.problems.mixed import MixedNCP
+from workbench.support.errors import UnknownNameError
 from workbench.verbs.find import find_case, find_formulation
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import workbench as wb
 from workbench.cli.main import main
-from workbench.errors import DataError
+from workbench.support.errors import DataError
 
 
 @pytest.mark.thorough

@@ -11,10 +11,9 @@ import pytest
 from tests import engine_laws
 from workbench.algorithms import SOLVERS, find_solver
 from workbench.algorithms.base import EXACT
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.formulations import FORMULATIONS, box, hybrid
-from workbench.errors import DataError
-from workbench.escalation import default_solver
 from workbench.judge.coulomb import judge
 from workbench.language.formulation import Formulation
 from workbench.matrices.linear_algebra.rank import rank
@@ -24,6 +23,7 @@ from workbench.problems.solution import Solution, Status
 from workbench.step import stepping
 from workbench.step.one_step import pose, solve_system
 from workbench.step.stepper import Stepper
+from workbench.support.errors import DataError
 
 NUMBERS = {
     "directions": (4, 8), "rho": ("auto", 0.1, 10.0), "k_t": (1e10, np.inf),

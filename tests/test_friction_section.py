@@ -11,7 +11,7 @@ from workbench.builtin.reports.text.cards import section_words
 from workbench.comparison.result import mathematics
 from workbench.diagnostics.friction_section import friction_section, section_axes
 from workbench.engine.lazy import cvxpy as cp
-from workbench.errors import DataError
+from workbench.support.errors import DataError
 from workbench.verbs.find import find_formulation
 
 

@@ -13,8 +13,8 @@ from scipy import sparse
 
 from tests.fuzz_readers import outcomes
 from tests.problem_files import refused
-from workbench.errors import DataError
 from workbench.readers.problem import read_problem
+from workbench.support.errors import DataError
 
 
 def test_damaged_files_are_read_or_refused_in_one_line():

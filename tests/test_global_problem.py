@@ -13,7 +13,6 @@ from workbench.algorithms.coulomb_exact import CCP, COULOMB
 from workbench.algorithms.gauss_seidel import sweeps_of_dense
 from workbench.cli.main import main
 from workbench.comparison.solving import solve_problem
-from workbench.errors import DataError
 from workbench.problems.bridges.bodies import BRIDGE
 from workbench.problems.classes import ConicQP, CoulombNCP
 from workbench.problems.friction_problem import LARGEST_DENSE, FrictionProblem, GlobalFrictionProblem
@@ -22,6 +21,7 @@ from workbench.problems.inertia import LARGEST_BODY, Inertia
 from workbench.problems.sets import BlockSets
 from workbench.problems.solution import Status
 from workbench.readers.files import read_problem_file, write_problem_file
+from workbench.support.errors import DataError
 from workbench.verbs.find import find_formulation
 
 LAWS = [(COULOMB, GlobalCoulombNCP, FrictionProblem.coulomb), (CCP, GlobalConicQP, FrictionProblem.ccp)]

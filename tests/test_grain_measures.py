@@ -14,13 +14,13 @@ from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.text.flow import _over_mu
 from workbench.comparison.scenes.flow import BINS
 from workbench.comparison.scenes.flow_differences import differences
-from workbench.errors import DataError, UnknownNameError, WorkbenchError
 from workbench.scenes.grains.measures import Watched, force_distribution, passing_rate, passing_time, solid_fraction
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.grains.truths import weight_carried
 from workbench.scenes.grains.walls import Flat
 from workbench.scenes.run import run
 from workbench.scenes.stepper import SceneStepper
+from workbench.support.errors import DataError, UnknownNameError, WorkbenchError
 
 pytestmark = pytest.mark.thorough
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from workbench.builtin.cases import SCENES
-from workbench.errors import DataError, UnknownNameError
 from workbench.mechanics.solids import rotated
 from workbench.scenes.case import SceneCase
 from workbench.scenes.grains.neighbours import MOST_PAIRS, close_pairs
 from workbench.scenes.grains.placing import SPACE, layers
 from workbench.scenes.grains.scene import AHEAD, MOST, Grains
 from workbench.scenes.grains.walls import Flat, Sieve, Tube
+from workbench.support.errors import DataError, UnknownNameError
 
 FLOOR = Flat(0.3, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
 

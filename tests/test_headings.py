@@ -8,18 +8,18 @@ from scipy.spatial.transform import Rotation
 
 from tests.mechanics import filled, states
 from tests.systems import random_system, slip
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases import CASES
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.errors import DataError
-from workbench.escalation import default_solver
 from workbench.mechanics.bodies import GROUND, fill_contact
 from workbench.mechanics.contact import ContactSystem
 from workbench.mechanics.core import Core
 from workbench.mechanics.relaxation import Relaxation
 from workbench.step.one_step import solve_system
 from workbench.step.simulation import simulate
+from workbench.support.errors import DataError
 from workbench.verbs.find import find_formulation
 
 TURNING = [case() for case in CASES if case.size[3] == 2 and case.size[0] > 3]

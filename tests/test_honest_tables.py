@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from workbench.algorithms.escalation import default_solver
 from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.bouncing_ball import BouncingBall
 from workbench.builtin.cases.cube import Cube
@@ -24,7 +25,6 @@ from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metrics import METRICS
 from workbench.comparison.several import several_solutions
 from workbench.diagnostics.determinacy import determinacy
-from workbench.escalation import default_solver
 from workbench.judge.coulomb import judge
 from workbench.mechanics.relaxation import RIGID
 from workbench.problems.classes import CoulombNCP

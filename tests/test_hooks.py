@@ -9,7 +9,6 @@ from tests.tosses import THROWER, starts
 from workbench.algorithms.lemke.method import SOLVER as LEMKE
 from workbench.builtin.cases.wheel import Wheel
 from workbench.engine.compiling import kernel
-from workbench.errors import DataError, ModellingError
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import AGAIN, GIVEN, REMEMBER
 from workbench.language.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
@@ -19,6 +18,7 @@ from workbench.recorded.throws import Subject
 from workbench.step.one_step import solve_system
 from workbench.step.simulation import simulate
 from workbench.step.sweep import sweep_steps
+from workbench.support.errors import DataError, ModellingError
 
 
 def compliant(hooks_of, name="compliant") -> Declaration:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from workbench.comparison.scenes.horizon import LEAST, MOST_GROWTH, PERTURBATION, horizon
-from workbench.errors import WorkbenchError
 from workbench.problems.solution import Status
 from workbench.scenes.track import Track, in_a_row, stacked
+from workbench.support.errors import WorkbenchError
 
 FINE, H, END = 0.125, 0.5, 4.0
 BODIES = "first", "second"

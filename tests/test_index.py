@@ -10,7 +10,7 @@ import workbench as wb
 from workbench.builtin.reports.pages.index import HEAD, entries, head_of
 from workbench.builtin.reports.reproductions.page import in_short
 from workbench.cli.main import main
-from workbench.errors import WorkbenchError
+from workbench.support.errors import WorkbenchError
 
 EVIL = 'a & "b" <img src=x onerror=alert(1)>'
 

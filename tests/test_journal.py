@@ -6,8 +6,8 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
-from workbench.errors import WorkbenchError
 from workbench.studies.journal import DIGITS, Journal, read_journals
+from workbench.support.errors import WorkbenchError
 
 
 @pytest.fixture

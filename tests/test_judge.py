@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from workbench.errors import DataError
 from workbench.judge.contacts import by_contact
 from workbench.judge.coulomb import Discs, judge, misalignment, normalised_friction
 from workbench.problems.classes import CoulombNCP
+from workbench.support.errors import DataError
 
 RESIDUALS = ("signorini", "cone", "dissipation", "natural_map", "law")
 M, G, H, MU = 2.0, 9.81, 1e-2, 0.3

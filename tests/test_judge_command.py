@@ -7,12 +7,12 @@ import pytest
 
 import workbench as wb
 from workbench.cli.main import main
-from workbench.errors import DataError, WorkbenchError
 from workbench.judge.contacts import SYMPTOMS, by_contact
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.readers.answers import write_answer
 from workbench.readers.fclib import write_fclib
 from workbench.readers.files import write_problem_file
+from workbench.support.errors import DataError, WorkbenchError
 
 
 def brick(mu: float = 0.3, push: float = 0.5) -> FrictionProblem:

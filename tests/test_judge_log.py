@@ -7,8 +7,8 @@ import pytest
 
 import workbench as wb
 from workbench.cli.main import main
-from workbench.errors import WorkbenchError
 from workbench.scenes.mujoco.log import steps
+from workbench.support.errors import WorkbenchError
 
 mujoco = pytest.importorskip("mujoco")
 

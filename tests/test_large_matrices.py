@@ -15,7 +15,6 @@ from workbench.certificates import blocks, documents, exact
 from workbench.certificates.outcomes import REFUTED, VERIFIED
 from workbench.certificates.verify import verify
 from workbench.diagnostics import certificate, check, large_matrix
-from workbench.errors import DataError
 from workbench.matrices.classes import structure
 from workbench.matrices.classes.matrix_classes import matrix_classes
 from workbench.matrices.linear_algebra import sparse_form
@@ -24,6 +23,7 @@ from workbench.matrices.linear_algebra.definiteness import form_at, pivot_direct
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.readers.matrix import Matrix
 from workbench.readers.problem import read_problem
+from workbench.support.errors import DataError
 
 ALWAYS = float("inf")
 THRESHOLDS = {

@@ -7,7 +7,7 @@ import workbench as wb
 from tests.thorough import quickly
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.derivatives.layer import ContactLayer, StepOutputs
-from workbench.errors import DataError, ModellingError
+from workbench.support.errors import DataError, ModellingError
 
 ITERATING = {"mujoco-noslip", "gauss-seidel", "hunt-crossley", "ipc", "staggered"}
 QUICK = {"coulomb", "ccp", "box", "hybrid", "stewart-trinkle"}

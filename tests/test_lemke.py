@@ -13,10 +13,10 @@ from workbench.algorithms.batch import solve_batch
 from workbench.algorithms.lemke import method as lemke
 from workbench.algorithms.lemke import path as lemke_path
 from workbench.algorithms.lemke.workspace import SMALL
-from workbench.errors import DataError
 from workbench.problems.classes import LCP
 from workbench.problems.solution import Status
 from workbench.step.one_step import first_problem, pose
+from workbench.support.errors import DataError
 from workbench.verbs.find import find_formulation
 
 SAME = 1e-9

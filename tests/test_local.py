@@ -8,11 +8,11 @@ import pytest
 
 from workbench.assemble.local import local_block
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import box, complements, declare, equals, free, friction_cone, nonneg
 from workbench.language.polygon import half_plane, polygon
 from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE
+from workbench.support.errors import ModellingError
 
 NAMED = {f.name: f for f in FORMULATIONS}
 STEPS = [f for f in FORMULATIONS if f.name not in ("gauss-seidel", "mujoco-noslip")]

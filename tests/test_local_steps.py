@@ -11,6 +11,7 @@ from tests.declared import IN_PYTHON, LEMKE, each_loop
 from tests.test_hooks import compliant, remembered, scaled
 from tests.test_parts import MIXED
 from workbench.algorithms import find_solver
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases import CASES
 from workbench.builtin.cases.block import Block
@@ -18,8 +19,6 @@ from workbench.builtin.cases.block import fill as fill_block
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.engine.compiling import kernel
-from workbench.errors import DataError
-from workbench.escalation import default_solver
 from workbench.language.hooks import AGAIN, GIVEN
 from workbench.language.modelling import Hooks
 from workbench.mechanics.core import FILL
@@ -27,6 +26,7 @@ from workbench.mechanics.relaxation import Relaxation
 from workbench.problems.solution import Status
 from workbench.step.local_steps import local_steps
 from workbench.step.simulation import simulate
+from workbench.support.errors import DataError
 from workbench.verbs.find import find_formulation
 
 H = 1e-3

@@ -27,7 +27,7 @@ from workbench.cli.main import main
 from workbench.diagnostics.map_certificate import map_certificate
 from workbench.diagnostics.proved_ranges import of_case
 from workbench.diagnostics.sliding_regime import regime
-from workbench.errors import DataError, WorkbenchError
+from workbench.support.errors import DataError, WorkbenchError
 
 KINDS = {"unique": "u", "none": "n", "indeterminate": "s"}
 

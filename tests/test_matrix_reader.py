@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from workbench.errors import DataError
 from workbench.readers import text as reader
 from workbench.readers.matrix import Matrix
 from workbench.readers.problem import read_problem
+from workbench.support.errors import DataError
 
 
 def read_matrix(path) -> Matrix:

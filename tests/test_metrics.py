@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.test_comparison import SLIPPERY
+from workbench.algorithms.escalation import default_solver
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.pages.comparison import render, save
@@ -22,10 +23,9 @@ from workbench.comparison.measured import Measured, MeasuredRun, rms
 from workbench.comparison.measured_problem import MeasuredProblem
 from workbench.comparison.metric import distance, metric
 from workbench.comparison.metrics import METRICS
-from workbench.errors import DataError, UnknownNameError
-from workbench.escalation import default_solver
-from workbench.output import provenance
 from workbench.problems.friction_problem import FrictionProblem
+from workbench.support.errors import DataError, UnknownNameError
+from workbench.support.output import provenance
 
 pytestmark = pytest.mark.thorough
 

@@ -8,12 +8,11 @@ from tests import laws
 from tests.declared import system_of
 from tests.scenes import Balls
 from workbench.algorithms import find_solver
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
 from workbench.assemble.local import local_block
 from workbench.builtin.cases.block import Block
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.errors import DataError, ModellingError
-from workbench.escalation import default_solver
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import box, complements, declare, disc, equals, free, friction_cone, nonneg
 from workbench.language.notation import latex_relations, relation, text_page
@@ -24,6 +23,7 @@ from workbench.scenes.stepper import SceneStepper
 from workbench.step.local_steps import local_steps
 from workbench.step.one_step import declared, pose, solve_system
 from workbench.step.simulation import simulate
+from workbench.support.errors import DataError, ModellingError
 
 EXACT = default_solver("mixed NCP")
 COULOMB = FORMULATIONS.find("coulomb")

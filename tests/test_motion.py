@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests import mechanics
+from workbench.algorithms.escalation import default_solver
 from workbench.builtin.cases import CASES
 from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.drawer import Drawer
@@ -20,12 +21,11 @@ from workbench.comparison.cases import compare
 from workbench.comparison.columns import TIMES
 from workbench.comparison.jobs import Settings
 from workbench.comparison.motion import MOMENTS, Motion, motion
-from workbench.errors import DataError
-from workbench.escalation import default_solver
 from workbench.mechanics.bodies import RigidBodies, fill_body, fill_contact, place
 from workbench.mechanics.sketch import Arrow, Outline, view
 from workbench.mechanics.solids import GROUND, Plane, Solid, rotated, slabs
 from workbench.step.simulation import simulate
+from workbench.support.errors import DataError
 from workbench.verbs.find import find_formulation
 
 EVERY_CASE = pytest.mark.parametrize("kind", CASES, ids=lambda kind: kind.name)

@@ -10,6 +10,7 @@ import pytest
 import workbench as wb
 from cases import CASES
 from formulations import FORMULATIONS
+from workbench.algorithms.escalation import default_solver
 from workbench.builtin.reports.text.sensitivity import sampled_in_words
 from workbench.cli.main import main
 from workbench.derivatives.motion import (
@@ -21,10 +22,9 @@ from workbench.derivatives.motion import (
     moved,
     tangents_of,
 )  # fmt: skip
-from workbench.errors import DataError, UnknownNameError, WorkbenchError
-from workbench.escalation import default_solver
 from workbench.mechanics.case import Case, quantity
 from workbench.step.simulation import simulate
+from workbench.support.errors import DataError, UnknownNameError, WorkbenchError
 from workbench.verbs.find import find_case, find_formulation
 
 STEPS, SMALL = 60, 1e-2

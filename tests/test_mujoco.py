@@ -12,12 +12,12 @@ from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.particle import Particle
 from workbench.builtin.cases.sphere import Sphere
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.errors import ModellingError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.contact import ContactSolution, ContactSystem
 from workbench.problems.solution import Status
 from workbench.step.one_step import solve_system
 from workbench.step.simulation import simulate
+from workbench.support.errors import ModellingError
 
 MUJOCO = next(f for f in FORMULATIONS if f.name == "mujoco")
 EXACT = find_solver("ccp-exact")

@@ -9,12 +9,12 @@ import pytest
 mujoco = pytest.importorskip("mujoco")
 
 from workbench.cli.main import main  # noqa: E402
-from workbench.errors import DataError  # noqa: E402
 from workbench.readers.files import read_problem_file  # noqa: E402
 from workbench.scenes.export import exported  # noqa: E402
 from workbench.scenes.mujoco import package  # noqa: E402
 from workbench.scenes.mujoco.engine import MujocoEngine  # noqa: E402
 from workbench.scenes.mujoco.scene import MujocoScene  # noqa: E402
+from workbench.support.errors import DataError  # noqa: E402
 from workbench.verbs.export import export  # noqa: E402
 
 SOUND = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/>

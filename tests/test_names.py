@@ -10,7 +10,7 @@ from workbench.builtin.reports.figures.motion import drawn_tracks
 from workbench.builtin.reports.pages.comparison import render
 from workbench.builtin.reports.pages.motion import motion_view
 from workbench.builtin.reports.text.names import name_of, named
-from workbench.output import provenance
+from workbench.support.output import provenance
 
 
 @pytest.mark.parametrize(

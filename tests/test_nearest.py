@@ -11,10 +11,10 @@ from workbench.cli.main import main
 from workbench.comparison.files import compare_problem
 from workbench.comparison.nearest import MOST_MOVED, nearest, nearest_psd
 from workbench.comparison.solving import solve_problem
-from workbench.errors import DataError
 from workbench.problems.classes import is_psd
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.readers.files import write_problem_file
+from workbench.support.errors import DataError
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 COULOMB = BY_NAME["coulomb"]

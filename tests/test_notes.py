@@ -9,6 +9,7 @@ from scipy.linalg import expm
 from tests import mechanics
 from workbench.algorithms import find_solver
 from workbench.algorithms.enumeration import all_solutions
+from workbench.algorithms.escalation import default_solver
 from workbench.builtin.cases.particle import Particle
 from workbench.builtin.cases.spatial_particle import SpatialParticle
 from workbench.builtin.cases.three_bodies import INNER, ThreeBodies
@@ -18,7 +19,6 @@ from workbench.builtin.formulations.stewart_trinkle import stewart_trinkle
 from workbench.builtin.reports.reproductions import _notes as notes
 from workbench.builtin.reports.reproductions import friction_notes
 from workbench.builtin.reports.reproductions._notes_bodies import GRAPH
-from workbench.escalation import default_solver
 from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.bodies import rotation
 from workbench.problems.classes import LCP

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases import CASES
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.comparison.columns import CASE, ONWARD
 from workbench.comparison.onward import AFTER, onward_rows
-from workbench.errors import DataError
-from workbench.escalation import default_solver
 from workbench.step.local_steps import local_steps
 from workbench.step.onward import onward
 from workbench.step.simulation import simulate
+from workbench.support.errors import DataError
 
 H = 1e-3
 STARTS = [0, 40, 150, 290]

@@ -13,9 +13,9 @@ import pytest
 
 from workbench.algorithms import base, clarabel_direct, cvxpy_conic, find_solver, quadratic
 from workbench.algorithms.cvxpy_conic import cvxpy_solver
-from workbench.errors import UnknownNameError
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP
 from workbench.problems.solution import Status
+from workbench.support.errors import UnknownNameError
 
 INF = np.inf
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.refusals import assert_names, refusal
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.errors import UnknownNameError
+from workbench.support.errors import UnknownNameError
 
 NAMED = {f.name: f for f in FORMULATIONS}
 

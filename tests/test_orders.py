@@ -8,16 +8,16 @@ import pytest
 
 import workbench as wb
 from tests.refusals import refusal
+from workbench.algorithms.escalation import default_solver
 from workbench.builtin.reports.text.convergence import table
 from workbench.cli.main import main
 from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metrics.position import position_error
-from workbench.errors import DataError, UnknownNameError, WorkbenchError
-from workbench.escalation import default_solver
 from workbench.step.scheme import SYMPLECTIC
 from workbench.step.simulation import simulate
 from workbench.studies.convergence import bound
 from workbench.studies.refinement import motions, orders, phases, refined
+from workbench.support.errors import DataError, UnknownNameError, WorkbenchError
 from workbench.verbs.find import find_case, find_formulation
 
 STEPS = (2e-3, 1e-3, 5e-4, 2.5e-4)

@@ -8,15 +8,15 @@ import pytest
 
 import workbench as wb
 from tests.scenes import Balls
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.local import local_block
 from workbench.builtin.reports.text.comparison import held_against
-from workbench.errors import ModellingError
-from workbench.escalation import default_solver
 from workbench.mechanics.instant import instant
 from workbench.mechanics.law import Law
 from workbench.problems.solution import Status
 from workbench.scenes.stepper import SceneStepper
 from workbench.step.simulation import simulate
+from workbench.support.errors import ModellingError
 from workbench.verbs.find import find_formulation, find_formulations
 
 G, H = 9.81, 1e-3

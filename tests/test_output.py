@@ -14,10 +14,10 @@ import pytest
 from workbench.algorithms.base import EXACT
 from workbench.builtin.reports.pages.comparison import remove_others
 from workbench.comparison.files import compare_problem
-from workbench.errors import WorkbenchError
-from workbench.output import json_rows, json_text, replaced, staged, write_json
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.problems.solution import Solution, Status
+from workbench.support.errors import WorkbenchError
+from workbench.support.output import json_rows, json_text, replaced, staged, write_json
 from workbench.verbs.find import find_formulation
 from workbench.verbs.solve import solve
 

@@ -9,10 +9,10 @@ import pytest
 import workbench as wb
 from workbench.algorithms import find_solver
 from workbench.algorithms.tuning import Tuning
-from workbench.errors import DataError, WorkbenchError
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.problems.solution import Solution, Status
+from workbench.support.errors import DataError, WorkbenchError
 
 BOX = MLCP([[2.0, 1.0], [1.0, 2.0]], [-5.0, -6.0], [-1.0, -1.0], [1.0, 3.0])
 FRICTION = FrictionProblem(np.eye(3) + 0.1, [-1.0, 0.5, 0.2], [0.3])

@@ -8,10 +8,10 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 from tests.proofs import verified
-from workbench.errors import DataError
 from workbench.matrices.p_property.minors import _prove_positive
 from workbench.matrices.p_property.verdict import p_verdict, smallest_minor
 from workbench.readers.matrix import Matrix
+from workbench.support.errors import DataError
 
 
 def exact(rows) -> fmpq_mat:

@@ -19,12 +19,12 @@ from workbench.diagnostics.painleve import of_case, painleve
 from workbench.diagnostics.proposition import balanced, bounds
 from workbench.diagnostics.sliding_exact import as_doubles, exact_rows
 from workbench.diagnostics.sliding_regime import NAMES, regime
-from workbench.errors import DataError
 from workbench.matrices.p_property.verdict import p_verdict, smallest_minor
 from workbench.readers.matrix import Matrix
 from workbench.sliding.law import law_residual
 from workbench.sliding.state import sliding_system
 from workbench.sliding.system import SlidingSystem
+from workbench.support.errors import DataError
 
 T = np.degrees(np.arctan(2.0))
 INDEPENDENT = [

@@ -18,10 +18,10 @@ from workbench.diagnostics.painleve_map import NAMES, MapAxis, regime_map
 from workbench.diagnostics.proposition import balanced, proposition
 from workbench.diagnostics.sliding_exact import as_doubles, index_sets
 from workbench.diagnostics.sliding_regime import regime
-from workbench.errors import DataError
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.readers.matrix import Matrix
 from workbench.sliding.state import State, from_mechanics, sliding_system
+from workbench.support.errors import DataError
 
 # Systems of cases
 

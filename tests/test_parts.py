@@ -12,6 +12,7 @@ from benchmarks.rows import fill as fill_row
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import KernelSolver
 from workbench.algorithms.coulomb_exact import INACCURATE, coulomb_kernel
+from workbench.algorithms.escalation import default_solver
 from workbench.algorithms.small_cones import VERIFIED
 from workbench.assemble.find import compiled
 from workbench.builtin.cases.drawer import Drawer
@@ -23,17 +24,16 @@ from workbench.comparison.columns import TIMES
 from workbench.comparison.jobs import Settings
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import SOLVE
-from workbench.errors import DataError
-from workbench.escalation import default_solver
 from workbench.mechanics.case import Case
 from workbench.mechanics.core import FILL, Core
 from workbench.mechanics.relaxation import Relaxation
-from workbench.output import provenance
 from workbench.problems.solution import Status
 from workbench.step.parts import must_be_apart
 from workbench.step.record import RunRecord
 from workbench.step.run_of_parts import blocks
 from workbench.step.simulation import simulate
+from workbench.support.errors import DataError
+from workbench.support.output import provenance
 from workbench.verbs.find import find_formulation
 
 LABELS = [

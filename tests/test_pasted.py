@@ -10,10 +10,10 @@ import pytest
 
 import workbench as wb
 from tests.pasted import NOTED, STYLES, matrix, mutilated, typeset
-from workbench.errors import WorkbenchError
 from workbench.readers.matrix import AS_WRITTEN, DOUBLES
 from workbench.readers.problem import read_problem
 from workbench.readers.text import parse_text
+from workbench.support.errors import WorkbenchError
 
 
 def read(text: str):

@@ -8,11 +8,11 @@ import pytest
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_poly
 
 from workbench.engine.timing import OutOfTimeError, clock
-from workbench.errors import DataError
 from workbench.matrices.paths.parametric import Parametric
 from workbench.matrices.paths.path import SolutionPath, follow
 from workbench.matrices.paths.roots import Root, real_roots
 from workbench.matrices.solutions.solution_set import solution_set
+from workbench.support.errors import DataError
 
 ONE, T = fmpq_poly([1]), fmpq_poly([0, 1])
 

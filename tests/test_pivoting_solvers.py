@@ -7,9 +7,9 @@ from tests.lcps import assert_solved, h_plus, m_matrix, nonsymmetric_pd, p_not_p
 from workbench.algorithms import enumeration, judice_pires, keller, murty, pgs
 from workbench.algorithms.base import kernel_arguments
 from workbench.algorithms.lemke import method as lemke
-from workbench.errors import DataError
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.solution import Status
+from workbench.support.errors import DataError
 
 SOLVERS = {m.SOLVER.name: m.SOLVER for m in (lemke, murty, judice_pires, keller, pgs, enumeration)}
 SAME = 1e-9

@@ -14,11 +14,11 @@ from workbench.builtin.formulations.coulomb import coulomb
 from workbench.cli.main import main
 from workbench.diagnostics.lead_matrix import as_data, lead_matrix, text_rows
 from workbench.diagnostics.posed_problem import entry_rows, reduced_exactly, solutions_of, uniqueness_entry
-from workbench.errors import WorkbenchError
 from workbench.matrices.p_property.bounded import solution_on_face, solves
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.step.one_step import first_step
+from workbench.support.errors import WorkbenchError
 
 INF = np.inf
 

@@ -9,9 +9,9 @@ from workbench.comparison import posing
 from workbench.comparison.posing import needed_bytes, unknowns
 from workbench.comparison.solving import solve_problem
 from workbench.engine.lazy import sparse
-from workbench.errors import DataError
 from workbench.problems.friction_problem import GlobalFrictionProblem
 from workbench.problems.sets import normals_first
+from workbench.support.errors import DataError
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 

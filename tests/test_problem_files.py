@@ -12,9 +12,8 @@ from scipy import sparse
 
 from tests import siconos_text as text
 from tests.problem_files import data_folder, global_data, random_problems, read, refused, written
+from workbench.algorithms.escalation import default_solver
 from workbench.diagnostics.problem_facts import problem_facts
-from workbench.errors import DataError, WorkbenchError
-from workbench.escalation import default_solver
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.friction_problem import (
     FrictionProblem,
@@ -25,6 +24,7 @@ from workbench.problems.friction_problem import (
 from workbench.readers.fclib import read_fclib
 from workbench.readers.files import read_problem_file, write_problem_file
 from workbench.readers.problem import read_problem
+from workbench.support.errors import DataError, WorkbenchError
 
 
 def test_orders_are_inverse():

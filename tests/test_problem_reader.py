@@ -12,9 +12,9 @@ import scipy.sparse
 
 from tests.problem_files import matlab73
 from workbench.cli.main import main
-from workbench.errors import DataError
 from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.readers.problem import read_problem
+from workbench.support.errors import DataError
 
 M = np.array([[2.0, 1.0, 0.0], [-0.5, 3.0, 1.0], [0.0, 4.0, -1.25]])
 Q = np.array([-5.0, 0.25, 6.0])

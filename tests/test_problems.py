@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from workbench.algorithms.escalation import default_solver
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.errors import DataError
-from workbench.escalation import default_solver
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP, equilibration, is_psd, is_symmetric
 from workbench.problems.residual import FAR, FAR_SCALED
 from workbench.step.one_step import pose
+from workbench.support.errors import DataError
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 VARIANTS = [

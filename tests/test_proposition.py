@@ -10,10 +10,10 @@ from tests.sliding_systems import SIZES, close, random_system
 from workbench.algorithms import find_solver
 from workbench.builtin.formulations.sliding_lcp import sliding_lcp
 from workbench.diagnostics.proposition import balanced, beta_2, bilateral_limit, bounds, proposition
-from workbench.errors import DataError
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.readers.matrix import Matrix
 from workbench.sliding.system import SlidingSystem, solve_sliding
+from workbench.support.errors import DataError
 
 each_size = pytest.mark.parametrize("size", SIZES, ids=lambda s: f"b{s[0]}-u{s[1]}")
 ENUMERATE = find_solver("enumerate")

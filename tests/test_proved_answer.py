@@ -18,9 +18,9 @@ from workbench.certificates.verify import verify
 from workbench.cli.main import main
 from workbench.diagnostics.problem_check import in_rationals
 from workbench.diagnostics.proved_answer import proved_impulses, proved_solution
-from workbench.errors import WorkbenchError
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP
 from workbench.problems.friction_problem import FrictionProblem
+from workbench.support.errors import WorkbenchError
 
 
 def random_problem(rng, r, d):

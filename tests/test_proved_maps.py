@@ -11,7 +11,7 @@ from workbench.builtin.reports.figures.proved import frame, proved_figure
 from workbench.builtin.reports.figures.regimes import COLOURS
 from workbench.cli.main import main
 from workbench.diagnostics.box_regime import VERDICTS
-from workbench.errors import WorkbenchError
+from workbench.support.errors import WorkbenchError
 
 ROD = ["painleve", "rod", "--x", "theta=40:80", "--y", "mu=1/2:2", "--prove"]
 

@@ -16,12 +16,12 @@ from workbench.diagnostics.box_regime import VERDICTS
 from workbench.diagnostics.proved_ranges import WRITTEN_FOR, of_case, proved_ranges
 from workbench.diagnostics.sliding_exact import as_doubles
 from workbench.diagnostics.sliding_regime import regime
-from workbench.errors import DataError, WorkbenchError
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.mechanics.enclosed import over_box
 from workbench.mechanics.functions import cos, radians, sin, sqrt
 from workbench.sliding.rows import SlidingRows
 from workbench.sliding.state import State, sliding_system
+from workbench.support.errors import DataError, WorkbenchError
 
 KINDS = {"unique": "unique", "none": "none"}
 RANGES = {

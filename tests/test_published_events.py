@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from cases.woodpecker import LOWER, Woodpecker
-from workbench.arrays import Array
-from workbench.escalation import default_solver
+from workbench.algorithms.escalation import default_solver
 from workbench.events.simulation import simulate_events
 from workbench.mechanics.case import Case
 from workbench.step.run import Run
 from workbench.step.simulation import simulate
+from workbench.support.arrays import Array
 from workbench.verbs.find import find_formulation
 
 pytestmark = pytest.mark.thorough

@@ -10,8 +10,8 @@ import pytest
 
 import workbench as wb
 from tests.tosses import CUBE, RATE, THROWER, starts, tosses, write_tosses
+from workbench.algorithms.escalation import default_solver
 from workbench.cli.main import main
-from workbench.escalation import default_solver
 from workbench.mechanics.solids import rotated
 from workbench.recorded import kept
 from workbench.recorded.body import Body

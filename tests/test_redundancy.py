@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from workbench.algorithms.escalation import default_solver
 from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.pushed_box import PushedBox
@@ -14,7 +15,6 @@ from workbench.builtin.formulations.phantom_inertia import phantom_inertia
 from workbench.builtin.formulations.stewart_trinkle import stewart_trinkle
 from workbench.diagnostics.lead_matrix import THEORY, lead_matrix
 from workbench.diagnostics.redundancy import redundancy
-from workbench.escalation import default_solver
 from workbench.judge.coulomb import judge
 from workbench.mechanics.contact import ContactSolution
 from workbench.mechanics.relaxation import RIGID

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from workbench.algorithms.escalation import default_solver
 from workbench.builtin.cases import CASES
 from workbench.comparison.decision import apart, bound
 from workbench.comparison.measured import modes, uncertainty_factor
-from workbench.errors import DataError, UnknownNameError
-from workbench.escalation import default_solver
 from workbench.events.phase import Integrator
 from workbench.events.sampled import sampled
 from workbench.events.simulation import simulate_events
 from workbench.step.simulation import simulate
+from workbench.support.errors import DataError, UnknownNameError
 from workbench.verbs.find import find_case, find_formulation
 
 COULOMB = find_formulation("coulomb")

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from tests.systems import SOFT
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.particle import Particle
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.errors import DataError, UnknownNameError
-from workbench.escalation import default_solver
 from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.step.simulation import simulate
+from workbench.support.errors import DataError, UnknownNameError
 from workbench.verbs.find import find_formulation
 
 RUBS = [f.name for f in FORMULATIONS if f.name not in {"frictionless", "staggered", "ipc", "gauss-seidel"} | SOFT]

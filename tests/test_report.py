@@ -26,7 +26,7 @@ from workbench.builtin.reports.text.comparison import budget_columns, error_colu
 from workbench.builtin.reports.text.terminal import print_comparison
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
-from workbench.output import provenance
+from workbench.support.output import provenance
 
 pytestmark = pytest.mark.thorough
 

@@ -30,8 +30,8 @@ from workbench.builtin.reports.reproductions.claims import (
 )
 from workbench.builtin.reports.reproductions.page import make_pages, render
 from workbench.cli.main import main
-from workbench.errors import WorkbenchError
-from workbench.output import provenance
+from workbench.support.errors import WorkbenchError
+from workbench.support.output import provenance
 
 VERDICTS_OF_TOY = ["confirmed", "differs", "not confirmed", "confirmed in part", "not confirmed"]
 TIME = pd.DataFrame({"t": [0.0, 1.0, 2.0], "label": "a <b></script>", "y": [1.0, 0.0, 100.0]})

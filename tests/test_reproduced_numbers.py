@@ -21,8 +21,8 @@ from workbench.builtin.reports.reproductions.page import make_page
 from workbench.builtin.reports.reproductions.selection import one_solver, row
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
-from workbench.errors import WorkbenchError
-from workbench.output import provenance
+from workbench.support.errors import WorkbenchError
+from workbench.support.output import provenance
 
 pytestmark = pytest.mark.thorough
 

@@ -9,8 +9,8 @@ import pytest
 
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import EXACT, GENERIC
+from workbench.algorithms.escalation import default_solver
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.escalation import default_solver
 from workbench.judge.coulomb import judge
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP

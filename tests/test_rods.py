@@ -10,12 +10,12 @@ from tests.mechanics import filled
 from tests.sliding_systems import close
 from workbench.algorithms import find_solver
 from workbench.algorithms.enumeration import all_solutions
+from workbench.algorithms.escalation import default_solver
 from workbench.builtin.cases.rod import Rod
 from workbench.builtin.cases.rod_in_guide import RodInGuide
 from workbench.builtin.formulations.coulomb import coulomb
 from workbench.builtin.formulations.sliding_lcp import sliding_lcp
 from workbench.diagnostics.proposition import proposition
-from workbench.escalation import default_solver
 from workbench.matrices.p_property.verdict import smallest_minor
 from workbench.problems.classes import LCP
 from workbench.sliding.law import law_residual

@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.rows import Row
 from workbench.algorithms import find_solver
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.cube import Cube
@@ -18,12 +19,11 @@ from workbench.comparison import cases
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
 from workbench.comparison.sampling import MOST, in_place, sample
-from workbench.escalation import default_solver
 from workbench.mechanics.relaxation import RIGID
-from workbench.output import provenance
 from workbench.problems.solution import Status
 from workbench.step.local_steps import local_steps
 from workbench.step.simulation import simulate
+from workbench.support.output import provenance
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 COULOMB = BY_NAME["coulomb"]

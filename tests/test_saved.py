@@ -18,8 +18,8 @@ from workbench.cli.main import main
 from workbench.comparison import saved
 from workbench.comparison.columns import TIMES
 from workbench.comparison.motion import Motion
-from workbench.errors import DataError, WorkbenchError
-from workbench.output import write_json
+from workbench.support.errors import DataError, WorkbenchError
+from workbench.support.output import write_json
 
 pytestmark = pytest.mark.thorough
 

@@ -17,8 +17,8 @@ from workbench.builtin.reports.text.headline import headline
 from workbench.cli.main import main
 from workbench.comparison import saved
 from workbench.comparison.columns import TIMES
-from workbench.errors import DataError, WorkbenchError
-from workbench.output import write_json
+from workbench.support.errors import DataError, WorkbenchError
+from workbench.support.output import write_json
 
 pytestmark = pytest.mark.thorough
 

@@ -14,11 +14,11 @@ from workbench.comparison.measured import angles
 from workbench.comparison.scenes import runs
 from workbench.comparison.scenes.compare import compare
 from workbench.comparison.scenes.single import ZeroGapScene
-from workbench.errors import DataError, WorkbenchError
 from workbench.mechanics.instant import Places
 from workbench.scenes.run import run
 from workbench.scenes.stepper import SceneStepper
 from workbench.scenes.track import ContactsByBody, StepContacts, by_body
+from workbench.support.errors import DataError, WorkbenchError
 from workbench.verbs.find import find_formulation
 
 pytestmark = pytest.mark.thorough

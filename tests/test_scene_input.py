@@ -7,9 +7,9 @@ pytest.importorskip("mujoco")
 
 import workbench as wb
 from workbench.cli.main import main
-from workbench.errors import WorkbenchError
 from workbench.scenes.mujoco.engine import MujocoEngine
 from workbench.scenes.mujoco.scene import MujocoScene
+from workbench.support.errors import WorkbenchError
 
 BOX = """<mujoco><option timestep="0.01"/><worldbody><geom name="floor" type="plane" size="1 1 1"/>
 <body name="crate" pos="0 0 0.5"><freejoint/><geom name="sides" type="box" size="0.5 0.5 0.5"/></body>

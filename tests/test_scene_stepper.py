@@ -8,13 +8,12 @@ import pytest
 
 from tests.test_formulations import LAWS, VARIANTS, obeys_the_laws, rebound, solve
 from workbench.algorithms import find_solver
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases import CASES
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.engine.compiling import kernel
 from workbench.engine.lazy import sparse
-from workbench.errors import DataError, ModellingError
-from workbench.escalation import default_solver
 from workbench.language.formulation import ContactSymbols
 from workbench.language.hooks import GIVEN
 from workbench.language.modelling import Hooks
@@ -29,6 +28,7 @@ from workbench.scenes.run import run
 from workbench.scenes.scene import Scene
 from workbench.scenes.stepper import SceneStepper
 from workbench.step.simulation import simulate
+from workbench.support.errors import DataError, ModellingError
 
 NAMED = {f.name: f for f in FORMULATIONS}
 STEPS = [f for f in FORMULATIONS if f.symbols is ContactSymbols and f.name not in ("gauss-seidel", "mujoco-noslip")]

@@ -11,10 +11,9 @@ from scipy.optimize import brentq
 from tests.refusals import refusal
 from tests.test_parts import ROW
 from tests.test_stepping import interpreted
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.errors import DataError, UnknownNameError
-from workbench.escalation import default_solver
 from workbench.events.modes import Mode
 from workbench.events.phase import Integrator
 from workbench.events.simulation import simulate_events
@@ -25,6 +24,7 @@ from workbench.step.local_steps import local_steps
 from workbench.step.onward import onward
 from workbench.step.scheme import HELD, KINDS, Scheme, at_start, find_scheme
 from workbench.step.simulation import simulate
+from workbench.support.errors import DataError, UnknownNameError
 from workbench.verbs.find import find_case, find_formulation
 
 H = (4e-3, 2e-3, 1e-3, 5e-4)

@@ -10,11 +10,11 @@ from workbench.algorithms.asking import solved_from
 from workbench.derivatives.linearised import change_of
 from workbench.derivatives.modes import Mode
 from workbench.derivatives.sensitivity import Kind, sensitivity_of
-from workbench.errors import DataError
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.sets import ASSOCIATED, COULOMB, DISC, NO_CONE, Sets
+from workbench.support.errors import DataError
 
 EXACT = 1e-10
 

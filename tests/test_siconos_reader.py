@@ -6,7 +6,6 @@ from flint import fmpq
 
 from tests import siconos_text as text
 from tests.problem_files import global_data, local_data, read, refused, written
-from workbench.errors import DataError
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.problems.sets import normals_first
@@ -14,6 +13,7 @@ from workbench.readers.files import read_problem_file, write_problem_file
 from workbench.readers.matrix import Matrix
 from workbench.readers.problem import read_problem
 from workbench.readers.siconos import parse_typed_lcp
+from workbench.support.errors import DataError
 
 PRINTED = [
     text.dense, text.triplets, text.columns, text.rows, lambda A: text.blocks(A, *(_cut(side) for side in A.shape)),

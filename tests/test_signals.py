@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.strikes import COMPARE, ended, moments, struck
-from workbench.signals import uninterrupted
+from workbench.support.signals import uninterrupted
 
 if sys.platform == "win32":
     pytest.skip("signals are POSIX", allow_module_level=True)
@@ -121,7 +121,7 @@ def test_ignored_signals_stay_ignored():
 
 FOREIGN = """
 import ctypes, os, signal
-from workbench.signals import uninterrupted
+from workbench.support.signals import uninterrupted
 handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(lambda number: print("called", flush=True))
 ctypes.CDLL(None).signal(int(signal.SIGHUP), handler)
 with uninterrupted():
@@ -168,7 +168,7 @@ def test_in_another_thread_nothing_changes():
 
 DEFAULT = """
 import os, signal, sys
-from workbench.signals import uninterrupted
+from workbench.support.signals import uninterrupted
 number = int(sys.argv[1])
 signal.signal(number, signal.SIG_DFL)
 with uninterrupted():

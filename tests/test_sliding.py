@@ -18,13 +18,13 @@ from workbench.builtin.formulations.coulomb import coulomb
 from workbench.builtin.formulations.sliding_lcp import sliding_lcp
 from workbench.cli.main import main
 from workbench.diagnostics.proposition import proposition
-from workbench.errors import DataError, ModellingError
 from workbench.language import notation
 from workbench.language.formulation import ContactSymbols, SlidingSymbols
 from workbench.problems.solution import Status
 from workbench.sliding.law import law_residual
 from workbench.sliding.motion import sliding_motion
 from workbench.sliding.system import Multipliers, SlidingSystem, pose_sliding, sliding_signs, solve_sliding
+from workbench.support.errors import DataError, ModellingError
 from workbench.verbs.find import find_case
 
 each_size = pytest.mark.parametrize("size", SIZES, ids=lambda s: f"b{s[0]}-u{s[1]}")

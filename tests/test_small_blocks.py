@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 from tests.block_problems import KINDS, random_blocks
-from workbench.errors import DataError
 from workbench.problems.sets import NO_CONE
+from workbench.support.errors import DataError
 
 
 def both_ways(p):

@@ -24,7 +24,6 @@ from workbench.comparison.solving import (
     solve_problem,
     summary,
 )
-from workbench.errors import DataError
 from workbench.problems.bridges import cones_over_bodies
 from workbench.problems.classes import LCP, CoulombNCP
 from workbench.problems.examples import examples
@@ -33,6 +32,7 @@ from workbench.problems.sets import normals_first
 from workbench.readers.files import read_problem_file, write_problem_file
 from workbench.step.one_step import solve_system
 from workbench.step.simulation import simulate
+from workbench.support.errors import DataError
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 COULOMB = BY_NAME["coulomb"]

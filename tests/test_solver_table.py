@@ -10,12 +10,11 @@ import pytest
 from workbench.algorithms import SOLVERS, find_solver
 from workbench.algorithms.asking import solved_by
 from workbench.algorithms.crossing import solved_by_path
+from workbench.algorithms.escalation import default_solver
 from workbench.algorithms.paths import BridgePath, objection, path_to
 from workbench.algorithms.table import cells
 from workbench.algorithms.tuning import Tuning
 from workbench.cli.main import main
-from workbench.errors import DataError
-from workbench.escalation import default_solver
 from workbench.problems.bridges import BRIDGES, de_saxce
 from workbench.problems.classes import MLCP, CoulombNCP
 from workbench.problems.contact_blocks import ContactBlocks
@@ -23,6 +22,7 @@ from workbench.problems.examples import examples
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.sets import COULOMB, NO_CONE, Sets
 from workbench.problems.solution import Status
+from workbench.support.errors import DataError
 
 EXAMPLES = [examples(seed) for seed in range(3)]
 KINDS = list(EXAMPLES[0])

@@ -78,7 +78,7 @@ def test_somebody_s_own_code_is_the_file_that_it_stands_in(tmp_path, monkeypatch
     assert digest_of(first) == digest_of(again)
     assert len({digest_of(), digest_of(first), digest_of(changed), digest_of(first, changed)}) == 4
     # What is the workbench's own is in all of them.
-    assert digest_of(digest_of) == digest_of() == digest_of(workbench.errors.WorkbenchError)
+    assert digest_of(digest_of) == digest_of() == digest_of(workbench.support.errors.WorkbenchError)
 
 
 def test_of_what_stands_in_no_file_it_is_what_travels():

@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.packings import STATES, packing
 from workbench.algorithms import find_solver, sphere_gradient, sphere_interior, sphere_newton, spheres
-from workbench.errors import WorkbenchError
 from workbench.problems.solution import Status
+from workbench.support.errors import WorkbenchError
 
 SOLVERS = [spheres.SOLVER, sphere_gradient.SOLVER, sphere_newton.SOLVER, sphere_interior.SOLVER]
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.mechanics import failing, filled, rate, scaled, states
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases.gripper import Z_1, Z_2, Z_C, Gripper
 from workbench.builtin.cases.off_axis import OffAxis
@@ -12,12 +13,11 @@ from workbench.builtin.cases.sheath import Sheath
 from workbench.builtin.cases.sphere_stack import SphereStack
 from workbench.builtin.cases.stacked_cubes import StackedCubes
 from workbench.builtin.cases.wedged_box import WedgedBox
-from workbench.errors import DataError
-from workbench.escalation import default_solver
 from workbench.mechanics.contact import ContactSystem
 from workbench.mechanics.relaxation import Relaxation
 from workbench.step.one_step import pose, solve_system
 from workbench.step.simulation import simulate
+from workbench.support.errors import DataError
 from workbench.verbs.find import find_formulation
 
 FROM_BOTH_SIDES = pytest.mark.parametrize("share", [0.99, 1.01], ids=["below", "above"])

@@ -3,12 +3,12 @@
 import pandas as pd
 import pytest
 
-from workbench.errors import WorkbenchError
 from workbench.studies import journal
 from workbench.studies import status as module
 from workbench.studies.journal import Journal
 from workbench.studies.status import status
 from workbench.studies.study import PLAN
+from workbench.support.errors import WorkbenchError
 
 NOW = 1e6
 

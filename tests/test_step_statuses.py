@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
-from workbench.escalation import default_solver
 from workbench.mechanics.relaxation import Relaxation
 from workbench.problems.solution import Status
 from workbench.step.one_step import solve_system

@@ -16,9 +16,9 @@ from workbench.comparison.columns import CASE, TIMES
 from workbench.comparison.jobs import Settings
 from workbench.comparison.metrics.position import position_error
 from workbench.comparison.result import chosen_metrics
-from workbench.errors import DataError, UnknownNameError, WorkbenchError
 from workbench.studies.executors import pool_of
 from workbench.studies.tables import by_scheme, orders
+from workbench.support.errors import DataError, UnknownNameError, WorkbenchError
 
 HERE = ThreadPoolExecutor(1)
 SHORT = {"duration": 0.01, "reference_step": 5e-4}

@@ -12,12 +12,12 @@ import pytest
 import workbench as wb
 from workbench.comparison.columns import CASE
 from workbench.comparison.result import chosen_metrics
-from workbench.errors import WorkbenchError
 from workbench.studies import long_table
 from workbench.studies.convergence import order
 from workbench.studies.journal import Journal, is_failed, read_journals
 from workbench.studies.study import Study
 from workbench.studies.tables import by_variant, errors_of, first_window, is_option, orders, shown_columns
+from workbench.support.errors import WorkbenchError
 
 METRICS = chosen_metrics(CASE, None)
 H = 1e-3 * 0.5 ** np.arange(6)

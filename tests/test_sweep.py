@@ -10,10 +10,10 @@ import pytest
 from tests.systems import SHAPES, particle, random_system
 from workbench.algorithms import find_solver
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.errors import DataError, UnknownNameError
 from workbench.problems.solution import Status
 from workbench.step.one_step import solve_system
 from workbench.step.sweep import sweep_steps
+from workbench.support.errors import DataError, UnknownNameError
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 ALL = [

@@ -11,13 +11,13 @@ from tests.tosses import THROWER, starts
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import EXACT, KernelSolver
 from workbench.algorithms.coulomb_exact import coulomb_kernel
+from workbench.algorithms.escalation import AUTO, HOPELESS, RATIONALS, ROUNDED, Chain, default_solver, in_steps
 from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.builtin.cases import CASES
 from workbench.builtin.cases.bouncing_ball import BouncingBall
 from workbench.builtin.cases.cube import Cube
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import SOLVE
-from workbench.escalation import AUTO, HOPELESS, RATIONALS, ROUNDED, Chain, default_solver, in_steps
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.classes import LCP, MLCP, CoulombNCP
 from workbench.problems.solution import Solution, Status
@@ -151,7 +151,7 @@ def test_local_steps_and_sweeps_are_taken_over_too(monkeypatch):
     expected = sweep_steps(f, block, v=fall)
     assert not expected.others
     monkeypatch.setattr("workbench.step.sweep.compiled_solver", lambda name, kind: FAILING["fragile"])
-    monkeypatch.setattr("workbench.escalation.default_solver", lambda kind: chain)
+    monkeypatch.setattr("workbench.algorithms.escalation.default_solver", lambda kind: chain)
     taken = sweep_steps(f, block, v=fall)
     assert taken.others == {"coulomb-exact": 2}
     np.testing.assert_allclose(taken.v, expected.v, rtol=0, atol=1e-14)
@@ -222,7 +222,7 @@ def test_nobody_takes_over_from_a_verified_answer_or_from_a_refusal():
 def test_methods_are_asked_in_turn_until_one_has_solved_the_problem(monkeypatch):
     wrong, worse, right, never = (Says(np.array([x, -0.2, 0.0]), kinds=("Coulomb NCP",)) for x in (1.1, 1.3, 1.0, 1.0))
     solvers = {"worse": worse, "right": right, "never": never}
-    monkeypatch.setattr("workbench.escalation.find_solver", solvers.__getitem__)
+    monkeypatch.setattr("workbench.algorithms.escalation.find_solver", solvers.__getitem__)
     found = Chain(wrong, ("worse", "right", "never")).solve(PARTICLE)
     assert (found.verified, worse.asked, right.asked, never.asked) == (True, 1, 1, 0)
     assert found.reason == "tried: says RAY, says RAY"
@@ -335,7 +335,7 @@ def test_exact_arithmetic_is_begun_up_to_its_most_unknowns_and_no_further(monkey
     blocks = random_blocks(np.random.default_rng(4), ["coulomb"], count=4, bodies=2)
     for problem in (closing, blocks):
         for most, decided in ((problem.size, True), (problem.size - 1, False)):
-            monkeypatch.setattr("workbench.escalation.LARGEST_FRICTION", most)
+            monkeypatch.setattr("workbench.algorithms.escalation.LARGEST_FRICTION", most)
             assert Chain(Says(), ()).take_over(problem, failed(problem.size)).verified == decided
 
 
@@ -359,7 +359,9 @@ def test_bounds_that_no_number_is_within_are_told_from_either_side():
 def test_lemkes_method_takes_an_mlcp_of_numbers_whose_squares_are_doubles(monkeypatch, M, asked):
     """z >= 1 is an LCP in z - 1, with M and M 1 + q."""
     names = []
-    monkeypatch.setattr("workbench.escalation.find_solver", lambda name: names.append(name) or find_solver(name))
+    monkeypatch.setattr(
+        "workbench.algorithms.escalation.find_solver", lambda name: names.append(name) or find_solver(name)
+    )
     problem = MLCP(np.array(M), np.array([0.0, -3.0]), np.ones(2), np.full(2, np.inf))
     found = Chain(Says(), ()).take_over(problem, failed(2))
     assert names == ["lemke"] * asked
@@ -368,7 +370,7 @@ def test_lemkes_method_takes_an_mlcp_of_numbers_whose_squares_are_doubles(monkey
 
 
 def test_lemkes_method_is_asked_once_and_not_of_equations(monkeypatch):
-    monkeypatch.setattr("workbench.escalation.find_solver", lambda name: pytest.fail(name))
+    monkeypatch.setattr("workbench.algorithms.escalation.find_solver", lambda name: pytest.fail(name))
     free = np.full(1, np.inf)
     for problem in (LCP(np.eye(1), -np.ones(1)), MLCP(np.eye(1), -np.ones(1), -free, free)):
         found = Chain(Says(), ()).take_over(problem, failed(1))

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tests.torch_files import chain, tensor_pickle, text, torch_bytes, whole, write_torch
-from workbench.errors import DataError
 from workbench.readers.torch_tensor import read_tensor
+from workbench.support.errors import DataError
 
 
 def read(tmp_path, content: bytes):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from workbench.errors import WorkbenchError
 from workbench.studies import units
 from workbench.studies.journal import Journal, read_journals
 from workbench.studies.units import kept_or_made
+from workbench.support.errors import WorkbenchError
 
 
 def test_a_unit_whose_process_died_has_its_reason_and_is_made_again(tmp_path, monkeypatch):

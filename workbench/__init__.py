@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from workbench.comparison.metric import metric
     from workbench.comparison.metrics import METRICS as metrics
     from workbench.engine.compiling import kernel
-    from workbench.errors import DataError, ModellingError, UnknownNameError, WorkbenchError
     from workbench.language.formulation import ContactSymbols, SlidingSymbols, formulation
     from workbench.language.modelling import (
         Hooks,
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from workbench.mechanics.contact import ContactSystem
     from workbench.mechanics.law import Law
     from workbench.sliding.system import SlidingSystem
+    from workbench.support.errors import DataError, ModellingError, UnknownNameError, WorkbenchError
     from workbench.verbs.check import check, interval
     from workbench.verbs.compare import compare
     from workbench.verbs.convergence import convergence

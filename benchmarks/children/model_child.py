@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from benchmarks.children.channel import serve
-from workbench.errors import WorkbenchError
+from workbench.support.errors import WorkbenchError
 
 Row = dict[str, Any]
 SOON = 0.1

@@ -2,9 +2,9 @@
 
 from benchmarks.harness import Missing, Options, Task, say
 from benchmarks.towers import tower_problem
-from workbench.errors import DataError
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.files import problem_files, read_problem_file
+from workbench.support.errors import DataError
 
 SMALL, MEDIUM = 10, 50
 """Contacts that separate the groups."""

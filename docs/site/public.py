@@ -1,7 +1,7 @@
 """What `import workbench as wb` offers, as its docstrings tell it."""
 
 import workbench as wb
-from workbench.registry import Registry
+from workbench.support.registry import Registry
 
 GROUPS = {
     "Verbs": [

@@ -6,7 +6,6 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from workbench.arrays import Array
 from workbench.builtin.reports.figures.charts import (
     WIDTH,
     Chart,
@@ -23,6 +22,7 @@ from workbench.builtin.reports.figures.styles import MODE_COLOURS
 from workbench.builtin.reports.figures.timeline import timeline_figure
 from workbench.comparison.metrics.normalised_friction import SHARE
 from workbench.comparison.result import Comparison
+from workbench.support.arrays import Array
 
 POINTS, ROWS = 400, 4800
 """Points drawn per curve at most, and rows of a figure; the frames keep every step."""

@@ -12,7 +12,6 @@ from flint import fmpq, fmpq_mat
 from workbench.builtin.reports.figures import cones_plane, cones_sphere
 from workbench.builtin.reports.figures.marks import FONT, WIDTH, dot, words
 from workbench.builtin.reports.figures.solution_counts import COLOURS, OF_Q, in_words, names, set_of, signed
-from workbench.errors import WorkbenchError
 from workbench.matrices.solutions.complementary_cones import (
     ComplementaryCones,
     Direction,
@@ -20,7 +19,8 @@ from workbench.matrices.solutions.complementary_cones import (
     direction,
 )
 from workbench.matrices.solutions.solution_set import solution_set
-from workbench.output import replaced
+from workbench.support.errors import WorkbenchError
+from workbench.support.output import replaced
 
 UNKNOWNS = (2, 3)
 ENDINGS = (".svg", ".pdf", ".png")

@@ -15,6 +15,7 @@ from workbench.builtin.reports.figures.cones import Picture, counts_on_rays, dra
 from workbench.builtin.reports.figures.cones_plane import CENTRE, RADIUS, at
 from workbench.builtin.reports.figures.marks import Point, dot, tooltip, words
 from workbench.builtin.reports.figures.solution_counts import OF_Q, set_of
+from workbench.diagnostics.tracing.trace import PivotStep, Trace
 from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.matrices.solutions.complementary_cones import (
     ComplementaryCones,
@@ -24,7 +25,6 @@ from workbench.matrices.solutions.complementary_cones import (
     turn,
     unit,
 )
-from workbench.tracing.trace import PivotStep, Trace
 
 TITLE = "Path through the complementary cones"
 COLOUR = "#b8400b"

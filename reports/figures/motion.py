@@ -6,11 +6,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.builtin.reports.figures.styles import INK, palette
 from workbench.comparison.motion import Motion, MotionTrack
 from workbench.comparison.result import Comparison
 from workbench.mechanics.solids import Solid
+from workbench.support.arrays import Array
 
 STILLS = 6
 SIDE, MARGIN = 220.0, 1.15

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from workbench.arrays import Array
+from workbench.support.arrays import Array
 
 USUAL = (0.05, 0.95)
 """Quantiles of a curve between which it is no spike."""

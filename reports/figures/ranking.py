@@ -7,13 +7,13 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from workbench.arrays import Array
 from workbench.builtin.reports.figures.charts import Chart, Figure, short
 from workbench.builtin.reports.figures.styles import FAMILIES, INK
 from workbench.comparison.columns import SHOWN
 from workbench.comparison.decision import LEAST, Decision, Entry, amount, bound, decide, shown
 from workbench.comparison.families import family
 from workbench.comparison.result import Comparison
+from workbench.support.arrays import Array
 
 WIDTH, ROW = 360, 20
 """Of the plot, and the height that a name beside it needs [px]."""

@@ -10,8 +10,8 @@ from workbench.builtin.reports.figures.cones import Picture, sheet
 from workbench.builtin.reports.figures.cones_path import COLOUR
 from workbench.builtin.reports.figures.marks import Point, arrow, dot, words
 from workbench.builtin.reports.figures.solution_counts import OF_I, OF_M
+from workbench.diagnostics.tracing.trace import Trace
 from workbench.matrices.linear_algebra.rationals import nearest_double
-from workbench.tracing.trace import Trace
 
 TITLE = "Sweeps in the plane of z"
 SIDE, LEFT, TOP = 320.0, 210.0, 25.0

@@ -10,8 +10,8 @@ from html import escape
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.arrays import Array
 from workbench.builtin.reports.figures.styles import INK
+from workbench.support.arrays import Array
 
 RADIUS, HALF, LANE = 105.0, 180.0, 18.0
 """Of the disc, half the picture's side, and the height of a run's lane in the plane [px]."""

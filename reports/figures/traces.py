@@ -2,8 +2,8 @@
 
 from workbench.builtin.reports.figures import cones_path, sweeps_plane
 from workbench.builtin.reports.figures.cones import Picture, require_drawable
-from workbench.errors import WorkbenchError
-from workbench.tracing.trace import Trace
+from workbench.diagnostics.tracing.trace import Trace
+from workbench.support.errors import WorkbenchError
 
 
 def is_drawable(trace: Trace) -> bool:

@@ -35,7 +35,7 @@ from workbench.builtin.reports.text.names import named
 from workbench.comparison import saved
 from workbench.comparison.files import SLOW
 from workbench.comparison.result import Comparison
-from workbench.output import room_for, write_json
+from workbench.support.output import room_for, write_json
 
 FACTS: list[tuple[str, str, str]] = [
     ("contacts", "contacts n_c", "{}"),

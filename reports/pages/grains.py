@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from workbench.arrays import Array
 from workbench.builtin.reports.figures.grains import stills
 from workbench.builtin.reports.figures.motion import MARGIN, planes_of, tidy
 from workbench.builtin.reports.figures.styles import palette
 from workbench.builtin.reports.pages.motion import HEAVIEST, SECONDS, decimals, mesh, packed
 from workbench.builtin.reports.pages.page import script
 from workbench.comparison.scenes.flow import Moving
+from workbench.support.arrays import Array
 
 VIEW = (-1.2, 0.2)
 """Angles of the eye [rad] about the vertical and above the ground."""

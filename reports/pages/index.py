@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from workbench.builtin.reports.pages.page import environment
-from workbench.errors import WorkbenchError
+from workbench.support.errors import WorkbenchError
 
 GENERATOR = "contact-workbench: "
 """What a page of the workbench says in its head, before its kind."""

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.builtin.reports.figures.styles import INK, dashes, palette
 from workbench.builtin.reports.figures.tangent_plane import Mark, picture
 from workbench.builtin.reports.pages.motion import decimals, moments
@@ -25,6 +24,7 @@ from workbench.builtin.reports.text.loupe import (
 )
 from workbench.comparison.problem_step import MODES
 from workbench.comparison.result import Comparison
+from workbench.support.arrays import Array
 
 MOMENTS, CONTACTS, NUMBERS = 241, 60, 300_000
 """Moments and contacts at most, and numbers that the page holds at most, of which moments are left out."""

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from workbench.arrays import Array
 from workbench.builtin.reports.figures.motion import (
     LONGEST,
     MARGIN,
@@ -24,6 +23,7 @@ from workbench.builtin.reports.pages.page import script
 from workbench.builtin.reports.text.headline import extremes
 from workbench.comparison.motion import Motion, MotionTrack
 from workbench.comparison.result import Comparison
+from workbench.support.arrays import Array
 
 HEAVIEST = 1_000_000
 """Bytes of the tracks on a page; of longer ones every other moment is left out, as often as needed."""

@@ -10,7 +10,7 @@ from workbench.builtin.reports.figures.traces import title as title_of_picture
 from workbench.builtin.reports.pages.page import environment
 from workbench.builtin.reports.text.check import number
 from workbench.builtin.reports.text.trace import MEANINGS, cells, detail, heads, in_words, tableau_cells
-from workbench.tracing.trace import Trace
+from workbench.diagnostics.tracing.trace import Trace
 
 TABLEAUX = 40
 """Steps whose tableau the page holds; `--tableau` prints all."""

@@ -6,12 +6,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from workbench.arrays import Array
 from workbench.builtin.reports.figures.charts import COLOURS, WIDTH, Chart, Figure, short
 from workbench.builtin.reports.figures.styles import INK
 from workbench.builtin.reports.pages.page import environment, scripts
 from workbench.builtin.reports.text.vary import count_words, in_words, path_words, rows
 from workbench.diagnostics.solution_paths import SolutionPaths, at_critical, curves
+from workbench.support.arrays import Array
 
 BANDS = {"0": "#d6604d", "1": "transparent", "infinitely many": "#8a8f98"}
 """Colours behind the curves by the number of solutions, laid thinly over any page; several are blue."""

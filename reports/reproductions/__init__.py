@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from workbench.errors import UnknownNameError
+from workbench.support.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from workbench.builtin.reports.reproductions.claims import Reproduction
-    from workbench.progress import ProgressCallback
+    from workbench.support.progress import ProgressCallback
 
 REPRODUCTIONS = (
     "idetc2016-60064",

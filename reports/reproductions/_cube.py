@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.algorithms import find_solver
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.wheel import Wheel
@@ -19,8 +20,6 @@ from workbench.builtin.formulations.hybrid import hybrid
 from workbench.builtin.formulations.phantom_inertia import phantom_inertia
 from workbench.builtin.formulations.stewart_trinkle import stewart_trinkle
 from workbench.diagnostics.phantom import lead_matrices
-from workbench.errors import DataError
-from workbench.escalation import default_solver
 from workbench.judge.coulomb import misalignment
 from workbench.language.formulation import Formulation
 from workbench.matrices.linear_algebra.rank import rank
@@ -30,6 +29,7 @@ from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.step.one_step import first_step, pose
 from workbench.step.run import Run
 from workbench.step.simulation import simulate
+from workbench.support.errors import DataError
 
 COARSE, FINE = 1e-2, 1e-3
 """The two steps of Fig. 4 [s]."""

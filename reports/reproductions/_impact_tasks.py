@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 from flint import arb, arb_series, ctx
 
-from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.mechanics.case import Case, quantity
 from workbench.mechanics.core import ADVANCE, FILL
+from workbench.support.arrays import Array
 
 BITS = 128
 """Precision of the exact motions."""

@@ -24,10 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 from numba import types
 
-from workbench.arrays import Array
 from workbench.builtin.reports.reproductions._impact_tasks import ImpactTask
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR
+from workbench.support.arrays import Array
 
 DIRECT, CONVEX, COMPLIANT, PROJECTED, EXCHANGED = range(5)
 IGNORED, POSITION, VELOCITY = range(3)

@@ -7,6 +7,7 @@ import pandas as pd
 
 from workbench.algorithms import find_solver
 from workbench.algorithms.enumeration import all_solutions
+from workbench.algorithms.escalation import default_solver
 from workbench.builtin.cases.rod import Rod
 from workbench.builtin.cases.rod_in_guide import RodInGuide
 from workbench.builtin.formulations.anitescu_potra import anitescu_potra
@@ -23,7 +24,6 @@ from workbench.builtin.reports.reproductions._sliding import (
 )
 from workbench.builtin.reports.reproductions.claims import Check, Section
 from workbench.diagnostics.proposition import balanced, bounds
-from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Array, Case
 from workbench.mechanics.contact import ContactSystem

@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from workbench.arrays import Array
 from workbench.builtin.formulations.ccp import ccp
 from workbench.builtin.formulations.frictionless import frictionless
 from workbench.builtin.formulations.mujoco import mujoco
@@ -35,7 +34,8 @@ from workbench.builtin.reports.reproductions._published_steps import (
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, Section, Table
 from workbench.comparison.derivatives import THE_MOTION, derivatives_of
 from workbench.language.formulation import Formulation
-from workbench.progress import ProgressCallback
+from workbench.support.arrays import Array
+from workbench.support.progress import ProgressCallback
 
 REPOSITORY, NOTEBOOKS, POSTER = "the paper's repository", "the repository's notebooks", "the paper's poster"
 STIFFNESS = 1e4

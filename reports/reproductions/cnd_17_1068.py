@@ -26,10 +26,10 @@ from workbench.builtin.reports.reproductions._conic import (
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, Reproduction, Section, Table
 from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.case import Array, Case, quantity
-from workbench.progress import ProgressCallback
 from workbench.step.one_step import pose, solve_system
 from workbench.step.run import Run
 from workbench.step.simulation import simulate
+from workbench.support.progress import ProgressCallback
 
 FINE = 1e-4
 FLIGHT = 0.1

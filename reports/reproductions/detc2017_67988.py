@@ -17,8 +17,8 @@ from workbench.builtin.reports.reproductions._phantom import full_rank, influenc
 from workbench.builtin.reports.reproductions._pivoting import solvers
 from workbench.builtin.reports.reproductions._saturation import one_contact
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, Section, Table
-from workbench.progress import ProgressCallback
 from workbench.step.simulation import simulate
+from workbench.support.progress import ProgressCallback
 
 BY_FORMULA = "theory"
 

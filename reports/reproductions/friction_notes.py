@@ -33,9 +33,9 @@ from workbench.builtin.reports.reproductions.claims import (
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Array, Case
 from workbench.problems.classes import LCP
-from workbench.progress import ProgressCallback
 from workbench.step.run import Run
 from workbench.step.simulation import simulate
+from workbench.support.progress import ProgressCallback
 
 DURATION, CLOSED = 1.5, "closed form"
 PLANE = np.array([[-1.0, 1.0]])

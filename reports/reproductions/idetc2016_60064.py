@@ -33,9 +33,9 @@ from workbench.builtin.reports.reproductions.selection import row
 from workbench.comparison.result import Comparison
 from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.contact import ContactSystem
-from workbench.progress import ProgressCallback
 from workbench.step.one_step import pose
 from workbench.step.simulation import simulate
+from workbench.support.progress import ProgressCallback
 
 INTEGRATORS = [(explicit, normal) for explicit in (True, False) for normal in ("velocity", "gap")]
 """Position updates and normal laws; the first is the paper's."""

@@ -14,8 +14,8 @@ from workbench.builtin.reports.pages.page import environment, scripts
 from workbench.builtin.reports.reproductions import find_reproduction
 from workbench.builtin.reports.reproductions.claims import VERDICTS, Reproduction, claims_frame, number_text
 from workbench.comparison.jobs import processes
-from workbench.output import write_json
-from workbench.progress import ProgressCallback
+from workbench.support.output import write_json
+from workbench.support.progress import ProgressCallback
 
 
 @dataclass(frozen=True, eq=False)

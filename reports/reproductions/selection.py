@@ -5,8 +5,8 @@ from dataclasses import replace
 import pandas as pd
 
 from workbench.comparison.result import Comparison
-from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
+from workbench.support.errors import WorkbenchError
 
 
 def one_solver(c: Comparison) -> Comparison:

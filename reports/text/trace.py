@@ -8,8 +8,8 @@ from typing import Any
 from flint import fmpq
 
 from workbench.builtin.reports.text.check import WIDTH, number
-from workbench.tracing.tableau import Tableau
-from workbench.tracing.trace import GaussSeidelSweep, PivotStep, Trace, listed, on_support
+from workbench.diagnostics.tracing.tableau import Tableau
+from workbench.diagnostics.tracing.trace import GaussSeidelSweep, PivotStep, Trace, listed, on_support
 
 HEADS = {
     "lemke": ("step", "enters", "leaves", "t", "basic", "z"),

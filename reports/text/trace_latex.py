@@ -3,7 +3,7 @@
 import re
 
 from workbench.builtin.reports.text.trace import cells, detail, heads, in_words, tableau_cells
-from workbench.tracing.trace import Trace
+from workbench.diagnostics.tracing.trace import Trace
 
 # In this order: index sets, fractions, numbers with an exponent, unknowns and entries of the data, signs.
 _MATHEMATICS = re.compile(

@@ -6,9 +6,9 @@ Modules are imported on first use, since importing one compiles its kernels if n
 from typing import Any
 
 from workbench.algorithms.base import Solver
-from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.problems.classes import LCP, MLCP, ConicQP, MatrixProblem, is_psd
-from workbench.registry import Registry
+from workbench.support.errors import UnknownNameError, WorkbenchError
+from workbench.support.registry import Registry
 
 PARTS = "name", "solves", "guaranteed_for", "tolerance", "why_not", "solve"
 

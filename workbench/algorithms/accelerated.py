@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import VECTOR
+from workbench.support.arrays import Array
 
 DOUBLINGS = 60
 """Maximum number of doublings of L in one iteration."""

@@ -22,8 +22,8 @@ from scipy.sparse.linalg import splu
 
 from workbench.algorithms.block_sets import project_blocks
 from workbench.algorithms.first_order import FirstOrder, ScaledBlocks, gather, scatter
-from workbench.arrays import Array
 from workbench.problems.sets import ASSOCIATED, COULOMB, DISC
+from workbench.support.arrays import Array
 
 AT_ONCE, MOST = 10, 5000
 NEAR = 1e-6

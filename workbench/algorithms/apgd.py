@@ -16,12 +16,12 @@ from numba import types
 from workbench.algorithms.accelerated import accelerated_over, beginning
 from workbench.algorithms.block_sets import project_blocks
 from workbench.algorithms.first_order import FirstOrder, ScaledBlocks, gather, scatter
-from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import VECTOR
 from workbench.engine.stored import STORED, Stored
 from workbench.problems.residual import BLOCK_SETS
 from workbench.problems.sets import ASSOCIATED, DISC, BlockSets
+from workbench.support.arrays import Array
 
 AT_ONCE, MOST = 10, 20_000
 

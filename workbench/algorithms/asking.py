@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from workbench.algorithms.base import Solver, begun, with_residual
-from workbench.arrays import Array
 from workbench.problems.classes import MatrixProblem
 from workbench.problems.solution import Solution, Status
+from workbench.support.arrays import Array
 
 
 def solved_by(solver: Solver, problem: MatrixProblem, *guess: Array, like: Sequence[str] = ()) -> Solution:

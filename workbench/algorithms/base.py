@@ -7,9 +7,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from workbench.engine.timing import clock
-from workbench.errors import DataError
 from workbench.problems.classes import Array, MatrixProblem, is_sparse
 from workbench.problems.solution import Solution, Status
+from workbench.support.errors import DataError
 
 EXACT = 1e-9
 """Largest residual of a verified solution, for methods that solve to round-off."""

@@ -26,10 +26,10 @@ from workbench.algorithms.lemke.workspace import SMALL
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, SOLVE_T, is_finite
 from workbench.engine.timing import clock
-from workbench.errors import DataError
 from workbench.problems.classes import LCP, Array
 from workbench.problems.residual import bounded_residual, bounded_residuals
 from workbench.problems.solution import Status
+from workbench.support.errors import DataError
 
 I64 = types.int64
 SOLVED, OPEN = int(Status.SOLVED), -1

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from workbench.arrays import Array
+from workbench.support.arrays import Array
 
 HEAD = 2
 """Numbers before the iterate: the size of the watched problem, and the number of iterates stored."""

@@ -12,9 +12,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from workbench.arrays import Array
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.sets import NO_CONE
+from workbench.support.arrays import Array
 
 DAMPING = 1e-13
 """Share of the mobilities, well above the round-off of a double."""

@@ -14,9 +14,9 @@ from scipy import sparse
 
 from workbench.algorithms.block_newton import BlockNewton
 from workbench.algorithms.few_blocks import choose, solve_dense
-from workbench.arrays import Array
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.residual import BlockSets
+from workbench.support.arrays import Array
 
 SWEEPS_OF_ONE = 2
 """Sweeps over blocks that are islands: the second one refines."""

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from workbench.algorithms.law_equations import law_equations
 from workbench.algorithms.lemke.method import lemke_kernel
-from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, lu_factor, lu_solve
 from workbench.engine.scratch import scratch
+from workbench.support.arrays import Array
 
 I64, F64 = types.int64, types.float64
 FROM_LOWER, FROM_UPPER, TWO_SIDED, FREE = 0, 1, 2, 3

@@ -14,9 +14,9 @@ import numpy as np
 
 from workbench.algorithms.block_islands import dense_matrix, islands, solve_islands
 from workbench.algorithms.few_blocks import CONES
-from workbench.arrays import Array
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.sets import NO_CONE
+from workbench.support.arrays import Array
 
 MAGNIFIED = 1e-4
 """Residual to which the inconsistency is magnified."""

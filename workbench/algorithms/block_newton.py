@@ -25,11 +25,11 @@ from workbench.algorithms.block_sweeps import LawBlocks, add_blocks, block_inver
 from workbench.algorithms.gauss_seidel import FactoredDelassus, own_rows
 from workbench.algorithms.sparse_factors import factors_in_order, minimum_degree
 from workbench.algorithms.stages import Stages, solve_in_stages
-from workbench.arrays import Array
 from workbench.engine.stored import as_stored
 from workbench.problems.block_kernels import own_matrices
 from workbench.problems.contact_blocks import ContactBlocks, block_diagonal
 from workbench.problems.sets import DISC, NO_CONE
+from workbench.support.arrays import Array
 
 REFINEMENTS = 2
 """Refinements of every Newton step."""

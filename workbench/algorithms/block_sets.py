@@ -7,11 +7,11 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import VECTOR
 from workbench.problems.residual import BLOCK_SETS, disc_end, length
 from workbench.problems.sets import APART, DISC, NO_CONE
+from workbench.support.arrays import Array
 
 NUMBER = types.float64
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from workbench.algorithms.block_laws import BLOCK_METRIC, LAWS, BlockMetric, Laws, answer
 from workbench.algorithms.gauss_seidel import BODIES, cone_answer, read_bodies, sweeps_over, take_bodies
-from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, WITHIN, lu_factor, lu_solve
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.problems.sets import NO_CONE
+from workbench.support.arrays import Array
 
 I64, F64 = types.int64, types.float64
 

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from workbench.algorithms import best
 from workbench.algorithms.base import EXACT, refusal
-from workbench.arrays import Array
 from workbench.engine.timing import clock
-from workbench.errors import DataError
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.sets import ASSOCIATED
 from workbench.problems.solution import Solution, Status
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 if TYPE_CHECKING:
     from workbench.algorithms.block_islands import Island

@@ -16,12 +16,12 @@ from workbench.algorithms.gauss_seidel import FactoredDelassus, own_rows, sweeps
 from workbench.algorithms.law_equations import set_equations
 from workbench.algorithms.sparse_factors import factors_in_order, minimum_degree
 from workbench.algorithms.stages import Stages
-from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR
 from workbench.engine.stored import as_stored
 from workbench.problems.residual import Iterate, measure
 from workbench.problems.sets import ASSOCIATED, COULOMB, BlockSets, contact_of_row
+from workbench.support.arrays import Array
 
 Indices = NDArray[np.int64]
 BLOCKS = types.Array(types.float64, 3, "C")

@@ -15,11 +15,11 @@ import numpy as np
 from workbench.algorithms import best
 from workbench.algorithms.base import Solver, begun, refusal, with_residual
 from workbench.algorithms.paths import BridgePath, path_to
-from workbench.arrays import Array
 from workbench.engine.timing import clock
-from workbench.errors import DataError
 from workbench.problems.bridges import de_saxce
 from workbench.problems.solution import Solution, Status
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 MOST, PATIENCE = 200, 10
 """Maximum number of CCPs in a sequence, and of consecutive ones without a smaller residual."""

@@ -15,9 +15,9 @@ import numpy as np
 
 from workbench.algorithms import base, quadratic
 from workbench.algorithms.quadratic import ScaledQP, SolverOutcome
-from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.problems.classes import ConeProblem, MatrixProblem
 from workbench.problems.solution import Solution, Status
+from workbench.support.errors import UnknownNameError, WorkbenchError
 
 if TYPE_CHECKING:
     import cvxpy as cp

@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from workbench.arrays import Array
 from workbench.problems.contact_blocks import Indices
+from workbench.support.arrays import Array
 
 FEW = 24
 """Largest set of bodies that is not cut further."""

@@ -18,10 +18,10 @@ from workbench.algorithms.base import EXACT, KernelSolver, kernel_arguments
 from workbench.algorithms.bases import SIGN_TOLERANCE, clip, infeasibilities, usable
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX, SOLVE, VECTOR, copy, set_all, solve_on_basis
-from workbench.errors import DataError
 from workbench.problems.classes import MLCP, Array, MatrixProblem
 from workbench.problems.residual import bounded_residual
 from workbench.problems.solution import Status
+from workbench.support.errors import DataError
 
 SOLVED = int(Status.SOLVED)
 INFEASIBLE = int(Status.INFEASIBLE)

@@ -22,7 +22,6 @@ from scipy import sparse
 from workbench.algorithms import best
 from workbench.algorithms.base import GENERIC, refusal
 from workbench.algorithms.block_sets import own_diagonal, own_mobilities
-from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import VECTOR
 from workbench.engine.stored import STORED, Stored, as_stored
@@ -32,6 +31,7 @@ from workbench.problems.problem import Problem, block_places
 from workbench.problems.residual import Iterate, measure
 from workbench.problems.sets import APART, COULOMB, DISC, BlockSets
 from workbench.problems.solution import Solution, Status
+from workbench.support.arrays import Array
 
 STOP = 1e-7
 """Default residual at which a method stops."""

@@ -22,10 +22,10 @@ from workbench.algorithms.block_laws import Laws
 from workbench.algorithms.dissection import Front, dissected, neighbours, places
 from workbench.algorithms.sphere_kernels import BLOCKS
 from workbench.algorithms.spheres import SpherePacking
-from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX
 from workbench.problems.contact_blocks import ContactBlocks, Indices
+from workbench.support.arrays import Array
 
 
 @kernel(types.void(INDICES, INDICES, INDICES, BLOCKS, MATRIX))

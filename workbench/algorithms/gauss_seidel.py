@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from workbench.algorithms.law_equations import one_block
 from workbench.algorithms.one_contact import one_contact
-from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, WITHIN
 from workbench.engine.scratch import scratch
 from workbench.problems.residual import BLOCK_SETS
 from workbench.problems.sets import ASSOCIATED, NO_CONE
+from workbench.support.arrays import Array
 
 NUMBER, COUNT = types.float64, types.int64
 Indices = NDArray[np.int64]

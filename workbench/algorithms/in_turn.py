@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.engine.timing import clock
 from workbench.problems.solution import Solution, Status
+from workbench.support.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -29,11 +29,11 @@ from numpy.typing import NDArray
 
 from workbench.algorithms.base import KernelSolver
 from workbench.algorithms.bases import SIGN_TOLERANCE, backward_error, clip, infeasibilities, usable
-from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, SOLVE, VECTOR, affine, set_all
 from workbench.problems.classes import MatrixProblem, is_symmetric
 from workbench.problems.solution import Status
+from workbench.support.arrays import Array
 
 SOLVED = int(Status.SOLVED)
 RAY = int(Status.RAY)

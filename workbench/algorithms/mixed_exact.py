@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from workbench.algorithms.base import EXACT, refusal
-from workbench.arrays import Array
 from workbench.engine.timing import clock
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.solution import Solution, Status
+from workbench.support.arrays import Array
 
 
 @dataclass(frozen=True)

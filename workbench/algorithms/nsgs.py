@@ -14,8 +14,8 @@ import numpy as np
 
 from workbench.algorithms.first_order import FirstOrder, ScaledBlocks
 from workbench.algorithms.gauss_seidel import FactoredDelassus, own_rows, sweeps_of_bodies
-from workbench.arrays import Array
 from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC
+from workbench.support.arrays import Array
 
 AT_ONCE, MOST = 5, 10_000
 

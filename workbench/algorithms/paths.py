@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from workbench.algorithms.base import Solver
-from workbench.arrays import Array
-from workbench.errors import DataError
 from workbench.problems.bridges import BRIDGES, Bridge, Image, de_saxce
 from workbench.problems.contact_blocks import ContactBlocks
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 
 @dataclass(frozen=True)

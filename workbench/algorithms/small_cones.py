@@ -31,13 +31,13 @@ from workbench.algorithms.proximal_points import (
     next_eps,
     next_length,
 )
-from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, affine, copy, lu_factor, lu_solve, set_all
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.problems.islands import coupled_parts
 from workbench.problems.residual import BLOCK_SETS, Iterate, length, measure, row_product
 from workbench.problems.sets import DISC, NO_CONE, BlockSets
+from workbench.support.arrays import Array
 
 ENOUGH, VERIFIED, LAST = 1e-12, 1e-10, 1e-13
 """Residual below which no other method starts; below which only methods that still gain continue (a digit per Newton

@@ -25,9 +25,9 @@ from workbench.algorithms.coulomb_newton import ContactStages, units
 from workbench.algorithms.gauss_seidel import sweeps_of_dense
 from workbench.algorithms.small_cones import SWEEPS
 from workbench.algorithms.stages import BestIterate, approach, irregular_steps
-from workbench.arrays import Array
 from workbench.problems.contact_blocks import ContactBlocks, Indices
 from workbench.problems.sets import ASSOCIATED, COULOMB
+from workbench.support.arrays import Array
 
 AT_ONCE, MOST = 10, 200
 """Contacts taken out at a time, and in total."""

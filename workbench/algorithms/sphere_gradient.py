@@ -26,9 +26,9 @@ from workbench.algorithms.sphere_kernels import (
     contact_velocities,
 )
 from workbench.algorithms.spheres import InLooks, SpherePacking
-from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import FAST, MATRIX, VECTOR
+from workbench.support.arrays import Array
 
 STOP, MOST = 1e-7, 20_000
 """Default residual at which it stops, and iteration limit."""

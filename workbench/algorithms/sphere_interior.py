@@ -17,9 +17,9 @@ from workbench.algorithms import best
 from workbench.algorithms.sphere_newton import LARGEST, PackedNewton
 from workbench.algorithms.spheres import SOLVER as SWEEPS
 from workbench.algorithms.spheres import OfSpheres, SpherePacking
-from workbench.arrays import Array
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.sets import NO_CONE
+from workbench.support.arrays import Array
 
 STOP, MOST = 1e-6, 60
 """Default residual at which it stops, and iteration limit. Round-off limits the residual to some 1e-7."""

@@ -11,9 +11,9 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, lu_factor, lu_solve
+from workbench.support.arrays import Array
 
 NUMBER, COUNT, FLAG = types.float64, types.int64, types.boolean
 BLOCKS = types.Array(types.float64, 3, "C")

@@ -22,8 +22,8 @@ from workbench.algorithms.fronts import FrontalMatrix
 from workbench.algorithms.sphere_elimination import Elimination
 from workbench.algorithms.spheres import SOLVER as SWEEPS_ALONE
 from workbench.algorithms.spheres import OfSpheres, SpherePacking
-from workbench.arrays import Array
 from workbench.problems.contact_blocks import ContactBlocks
+from workbench.support.arrays import Array
 
 FIRST, SWEEPS = 8000, 100
 """Maximum number of initial sweeps, which leave fewer contacts to be eliminated, and of sweeps after a Newton step."""

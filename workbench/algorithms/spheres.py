@@ -44,11 +44,11 @@ from workbench.algorithms.sphere_kernels import (
     read_pairs,
     sphere_sweeps,
 )
-from workbench.arrays import Array
 from workbench.engine.timing import clock
 from workbench.problems.contact_blocks import ContactBlocks, Indices
 from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE
 from workbench.problems.solution import Solution, Status
+from workbench.support.arrays import Array
 
 OVER = 1.3
 """Over-relaxation under Coulomb's law: 1 takes several times as many sweeps; from 1.5 on, packings at rest stall."""

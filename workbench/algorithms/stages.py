@@ -25,7 +25,7 @@ from workbench.algorithms.proximal_points import (
     next_length,
 )
 from workbench.algorithms.small_cones import LAST, SWEEPS
-from workbench.arrays import Array
+from workbench.support.arrays import Array
 
 ROUNDS = 300
 """Maximum number of proximal points: a tower of 38 boxes took 115."""

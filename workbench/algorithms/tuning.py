@@ -14,10 +14,10 @@ import numpy as np
 from workbench.algorithms.asking import solved_by, solved_from
 from workbench.algorithms.base import Solver
 from workbench.algorithms.crossing import solved_by_path
-from workbench.arrays import Array
-from workbench.errors import DataError, WorkbenchError
 from workbench.problems.classes import MatrixProblem
 from workbench.problems.solution import Solution, Status
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError, WorkbenchError
 
 CLOSER = 1e-2, 1e-4, 1e-6
 """Shares of the tolerance at which a solver stops, in turn, if its result misses the requested tolerance."""

@@ -27,10 +27,10 @@ from workbench.assemble.locality import CONTACT, Claim, Velocity, must_be_local,
 from workbench.assemble.plan import Compiled
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy
-from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, Formulation
 from workbench.language.modelling import Hooks
 from workbench.problems.sets import DISC, NO_CONE
+from workbench.support.errors import ModellingError
 
 
 class BlockStamp(NamedTuple):

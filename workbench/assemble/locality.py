@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.assemble.rows import DeclaredRows, read_rows
 from workbench.engine.lazy import Lazy
-from workbench.errors import ModellingError
 from workbench.language.formulation import Formulation
 from workbench.language.values import by_values
+from workbench.support.arrays import Array
+from workbench.support.errors import ModellingError
 
 leaves: Any = Lazy("workbench.language.leaves")
 

@@ -12,12 +12,12 @@ from workbench.assemble.assembly import stamp
 from workbench.assemble.plan import Compiled, Plan
 from workbench.engine.lazy import Lazy
 from workbench.engine.lazy import cvxpy as cp
-from workbench.errors import ModellingError
 from workbench.language.formulation import Formulation, Symbols
 from workbench.language.modelling import Complements, ConeComplements, Declaration
 from workbench.language.sets import Box, DiscSet, Nonneg
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, NO_CONE, Sets
+from workbench.support.errors import ModellingError
 
 leaves: Any = Lazy("workbench.language.leaves")
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from workbench.assemble.plan import Compiled
 from workbench.assemble.rows import DeclaredRows, read_rows
-from workbench.errors import ModellingError
 from workbench.language.formulation import Formulation
+from workbench.support.errors import ModellingError
 
 AGREEMENT = 1e-9
 """Largest relative difference allowed between the stamped matrix and direct evaluation of the declaration."""

@@ -10,8 +10,8 @@ from typing import Any
 from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress
 from workbench.cli.words import PROOFS, case_with_settings, number_option, state_settings
-from workbench.errors import WorkbenchError
-from workbench.output import json_text, page_path
+from workbench.support.errors import WorkbenchError
+from workbench.support.output import json_text, page_path
 
 
 def add_command(commands: Any) -> None:
@@ -118,8 +118,8 @@ def run_check(o: argparse.Namespace) -> None:
 
 def _check_file(o: argparse.Namespace, seconds: float) -> None:
     from workbench.engine.timing import clock, seconds_left
-    from workbench.output import provenance, replaced
     from workbench.readers.problem import name_of, read_problem
+    from workbench.support.output import provenance, replaced
     from workbench.verbs.check import SECONDS_OF_PAGE, check_problem, other_problem
 
     deadline = clock() + seconds
@@ -162,8 +162,8 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
 def _check_box(o: argparse.Namespace, M: Any, q: Any, deadline: float) -> None:
     """Check all matrices within the intervals of M, of `--uncertainty` and of `--plus-minus`, and q likewise."""
     from workbench.engine.timing import seconds_left
-    from workbench.output import provenance, replaced
     from workbench.readers.problem import name_of
+    from workbench.support.output import provenance, replaced
     from workbench.verbs.check import SECONDS_OF_PAGE, check_intervals
 
     if o.picture:
@@ -229,8 +229,8 @@ def _for_verdicts(o: argparse.Namespace, deadline: float, n: int, entries: int) 
 def _check_posed(o: argparse.Namespace, posed: Any, deadline: float) -> None:
     """Check a problem with bounds, or a friction problem."""
     from workbench.engine.timing import seconds_left
-    from workbench.output import provenance, replaced
     from workbench.readers.problem import name_of
+    from workbench.support.output import provenance, replaced
     from workbench.verbs.check import check_posed_problem
 
     if o.picture:
@@ -251,8 +251,8 @@ def _check_posed(o: argparse.Namespace, posed: Any, deadline: float) -> None:
 def _vary(o: argparse.Namespace, seconds: float) -> None:
     from workbench.cli.painleve import exact_setting
     from workbench.engine.timing import clock, seconds_left
-    from workbench.output import provenance, replaced
     from workbench.readers.numbers import exact_number
+    from workbench.support.output import provenance, replaced
     from workbench.verbs.vary import vary
 
     of_file = bool(o.rhs or o.pencil or o.pencil_rhs)

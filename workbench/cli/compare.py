@@ -11,7 +11,7 @@ from typing import Any
 from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress
 from workbench.cli.words import OF_MODEL, case_with_settings, named_settings, number_option
-from workbench.errors import WorkbenchError
+from workbench.support.errors import WorkbenchError
 
 SECONDS, LEAST_SECONDS = 90.0, 5.0
 """Total time for the formulations of a file's comparison, per row; and the least time of each row."""
@@ -245,7 +245,7 @@ def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
     from workbench.cli.ahead import compiled_ahead
     from workbench.comparison.metrics import METRICS
     from workbench.mechanics.case import Case
-    from workbench.output import json_rows, staged
+    from workbench.support.output import json_rows, staged
     from workbench.verbs.compare import compare
     from workbench.verbs.scene import is_model
 

@@ -8,7 +8,7 @@ from typing import Any
 from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress
 from workbench.cli.words import case_with_settings, number_option
-from workbench.output import json_rows, staged
+from workbench.support.output import json_rows, staged
 
 
 def add_command(commands: Any) -> None:

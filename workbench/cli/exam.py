@@ -7,7 +7,7 @@ from typing import Any
 from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress, goes_on
 from workbench.cli.words import numbers, workers_of
-from workbench.output import json_text
+from workbench.support.output import json_text
 
 
 def add_command(commands: Any) -> None:
@@ -42,7 +42,7 @@ def add_command(commands: Any) -> None:
 
 def run_exam(o: argparse.Namespace) -> None:
     """Run the exam, write rows, page and motions, print the summary."""
-    from workbench.output import staged
+    from workbench.support.output import staged
     from workbench.verbs.exam import exam
 
     steps, folder = numbers(o.step, "--step"), Path(o.out)

@@ -6,7 +6,7 @@ from typing import Any
 from workbench.cli.files import WRITTEN
 from workbench.cli.parsing import command
 from workbench.cli.words import OF_MODEL, case_with_settings, named_settings, number_option
-from workbench.errors import WorkbenchError
+from workbench.support.errors import WorkbenchError
 
 
 def add_command(commands: Any) -> None:

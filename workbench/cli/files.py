@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.cli.parsing import command
 from workbench.cli.progress import goes_on
 from workbench.cli.words import number_option
-from workbench.errors import WorkbenchError
-from workbench.output import json_text, write_json
+from workbench.support.errors import WorkbenchError
+from workbench.support.output import json_text, write_json
 
 if TYPE_CHECKING:
     from workbench.comparison.solving import Task
@@ -195,8 +195,8 @@ def _in_folder(
     tasks: list["Task"], seconds: float | None, out: Path, facts: dict[str, Any], shown: bool
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The rows of tasks, each saved in the folder when computed, and their summary; then write all tables there."""
-    from workbench.output import provenance, staged
     from workbench.studies.problem_files import JOURNAL
+    from workbench.support.output import provenance, staged
 
     journal = out / JOURNAL
     with (

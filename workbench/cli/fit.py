@@ -6,7 +6,7 @@ from typing import Any
 from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress
 from workbench.cli.words import case_with_settings, number_option
-from workbench.output import json_text
+from workbench.support.output import json_text
 
 
 def add_command(commands: Any) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress
 from workbench.cli.words import number_option, number_settings, numbers
-from workbench.errors import WorkbenchError
-from workbench.output import json_text
+from workbench.support.errors import WorkbenchError
+from workbench.support.output import json_text
 
 
 def add_command(commands: Any) -> None:
@@ -49,7 +49,7 @@ def add_command(commands: Any) -> None:
 
 def run_flow(o: argparse.Namespace) -> None:
     """Make all runs, write rows and page, print the summary."""
-    from workbench.output import staged
+    from workbench.support.output import staged
 
     folder = Path(o.out or f"{o.scene}-flow")
     with staged(folder) as stage:

@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.cli.compare import chosen
 from workbench.cli.main import parsed
-from workbench.lifetime import end_with
+from workbench.support.lifetime import end_with
 
 STEPS = 10
 """Number of steps of the shortened comparison."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.cli.parsing import command
-from workbench.errors import WorkbenchError
+from workbench.support.errors import WorkbenchError
 
 
 def add_command(commands: Any) -> None:
@@ -26,7 +26,7 @@ def add_command(commands: Any) -> None:
 def run_index(o: argparse.Namespace) -> None:
     """Find the pages, write index.html; a file of the same name from elsewhere is not overwritten."""
     from workbench.builtin.reports.pages.index import NAME, entries, head_of, render
-    from workbench.output import provenance, replaced
+    from workbench.support.output import provenance, replaced
 
     folder = Path(o.folder)
     if not folder.is_dir():

@@ -5,7 +5,7 @@ from typing import Any
 
 from workbench.cli.parsing import command
 from workbench.cli.words import number_option
-from workbench.output import json_text
+from workbench.support.output import json_text
 
 
 def add_command(commands: Any) -> None:

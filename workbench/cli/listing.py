@@ -5,9 +5,9 @@ import textwrap
 from typing import Any
 
 from workbench.cli.parsing import WIDTH, command
-from workbench.errors import WorkbenchError, meant
-from workbench.output import json_text
-from workbench.registry import Registry
+from workbench.support.errors import WorkbenchError, meant
+from workbench.support.output import json_text
+from workbench.support.registry import Registry
 
 KINDS = ("cases", "scenes", "formulations", "solvers", "metrics", "reproductions")
 

@@ -36,8 +36,8 @@ from workbench.cli import (
     verify,
 )
 from workbench.cli.parsing import Parser
-from workbench.errors import WorkbenchError
-from workbench.signals import ENDING, EndedBySignal
+from workbench.support.errors import WorkbenchError
+from workbench.support.signals import ENDING, EndedBySignal
 
 COMMANDS = (
     compare, follow, convergence, sensitivity, fit, study, flow, reality, exam, report, index, slides, reproduce, show,

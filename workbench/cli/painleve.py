@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress
 from workbench.cli.words import PROOFS, number_option, numbers, state_settings
-from workbench.errors import UnknownNameError, WorkbenchError
-from workbench.output import json_text, page_path
 from workbench.readers.numbers import exact_number
+from workbench.support.errors import UnknownNameError, WorkbenchError
+from workbench.support.output import json_text, page_path
 
 if TYPE_CHECKING:
     from workbench.diagnostics.painleve_map import MapAxis
@@ -81,7 +81,7 @@ def run_painleve(o: argparse.Namespace) -> None:
         axes = read(case, o.x, "--x"), read(case, o.y, "--y")
     if axes and axes[0][0] == axes[1][0]:
         raise WorkbenchError(f"--x and --y are both {axes[0][0]}; a map needs two parameters")
-    from workbench.output import provenance, replaced
+    from workbench.support.output import provenance, replaced
     from workbench.verbs.painleve import painleve
 
     x, y = (None, None) if axes is None else axes

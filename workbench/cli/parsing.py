@@ -3,7 +3,7 @@
 import argparse
 from typing import Any, NoReturn
 
-from workbench.errors import WorkbenchError, meant
+from workbench.support.errors import WorkbenchError, meant
 
 WIDTH = 100
 """Columns of a terminal."""

@@ -8,7 +8,7 @@ from threading import Event, Thread
 from time import monotonic
 from typing import Any
 
-from workbench.signals import EndedBySignal
+from workbench.support.signals import EndedBySignal
 
 EVERY = 5.0
 """Seconds between the lines written to a pipe."""

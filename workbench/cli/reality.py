@@ -7,9 +7,9 @@ from typing import Any
 from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress, goes_on
 from workbench.cli.words import number_option, workers_of
-from workbench.errors import WorkbenchError
-from workbench.output import json_text
 from workbench.readers.numbers import parse_entry
+from workbench.support.errors import WorkbenchError
+from workbench.support.output import json_text
 
 
 def add_command(commands: Any) -> None:
@@ -66,7 +66,7 @@ def add_command(commands: Any) -> None:
 
 def run_reality(o: argparse.Namespace) -> None:
     """Identify and test all formulations, write rows and page, print the summary."""
-    from workbench.output import staged
+    from workbench.support.output import staged
     from workbench.verbs.reality import reality
 
     given: dict[str, Any] = {

@@ -29,7 +29,7 @@ def run_report(o: argparse.Namespace) -> None:
     """Read, merge, write the results of a comparison, print its table."""
     from workbench.builtin.reports.pages.comparison import remove_others
     from workbench.builtin.reports.text.terminal import print_comparison
-    from workbench.output import staged
+    from workbench.support.output import staged
     from workbench.verbs.report import report
 
     found = report(o.runs)

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress
-from workbench.errors import WorkbenchError
+from workbench.support.errors import WorkbenchError
 
 
 def add_command(commands: Any) -> None:
@@ -38,7 +38,7 @@ def run_reproduce(o: argparse.Namespace) -> None:
         raise WorkbenchError(f"give either names or --all; known: {', '.join(REPRODUCTIONS)}")
     names = known_names(REPRODUCTIONS if o.all else o.names)
     from workbench.builtin.reports.reproductions.page import make_pages, write_pages
-    from workbench.output import json_rows, provenance, staged
+    from workbench.support.output import json_rows, provenance, staged
 
     out = Path(o.out or (f"{names[0]}-reproduction" if len(names) == 1 else "reproductions"))
     with staged(out) as stage, CommandProgress(o.quiet) as progress:

@@ -5,7 +5,7 @@ from typing import Any
 
 from workbench.cli.parsing import command
 from workbench.cli.words import number_option
-from workbench.errors import WorkbenchError
+from workbench.support.errors import WorkbenchError
 
 
 def add_command(commands: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from workbench.cli.compare import add_options, chosen
 from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress
-from workbench.output import page_path
+from workbench.support.output import page_path
 
 
 def add_command(commands: Any) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.cli.parsing import command
 from workbench.cli.progress import goes_on
 from workbench.cli.words import number_option
-from workbench.errors import WorkbenchError
+from workbench.support.errors import WorkbenchError
 
 if TYPE_CHECKING:
     from workbench.studies.study import Progress
@@ -82,7 +82,7 @@ def run_study(o: argparse.Namespace) -> None:
     if o.what[0] == "status":
         _status(o)
         return
-    from workbench.output import staged
+    from workbench.support.output import staged
     from workbench.verbs.study import study
 
     given, out = _asked(o)

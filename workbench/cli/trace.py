@@ -6,8 +6,8 @@ from contextlib import nullcontext
 from typing import Any
 
 from workbench.cli.parsing import command
-from workbench.errors import WorkbenchError
-from workbench.output import json_text, page_path
+from workbench.support.errors import WorkbenchError
+from workbench.support.output import json_text, page_path
 
 
 def add_command(commands: Any) -> None:
@@ -52,7 +52,7 @@ def run_trace(o: argparse.Namespace) -> None:
         raise WorkbenchError("--json and --latex exclude each other; give one of them")
     from workbench.builtin.reports.text.trace import as_data, to_text
     from workbench.builtin.reports.text.trace_latex import to_latex
-    from workbench.output import provenance, replaced
+    from workbench.support.output import provenance, replaced
     from workbench.verbs.trace import trace
 
     with replaced(o.out) if o.out else nullcontext() as page:

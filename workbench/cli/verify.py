@@ -5,8 +5,8 @@ from typing import Any
 
 from workbench.cli.parsing import command
 from workbench.cli.words import number_option
-from workbench.errors import WorkbenchError
-from workbench.output import json_text
+from workbench.support.errors import WorkbenchError
+from workbench.support.output import json_text
 
 
 def add_command(commands: Any) -> None:

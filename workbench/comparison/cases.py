@@ -24,6 +24,7 @@ import pandas as pd
 
 from workbench.algorithms import find_solver, is_quadratic_program
 from workbench.algorithms.base import Solver
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
 from workbench.comparison.columns import CASE, DIAGNOSTICS, ONWARD, TRAJECTORIES, framed, framed_runs
 from workbench.comparison.contacts import event_rows, timeline
@@ -41,12 +42,11 @@ from workbench.comparison.rows import of_run, windows
 from workbench.comparison.several import several_solutions
 from workbench.comparison.timeline import EVENTS, TIMELINE
 from workbench.comparison.verdicts import sliding_minor, verdicts
-from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case, Truth
-from workbench.progress import ProgressCallback
 from workbench.step.one_step import first_problem
 from workbench.step.run import Run
+from workbench.support.progress import ProgressCallback
 
 
 # The numbers of a run that blows up end beyond the doubles.

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.comparison.measured import closed, modes
 from workbench.comparison.timeline import MISSED, OPEN, SLIDING, SPURIOUS, STICKING, WORLD, intervals
 from workbench.events.modes import Mode
@@ -16,6 +15,7 @@ from workbench.scenes.scene import Scene
 from workbench.scenes.track import Track
 from workbench.step.record import visited
 from workbench.step.run import Run
+from workbench.support.arrays import Array
 
 TOLERANCE = 5
 """Steps by which an event may come earlier or later than in the reference: time stepping places events at the ends of

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.comparison.measured import angles, distances, friction, least, misalignment, modes, uncertainty_factor
 from workbench.comparison.motion import MOMENTS
 from workbench.comparison.once import energies
@@ -16,6 +15,7 @@ from workbench.comparison.verdicts import sliding_minor
 from workbench.diagnostics.determinacy import determinacy
 from workbench.scenes.track import Track
 from workbench.step.run import Run
+from workbench.support.arrays import Array
 
 EVERY = 10
 """Of a case's reference every tenth step is kept, since it is long."""

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.arrays import Array
 from workbench.comparison.columns import SHOWN, Column
 from workbench.comparison.cost import SAME, SAME_ONCE
 from workbench.comparison.metric import Metric
 from workbench.comparison.result import Comparison
+from workbench.support.arrays import Array
 
 EXACT, BARE = "coulomb", "none"
 """The formulation that is exact, and what a formulation without friction says of its friction."""

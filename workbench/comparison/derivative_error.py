@@ -8,10 +8,10 @@ from workbench.comparison.derivatives import THE_MOTION, derivatives_of
 from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metric import Metric, metric
 from workbench.derivatives.motion import moved, output_of
-from workbench.errors import DataError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.step.scheme import SYMPLECTIC
+from workbench.support.errors import DataError
 
 
 def derivative_error(output: str, parameter: str) -> Metric:

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.arrays import Array
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
 from workbench.comparison.columns import CASE, Column, framed
 from workbench.derivatives.motion import State, differences, motion_derivatives, moved, output_of
-from workbench.errors import DataError, WorkbenchError
-from workbench.escalation import default_solver
 from workbench.events.simulation import simulate_events
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
-from workbench.progress import ProgressCallback
 from workbench.step.simulation import simulate
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError, WorkbenchError
+from workbench.support.progress import ProgressCallback
 
 APART = 1e-5
 """Share of a parameter by which runs are apart for difference quotients."""

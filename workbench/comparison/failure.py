@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from workbench.errors import WorkbenchError
 from workbench.problems.solution import Status
+from workbench.support.errors import WorkbenchError
 
 LONGEST = 300
 """Characters of an error's message that a row repeats: those of compilers go on for pages."""

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from workbench.algorithms import find_solver, is_quadratic_program
 from workbench.algorithms.base import Solver
-from workbench.arrays import Array
 from workbench.comparison.columns import DIAGNOSTICS, PROBLEM, TRAJECTORIES, framed, framed_runs
 from workbench.comparison.cost import costs
 from workbench.comparison.failure import NOBODY, failed
@@ -38,13 +37,14 @@ from workbench.comparison.solving import SolverAnswer, judged_iterate, solve_pro
 from workbench.diagnostics.problem_facts import problem_facts
 from workbench.diagnostics.redundancy import freedom
 from workbench.engine.timing import standing_still
-from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.matrices.linear_algebra.rank import rank
 from workbench.problems.classes import is_psd
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem, reversed_contacts
 from workbench.problems.solution import Status
-from workbench.progress import ProgressCallback
+from workbench.support.arrays import Array
+from workbench.support.errors import WorkbenchError
+from workbench.support.progress import ProgressCallback
 
 SLOW = 1e-6
 """Share of the exact solution's normaliser / rho up to which a contact's velocity counts as none, in every row: what a

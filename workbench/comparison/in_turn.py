@@ -6,7 +6,7 @@ from typing import Any
 from workbench.comparison.decision import in_short
 from workbench.comparison.jobs import Job
 from workbench.comparison.metric import Metric
-from workbench.progress import ProgressCallback, say
+from workbench.support.progress import ProgressCallback, say
 
 Rows = list[dict[str, Any]]
 

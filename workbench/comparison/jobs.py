@@ -16,14 +16,14 @@ from workbench.algorithms import ROUND_OFF
 from workbench.algorithms.base import KernelSolver, Solver
 from workbench.comparison.failure import NOBODY, failed
 from workbench.engine.travel import Parcel
-from workbench.errors import DataError, UnknownNameError
-from workbench.lifetime import serve_forks, worker
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
-from workbench.progress import ProgressCallback
 from workbench.step.run import Run
 from workbench.step.scheme import SYMPLECTIC, Scheme
 from workbench.step.simulation import simulate, whole_steps
+from workbench.support.errors import DataError, UnknownNameError
+from workbench.support.lifetime import serve_forks, worker
+from workbench.support.progress import ProgressCallback
 
 REFERENCE, TICK = 1e-4, 1e-9
 """The reference's step unless another is asked for, and the unit in which steps are compared [s]."""
@@ -211,7 +211,7 @@ def processes(workers: int, imported: Sequence[str] = ()) -> Iterator[ProcessPoo
     forked = "forkserver" in get_all_start_methods()
     context = get_context("forkserver" if forked else "spawn")
     if forked:
-        context.set_forkserver_preload(["workbench.fork_server", *imported])
+        context.set_forkserver_preload(["workbench.support.fork_server", *imported])
     others = active_children()
     pool = (_ForkedPool if forked else ProcessPoolExecutor)(workers, context, worker)
     try:

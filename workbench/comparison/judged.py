@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
 from workbench.comparison.beside import ReferenceRuns, measured_run
 from workbench.comparison.failure import Failed, failed
@@ -16,13 +17,12 @@ from workbench.comparison.metric import Metric, evaluate
 from workbench.comparison.reference import Reference, make_reference
 from workbench.comparison.rows import came_to, in_window, windows
 from workbench.comparison.sampling import sampled_rows
-from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
-from workbench.progress import ProgressCallback
 from workbench.step.local_steps import LocalSteps
 from workbench.step.run import Run
+from workbench.support.progress import ProgressCallback
 
 
 @dataclass(frozen=True, eq=False)

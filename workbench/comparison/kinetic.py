@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
+from workbench.support.arrays import Array
 
 
 def kinetic(mass: Array, dv: NDArray[Any]) -> Array:

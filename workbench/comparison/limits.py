@@ -16,11 +16,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from workbench.algorithms import SOLVERS, best
-from workbench.arrays import Array
 from workbench.comparison.failure import failed
 from workbench.comparison.jobs import processes
 from workbench.engine import timing
 from workbench.engine.timing import STATE, reading, standing_still
+from workbench.support.arrays import Array
 
 IMPORTED = (
     "workbench.comparison.solving",

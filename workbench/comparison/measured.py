@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.comparison.columns import ALL, CASE, STEPPED
 from workbench.comparison.kinetic import kick, kinetic
 from workbench.comparison.once import contact_impulses, energies, fall, fastest, velocities
@@ -16,6 +15,7 @@ from workbench.diagnostics.determinacy import Determinacy, determinacy
 from workbench.judge import coulomb
 from workbench.judge.laws import axes_of, borne_along
 from workbench.mechanics.law import Law
+from workbench.support.arrays import Array
 
 if TYPE_CHECKING:
     from workbench.mechanics.case import Case

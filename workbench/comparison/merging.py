@@ -26,8 +26,8 @@ from workbench.comparison.result import Comparison
 from workbench.comparison.scenes.bodies import BODIES
 from workbench.comparison.shown import SceneShown
 from workbench.comparison.timeline import EVENTS, TIMELINE
-from workbench.errors import DataError
 from workbench.mechanics.relaxation import Relaxation
+from workbench.support.errors import DataError
 
 DRAWING = ("altair", "vl-convert-python", "rich")
 """Packages whose version changes no number."""

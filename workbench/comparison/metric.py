@@ -26,7 +26,7 @@ from workbench.comparison.columns import BOTH, RUNS, SHOWN, Column
 from workbench.comparison.failure import failed
 from workbench.comparison.measured import PARTS, Measured
 from workbench.engine.travel import Travelling, found_elsewhere
-from workbench.errors import DataError
+from workbench.support.errors import DataError
 
 
 @dataclass(frozen=True)

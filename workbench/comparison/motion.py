@@ -10,13 +10,13 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
-from workbench.errors import DataError
 from workbench.mechanics.case import Case
 from workbench.mechanics.solids import GROUND, Plane, Solid, ball, joined, slabs
 from workbench.scenes.scene import Scene
 from workbench.scenes.track import Track
 from workbench.step.run import Run
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 MOMENTS = 241
 MARK = 0.01

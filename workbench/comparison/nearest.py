@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
-from workbench.errors import DataError
-from workbench.escalation import default_solver
+from workbench.algorithms.escalation import default_solver
 from workbench.problems.classes import equilibration, is_psd
 from workbench.problems.friction_problem import FrictionProblem
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 MOST_MOVED = 1e-4
 """Share of |q|_2 by which the nearest W may move the exact velocity: a hundredth of a percent. It bounds from below

@@ -7,8 +7,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.comparison.kinetic import kinetic
+from workbench.support.arrays import Array
 
 if TYPE_CHECKING:
     from workbench.step.run import Run

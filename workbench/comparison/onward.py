@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
+from workbench.algorithms.escalation import default_solver
 from workbench.comparison.rows import labels
-from workbench.escalation import default_solver
 from workbench.step.onward import onward
 from workbench.step.run import Run
 from workbench.step.run_of_parts import RunOfParts
+from workbench.support.arrays import Array
 
 AFTER = (1, 3, 10, 30, 100)
 """Numbers of steps after which contacts are compared."""

@@ -9,7 +9,7 @@ from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union
 
-from workbench.errors import DataError
+from workbench.support.errors import DataError
 
 NOT_FINITE = "not finite"
 """JSON has no numbers that are not finite: {"not finite": "nan"} stands for one, and comes back as it was."""

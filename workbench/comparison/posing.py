@@ -14,7 +14,6 @@ from workbench.algorithms import find_solver
 from workbench.algorithms.base import Solver
 from workbench.assemble.find import compiled
 from workbench.comparison.nearest import of_bodies
-from workbench.errors import DataError
 from workbench.language.formulation import ContactSymbols, Formulation
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.bridges.factored import factor
@@ -22,6 +21,7 @@ from workbench.problems.classes import ConeProblem, ConicQP, CoulombNCP, MatrixP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.problems.global_problem import GlobalConeProblem, GlobalConicQP, GlobalCoulombNCP, Way, way
 from workbench.step.one_step import pose
+from workbench.support.errors import DataError
 
 DIRECT = {"coulomb": FrictionProblem.coulomb, "ccp": FrictionProblem.ccp}
 """Formulations that are problem classes over W."""

@@ -5,12 +5,12 @@ from functools import cached_property
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.comparison.measured import modes
 from workbench.judge import coulomb
 from workbench.judge.laws import Terms, judge_by
 from workbench.mechanics.law import COULOMB, Law
 from workbench.problems.friction_problem import FrictionProblem
+from workbench.support.arrays import Array
 
 MODES = ("open", "sliding", "sticking")
 """What a contact may do."""

@@ -6,8 +6,8 @@ Rows of an array of costs are problems, columns methods; inf stands for a failur
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.arrays import Array
-from workbench.errors import DataError
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 
 def _costs(costs: ArrayLike) -> Array:

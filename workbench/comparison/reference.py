@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import EVENTS, STEPS, CaseRuns, Job, Settings, run_jobs
-from workbench.errors import DataError, WorkbenchError
 from workbench.events.phase import Integrator
 from workbench.events.sampled import SampledMotion, sampled
 from workbench.events.simulation import simulate_events
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import RIGID
-from workbench.progress import ProgressCallback
 from workbench.step.run import Run
+from workbench.support.errors import DataError, WorkbenchError
+from workbench.support.progress import ProgressCallback
 
 FINEST, COARSER = Integrator(dense=True), Integrator(rtol=1e-11, atol=1e-13, dense=True)
 

@@ -16,11 +16,11 @@ from workbench.comparison.motion import Motion
 from workbench.comparison.shown import SavedCase, SavedFormulation, SceneShown
 from workbench.diagnostics.friction_section import friction_section, section_axes
 from workbench.diagnostics.lead_matrix import theory_of
-from workbench.errors import DataError
 from workbench.language.formulation import ContactSymbols, Formulation
 from workbench.language.notation import glossary, latex_blocks, relation, sets
 from workbench.mechanics.case import Case, Truth
 from workbench.problems.friction_problem import FrictionProblem
+from workbench.support.errors import DataError
 
 ABOUT = {CASE: "cases", PROBLEM: "problems from files", SCENE: "scenes"}
 GENERIC_SOLVER = "cvxpy:CLARABEL"

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.comparison.cost import costs
 from workbench.comparison.jobs import Job
 from workbench.language.formulation import Formulation
@@ -16,6 +15,7 @@ from workbench.problems.solution import Status
 from workbench.scenes.scene import Scene
 from workbench.scenes.track import Track
 from workbench.step.run import Run
+from workbench.support.arrays import Array
 
 
 def labels(what: Case | Scene | str, subject: Any) -> dict[str, str]:

@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import evenly
 from workbench.comparison.beside import ReferenceRuns, measured_run
 from workbench.comparison.columns import BOTH
 from workbench.comparison.jobs import Job
 from workbench.comparison.measured import AnswerPair, MeasuredRun, closed
 from workbench.comparison.metric import Metric, evaluate
 from workbench.comparison.rows import facts, in_window
-from workbench.errors import WorkbenchError
 from workbench.problems.classes import is_psd
 from workbench.problems.solution import Status
 from workbench.step.local_steps import LocalSteps, local_steps
 from workbench.step.run import Run
 from workbench.step.run_of_parts import PartIndices, RecordOfParts, RunOfParts
+from workbench.support.arrays import evenly
+from workbench.support.errors import WorkbenchError
 
 MOST = 40
 """Steps in a sample, over all windows."""

@@ -33,11 +33,11 @@ from workbench.comparison.result import Comparison
 from workbench.comparison.scenes.bodies import BODIES
 from workbench.comparison.shown import SavedCase, SavedFormulation, SceneShown
 from workbench.comparison.timeline import EVENTS, TIMELINE
-from workbench.errors import DataError
 from workbench.mechanics.case import Truth
-from workbench.output import write_json
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.readers.files import read_problem_file, write_problem_file
+from workbench.support.errors import DataError
+from workbench.support.output import write_json
 
 FORMAT, VERSION = "contact-workbench comparison", 6
 """What comparison.json says of itself; the version is raised when an older workbench could not read it."""

@@ -8,11 +8,11 @@ none is found is evidence and no proof.
 import numpy as np
 
 from workbench.algorithms.asking import solved_by
-from workbench.arrays import Array, evenly
-from workbench.escalation import default_solver
+from workbench.algorithms.escalation import default_solver
 from workbench.problems.classes import CoulombNCP
 from workbench.problems.friction_problem import reversed_contacts
 from workbench.step.run import Run
+from workbench.support.arrays import Array, evenly
 
 SAMPLED = 40
 """Steps that are solved once more."""

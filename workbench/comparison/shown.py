@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from workbench.comparison.plain_data import checked, written
-from workbench.errors import DataError
 from workbench.mechanics.case import Case
 from workbench.mechanics.sketch import Arrow, Disc, Line, Outline, Shape
+from workbench.support.errors import DataError
 
 SHAPES: dict[str, type[Shape]] = {kind.__name__: kind for kind in (Outline, Line, Disc, Arrow)}
 

@@ -11,6 +11,7 @@ import numpy as np
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import EXACT, Solver
 from workbench.algorithms.best import watch
+from workbench.algorithms.escalation import RATIONALS, default_solver
 from workbench.algorithms.tuning import UNTUNED, Tuning
 from workbench.assemble.find import compiled
 from workbench.comparison.failure import NOBODY, failed
@@ -22,8 +23,6 @@ from workbench.diagnostics.redundancy import MODE, contact_modes, freedom
 from workbench.engine.interpreted import interpreting
 from workbench.engine.timing import clock
 from workbench.engine.travel import Parcel
-from workbench.errors import DataError, WorkbenchError
-from workbench.escalation import RATIONALS, default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.problems.classes import MLCP, Array, ConeProblem, CoulombNCP, MatrixProblem
@@ -34,6 +33,7 @@ from workbench.readers.files import read_problem_file
 from workbench.readers.npz import FileProblem
 from workbench.step.one_step import solve_system
 from workbench.step.simulation import simulate
+from workbench.support.errors import DataError, WorkbenchError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.comparison.columns import CASE, LABELS, SCENE, STEPPED, Column
 from workbench.comparison.problem_step import MODES
 from workbench.comparison.result import Comparison, by_first_solver
+from workbench.support.arrays import Array
 
 WORLD = "world"
 """The name of what does not move, as MuJoCo and URDF have it."""

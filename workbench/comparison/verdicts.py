@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.comparison.rows import labels
 from workbench.matrices.linear_algebra.rank import rank, ranks
 from workbench.matrices.p_property.verdict import LARGEST_BATCH_ORDER, p_verdict_of, smallest_minor
 from workbench.step.run import Run
+from workbench.support.arrays import Array
 
 P_SECONDS = 0.5
 """Time for one P verdict of a comparison."""

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from workbench.arrays import Array
 from workbench.derivatives.motion import SHIFT, Motion, Output, Parameter, differences, moved, output_of, tangents_of
 from workbench.derivatives.one_step import State
-from workbench.errors import DataError, WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
-from workbench.progress import ProgressCallback
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError, WorkbenchError
+from workbench.support.progress import ProgressCallback
 
 SETTLED = 1e-8
 """Relative change of the parameters, and of |r|^2, at which the fit has come to its end."""

@@ -18,21 +18,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from workbench.arrays import Array
+from workbench.algorithms.escalation import default_solver, in_steps
 from workbench.assemble.find import compiled
 from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
 from workbench.derivatives.sweep import SHIFT
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, SOLVE, SOLVE_T, VECTOR, copy, set_all
 from workbench.engine.scratch import scratch_matrix
-from workbench.errors import DataError, ModellingError
-from workbench.escalation import default_solver, in_steps
 from workbench.language.estimate import normal_estimate
 from workbench.language.formulation import Formulation
 from workbench.mechanics.core import CORE, GAP
 from workbench.problems.solution import Status
 from workbench.step import stepping
 from workbench.step.stepper import Stepper
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError, ModellingError
 
 NEEDED = "M", "v", "J_n", "J_t", "mu"
 """Data without which there is no step; others are zero where they are left out."""

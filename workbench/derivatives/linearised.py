@@ -28,7 +28,6 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.derivatives.modes import (
     AT_LOWER,
     AT_UPPER,
@@ -51,10 +50,11 @@ from workbench.derivatives.system import SYSTEM, System, empty_system, filled
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
 from workbench.engine.scratch import VECTOR, scratch
-from workbench.errors import DataError
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.problem import Matrix, Problem, SetBySet
 from workbench.problems.sets import ASSOCIATED, DISC, NO_CONE, Sets
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 SINGULAR = 1e-12
 """S counts as singular if the ratio of smallest to largest singular value of the equilibrated S is below this."""

@@ -12,15 +12,15 @@ from enum import StrEnum
 import numpy as np
 from numba import types
 
-from workbench.arrays import Array
 from workbench.derivatives.system import SYSTEM, System
 from workbench.engine.compiling import kernel
 from workbench.engine.scratch import VECTOR, scratch, scratch_indices
-from workbench.errors import DataError
 from workbench.problems.islands import coupled_parts
 from workbench.problems.problem import Problem, SetBySet
 from workbench.problems.residual import block_units, length
 from workbench.problems.sets import APART, ASSOCIATED, DISC, NO_CONE
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 
 class Mode(StrEnum):

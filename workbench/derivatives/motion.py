@@ -18,22 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.algorithms.lemke.method import lemke_kernel
-from workbench.arrays import Array
 from workbench.derivatives import sweep
 from workbench.derivatives.one_step import Direction, Solved, State, Step, after, carried, differences, solved
 from workbench.derivatives.sweep import SHIFT, Machine, Sweep
 from workbench.derivatives.system import empty_system
-from workbench.errors import DataError, UnknownNameError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.problems.problem import Indices
 from workbench.problems.sets import APART, NO_CONE
 from workbench.problems.solution import Status
-from workbench.progress import ProgressCallback
 from workbench.step.run import Course, Run
 from workbench.step.scheme import SYMPLECTIC
 from workbench.step.stepping import PASSES
 from workbench.step.whole import is_compiled, run_whole
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError, UnknownNameError
+from workbench.support.progress import ProgressCallback
 
 PIECE = 500
 """Number of compiled steps between checks for interrupts."""

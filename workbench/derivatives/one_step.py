@@ -13,19 +13,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.arrays import Array
+from workbench.algorithms.escalation import default_solver, in_steps
 from workbench.assemble.assembly import carry_back
 from workbench.assemble.find import compiled
 from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
 from workbench.derivatives.sweep import SHIFT
-from workbench.errors import DataError
-from workbench.escalation import default_solver, in_steps
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import is_rigid
 from workbench.problems.classes import MatrixProblem
 from workbench.problems.solution import Status
 from workbench.step.stepper import Stepper, end_step
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 CLOSER = 1e-2
 """Factor on the increment where differences of two orders disagree."""

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.derivatives.linearised import Change, Linearised, change_of, due_to_sources, linearised
 from workbench.derivatives.modes import BEARING, SIDE, Mode, Place, one_by_one
-from workbench.errors import DataError
 from workbench.matrices.p_property.verdict import p_verdict_of
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.problem import Problem
 from workbench.problems.sets import COULOMB, NO_CONE
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 LEAST = 1e-11
 """Margin, relative to a set's own impulse and velocity, above which a solution to round-off distinguishes a mode."""

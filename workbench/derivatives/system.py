@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.engine.layout import Packed
 from workbench.problems.problem import Indices
+from workbench.support.arrays import Array
 
 
 class System(Packed):

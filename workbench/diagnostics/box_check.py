@@ -9,9 +9,7 @@ import numpy as np
 from flint import fmpq_mat
 
 from workbench.algorithms import find_solver
-from workbench.arrays import Array
 from workbench.engine.timing import clock, moment
-from workbench.errors import DataError
 from workbench.matrices.intervals.box_classes import ALL, BoxVerdict, Member, box_classes
 from workbench.matrices.intervals.largest_uncertainty import BOXES, largest_uncertainty
 from workbench.matrices.intervals.rank_box import least_rank
@@ -19,6 +17,8 @@ from workbench.matrices.intervals.uncertain_lcp import bounds
 from workbench.matrices.linear_algebra.rationals import as_text, nearest_double
 from workbench.problems.classes import LCP
 from workbench.readers.interval_matrix import IntervalMatrix
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 LARGEST_ORDER = 60
 """Order up to which a box is judged."""

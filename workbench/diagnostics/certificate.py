@@ -6,13 +6,11 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from workbench.arrays import Array
 from workbench.certificates.documents import Entry, signed
 from workbench.diagnostics.friction_check import island_problem
 from workbench.diagnostics.problem_check import in_rationals
 from workbench.engine.lazy import sparse
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock
-from workbench.errors import DataError
 from workbench.matrices.classes.q_matrix import unsolvable
 from workbench.matrices.classes.structure import nonzeros
 from workbench.matrices.linear_algebra.factors import factors, split
@@ -25,6 +23,8 @@ from workbench.matrices.solutions.solution_set import Piece, SolutionSet
 from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.matrix import Matrix
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 LARGEST = 600
 """Largest order for which a certificate contains all entries of M; beyond, those other than zero."""

@@ -8,7 +8,6 @@ import math
 import numpy as np
 
 from workbench.algorithms import OF_LCPS, find_solver
-from workbench.arrays import Array
 from workbench.diagnostics.large_matrix import LARGEST_ORDER, LARGEST_P, Judged, judged, p_of_class
 from workbench.diagnostics.robustness import degree_entry, index_entries, is_elsewhere, margin_entry, moved
 from workbench.diagnostics.wellposedness import (
@@ -31,8 +30,9 @@ from workbench.matrices.linear_algebra.rank import rank
 from workbench.matrices.p_property.verdict import PVerdict, p_verdict
 from workbench.matrices.p_property.witness import as_lines
 from workbench.problems.classes import SYMMETRY_TOLERANCE
-from workbench.progress import ProgressCallback
 from workbench.readers.matrix import Matrix
+from workbench.support.arrays import Array
+from workbench.support.progress import ProgressCallback
 
 LARGEST_SHOWN = 12
 """Largest order for which the result repeats M and q."""

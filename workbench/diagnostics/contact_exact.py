@@ -13,10 +13,10 @@ import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
 from workbench.diagnostics.sliding_exact import as_rational
-from workbench.errors import DataError
 from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.mechanics.contact import Array
 from workbench.sliding.state import ClosedContacts
+from workbench.support.errors import DataError
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,6 @@ from workbench.diagnostics.contact_uniqueness import contact_uniqueness
 from workbench.diagnostics.coulomb_contraction import contracts
 from workbench.diagnostics.proved_answer import LARGEST, computed_impulses, proved_impulses
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock, clock, moment
-from workbench.errors import DataError
 from workbench.matrices.linear_algebra.rationals import as_text, nearest_double
 from workbench.matrices.solutions.coulomb_solutions import (
     CoulombSolution,
@@ -20,6 +19,7 @@ from workbench.matrices.solutions.coulomb_solutions import (
 )
 from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.problems.friction_problem import FrictionProblem
+from workbench.support.errors import DataError
 
 Entry = dict[str, Any]
 SECONDS_OF_CONTACT = 0.1

@@ -19,7 +19,6 @@ from workbench.diagnostics.friction_line import FrictionLine
 from workbench.diagnostics.proposition import balanced
 from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles, as_rational, index_sets
 from workbench.engine.timing import clock
-from workbench.errors import DataError
 from workbench.matrices.distances.distance_bounds import stable_diagonal
 from workbench.matrices.distances.index_sets import least_singular_value, principal
 from workbench.matrices.distances.singular_values import rounded_down
@@ -28,6 +27,7 @@ from workbench.matrices.paths.roots import Root, isolated
 from workbench.mechanics.contact import Array
 from workbench.readers.matrix import Matrix
 from workbench.sliding.system import SlidingSystem
+from workbench.support.errors import DataError
 
 LARGEST_EXACT = 6
 """Largest number of contacts for which the 2^m polynomials are used."""

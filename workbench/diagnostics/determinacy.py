@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
+from workbench.support.arrays import Array
 
 INDEPENDENT = 1e-6
 """Singular values of the rows, scaled to unit length in the kinetic metric, up to which they count as dependent."""

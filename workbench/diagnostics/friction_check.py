@@ -108,7 +108,7 @@ def _computed(p: FrictionProblem, largest: int) -> Entry:
     """
     # Lazy imports: most checks solve nothing, and the solvers take longer to import than a small matrix to check.
     from workbench.algorithms import nsgs
-    from workbench.escalation import default_solver
+    from workbench.algorithms.escalation import default_solver
 
     if p.W.nnz > MOST_ENTRIES:
         reason = f"W has {p.W.nnz} entries; check computes one up to {MOST_ENTRIES}"

@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
-from workbench.errors import DataError
 from workbench.language.formulation import ContactSymbols, Formulation
 from workbench.language.modelling import Complements, Declaration, Equals
 from workbench.language.sets import Box, Nonneg
@@ -23,6 +21,8 @@ from workbench.mechanics.core import SHARED
 from workbench.step import stepping
 from workbench.step.one_step import filled, with_values
 from workbench.step.stepper import Stepper
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 ROUND = 72
 """Number of vertices of a section with a curved boundary."""

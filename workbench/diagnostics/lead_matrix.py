@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from workbench.algorithms.escalation import default_solver
 from workbench.diagnostics.phantom import lead_matrices, p_limit, pencil, singular_values_of_rho
 from workbench.diagnostics.posed_problem import (
     LARGEST_EXACT,
@@ -21,8 +22,6 @@ from workbench.diagnostics.posed_problem import (
 )
 from workbench.diagnostics.redundancy import Redundancy, redundancy
 from workbench.engine.timing import clock, seconds_left
-from workbench.errors import DataError
-from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.matrices.classes.matrix_classes import matrix_classes
 from workbench.matrices.linear_algebra.rank import Rank, rank
@@ -38,6 +37,7 @@ from workbench.problems.solution import Status
 from workbench.readers.matrix import Matrix
 from workbench.step.one_step import first_step
 from workbench.step.stepper import Stepper
+from workbench.support.errors import DataError
 
 THEORY = {
     "frictionless": "symmetric PSD: accelerations unique, normal impulses too where the Jacobian has full row rank",

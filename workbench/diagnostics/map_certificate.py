@@ -15,7 +15,7 @@ from workbench.certificates.problem import Ranges
 from workbench.diagnostics.box_regime import VERDICTS
 from workbench.diagnostics.proved_ranges import ProvedRanges
 from workbench.engine.timing import OUT_OF_TIME, clock
-from workbench.errors import DataError
+from workbench.support.errors import DataError
 
 CUTS = 8
 """Halvings of a box that the verifier does not prove, before its verdict is left out."""

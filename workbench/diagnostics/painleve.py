@@ -33,7 +33,6 @@ from workbench.diagnostics.friction_line import FrictionLine
 from workbench.diagnostics.proposition import LARGEST, Proposition, balanced, guaranteed, proposition
 from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles
 from workbench.diagnostics.sliding_regime import LARGEST_BALLS, TOLERANCE, Regime, open_p, regime
-from workbench.errors import DataError
 from workbench.matrices.distances.distance import Distance, distance
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.matrices.p_property.witness import PVerdict
@@ -41,6 +40,7 @@ from workbench.mechanics.case import Array, Case
 from workbench.readers.matrix import Matrix
 from workbench.sliding.state import START, UNCERTAINTY, State, gives_its_own, sliding_system
 from workbench.sliding.system import SlidingSystem
+from workbench.support.errors import DataError
 
 ALL = "all coefficients times"
 """Name of the line s -> s mu through the present coefficients."""

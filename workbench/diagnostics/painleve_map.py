@@ -19,11 +19,11 @@ from workbench.diagnostics.painleve_cells import Cells, Stack, cells_of
 from workbench.diagnostics.sliding_exact import as_doubles
 from workbench.diagnostics.sliding_regime import REGIMES
 from workbench.engine.timing import clock
-from workbench.errors import DataError
 from workbench.mechanics.case import Array, Case
-from workbench.progress import ProgressCallback
 from workbench.sliding.state import START, State, sliding_system
 from workbench.sliding.system import SlidingSystem
+from workbench.support.errors import DataError
+from workbench.support.progress import ProgressCallback
 
 LARGEST = 5
 """Largest number of contacts of a map."""

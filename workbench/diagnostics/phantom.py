@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.engine.lazy import linalg
-from workbench.errors import DataError
 from workbench.matrices.linear_algebra.rank import rank
 from workbench.matrices.p_property.verdict import p_verdict_of
 from workbench.problems.classes import Array, equilibration
 from workbench.step.stepper import Stepper
+from workbench.support.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,6 @@ from flint import fmpq, fmpq_mat
 
 from workbench.diagnostics.wellposedness import LARGEST
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock
-from workbench.errors import DataError
 from workbench.matrices.distances.distance import distance
 from workbench.matrices.linear_algebra.rationals import as_text, exact
 from workbench.matrices.p_property.bounded import (
@@ -30,6 +29,7 @@ from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.matrices.solutions.solution_set import Piece, infeasibility, solution_set
 from workbench.problems.classes import MLCP, Array
 from workbench.readers.matrix import Matrix
+from workbench.support.errors import DataError
 
 LARGEST_EXACT = 90
 """Largest order of a mixed system that is eliminated in rationals."""

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from workbench.algorithms.escalation import default_solver
 from workbench.diagnostics.coulomb_answers import coulomb_words, every_q_words
 from workbench.diagnostics.friction_check import LARGEST, by_islands, contact_islands, friction_entry
 from workbench.diagnostics.posed_problem import (
@@ -16,7 +17,6 @@ from workbench.diagnostics.posed_problem import (
 )
 from workbench.diagnostics.problem_facts import problem_facts
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, moment, seconds_left
-from workbench.escalation import default_solver
 from workbench.matrices.linear_algebra.rationals import exact
 from workbench.matrices.solutions.existence import rational_friction
 from workbench.matrices.solutions.friction_cones import RationalFriction

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.diagnostics.friction_line import FrictionLine, norm
-from workbench.errors import DataError
 from workbench.matrices.linear_algebra.rank import dependent_rows
 from workbench.matrices.p_property.verdict import PVerdict, p_verdict
 from workbench.mechanics.contact import Array
 from workbench.readers.matrix import Matrix
 from workbench.sliding.system import SlidingSystem
+from workbench.support.errors import DataError
 
 LARGEST = 14
 """Largest number of unilateral contacts: beta_2 takes 2^m_u index sets."""

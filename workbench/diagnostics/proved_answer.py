@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from flint import fmpq_mat
 
+from workbench.algorithms.escalation import default_solver
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError
-from workbench.escalation import default_solver
 from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double
 from workbench.matrices.p_property.bounded import solution_on_face
 from workbench.matrices.solutions.contact_modes import Enclosure, ModeEquations, enclosed, modes_of

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from workbench.diagnostics.box_regime import OPEN, UNDECIDED, UNIQUE, VERDICTS, BoxRegime, box_regime
 from workbench.diagnostics.sliding_exact import as_rational
 from workbench.engine.timing import clock
-from workbench.errors import DataError
 from workbench.mechanics.case import Array, Case
 from workbench.mechanics.enclosed import over_box
-from workbench.progress import ProgressCallback
 from workbench.sliding.rows import SlidingRows
+from workbench.support.errors import DataError
+from workbench.support.progress import ProgressCallback
 
 SHARE = Fraction(1, 100)
 """Undecided share of the volume at which refinement ends by default."""

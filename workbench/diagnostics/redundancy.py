@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
-from workbench.errors import DataError
 from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.contact import ContactSolution
 from workbench.mechanics.core import Core
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 MODE = 1e-9
 """Fraction of the largest velocity at the contacts, after the step or without impulses, that counts as zero."""

@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from workbench.errors import DataError
 from workbench.mechanics.contact import Array
 from workbench.sliding.system import SlidingSystem
+from workbench.support.errors import DataError
 
 BITS = 160
 """Working precision of balls: their own rounding is far below any tolerance in use."""

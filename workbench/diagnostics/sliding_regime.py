@@ -26,11 +26,11 @@ from workbench.diagnostics.sliding_exact import (
     regular_base,
 )
 from workbench.engine.timing import clock
-from workbench.errors import DataError
 from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.matrices.solutions.solution_set import Piece, solution_set
 from workbench.mechanics.contact import Array
 from workbench.sliding.system import Multipliers, SlidingSystem
+from workbench.support.errors import DataError
 
 TOLERANCE = 1e-12
 """Default relative uncertainty of the doubles of a system."""

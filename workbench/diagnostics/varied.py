@@ -13,13 +13,13 @@ from flint import fmpq, fmpq_mat, fmpq_poly
 
 from workbench.assemble.find import compiled
 from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles, as_rational
-from workbench.errors import DataError
 from workbench.language.formulation import Formulation
 from workbench.matrices.paths.parametric import Parametric
 from workbench.mechanics.case import Case
 from workbench.readers.matrix import Matrix
 from workbench.sliding.state import sliding_system
 from workbench.step.one_step import first_step
+from workbench.support.errors import DataError
 
 DEGREE = 3
 """Largest degree in the parameter that is tried."""

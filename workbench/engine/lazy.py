@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from workbench.engine.timing import standing_still
-from workbench.signals import imported
+from workbench.support.signals import imported
 
 _STAND_INS: ContextVar[dict[str, Any]] = ContextVar("stand-ins", default={})  # noqa: B039
 

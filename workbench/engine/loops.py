@@ -14,7 +14,7 @@ from workbench.engine.numba_internals import (
     compute_cfg_from_blocks,
     register_pass,
 )
-from workbench.errors import WorkbenchError
+from workbench.support.errors import WorkbenchError
 
 ONCE: dict[Any, str] = {}
 """Intrinsics for use outside loops, and their names."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from workbench.engine.numba_internals import Listener, register_listener
-from workbench.signals import uninterrupted
+from workbench.support.signals import uninterrupted
 
 
 @contextmanager

@@ -7,10 +7,10 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, VECTOR
 from workbench.engine.lazy import sparse
+from workbench.support.arrays import Array
 
 
 @lru_cache(maxsize=256)

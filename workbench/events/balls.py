@@ -16,8 +16,8 @@ from flint import arb, arb_series
 from numpy.typing import NDArray
 
 from workbench.engine.interpreted import python_of
-from workbench.errors import DataError, WorkbenchError
 from workbench.mechanics.case import Array, Case
+from workbench.support.errors import DataError, WorkbenchError
 
 Balls = NDArray[Any]
 """An array of `Ball`s; it may contain exact numbers."""

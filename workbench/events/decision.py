@@ -17,7 +17,6 @@ import numpy as np
 from workbench.diagnostics.contact_exact import exact_contacts
 from workbench.diagnostics.slip_modes import LARGEST, SEPARATION, STICK, ContactMotion, Motions, motions
 from workbench.diagnostics.slip_modes_space import motions_in_space
-from workbench.errors import DataError
 from workbench.events.answers import STARTS, differ, distinct, others, solved
 from workbench.events.modes import (
     EventError,
@@ -34,6 +33,7 @@ from workbench.mechanics.case import Array
 from workbench.mechanics.second_order import Dynamics
 from workbench.problems.classes import CoulombNCP
 from workbench.sliding.state import UNCERTAINTY, ClosedContacts
+from workbench.support.errors import DataError
 
 SIGN = 1e-9
 """Fraction of the accelerations and forces of the problem up to which one of them counts as zero."""

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from flint import arb, ctx
 
-from workbench.errors import DataError
 from workbench.events.ball_modes import ModeFlow, Watched, contact, solved, unit
 from workbench.events.balls import ZERO, Ball, BallDynamics, BallMechanics, Balls, UndecidedError, double
 from workbench.events.modes import Mode
@@ -20,6 +19,7 @@ from workbench.events.simulation import EventRun
 from workbench.events.taylor import Step, between, constants, first_root, horner, newton, step, to_doubles
 from workbench.mechanics.case import Array, Case
 from workbench.sliding.state import CLOSED
+from workbench.support.errors import DataError
 
 PRECISION = 384
 """Precision of midpoints [bits]."""

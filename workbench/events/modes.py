@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, lu_factor, lu_solve, set_all
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
-from workbench.errors import WorkbenchError
 from workbench.mechanics.case import Array
 from workbench.mechanics.core import CORE
 from workbench.mechanics.second_order import Dynamics
+from workbench.support.errors import WorkbenchError
 
 RANK = 1e-10
 """Singular values of balanced rows, relative to the largest, below which rows count as dependent."""

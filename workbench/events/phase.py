@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.engine.lazy import integrate, optimize
-from workbench.errors import DataError
 from workbench.events.modes import EventError, Mode, sliding_matrix
 from workbench.events.motions import Along, Force, MotionState, SmoothMotion, Turning
 from workbench.events.redundant import bears
 from workbench.matrices.p_property.verdict import smallest_minor
 from workbench.mechanics.case import Array
+from workbench.support.errors import DataError
 
 ARMED = 1e-10
 """Fraction of a guard's scale that it must exceed before its sign counts."""

@@ -5,7 +5,6 @@ from functools import cached_property
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.events.simulation import EventRun
 from workbench.judge import coulomb
 from workbench.language.formulation import Formulation
@@ -15,6 +14,7 @@ from workbench.step.record import RunRecord, visited
 from workbench.step.run import Run
 from workbench.step.scheme import SYMPLECTIC
 from workbench.step.simulation import whole_steps
+from workbench.support.arrays import Array
 
 SOLVER = "event-driven"
 CARRIES = 1e-9

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 
-from workbench.errors import DataError
 from workbench.events.decision import NextModes, next_modes
 from workbench.events.impact import AT_REST, impact
 from workbench.events.modes import EventError, Mode, Modes, NotUniqueError, closed, rates, sticking
@@ -20,6 +19,7 @@ from workbench.events.phase import BREAK, HALT, LIFT, OVER, PAINLEVE, RECLOCK, S
 from workbench.mechanics.case import Array, Case
 from workbench.mechanics.second_order import Dynamics, SecondOrder
 from workbench.sliding.state import CLOSED
+from workbench.support.errors import DataError
 
 T = TypeVar("T")
 

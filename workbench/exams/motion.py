@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.comparison.motion import Motion, MotionTrack, reach, reaches
 from workbench.exams.record import Record
 from workbench.mechanics.solids import GROUND, Plane, Solid, joined, slabs
+from workbench.support.arrays import Array
 
 MOMENTS = 121
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from workbench.arrays import as_text, from_text
 from workbench.exams.experiment import Experiment
 from workbench.exams.protocol import FIELDS
 from workbench.exams.record import Record
 from workbench.exams.subject import CannotPlayError, EndedError, ExamSubject
 from workbench.exams.trial import Trial
+from workbench.support.arrays import as_text, from_text
 
 
 class Play(NamedTuple):

@@ -5,9 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.exams.protocol import gravity
 from workbench.exams.trial import Trial, turning
+from workbench.support.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

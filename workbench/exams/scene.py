@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from workbench.algorithms.base import Solver
-from workbench.arrays import Array
 from workbench.engine.lazy import sparse
 from workbench.exams.touching import Shapes, frames
 from workbench.exams.trial import Trial, turning
@@ -16,6 +15,7 @@ from workbench.problems.solution import Status
 from workbench.scenes.grains.contacts import advance
 from workbench.scenes.scene import Scene
 from workbench.scenes.stepper import SceneStepper, Stepped
+from workbench.support.arrays import Array
 
 AHEAD = 1e-3
 """Gap below which a contact is always included [m]."""

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from workbench.errors import WorkbenchError
 from workbench.exams import protocol
 from workbench.exams.record import Record
 from workbench.exams.scene import FormulationWorld
 from workbench.exams.trial import Trial
 from workbench.language.formulation import Formulation
+from workbench.support.errors import WorkbenchError
 
 FOLDER = Path(__file__).parent
 PATIENCE, COMPILING = 120.0, 1200.0

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.exams.trial import Trial
+from workbench.support.arrays import Array
 
 GROUND = -1
 STEEP = 0.9

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.mechanics.solids import Plane, Solid, ball, cuboid
+from workbench.support.arrays import Array
 
 Vector = tuple[float, float, float]
 UPWARDS, UNTURNED, STILL = (0.0, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0), (0.0,) * 6

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.judge.coulomb import misalignment
+from workbench.support.arrays import Array
 
 NOTHING = 1e-6
 """Fraction of the scales below which a symptom does not count."""

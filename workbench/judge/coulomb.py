@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from workbench.arrays import Array
-from workbench.errors import DataError
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 FAR = 1e5
 """Impulses serve as a scale up to this multiple of the surrounding motion: along a ray on which nothing moves they

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.judge.coulomb import Discs, Verdict, judge
 from workbench.mechanics.law import Law
+from workbench.support.arrays import Array
 
 
 class Terms(NamedTuple):

@@ -16,11 +16,11 @@ import numpy as np
 
 from workbench.engine.lazy import cvxpy as cp
 from workbench.engine.travel import Travelling, found_elsewhere
-from workbench.errors import ModellingError, UnknownNameError, WorkbenchError
 from workbench.language.modelling import Declaration, Equals, equals, free, leaves, nonneg
 from workbench.mechanics.core import SHARED
 from workbench.mechanics.law import COULOMB, Law
-from workbench.own_code import reason_of
+from workbench.support.errors import ModellingError, UnknownNameError, WorkbenchError
+from workbench.support.own_code import reason_of
 
 
 class Symbols(ABC):

@@ -5,7 +5,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from workbench.errors import ModellingError
+from workbench.support.errors import ModellingError
 
 
 class Unknown(cp.Variable):

@@ -24,9 +24,9 @@ import numpy as np
 
 from workbench.engine.lazy import Lazy
 from workbench.engine.lazy import cvxpy as cp
-from workbench.errors import ModellingError
 from workbench.language.sets import Box, DiscSet, Free, Nonneg
 from workbench.mechanics.law import COULOMB, Law
+from workbench.support.errors import ModellingError
 
 if TYPE_CHECKING:
     from workbench.language import leaves, products

@@ -14,9 +14,9 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from workbench.errors import DataError, ModellingError
 from workbench.language.sets import Box, DiscSet, Nonneg
 from workbench.problems.classes import SYMMETRY_TOLERANCE, Array
+from workbench.support.errors import DataError, ModellingError
 
 TRIALS = 2
 """Number of random data sets by which properties of a declaration are decided."""

@@ -12,7 +12,7 @@ from typing import Annotated
 import numpy as np
 
 from workbench.engine.lazy import cvxpy as cp
-from workbench.errors import ModellingError
+from workbench.support.errors import ModellingError
 
 Directions = Annotated[int, "number of friction directions of a contact, even, at least 4; in the plane two"]
 """The option `directions` of formulations with polygons."""

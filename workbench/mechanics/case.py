@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.arrays import Array
-from workbench.errors import DataError, UnknownNameError
 from workbench.mechanics.parameters import Parameters, quantity
 from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.mechanics.sketch import Annotation, Shape, drawn, view
 from workbench.mechanics.solids import GROUND, Plane, Point, Solid, rotated
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError, UnknownNameError
 
 FILLED = ("M", "f", "J_b", "g", "r_b", "J_n", "phi", "r_n", "J_t", "r_t", "mu", "mu_s", "e")
 """Quantities that the mechanics of a case may give."""

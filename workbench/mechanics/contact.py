@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
-from workbench.errors import DataError
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 HEADING_TOLERANCE = 1e-9
 """Allowed deviation of the length of a given heading from one."""

@@ -8,12 +8,12 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR
 from workbench.engine.lazy import sparse
 from workbench.engine.stored import stored
-from workbench.errors import DataError
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 KINDS = {0: "frictionless", 1: "planar", 2: "sliding", 3: "sliding and torsion", 5: "sliding, torsion and rolling"}
 """Number of friction directions: what the contact resists."""

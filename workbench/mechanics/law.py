@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.errors import ModellingError
+from workbench.support.errors import ModellingError
 
 
 @dataclass(frozen=True)

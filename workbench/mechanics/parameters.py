@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from workbench.engine.travel import Travelling, found_elsewhere
-from workbench.errors import DataError, UnknownNameError
+from workbench.support.errors import DataError, UnknownNameError
 
 Sign = Literal["any", "nonnegative", "positive", "count"]
 """Allowed values of a parameter; a count is a whole number, at least 1."""

@@ -15,8 +15,8 @@ from numba import types
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import VECTOR
-from workbench.errors import DataError, UnknownNameError
 from workbench.mechanics.core import CORE, GAP, MOREAU, across_row, sliding, turn_to_sliding
+from workbench.support.errors import DataError, UnknownNameError
 
 
 @dataclass(frozen=True)

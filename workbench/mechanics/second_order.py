@@ -20,9 +20,9 @@ from workbench.engine.compiling import kernel
 from workbench.engine.interpreted import python_of
 from workbench.engine.kernels import VECTOR, set_all
 from workbench.engine.scratch import scratch
-from workbench.errors import DataError
 from workbench.mechanics.case import Array, Case
 from workbench.mechanics.core import CORE, GAP, Core
+from workbench.support.errors import DataError
 
 ARC = 1 / 32
 """Initial bound on the change of an angle [rad] or a coordinate [m] over one spacing of the differences."""

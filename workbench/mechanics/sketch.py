@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.mechanics.solids import GROUND, Plane, Point, Solid, rotated, slabs
+from workbench.support.arrays import Array
 
 TURN, RISE = np.radians(20.0), np.radians(15.0)
 """Viewing angles of a case in space, to the right and upwards."""

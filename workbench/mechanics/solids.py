@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
+from workbench.support.arrays import Array
 
 GROUND = -1
 AROUND = 32

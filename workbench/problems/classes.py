@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
-from workbench.errors import DataError
 from workbench.problems.problem import Indices, Matrix, Operator, Problem, SetBySet
 from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE, BlockSets, contact_by_contact
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 SYMMETRY_TOLERANCE = 1e-10
 """Relative asymmetry |M - M^T|_max / |M|_max up to which a matrix counts as symmetric."""

@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.engine.lazy import sparse
 from workbench.engine.stored import as_stored
-from workbench.errors import DataError
 from workbench.problems.block_kernels import BlockArrays, is_sound
 from workbench.problems.inertia import CHUNK, Inertia
 from workbench.problems.mass import Mass, mass_of
 from workbench.problems.problem import Indices, Problem, SetBySet, block_places
 from workbench.problems.sets import DISC, NO_CONE, BlockSets
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 MOST_RESPONSES = 20_000_000
 """Numbers of M^-1 J^T up to which it is held where the inverse of M is not: 160 MB."""

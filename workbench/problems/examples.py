@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.engine.lazy import sparse
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP, Equations
 from workbench.problems.contact_blocks import ContactBlocks
@@ -15,6 +14,7 @@ from workbench.problems.friction_problem import GlobalFrictionProblem
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.sets import ASSOCIATED, COULOMB, DISC, NO_CONE, Sets
+from workbench.support.arrays import Array
 
 CONTACTS, MU, BODIES = 3, 0.4, 2
 

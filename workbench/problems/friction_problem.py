@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.engine.lazy import sparse
-from workbench.errors import DataError
 from workbench.problems.classes import Array, ConicQP, CoulombNCP
 from workbench.problems.inertia import Inertia
 from workbench.problems.sets import contact_by_contact, normals_first
+from workbench.support.errors import DataError
 
 LARGEST_DENSE = 5000
 """Largest number of unknowns for a dense matrix: 200 MB."""

@@ -6,12 +6,12 @@ from functools import cached_property
 import numpy as np
 
 from workbench.engine.lazy import sparse
-from workbench.errors import DataError
 from workbench.problems.classes import Array, ConeComplementarity, is_symmetric
 from workbench.problems.friction_problem import LARGEST_DENSE, GlobalFrictionProblem, Sparse
 from workbench.problems.inertia import Inertia
 from workbench.problems.problem import Indices, Operator, own_blocks, owners
 from workbench.problems.sets import contact_of_row
+from workbench.support.errors import DataError
 
 FEW = 100
 """Number of unknowns up to which W is always formed, since it is a small dense matrix."""

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.engine.lazy import sparse
-from workbench.errors import DataError
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 LARGEST_BODY = 60
 """Largest number of rows of a body whose inverse inertia is stored."""

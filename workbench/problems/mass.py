@@ -13,7 +13,7 @@ from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, VECTOR, least_members, unite
 from workbench.engine.scratch import scratch, scratch_indices
 from workbench.engine.stored import STORED, as_stored
-from workbench.errors import DataError
+from workbench.support.errors import DataError
 
 I64 = types.int64
 

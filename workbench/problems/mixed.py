@@ -13,11 +13,11 @@ from functools import cached_property
 
 import numpy as np
 
-from workbench.arrays import Array
-from workbench.errors import DataError
 from workbench.problems.classes import _asked, _finite, _square
 from workbench.problems.problem import Indices, Matrix, Problem, SetBySet
 from workbench.problems.sets import NO_CONE, BlockSets, Sets
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
-from workbench.errors import DataError
 from workbench.problems.sets import COULOMB, NO_CONE, BlockSets
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 Indices = NDArray[np.int64]
 

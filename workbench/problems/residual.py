@@ -17,12 +17,12 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import WITHIN
 from workbench.engine.scratch import INDICES, VECTOR, scratch, scratch_indices, scratch_matrix
 from workbench.problems.islands import READ_INDICES, coupled_parts
 from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, NO_CONE, BlockSets
+from workbench.support.arrays import Array
 
 FAR = 1e5
 """Impulses z/D of a contact count up to this multiple of the motion D u of its part: those of nearly redundant contacts

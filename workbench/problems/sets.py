@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
-from workbench.errors import DataError
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 NO_CONE, COULOMB, ASSOCIATED, APART, DISC = range(5)
 """Type of a block's set: intervals; the friction cone under Coulomb's law; the friction cone with associated flow;

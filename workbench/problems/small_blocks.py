@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, set_all
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
@@ -19,6 +18,7 @@ from workbench.problems.islands import parts_over_bodies
 from workbench.problems.mass import MASS, solve_mass
 from workbench.problems.residual import READ_ROW, Iterate, block_units, growth_exponent, measure, row_product
 from workbench.problems.sets import DISC, BlockSets
+from workbench.support.arrays import Array
 
 MOST_ROWS, MOST_UNKNOWNS, MOST_VELOCITIES = 200, 400, 400
 """Rows, unknowns and velocities up to which contact blocks are few."""

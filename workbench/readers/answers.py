@@ -15,8 +15,6 @@ from pathlib import Path
 import numpy as np
 
 from workbench.engine.lazy import sparse
-from workbench.errors import DataError
-from workbench.output import replaced
 from workbench.problems.classes import Array
 from workbench.problems.friction_problem import (
     FrictionProblem,
@@ -25,6 +23,8 @@ from workbench.problems.friction_problem import (
     normals_first,
 )
 from workbench.readers.npz import FileProblem, read_arrays
+from workbench.support.errors import DataError
+from workbench.support.output import replaced
 
 ENDINGS = (".npz", ".csv", ".hdf5", ".h5")
 """Extensions of files to which solutions are written."""

@@ -6,8 +6,8 @@ Entries are separated by commas or by blanks, not by both; rows by semicolons, l
 
 import re
 
-from workbench.errors import DataError
 from workbench.readers.matrix import Matrix, TextRows
+from workbench.support.errors import DataError
 
 _BEFORE = re.compile(r"(?:\s|[%#].*)*")
 _CALL = re.compile(r"(?:np\.|numpy\.)?(?:array|matrix|Matrix)\s*\(")

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from fractions import Fraction
 
-from workbench.errors import DataError
+from workbench.support.errors import DataError
 
 _PLAIN = str.maketrans(
     dict.fromkeys("\u2010\u2011\u2013\u2212\ufe63\uff0d", "-")

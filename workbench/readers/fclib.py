@@ -21,9 +21,9 @@ import h5py
 import numpy as np
 
 from workbench.engine.lazy import sparse
-from workbench.errors import DataError
 from workbench.problems.classes import Array
 from workbench.problems.friction_problem import LARGEST_DENSE, FrictionProblem, GlobalFrictionProblem, Sparse
+from workbench.support.errors import DataError
 
 ALWAYS_READ = 1_000_000
 """Number of entries of an array that are read from a file of any size; beyond it, one per byte of the file (arrays may

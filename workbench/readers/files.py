@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.errors import DataError
 from workbench.problems.classes import LCP, is_sparse
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.answers import whole
 from workbench.readers.npz import MATRICES, VECTORS, FileProblem, arrays_of, problem_of, read_npz, write_npz
+from workbench.support.errors import DataError
 
 LARGEST_TEXT = 50_000_000
 """Largest size of a text file [bytes]: some ten thousand contacts, and half a gigabyte of memory at worst."""

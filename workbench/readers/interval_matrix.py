@@ -10,8 +10,8 @@ from functools import cached_property
 
 from flint import fmpq, fmpq_mat
 
-from workbench.errors import DataError
 from workbench.readers.matrix import Matrix
+from workbench.support.errors import DataError
 
 _ZERO = fmpq(0)
 

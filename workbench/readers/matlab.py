@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from workbench.errors import DataError
 from workbench.readers.matrix import LARGEST_SIDE, Matrix, exact_doubles, sparse_entries
+from workbench.support.errors import DataError
 
 if TYPE_CHECKING:
     from workbench.readers.matlab73 import StoredVariable

@@ -12,9 +12,9 @@ from typing import Any
 import h5py
 import numpy as np
 
-from workbench.errors import DataError
 from workbench.readers.fclib import refuse_endless_heaps
 from workbench.readers.matrix import LARGEST_SIDE, Matrix, exact_doubles, sparse_entries
+from workbench.support.errors import DataError
 
 BLOCK = 512
 """Bytes before the HDF5 file itself, which identify MATLAB as the writer."""

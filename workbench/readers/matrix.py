@@ -15,8 +15,8 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
-from workbench.errors import DataError
 from workbench.readers.numbers import parse_rational, parse_row
+from workbench.support.errors import DataError
 
 LARGEST_SIDE = 5000
 """Largest number of rows or columns: a dense diagnosis would take hours."""

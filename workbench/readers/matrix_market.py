@@ -5,10 +5,10 @@ Source: R. F. Boisvert, R. Pozo, K. Remington, NIST IR 5935 (1996).
 
 from pathlib import Path
 
-from workbench.errors import DataError
 from workbench.problems.classes import Array
 from workbench.readers.matrix import LARGEST_SIDE, Matrix, sparse_matrix_of
 from workbench.readers.numbers import exact_decimal, parse_entry
+from workbench.support.errors import DataError
 
 SYMMETRIES = {"general": None, "symmetric": 1, "skew-symmetric": -1}
 

@@ -18,10 +18,10 @@ from typing import IO, Any
 import numpy as np
 
 from workbench.engine.lazy import sparse
-from workbench.errors import DataError
 from workbench.problems.classes import LCP, MLCP, is_sparse
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.matrix import npy_header
+from workbench.support.errors import DataError
 
 ALWAYS_READ, PACKED = 8_000_000, 100
 """Number of bytes of an array that are read from a file of any size; beyond it, this many per byte of the file."""

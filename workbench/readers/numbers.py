@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from flint import fmpq
 
-from workbench.errors import DataError
+from workbench.support.errors import DataError
 
 LARGEST_EXPONENT = 9999
 """Largest absolute exponent of ten; doubles end at 308 and -324."""

@@ -16,13 +16,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from workbench.errors import DataError
 from workbench.readers.intervals import ends, within
 from workbench.readers.matlab import read_variables
 from workbench.readers.matrix import Matrix, matrix_of, parse_npy
 from workbench.readers.matrix_market import parse_market
 from workbench.readers.siconos import is_lcp, parse_typed_lcp
 from workbench.readers.text import opened, parse_text, read_text
+from workbench.support.errors import DataError
 
 LARGEST_FILE = 500_000_000
 """Largest size of a MATLAB file [bytes]."""

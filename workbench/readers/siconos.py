@@ -18,7 +18,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.errors import DataError
 from workbench.problems.classes import LCP, MLCP, Array
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem, Sparse
 from workbench.readers.matrix import Matrix, matrix_of
@@ -33,6 +32,7 @@ from workbench.readers.siconos_matrix import (
     print_matrix,
     read_entries,
 )
+from workbench.support.errors import DataError
 
 ROLLING = 5
 """Number of rows of a contact with rolling friction."""

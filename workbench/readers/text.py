@@ -17,10 +17,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
-from workbench.errors import DataError
 from workbench.readers.brackets import LEADING_ZERO, begins_with_bracket, parse_brackets, unquoted
 from workbench.readers.characters import plain
 from workbench.readers.matrix import Matrix, TextRows
+from workbench.support.errors import DataError
 
 LARGEST_TEXT = 200_000_000
 """Largest size of a text [bytes]; a 5000 x 5000 matrix at 7 characters an entry."""

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.arrays import Array
-from workbench.errors import DataError
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 MAGIC, VERSION = 0x1950A86A20F9469CFC6C, 1001
 CODES: dict[bytes, Any] = {x.code.encode("latin-1"): x for x in pickletools.opcodes}

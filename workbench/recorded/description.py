@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
-from workbench.errors import DataError, UnknownNameError
 from workbench.recorded.body import Body
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError, UnknownNameError
 
 FILE = "recordings.toml"
 """The file of a folder that describes it."""

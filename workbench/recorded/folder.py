@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
-from workbench.errors import DataError
 from workbench.mechanics.case import planar_orientation
 from workbench.mechanics.solids import rotated
 from workbench.readers.matlab import read_variables
@@ -17,6 +15,8 @@ from workbench.readers.npz import read_arrays
 from workbench.readers.torch_tensor import read_tensor
 from workbench.recorded.description import BUNDLED, FILE, Columns, Description, read_description
 from workbench.recorded.recording import Recording, interval_of, with_rates
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 LARGEST_FILE, MOST_FILES = 100_000_000, 10_000
 Arrays = Mapping[str, Array]

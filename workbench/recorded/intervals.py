@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.arrays import Array
+from workbench.support.arrays import Array
 
 DRAWS, SEED = 4000, 1
 LEVEL = 95.0

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.arrays import Array
-from workbench.errors import DataError
 from workbench.recorded.body import Body
 from workbench.recorded.phases import FLIGHT, REST, heights, phases
 from workbench.recorded.recording import ORIENTATION, POSITION, SPIN, VELOCITY, Recording, angle_between
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 FEWEST = 4
 """Number of intervals of free flight from which velocities are estimated."""

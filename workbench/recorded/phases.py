@@ -4,10 +4,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.mechanics.solids import rotated
 from workbench.recorded.body import Body
 from workbench.recorded.recording import ORIENTATION, POSITION, SPIN, VELOCITY, Recording
+from workbench.support.arrays import Array
 
 Phase = Literal["flight", "impact", "sliding", "rolling", "rest"]
 PHASES: tuple[str, ...] = get_args(Phase)

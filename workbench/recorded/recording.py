@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.arrays import Array
-from workbench.errors import DataError
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 FEWEST, MOST = 5, 100_000
 """Largest number of samples of a recording."""

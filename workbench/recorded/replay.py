@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.comparison.motion import Motion, MotionTrack, motion
 from workbench.recorded.recording import Recording
 from workbench.recorded.tossed import begun
 from workbench.recorded.trial import Outcome, RealityTrial
 from workbench.step.simulation import simulate
+from workbench.support.arrays import Array
 
 
 def typical(one: Outcome) -> int:

@@ -13,13 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from workbench.arrays import Array
+from workbench.algorithms.escalation import Chain, default_solver
 from workbench.assemble.find import compiled
 from workbench.assemble.plan import WORK
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, set_all
-from workbench.errors import DataError
-from workbench.escalation import Chain, default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.core import CORE
 from workbench.mechanics.relaxation import RIGID, Relaxation
@@ -31,6 +29,8 @@ from workbench.step.simulation import simulate
 from workbench.step.stepper import Stepper
 from workbench.step.stepping import FUNCTIONS, SETTINGS, TRACK, Functions, StepSettings
 from workbench.step.whole import posing_failure, take_over
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 CUBE = types.Array(types.float64, 3, "C")
 I64 = types.int64

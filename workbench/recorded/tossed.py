@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.mechanics.bodies import GROUND, RigidBodies, fill_body, fill_contact, point_of
 from workbench.mechanics.case import quantity
 from workbench.mechanics.core import FILL
 from workbench.mechanics.solids import Plane, Solid, ball
 from workbench.recorded.body import Body
+from workbench.support.arrays import Array
 
 
 @kernel(FILL)

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from workbench.arrays import Array
-from workbench.errors import WorkbenchError
 from workbench.problems.solution import Status
 from workbench.recorded.noise import Noise, ensemble
 from workbench.recorded.recording import ORIENTATION, POSITION, Recording, angle_between
 from workbench.recorded.throws import Subject, Thrower
+from workbench.support.arrays import Array
+from workbench.support.errors import WorkbenchError
 
 COARSE, FINE, OF_E = 13, 9, 7
 """Numbers of points of the three grids."""

@@ -7,11 +7,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.mechanics.case import Truth
 from workbench.mechanics.parameters import Parameters
 from workbench.scenes.scene import Scene
 from workbench.scenes.track import Track
+from workbench.support.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 import numpy as np
 from numba import types
 
-from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import VECTOR
 from workbench.engine.stored import STORED, Stored, as_sparse
@@ -12,6 +11,7 @@ from workbench.mechanics.core import CORE, VELOCITY, Core
 from workbench.mechanics.instant import Instant
 from workbench.mechanics.solids import Plane, Solid
 from workbench.scenes.scene import Scene
+from workbench.support.arrays import Array
 
 I64 = types.int64
 

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.engine.lazy import sparse
-from workbench.errors import DataError
 from workbench.mechanics.instant import Instant
 from workbench.problems.friction_problem import GlobalFrictionProblem
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 
 class InstantProblem(NamedTuple):

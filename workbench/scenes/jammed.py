@@ -15,9 +15,9 @@ here is less, u_n >= mu u_t along some tangents, so that what is found wedged is
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.engine.lazy import sparse
 from workbench.mechanics.instant import Instant
+from workbench.support.arrays import Array
 
 FORGIVEN = 1e-3
 """Share of the fastest recovery that is asked for from which on a contact is in the way."""

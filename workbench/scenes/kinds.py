@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.assemble.local import local_block
-from workbench.errors import ModellingError
 from workbench.language.formulation import Formulation
 from workbench.language.hooks import given_axes
 from workbench.mechanics.core import Core
@@ -30,6 +28,8 @@ from workbench.scenes.single import (
     fill_cores,
     find_new,
 )
+from workbench.support.arrays import Array
+from workbench.support.errors import ModellingError
 
 WRONG = {
     COUPLED: "a hook changes the momentum b, which all contacts share",

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.engine.lazy import sparse
 from workbench.engine.stored import Stored, as_stored, stored
 from workbench.mechanics.instant import Instant
@@ -17,6 +16,7 @@ from workbench.scenes.blocks import Answer, Arrangement, SingleRowData, arrange,
 from workbench.scenes.kinds import ContactSizes, Group
 from workbench.scenes.rows import ContactRows
 from workbench.scenes.single import Outline
+from workbench.support.arrays import Array
 
 
 class Layout:

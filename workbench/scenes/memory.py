@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
+from workbench.support.arrays import Array
 
 NOTHING: tuple[Any, Array] = np.zeros(0, dtype=np.int64), np.zeros((0, 0))
 

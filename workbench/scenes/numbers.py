@@ -2,10 +2,10 @@
 
 from functools import lru_cache
 
-from workbench.arrays import Array
-from workbench.errors import ModellingError, WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.language.values import by_values
+from workbench.support.arrays import Array
+from workbench.support.errors import ModellingError, WorkbenchError
 
 SHARE = 2.0**-10
 """Relative change of an option by which its number is found."""

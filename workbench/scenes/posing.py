@@ -11,8 +11,7 @@ import numpy as np
 
 from workbench.algorithms.asking import solved_by
 from workbench.algorithms.base import Solver
-from workbench.arrays import Array
-from workbench.escalation import default_solver
+from workbench.algorithms.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.instant import Instant
 from workbench.problems.contact_blocks import ContactBlocks
@@ -27,6 +26,7 @@ from workbench.scenes.numbers import own_numbers
 from workbench.scenes.rows import measured
 from workbench.scenes.single import Given, Outline
 from workbench.step.stepper import normal_law
+from workbench.support.arrays import Array
 
 
 class Poser:

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, VECTOR, set_all
 from workbench.engine.scratch import scratch, scratch_indices
 from workbench.engine.stored import STORED, add_product, as_stored
 from workbench.mechanics.instant import Instant
 from workbench.problems.mass import MASS, NO_MASS, Mass, own_products, solve_mass
+from workbench.support.arrays import Array
 
 I64 = types.int64
 

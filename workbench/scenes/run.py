@@ -6,15 +6,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.engine.stored import add_product, as_stored
 from workbench.engine.timing import clock
-from workbench.errors import WorkbenchError
 from workbench.mechanics.instant import Places
 from workbench.problems.solution import Status
 from workbench.scenes.scene import Scene
 from workbench.scenes.stepper import Stepped
 from workbench.scenes.track import ContactsByBody, StepContacts, Track, by_body, in_a_row, stacked
+from workbench.support.arrays import Array
+from workbench.support.errors import WorkbenchError
 
 TOO_FAST = 1e6
 """Speed [m/s, rad/s] beyond which a run has exploded and ends."""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.mechanics.instant import Instant
 from workbench.mechanics.solids import Plane, Solid
+from workbench.support.arrays import Array
 
 if TYPE_CHECKING:
     from workbench.mechanics.case import Truth

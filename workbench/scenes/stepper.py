@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 from workbench.algorithms import find_solver
 from workbench.algorithms.asking import solved_from
 from workbench.algorithms.base import Solver
-from workbench.arrays import Array
-from workbench.errors import DataError
-from workbench.escalation import HOPELESS, Chain, in_steps
+from workbench.algorithms.escalation import HOPELESS, Chain, in_steps
 from workbench.language.formulation import Formulation
 from workbench.mechanics.instant import Instant
 from workbench.problems.contact_blocks import ContactBlocks
@@ -22,6 +20,8 @@ from workbench.scenes.memory import Memory
 from workbench.scenes.posing import Posed, Poser
 from workbench.scenes.scene import Scene
 from workbench.step.stepping import PASSES
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 
 class Stepped(NamedTuple):

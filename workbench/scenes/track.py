@@ -13,11 +13,11 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR
 from workbench.mechanics.instant import Places
 from workbench.problems.solution import Status
+from workbench.support.arrays import Array
 
 PAIRS = types.Array(types.int64, 2, "C")
 

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.errors import DataError
 from workbench.mechanics.case import Array, Case
 from workbench.mechanics.core import Core
 from workbench.mechanics.second_order import SecondOrder
 from workbench.sliding.system import SlidingSystem
+from workbench.support.errors import DataError
 
 CLOSED = 1e-9
 """Gap [m] and separating speed [m/s] up to which a contact counts as closed."""

@@ -23,13 +23,13 @@ from workbench.algorithms.base import Solver
 from workbench.assemble.assembly import carry_back, eliminate, stamp
 from workbench.assemble.find import compiled
 from workbench.assemble.plan import Work
-from workbench.errors import DataError
 from workbench.language.formulation import Formulation
 from workbench.matrices.linear_algebra.rank import dependent_rows
 from workbench.matrices.linear_algebra.rank import rank as numerical_rank
 from workbench.mechanics.contact import Array, _real
 from workbench.problems.classes import LCP
 from workbench.problems.solution import Solution, Status
+from workbench.support.errors import DataError
 
 
 def sliding_signs(v_t: Array) -> Array:

@@ -19,16 +19,14 @@ from numba import njit, types
 from numpy.typing import ArrayLike, NDArray
 
 from workbench.algorithms.base import Solver
+from workbench.algorithms.escalation import HOPELESS, Chain, in_steps
 from workbench.algorithms.paths import objection
-from workbench.arrays import Array
 from workbench.assemble.find import compiled
 from workbench.assemble.plan import WORK, Compiled
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.interpreted import python_of
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, copy_at, is_finite, set_all
 from workbench.engine.timing import clock
-from workbench.errors import DataError
-from workbench.escalation import HOPELESS, Chain, in_steps
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.core import CORE
@@ -51,6 +49,8 @@ from workbench.step.stepping import (
     turn_back,
 )
 from workbench.step.whole import is_compiled, posing_failure
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 SOLVED, INACCURATE = int(Status.SOLVED), int(Status.INACCURATE)
 NOT_BEGUN = -1

@@ -3,9 +3,7 @@
 import numpy as np
 
 from workbench.algorithms.base import Solver
-from workbench.arrays import Array
 from workbench.assemble.find import compiled
-from workbench.errors import DataError
 from workbench.language.formulation import Formulation
 from workbench.language.modelling import Declaration
 from workbench.mechanics.case import Case
@@ -16,6 +14,8 @@ from workbench.problems.solution import Solution, Status
 from workbench.step import stepping
 from workbench.step.stepper import Stepper
 from workbench.step.stepping import PASSES
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 SYSTEM_DATA = (
     "M", "f", "v", "J_b", "g", "r_b", "J_n", "phi", "r_n", "J_t", "r_t", "mu", "mu_s", "e", "eps_n", "eps_t", "eps_b",

@@ -12,16 +12,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from workbench.algorithms.base import Solver
+from workbench.algorithms.escalation import in_steps
 from workbench.assemble.find import compiled
 from workbench.engine.timing import clock
-from workbench.errors import DataError
-from workbench.escalation import in_steps
 from workbench.language.formulation import Formulation
 from workbench.step.local_steps import keeps_memory, past_of, recall_in_python
 from workbench.step.record import record
 from workbench.step.run import Run
 from workbench.step.stepper import Stepper
 from workbench.step.whole import loop_of
+from workbench.support.errors import DataError
 
 
 def onward(base: Run, formulation: Formulation, solver: Solver, starts: Sequence[int], steps: int) -> list[Run]:

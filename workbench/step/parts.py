@@ -14,13 +14,12 @@ import numpy as np
 from numba import types
 
 from workbench.algorithms.base import Solver
+from workbench.algorithms.escalation import of_kind
 from workbench.assemble.find import compiled
 from workbench.assemble.plan import WORK
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, copy_at, set_all
 from workbench.engine.timing import clock
-from workbench.errors import DataError
-from workbench.escalation import of_kind
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.core import CORE, Core
@@ -34,6 +33,7 @@ from workbench.step.scheme import MIDPOINT, SINCE, at_start
 from workbench.step.stepper import Stepper
 from workbench.step.stepping import FUNCTIONS, SETTINGS, TRACK
 from workbench.step.whole import is_compiled, run_whole
+from workbench.support.errors import DataError
 
 I64 = types.int64
 CUBE, COUNTS = types.Array(types.float64, 3, "C"), types.Array(types.int64, 3, "C")

@@ -9,10 +9,10 @@ from workbench.assemble.plan import Work
 from workbench.engine.compiling import kernel
 from workbench.engine.interpreted import python_of
 from workbench.engine.kernels import MATRIX, VECTOR, copy, copy_at
-from workbench.errors import DataError
 from workbench.mechanics.case import Case
 from workbench.mechanics.core import CORE, FILL_T, NORMAL_LAWS, Core
 from workbench.step.stepping import RunBuffer, discretise
+from workbench.support.errors import DataError
 
 MEMORY = 2e9
 """Largest size of the record of one run, in bytes."""

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from workbench.errors import DataError
 from workbench.judge import coulomb
 from workbench.mechanics.law import COULOMB
 from workbench.problems.classes import Array
 from workbench.step.record import MEMORY, RunRecord
 from workbench.step.run import Run
+from workbench.support.errors import DataError
 
 RESIDUALS = ("signorini", "cone", "dissipation", "natural_map", "law")
 """Residuals of a `coulomb.Verdict`, one per step."""

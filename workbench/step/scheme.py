@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import VECTOR
-from workbench.errors import DataError, UnknownNameError
 from workbench.mechanics.case import Case
 from workbench.mechanics.core import CORE, Core, sliding
+from workbench.support.errors import DataError, UnknownNameError
 
 MOREAU_JEAN, EXPLICIT, MIDPOINT = range(3)
 KINDS = {"symplectic": MOREAU_JEAN, "explicit": EXPLICIT, "moreau-jean": MOREAU_JEAN, "midpoint": MIDPOINT}

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from workbench.algorithms.base import Solver
-from workbench.errors import DataError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
@@ -14,6 +13,7 @@ from workbench.step.run import Course, Run
 from workbench.step.scheme import Scheme, find_scheme
 from workbench.step.stepping import PASSES
 from workbench.step.whole import run_whole
+from workbench.support.errors import DataError
 
 
 def whole_steps(duration: float, h: float) -> int:

@@ -8,10 +8,9 @@ import numpy as np
 
 from workbench.algorithms.asking import solved_by
 from workbench.algorithms.base import Solver
+from workbench.algorithms.escalation import Chain
 from workbench.assemble.plan import Compiled, Work
 from workbench.engine.interpreted import python_of
-from workbench.errors import DataError, UnknownNameError
-from workbench.escalation import Chain
 from workbench.language.estimate import normal_estimate
 from workbench.language.hooks import given_axes, never_again, remember_impulses
 from workbench.mechanics.case import Case
@@ -24,6 +23,7 @@ from workbench.step.record import width
 from workbench.step.run import make_problem
 from workbench.step.scheme import MIDPOINT, SYMPLECTIC, Scheme, at_start
 from workbench.step.stepping import Functions, RunBuffer, StepSettings
+from workbench.support.errors import DataError, UnknownNameError
 
 # The same functions, interpreted: passing a hook from Python to compiled code costs numba 0.1 ms, calling it does not.
 begin_step = python_of(stepping.begin_step)

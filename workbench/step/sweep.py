@@ -19,12 +19,11 @@ from numba import njit, types
 from numpy.typing import NDArray
 
 from workbench.algorithms.batch import Claims, compiled_solver, in_parts
+from workbench.algorithms.escalation import AUTO, HOPELESS, in_steps
 from workbench.assemble.find import compiled
 from workbench.assemble.plan import WORK
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, SOLVE_T, VECTOR, copy, is_finite, set_all
-from workbench.errors import DataError, UnknownNameError
-from workbench.escalation import AUTO, HOPELESS, in_steps
 from workbench.language.estimate import normal_estimate
 from workbench.language.formulation import Formulation
 from workbench.mechanics.contact import Array, ContactSystem, _real, normal_law_for
@@ -46,6 +45,7 @@ from workbench.step.stepping import (
 )
 from workbench.step.stepping import finish_pass as end_pass
 from workbench.step.stepping import pose as pose_problem
+from workbench.support.errors import DataError, UnknownNameError
 
 I64 = types.int64
 COUNTS = types.Array(types.int64, 2, "C")

@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 
 from workbench.algorithms.base import Solver
+from workbench.algorithms.escalation import HOPELESS, in_steps
 from workbench.algorithms.paths import objection
 from workbench.assemble.find import compiled
 from workbench.engine.timing import clock
-from workbench.errors import DataError
-from workbench.escalation import HOPELESS, in_steps
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.problems.solution import Solution, Status
@@ -19,6 +18,7 @@ from workbench.step.record import record
 from workbench.step.run import Course, Run
 from workbench.step.stepper import Stepper, end_step
 from workbench.step.stepping import Functions, StepSettings
+from workbench.support.errors import DataError
 
 
 def run_whole(case: Case, formulation: Formulation, solver: Solver, course: Course, progress: Any = None) -> Run:

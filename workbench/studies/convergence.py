@@ -19,7 +19,7 @@ from scipy.optimize import nnls
 from scipy.stats import f as fisher
 from scipy.stats import t as student
 
-from workbench.arrays import Array
+from workbench.support.arrays import Array
 
 ORDERS = np.linspace(0.25, 4.0, 151)
 """Orders that are tried for a model with a limit."""

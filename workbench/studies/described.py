@@ -4,8 +4,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.studies.design import side_by_side
+from workbench.support.errors import UnknownNameError, WorkbenchError
 
 KEYS = {
     "cases": (str, list), "formulations": (str, list), "solvers": (str, list), "metrics": (str, list),

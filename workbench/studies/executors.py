@@ -11,9 +11,9 @@ from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
 from workbench.comparison.jobs import processes
-from workbench.errors import WorkbenchError
-from workbench.signals import uninterrupted
 from workbench.studies.pools import THREADS, Pool
+from workbench.support.errors import WorkbenchError
+from workbench.support.signals import uninterrupted
 
 AHEAD = 3
 """Submitted units per worker."""

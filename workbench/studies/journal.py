@@ -17,8 +17,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import WorkbenchError
-from workbench.signals import uninterrupted
+from workbench.support.errors import WorkbenchError
+from workbench.support.signals import uninterrupted
 
 DIGITS = 16
 """Hexadecimal digits of a digest."""

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from workbench.errors import WorkbenchError
 from workbench.studies.pools import Pool
+from workbench.support.errors import WorkbenchError
 
 PATIENCE = 10
 """Seconds to wait for a scheduler to answer."""

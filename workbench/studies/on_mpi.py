@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from workbench.errors import WorkbenchError
 from workbench.studies.pools import THREADS, Pool
+from workbench.support.errors import WorkbenchError
 
 START = "mpiexec -n 3 python -m mpi4py.futures -m workbench study ..."
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import WorkbenchError
 from workbench.studies.executors import pool_of
 from workbench.studies.journal import Kept, in_use, read_journals
 from workbench.studies.study import Progress, Study
+from workbench.support.errors import WorkbenchError
 
 JOBS = ".jobs"
 """Folder within the study's for files of submitit: the tasks, and logs."""

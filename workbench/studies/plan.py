@@ -7,18 +7,18 @@ from itertools import product
 from typing import Any
 
 from workbench.algorithms.base import Solver
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
 from workbench.comparison.columns import RUNS
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Job, Settings
 from workbench.comparison.metric import Metric
-from workbench.errors import UnknownNameError
-from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
 from workbench.step.scheme import find_scheme
 from workbench.studies.sources import digest_of
+from workbench.support.errors import UnknownNameError
 
 SETTINGS = {"step": "s", "reference_step": "s", "duration": "s", "scheme": ""}
 """Run settings that a study may vary, with their units; in addition, `relax.NAME` is a compliance."""

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.algorithms.base import Solver
+from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
 from workbench.comparison.columns import CASE, RUNS, Column, framed
 from workbench.comparison.failure import failed
@@ -26,17 +27,16 @@ from workbench.comparison.metric import Metric, evaluate
 from workbench.comparison.metrics.position import position_error
 from workbench.comparison.metrics.velocity import velocity_error
 from workbench.comparison.reference import COARSER, FINEST
-from workbench.errors import DataError
-from workbench.escalation import default_solver
 from workbench.events.sampled import SampledMotion, sampled
 from workbench.events.simulation import EventRun, simulate_events
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
-from workbench.progress import ProgressCallback
 from workbench.step.run import Run
 from workbench.step.scheme import Scheme
 from workbench.step.simulation import simulate
 from workbench.studies.convergence import Bound, Order, bound, order
+from workbench.support.errors import DataError
+from workbench.support.progress import ProgressCallback
 
 SMOOTH, STICK_SLIP, IMPACTS = PHASES = "smooth", "stick-slip", "impacts"
 IMPACT = "touches down"

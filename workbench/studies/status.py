@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from workbench.errors import WorkbenchError
 from workbench.studies.journal import in_use, read_journals
 from workbench.studies.study import PLAN
+from workbench.support.errors import WorkbenchError
 
 RECENT = 300.0
 """Seconds over which the rate is averaged."""

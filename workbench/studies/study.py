@@ -15,8 +15,6 @@ from workbench.comparison.jobs import Job
 from workbench.comparison.metric import Metric
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
-from workbench.output import replaced
-from workbench.signals import uninterrupted
 from workbench.studies.executors import ATTEMPTS, done
 from workbench.studies.journal import Journal, Kept, read_journals
 from workbench.studies.long_table import LongTable
@@ -24,6 +22,8 @@ from workbench.studies.plan import Point
 from workbench.studies.pools import Pool
 from workbench.studies.sources import digest_of
 from workbench.studies.work import OtherVersionError, Unit, lost, packed, run_unit
+from workbench.support.output import replaced
+from workbench.support.signals import uninterrupted
 
 PLAN = "plan.parquet"
 """The file that lists the runs of a study."""

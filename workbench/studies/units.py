@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from workbench.errors import WorkbenchError
 from workbench.studies.executors import done, pool_of
 from workbench.studies.journal import Journal, Rows, read_journals
+from workbench.support.errors import WorkbenchError
 
 T = TypeVar("T")
 

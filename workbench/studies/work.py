@@ -12,10 +12,10 @@ from workbench.comparison.judged import judged
 from workbench.comparison.metric import Metric
 from workbench.comparison.rows import windows
 from workbench.engine.travel import Parcel
-from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.studies.plan import Point
 from workbench.studies.sources import digest_of
+from workbench.support.errors import WorkbenchError
 
 Records = list[tuple[str, list[dict[str, Any]]]]
 """Rows by the key of their run."""

@@ -16,12 +16,10 @@ from workbench.builtin.reports.text.check import to_text
 from workbench.diagnostics.check import check_matrix
 from workbench.engine.interpreted import interpreting
 from workbench.engine.timing import clock
-from workbench.errors import DataError, WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
-from workbench.progress import ProgressCallback
 from workbench.readers.files import ENDINGS, names_in, read_problem_file
 from workbench.readers.interval_matrix import IntervalMatrix
 from workbench.readers.matrix import Matrix, exact_doubles, matrix_of
@@ -29,6 +27,8 @@ from workbench.readers.npz import FileProblem
 from workbench.readers.numbers import exact_decimal
 from workbench.readers.problem import name_of, read_problem
 from workbench.sliding.state import State, coordinates
+from workbench.support.errors import DataError, WorkbenchError
+from workbench.support.progress import ProgressCallback
 from workbench.verbs.find import find_case, find_formulation
 from workbench.verbs.results import Result
 

@@ -14,16 +14,16 @@ from workbench.comparison.files import compare_problem
 from workbench.comparison.jobs import AUTO, Settings, reference_of
 from workbench.comparison.result import Comparison
 from workbench.comparison.scenes.compare import compare as compare_scene
-from workbench.errors import ModellingError, WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
-from workbench.output import page_path, provenance, replaced
 from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
-from workbench.progress import ProgressCallback
 from workbench.readers.files import ENDINGS, read_problem_file
 from workbench.step.scheme import Scheme, find_scheme
+from workbench.support.errors import ModellingError, WorkbenchError
+from workbench.support.output import page_path, provenance, replaced
+from workbench.support.progress import ProgressCallback
 from workbench.verbs.find import (
     find_case,
     find_formulation,

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.builtin.reports.text.convergence import sentences
-from workbench.errors import DataError
-from workbench.output import provenance, write_json
-from workbench.progress import ProgressCallback
 from workbench.step.scheme import KINDS, find_scheme
+from workbench.support.errors import DataError
+from workbench.support.output import provenance, write_json
+from workbench.support.progress import ProgressCallback
 from workbench.verbs.compare import must_differ, several
 from workbench.verbs.find import find_case, find_formulation, find_formulations
 from workbench.verbs.results import Result

@@ -10,10 +10,10 @@ from workbench.builtin.cases.hopper import Hopper
 from workbench.builtin.reports.text.discharge import sentences
 from workbench.comparison.scenes.discharge import Discharge
 from workbench.comparison.scenes.discharge import discharge as all_runs
-from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
-from workbench.output import provenance
-from workbench.progress import ProgressCallback
+from workbench.support.errors import WorkbenchError
+from workbench.support.output import provenance
+from workbench.support.progress import ProgressCallback
 from workbench.verbs.flow import ROUGHNESS, SEEDS, TOLERANCE, planned
 from workbench.verbs.results import Result
 

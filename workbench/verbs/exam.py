@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from workbench import __version__
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.text.exam import badges, sentences
-from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.exams.examine import Exam, examine
 from workbench.exams.experiments import EXPERIMENTS, VERSION
 from workbench.exams.plays import Play, played, plays, record_of
@@ -21,10 +20,11 @@ from workbench.exams.record import Record
 from workbench.exams.subject import ENGINES, EngineSubject, ExamSubject, FormulationSubject
 from workbench.exams.trial import Trial
 from workbench.language.formulation import Formulation
-from workbench.output import provenance, write_json
-from workbench.progress import ProgressCallback
 from workbench.studies.sources import digest_of
 from workbench.studies.units import kept_or_made
+from workbench.support.errors import UnknownNameError, WorkbenchError
+from workbench.support.output import provenance, write_json
+from workbench.support.progress import ProgressCallback
 from workbench.verbs.find import find_formulation
 from workbench.verbs.results import Result
 

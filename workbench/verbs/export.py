@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.errors import WorkbenchError
-from workbench.output import replaced, write_json
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
+from workbench.support.errors import WorkbenchError
+from workbench.support.output import replaced, write_json
 from workbench.verbs.results import Result
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from workbench.algorithms import find_solver as solver_by_name
 from workbench.algorithms.base import Solver
 from workbench.builtin.cases import CASES
 from workbench.builtin.formulations import FORMULATIONS, REGISTRIES
-from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.readers.numbers import parse_entry
+from workbench.support.errors import UnknownNameError, WorkbenchError
 
 
 def find_formulation(wanted: str | Formulation) -> Formulation:

@@ -12,10 +12,10 @@ import pandas as pd
 
 from workbench.builtin.reports.text.fit import sentences
 from workbench.comparison.columns import CASE, Column, framed
-from workbench.errors import DataError, WorkbenchError
 from workbench.mechanics.case import Case
-from workbench.output import provenance
-from workbench.progress import ProgressCallback
+from workbench.support.errors import DataError, WorkbenchError
+from workbench.support.output import provenance
+from workbench.support.progress import ProgressCallback
 from workbench.verbs.compare import must_differ, several
 from workbench.verbs.find import find_case, find_formulations
 from workbench.verbs.results import Result

@@ -13,14 +13,14 @@ from workbench.builtin.cases import SCENES
 from workbench.builtin.reports.text.flow import sentences
 from workbench.comparison.scenes.flow import Flow, MakeStepper
 from workbench.comparison.scenes.flow import flow as all_runs
-from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
-from workbench.output import provenance
-from workbench.progress import ProgressCallback
 from workbench.scenes.case import SceneCase
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.run import SteppingScheme
 from workbench.scenes.stepper import SceneStepper
+from workbench.support.errors import WorkbenchError
+from workbench.support.output import provenance
+from workbench.support.progress import ProgressCallback
 from workbench.verbs.find import find_formulations, find_solver
 from workbench.verbs.results import Result
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workbench.builtin.reports.text.follow import motions_in_words, sentences
-from workbench.errors import DataError
 from workbench.events.enclosure import Enclosure, enclose
 from workbench.events.simulation import EventRun, simulate_branches, simulate_events
 from workbench.events.twice import SECOND, Uncertainty, differences, simulate_twice
 from workbench.mechanics.case import Case
-from workbench.output import provenance
-from workbench.progress import ProgressCallback
+from workbench.support.errors import DataError
+from workbench.support.output import provenance
+from workbench.support.progress import ProgressCallback
 from workbench.verbs.find import find_case
 from workbench.verbs.results import Result
 

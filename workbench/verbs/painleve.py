@@ -20,12 +20,12 @@ from workbench.diagnostics.painleve_map import RegimeMap, axis, regime_map
 from workbench.diagnostics.proved_ranges import ProvedRanges
 from workbench.diagnostics.proved_ranges import of_case as proved_of_case
 from workbench.engine.timing import clock
-from workbench.errors import WorkbenchError
 from workbench.mechanics.case import Case
-from workbench.output import provenance
-from workbench.progress import ProgressCallback
 from workbench.readers.numbers import exact_number
 from workbench.sliding.state import State, coordinates
+from workbench.support.errors import WorkbenchError
+from workbench.support.output import provenance
+from workbench.support.progress import ProgressCallback
 from workbench.verbs.find import find_case
 from workbench.verbs.results import Result
 from workbench.verbs.states import state_of_run

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from workbench.errors import DataError
 from workbench.readers.files import ENDINGS, read_problem_file
 from workbench.readers.matrix import Matrix
 from workbench.readers.npz import FileProblem
 from workbench.readers.problem import read_problem
+from workbench.support.errors import DataError
 
 
 def read(path: str | Path) -> FileProblem | Matrix:

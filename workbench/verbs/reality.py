@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.builtin.reports.text.reality import sentences
-from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.relaxation import RIGID, Relaxation
-from workbench.output import provenance
-from workbench.progress import ProgressCallback
 from workbench.recorded.findings import Findings, findings
 from workbench.recorded.folder import Recordings, read_folder
 from workbench.recorded.kept import key_of, outcome_of, tried_as_text
@@ -25,6 +22,9 @@ from workbench.recorded.replay import replay, typical
 from workbench.recorded.throws import Subject, Thrower
 from workbench.recorded.trial import Outcome, RealityTrial
 from workbench.studies.units import kept_or_made
+from workbench.support.errors import WorkbenchError
+from workbench.support.output import provenance
+from workbench.support.progress import ProgressCallback
 from workbench.verbs.find import find_case, find_formulation, find_formulations, find_relaxation
 from workbench.verbs.results import Result
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.comparison.merging import Saved, merged
-from workbench.errors import DataError, WorkbenchError
+from workbench.support.errors import DataError, WorkbenchError
 from workbench.verbs.compare import Compared, several
 
 OF_ALL = ("python", "platform", "versions", "case", "scene", "rows", "parameters", "file", "problem", "known")

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.output import page_path, provenance, replaced, staged, write_json
+from workbench.support.output import page_path, provenance, replaced, staged, write_json
 
 if TYPE_CHECKING:
     import pandas as pd

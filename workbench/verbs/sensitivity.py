@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.builtin.reports.text.sensitivity import sampled_in_words, sentences
-from workbench.errors import DataError, WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
-from workbench.output import provenance
-from workbench.progress import ProgressCallback
+from workbench.support.errors import DataError, WorkbenchError
+from workbench.support.output import provenance
+from workbench.support.progress import ProgressCallback
 from workbench.verbs.compare import must_differ, several
 from workbench.verbs.find import find_case, find_formulation, find_formulations
 from workbench.verbs.results import Result

@@ -12,12 +12,12 @@ from workbench.assemble.plan import Compiled
 from workbench.builtin.cases import CASES
 from workbench.builtin.reports.text.check import in_lines
 from workbench.builtin.reports.text.problem import problem_text
-from workbench.errors import WorkbenchError
 from workbench.language.formulation import ContactSymbols, Formulation
 from workbench.language.notation import latex_page, text_page
 from workbench.mechanics.case import Case
 from workbench.sliding.system import SlidingSystem, pose_sliding
 from workbench.step.one_step import first_problem
+from workbench.support.errors import WorkbenchError
 from workbench.verbs.find import find_case, find_formulation
 from workbench.verbs.results import Result
 from workbench.verbs.scene import is_scene, scene

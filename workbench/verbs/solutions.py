@@ -12,11 +12,11 @@ from workbench.diagnostics.posed_problem import solutions_of, solutions_words, w
 from workbench.diagnostics.problem_check import LARGEST, in_rationals
 from workbench.engine.interpreted import interpreting
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, moment
-from workbench.errors import WorkbenchError
 from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.files import read_problem_file
 from workbench.readers.npz import FileProblem
+from workbench.support.errors import WorkbenchError
 from workbench.verbs.results import Result
 
 if TYPE_CHECKING:

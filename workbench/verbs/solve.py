@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.algorithms.escalation import default_solver
 from workbench.algorithms.tuning import Tuning
 from workbench.assemble.find import compiled
 from workbench.comparison.solving import solve_within
 from workbench.diagnostics.problem_check import in_rationals
 from workbench.diagnostics.proved_answer import ProvedAnswer, proved_impulses, proved_solution
 from workbench.engine.interpreted import interpreting
-from workbench.errors import WorkbenchError
-from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.matrices.solutions.existence import rational_friction
 from workbench.mechanics.contact import Array, ContactSystem
@@ -27,6 +26,7 @@ from workbench.readers.files import read_problem_file
 from workbench.readers.npz import FileProblem
 from workbench.sliding.system import SlidingSystem, solve_sliding
 from workbench.step.one_step import solve_system
+from workbench.support.errors import WorkbenchError
 from workbench.verbs.find import find_formulation, find_solver
 from workbench.verbs.results import Result
 

@@ -2,15 +2,15 @@
 
 import numpy as np
 
+from workbench.algorithms.escalation import default_solver
 from workbench.comparison.jobs import Settings
 from workbench.comparison.judged import of_reference
 from workbench.engine.timing import clock
-from workbench.errors import WorkbenchError
-from workbench.escalation import default_solver
 from workbench.mechanics.case import Case
-from workbench.progress import ProgressCallback
 from workbench.sliding.state import State, filled
 from workbench.step.simulation import simulate
+from workbench.support.errors import WorkbenchError
+from workbench.support.progress import ProgressCallback
 from workbench.verbs.find import find_formulation
 
 LOADED = 1e-9

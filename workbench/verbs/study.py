@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.comparison.columns import CASE
 from workbench.comparison.jobs import Settings
 from workbench.comparison.result import chosen_metrics
-from workbench.errors import WorkbenchError
 from workbench.mechanics.relaxation import Relaxation
-from workbench.output import provenance, write_json
 from workbench.step.scheme import find_scheme
 from workbench.studies.design import DesignAxis, Range, Sample, points, together, varied
 from workbench.studies.executors import pool_of
@@ -27,6 +25,8 @@ from workbench.studies.on_submitit import is_submitit, run_in_jobs, submitter_of
 from workbench.studies.plan import columns_of, plan
 from workbench.studies.study import Progress, Study
 from workbench.studies.tables import shown_columns
+from workbench.support.errors import WorkbenchError
+from workbench.support.output import provenance, write_json
 from workbench.verbs.compare import must_differ, several
 from workbench.verbs.find import find_case, find_formulation, find_formulations, find_relaxation, find_solver
 from workbench.verbs.results import Result

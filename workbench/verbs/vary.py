@@ -17,10 +17,10 @@ from workbench.diagnostics.proved_ranges import SHARE, ProvedRanges, of_case
 from workbench.diagnostics.solution_paths import SolutionPaths, curves
 from workbench.diagnostics.varied import Varied, of_pencil, of_sliding, of_step
 from workbench.engine.timing import OutOfTimeError, clock
-from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.matrices.paths.path import follow
 from workbench.mechanics.case import Case
+from workbench.support.errors import WorkbenchError
 from workbench.verbs.check import Answers, problem_of
 from workbench.verbs.find import find_case, find_formulation
 from workbench.verbs.painleve import exact_range, exact_value

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.arrays import Array
-from workbench.errors import WorkbenchError
 from workbench.judge.contacts import SYMPTOMS, Contacts, by_contact
 from workbench.judge.coulomb import Verdict, judge
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.answers import read_answer
 from workbench.readers.files import read_problem_file
+from workbench.support.arrays import Array
+from workbench.support.errors import WorkbenchError
 from workbench.verbs.results import Result
 from workbench.verbs.scene import is_model
 from workbench.verbs.verdict_log import JudgedLog, verdict_of_log

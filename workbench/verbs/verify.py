@@ -15,9 +15,9 @@ from workbench.certificates.limits import ORDER, SECONDS
 from workbench.certificates.outcomes import VERIFIED, Finding, RefusedError, outcome, sentences, text
 from workbench.certificates.problem import LARGE, Problem
 from workbench.certificates.verify import verify as verify_document
-from workbench.errors import WorkbenchError
 from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem
+from workbench.support.errors import WorkbenchError
 from workbench.verbs.results import Result
 
 if TYPE_CHECKING:

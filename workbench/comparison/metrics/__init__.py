@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from workbench.registry import Registry
+from workbench.support.registry import Registry
 
 
 def _is_metric(thing: Any) -> bool:

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.comparison.kinetic import kinetic
 from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metric import metric
 from workbench.mechanics.core import Core
 from workbench.step.run import Run
 from workbench.step.run_of_parts import RunOfParts
+from workbench.support.arrays import Array
 
 
 def _pieces(run: Run) -> Sequence[Run]:

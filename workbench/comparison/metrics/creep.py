@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.comparison.measured import MeasuredRun, closed
 from workbench.comparison.metric import metric
 from workbench.step.run import Run
+from workbench.support.arrays import Array
 
 
 def speed(run: Run) -> Array:

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array, evenly
+from workbench.algorithms.escalation import default_solver
 from workbench.comparison.kinetic import kick, kinetic
 from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metric import metric
-from workbench.escalation import default_solver
 from workbench.step.local_steps import LocalSteps, local_steps
 from workbench.step.run import Run
 from workbench.step.run_of_parts import RunOfParts
+from workbench.support.arrays import Array, evenly
 
 ANGLES = np.radians(np.arange(8) * 11.25)
 """Yaws of the scene: those of polygons of four or eight directions repeat after a right angle."""

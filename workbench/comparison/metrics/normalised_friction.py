@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.comparison.measured import Measured, friction, rms
 from workbench.comparison.metric import distance
+from workbench.support.arrays import Array
 
 SHARE = 0.1
 """Share of the RMS normal impulse that a contact must carry in either answer: the ratio diverges where p_n vanishes."""

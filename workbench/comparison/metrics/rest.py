@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.comparison.measured import MeasuredRun, angles, closed
 from workbench.comparison.metric import metric
 from workbench.comparison.metrics.creep import speed
 from workbench.step.run import Run
+from workbench.support.arrays import Array
 
 SLOW = 0.01
 """Share of the reference's fastest turn below which a body counts as no longer spinning."""

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.comparison.columns import LABELS, SCENE, Column
 from workbench.comparison.measured import angles, distances
 from workbench.comparison.metric import Metric, distance, metric
 from workbench.comparison.scenes.measured import MeasuredScene
 from workbench.scenes.track import Track
+from workbench.support.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from workbench.algorithms.base import Solver
+from workbench.algorithms.escalation import default_solver
 from workbench.comparison.beside import reaching
 from workbench.comparison.columns import DIAGNOSTICS, SCENE, TRAJECTORIES, framed, framed_runs
 from workbench.comparison.contacts import timeline
@@ -39,14 +40,13 @@ from workbench.comparison.scenes.runs import MakeStepper, SceneEngine, SceneRuns
 from workbench.comparison.scenes.single import ZeroGapScene, from_exact, from_own
 from workbench.comparison.shown import SceneShown
 from workbench.comparison.timeline import TIMELINE, first_contact
-from workbench.errors import DataError, WorkbenchError
-from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.problems.contact_blocks import ContactBlocks
-from workbench.progress import ProgressCallback
 from workbench.scenes.run import SteppingScheme
 from workbench.scenes.scene import Scene
 from workbench.scenes.track import Track
+from workbench.support.errors import DataError, WorkbenchError
+from workbench.support.progress import ProgressCallback
 
 FINER = 6
 """Times that the reference's step is smaller at least: the error of its own step is then a fifth of theirs."""

@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import fdtrc, stdtrit
 
-from workbench.arrays import Array
 from workbench.comparison.scenes.flow import Flow, MakeStepper, flow
-from workbench.errors import DataError
 from workbench.language.formulation import Formulation
-from workbench.progress import ProgressCallback
 from workbench.scenes.case import SceneCase
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
+from workbench.support.progress import ProgressCallback
 
 POWER = 0.4
 SURE = 0.95

@@ -11,21 +11,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from workbench.arrays import Array
 from workbench.comparison.failure import Failed
 from workbench.comparison.jobs import Report, run_jobs
 from workbench.comparison.scenes.flow_differences import differences
-from workbench.errors import DataError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Truth
 from workbench.mechanics.solids import Plane, Solid, slabs
-from workbench.progress import ProgressCallback
 from workbench.scenes.case import SceneCase
 from workbench.scenes.grains.measures import MEASURES, Watched, force_distribution, solid_fraction
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.run import SteppingScheme, run
 from workbench.scenes.track import Track
 from workbench.step.simulation import whole_steps
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
+from workbench.support.progress import ProgressCallback
 
 MakeStepper = Callable[[Grains, Formulation, float], SteppingScheme]
 BINS = np.append(np.arange(0.0, 6.0, 0.25), 6.0)

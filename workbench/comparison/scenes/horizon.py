@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.comparison.measured import distances
-from workbench.errors import WorkbenchError
 from workbench.scenes.track import Track
+from workbench.support.arrays import Array
+from workbench.support.errors import WorkbenchError
 
 PERTURBATION = 1e-7
 """How far the start is displaced to see what becomes of it [m]."""

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.comparison.columns import SCENE
 from workbench.comparison.measured import MeasuredSteps
 from workbench.scenes.track import Track
+from workbench.support.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array, evenly
 from workbench.engine.lazy import sparse
-from workbench.errors import WorkbenchError
 from workbench.mechanics.instant import Instant
 from workbench.problems.solution import Status
 from workbench.scenes.run import SteppingScheme
 from workbench.scenes.scene import Scene
 from workbench.scenes.stepper import Stepped
 from workbench.scenes.track import Track
+from workbench.support.arrays import Array, evenly
+from workbench.support.errors import WorkbenchError
 
 MOST = 40
 """Steps in a sample."""

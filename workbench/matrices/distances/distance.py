@@ -23,7 +23,6 @@ import numpy as np
 from flint import fmpq
 
 from workbench.engine.timing import OutOfTimeError, clock
-from workbench.errors import DataError
 from workbench.matrices.distances.distance_bounds import (
     LARGEST_BALLS,
     Diagonal,
@@ -41,6 +40,7 @@ from workbench.matrices.distances.singular_values import (
 )
 from workbench.matrices.linear_algebra.rationals import as_text, submatrix
 from workbench.readers.matrix import Matrix
+from workbench.support.errors import DataError
 
 SHARP = fmpq(1, 10**9)
 """Relative width below which an enclosure is not improved by another method."""

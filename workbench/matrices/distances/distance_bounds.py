@@ -15,12 +15,12 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.engine.timing import OutOfTimeError, clock, standing_still
 from workbench.matrices.distances.singular_values import least_of_rationals, root
 from workbench.matrices.linear_algebra.definiteness import proved_positive_definite, signs_of_form, symmetric_part
 from workbench.matrices.linear_algebra.rationals import exact
 from workbench.matrices.p_property.diagonal_stability import root_diagonal
+from workbench.support.arrays import Array
 
 LARGEST_BALLS = 40
 """Largest order of a rational matrix whose smallest singular value is enclosed, however small it is."""

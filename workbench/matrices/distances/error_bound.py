@@ -20,11 +20,11 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import clock
-from workbench.errors import DataError
 from workbench.matrices.distances.distance import Distance, Enclosure
 from workbench.matrices.distances.index_sets import LARGEST, least_singular_value, mixed
 from workbench.matrices.distances.singular_values import root, rounded_up
 from workbench.matrices.linear_algebra.rationals import exact
+from workbench.support.errors import DataError
 
 
 def alpha_2(M: fmpq_mat, distance: Distance, seconds: float = 5.0) -> Enclosure:

@@ -12,10 +12,10 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.engine.timing import OutOfTimeError, clock
 from workbench.matrices.distances.singular_values import direction, least_in_doubles, least_of_rationals, quotient
 from workbench.matrices.linear_algebra.rationals import nearest_double, submatrix
+from workbench.support.arrays import Array
 
 LARGEST = 14
 """Largest order for which all index sets are examined."""

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from workbench.arrays import Array
 from workbench.engine.timing import check_clock
 from workbench.matrices.linear_algebra.in_time import determinant, null_vector
 from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.support.arrays import Array
 
 SETTLED = 1e-12
 """Relative width of the bounds on lambda that suffices."""

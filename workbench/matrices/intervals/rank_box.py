@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from workbench.arrays import Array
 from workbench.engine.timing import clock
 from workbench.matrices.intervals.box_classes import regularity, singular_between
 from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.readers.interval_matrix import IntervalMatrix
+from workbench.support.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from workbench.arrays import Array
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, seconds_left
 from workbench.matrices.intervals.symmetric_lcp import extreme as symmetric_extreme
 from workbench.matrices.linear_algebra.confirmed_lp import Optimum, least_unknown, proof_of_bound
@@ -30,6 +29,7 @@ from workbench.matrices.linear_algebra.in_time import solution
 from workbench.matrices.linear_algebra.rationals import as_text
 from workbench.matrices.p_property.bounded import solution_on_face
 from workbench.readers.interval_matrix import IntervalMatrix
+from workbench.support.arrays import Array
 
 POSITIVE, ZERO, UNDETERMINED = "positive", "zero", "undetermined"
 LARGEST = 60

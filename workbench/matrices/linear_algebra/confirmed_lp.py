@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from workbench.arrays import Array
 from workbench.engine.lazy import optimize
 from workbench.engine.timing import OutOfTimeError, check_clock, clock
 from workbench.matrices.linear_algebra.exact_lp import Dictionary, least, made_feasible, solve_inequalities
 from workbench.matrices.linear_algebra.in_time import solution
 from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.support.arrays import Array
 
 ACTIVE = 1e-9
 """Size, relative to the largest, above which unknowns and multipliers count as positive."""

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from workbench.engine.lazy import linalg
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock
-from workbench.errors import DataError
 from workbench.matrices.linear_algebra.in_time import bits, elimination_seconds, solution
 from workbench.matrices.linear_algebra.rationals import as_text, exact, extend_from_schur, nearest_double, submatrix
 from workbench.readers.matrix import Matrix
+from workbench.support.errors import DataError
 
 ELIMINATED = 16
 """Largest order for which elimination comes first: its directions have short numbers."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from workbench.engine.lazy import linalg
-from workbench.errors import DataError
+from workbench.support.errors import DataError
 
 DEPENDENCE = 1e-12
 """Fraction of a row's length outside the span of other rows below which it counts as dependent on them."""

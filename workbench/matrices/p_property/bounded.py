@@ -28,12 +28,12 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, seconds_left
-from workbench.errors import DataError
 from workbench.matrices.linear_algebra.in_time import echelon, solution
 from workbench.matrices.linear_algebra.rationals import as_text, exact, extend_from_schur, submatrix, whole_rows
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.matrices.p_property.witness import PVerdict, schur_complement
 from workbench.problems.classes import Array
+from workbench.support.errors import DataError
 
 LARGEST_NATURAL = 12
 """Largest number of bounded unknowns for which the natural test is made: 2^12 determinants."""

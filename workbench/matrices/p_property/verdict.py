@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from workbench.engine.lazy import sparse
 from workbench.engine.timing import OutOfTimeError, clock
-from workbench.errors import DataError
 from workbench.matrices.linear_algebra.blocks import irreducible_blocks
 from workbench.matrices.linear_algebra.definiteness import (
     EXACT_SIZE,
@@ -29,6 +28,7 @@ from workbench.matrices.linear_algebra.rationals import nearest_double, submatri
 from workbench.matrices.p_property.large import by_walk_and_tree
 from workbench.matrices.p_property.minors import by_minors
 from workbench.matrices.p_property.witness import PVerdict, first_loss, not_p
+from workbench.support.errors import DataError
 
 BY_SIZE = 14
 """Largest order for which all minors are computed, by size: a tenth of a second, with a smallest witness."""

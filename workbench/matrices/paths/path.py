@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 from flint import fmpq, fmpz_poly
 
 from workbench.engine.timing import check_clock
-from workbench.errors import DataError
 from workbench.matrices.paths.local_solutions import Face, Point, Solutions, is_feasible, limit, solutions_at, support
 from workbench.matrices.paths.parametric import Basis, Parametric, bases
 from workbench.matrices.paths.roots import Root, irreducible_factors, real_roots
+from workbench.support.errors import DataError
 
 LARGEST = 8
 """Largest number of unknowns for which all 2^n index sets are followed."""

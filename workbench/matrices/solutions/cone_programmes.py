@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from workbench.arrays import Array
 from workbench.engine.lazy import cvxpy as cp
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
 from workbench.matrices.linear_algebra.in_time import echelon
 from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.matrices.solutions.friction_cones import RationalFriction, Vector
+from workbench.support.arrays import Array
 
 LENGTHS = (4, 12, 26, 52)
 """Bits to which a proposal is rounded, relative to its largest entry: the shortest valid one is taken."""

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from flint import fmpq_mat
 
-from workbench.arrays import Array
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError
 from workbench.matrices.linear_algebra.definiteness import proved_positive_definite
 from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double
@@ -24,6 +23,7 @@ from workbench.matrices.solutions.friction_cones import (
     shows_absence,
 )
 from workbench.matrices.solutions.solution_set import first_solution
+from workbench.support.arrays import Array
 
 LARGEST = 90
 """Largest number of rows of W for which existence is decided in rationals."""

@@ -7,9 +7,7 @@ with the rows H^T of every contact and then G^T in J, c = [w, b], F complementar
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.engine.lazy import sparse
-from workbench.errors import DataError
 from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.classes import is_symmetric
 from workbench.problems.contact_blocks import ContactBlocks
@@ -17,6 +15,8 @@ from workbench.problems.friction_problem import GlobalFrictionProblem
 from workbench.problems.global_problem import GlobalConeProblem, GlobalConicQP, GlobalCoulombNCP
 from workbench.problems.inertia import Inertia
 from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE, contact_by_contact
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 
 def applies(problem: GlobalConeProblem) -> str | None:

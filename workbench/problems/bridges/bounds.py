@@ -8,12 +8,12 @@ does the same in exact arithmetic.
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.problems.bridges.bridge import Bridge, Image
 from workbench.problems.bridges.free_unknowns import free
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.sets import NO_CONE, Sets
+from workbench.support.arrays import Array
 
 
 def applies(problem: MLCP | MixedNCP) -> str | None:

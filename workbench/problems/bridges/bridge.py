@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from workbench.arrays import Array
+from workbench.support.arrays import Array
 
 
 class Image(NamedTuple):

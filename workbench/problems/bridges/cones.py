@@ -8,11 +8,11 @@ from functools import partial
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.classes import ConicQP, CoulombNCP, is_symmetric
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, NO_CONE
+from workbench.support.arrays import Array
 
 NAMES = {
     ASSOCIATED: "a cone with associated flow is not one under Coulomb's law",

@@ -5,7 +5,6 @@ H = J^T in the rows of cones, G = J^T in those of free unknowns, f = b, [w, b] =
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.engine.lazy import sparse
 from workbench.problems.bridges.bodies import bilateral_impulses
 from workbench.problems.bridges.bridge import Bridge, Image, between
@@ -13,6 +12,7 @@ from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.friction_problem import GlobalFrictionProblem
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
 from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE, normals_first
+from workbench.support.arrays import Array
 
 
 def applies(p: ContactBlocks) -> str | None:

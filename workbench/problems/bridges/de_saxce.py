@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.problems.classes import ConicQP, CoulombNCP
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
 from workbench.problems.problem import Indices, Problem
 from workbench.problems.sets import ASSOCIATED, COULOMB
+from workbench.support.arrays import Array
 
 NAME = "Coulomb's law as a sequence of CCPs"
 

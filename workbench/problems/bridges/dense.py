@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from workbench.arrays import Array
-from workbench.errors import DataError
 from workbench.problems.bridges import cones, intervals
 from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.friction_problem import LARGEST_DENSE
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.sets import NO_CONE, Sets
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 
 def dense_matrix(p: ContactBlocks) -> Array:

@@ -5,13 +5,13 @@ The columns of J are eigenvectors of W times the square roots of the eigenvalues
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.engine.lazy import sparse
-from workbench.errors import DataError
 from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.classes import is_psd
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.mixed import MixedNCP
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 NOT_PSD = "W is not of the form J M^-1 J^T: it is not symmetric positive semidefinite"
 

@@ -1,10 +1,10 @@
 """Friction problems over (M, H) as problems over the matrix W = H^T M^-1 H, which is formed."""
 
-from workbench.errors import DataError
 from workbench.problems.bridges.bridge import Bridge, Image
 from workbench.problems.classes import ConicQP, CoulombNCP
 from workbench.problems.friction_problem import LARGEST_DENSE
 from workbench.problems.global_problem import GlobalConeProblem, GlobalConicQP, GlobalCoulombNCP
+from workbench.support.errors import DataError
 
 
 def applies(problem: GlobalConeProblem) -> str | None:

@@ -9,11 +9,11 @@ Source: Cottle, Pang & Stone 1992, section 1.5.
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.bridges.intervals import bounded
 from workbench.problems.classes import LCP, MLCP, Equations, equilibration
 from workbench.problems.mixed import MixedNCP
+from workbench.support.arrays import Array
 
 SINGULAR = 1e-13
 """Share of the largest singular value of the equilibrated M_ff below which the smallest one counts as round-off."""

@@ -9,9 +9,9 @@ have no finite set of generators; finitely many generate a pyramid (Anitescu & P
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.classes import LCP, ConeProblem, ConicQP, is_sparse
+from workbench.support.arrays import Array
 
 
 def applies(problem: ConeProblem) -> str | None:

@@ -6,11 +6,11 @@ A cone of one unknown is z >= 0, and a disc of one is |z| <= its radius.
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.sets import DISC, NO_CONE
+from workbench.support.arrays import Array
 
 
 def _round(problem: MixedNCP) -> NDArray[np.bool_]:

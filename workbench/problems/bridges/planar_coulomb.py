@@ -9,10 +9,10 @@ lambda is |u_t| if the contact slides. Contacts without friction have only n. So
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.bridges.generators import applies
 from workbench.problems.classes import LCP, CoulombNCP
+from workbench.support.arrays import Array
 
 
 def forward(problem: CoulombNCP) -> Image:

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
-from workbench.errors import DataError
 from workbench.mechanics.case import Truth
 from workbench.mechanics.parameters import quantity
 from workbench.scenes.case import SceneCase
 from workbench.scenes.grains.scene import MOST, Grains
 from workbench.scenes.grains.truths import balances, weight
 from workbench.scenes.track import Track
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 SIZES = (1e-9, 1e6)
 """Radii of grains [m]: from a molecule's to an asteroid's."""

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.engine.lazy import spatial
-from workbench.errors import DataError
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.run import Stepped, SteppingScheme
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 PRESSES = 1e-6
 """Impulse, beside the mean grain's weight times the step, from which on a contact presses."""

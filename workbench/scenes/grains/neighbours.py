@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.engine.lazy import spatial
-from workbench.errors import DataError
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 MOST_PAIRS = 60
 """Candidates a sphere, on average. Contacts of spheres that do not overlap are below 8 + 4 sqrt 3 = 14.9 a sphere,

@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.engine.lazy import sparse
-from workbench.errors import DataError
 from workbench.mechanics.instant import Instant, Places, instant
 from workbench.mechanics.solids import Plane, Solid
 from workbench.scenes.grains import contacts
 from workbench.scenes.grains.neighbours import close_pairs
 from workbench.scenes.grains.walls import Wall
 from workbench.scenes.scene import Scene
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 FASTEST = 1e6
 """Speed [m/s, rad/s] at the start, and gravity [m/s^2], at most."""

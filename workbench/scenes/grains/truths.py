@@ -11,10 +11,10 @@ can give is p_n (- phi)_+ / h each, from overlaps that are pushed apart.
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.mechanics.case import Truth
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.track import Track
+from workbench.support.arrays import Array
 
 ROUNDING = 1e-10
 """Of balances, beside the largest of what is balanced."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.mechanics.solids import GROUND, Plane, Point, Solid, cylinder
+from workbench.support.arrays import Array
 
 THIN = 0.01
 """Thickness of a rim that is drawn, beside its diameter."""

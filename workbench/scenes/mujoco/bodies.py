@@ -9,10 +9,10 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX
 from workbench.scenes.mujoco.package import mujoco
+from workbench.support.arrays import Array
 
 F64, I64, INT32 = types.float64, types.int64, types.Array(types.int32, 1, "C")
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
-from workbench.errors import DataError
 from workbench.scenes.mujoco.package import mujoco
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 SAME_TIME = 1e-9
 """Of a step: times of rows and of steps that differ by less are the same."""

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.engine.timing import clock
-from workbench.errors import DataError
 from workbench.mechanics.instant import Places
 from workbench.problems.solution import Status
 from workbench.scenes.mujoco.bodies import velocities
@@ -17,6 +15,8 @@ from workbench.scenes.mujoco.package import mujoco
 from workbench.scenes.mujoco.scene import MujocoScene
 from workbench.scenes.run import TrackRecorder
 from workbench.scenes.track import StepContacts, Track
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 CONES = "pyramidal", "elliptic"
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.engine.lazy import sparse
 from workbench.engine.stored import stored
 from workbench.scenes.mujoco.package import mujoco
+from workbench.support.arrays import Array
 
 Indices = NDArray[np.int32]
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
-from workbench.errors import DataError
 from workbench.readers.npz import read_arrays
 from workbench.readers.text import read_text
 from workbench.scenes.mujoco.model import warnings_of_mujoco
 from workbench.scenes.mujoco.package import mujoco
 from workbench.scenes.mujoco.rows import NO_FRICTION, pairs, with_occurrences
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 NAMES = ("qpos", "qvel", "ctrl", "act", "time")
 """Columns of a log; the first two must be there."""

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import MATRIX, VECTOR
 from workbench.scenes.mujoco.bodies import INT32, point_velocity
 from workbench.scenes.mujoco.package import mujoco
+from workbench.support.arrays import Array
 
 SAFETY = 2.0
 F64 = types.float64

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.errors import DataError
 from workbench.scenes.mujoco.package import mujoco
 from workbench.scenes.mujoco.settings import apply
+from workbench.support.errors import DataError
 
 LARGEST = 100_000_000
 """Bytes of a description; meshes are in files of their own."""

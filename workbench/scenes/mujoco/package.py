@@ -3,8 +3,8 @@
 from functools import cache
 from typing import Any
 
-from workbench.errors import DataError
-from workbench.signals import imported
+from workbench.support.errors import DataError
+from workbench.support.signals import imported
 
 OLDEST = (4, 0)
 """The first version of which all this is true: margins add up and are distances, and actuators have several inputs."""

@@ -11,11 +11,11 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR
 from workbench.engine.stored import STORED, Stored, add_product, as_sparse, as_stored
 from workbench.mechanics.instant import Places
+from workbench.support.arrays import Array
 
 EQUALITY, DRY_FRICTION, LIMIT_JOINT, LIMIT_TENDON = 0, (1, 2), 3, 4
 """MuJoCo's mjtConstraint."""

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.arrays import Array
-from workbench.errors import DataError
 from workbench.mechanics.instant import Instant
 from workbench.mechanics.solids import Plane, Solid
 from workbench.scenes.jammed import jammed
@@ -22,6 +20,8 @@ from workbench.scenes.mujoco.look_ahead import LookAhead
 from workbench.scenes.mujoco.model import load_model, warnings_of_mujoco
 from workbench.scenes.mujoco.package import mujoco
 from workbench.scenes.scene import Scene
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 
 class MujocoScene(Scene):

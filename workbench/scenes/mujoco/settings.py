@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.errors import DataError, UnknownNameError
 from workbench.scenes.mujoco.package import mujoco
+from workbench.support.errors import DataError, UnknownNameError
 
 KINDS = {
     "body": "bodies", "geom": "geoms", "joint": "joints", "site": "sites", "tendon": "tendons", "actuator": "actuators",

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Array
 from workbench.mechanics.solids import GROUND, Plane, Solid, ball, capsule, cuboid, cylinder, rotated
 from workbench.scenes.mujoco.bodies import Bodies
 from workbench.scenes.mujoco.package import mujoco
+from workbench.support.arrays import Array
 
 DIRECTIONS = 120
 """A mesh is shown by the hull of its points that reach farthest in so many directions; what touches is its hull."""

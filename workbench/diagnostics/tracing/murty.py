@@ -9,9 +9,9 @@ Source: K. G. Murty, Opsearch 11 (1974); CPS section 4.2. It ends on the solutio
 
 from flint import fmpq_mat
 
-from workbench.tracing.exchanges import exchanged, singular, start, unfinished
-from workbench.tracing.tableau import System, Vector
-from workbench.tracing.trace import Trace, listed, solved
+from workbench.diagnostics.tracing.exchanges import exchanged, singular, start, unfinished
+from workbench.diagnostics.tracing.tableau import System, Vector
+from workbench.diagnostics.tracing.trace import Trace, listed, solved
 
 
 def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:

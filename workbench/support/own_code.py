@@ -7,8 +7,8 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
-from workbench.errors import WorkbenchError
-from workbench.signals import EndedBySignal
+from workbench.support.errors import WorkbenchError
+from workbench.support.signals import EndedBySignal
 
 PREFIX = "workbench_own_"
 """Modules with this prefix come from files that no import finds: their objects are pickled by value."""

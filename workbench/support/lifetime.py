@@ -49,7 +49,7 @@ def _wait_for_parent() -> None:
 
 @cache
 def serve_forks() -> None:
-    """Start the server that forks this process's workers (`workbench.fork_server`), once.
+    """Start the server that forks this process's workers (`workbench.support.fork_server`), once.
 
     It is started from a permanent thread, since the server ends with the thread; others may belong to a notebook or a
     pool.

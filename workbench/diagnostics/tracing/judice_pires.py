@@ -11,9 +11,9 @@ P-matrix; otherwise it may cycle or meet a singular basis.
 from flint import fmpq_mat
 
 from workbench.algorithms.judice_pires import PATIENCE
-from workbench.tracing.exchanges import exchanged, singular, start, unfinished
-from workbench.tracing.tableau import System, Vector
-from workbench.tracing.trace import PivotStep, Trace, listed, solved
+from workbench.diagnostics.tracing.exchanges import exchanged, singular, start, unfinished
+from workbench.diagnostics.tracing.tableau import System, Vector
+from workbench.diagnostics.tracing.trace import PivotStep, Trace, listed, solved
 
 
 def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:

@@ -18,8 +18,8 @@ from collections.abc import Sequence
 
 from flint import fmpq, fmpq_mat
 
-from workbench.tracing.tableau import System, Tableau, Vector
-from workbench.tracing.trace import PivotStep, Ray, Trace, proves_no_solution, solved
+from workbench.diagnostics.tracing.tableau import System, Tableau, Vector
+from workbench.diagnostics.tracing.trace import PivotStep, Ray, Trace, proves_no_solution, solved
 
 TIES = ("lexicographic", "first")
 

@@ -6,7 +6,7 @@ compiling."""
 import os
 import signal
 
-from workbench.lifetime import PARENT, end_with, restore_path
+from workbench.support.lifetime import PARENT, end_with, restore_path
 
 _server = os.getpid()
 

@@ -16,9 +16,9 @@ from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from workbench.errors import UnknownNameError, WorkbenchError
-from workbench.own_code import is_python_file, load_file, reason_of
-from workbench.signals import EndedBySignal, imported
+from workbench.support.errors import UnknownNameError, WorkbenchError
+from workbench.support.own_code import is_python_file, load_file, reason_of
+from workbench.support.signals import EndedBySignal, imported
 
 
 class Registry(Sequence):

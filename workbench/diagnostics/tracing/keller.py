@@ -13,8 +13,8 @@ Source: E. L. Keller, Mathematical Programming 5 (1973); CPS section 4.3.
 
 from flint import fmpq, fmpq_mat
 
-from workbench.tracing.tableau import System, Vector
-from workbench.tracing.trace import PivotStep, Ray, Trace, listed, proves_no_solution, rows, solved
+from workbench.diagnostics.tracing.tableau import System, Vector
+from workbench.diagnostics.tracing.trace import PivotStep, Ray, Trace, listed, proves_no_solution, rows, solved
 
 
 def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:

@@ -5,8 +5,8 @@ In a complementary basis either w_i or z_i is basic; if the basic one is negativ
 
 from flint import fmpq
 
-from workbench.tracing.tableau import System
-from workbench.tracing.trace import PivotStep, Trace, listed
+from workbench.diagnostics.tracing.tableau import System
+from workbench.diagnostics.tracing.trace import PivotStep, Trace, listed
 
 
 def start(system: System) -> PivotStep:

@@ -24,7 +24,6 @@ from flint import fmpq, fmpq_mat
 from workbench.algorithms import ROUND_OFF, find_solver
 from workbench.algorithms.base import EXACT, Solver, begun
 from workbench.engine.timing import OutOfTimeError, clock
-from workbench.errors import DataError, WorkbenchError
 from workbench.matrices.linear_algebra.rationals import exact, nearest_double
 from workbench.matrices.solutions.equivalent_lcp import EquivalentLCP, equivalent_lcp
 from workbench.matrices.solutions.existence import LARGEST as LARGEST_FRICTION
@@ -34,6 +33,7 @@ from workbench.problems.bridges.dense import of_one_kind
 from workbench.problems.classes import LCP, MLCP, Array, ConeProblem, equilibration, is_sparse
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.solution import Solution, Status
+from workbench.support.errors import DataError, WorkbenchError
 
 THEN = {
     "LCP": ("proximal", "enumerate"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from workbench.tracing.tableau import System, Tableau, Vector
+from workbench.diagnostics.tracing.tableau import System, Tableau, Vector
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import WorkbenchError
-from workbench.signals import uninterrupted
+from workbench.support.errors import WorkbenchError
+from workbench.support.signals import uninterrupted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from flint import fmpq, fmpq_mat
 
 from workbench.algorithms.pgs import TOLERANCE
+from workbench.diagnostics.tracing.tableau import System, Vector
+from workbench.diagnostics.tracing.trace import GaussSeidelSweep, Trace, is_solution
 from workbench.matrices.linear_algebra.rationals import nearest_double
-from workbench.tracing.tableau import System, Vector
-from workbench.tracing.trace import GaussSeidelSweep, Trace, is_solution
 
 
 def trace(M: fmpq_mat, q: Vector, most: int, exact: bool = False) -> Trace:

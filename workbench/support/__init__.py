@@ -1,0 +1,1 @@
+"""Support for all rooms: errors, safe output, registries, own code, progress, signals, and lifetimes of processes."""
