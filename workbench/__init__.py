@@ -87,7 +87,7 @@ _PLACES = {
     "comparison.metric": ["distance", "metric"],
     "comparison.metrics": {"METRICS": "metrics"},
     "engine.compiling": ["kernel"],
-    "errors": ["DataError", "ModellingError", "UnknownNameError", "WorkbenchError"],
+    "support.errors": ["DataError", "ModellingError", "UnknownNameError", "WorkbenchError"],
     "language.formulation": ["ContactSymbols", "SlidingSymbols", "formulation"],
     "language.modelling": [
         "Hooks",

@@ -47,8 +47,8 @@ METHODS = {
 """Solvers by name: module and object within this package."""
 SOLVERS = Registry(
     "solver",
-    "workbench",
-    {"auto": "escalation.AUTO"} | {name: f"algorithms.{place}" for name, place in METHODS.items()},
+    "workbench.algorithms",
+    {"auto": "escalation.AUTO", **METHODS},
     _is_solver,
     _line,
     "workbench.solvers",
