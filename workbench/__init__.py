@@ -16,7 +16,7 @@ parameter. Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`,
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from workbench.support import __version__ as __version__
 
 if TYPE_CHECKING:
     from workbench.algorithms import SOLVERS as solvers

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
 
-from workbench import __version__
 from workbench.cli import (
     check,
     compare,
@@ -36,6 +35,7 @@ from workbench.cli import (
     verify,
 )
 from workbench.cli.parsing import Parser
+from workbench.support import __version__
 from workbench.support.errors import WorkbenchError
 from workbench.support.signals import ENDING, EndedBySignal
 

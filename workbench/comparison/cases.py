@@ -26,14 +26,14 @@ from workbench.algorithms import find_solver, is_quadratic_program
 from workbench.algorithms.base import Solver
 from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
-from workbench.comparison.columns import CASE, DIAGNOSTICS, ONWARD, TRAJECTORIES, framed, framed_runs
+from workbench.comparison.columns import CASE, DIAGNOSTICS, ONWARD, TRAJECTORIES, framed
 from workbench.comparison.contacts import event_rows, timeline
 from workbench.comparison.cost import repeated
 from workbench.comparison.curves import curves
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import CaseRuns, Job, Settings, is_slow
 from workbench.comparison.judged import judged
-from workbench.comparison.metric import Metric
+from workbench.comparison.metric import Metric, framed_runs
 from workbench.comparison.motion import Motion, motion
 from workbench.comparison.onward import onward_rows
 from workbench.comparison.reference import Reference

@@ -9,8 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workbench.comparison.metric import Metric
-
 CASE, PROBLEM, SCENE = frozenset({"case"}), frozenset({"problem"}), frozenset({"scene"})
 BOTH = CASE | PROBLEM
 STEPPED, ALL = CASE | SCENE, BOTH | SCENE
@@ -214,11 +212,6 @@ class About(dict[str, dict[str, str]]):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "About":
         return About(self)
-
-
-def framed_runs(rows: "Sequence[dict[str, Any]]", metrics: "Sequence[Metric]", about: frozenset[str]) -> "pd.DataFrame":
-    """The frame `runs`, the columns of the metrics behind the others."""
-    return framed(rows, [*RUNS, *(c for x in metrics for c in x.columns)], about)
 
 
 def framed(

@@ -18,15 +18,18 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from numbers import Real
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.comparison.columns import BOTH, RUNS, SHOWN, Column
+from workbench.comparison.columns import BOTH, RUNS, SHOWN, Column, framed
 from workbench.comparison.failure import failed
 from workbench.comparison.measured import PARTS, Measured
 from workbench.engine.travel import Travelling, found_elsewhere
 from workbench.support.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -148,3 +151,8 @@ def evaluate(metrics: Sequence[Metric], m: Measured) -> dict[str, Any]:
         except Exception as error:
             notes.append(f"{x.name}: {failed(error).reason}")
     return values | {"notes": "; ".join(notes)}
+
+
+def framed_runs(rows: Sequence[dict[str, Any]], metrics: Sequence[Metric], about: frozenset[str]) -> "pd.DataFrame":
+    """Return the frame `runs`, with the columns of the metrics behind the others."""
+    return framed(rows, [*RUNS, *(c for x in metrics for c in x.columns)], about)

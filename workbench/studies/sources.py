@@ -1,7 +1,6 @@
 """Digest of the code that makes a row: the workbench's sources, the libraries' versions, and user code."""
 
 import hashlib
-import inspect
 import sys
 from functools import cache, lru_cache
 from importlib.metadata import version
@@ -9,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import cloudpickle
-
-import workbench
 
 COMPUTING = ("numpy", "scipy", "numba", "clarabel", "cvxpy")
 """Libraries whose version may change a result."""
@@ -36,7 +33,7 @@ def digest_of(*things: Any) -> str:
 @cache
 def _workbench() -> str:
     """Digest of the workbench's sources, the bundled cases and formulations, and versions."""
-    root = Path(inspect.getfile(workbench)).parent
+    root = Path(__file__).parents[1]
     found = hashlib.sha256("".join(f"{name} {version(name)};" for name in COMPUTING).encode())
     for path in sorted({*root.rglob("*.py"), *(root / "builtin").glob("*/*.py")}):
         name = path.relative_to(root)

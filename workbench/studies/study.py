@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from workbench.comparison.columns import CASE, framed_runs
+from workbench.comparison.columns import CASE
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Job
-from workbench.comparison.metric import Metric
+from workbench.comparison.metric import Metric, framed_runs
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.studies.executors import ATTEMPTS, done

@@ -10,7 +10,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench import __version__
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.text.exam import badges, sentences
 from workbench.exams.examine import Exam, examine
@@ -22,6 +21,7 @@ from workbench.exams.trial import Trial
 from workbench.language.formulation import Formulation
 from workbench.studies.sources import digest_of
 from workbench.studies.units import kept_or_made
+from workbench.support import __version__
 from workbench.support.errors import UnknownNameError, WorkbenchError
 from workbench.support.output import provenance, write_json
 from workbench.support.progress import ProgressCallback

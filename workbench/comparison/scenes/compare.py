@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 from workbench.algorithms.base import Solver
 from workbench.algorithms.escalation import default_solver
 from workbench.comparison.beside import reaching
-from workbench.comparison.columns import DIAGNOSTICS, SCENE, TRAJECTORIES, framed, framed_runs
+from workbench.comparison.columns import DIAGNOSTICS, SCENE, TRAJECTORIES, framed
 from workbench.comparison.contacts import timeline
 from workbench.comparison.curves import curves
 from workbench.comparison.failure import Failed
 from workbench.comparison.in_turn import rows_in_turn
 from workbench.comparison.jobs import Job, Settings, run_jobs
-from workbench.comparison.metric import Metric, evaluate
+from workbench.comparison.metric import Metric, evaluate, framed_runs
 from workbench.comparison.motion import motion
 from workbench.comparison.result import Comparison, chosen_metrics, mathematics
 from workbench.comparison.rows import came_to, labels, of_run, window
