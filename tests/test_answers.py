@@ -9,7 +9,7 @@ from tests.problem_files import global_data
 from tests.test_tuning import chain, pressed
 from workbench.cli.main import main
 from workbench.problems.friction_problem import GlobalFrictionProblem
-from workbench.problems.sets import contact_by_contact
+from workbench.problems.sets import normals_first
 from workbench.readers.answers import ENDINGS, read_answer, write_answer
 from workbench.readers.files import read_problem_file, write_problem_file
 from workbench.support.errors import DataError
@@ -41,7 +41,7 @@ def test_fclibs_solution_is_one_of_the_problem_beside_it(tmp_path, hinges):
     assert np.array_equal(same.f, problem.f)
     with h5py.File(path) as file:
         s = {key: file[f"solution/{key}"][()] for key in file["solution"]}
-    order = contact_by_contact(3, 2)
+    order = np.argsort(normals_first(3, 2))
     assert np.array_equal(s["r"], answer.p[order])
     assert np.allclose(s["u"], (problem.H.T @ s["v"] + problem.w)[order], atol=1e-10)
     forces = problem.f + problem.H @ answer.p + (problem.G @ s["l"] if hinges else 0.0)

@@ -7,7 +7,6 @@ import pytest
 
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import EXACT
-from workbench.algorithms.cvxpy_conic import CvxpySolver
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.pages.comparison import render
@@ -166,7 +165,7 @@ def test_a_solver_that_raises_is_a_row(compared, monkeypatch):
     def broken(self, problem):
         raise FloatingPointError("the optimiser has lost its way")
 
-    monkeypatch.setattr(CvxpySolver, "solve", broken)
+    monkeypatch.setattr(type(find_solver("cvxpy:CLARABEL")), "solve", broken)
     c = compared(BY_NAME["ccp"], COULOMB)
     generic = c.runs[c.runs["solver"] == "cvxpy:CLARABEL"]
     assert len(generic)

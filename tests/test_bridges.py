@@ -6,7 +6,7 @@ import pytest
 from tests.block_problems import random_blocks
 from tests.test_global_problem import plates
 from workbench.algorithms import ROUND_OFF, find_solver
-from workbench.problems.bridges import BRIDGES, bodies, de_saxce
+from workbench.problems.bridges import BRIDGES, de_saxce
 from workbench.problems.bridges.dense import of_one_kind
 from workbench.problems.bridges.factored import factor
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP
@@ -15,6 +15,8 @@ from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, NO_CONE, Sets
 from workbench.support.errors import DataError
+
+(TO_BLOCKS,) = (bridge for bridge in BRIDGES if bridge.name == "contacts and bilateral rows as blocks")
 
 BY_NAME = {bridge.name: bridge for bridge in BRIDGES}
 SEEDS, ENOUGH = range(4), 1e-9
@@ -100,7 +102,7 @@ MADE = {
     ),
     "friction cones over (M, H)": (
         lambda rng, n: random_blocks(rng, ["coulomb"], n), lambda rng, n: random_blocks(rng, ["ccp"], n),
-        lambda rng, n: bodies.BRIDGE.forward(examples(n)["Coulomb over (M, H)"]).problem,
+        lambda rng, n: TO_BLOCKS.forward(examples(n)["Coulomb over (M, H)"]).problem,
     ),
     "L W R + N formed": (
         lambda rng, n: random_blocks(rng, ["coulomb", "ccp", "limit", "dry"], n),

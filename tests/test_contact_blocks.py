@@ -9,12 +9,6 @@ from scipy import sparse
 from benchmarks.packings import packing
 from tests.block_problems import FORMULATIONS, KINDS, cone, intervals, polygon, pose, random_blocks, tower
 from workbench.algorithms import contact_blocks, find_solver
-from workbench.algorithms.best import HEAD, last_iterate, show, watch
-from workbench.algorithms.block_newton import solve_island
-from workbench.algorithms.contact_blocks import ENOUGH
-from workbench.algorithms.coulomb_exact import CCP as CCP_EXACT
-from workbench.algorithms.coulomb_exact import COULOMB as COULOMB_EXACT
-from workbench.algorithms.few_blocks import MOST_INTERVALS
 from workbench.problems.bridges.dense import of_one_kind
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.friction_problem import GlobalFrictionProblem
@@ -114,7 +108,9 @@ def test_blocks_of_all_kinds_are_solved_together(spread):
         assert s.verified, s
 
 
-@pytest.mark.parametrize(("law", "solver"), [("coulomb", COULOMB_EXACT), ("ccp", CCP_EXACT)])
+@pytest.mark.parametrize(
+    ("law", "solver"), [("coulomb", find_solver("coulomb-exact")), ("ccp", find_solver("ccp-exact"))]
+)
 def test_many_cones_move_as_the_friction_problem_over_bodies_says(law, solver):
     """Impulses of redundant contacts differ; velocities, which are unique here, do not."""
     p = tower(20, FORMULATIONS[law](0.3), push=0.01)
@@ -124,16 +120,6 @@ def test_many_cones_move_as_the_friction_problem_over_bodies_says(law, solver):
     expected[order] = solver.solve((GlobalCoulombNCP if law == "coulomb" else GlobalConicQP)(data)).z
     assert p.residual(expected) < 1e-10
     np.testing.assert_allclose(p.velocities(x), p.velocities(expected), atol=1e-11)
-
-
-@pytest.mark.parametrize("name", ["polygon", "box"])
-def test_newtons_method_moves_bodies_as_pivoting_does(name):
-    p = tower(6, FORMULATIONS[name](0.5), push=0.02)
-    assert p.size <= MOST_INTERVALS
-    x, _, stages = solve_island(p, np.zeros(p.size), 1e-11, 500)
-    assert "Newton" in stages[-1]
-    assert p.residual(x) < 1e-10
-    np.testing.assert_allclose(p.velocities(x), p.velocities(SOLVER.solve(p).z), atol=1e-10)
 
 
 def test_the_answer_before_is_a_good_start():
@@ -163,14 +149,6 @@ def test_the_best_iterate_and_a_limit_of_steps_are_kept():
     rough = SOLVER.adjusted(1e-3, None).solve(p)
     assert 1e-11 < rough.residual <= 1e-3
     assert rough.iterations < SOLVER.solve(p).iterations
-    for floors in (30, 3):
-        p = tower(floors, FORMULATIONS["coulomb"](0.5), shake=0.05)
-        place = np.zeros(HEAD + p.size)
-        show(place)
-        with watch(p.size):
-            found = SOLVER.solve(p)
-            assert (last_iterate(place) == found.z).all()
-    show(np.zeros(HEAD))
 
 
 @pytest.mark.parametrize("law", ["coulomb", "ccp"])
@@ -266,7 +244,7 @@ def test_towers_of_redundant_contacts_are_solved(name, state):
     again = SOLVER.solve(p, s.z)
     assert again.residual <= s.residual
     # Where rounding leaves more than is asked for, which depends on the processor, the search is made anew.
-    if s.residual <= ENOUGH:
+    if s.residual <= 1e-11:
         assert again.iterations <= max(s.iterations // 2, 10)
 
 

@@ -5,15 +5,12 @@ import pytest
 from scipy import sparse
 
 from benchmarks.towers import tower_problem
-from workbench.algorithms.coulomb_exact import CCP, COULOMB, LARGEST_DENSE
-from workbench.algorithms.coulomb_newton import BlockProblem
-from workbench.algorithms.law_equations import law_equations
-from workbench.algorithms.stages import ENOUGH, solve_in_stages
+from workbench.algorithms import find_solver
 from workbench.judge.coulomb import judge
-from workbench.problems import sets
 from workbench.problems.classes import ConicQP, CoulombNCP
 from workbench.problems.solution import Status
 
+COULOMB, CCP = find_solver("coulomb-exact"), find_solver("ccp-exact")
 LAWS = [(COULOMB, CoulombNCP), (CCP, ConicQP)]
 
 
@@ -38,27 +35,6 @@ def tower(rng, floors, d=2, legs=4):
     return (W + W.T) / 2, J @ v
 
 
-@pytest.mark.parametrize("d", [1, 2, 5])
-@pytest.mark.parametrize("cone", [sets.COULOMB, sets.ASSOCIATED, sets.APART, sets.DISC])
-def test_the_derivatives_of_a_contact_are_those_of_its_gap(cone, d):
-    rng = np.random.default_rng(d)
-    m = 1 + d
-    modes = set()
-    for _ in range(60):
-        z, u, dz, du = rng.normal(size=(4, m))
-        # A disc's radius is an impulse: as large as those of y here.
-        mu = rng.uniform(0.1, 1.5) * (3.0 if cone == sets.DISC else 1.0)
-        gap, ahead, back, C, B = np.empty(m), np.empty(m), np.empty(m), np.empty((m, m)), np.empty((m, m))
-        law_equations(cone, z, u, mu, gap, C, B)
-        modes.add((bool(np.any(C)), bool(np.any(B))))
-        expected = C @ dz + B @ du
-        h, unused = 1e-6, np.empty((2, m, m))
-        law_equations(cone, z + h * dz, u + h * du, mu, ahead, *unused)
-        law_equations(cone, z - h * dz, u - h * du, mu, back, *unused)
-        np.testing.assert_allclose((ahead - back) / (2 * h), expected, atol=1e-7)
-    assert len(modes) > 1
-
-
 @pytest.mark.parametrize("d", [1, 2])
 @pytest.mark.parametrize(("solver", "problem"), LAWS)
 def test_towers_of_redundant_contacts_are_solved_to_round_off(solver, problem, d):
@@ -67,17 +43,16 @@ def test_towers_of_redundant_contacts_are_solved_to_round_off(solver, problem, d
         W, q = tower(rng, floors, d)
         r = 4 * floors
         assert np.linalg.matrix_rank(W) < W.shape[0]
-        assert floors < 40 or q.size > LARGEST_DENSE
         p = problem(W, q, np.full(r, mu), d)
         s = solver.solve(p)
         assert s.claimed is Status.SOLVED, s.stages
-        assert s.residual <= ENOUGH
+        assert s.residual <= 1e-11
         if problem is CoulombNCP:
             u = W @ s.z + q
             shape = (r, d)
             v = judge(s.z[:r], s.z[r:].reshape(shape), u[:r], u[r:].reshape(shape), p.mu, W, q)
-            assert max(v.signorini, v.natural_map) <= ENOUGH
-            assert v.cone <= ENOUGH * v.normaliser.max()
+            assert max(v.signorini, v.natural_map) <= 1e-11
+            assert v.cone <= 1e-11 * v.normaliser.max()
 
 
 @pytest.mark.parametrize(("solver", "problem"), LAWS)
@@ -115,28 +90,6 @@ def test_a_matrix_that_is_not_quite_symmetric_is_taken_as_it_is():
     assert s.residual <= 1e-12
 
 
-def test_the_order_of_the_contacts_is_undone():
-    rng = np.random.default_rng(8)
-    W, q = tower(rng, 9)
-    p = BlockProblem(W, q, np.full(36, 0.3), 2, False)
-    z = rng.normal(size=q.size)
-    contacts = p.begin(z)
-    np.testing.assert_allclose(p.plain(contacts), z, rtol=1e-14)
-    expected = CoulombNCP(W, q, np.full(36, 0.3)).residual(z)
-    assert p.residual(contacts) == pytest.approx(expected, rel=1e-9)
-
-
-def test_every_stage_reports_and_the_best_iterate_is_returned():
-    rng = np.random.default_rng(9)
-    W, q = tower(rng, 20)
-    assert q.size > LARGEST_DENSE
-    search = solve_in_stages(BlockProblem(W, q, np.full(80, 0.6), 2, False))
-    assert search.report
-    assert search.residual == search.problem.residual(search.z)
-    s = COULOMB.solve(CoulombNCP(W, q, np.full(80, 0.6)))
-    assert s.stages == tuple(search.report)
-
-
 def test_an_unsolvable_problem_is_not_called_solved():
     """One of many contacts approaches on a body that nothing can move."""
     rng = np.random.default_rng(10)
@@ -166,4 +119,4 @@ def test_high_towers_that_slide_or_tumble_are_solved(contacts, seed):
     """Proximal points do not go back to where a burst of Newton steps, which gained nothing, began."""
     found = COULOMB.solve(tower_problem(contacts, seed).coulomb())
     assert found.verified
-    assert found.residual <= ENOUGH * 10
+    assert found.residual <= 1e-10

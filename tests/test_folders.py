@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import workbench.algorithms
+from workbench import algorithms
 from workbench.algorithms import METHODS, ROUND_OFF, SOLVERS, find_solver, sphere_gradient, sphere_newton, spheres
 from workbench.algorithms.escalation import default_solver
 from workbench.builtin import cases, formulations
@@ -60,7 +60,7 @@ def test_every_case_in_the_folder_is_registered_and_the_other_way_round():
 def test_every_solver_in_the_folder_is_registered_and_the_other_way_round():
     # Parts of solvers for contacts of spheres have no names by themselves.
     parts = {id(x.SOLVER) for x in (spheres, sphere_gradient, sphere_newton)}
-    found = [thing for thing in objects(workbench.algorithms) if is_solver(thing) and id(thing) not in parts]
+    found = [thing for thing in objects(algorithms) if is_solver(thing) and id(thing) not in parts]
     assert {id(solver) for solver in found} == {id(solver) for solver in SOLVERS}, [s.name for s in found]
     assert len(found) == len(SOLVERS) == len(METHODS) + 1
 

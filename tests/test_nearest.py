@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 
+import workbench as wb
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.text.comparison import known_in_words
 from workbench.cli.main import main
 from workbench.comparison.files import compare_problem
 from workbench.comparison.nearest import MOST_MOVED, nearest, nearest_psd
-from workbench.comparison.solving import solve_problem
 from workbench.problems.classes import is_psd
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.readers.files import write_problem_file
@@ -56,7 +56,7 @@ def test_it_is_positive_semidefinite_whatever_the_masses(decades):
 
 def test_where_w_is_that_of_bodies_nothing_is_taken_in_its_place():
     assert nearest(given()) is None
-    assert solve_problem(given(), BY_NAME["box"]).moved is None
+    assert wb.solve(given(), BY_NAME["box"]).moved is None
 
 
 @pytest.mark.thorough
@@ -66,13 +66,13 @@ def test_what_hardly_moves_is_taken_and_reported(wrong):
     problem = given(**wrong)
     W = nearest_psd(problem.dense)
     near = FrictionProblem(W, problem.q, problem.mu, 2)
-    u, u_near = (p.dense @ solve_problem(p, COULOMB).impulses + p.q for p in (problem, near))
+    u, u_near = (p.dense @ wb.solve(p, COULOMB).p + p.q for p in (problem, near))
     apart = np.linalg.norm(u - u_near) / np.linalg.norm(problem.q)
     assert 0 < apart < MOST_MOVED
-    answer = solve_problem(problem, BY_NAME["stewart-trinkle"])
+    answer = wb.solve(problem, BY_NAME["stewart-trinkle"])
     assert answer.solution.verified
     assert answer.moved == pytest.approx(apart, rel=1e-3)
-    assert np.allclose(answer.velocities, W @ answer.impulses + problem.q, atol=1e-12)
+    assert np.allclose(answer.u, W @ answer.p + problem.q, atol=1e-12)
     c = compare_problem("p", problem, FORMULATIONS, COULOMB)
     assert set(c.runs[c.runs["verified"]]["label"]) == {f.label for f in FORMULATIONS}
     assert np.array_equal(c.problem.dense, W)
@@ -84,12 +84,12 @@ def test_what_hardly_moves_is_taken_and_reported(wrong):
 
 def test_exact_friction_and_a_symmetric_ccp_keep_the_given_w():
     for problem, name in ((given(skew=1e-6), "coulomb"), (given(least=1e-8), "ccp")):
-        answer = solve_problem(problem, BY_NAME[name])
+        answer = wb.solve(problem, BY_NAME[name])
         assert answer.moved is None
-        assert np.allclose(answer.velocities, problem.dense @ answer.impulses + problem.q, atol=1e-12)
+        assert np.allclose(answer.u, problem.dense @ answer.p + problem.q, atol=1e-12)
         assert answer.solution.verified
     # The CCP is a quadratic program, so that it needs a symmetric W.
-    assert solve_problem(given(skew=1e-6), BY_NAME["ccp"]).moved > 0
+    assert wb.solve(given(skew=1e-6), BY_NAME["ccp"]).moved > 0
 
 
 def test_what_moves_too_far_is_refused_with_the_number():
@@ -100,7 +100,7 @@ def test_what_moves_too_far_is_refused_with_the_number():
         with pytest.raises(
             DataError, match=rf"of the form J M\^-1 J\^T.*moves the exact velocity by {moved:.1e}.*0\.0001"
         ):
-            solve_problem(problem, BY_NAME[name])
+            wb.solve(problem, BY_NAME[name])
     c = compare_problem("p", problem, [BY_NAME["box"], BY_NAME["ccp"], COULOMB], COULOMB)
     assert c.runs[c.runs["verified"]]["label"].tolist() == ["coulomb"]
     assert np.array_equal(c.problem.dense, problem.dense)
@@ -112,7 +112,7 @@ def test_without_an_exact_solution_nobody_can_tell():
     # Pulled apart along the normal of a contact whose W is negative: no impulse makes it stop.
     problem = FrictionProblem(-np.eye(3), np.array([-1.0, 0.0, 0.0]), np.array([0.5]), 2)
     with pytest.raises(DataError, match="exact solution is not verified"):
-        solve_problem(problem, BY_NAME["box"])
+        wb.solve(problem, BY_NAME["box"])
 
 
 def test_solve_tells_it_in_its_rows_and_lines(tmp_path, capsys):

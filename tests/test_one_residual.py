@@ -9,8 +9,7 @@ from scipy import sparse
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP, equilibration
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.mixed import MixedNCP
-from workbench.problems.residual import bounded_residuals, relative
-from workbench.problems.residual import equilibration as units_of
+from workbench.problems.residual import bounded_residuals
 from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, NO_CONE, Sets
 
 FAR, FAR_SCALED, FAINT, FAINT_SCALED, QUIET = 1e5, 1e3, 1e-5, 1e-4, 1e-6
@@ -231,20 +230,15 @@ def test_a_batch_has_the_residuals_of_its_problems():
         ]
 
 
-def test_a_gap_that_nothing_measures_is_no_small_one():
-    assert relative(1.0, 2.0) == 0.5
-    assert relative(0.0, 0.0) == 0.0
-    for gap, scale in ((1.0, 0.0), (1.0, np.inf), (np.inf, 1.0), (0.0, np.inf), (np.inf, np.inf)):
-        assert relative(gap, scale) == np.inf
-
-
 @pytest.mark.parametrize("small", [0.0, 0.9e-12, 1.1e-12, 1e-6])
 def test_a_diagonal_entry_that_is_rounding_has_the_scale_of_what_it_meets(small):
-    """The kernel's units are those of `classes.equilibration`, on either side of what counts as rounding."""
-    M, units = np.array([[1.0, 1.0, 0.0], [-1.0, small, 0.0], [0.0, 0.0, 4.0]]), np.empty(3)
-    units_of(M, units)
-    assert units == pytest.approx(equilibration(M), rel=1e-15)
-    assert units == pytest.approx([1.0, small**-0.5 if small > 1e-12 else 1.0, 0.5])
+    """On either side of what counts as rounding; the residual has these units."""
+    M = np.array([[1.0, 1.0, 0.0], [-1.0, small, 0.0], [0.0, 0.0, 4.0]])
+    assert equilibration(M) == pytest.approx([1.0, small**-0.5 if small > 1e-12 else 1.0, 0.5])
+    D, q = np.array([1.0, small**-0.5 if small > 1e-12 else 1.0, 0.5]), np.array([-1.0, 0.3, -2.0])
+    z = np.array([0.2, 0.1, 0.3])
+    scaled = LCP(D[:, None] * M * D, D * q)
+    assert LCP(M, q).residual(z) == pytest.approx(scaled.residual(z / D), rel=1e-9)
 
 
 @pytest.mark.parametrize("bound", [np.inf, -np.inf])

@@ -8,11 +8,13 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from tests.block_problems import KINDS, random_blocks
-from workbench.problems.bridges import bodies, dense, formed, set_by_set
+from workbench.problems.bridges import BRIDGES
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP
 from workbench.problems.friction_problem import GlobalFrictionProblem
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
 from workbench.problems.sets import COULOMB
+
+OVER = {bridge.name: bridge for bridge in BRIDGES}
 
 
 def two_islands(rng, law):
@@ -43,7 +45,7 @@ def problems():
     )
     yield from (two_islands(rng, law) for law in (GlobalConicQP, GlobalCoulombNCP))
     yield from (random_blocks(rng, [name], count=4, bodies=3) for name in KINDS)
-    yield set_by_set.forward(CoulombNCP(W, q, mu)).problem
+    yield OVER["its sets one by one"].forward(CoulombNCP(W, q, mu)).problem
 
 
 def as_array(problem):
@@ -89,9 +91,9 @@ def test_a_problem_measures_the_same_over_bodies_over_W_and_as_blocks():
     rng = np.random.default_rng(3)
     for law in (GlobalConicQP, GlobalCoulombNCP):
         over_bodies = two_islands(rng, law)
-        over_W = formed.forward(over_bodies).problem
-        blocks = bodies.forward(over_bodies)
-        mixed = set_by_set.forward(over_W).problem
+        over_W = OVER["W formed"].forward(over_bodies).problem
+        blocks = OVER["contacts and bilateral rows as blocks"].forward(over_bodies)
+        mixed = OVER["its sets one by one"].forward(over_W).problem
         z = rng.normal(size=over_bodies.size)
         expected = over_bodies.residual(z)
         assert over_W.residual(z) == pytest.approx(expected, rel=1e-9)
@@ -100,4 +102,6 @@ def test_a_problem_measures_the_same_over_bodies_over_W_and_as_blocks():
         x = blocks.there(z)
         free = blocks.problem.block_residuals(x)[[1, 3]]
         np.testing.assert_allclose(free, over_bodies.block_residuals(z)[[1, 3]], rtol=1e-9)
-        assert dense.forward(blocks.problem).problem.residual(x) == pytest.approx(blocks.problem.residual(x), rel=1e-9)
+        assert OVER["L W R + N formed"].forward(blocks.problem).problem.residual(x) == pytest.approx(
+            blocks.problem.residual(x), rel=1e-9
+        )

@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from tests.lcps import assert_solved, h_plus, m_matrix, nonsymmetric_pd, p_not_pd, symmetric_pd
-from workbench.algorithms import enumeration, judice_pires, keller, murty, pgs
+from workbench.algorithms import find_solver
 from workbench.algorithms.base import kernel_arguments
-from workbench.algorithms.lemke import method as lemke
+from workbench.algorithms.enumeration import all_solutions
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.solution import Status
 from workbench.support.errors import DataError
 
-SOLVERS = {m.SOLVER.name: m.SOLVER for m in (lemke, murty, judice_pires, keller, pgs, enumeration)}
+NAMES = "lemke", "murty", "judice-pires", "keller", "pgs", "enumerate"
+SOLVERS = {name: find_solver(name) for name in NAMES}
 SAME = 1e-9
 
 
@@ -34,7 +35,7 @@ def test_solves_its_class_and_agrees_with_enumeration(family, name):
         problem = LCP(family(rng, n), rng.normal(size=n))
         solution = SOLVERS[name].solve(problem)
         assert_solved(solution)
-        (unique,) = enumeration.all_solutions(problem)
+        (unique,) = all_solutions(problem)
         np.testing.assert_allclose(solution.z, unique, rtol=SAME, atol=SAME * np.abs(unique).max())
 
 
@@ -97,7 +98,7 @@ def test_semidefinite_problems_without_a_solution_are_recognised(whole_numbers):
     for _ in range(1500):
         n = rng.integers(1, 7)
         problem = LCP(semidefinite(rng, n, whole_numbers), rng.integers(-2, 3, n))
-        if enumeration.all_solutions(problem):
+        if all_solutions(problem):
             assert_solved(SOLVERS["keller"].solve(problem))
             assert_solved(SOLVERS["lemke"].solve(problem))
         else:
@@ -181,11 +182,11 @@ def test_judice_pires_leaves_the_cycles_of_plain_block_exchanges():
 
 def test_enumeration_lists_every_solution():
     """M = -I, q = e: each unknown is 0 or 1. The rod of Painleve, a < 0 < b, is the scalar case."""
-    found = enumeration.all_solutions(LCP(-np.eye(3), np.ones(3)))
+    found = all_solutions(LCP(-np.eye(3), np.ones(3)))
     assert {tuple(z) for z in found} == {tuple(z) for z in np.ndindex(2, 2, 2)}
     box = MLCP([[-1.0]], [0.0], [-1.0], [1.0])
-    assert sorted(float(z[0]) for z in enumeration.all_solutions(box)) == [-1, 0, 1]
-    assert len(enumeration.all_solutions(LCP(np.eye(3), np.zeros(3)))) == 1, "eight bases, one point"
+    assert sorted(float(z[0]) for z in all_solutions(box)) == [-1, 0, 1]
+    assert len(all_solutions(LCP(np.eye(3), np.zeros(3)))) == 1, "eight bases, one point"
 
 
 @pytest.mark.parametrize("name", list(SOLVERS))
@@ -235,7 +236,7 @@ def test_refusals_give_their_reason(name, problem, reason):
     assert reason in solution.reason
     if name == "enumerate":
         with pytest.raises(DataError, match="n = 13"):
-            enumeration.all_solutions(problem)
+            all_solutions(problem)
 
 
 @pytest.mark.parametrize("name", list(SOLVERS))

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+import workbench as wb
 from workbench.assemble.find import compiled
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.comparison import posing
 from workbench.comparison.posing import needed_bytes, unknowns
-from workbench.comparison.solving import solve_problem
 from workbench.engine.lazy import sparse
 from workbench.problems.friction_problem import GlobalFrictionProblem
 from workbench.problems.sets import normals_first
@@ -46,32 +46,32 @@ def test_what_would_not_fit_is_refused_with_what_it_costs():
     with pytest.raises(
         DataError, match=r"stewart-trinkle makes 6000 unknowns of 1000 contacts.* 9\.72 GB.*at most 4 GB"
     ):
-        solve_problem(problem, BY_NAME["stewart-trinkle"])
+        wb.solve(problem, BY_NAME["stewart-trinkle"])
 
 
 @pytest.mark.parametrize("held", ["bodies", "W"])
 def test_without_friction_many_contacts_are_solved_sparse(held, monkeypatch):
     """As a CCP without friction, with the answer that the LCP over bodies has."""
     problem = beads(40) if held == "bodies" else beads(40).local
-    lcp = solve_problem(problem, BY_NAME["frictionless"])
+    lcp = wb.solve(problem, BY_NAME["frictionless"])
     monkeypatch.setattr(posing, "needed_bytes", lambda *size: np.inf)
-    answer = solve_problem(problem, BY_NAME["frictionless"])
+    answer = wb.solve(problem, BY_NAME["frictionless"])
     assert (lcp.solution.solver, answer.solution.solver) == ("lemke", "ccp-exact")
     assert answer.solution.verified
-    assert (answer.impulses[40:] == 0).all()
-    assert (answer.impulses[:40] > 0).any()
-    assert np.allclose(answer.impulses, lcp.impulses, atol=1e-9)
-    assert np.allclose(answer.velocities, lcp.velocities, atol=1e-9)
+    assert (answer.p[40:] == 0).all()
+    assert (answer.p[:40] > 0).any()
+    assert np.allclose(answer.p, lcp.p, atol=1e-9)
+    assert np.allclose(answer.u, lcp.u, atol=1e-9)
     with pytest.raises(DataError, match="dense matrices"):
-        solve_problem(problem, BY_NAME["box"])
+        wb.solve(problem, BY_NAME["box"])
 
 
 def test_thousands_of_contacts_without_friction():
     """More than could be held dense."""
     problem = beads(2500)
-    answer = solve_problem(problem, BY_NAME["frictionless"])
+    answer = wb.solve(problem, BY_NAME["frictionless"])
     assert answer.solution.verified
-    p_n, u_n = answer.impulses[:2500], answer.velocities[:2500]
+    p_n, u_n = answer.p[:2500], answer.u[:2500]
     assert p_n.min() > -1e-9
     assert u_n.min() > -1e-9
     assert np.abs(p_n * u_n).max() < 1e-11 * p_n.max()

@@ -8,17 +8,21 @@ import numpy as np
 import pytest
 
 from workbench.algorithms import find_solver
-from workbench.algorithms.base import EXACT, GENERIC
+from workbench.algorithms.base import EXACT
 from workbench.algorithms.escalation import default_solver
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.judge.coulomb import judge
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP
 from workbench.problems.mixed import MixedNCP
-from workbench.problems.residual import FAINT, FAINT_SCALED, FAR_SCALED, QUIET, ROUNDING
 from workbench.problems.sets import COULOMB, Sets
 from workbench.problems.solution import Solution, Status
 from workbench.step.one_step import pose
+
+GENERIC = 1e-6
+"""Tolerance of optimisation codes."""
+FAINT, FAINT_SCALED, FAR_SCALED, ROUNDING, QUIET = 1e-5, 1e-4, 1e3, 1e-13, 1e-6
+"""The weights of the formulary's definition."""
 
 LAWS = [(ConicQP, "ccp-exact"), (CoulombNCP, "coulomb-exact")]
 RESIDUALS = ("signorini", "cone", "dissipation", "natural_map", "law")

@@ -1,28 +1,14 @@
 """A few contacts in one go: contacts of different numbers of directions, redundant ones, warm starts."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
 from benchmarks import robots
 from tests.block_problems import random_blocks
-from workbench.algorithms.coulomb_exact import CCP
-from workbench.algorithms.gauss_seidel import sweeps_of_dense
-from workbench.algorithms.law_equations import interval_equations
-from workbench.algorithms.small_cones import (
-    ENOUGH,
-    NEWTON_FIRST,
-    ROUNDS,
-    SWEEPS,
-    UNDAMPED,
-    VERIFIED,
-    in_units,
-    newton_step,
-    solve_small,
-)
+from workbench.algorithms import find_solver
+from workbench.algorithms.base import EXACT
+from workbench.algorithms.small_cones import solve_small
 from workbench.problems.classes import ConicQP, CoulombNCP
-from workbench.problems.residual import Iterate, measure
 from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE, BlockSets, normals_first
 
 BOTH = pytest.mark.parametrize("associated", [False, True])
@@ -70,11 +56,11 @@ def test_redundant_corners_are_solved_to_the_problems_own_residual(associated):
             mu = rng.choice([0.0, 0.1, 0.5, 1.0], count)
             z, residual, _ = solved(W, q, mu, 3 * np.arange(count + 1), associated)
             problem, order = uniform(W, q, mu, 2, associated)
-            assert residual <= 10 * VERIFIED
+            assert residual <= EXACT
             assert problem.residual(z[order]) <= 1e-9
             if associated:
                 # Impulses of redundant contacts are not unique, velocities of a convex problem are.
-                u = W @ CCP.solve(problem).z[np.argsort(order)] + q
+                u = W @ find_solver("ccp-exact").solve(problem).z[np.argsort(order)] + q
                 np.testing.assert_allclose(W @ z + q, u, atol=1e-7 * abs(q).max())
 
 
@@ -89,7 +75,7 @@ def test_a_contact_with_fewer_directions_is_one_that_does_not_move_along_the_oth
         mu = rng.uniform(0.1, 1, 6)
         first = np.append(0, np.cumsum(1 + directions))
         z, residual, _ = solved(W[np.ix_(kept, kept)], q[kept], np.where(directions > 0, mu, 0.0), first, associated)
-        assert residual <= 10 * VERIFIED
+        assert residual <= EXACT
         problem, order = uniform(W * still * still[:, None], q * still, mu, 2, associated)
         padded = np.zeros(18)
         padded[kept] = z
@@ -135,7 +121,7 @@ def test_contacts_that_nothing_moves_leave_the_others_as_they_are(associated):
     first, cone, mu, lower, upper = sets(np.full(5, 0.4), np.array([0, 3, 6, 9, 12, 13]), associated)
     cone[4], mu[4], lower[12], upper[12] = NO_CONE, 0.0, -1.0, 1.0
     z, info = np.zeros(13), np.zeros(1, dtype=np.int64)
-    assert solve_small(held, given, BlockSets(first, cone, mu, lower, upper), z, z, info) <= VERIFIED
+    assert solve_small(held, given, BlockSets(first, cone, mu, lower, upper), z, z, info) <= 1e-10
     np.testing.assert_allclose((held @ z)[moves], W @ alone, atol=1e-8 * abs(q).max())
     assert not z[3:6].any()
     assert z[12] == 0.0
@@ -167,7 +153,7 @@ def test_intervals_of_many_rows_are_held_row_by_row():
             count = first.size - 1
             z, info = np.zeros(8), np.zeros(1, dtype=np.int64)
             law = np.full(count, NO_CONE), np.zeros(count), lower, upper
-            assert solve_small(W, q, BlockSets(first, *law), z, z, info) <= VERIFIED
+            assert solve_small(W, q, BlockSets(first, *law), z, z, info) <= 1e-10
             u = W @ z + q
             gap = z - np.clip(z - u / unit**2, lower, upper)
             assert abs(unit * gap).max() <= 1e-8
@@ -179,46 +165,17 @@ def test_intervals_of_many_rows_are_held_row_by_row():
     assert kinds == {"low", "high", "free"}
 
 
-def test_the_equations_of_intervals_are_the_projection_and_its_derivatives():
-    rng = np.random.default_rng(15)
-    lower, upper, (z, u) = np.full(12, -1.0), np.full(12, 1.0), 2 * rng.normal(size=(2, 12))
-    dz, du = 1e-6 * rng.normal(size=(2, 12))
-    gap, moved, C, B = np.empty(12), np.empty(12), np.empty((12, 12)), np.empty((12, 12))
-    sets = BlockSets(np.array([0, 12]), np.array([NO_CONE]), np.zeros(1), lower, upper)
-    interval_equations(sets, 0, z + dz, u + du, moved, C, B)
-    interval_equations(sets, 0, z, u, gap, C, B)
-    np.testing.assert_allclose(gap, z - np.clip(z - u, lower, upper), rtol=1e-14)
-    np.testing.assert_allclose(C @ dz + B @ du, moved - gap, atol=1e-14)
-    assert C.any()
-    assert B.any()
-
-
-def test_a_sweep_holds_every_row_of_an_interval_to_its_law_beside_those_before_it():
-    for seed in range(10):
-        W, q, lower, upper, unit = intervals(seed)
-        z = np.random.default_rng(seed).uniform(-2, 2, 8) / unit
-        # A row in which nothing moves stays as it is.
-        W[3], W[:, 3], q[3], z[3] = 0.0, 0.0, 0.0, 0.5 * lower[3]
-        law = np.array([0, 8]), np.array([NO_CONE]), np.zeros(1), lower, upper
-        sweeps_of_dense(W, q, BlockSets(*law), 1, z)
-        assert ((lower <= z) & (z <= upper)).all()
-        assert z[3] == 0.5 * lower[3]
-        u = (W @ z + q)[7]
-        assert z[7] == pytest.approx(np.clip(z[7] - u / W[7, 7], lower[7], upper[7]), rel=1e-9)
-
-
 @BOTH
 def test_contacts_that_are_not_redundant_take_sweeps_and_a_few_newton_steps(associated):
     rng = np.random.default_rng(12)
     for _ in range(10):
         W, q = faces(rng, 24, bodies=6)
         W, q, mu = W + np.eye(72), q - np.tile([1.0, 0, 0], 24), np.full(24, 0.5)
-        assert q.size > NEWTON_FIRST
         z, residual, steps = solved(W, q, mu, 3 * np.arange(25), associated)
         problem, order = uniform(W, q, mu, 2, associated)
         assert residual <= 1e-12
         assert problem.residual(z[order]) <= 1e-11
-        assert SWEEPS < steps <= SWEEPS + 4 * UNDAMPED
+        assert 5 < steps <= 40
 
 
 @BOTH
@@ -229,73 +186,8 @@ def test_a_few_contacts_take_newton_steps_alone(associated):
         W, q = faces(rng, 4)
         W, q, mu = W + np.eye(12), q - np.tile([1.0, 0, 0], 4), np.full(4, 0.5)
         _, residual, steps = solved(W, q, mu, 3 * np.arange(5), associated)
-        assert residual <= ENOUGH
-        assert steps <= UNDAMPED
-
-
-@BOTH
-def test_what_is_returned_is_the_residual_of_the_best_iterate(associated):
-    """A plate pinched from both sides, which cannot get away from either, has no answer; all methods have tried."""
-    rng = np.random.default_rng(13)
-    for _ in range(2):
-        W, q = faces(rng, 4, bodies=1)
-        pinch = np.vstack([np.eye(12), -np.eye(12)])
-        W, q = pinch @ W @ pinch.T, np.append(q, rng.normal(size=12)) - np.tile([1.0, 0, 0], 8)
-        mu, first = np.full(8, 0.6), 3 * np.arange(9)
-        z, residual, steps = solved(W, q, mu, first, associated)
-        D, W_D, q_D = np.empty(24), np.empty((24, 24)), np.empty(24)
-        given = sets(mu, first, associated)
-        unit = in_units(W, q, first, given[1], D, W_D, q_D)
-        x = z / D / unit
-        part = np.zeros(8, dtype=np.int64)
-        rows = Iterate(x, W_D @ x + q_D, q_D, q_D, abs(W_D) @ abs(x), np.diag(W_D).copy())
-        again = measure(given, part, part, rows, np.empty(8))
-        assert residual == pytest.approx(again, rel=0.05)
-        assert residual > VERIFIED
-        assert steps > SWEEPS + UNDAMPED + ROUNDS
-        # Who begins there comes to nothing worse.
-        assert solved(W, q, mu, first, associated, z)[1] <= 1.05 * residual
-
-
-def test_newtons_step_is_that_of_the_linear_equations():
-    """Whatever some rows give outright, and others all but so."""
-    rng = np.random.default_rng(14)
-    first = np.array([0, 1, 4, 8, 10])
-    for eps in (0.0, 0.1):
-        for _ in range(10):
-            W, gap, step = rng.normal(size=(10, 10)), rng.normal(size=10), np.empty(10)
-            C, B = np.zeros((2, 10, 10))
-            flat_C, flat_B = np.zeros((2, 4, 16))
-            for i, (a, b) in enumerate(pairwise(first)):
-                own_C, own_B = rng.normal(size=(2, b - a, b - a))
-                for row in range(b - a):
-                    kind = rng.integers(4)
-                    if kind % 2:
-                        own_C[row] = np.eye(b - a)[row]
-                    if kind >= 2:
-                        own_B[row] = 0.0
-                C[a:b, a:b], B[a:b, a:b] = own_C, own_B
-                flat_C[i, : own_C.size], flat_B[i, : own_B.size] = own_C.ravel(), own_B.ravel()
-            A = C + B @ (W + eps * np.eye(10))
-            assert newton_step(W, first, gap, flat_C, flat_B, eps, np.empty(100), step) == (
-                np.linalg.matrix_rank(A) == 10
-            )
-            if np.linalg.matrix_rank(A) == 10:
-                np.testing.assert_allclose(A @ step, -gap, atol=1e-9 * abs(step).max())
-    nothing = np.zeros_like(flat_C)
-    assert not newton_step(W, first, gap, nothing, nothing, 0.0, np.empty(100), step)
-
-
-@BOTH
-def test_a_sweep_holds_every_contact_to_its_law_beside_those_before_it(associated):
-    rng = np.random.default_rng(7)
-    W, q = faces(rng, 8)
-    W, mu, first = W + np.eye(24), np.full(8, 0.5), 3 * np.arange(9)
-    z = rng.normal(size=24)
-    sweeps_of_dense(W, q, sets(mu, first, associated), 1, z)
-    # The last contact was solved with all others as they are now.
-    one, _ = uniform(W[21:, 21:], (W @ z + q - W[:, 21:] @ z[21:])[21:], mu[7:], 2, associated)
-    assert one.residual(z[21:]) <= 1e-12
+        assert residual <= 1e-12
+        assert steps <= 8
 
 
 def test_limits_boxes_and_bilateral_rows_beside_cones_of_both_laws():
@@ -305,7 +197,7 @@ def test_limits_boxes_and_bilateral_rows_beside_cones_of_both_laws():
         W = np.column_stack([p.moved(e) for e in np.eye(p.size)])
         z, info = np.zeros(p.size), np.zeros(1, dtype=np.int64)
         residual = solve_small(W, p.free[1], BlockSets(p.unknown, p.cone, p.mu, p.lower, p.upper), z, z, info)
-        assert residual <= 10 * VERIFIED
+        assert residual <= EXACT
         assert p.residual(z) <= 1e-9
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import workbench as wb
 from tests import siconos_text as text
 from workbench.algorithms import find_solver
 from workbench.builtin.cases import CASES
@@ -16,14 +17,7 @@ from workbench.builtin.formulations import FORMULATIONS
 from workbench.cli.main import main
 from workbench.comparison.posing import contact_system
 from workbench.comparison.profiles import performance_profile, performance_ratios, shifted_geometric_mean, success_rates
-from workbench.comparison.solving import (
-    COLUMNS,
-    cost_table,
-    exported_step,
-    profile,
-    solve_problem,
-    summary,
-)
+from workbench.comparison.solving import COLUMNS, cost_table, exported_step, profile, summary
 from workbench.problems.bridges import cones_over_bodies
 from workbench.problems.classes import LCP, CoulombNCP
 from workbench.problems.examples import examples
@@ -59,9 +53,9 @@ def redundant(rng, r=5, d=2, n=7):
     ],
 )
 def test_one_contact_in_closed_form(q, p):
-    answer = solve_problem(one_contact(q), COULOMB)
+    answer = wb.solve(one_contact(q), COULOMB)
     assert answer.solution.verified
-    assert answer.impulses == pytest.approx(p, abs=1e-12)
+    assert answer.p == pytest.approx(p, abs=1e-12)
 
 
 @pytest.mark.parametrize("d", [1, 2])
@@ -84,12 +78,12 @@ def test_w_that_no_bodies_have_is_refused_by_all_but_cones(change):
         W[0, 1] *= 3
     problem = FrictionProblem(W, rng.normal(size=15), np.full(5, 0.3), 2)
     with pytest.raises(DataError, match=r"of the form J M\^-1 J\^T.*coulomb, and ccp"):
-        solve_problem(problem, BY_NAME["stewart-trinkle"])
+        wb.solve(problem, BY_NAME["stewart-trinkle"])
     assert isinstance(problem.coulomb(), CoulombNCP)
     assert np.array_equal(problem.coulomb().M, W)
     if change == "not symmetric":
         with pytest.raises(DataError, match="asymmetry"):
-            solve_problem(problem, BY_NAME["ccp"])
+            wb.solve(problem, BY_NAME["ccp"])
 
 
 def test_the_way_through_bodies_agrees_with_the_problem_classes():
@@ -98,11 +92,11 @@ def test_the_way_through_bodies_agrees_with_the_problem_classes():
     for name in ("coulomb", "ccp"):
         for d in (1, 2):
             problem = redundant(rng, r=3, d=d, n=12)
-            answer = solve_problem(problem, BY_NAME[name])
+            answer = wb.solve(problem, BY_NAME[name])
             contact, solution = solve_system(BY_NAME[name], contact_system(problem), find_solver(f"{name}-exact"))
             assert answer.solution.verified
             assert solution.verified
-            u, u_bodies = (problem.dense @ p for p in (answer.impulses, np.r_[contact.p_n, contact.p_t]))
+            u, u_bodies = (problem.dense @ p for p in (answer.p, np.r_[contact.p_n, contact.p_t]))
             assert np.allclose(u, u_bodies, atol=1e-9)
 
 
@@ -114,20 +108,20 @@ def test_formulations_over_a_file_are_those_of_the_system_it_came_from(systems, 
     problem = FrictionProblem(0.5 * (W + W.T), q, system.mu, d)
     for name, solver in (("stewart-trinkle", "lemke"), ("box", "judice-pires"), ("frictionless", "lemke")):
         contact, solution = solve_system(BY_NAME[name], system, find_solver(solver))
-        answer = solve_problem(problem, BY_NAME[name])
+        answer = wb.solve(problem, BY_NAME[name])
         assert solution.verified
         assert answer.solution.verified, name
-        assert np.allclose(answer.impulses[:r], contact.p_n, atol=1e-9), name
-        assert np.allclose(answer.impulses[r:], contact.p_t, atol=1e-9), name
+        assert np.allclose(answer.p[:r], contact.p_n, atol=1e-9), name
+        assert np.allclose(answer.p[r:], contact.p_t, atol=1e-9), name
 
 
 def test_in_one_plane_the_polygon_is_the_cone():
     """With one tangent Stewart and Trinkle's polygon is exact: all formulations of the law agree."""
     problem = redundant(np.random.default_rng(5), r=4, d=1, n=8)
-    exact = solve_problem(problem, COULOMB)
-    polygon = solve_problem(problem, BY_NAME["stewart-trinkle"])
-    assert problem.coulomb().residual(polygon.impulses) < 1e-12
-    assert np.allclose(problem.dense @ polygon.impulses, problem.dense @ exact.impulses, atol=1e-9)
+    exact = wb.solve(problem, COULOMB)
+    polygon = wb.solve(problem, BY_NAME["stewart-trinkle"])
+    assert problem.coulomb().residual(polygon.p) < 1e-12
+    assert np.allclose(problem.dense @ polygon.p, problem.dense @ exact.p, atol=1e-9)
 
 
 def test_unscaled_residual_depends_on_the_units_and_the_scaled_one_does_not():
@@ -357,9 +351,9 @@ def test_order_of_a_local_file(tmp_path, capsys):
     """A problem whose contacts differ, so that a wrong order gives other contacts the impulses."""
     W, q, mu = np.diag([1.0, 2.0, 2.0, 4.0, 8.0, 8.0]), np.array([-1.0, 0, 0, -8.0, 0.8, 0]), np.array([0.1, 0.5])
     (tmp_path / "p.dat").write_text(text.local(W, q, mu, 3, text.columns))
-    answer = solve_problem(read_problem_file(tmp_path / "p.dat"), COULOMB)
+    answer = wb.solve(read_problem_file(tmp_path / "p.dat"), COULOMB)
     by_contact = np.zeros(6)
-    by_contact[normals_first(2, 2)] = answer.impulses
+    by_contact[normals_first(2, 2)] = answer.p
     assert by_contact == pytest.approx([1.0, 0, 0, 2.0, -0.1, 0], abs=1e-12)
 
 

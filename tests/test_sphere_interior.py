@@ -1,4 +1,4 @@
-"""Interior points for packings: the algebra of cones, answers of the exact solver, contacts without friction."""
+"""Interior points for packings: answers of the exact solver, contacts without friction."""
 
 from dataclasses import replace
 
@@ -6,48 +6,18 @@ import numpy as np
 import pytest
 
 from benchmarks.packings import STATES, packing
-from workbench.algorithms import dissection, find_solver
-from workbench.algorithms.sphere_interior import SOLVER, Scaling, depth, longest, product, quotient
+from workbench.algorithms import find_solver
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.problems.solution import Status
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.grains.walls import Flat
 from workbench.scenes.posing import Poser
 
-
-def inside(rng, count=50):
-    x = rng.normal(size=(count, 3))
-    x[:, 0] = np.linalg.norm(x[:, 1:], axis=1) * (1.0 + 10.0 ** rng.uniform(-3, 1, count))
-    return x
-
-
-def test_scaling_takes_both_sides_to_one_point():
-    rng = np.random.default_rng(0)
-    p, s, x = inside(rng), inside(rng), rng.normal(size=(50, 3))
-    W = Scaling(p, s)
-    np.testing.assert_allclose(W.times(p), W.divided(s), rtol=1e-8, atol=1e-8)
-    np.testing.assert_allclose(W.times(W.divided(x)), x, rtol=1e-8, atol=1e-8)
-    np.testing.assert_allclose(np.einsum("iab,ib->ia", W.inverse_square, W.times(W.times(x))), x, rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(product(p, quotient(p, x)), x, rtol=1e-8, atol=1e-8)
-
-
-def test_the_longest_step_ends_on_the_cone():
-    rng = np.random.default_rng(1)
-    ended = 0
-    for _ in range(100):
-        x, step = inside(rng, 1), rng.normal(size=(1, 3))
-        length = longest(x, 10 * step)
-        assert (depth(x + 0.999 * length * 10 * step) > 0).all()
-        if length < 1:
-            ended += 1
-            beyond = x + 1.001 * length * 10 * step
-            assert depth(beyond)[0] < 0 or beyond[0, 0] < 0
-    assert ended > 50
+SOLVER = find_solver("interior-point")
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_packings_move_as_the_exact_solver_says(state, monkeypatch):
-    monkeypatch.setattr(dissection, "FEW", 10)
+def test_packings_move_as_the_exact_solver_says(state):
     p = packing(90, state, "ccp").blocks
     found = SOLVER.solve(p)
     assert found.claimed is Status.SOLVED
@@ -78,13 +48,6 @@ def test_what_is_no_ccp_is_refused_and_an_answer_is_left_as_it_is():
     few = replace(SOLVER, most=4).solve(p)
     assert few.iterations == 4
     assert few.claimed is Status.ITERATION_LIMIT
-
-
-def test_a_way_through_the_apex_ends_there():
-    rng = np.random.default_rng(2)
-    for _ in range(100):
-        x, k = inside(rng, 1), rng.uniform(1, 10)
-        np.testing.assert_allclose(longest(x, -k * x), 1.0 / k, rtol=1e-6)
 
 
 @pytest.mark.filterwarnings("error")

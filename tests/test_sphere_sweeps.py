@@ -7,7 +7,7 @@ import pytest
 
 from workbench.algorithms import find_solver
 from workbench.algorithms.in_turn import InTurn
-from workbench.algorithms.spheres import SOLVER, SpherePacking
+from workbench.algorithms.spheres import SOLVER
 from workbench.builtin.cases import SCENES
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.problems.classes import LCP
@@ -62,13 +62,6 @@ def test_at_the_limit_the_best_iterate_comes_and_says_so(law):
     assert found == sorted(found, reverse=True)
 
 
-def test_the_acceleration_takes_a_fraction_of_the_sweeps():
-    p = posed("ccp", N=100, speed=0.0)
-    found, packed = replace(SOLVER, stop=1e-8).solve(p), SpherePacking(p)
-    plain = packed.swept(np.zeros((p.blocks, 3)), 3 * found.iterations)
-    assert p.residual(packed.gathered(plain)) > 1e-8 >= found.residual
-
-
 def test_contacts_without_friction_beside_others():
     flat = Flat(0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
     scene = Grains([1.0, 1.0], [(0, 0, 1.0), (0, 0, 3.0)], [[1, 0, -1, 0, 0, 0], [0, 0, -2, 0, 0, 0]], walls=[flat])
@@ -115,21 +108,18 @@ def edited(p, name, change):
     return replace(p, **{name: change(getattr(p, name))})
 
 
-def test_what_is_packed_is_the_problem():
-    p = posed("coulomb", N=30)
-    packed = SpherePacking(p)
-    x = np.random.default_rng(0).normal(size=p.size)
-    P = packed.spread(x)
-    np.testing.assert_allclose(packed.gathered(P), x, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(packed.velocity(P)[:-1, :6].ravel(), p.velocities(x), rtol=1e-9, atol=1e-9)
-
-
 def test_a_sweep_goes_to_every_contact_however_many_there_are():
     """Pairs that are alone are solved by one visit."""
     for pairs in range(1, 20):
         x = [(3.0 * i, 0, 2.0 * side) for i in range(pairs) for side in range(2)]
         v = [[0.3, 0, 1 - 2 * side, 0, 0.1, 0] for i in range(pairs) for side in range(2)]
         p = posed("ccp", scene=Grains(np.ones(2 * pairs), x, v))
-        packed = SpherePacking(p)
         assert p.blocks == pairs
-        assert p.residual(packed.gathered(packed.swept(np.zeros((pairs, 3)), 1))) < 1e-12
+        assert replace(SOLVER, stop=1e-12, most=1).solve(p).residual < 1e-12
+
+
+def test_sweeps_are_accelerated():
+    """Without it this packing takes more than three times as many."""
+    found = replace(SOLVER, stop=1e-8).solve(posed("ccp", N=100, speed=0.0))
+    assert found.residual <= 1e-8
+    assert found.iterations <= 800

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from workbench.algorithms import find_solver
 from workbench.algorithms.base import KernelSolver
-from workbench.algorithms.coulomb_exact import coulomb_kernel
 from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases.bouncing_ball import BouncingBall
@@ -16,6 +16,8 @@ from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.problems.solution import Status
 from workbench.step.simulation import simulate
 from workbench.verbs.find import find_formulation
+
+coulomb_kernel = find_solver("coulomb-exact").kernel
 
 LABELS = [
     "frictionless", "stewart-trinkle:axes=sliding", "anitescu-potra:restitution=poisson,axes=body", "box",
