@@ -210,8 +210,13 @@ class Bench:
         self.mutant: Mutant | None = None
         self.begun = 0.0
 
-    def begin(self, path: str, tests: Sequence[str], mutant: Mutant | None) -> None:
-        """Start the tests, of a mutant or of the code as it is."""
+    @property
+    def said(self) -> str:
+        """What the last tests have printed."""
+        return (self.folder / "said.txt").read_text("utf-8", "replace")
+
+    def begin(self, path: str, tests: Sequence[str], mutant: Mutant | None, marked: str = "") -> None:
+        """Start the tests so `marked`, by default thorough ones too, of a mutant or of the code as it is."""
         self.mutant, self.begun = mutant, time.monotonic()
         for compiled in (self.folder / path).parent.glob(f"__pycache__/{Path(path).stem}.cpython*.pyc"):
             compiled.unlink()
@@ -220,7 +225,7 @@ class Bench:
         sys.stdout.flush()
         self.process = os.fork()
         if not self.process:
-            _test(self.folder, tests)
+            _test(self.folder, tests, marked)
 
     def ended(self, seconds: float) -> str:
         """How the tests ended: "passed", "failed", "late" after so many seconds; "" while they run."""
@@ -238,7 +243,7 @@ class Bench:
         return "late" if late else "failed" if status else "passed"
 
 
-def _test(folder: Path, tests: Sequence[str]) -> None:
+def _test(folder: Path, tests: Sequence[str], marked: str) -> None:
     """Run tests in a copy of the tree, in a forked process that ends with them."""
     import pytest
 
@@ -254,10 +259,11 @@ def _test(folder: Path, tests: Sequence[str]) -> None:
         silence = os.open(folder / "said.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(silence, 1)
         os.dup2(silence, 2)
-        # Thorough ones too.
-        options = ["-x", "-q", "-p", "no:cacheprovider", f"--rootdir={folder}", "-m", ""]
+        options = ["-x", "-q", "-p", "no:cacheprovider", f"--rootdir={folder}", "-m", marked]
         # File by file: most mutants fail in the first, and need not wait for what the others import.
-        code = next(filter(None, (int(pytest.main([*options, name])) for name in tests)), 0)
+        ends = (int(pytest.main([*options, name])) for name in tests)
+        # A file in which no test is so marked says nothing.
+        code = next((x for x in ends if x not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)), 0)
     finally:
         os._exit(code)
 
@@ -269,7 +275,7 @@ def tried(path: str, waiting: Sequence[Mutant], benches: Sequence[Bench]) -> Ite
     while not (ended := benches[0].ended(600.0)):
         time.sleep(0.02)
     if ended != "passed":
-        raise SystemExit(f"the tests of {path} fail: {' '.join(tests)}\n{(benches[0].folder / 'said.txt').read_text()}")
+        raise SystemExit(f"the tests of {path} fail: {' '.join(tests)}\n{benches[0].said}")
     seconds = PATIENCE + 5 * (time.monotonic() - benches[0].begun)
     left, free, busy = list(waiting)[::-1], list(benches), list[Bench]()
     while left or busy:
@@ -296,7 +302,7 @@ def main() -> None:
     ]
     first, _, last = (given.lines or "0:1000000").partition(":")
     equivalent, counts = known_equivalent(), dict[str, list[int]]()
-    _import_others()
+    import_others()
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         benches = [Bench(Path(folder).resolve() / str(k)) for k in range(given.processes)]
         for file in files:
@@ -317,7 +323,7 @@ def main() -> None:
         print(f"| `{room}` | {total} | {killed} | {late} | {same} | {score:.0f} % |")
 
 
-def _import_others() -> None:
+def import_others() -> None:
     """What every test would import anew; nothing of the workbench, which each process has its own copy of."""
     import cvxpy  # noqa: F401
     import numba  # noqa: F401

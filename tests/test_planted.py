@@ -1,0 +1,21 @@
+"""Planted bugs can still be planted: their texts stand in the code, and the tests that are to catch them exist."""
+
+from collections import Counter
+
+import pytest
+
+from tests.mutants import ROOT
+from tests.planted import BUGS
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.path)
+def test_a_bug_has_one_place_and_tests(bug):
+    changed = bug.mutant.text
+    assert changed != (ROOT / bug.path).read_text("utf-8")
+    compile(changed, bug.path, "exec")
+    assert all((ROOT / "tests" / name).is_file() for name in bug.tests)
+
+
+def test_they_are_forty_in_as_many_files():
+    assert len(BUGS) == 40
+    assert set(Counter(bug.path for bug in BUGS).values()) == {1}
