@@ -166,3 +166,15 @@ def test_what_takes_too_long_is_undecided():
     assert (many.verdict, late.verdict) == ("undecided", "undecided")
     assert f"2^{n}" in many.reason
     assert "time" in late.reason
+
+
+def test_two_solutions_lie_within_narrow_bounds():
+    """The certificate's entries are longer than the box is wide, so both solutions need a part of it only."""
+    rows, lower, upper = [[1, 3], [1, 1]], np.zeros(2), np.array([0.5, 0.25])
+    found = reduced_test(fmpq_mat(rows), pattern(lower, upper), 10.0)
+    assert found.verdict == "not unique"
+    assert max(abs(x) for x in found.reversal) > 1
+    q, z, other = map(as_fractions, two_solutions(fmpq_mat(rows), lower, upper, found.reversal))
+    assert z != other
+    assert solves(rows, q, lower, upper, z)
+    assert solves(rows, q, lower, upper, other)

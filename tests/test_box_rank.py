@@ -70,6 +70,9 @@ def test_the_certificate_of_the_rank():
     assert outcome(rows=[0, 0]) != VERIFIED
     assert outcome(R=[["0", "0"], ["0", "0"]]) != VERIFIED
     assert outcome(R=[["1/4", "0"], ["0", "1/4"]]) == VERIFIED
+    # Its lower corner is [[0, 1], [0, 4]], although the entries of R D x cancel.
+    inverse = [["4/15", "-1/15"], ["-1/15", "4/15"]]
+    assert outcome(radius=[["4", "0"], ["4", "0"]], R=inverse, x=["1", "1"]) != VERIFIED
     # [[1/4, 1], [1, 4]] is singular.
     assert outcome(radius=[["15/4", "0"], ["0", "0"]]) != VERIFIED
 

@@ -105,3 +105,15 @@ def test_a_problem_measures_the_same_over_bodies_over_W_and_as_blocks():
         assert OVER["L W R + N formed"].forward(blocks.problem).problem.residual(x) == pytest.approx(
             blocks.problem.residual(x), rel=1e-9
         )
+
+
+@pytest.mark.parametrize("problem", list(problems()), ids=lambda p: p.kind)
+def test_the_size_of_what_cancels_does_not_cancel(problem):
+    """Round-off is that of the terms: a row whose velocity is zero has as much of it as the others."""
+    A, rng = as_array(problem), np.random.default_rng(6)
+    for i in np.flatnonzero(np.count_nonzero(A, axis=1) > 1):
+        x = rng.normal(size=problem.size)
+        x -= (A[i] @ x) / (A[i] @ A[i]) * A[i]
+        velocity, size = problem.by_set.operator.products(x)
+        assert abs(velocity[i]) < 1e-12 * size.max()
+        assert size[i] > 1e-3 * size.max()
