@@ -11,12 +11,13 @@ from cases import CASES
 from workbench.algorithms.escalation import default_solver
 from workbench.events import answers, phase
 from workbench.events.answers import others, solved
+from workbench.events.impact import impact
 from workbench.events.modes import EventError, Mode
 from workbench.events.motions import project
 from workbench.events.simulation import EventRun, simulate_branches, simulate_events
 from workbench.events.twice import simulate_twice
 from workbench.mechanics.case import Case, quantity
-from workbench.mechanics.second_order import SecondOrder
+from workbench.mechanics.second_order import Dynamics, SecondOrder
 from workbench.problems.classes import CoulombNCP
 from workbench.step.simulation import simulate
 from workbench.support.arrays import Array
@@ -570,3 +571,22 @@ def test_among_few_contacts_in_the_plane_no_luck_is_needed(monkeypatch):
 def test_an_answer_that_is_not_verified_is_none():
     """Nothing moves a contact without mobility that approaches."""
     assert solved(CoulombNCP(np.zeros((2, 2)), np.array([-1.0, 0.0]), np.full(1, 0.5), 1)) is None
+
+
+def test_restitution_is_of_contacts_that_approach():
+    """A rod lands on its left end, e = 1/2, and turns its right end, which was rising, into the ground.
+
+    Only the left end has an approach speed to give back: the right one comes to rest, u_n+ = 0.
+    """
+    M, J_n, none = np.diag([1.0, 1.0 / 3.0]), np.array([[1.0, -1.0], [1.0, 1.0]]), np.zeros(2)
+    v = np.array([-0.4, 0.6])
+    x = Dynamics(
+        M=M, f=none, J_b=np.zeros((0, 2)), J_n=J_n, J_t=np.zeros((2, 1, 2)), c_b=np.zeros(0), c_n=none,
+        c_t=np.zeros((2, 1)), g=np.zeros(0), phi=none, u_b=np.zeros(0), u_n=J_n @ v, u_t=np.zeros((2, 1)), mu=none,
+        mu_s=none, e=np.full(2, 0.5), rate=v,
+    )  # fmt: skip
+    assert x.u_n.tolist() == pytest.approx([-1.0, 0.2])
+    after, p_n, _ = impact(x, v, [0, 1])
+    assert (p_n > 0).all()
+    np.testing.assert_allclose(M @ (after - v), J_n.T @ p_n, atol=1e-12)
+    np.testing.assert_allclose(J_n @ after, [0.5, 0.0], atol=1e-12)

@@ -184,6 +184,13 @@ def coupled(s, v, p_n):
     return complements(s.ut(v, p_t) + S @ p_n, p_t), p_t
 
 
+def coupled_by_data(s, v, p_n):
+    """The same, by as much as the contact's coefficient of friction."""
+    p_t = disc("p_t", s.r, s.d, 1.0)
+    S = cp.Constant(np.kron(np.eye(s.r), np.ones((s.d, 1))), name="S")
+    return complements(s.ut(v, p_t) + S @ cp.multiply(s.mu, p_n), p_t), p_t
+
+
 def reversed_order(s, v, p_n):
     """The same law, its friction before its normal impulse."""
     p_t = disc("p_t", s.r, s.d, 1.0)
@@ -192,6 +199,7 @@ def reversed_order(s, v, p_n):
 
 @pytest.mark.parametrize(("friction", "said"), [
     (coupled, "scenes take discs whose rows are their own"),
+    (coupled_by_data, "scenes take discs whose rows are their own"),
     (reversed_order, "scenes take a cone for these alone"),
 ])  # fmt: skip
 def test_what_a_scene_does_not_take_is_refused(friction, said):

@@ -190,10 +190,10 @@ def test_directions_along_which_nothing_moves_are_left_out(scene):
 
 
 def test_gaps_are_measured_from_the_margin_of_the_file(scene):
-    """A geom's margin, that of a pair, and that of the override; speeds raise what is seen, and not the gap."""
+    """The sum of two geoms' margins, that of a pair, that of the override; speeds raise what is seen, not the gap."""
 
-    def gap(more, extra="", height=0.11, speed=5.0):
-        s = scene(f"""<mujoco>{extra}<worldbody>{FLOOR}<body pos="0 0 {height}"><freejoint/>
+    def gap(more, extra="", height=0.11, speed=5.0, floor=FLOOR):
+        s = scene(f"""<mujoco>{extra}<worldbody>{floor}<body pos="0 0 {height}"><freejoint/>
         <geom name="g" size=".1" {more}/></body></worldbody>{PAIR if extra == "" and not more else ""}</mujoco>""")
         q, v = s.start()
         v[2] = -speed
@@ -202,6 +202,8 @@ def test_gaps_are_measured_from_the_margin_of_the_file(scene):
     PAIR = '<contact><pair geom1="floor" geom2="g" margin="0.003"/></contact>'
     np.testing.assert_allclose(gap('margin="0.004"'), [0.006], atol=1e-12)
     np.testing.assert_allclose(gap(""), [0.007], atol=1e-12)
+    both = FLOOR.replace("/>", ' margin="0.001"/>')
+    np.testing.assert_allclose(gap('margin="0.004"', floor=both), [0.005], atol=1e-12)
     override = '<option o_margin="0.008"><flag override="enable"/></option>'
     np.testing.assert_allclose(gap('margin="0.004"', override, 0.1085, 0.1), [0.0005], atol=1e-12)
 

@@ -14,7 +14,7 @@ from workbench.builtin.formulations.coulomb import coulomb
 from workbench.builtin.formulations.phantom_inertia import phantom_inertia
 from workbench.builtin.formulations.stewart_trinkle import stewart_trinkle
 from workbench.diagnostics.lead_matrix import THEORY, lead_matrix
-from workbench.diagnostics.redundancy import redundancy
+from workbench.diagnostics.redundancy import freedom, redundancy
 from workbench.judge.coulomb import judge
 from workbench.mechanics.contact import ContactSolution
 from workbench.mechanics.relaxation import RIGID
@@ -127,3 +127,19 @@ def test_every_formulation_has_its_theory():
 
     assert {f.name for f in (*FORMULATIONS, *OTHER_LAWS)} == set(THEORY)
     assert THEORY[anitescu_potra.name] == THEORY[stewart_trinkle.name]
+
+
+def test_sliding_contacts_are_redundant_where_their_forces_share_a_line():
+    """A body between two walls that move in opposite directions: friction at both is along the slip of the walls.
+
+    The contact forces, (1, -mu) and (-1, mu), balance if they act along one line, through points (1, -mu) apart.
+    """
+    mu, M = 0.4, np.diag([2.0, 2.0, 0.3])
+    u_t = np.array([[1.0], [-1.0]])
+
+    def free(rise):
+        rows = [(0.0, 0.0, 1.0, 0.0), (1.0, rise, -1.0, 0.0), (0.0, 0.0, 0.0, 1.0), (1.0, rise, 0.0, 1.0)]
+        J = np.array([[n_x, n_y, x * n_y - y * n_x] for x, y, n_x, n_y in rows])
+        return freedom(J @ np.linalg.inv(M) @ J.T, np.full(2, mu), ("sliding", "sliding"), u_t)
+
+    assert (free(-mu), free(mu), free(0.0)) == (1, 0, 0)

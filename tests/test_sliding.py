@@ -93,6 +93,7 @@ def test_the_judge_sees_every_kind_of_mistake_whatever_the_units():
     for kind, (a, nb, nu) in wrong.items():
         residual = law_residual(s, a, nb, nu)
         assert getattr(residual, kind) > 1e-5
+        assert residual.worst == max(residual.dynamics, residual.bilateral, residual.complementarity)
         rescaled = law_residual(other, a, nb, nu / scale)
         assert getattr(rescaled, kind) == pytest.approx(getattr(residual, kind), rel=1e-9)
     # Friction that pushes on instead of holding back leaves the other rows as they are.
