@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from workbench.exams.record import Record
 from workbench.exams.scene import FormulationWorld, TrialScene
 from workbench.exams.subject import ENGINES, FOLDER, CannotPlayError, FormulationSubject
 from workbench.exams.touching import Shapes, frames
-from workbench.exams.trial import Trial, cube_on_feet, sled, sphere, turning
+from workbench.exams.trial import Trial, cube_on_feet, cuboid_inertia, sled, sphere, turning
 
 H = 5e-3
 
@@ -250,3 +251,11 @@ def test_a_world_that_explodes_is_reported():
         FormulationSubject(wb.formulations.find("coulomb"), "").play(
             replace(trial, planes=(((0, 0, 1), (0, 0, -1e9)),)), H
         )
+
+
+def test_the_inertia_of_a_cuboid_is_the_integral_over_it():
+    """Gauss points are exact for the squares of coordinates."""
+    half, mass = np.array([0.3, 0.1, 0.2]), 2.5
+    points = half / np.sqrt(3.0) * np.array(list(product((-1, 1), repeat=3)))
+    moments = mass * ((points**2).sum(axis=1, keepdims=True) - points**2).mean(axis=0)
+    np.testing.assert_allclose(cuboid_inertia(mass, half), moments, rtol=1e-12)

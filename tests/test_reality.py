@@ -25,6 +25,7 @@ from workbench.recorded.throws import Subject
 from workbench.recorded.tossed import begun
 from workbench.recorded.trial import Outcome, RealityTrial, tried
 from workbench.step.simulation import simulate
+from workbench.support.errors import DataError
 from workbench.verbs.find import find_formulation
 
 SILENT = Noise(0, np.zeros(3), np.zeros(3), 0.0, (0.0, 0.0))
@@ -280,3 +281,21 @@ def test_the_recorded_tosses_are_read_and_predicted():
         for x, r in zip(states, some, strict=True)
     ]
     assert 0.002 < np.mean(errors) < 0.04
+
+
+def test_every_option_of_the_command_reaches_the_comparison(monkeypatch, tmp_path):
+    asked = {}
+
+    def noted(folder, formulations, **given):
+        asked.update(given)
+        raise DataError("noted")
+
+    monkeypatch.setattr("workbench.verbs.reality.reality", noted)
+    words = ["--rows", "rigid", "--normal", "gap", "--mu", "0.1:0.9", "--e", "0.2:0.4", "--members", "3"]
+    words += ["--share", "0.5", "--step", "1e-3", "--seconds", "60", "--workers", "1", "--quiet"]
+    assert main(["reality", "nowhere", *words, "--out", str(tmp_path / "out")]) != 0
+    given = {
+        "rows": ("rigid",), "normal": "gap", "mu": (0.1, 0.9), "e": (0.2, 0.4), "members": 3, "share": 0.5,
+        "step": 1e-3, "seconds": 60.0, "workers": 1,
+    }  # fmt: skip
+    assert {name: asked[name] for name in given} == given

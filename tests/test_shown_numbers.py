@@ -1,0 +1,36 @@
+"""Numbers and pictures on pages: those of the results, in the units that are written beside them."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from tests.test_study_page import html, made
+from workbench.builtin.reports.figures.grains import stills
+from workbench.builtin.reports.pages import study
+from workbench.comparison.scenes.flow import Moving
+
+
+def test_a_study_s_bounds_are_in_the_units_of_the_question(monkeypatch):
+    """The largest velocity error over the points, in percent; one that is not verified may not be the answer."""
+    monkeypatch.setattr(study, "figures", lambda *_: [])
+    page = html(made([("slow", 0.01, 0.5, 3e-3, True), ("unproved", 0.02, 0.5, 1e-3, False)]))
+    bounds = json.loads(re.search(r'id="bounds">(.*?)</script>', page)[1])
+    assert bounds["errors"][0] == ["velocity", "%"]
+    assert [row[3] for row in bounds["rows"]] == [True, False]
+    assert [row[2] for row in bounds["rows"]] == pytest.approx([3.0, 1.0])
+    assert [row[4] for row in bounds["rows"]] == pytest.approx([4.0, 8.0])
+
+
+def test_a_grain_that_is_higher_is_drawn_higher():
+    """Two grains above one another, at the same place across the picture."""
+    x = np.array([[[0.0, 0.0, 0.0], [0.0, 0.0, 3.0]]])
+    (_, svg), *_ = stills([Moving("ccp", np.zeros(1), x, np.array([1.0, 0.5]), ())], ["#8A4A6E"])
+    circles = {float(r): (float(a), float(b)) for a, b, r in re.findall(r'cx="(.*?)" cy="(.*?)" r="(.*?)"', svg)}
+    (large, below), (small, above) = sorted(circles.items(), reverse=True)
+    assert large == pytest.approx(2.0 * small, abs=0.15)
+    assert below[0] == pytest.approx(above[0], abs=0.1)
+    # Down is positive in SVG; the eye looks down by 0.2 rad.
+    assert below[1] - above[1] == pytest.approx(3.0 * np.cos(0.2) * large, rel=0.01)
+    assert 'fill="#8A4A6E"' in svg
