@@ -230,10 +230,14 @@ def test_the_question_has_the_size_of_what_moves_the_window_the_step_and_the_ref
         f"{wheel.case.description}; 1 contact. Compared from 0 to 0.3 s in 1 ms steps; the wheel measures 1 m, the "
         f"reference path {path:.3g} m. Reference: exact Coulomb friction, event-driven."
     )
+    rows = wheel.runs.set_index("window")
+    assert (rows["body_size"] == 1.0).all()
+    assert np.array_equal(rows["path_length"][["sliding"]].unique(), [path])
     assert "; the rod measures 2 m, the reference path " in subject(plane)
     # What is drawn of a point mass is no size of it, and what has no picture has none either.
     point = wb.compare("particle", ["coulomb"], duration=0.5).comparison
     assert "; the reference path measures " in subject(point)
+    assert (point.runs["body_size"] == 0.0).all()
     assert "measures" not in subject(replace(wheel, motion=None))
     still = replace(wheel.motion.tracks[0], position=0 * wheel.motion.tracks[0].position)
     still = replace(wheel, motion=replace(wheel.motion, tracks=(still, *wheel.motion.tracks[1:])))

@@ -66,6 +66,11 @@ def test_a_model_is_compared_with_the_engine(made):
     assert rows["engine:mujoco"]["body_penetration"] > 1e-5 > rows["coulomb"]["body_penetration"]
     assert {row["first_pair"] for row in rows.values()} == {"crate–world"}
     assert rows["coulomb"]["first_contact"] == rows["ccp"]["first_contact"] == 0.0
+    # The box, 0.2 m wide, slides at 1 m/s and decelerates by mu g.
+    slid = 0.024 - 0.5 * 0.3 * 9.81 * 0.024**2
+    for row in rows.values():
+        assert row["body_size"] == pytest.approx(0.2)
+        assert row["path_length"] == pytest.approx(slid, rel=1e-3)
     # A soft contact has no force before it has gone in.
     assert rows["engine:mujoco"]["first_contact"] in (0.0, 0.004)
     page = (out / "report.html").read_text("utf-8")

@@ -72,7 +72,7 @@ def extent(c: Comparison, start: float, end: float) -> str:
     """How large the largest body is, and how far one moves in the reference between two times [s]; "" if not known."""
     if c.motion is None:
         return ""
-    across, path = c.motion.across.max(), c.motion.travelled(start, end).max()
+    across, path = c.motion.measures(start, end)
     body, way = "the largest body", "the longest reference path"
     if len(c.motion.across) == 1:
         body, way = f"the {c.motion.bodies[0].name if c.motion.bodies else 'body'}", "the reference path"

@@ -34,7 +34,7 @@ from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import CaseRuns, Job, Settings, is_slow
 from workbench.comparison.judged import judged
 from workbench.comparison.metric import Metric, framed_runs
-from workbench.comparison.motion import Motion, motion
+from workbench.comparison.motion import Motion, measured_rows, motion
 from workbench.comparison.onward import onward_rows
 from workbench.comparison.reference import Reference
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
@@ -117,7 +117,7 @@ def compare(
     shown, without = _motion(case, reference, list(drawn.values()))
     return Comparison(
         case.name, tuple(formulations), metrics,
-        framed_runs(rows, metrics, CASE),
+        framed_runs(measured_rows(rows, shown), metrics, CASE),
         framed(steps, [c for c in TRAJECTORIES if c.name in steps], CASE),
         framed(diagnostics, DIAGNOSTICS, CASE).drop_duplicates(["label", "step", "quantity"], ignore_index=True),
         cards, case, settings, _truths(case, found.reference),

@@ -53,6 +53,7 @@ LABELS = (
 )
 ANSWERED = "where there is a solution"
 WHOLE = "where the window is complete"
+DRAWN = "where the bodies have shapes"
 RUNS = (
     *LABELS,
     Column("options", "", "all options of the formulation", of=ALL),
@@ -66,6 +67,10 @@ RUNS = (
     Column("window_start", "s", "start of the window", of=STEPPED),
     Column("window_end", "s", "end of the window; the end of the run may clip it", of=STEPPED),
     Column("clipped", "", "whether the run ends before the window", of=STEPPED),
+    Column(
+        "body_size", "m", "longest edge of the bounding box of the largest body; 0 for a point mass", DRAWN, STEPPED
+    ),
+    Column("path_length", "m", "longest path of a body in the reference, over the window", DRAWN, STEPPED),
     Column("steps", "1", "number of finished steps in the window, or in the sample", of=STEPPED),
     Column(
         "sampled", "", "whether only a sample of the steps was solved, each from a state of the round-off run",

@@ -89,6 +89,10 @@ class Motion:
         inside = (self.t >= start - 1e-9) & (self.t <= end + 1e-9)
         return np.linalg.norm(np.diff(self.tracks[0].position[inside], axis=0), axis=-1).sum(axis=0)
 
+    def measures(self, start: float, end: float) -> tuple[float, float]:
+        """Return the size of the largest body and the longest path in the reference between two times [s], in m."""
+        return float(self.across.max()), float(self.travelled(start, end).max())
+
     def save(self, path: str | Path) -> None:
         """One `.npz` file of plain arrays."""
         arrays: dict[str, Any] = {"t": self.t, "radii": self.radii}
@@ -143,6 +147,15 @@ def motion(
     low, high = reach(first, radii if radii.size else reaches(bodies), rest)
     ground = (*rest, *slabs([x for x in shapes if isinstance(x, Plane)], low, high))
     return Motion(every * reference.h * np.arange(K, dtype=float), bodies, ground, (first, *tracks), radii)
+
+
+def measured_rows(rows: Sequence[dict[str, Any]], shown: Motion | None) -> list[dict[str, Any]]:
+    """Return rows of `runs` with `Motion.measures` over their windows, NaN where no motion is shown."""
+    names, found = ("body_size", "path_length"), []
+    for row in rows:
+        sizes = (np.nan, np.nan) if shown is None else shown.measures(row["window_start"], row["window_end"])
+        found.append(row | dict(zip(names, sizes, strict=True)))
+    return found
 
 
 def _body(solids: Sequence[Solid], i: int, name: str) -> Solid:

@@ -30,7 +30,7 @@ from workbench.comparison.failure import Failed
 from workbench.comparison.in_turn import rows_in_turn
 from workbench.comparison.jobs import Job, Settings, run_jobs
 from workbench.comparison.metric import Metric, evaluate, framed_runs
-from workbench.comparison.motion import motion
+from workbench.comparison.motion import measured_rows, motion
 from workbench.comparison.result import Comparison, chosen_metrics, mathematics
 from workbench.comparison.rows import came_to, labels, of_run, window
 from workbench.comparison.scenes.bodies import BODIES, rows_by_body
@@ -104,12 +104,13 @@ def compare(
         if is_row:
             begin, between = first_contact(touching[-1])
             rows[job][0] |= {"first_contact": begin if between else np.nan, "first_pair": "; ".join(between)}
+    shown = motion(scene, reference, list(there.values()), end.until)
+    of_runs = measured_rows([row for job in plan for row in rows[job]], shown)
     return Comparison(
-        scene.name, tuple(formulations), chosen,
-        framed_runs([row for job in plan for row in rows[job]], chosen, SCENE),
+        scene.name, tuple(formulations), chosen, framed_runs(of_runs, chosen, SCENE),
         framed(pd.concat(steps, ignore_index=True), TRAJECTORIES, SCENE), framed([], DIAGNOSTICS, SCENE),
         mathematics(formulations, (scene.start()[1].size, 0, 1, 2)), settings=settings,
-        motion=motion(scene, reference, list(there.values()), end.until), scene=_shown(scene, end, duration, engines),
+        motion=shown, scene=_shown(scene, end, duration, engines),
         bodies=framed(judged.bodies, BODIES, SCENE),
         timeline=framed(pd.concat(touching, ignore_index=True), TIMELINE, SCENE),
         truths=tuple(scene.known(reference)) if scene.known and reference.finished else (),
