@@ -32,6 +32,7 @@ from workbench.diagnostics.box_check import check_box
 from workbench.engine.timing import clock
 from workbench.matrices.classes.matrix_classes import class_verdict
 from workbench.matrices.intervals.largest_uncertainty import largest_uncertainty
+from workbench.matrices.intervals.uncertain_problem import UncertainMLCP
 from workbench.readers.interval_matrix import IntervalMatrix
 from workbench.support.errors import WorkbenchError
 
@@ -40,7 +41,8 @@ ONE = "[2+-0.1 1; 1 2+-0.1]"
 
 def certified(box, q=None):
     """The certificate as it comes back from a file."""
-    return json.loads(json.dumps(certificate_of_box(box, q, check_box(box, q, 10.0), 10.0)))
+    problem = None if q is None else UncertainMLCP.lcp(box, q)
+    return json.loads(json.dumps(certificate_of_box(box, problem, check_box(box, problem, 10.0), 10.0)))
 
 
 def forged(document, change):
@@ -268,7 +270,7 @@ def test_no_data_with_a_solution():
 def contradicts_bounds(problem, box, about, verdict):
     """Whether the exact bounds of the unknowns contradict a claim on the solutions."""
     q = IntervalMatrix(*(fmpq_mat([[fmpq(x)] for x in problem[key]]) for key in ("q", "q_radius")))
-    found = check_box(box, q, 10.0)["solutions"]
+    found = check_box(box, UncertainMLCP.lcp(box, q), 10.0)["solutions"]
     if about == "solvable":
         return found["solvable"] not in (verdict, "undecided", *(["one"] if verdict == "some" else []))
     if about == "basis":

@@ -6,11 +6,11 @@
 
 The language: `formulation`, `free`, `nonneg`, `box`, `disc`, `friction_cone`, `equals`, `complements`, `declare`, over
 the symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data:
-`ContactSystem`, `SlidingSystem`, `read`, `interval`; a user-defined case is a `Case` with a `quantity` for each
-parameter. Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `solutions`, `compare`, `follow`,
-`convergence`, `sensitivity`, `fit`, `scene`, `flow`, `discharge`, `exam`, `reality`, `report`, `study`, `check`,
-`vary`, `trace`, `painleve`, `sweep`, `show`, `export`, `verdict`, `verify`. A step as a differentiable layer:
-`wb.torch.ContactLayer`, `wb.jax.ContactLayer`.
+`ContactSystem`, `SlidingSystem`, `read`, `interval`, `uncertain_mlcp`; a user-defined case is a `Case` with a
+`quantity` for each parameter. Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `solutions`,
+`compare`, `follow`, `convergence`, `sensitivity`, `fit`, `scene`, `flow`, `discharge`, `exam`, `reality`, `report`,
+`study`, `check`, `vary`, `trace`, `painleve`, `sweep`, `show`, `export`, `verdict`, `verify`. A step as a
+differentiable layer: `wb.torch.ContactLayer`, `wb.jax.ContactLayer`.
 """
 
 from importlib import import_module
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from workbench.mechanics.law import Law
     from workbench.sliding.system import SlidingSystem
     from workbench.support.errors import DataError, ModellingError, UnknownNameError, WorkbenchError
-    from workbench.verbs.check import check, interval
+    from workbench.verbs.check import check, interval, uncertain_mlcp
     from workbench.verbs.compare import compare
     from workbench.verbs.convergence import convergence
     from workbench.verbs.discharge import discharge
@@ -105,7 +105,7 @@ _PLACES = {
     "mechanics.contact": ["ContactSystem"],
     "mechanics.law": ["Law"],
     "sliding.system": ["SlidingSystem"],
-    "verbs.check": ["check", "interval"],
+    "verbs.check": ["check", "interval", "uncertain_mlcp"],
     **{
         f"verbs.{verb}": [verb]
         for verb in (
@@ -147,7 +147,8 @@ __all__ = [
     "complements", "convergence", "declare", "derivative_error", "disc", "discharge", "distance", "equals", "exam",
     "export", "fit", "flow", "follow", "formulation", "formulations", "free", "friction_cone", "interval", "kernel",
     "metric", "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "reality", "report", "scene",
-    "sensitivity", "show", "solutions", "solve", "solvers", "study", "sweep", "trace", "vary", "verdict", "verify",
+    "sensitivity", "show", "solutions", "solve", "solvers", "study", "sweep", "trace", "uncertain_mlcp", "vary",
+    "verdict", "verify",
 ]  # fmt: skip
 
 

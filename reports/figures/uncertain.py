@@ -1,4 +1,4 @@
-"""The solutions of an LCP with uncertain data: an interval for each unknown, and solutions within."""
+"""The solutions of an LCP or MLCP with uncertain data: an interval for each unknown, and solutions within."""
 
 from typing import Any
 
@@ -11,8 +11,14 @@ from workbench.builtin.reports.figures.charts import WIDTH, Figure, short
 from workbench.builtin.reports.figures.styles import INK
 from workbench.matrices.linear_algebra.rationals import nearest_double
 
-COLOURS = {"positive": "#4c6a92", "zero": "#8d8d8d", "undetermined": "#e08a1e"}
-WORDS = {"positive": "certainly positive", "zero": "certainly zero", "undetermined": "undetermined"}
+COLOURS = {
+    "positive": "#4c6a92", "between": "#4c6a92", "zero": "#8d8d8d", "lower": "#8d8d8d", "upper": "#5b8c5a",
+    "undetermined": "#e08a1e",
+}  # fmt: skip
+WORDS = {
+    "positive": "certainly positive", "zero": "certainly zero", "between": "certainly between its bounds",
+    "lower": "certainly at its lower bound", "upper": "certainly at its upper bound", "undetermined": "undetermined",
+}  # fmt: skip
 ROW = 24
 """Height of an unknown [px]."""
 
@@ -31,7 +37,9 @@ def solutions_figure(found: dict[str, Any]) -> Figure:
     between = ["unknown:N", "lower:Q", "upper:Q", "meaning:N"]
     bar = alt.Chart(bars).mark_bar(height=ROW // 2, opacity=0.45)
     ends = pd.concat([bars, bars.assign(lower=bars["upper"])])
-    end = alt.Chart(ends[~(ends["open"] & (ends["lower"] == ends["upper"]))]).mark_tick(thickness=2.5, size=ROW // 2)
+    end = alt.Chart(ends[~((ends["open"] & (ends["lower"] == ends["upper"])) | ends["below"])]).mark_tick(
+        thickness=2.5, size=ROW // 2
+    )
     layers: list[alt.Chart] = [
         bar.encode(x=x, x2="upper:Q", y=y, color=colour, tooltip=between),
         end.encode(x=x, y=y, color=colour, tooltip=between),
@@ -47,26 +55,31 @@ def solutions_figure(found: dict[str, Any]) -> Figure:
         middle = _points([[nearest_double(fmpq(v)) for v in found["centre"]]], names)
         layers.append(alt.Chart(middle).mark_point(filled=True, color=INK, size=50, opacity=1).encode(x="z:Q", y=y))
         words.append("Dot: solution of the middle.")
-    beyond = bars[bars["open"]]
-    if len(beyond):
-        arrow = alt.Chart(beyond).mark_point(shape="triangle-right", filled=True, size=110, opacity=1)
-        layers.append(arrow.encode(x="upper:Q", y=y, color=colour))
-        words.append("Triangle: no upper bound was found.")
+    for column, side, end_of in (("open", "right", "upper"), ("below", "left", "lower")):
+        beyond = bars[bars[column]]
+        if len(beyond):
+            arrow = alt.Chart(beyond).mark_point(shape=f"triangle-{side}", filled=True, size=110, opacity=1)
+            layers.append(arrow.encode(x=f"{end_of}:Q", y=y, color=colour))
+            words.append(f"Triangle to the {side}: no {end_of} bound was found.")
     chart = alt.layer(*layers).properties(width=WIDTH, height=ROW * len(names))
     return Figure("solutions", "Solutions for all data of the boxes", " ".join(words), chart)
 
 
 def frame(found: dict[str, Any]) -> pd.DataFrame:
-    """One row per unknown: unknown, lower, upper, open (no upper bound; upper is where the bar ends), sign, meaning."""
-    lower = [0.0 if x is None else nearest_double(fmpq(x)) for x in found["lower"]]
-    upper = [np.inf if x is None else nearest_double(fmpq(x)) for x in found["upper"]]
-    ends = [x for x in (*lower, *upper, *np.ravel(found["samples"])) if np.isfinite(x)]
-    far = 1.1 * max(ends) or 1.0
+    """One row per unknown: unknown, lower, upper, open (no upper bound) and below (no lower bound), where lower and
+    upper are where the bar ends, sign, meaning."""
+    lower, upper = (
+        [end if x is None else nearest_double(fmpq(x)) for x in found[name]]
+        for name, end in (("lower", -np.inf), ("upper", np.inf))
+    )
+    ends = [0.0, *(x for x in (*lower, *upper, *np.ravel(found["samples"])) if np.isfinite(x))]
+    far = [max(ends) + 0.1 * (max(ends) - min(ends)) or 1.0, min(ends) - 0.1 * (max(ends) - min(ends)) or -1.0]
     return pd.DataFrame({
         "unknown": [f"z_{i}" for i in range(len(lower))],
-        "lower": [short(x) for x in lower],
-        "upper": [short(x if np.isfinite(x) else far) for x in upper],
+        "lower": [short(x if np.isfinite(x) else far[1]) for x in lower],
+        "upper": [short(x if np.isfinite(x) else far[0]) for x in upper],
         "open": [not np.isfinite(x) for x in upper],
+        "below": [not np.isfinite(x) for x in lower],
         "sign": found["signs"],
         "meaning": [WORDS[kind] for kind in found["signs"]],
     })  # fmt: skip

@@ -1,4 +1,4 @@
-"""The page of the check of a box: what holds for all its matrices, and for all solutions of an uncertain LCP."""
+"""The page of the check of a box: what holds for all its matrices, and for all solutions with uncertain data."""
 
 import json
 from collections.abc import Sequence
@@ -44,7 +44,8 @@ def render(
     held = document if len(document) <= LARGEST_CERTIFICATE else ""
     return environment().get_template("box.html.j2").render(
         name=name, r=result, answers=answers, classes=_classes(result["classes"]), figures=figures, shown=shown,
-        cells=_cells(result, shown, outside, minor), of_q=_right(result["q"], shown), minor=minor, outside=outside,
+        cells=_cells(result, shown, outside, minor), of_q=_right(result["q"], shown), of_bounds=_bounds(result, shown),
+        minor=minor, outside=outside,
         value=_digits(outside["witness"]["minor"]) if minor and outside["witness"].get("minor") else None,
         certificate=data_link(held, "application/json") if held else None,
         left_out=[f"{x['about']} ({x['reason']})" for x in certificate["left_out"]] if held and certificate else [],
@@ -73,6 +74,21 @@ def _cells(
 
 def _right(q: dict[str, Any] | None, shown: list[int]) -> list[Cell] | None:
     return None if q is None else [_cell(q["centre"][i], q["radius"][i], None, False) for i in shown]
+
+
+def _bounds(result: dict[str, Any], shown: list[int]) -> list[list[Cell]] | None:
+    """Lower and upper bound of the unknowns of an MLCP."""
+    if result["kind"] != "MLCP":
+        return None
+    bounds = result["solutions"]["bounds"]
+    return [[_bound(bounds["lower"][i], "-∞"), _bound(bounds["upper"][i], "∞")] for i in shown]
+
+
+def _bound(ends: list[str] | None, otherwise: str) -> Cell:
+    if ends is None:
+        return Cell(otherwise, "", None, 0.0, False)
+    low, high = map(fmpq, ends)
+    return _cell(str((low + high) / 2), str((high - low) / 2), None, False)
 
 
 def _cell(middle: str, radius: str, value: str | None, decides: bool) -> Cell:

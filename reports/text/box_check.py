@@ -12,10 +12,10 @@ Entry = dict[str, Any]
 LARGEST_SHOWN = 6
 """Order up to which a member is shown in full."""
 _SOLVABLE = {
-    "one": "exactly one solution for every M and q of the boxes",
-    "some": "at least one solution for every M and q of the boxes",
-    "none": "no solution for any M and q of the boxes",
-    "undecided": "not proved that every M and q of the boxes have a solution",
+    "one": "exactly one solution for all data of the boxes",
+    "some": "at least one solution for all data of the boxes",
+    "none": "no solution for any data of the boxes",
+    "undecided": "not proved that all data of the boxes have a solution",
 }
 
 
@@ -31,7 +31,22 @@ def text_rows(name: str, entry: Entry) -> list[tuple[str, str]]:
     rows.append(("rank", _rank_in_words(entry)))
     for name, found in entry["largest_uncertainty"].items():
         rows.append((f"r* for {name.replace('_', ' ')}", _bracket_in_words(found)))
-    return [*rows, *_solution_rows(entry["solutions"])] if entry["solutions"] else rows
+    if entry["uniqueness"]:
+        rows += _uniqueness_rows(entry["uniqueness"])
+    return [*rows, *_solution_rows(entry)] if entry["solutions"] else rows
+
+
+def _uniqueness_rows(found: Entry) -> Iterator[tuple[str, str]]:
+    kinds = ", ".join(f"{len(some)} {name}" for name, some in found["bounds"].items() if some)
+    words = {
+        "all": "exactly one solution for every matrix of the box",
+        "not all": "not unique for some matrix of the box",
+        "undecided": "undecided",
+    }[found["verdict"]]
+    support = found["proof"] or found["reason"]
+    yield "for every q", f"{words} ({kinds} unknowns){f': {support}' if support else ''}"
+    if found["verdict"] == "not all":
+        yield "not unique", f"{_matrix(found['support']['matrix'])}, by x = {vector(found['support']['x'])}"
 
 
 def _rank_in_words(entry: Entry) -> str:
@@ -88,15 +103,22 @@ def _bracket_in_words(found: Entry) -> str:
     return f"all are, up to {between(found)} times these radii and no further{reason}"
 
 
-def _solution_rows(found: Entry) -> Iterator[tuple[str, str]]:
+_PLACES = {
+    "positive": "certainly", "zero": "certainly", "between": "certainly between the bounds",
+    "lower": "certainly at the lower bound", "upper": "certainly at the upper bound", "undetermined": "",
+}  # fmt: skip
+
+
+def _solution_rows(entry: Entry) -> Iterator[tuple[str, str]]:
+    found = entry["solutions"]
     yield "solvable", _SOLVABLE[found["solvable"]]
     if found["solvable"] == "none":
         return
     n = len(found["signs"])
-    for kind in ("positive", "zero", "undetermined"):
+    for kind, words in _PLACES.items():
         indices = [str(i) for i in range(n) if found["signs"][i] == kind]
         if indices:
-            yield kind, f"{'' if kind == 'undetermined' else 'certainly '}z_i for i = {', '.join(indices)}"
+            yield kind, f"{words} z_i for i = {', '.join(indices)}".lstrip()
     tight = "each bound is attained" if found["exact"] else found["reason"] or "not all bounds are attained"
     yield "bounds of z", tight
     for i in range(min(n, LONGEST_VECTOR)):

@@ -169,7 +169,8 @@ def check_claims(A: Rows, name: str, verdict: str, claims: Any) -> None:
         raise RefusedError(f"the claims on a member do not end in {verdict} to {name}")
 
 
-def _matrix(box: Box, given: Any) -> Rows:
+def member(box: Box, given: Any) -> Rows:
+    """The matrix that is given as rows. Raises RefusedError unless it is in the box."""
     n = len(box.C)
     if not isinstance(given, list) or len(given) != n:
         raise RefusedError(f"a member is not a list of {n} rows")
@@ -180,20 +181,20 @@ def _matrix(box: Box, given: Any) -> Rows:
 
 def _check_inside(box: Box, name: str, given: Any) -> None:
     check_fields(given, ("matrix", "claims"), "a member")
-    check_claims(_matrix(box, given["matrix"]), name, "yes", given["claims"])
+    check_claims(member(box, given["matrix"]), name, "yes", given["claims"])
 
 
 def _check_outside(box: Box, name: str, given: Any) -> None:
     if name != "nondegenerate" or not isinstance(given, dict) or "matrices" not in given:
         check_fields(given, ("matrix", "claims"), "a member")
-        check_claims(_matrix(box, given["matrix"]), name, "no", given["claims"])
+        check_claims(member(box, given["matrix"]), name, "no", given["claims"])
         return
     check_fields(given, ("index_set", "matrices"), "a pair of members")
     a = indices(given["index_set"], len(box.C), "the index set")
     pair = given["matrices"]
     if not a or not isinstance(pair, list) or len(pair) != 2:
         raise RefusedError("a minor that vanishes between members is shown by two of them and its index set")
-    first, second = (determinant(part(_matrix(box, A), a)) for A in pair)
+    first, second = (determinant(part(member(box, A), a)) for A in pair)
     if first * second > 0:
         raise RefutedError(f"the principal minor of {a} has one sign at both members")
 
@@ -277,18 +278,18 @@ def _repeat_minors(box: Box) -> None:
 
 def _check_bisection(box: Box, tree: Any) -> None:
     """Preorder trees of all index sets, by size and in the order of combinations: ["cut", i, j] halves the entries ij
-    and ji, lower half first; ["regular", R, x] as in `_check_leaf`."""
+    and ji, lower half first; ["regular", R, x] as in `check_regular`."""
     if not isinstance(tree, list):
         raise RefusedError("the tree of bisections is not a list")
     nodes, n = iter(tree), len(box.C)
     for k in range(1, n + 1):
         for a in itertools.combinations(range(n), k):
-            _check_regular(part(box.C, list(a)), part(box.D, list(a)), nodes)
+            _check_part(part(box.C, list(a)), part(box.D, list(a)), nodes)
     if next(nodes, None) is not None:
         raise RefusedError("the tree of bisections continues after everything is proved")
 
 
-def _check_regular(C: Rows, D: Rows, nodes: Iterator[Any]) -> None:
+def _check_part(C: Rows, D: Rows, nodes: Iterator[Any]) -> None:
     check_time()
     k, node = len(C), next(nodes, None)
     if not isinstance(node, list) or not node:
@@ -301,14 +302,14 @@ def _check_regular(C: Rows, D: Rows, nodes: Iterator[Any]) -> None:
             for p, q in ((i, j), (j, i)):
                 middle[p][q] = C[p][q] + side * D[p][q] / 2
                 radius[p][q] = D[p][q] / 2
-            _check_regular(middle, radius, nodes)
+            _check_part(middle, radius, nodes)
     elif kind == "regular" and len(data) == 2:
-        _check_leaf(C, D, *data)
+        check_regular(C, D, *data)
     else:
         raise RefusedError(f"the tree of bisections has a node {str(node)[:40]}, which is of no kind that is known")
 
 
-def _check_leaf(C: Rows, D: Rows, inverse: Any, given: Any) -> None:
+def check_regular(C: Rows, D: Rows, inverse: Any, given: Any) -> None:
     """Check by any R and x > 0 with (|I - R C| + |R| D) x < x that every A with |A - C| <= D is regular."""
     k = len(C)
     x = vector(given, k, "x")
@@ -332,7 +333,7 @@ def check_rank(box: Box, verdict: Any, support: Support) -> None:
         raise RefusedError(f"{len(a)} rows and {len(b)} columns do not make the rank {str(verdict)[:20]}")
     if a:
         C, D = ([[A[i][j] for j in b] for i in a] for A in (box.C, box.D))
-        _check_leaf(C, D, support["R"], support["x"])
+        check_regular(C, D, support["R"], support["x"])
 
 
 # None

@@ -9,6 +9,7 @@ The fields determine the kind of problem; others are not allowed:
                         mu (r) >= 0
 {M, radius, members}    a box of matrices around M: "all" of them, or the "symmetric" ones
 {M, q, radius, q_radius, members}       the LCP with M of this box and q within q_radius
+{M, q, radius, q_radius, members, lower, upper}     the MLCP, each bound [from, to], or null where there is none
 {functions, parameters, ranges}         sliding contacts: the name of their functions in `mechanisms`, the parameters
                         that are fixed {name: number}, and the ranges [name, from, to] of the others
 """
@@ -29,6 +30,7 @@ KINDS = {
     ("W", "d", "mu", "q"): "friction problem",
     ("M", "members", "radius"): "interval matrix",
     ("M", "members", "q", "q_radius", "radius"): "uncertain LCP",
+    ("M", "lower", "members", "q", "q_radius", "radius", "upper"): "uncertain MLCP",
     ("functions", "parameters", "ranges"): "sliding contacts",
 }
 """The kind of problem by its fields in alphabetical order."""
@@ -37,6 +39,7 @@ LARGE = "large matrix"
 """The kind of a matrix that is given by its entries other than zero."""
 
 Bounds = list[Fraction | None]
+Ends = list[tuple[Fraction, Fraction] | None]
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,8 @@ class Problem:
     """The data of the claims; None for data that this kind of problem does not have.
 
     M (n, n) is the matrix, W of a friction problem; q (n); lower, upper (n) with None for no bound; mu (r), d tangents;
-    radius (n, n) and q_radius (n) of uncertain data, and whether only symmetric members count; `sliding` contacts. Of a
-    "large matrix" the rows hold the entries other than zero.
+    radius (n, n) and q_radius (n) of uncertain data, whether only symmetric members count, and the `ends` (n) of
+    uncertain lower and upper bounds; `sliding` contacts. Of a "large matrix" the rows hold the entries other than zero.
     """
 
     kind: str
@@ -68,6 +71,7 @@ class Problem:
     q_radius: Vector | None = None
     symmetric: bool = False
     sliding: Ranges | None = None
+    ends: tuple[Ends, Ends] | None = None
 
 
 def read_problem(given: Any) -> Problem:
@@ -77,8 +81,9 @@ def read_problem(given: Any) -> Problem:
     fields = tuple(sorted(given))
     kind = KINDS.get(fields, "")
     if not kind:
-        known = ", ".join("{" + ", ".join(names) + "}" for names in KINDS)
-        raise RefusedError(f"a problem has the fields {known}, not {{{', '.join(fields)[:60]}}}")
+        raise RefusedError(
+            f"no kind of problem has the fields {{{', '.join(fields)[:60]}}}; docs/certificates.md lists those of each"
+        )
     if kind == "sliding contacts":
         return Problem(kind, [], sliding=_ranges(given))
     name = "W" if kind == "friction problem" else "M"
@@ -102,7 +107,8 @@ def read_problem(given: Any) -> Problem:
         radius = _spread(given["radius"], n)
         q_radius = None if q is None else _radii(given["q_radius"], n, "q_radius")
         symmetric = _is_symmetric(given["members"], M, radius)
-        return Problem(kind, M, q, radius=radius, q_radius=q_radius, symmetric=symmetric)
+        ends = _ends(given["lower"], given["upper"], n) if "lower" in given else None
+        return Problem(kind, M, q, radius=radius, q_radius=q_radius, symmetric=symmetric, ends=ends)
     return Problem(kind, M, q)
 
 
@@ -174,6 +180,21 @@ def _bounds(lower: Any, upper: Any, n: int) -> tuple[Bounds, Bounds]:
     return found[0], found[1]
 
 
+def _ends(lower: Any, upper: Any, n: int) -> tuple[Ends, Ends]:
+    found: list[Ends] = []
+    for what, given in (("lower", lower), ("upper", upper)):
+        if not isinstance(given, list) or len(given) != n:
+            raise RefusedError(f"{what} is not a list of {n} bounds")
+        pairs = [None if x is None else vector(x, 2, f"an interval of {what}") for x in given]
+        if any(x and x[0] > x[1] for x in pairs):
+            raise RefusedError(f"an interval of {what} is empty")
+        found.append([None if x is None else (x[0], x[1]) for x in pairs])
+    for i, (low, high) in enumerate(zip(*found, strict=True)):
+        if low and high and low[0] > high[1]:
+            raise RefusedError(f"no number lies between lower[{i}] and upper[{i}]")
+    return found[0], found[1]
+
+
 def _friction(mu: Any, d: Any, n: int) -> tuple[Vector, int]:
     contacts = len(mu) if isinstance(mu, list) else 0
     if d not in (1, 2) or n != contacts * (1 + d):
@@ -191,14 +212,15 @@ def common(problem: Problem, given: Problem) -> Problem:
     """
     if {problem.kind, given.kind} == {"matrix", "LCP"}:
         problem, given = (Problem("matrix", p.M) for p in (problem, given))
-    if {problem.kind, given.kind} == {"interval matrix", "uncertain LCP"}:
+    uncertain = {"interval matrix", "uncertain LCP", "uncertain MLCP"}
+    if problem.kind != given.kind and "interval matrix" in (kinds := {problem.kind, given.kind}) and kinds <= uncertain:
         problem, given = (
             Problem("interval matrix", p.M, radius=p.radius, symmetric=p.symmetric) for p in (problem, given)
         )
     if problem.kind != given.kind:
         raise RefusedError(f"it is about another problem: its problem is of kind {problem.kind}, not {given.kind}")
-    for name in ("M", "q", "lower", "upper", "mu", "d", "radius", "q_radius", "symmetric", "sliding"):
+    for name in ("M", "q", "lower", "upper", "mu", "d", "radius", "q_radius", "symmetric", "sliding", "ends"):
         if getattr(problem, name) != getattr(given, name):
-            name = "W" if name == "M" and problem.mu is not None else name
+            name = "W" if name == "M" and problem.mu is not None else "bounds" if name == "ends" else name
             raise RefusedError(f"it is about another problem than the one given: {name} differs")
     return problem

@@ -30,6 +30,7 @@ from workbench.certificates.outcomes import (
 from workbench.certificates.problem import LARGE, Problem, common, read_problem
 from workbench.certificates.solutions import check_solutions
 from workbench.certificates.uncertain import Uncertain, check_basis, check_bounds, check_solvable
+from workbench.certificates.unique_box import check_unique_box
 
 Claim = dict[str, Any]
 Support = dict[str, Any]
@@ -96,7 +97,15 @@ def _checked(problem: Problem, claim: Claim, known: Known) -> Finding:
 
 
 def _finding(claim: Claim, result: str, reason: str = "") -> Finding:
-    return Finding(printable(claim["about"][:40]), printable(_shown(claim["verdict"])), result, printable(reason))
+    shown = _basis(claim["verdict"]) if claim["about"] == "basis" else _shown(claim["verdict"])
+    return Finding(printable(claim["about"][:40]), printable(shown), result, printable(reason))
+
+
+def _basis(verdict: Any) -> str:
+    """The first entries of a list of indices or places."""
+    if not isinstance(verdict, list):
+        return str(verdict)[:40]
+    return ", ".join(str(x)[:12] for x in verdict[:4]) + (", ..." if len(verdict) > 4 else "")
 
 
 def _shown(verdict: Any) -> str:
@@ -183,13 +192,21 @@ def _check_box_class(name: str) -> Check:
 
 
 def _uncertain(problem: Problem) -> Uncertain:
-    return Uncertain(_box(problem), problem.q or [], problem.q_radius or [])
+    return Uncertain(_box(problem), problem.q or [], problem.q_radius or [], *(problem.ends or (None, None)))
+
+
+def _check_uniqueness_of_box(problem: Problem, verdict: Any, support: Support, known: Known) -> None:
+    check_unique_box(_box(problem), *(problem.ends or ([], [])), verdict, support, known)
 
 
 def _check_of_unknown(problem: Problem, about: str) -> Check | None:
     """The check of bounds of the unknown z_k."""
     name, _, digits = about.partition("_")
-    if problem.kind != "uncertain LCP" or name != "z" or not (digits.isascii() and digits.isdigit()):
+    if (
+        problem.kind not in ("uncertain LCP", "uncertain MLCP")
+        or name != "z"
+        or not (digits.isascii() and digits.isdigit())
+    ):
         return None
     k = int(digits[:9])
     if k >= len(problem.M) or about != f"z_{k}":
@@ -217,6 +234,11 @@ OF_BOXES: dict[str, Check] = {
     **{name: _check_box_class(name) for name in BOX_CLASSES},
     "rank": lambda problem, verdict, support, _known: check_rank(_box(problem), verdict, support),
 }
+OF_UNCERTAIN: dict[str, Check] = {
+    **OF_BOXES,
+    "solvable": lambda problem, verdict, support, known: check_solvable(_uncertain(problem), verdict, support, known),
+    "basis": lambda problem, verdict, support, _known: check_basis(_uncertain(problem), verdict, support),
+}
 CLAIMS: dict[str, dict[str, Check]] = {
     "matrix": OF_MATRICES,
     LARGE: OF_LARGE_MATRICES,
@@ -224,13 +246,8 @@ CLAIMS: dict[str, dict[str, Check]] = {
     "MLCP": {"uniqueness": _check_uniqueness},
     "friction problem": {law: _check_existence(law) for law in LAWS},
     "interval matrix": OF_BOXES,
-    "uncertain LCP": {
-        **OF_BOXES,
-        "solvable": lambda problem, verdict, support, known: check_solvable(
-            _uncertain(problem), verdict, support, known
-        ),
-        "basis": lambda problem, verdict, support, _known: check_basis(_uncertain(problem), verdict, support),
-    },
+    "uncertain LCP": OF_UNCERTAIN,
+    "uncertain MLCP": {**OF_UNCERTAIN, "uniqueness": _check_uniqueness_of_box},
     "sliding contacts": {"map": _check_map},
 }
 """The check of each possible subject of a claim, for each kind of problem; bounds of the unknowns come on top."""

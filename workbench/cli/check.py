@@ -23,6 +23,7 @@ def add_command(commands: Any) -> None:
         "check matrix.csv --picture cones.svg", "check problem.hdf5",
         "check --case cube -f phantom-inertia:rho=1", "check --case rod --set tan_theta=2 --vary mu=0:3 --out rod.html",
         "check M0.csv --rhs q0.csv --pencil M1.csv --vary t=0:3", "check matrix.csv --rhs q.csv --uncertainty 1e-3",
+        "check mlcp.npz --uncertainty 1e-3 --plus-minus radii.npz",
         "check '[2+-0.1 1; 1 2+-0.1]'", "check --case rod --vary mu=0.1:0.9 theta=10:80 --certificate proof.json",
     )  # fmt: skip
     check.add_argument(
@@ -38,7 +39,10 @@ def add_command(commands: Any) -> None:
         help="check all M and q whose entries differ from the given ones by at most this fraction, such as 1e-3",
     )
     check.add_argument(
-        "--plus-minus", metavar="FILE", help="check all matrices within these radii, an array of the shape of M"
+        "--plus-minus",
+        metavar="FILE",
+        help="check all matrices within these radii, an array of the shape of M; an .npz may "
+        "have M, q, and lower and upper for the bounds of an MLCP",
     )
     check.add_argument(
         "--symmetric",
@@ -130,10 +134,9 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
     posed = None if o.rhs else other_problem(o.file)
     if posed is not None:
         if o.uncertainty or o.plus_minus or o.symmetric:
-            raise WorkbenchError(
-                f"--uncertainty, --plus-minus and --symmetric are for LCPs; '{o.file}' holds another kind of problem"
-            )
-        _check_posed(o, posed, deadline)
+            _check_uncertain_mlcp(o, posed, deadline)
+        else:
+            _check_posed(o, posed, deadline)
         return
     M, q = read_problem(o.file, o.rhs, intervals=True)
     if o.uncertainty or o.plus_minus or o.symmetric or any(x is not None and x.upper is not None for x in (M, q)):
@@ -161,20 +164,60 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
 
 def _check_box(o: argparse.Namespace, M: Any, q: Any, deadline: float) -> None:
     """Check all matrices within the intervals of M, of `--uncertainty` and of `--plus-minus`, and q likewise."""
+    from workbench.matrices.intervals.uncertain_problem import UncertainMLCP
+
+    spread, of_q = _radii(o)
+    if of_q is not None and q is None:
+        raise WorkbenchError("--plus-minus has radii for q, but q is missing; give it by --rhs")
+    box, right = _widened(o, M, spread, o.symmetric), q and _widened(o, q, of_q)
+    _check_uncertain(o, box, UncertainMLCP.lcp(box, right) if right else None, deadline)
+
+
+def _check_uncertain_mlcp(o: argparse.Namespace, posed: Any, deadline: float) -> None:
+    """Check an MLCP with bounds for all M and q of `--uncertainty`, and all M, q and bounds of `--plus-minus`."""
+    import numpy as np
+    from flint import fmpq
+
+    from workbench.matrices.intervals.uncertain_problem import UncertainMLCP
+    from workbench.matrices.p_property.bounded import exact_bounds
+    from workbench.problems.classes import MLCP
+    from workbench.readers.matrix import Matrix
+    from workbench.readers.npz import read_arrays
+
+    if not isinstance(posed, MLCP):
+        raise WorkbenchError(
+            f"--uncertainty, --plus-minus and --symmetric are for LCPs and MLCPs; '{o.file}' holds a {posed.kind}"
+        )
+    given = str(o.plus_minus or "")
+    arrays = read_arrays(given, ("M", "q", "lower", "upper")) if given.lower().endswith(".npz") else {}
+    spread, of_q = (None, None) if arrays.keys() - {"M", "q"} and "M" not in arrays else _radii(o)
+    box = _widened(o, Matrix(posed.M), spread, o.symmetric)
+    ends = []
+    for name, bounds in (("lower", posed.lower), ("upper", posed.upper)):
+        radii = np.broadcast_to(arrays.get(name, 0.0), bounds.shape).astype(float)
+        if not (radii >= 0).all() or np.isinf(radii).any():
+            raise WorkbenchError(f"--plus-minus {given}: {name} has a radius that is not a number >= 0")
+        around = zip(exact_bounds(bounds), (fmpq(*x.as_integer_ratio()) for x in radii.tolist()), strict=True)
+        ends.append([None if x is None else (x - r, x + r) for x, r in around])
+    q = _widened(o, Matrix(posed.q[:, None]), of_q)
+    _check_uncertain(o, box, UncertainMLCP(box, q, *ends), deadline)
+
+
+def _check_uncertain(o: argparse.Namespace, box: Any, problem: Any, deadline: float) -> None:
+    """Check a box of matrices, and the problem with it if there is one."""
     from workbench.engine.timing import seconds_left
     from workbench.readers.problem import name_of
     from workbench.support.output import provenance, replaced
-    from workbench.verbs.check import SECONDS_OF_PAGE, check_intervals
+    from workbench.verbs.check import SECONDS_OF_PAGE, check_uncertain
 
     if o.picture:
         raise WorkbenchError("--picture is for a single matrix, not for intervals")
-    box, right = _widened(o, M, q)
     with (
         replaced(o.out) if o.out else nullcontext() as page,
         replaced(o.certificate) if o.certificate else nullcontext() as proofs,
     ):
         kept = PROOFS if o.certificate or o.out else 0.0
-        found = check_intervals(name_of(o.file), box, right, seconds_left(deadline, 1.0 - kept))
+        found = check_uncertain(name_of(o.file), box, problem, seconds_left(deadline, 1.0 - kept))
         if proofs:
             document = found.certificate(seconds_left(deadline, PROOFS if page else 1.0))
             proofs.write_text(json.dumps(document, indent=1), "utf-8")
@@ -191,13 +234,19 @@ def _print_found(o: argparse.Namespace, found: Any) -> None:
     print(json_text(found.data) if o.json else found.text + "".join(written))
 
 
-def _widened(o: argparse.Namespace, M: Any, q: Any) -> tuple[Any, Any]:
-    """The boxes of M and q with the radii of the command line."""
+def _radii(o: argparse.Namespace) -> tuple[Any, Any]:
+    """The radii of M and q in the file of `--plus-minus`, None where it has none."""
+    from workbench.readers.problem import read_problem
+
+    return read_problem(o.plus_minus) if o.plus_minus else (None, None)
+
+
+def _widened(o: argparse.Namespace, M: Any, spread: Any, symmetric: bool = False) -> Any:
+    """The box of a matrix with the radii `spread` and those of `--uncertainty`."""
     from flint import fmpq
 
     from workbench.readers.interval_matrix import IntervalMatrix
     from workbench.readers.numbers import exact_number
-    from workbench.readers.problem import read_problem
 
     relative = fmpq(0)
     if o.uncertainty:
@@ -205,12 +254,8 @@ def _widened(o: argparse.Namespace, M: Any, q: Any) -> tuple[Any, Any]:
         if given < 0:
             raise WorkbenchError(f"--uncertainty {o.uncertainty}: a number >= 0 is needed, such as 1e-3")
         relative = fmpq(given.numerator, given.denominator)
-    spread, of_q = read_problem(o.plus_minus) if o.plus_minus else (None, None)
-    if of_q is not None and q is None:
-        raise WorkbenchError("--plus-minus has radii for q, but q is missing; give it by --rhs")
     box = IntervalMatrix.of(M).widened(relative, None if spread is None else spread.exact)
-    right = q and IntervalMatrix.of(q).widened(relative, None if of_q is None else of_q.exact)
-    return IntervalMatrix(box.centre, box.radius, o.symmetric), right
+    return IntervalMatrix(box.centre, box.radius, symmetric)
 
 
 def _for_verdicts(o: argparse.Namespace, deadline: float, n: int, entries: int) -> float:

@@ -1,5 +1,6 @@
-"""The certificate of a box of matrices, and of the solutions of an LCP with uncertain data."""
+"""The certificate of a box of matrices, and of the solutions of an LCP or MLCP with uncertain data."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -13,15 +14,17 @@ from workbench.diagnostics.certificate import written
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock
 from workbench.matrices.classes.matrix_classes import class_verdict, matrix_classes
 from workbench.matrices.intervals.box_classes import ALL, EXTREMES, NONE, SOME
-from workbench.matrices.intervals.uncertain_lcp import Choices, EnclosedUnknowns, UncertainLCP, enclosed_basis
+from workbench.matrices.intervals.branches import BETWEEN, NOTHING_CHOSEN, Branches, Choices
+from workbench.matrices.intervals.uncertain_mlcp import EnclosedUnknowns, enclosed_basis, places_of
+from workbench.matrices.intervals.uncertain_problem import Ends, UncertainMLCP
 from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.matrices.p_property.witness import as_lines
 from workbench.readers.interval_matrix import IntervalMatrix
 
 
-def certificate_of_box(M: IntervalMatrix, q: IntervalMatrix | None, result: Entry, seconds: float) -> Entry:
-    """The JSON-ready certificate of the result of `check_box` for this box and the q of another one.
+def certificate_of_box(M: IntervalMatrix, p: UncertainMLCP | None, result: Entry, seconds: float) -> Entry:
+    """The JSON-ready certificate of the result of `check_box` for this box and a problem with it, if there is one.
 
     Verdicts whose proof could not be written within `seconds` are listed in "left_out" with the reason.
     """
@@ -34,8 +37,8 @@ def certificate_of_box(M: IntervalMatrix, q: IntervalMatrix | None, result: Entr
     ]
     rank = result["rank"]
     stages.append(("rank", rank["at_least"], lambda: rank["support"]))
-    if q is not None:
-        stages += _of_solutions(M, q, result, deadline)
+    if p is not None:
+        stages += _of_solutions(p, result, deadline)
     for about, verdict, write in stages:
         try:
             support = write()
@@ -48,9 +51,15 @@ def certificate_of_box(M: IntervalMatrix, q: IntervalMatrix | None, result: Entr
             claims.append({"about": about, "verdict": verdict, "support": support})
     members = "symmetric" if M.symmetric else "all"
     problem: Entry = {"M": _rows(M.centre), "radius": _rows(M.radius), "members": members}
-    if q is not None:
-        problem |= {"q": as_text(q.centre.entries()), "q_radius": as_text(q.radius.entries())}
+    if p is not None:
+        problem |= {"q": as_text(p.q.centre.entries()), "q_radius": as_text(p.q.radius.entries())}
+        if not p.is_lcp:
+            problem |= {"lower": _ends(p.lower), "upper": _ends(p.upper)}
     return signed(problem, claims, left_out)
+
+
+def _ends(bounds: Sequence[Ends | None]) -> list[list[str] | None]:
+    return [None if x is None else as_text([*x]) for x in bounds]
 
 
 def _rows(A: fmpq_mat) -> list[list[str]]:
@@ -124,62 +133,73 @@ def _chain(A: fmpq_mat, name: str, deadline: float) -> dict[str, tuple[str, Entr
 # Solutions
 
 
-def _of_solutions(M: IntervalMatrix, q: IntervalMatrix, result: Entry, deadline: float) -> list[tuple[str, Any, Any]]:
-    """About, verdict, and what writes the support: whether there are solutions, the basis, bounds of the unknowns."""
-    found, problem, n = result["solutions"], UncertainLCP(M, q), M.order
-    is_p = result["classes"]["P"]["verdict"] == ALL
+def _of_solutions(p: UncertainMLCP, result: Entry, deadline: float) -> list[tuple[str, Any, Any]]:
+    """About, verdict, and what writes the support: uniqueness, whether there are solutions, the basis, bounds of the
+    unknowns."""
+    found, unique, branches, n = result["solutions"], result["uniqueness"], Branches(p), p.M.order
+    stages: list[tuple[str, Any, Any]] = []
+    if unique is not None and unique["verdict"] != "undecided":
+        stages.append(("uniqueness", unique["verdict"], lambda: unique["support"]))
     if found["solvable"] == "none":
 
         def cover() -> Entry:
-            return {"by": "cover", "cover": problem.cover(0, 1, None, (frozenset(), frozenset()), deadline)}
+            return {"by": "cover", "cover": branches.cover(0, 1, None, NOTHING_CHOSEN, deadline)}
 
-        return [("solvable", "none", cover)]
-    stages: list[tuple[str, Any, Any]] = []
-    basis = _strict_basis(M, q, found, deadline)
-    start: Choices = (frozenset(), frozenset())
+        return [*stages, ("solvable", "none", cover)]
+    basis, start = _strict_basis(p, found, deadline), NOTHING_CHOSEN
     if basis is not None:
-        a = [i for i, x in enumerate(found["centre"]) if fmpq(x) > 0]
-        stages.append(("basis", a, lambda: _of_basis(M, q, a, basis)))
-        if is_p:
-            start = (frozenset(a), frozenset(range(n)) - frozenset(a))
+        places = places_of(p, [fmpq(x) for x in found["centre"]])
+        verdict: Any = [i for i in range(n) if places[i] == BETWEEN] if p.is_lcp else places
+        stages.append(("basis", verdict, lambda: _of_basis(p, verdict, basis)))
+        if found["solvable"] == "one":
+            start = branches.chosen(places)
     if found["solvable"] == "one":
-        stages.append(("solvable", "one", lambda: {"by": "P"}))
-    elif found["solvable"] == "some" and basis is not None:
-        stages.append(("solvable", "some", lambda: {"by": "basis"}))
+        stages.append(("solvable", "one", lambda: {"by": "P" if p.is_lcp else "uniqueness"}))
+    elif found["solvable"] == "some":
+        stages.append(("solvable", "some", lambda: {"by": "compact" if basis is None else "basis"}))
+    chosen = ("cover" if basis is None or found["solvable"] != "one" else "basis", start)
     for k in range(n):
         ends = [found["lower"][k], found["upper"][k]]
-        stages.append((f"z_{k}", ends, lambda k=k, ends=ends: _of_bounds(problem, k, ends, start, deadline)))
+        stages.append((f"z_{k}", ends, lambda k=k, ends=ends: _of_bounds(branches, k, ends, chosen, deadline)))
     return stages
 
 
-def _of_bounds(problem: UncertainLCP, k: int, ends: list[str | None], start: Choices, deadline: float) -> Entry | None:
-    support: Entry = {"by": "basis" if start[0] or start[1] else "cover"}
+def _of_bounds(
+    branches: Branches, k: int, ends: list[str | None], start: tuple[str, Choices], deadline: float
+) -> Entry | None:
+    support: Entry = {"by": start[0]}
     for name, sign, end in (("lower", 1, ends[0]), ("upper", -1, ends[1])):
         if end is not None:
             # Bounds of the symmetric members alone need not hold for all members, of which covers are.
-            cover = problem.cover(k, sign, sign * fmpq(end), start, deadline)
+            cover = branches.cover(k, sign, sign * fmpq(end), start[1], deadline)
             if cover is None:
                 return None
             support[name] = cover
     return support
 
 
-def _strict_basis(M: IntervalMatrix, q: IntervalMatrix, found: Entry, deadline: float) -> EnclosedUnknowns | None:
+def _strict_basis(p: UncertainMLCP, found: Entry, deadline: float) -> EnclosedUnknowns | None:
     if found["centre"] is None:
         return None
     try:
-        basis = enclosed_basis(M, q, [fmpq(x) for x in found["centre"]], deadline)
+        basis = enclosed_basis(p, [fmpq(x) for x in found["centre"]], deadline)
     except (ZeroDivisionError, OutOfTimeError):
         return None
     return basis if basis is not None and basis.strict else None
 
 
-def _of_basis(M: IntervalMatrix, q: IntervalMatrix, a: list[int], basis: EnclosedUnknowns) -> Entry:
+def _of_basis(p: UncertainMLCP, verdict: Any, basis: EnclosedUnknowns) -> Entry:
     """Doubles where they suffice for Krawczyk's test, the exact numbers otherwise."""
-    slack = min((v - e) / g for v, e, g in zip(basis.y, basis.radius, basis.growth, strict=True)) / 2
+    room = zip(basis.room, basis.radius, basis.growth, strict=True)
+    slack = min([(r - e) / g for r, e, g in room if r is not None], default=fmpq(2)) / 2
     radii = [e + slack * g for e, g in zip(basis.radius, basis.growth, strict=True)]
+    M = p.M
     box = Box(_fractions(M.centre), _fractions(M.radius), M.symmetric)
-    p = Uncertain(box, *([_fraction(x) for x in A.entries()] for A in (q.centre, q.radius)))
+    q, d = ([_fraction(x) for x in A.entries()] for A in (p.q.centre, p.q.radius))
+    lower, upper = (
+        [None if x is None else (_fraction(x[0]), _fraction(x[1])) for x in bounds] for bounds in (p.lower, p.upper)
+    )
+    claimed = Uncertain(box, q, d) if p.is_lcp else Uncertain(box, q, d, list(lower), list(upper))
 
     def support(R: list[fmpq], y: list[fmpq], e: list[fmpq]) -> Entry:
         n = M.order
@@ -187,7 +207,7 @@ def _of_basis(M: IntervalMatrix, q: IntervalMatrix, a: list[int], basis: Enclose
 
     rounded = support(*([exact(nearest_double(x)) for x in v] for v in (basis.R.entries(), basis.y, radii)))
     try:
-        check_basis(p, a, rounded)
+        check_basis(claimed, verdict, rounded)
     except RefusedError:
         return support(basis.R.entries(), basis.y, radii)
     return rounded

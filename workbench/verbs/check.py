@@ -17,6 +17,7 @@ from workbench.diagnostics.check import check_matrix
 from workbench.engine.interpreted import interpreting
 from workbench.engine.timing import clock
 from workbench.language.formulation import Formulation
+from workbench.matrices.intervals.uncertain_problem import Ends, UncertainMLCP
 from workbench.mechanics.case import Case
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
@@ -191,13 +192,13 @@ class CheckedProblem(Answers):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CheckedBox(Answers):
-    """Verdicts on all matrices of a box, and bounds of the solutions of an LCP with uncertain data; `data` is ready
-    for JSON (`diagnostics.box_check.check_box`)."""
+    """Verdicts on all matrices of a box, and bounds of the solutions of an LCP or MLCP with uncertain data; `data` is
+    ready for JSON (`diagnostics.box_check.check_box`)."""
 
     title: str
     data: dict[str, Any] = field(repr=False)
     box: IntervalMatrix = field(repr=False)
-    q: IntervalMatrix | None = field(repr=False)
+    problem: UncertainMLCP | None = field(repr=False)
 
     def certificate(self, seconds: float = 10.0) -> dict[str, Any]:
         """All verdicts with their proofs, ready for JSON and for `verify` (docs/certificates.md).
@@ -206,7 +207,7 @@ class CheckedBox(Answers):
         """
         from workbench.diagnostics.box_certificate import certificate_of_box
 
-        return certificate_of_box(self.box, self.q, self.data, seconds)
+        return certificate_of_box(self.box, self.problem, self.data, seconds)
 
     @property
     def rows(self) -> list[tuple[str, str]]:
@@ -254,12 +255,12 @@ def check(
     """Return verdicts with proofs or witnesses on a matrix, its LCP, or the lead matrix of a formulation on a case.
 
     `what` is a matrix (array, rows of numbers or of strings such as "4/3", `Matrix`, the path of a file, text such as
-    "[1 2; 3 4]"), an LCP, or, with a `formulation`, a case or its name. A case is checked at its first step of
+    "[1 2; 3 4]"), an LCP or MLCP, or, with a `formulation`, a case or its name. A case is checked at its first step of
     `step` [s], from other coordinates `q` or velocities `v` if given, or at the step `at` [s] of its run under exact
     Coulomb friction. `rhs` is q (n,), or a file with it. For a matrix with intervals (`interval`, or text such as
-    "[2+-0.1 1; 1 2]") the verdicts hold for all matrices within, and `rhs` may be uncertain too. `seconds` limits all
-    verdicts together; `data["judged"]` says whether they concern decimals as written or doubles. Raises WorkbenchError
-    for unreadable input.
+    "[2+-0.1 1; 1 2]") the verdicts hold for all matrices within, and `rhs` may be uncertain too; bounds make it an MLCP
+    (`uncertain_mlcp`). `seconds` limits all verdicts together; `data["judged"]` says whether they concern decimals as
+    written or doubles. Raises WorkbenchError for unreadable input.
 
     >>> import workbench as wb
     >>> found = wb.check([["2", "-1"], ["-1", "4/3"]], rhs=[-1, 1])
@@ -272,6 +273,10 @@ def check(
         return _of_case(find_case(what), find_formulation(formulation), step, at, State(q, v), seconds)
     if not (at is None and q is None and v is None):
         raise WorkbenchError("at, q and v are for a case and a formulation; the q of an LCP is given as rhs")
+    if isinstance(what, UncertainMLCP):
+        if rhs is not None:
+            raise WorkbenchError("the uncertain MLCP has its own q; rhs is for a matrix")
+        return check_uncertain("the MLCP", what.M, what, seconds)
     if isinstance(what, IntervalMatrix) or isinstance(rhs, IntervalMatrix):
         return check_intervals("the matrix", box_of(what, "the matrix"), right_hand_side(rhs), seconds)
     if rhs is None and (problem := other_problem(what)) is not None:
@@ -285,9 +290,14 @@ def check(
 
 def check_intervals(name: str, M: IntervalMatrix, q: IntervalMatrix | None, seconds: float) -> CheckedBox:
     """`check` for all matrices of a box, and all q of another one (n, 1) if given."""
+    return check_uncertain(name, M, None if q is None else UncertainMLCP.lcp(M, q), seconds)
+
+
+def check_uncertain(name: str, M: IntervalMatrix, problem: UncertainMLCP | None, seconds: float) -> CheckedBox:
+    """`check` for all matrices of a box, and a problem with it if given."""
     from workbench.diagnostics.box_check import check_box
 
-    return CheckedBox(name, check_box(M, q, seconds), M, q)
+    return CheckedBox(name, check_box(M, problem, seconds), M, problem)
 
 
 def interval(mid: Any, rad: Any = 0, symmetric: bool = False) -> IntervalMatrix:
@@ -307,6 +317,47 @@ def interval(mid: Any, rad: Any = 0, symmetric: bool = False) -> IntervalMatrix:
         one = _matrix([[rad]], "the radius").exact[0, 0]
         return IntervalMatrix(centre, fmpq_mat(m, n, [one] * (m * n)), symmetric)
     return IntervalMatrix(centre, box_of(rad, "the radius").centre, symmetric)
+
+
+def uncertain_mlcp(M: Any, q: Any, lower: Any, upper: Any) -> UncertainMLCP:
+    """Return the MLCP l <= z <= u, w = M z + q with uncertain data, for `check`; w_i >= 0 at l_i, <= 0 at u_i.
+
+    M (n, n) and q (n) are an `interval`, or numbers as there. `lower` and `upper` (n) have a number, a pair (from, to)
+    of numbers for an uncertain bound, or None or an infinity for no bound. Raises WorkbenchError for entries that are
+    no numbers, other lengths, and where no number lies between the bounds.
+
+    >>> import workbench as wb
+    >>> p = wb.uncertain_mlcp(wb.interval([["2"]], "1/10"), ["-1"], [None], [("1", "2")])
+    >>> wb.check(p).data["solutions"]["signs"]
+    ['between']
+    """
+    box, right = box_of(M, "the matrix"), right_hand_side(q)
+    if right is None:
+        raise WorkbenchError("an MLCP needs q; give the numbers of q, zeros where there are none")
+    return UncertainMLCP(box, right, _ends(lower, "lower", -1), _ends(upper, "upper", 1))
+
+
+def _ends(bounds: Any, name: str, side: int) -> list[Ends | None]:
+    """The ends of bounds as exact numbers."""
+    found: list[Ends | None] = []
+    try:
+        given = list(bounds)
+    except TypeError:
+        raise WorkbenchError(f"{name} is {bounds!r}; give a bound for each unknown, None for no bound") from None
+    for i, x in enumerate(given):
+        if x is None or (isinstance(x, FLOAT) and x == side * np.inf):
+            found.append(None)
+            continue
+        if isinstance(x, FLOAT) and not np.isfinite(x):
+            raise WorkbenchError(f"{name}[{i}] is {x}; give a number, or {side * np.inf} or None for no bound")
+        pair = list(x) if isinstance(x, tuple | list | np.ndarray) else [x, x]
+        if len(pair) != 2:
+            raise WorkbenchError(f"{name}[{i}] has {len(pair)} numbers; give one, or a pair (from, to)")
+        low, high = _matrix([pair], f"{name}[{i}]").exact.entries()
+        if low > high:
+            raise WorkbenchError(f"{name}[{i}] is from {low} to {high}; give the smaller number first")
+        found.append((low, high))
+    return found
 
 
 def box_of(given: Any, name: str) -> IntervalMatrix:

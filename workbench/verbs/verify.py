@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from flint import fmpq, fmpq_mat
 
+    from workbench.matrices.intervals.uncertain_problem import UncertainMLCP
     from workbench.readers.interval_matrix import IntervalMatrix
 
 
@@ -103,10 +104,13 @@ def _given(of: Any, rhs: Any) -> Problem:
     from workbench.diagnostics.certificate import rational_rows
     from workbench.diagnostics.problem_check import in_rationals
     from workbench.matrices.classes.structure import nonzeros
+    from workbench.matrices.intervals.uncertain_problem import UncertainMLCP
     from workbench.readers.interval_matrix import IntervalMatrix
     from workbench.readers.matrix import Matrix
     from workbench.verbs.check import box_of, other_problem, problem_of, right_hand_side
 
+    if isinstance(of, UncertainMLCP):
+        return _uncertain(of.M, of.q, of)
     if isinstance(of, IntervalMatrix) or isinstance(rhs, IntervalMatrix):
         return _uncertain(box_of(of, "the matrix"), right_hand_side(rhs))
     problem = other_problem(of) if rhs is None else None
@@ -133,12 +137,21 @@ def _given(of: Any, rhs: Any) -> Problem:
     return Problem("friction problem", _rows(friction.W), numbers, mu=mu, d=friction.d)
 
 
-def _uncertain(box: IntervalMatrix, q: IntervalMatrix | None) -> Problem:
+def _uncertain(box: IntervalMatrix, q: IntervalMatrix | None, problem: UncertainMLCP | None = None) -> Problem:
+    """The box, or the LCP with q, or the MLCP with bounds."""
     M, radius = _rows(box.centre), _rows(box.radius)
     if q is None:
         return Problem("interval matrix", M, radius=radius, symmetric=box.symmetric)
     middle, spread = ([*map(_fraction, A.entries())] for A in (q.centre, q.radius))
-    return Problem("uncertain LCP", M, middle, radius=radius, q_radius=spread, symmetric=box.symmetric)
+    if problem is None or problem.is_lcp:
+        return Problem("uncertain LCP", M, middle, radius=radius, q_radius=spread, symmetric=box.symmetric)
+    lower, upper = (
+        [None if x is None else (_fraction(x[0]), _fraction(x[1])) for x in bounds]
+        for bounds in (problem.lower, problem.upper)
+    )
+    return Problem(
+        "uncertain MLCP", M, middle, radius=radius, q_radius=spread, symmetric=box.symmetric, ends=(lower, upper)
+    )
 
 
 def _rows(M: fmpq_mat) -> list[list[Fraction]]:

@@ -21,7 +21,7 @@ The certificate of "not unique" is x != 0 with x = 0 where z is fixed, (M x)_f =
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +29,14 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, seconds_left
 from workbench.matrices.linear_algebra.in_time import echelon, solution
-from workbench.matrices.linear_algebra.rationals import as_text, exact, extend_from_schur, submatrix, whole_rows
+from workbench.matrices.linear_algebra.rationals import (
+    as_text,
+    exact,
+    extend_from_schur,
+    nearest_double,
+    submatrix,
+    whole_rows,
+)
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.matrices.p_property.witness import PVerdict, schur_complement
 from workbench.problems.classes import Array
@@ -37,6 +44,10 @@ from workbench.support.errors import DataError
 
 LARGEST_NATURAL = 12
 """Largest number of bounded unknowns for which the natural test is made: 2^12 determinants."""
+
+
+Bounds = Array | Sequence[fmpq | None]
+"""Bounds (n), infinite or None where there is none."""
 
 
 @dataclass(frozen=True)
@@ -167,15 +178,20 @@ def reverses(M: fmpq_mat, kinds: Pattern, x: list[fmpq]) -> bool:
 
 
 def solution_on_face(
-    M: fmpq_mat, q: list[fmpq], lower: Array, upper: Array, near: Array, deadline: float = math.inf
+    M: fmpq_mat, q: list[fmpq], lower: Bounds, upper: Bounds, near: Array, deadline: float = math.inf
 ) -> list[fmpq] | None:
     """The exact solution z (n) whose entries are at the same bounds as those of `near`; None where there is none.
 
     An entry of `near` counts as being at a bound if it differs from it by round-off. Raises OutOfTimeError.
     """
+    low, high = exact_bounds(lower), exact_bounds(upper)
     slack = 1e-9 * np.maximum(1.0, np.abs(near))
-    at = {i: exact(lower[i]) for i in np.flatnonzero(near <= lower + slack).tolist()}
-    at |= {i: exact(upper[i]) for i in np.flatnonzero((near >= upper - slack) & (near > lower + slack)).tolist()}
+    at: dict[int, fmpq] = {}
+    for i, (x, below, above) in enumerate(zip(near, low, high, strict=True)):
+        if below is not None and x <= nearest_double(below) + slack[i]:
+            at[i] = below
+        elif above is not None and x >= nearest_double(above) - slack[i]:
+            at[i] = above
     between = [i for i in range(len(q)) if i not in at]
     z = [at.get(i, fmpq(0)) for i in range(len(q))]
     rest = (M * fmpq_mat(len(q), 1, z)).entries()
@@ -187,18 +203,24 @@ def solution_on_face(
             return None
         for i, value in zip(between, part, strict=True):
             z[i] = value
-    return z if solves(M, q, lower, upper, z) else None
+    return z if solves(M, q, low, high, z) else None
 
 
-def solves(M: fmpq_mat, q: list[fmpq], lower: Array, upper: Array, z: list[fmpq]) -> bool:
+def solves(M: fmpq_mat, q: list[fmpq], lower: Bounds, upper: Bounds, z: list[fmpq]) -> bool:
     """Whether z (n) solves the problem, exactly."""
     w = [a + b for a, b in zip((M * fmpq_mat(len(z), 1, z)).entries(), q, strict=True)]
-    for x, y, low, high in zip(z, w, lower, upper, strict=True):
-        above, below = np.isinf(low) or x >= exact(low), np.isinf(high) or x <= exact(high)
-        at_lower, at_upper = np.isfinite(low) and x == exact(low), np.isfinite(high) and x == exact(high)
-        if not (above and below and (y <= 0 or at_lower) and (y >= 0 or at_upper)):
+    for x, y, low, high in zip(z, w, exact_bounds(lower), exact_bounds(upper), strict=True):
+        above, below = low is None or x >= low, high is None or x <= high
+        if not (above and below and (y <= 0 or x == low) and (y >= 0 or x == high)):
             return False
     return True
+
+
+def exact_bounds(bounds: Bounds) -> list[fmpq | None]:
+    """Bounds (n) as rationals, None for an infinite one."""
+    if isinstance(bounds, np.ndarray):
+        return [None if np.isinf(x) else exact(x) for x in bounds.tolist()]
+    return list(bounds)
 
 
 def two_solutions(M: fmpq_mat, lower: Array, upper: Array, x: list[fmpq]) -> tuple[list[fmpq], list[fmpq], list[fmpq]]:

@@ -10,7 +10,8 @@ from workbench.algorithms import find_solver
 from workbench.diagnostics.box_check import nearest_doubles
 from workbench.engine.timing import clock
 from workbench.matrices.intervals.p_box import all_p
-from workbench.matrices.intervals.uncertain_lcp import bounds
+from workbench.matrices.intervals.uncertain_mlcp import bounds
+from workbench.matrices.intervals.uncertain_problem import UncertainMLCP
 from workbench.matrices.linear_algebra.confirmed_lp import _confirmed, least_unknown
 from workbench.matrices.linear_algebra.exact_lp import Dictionary, least, made_feasible
 from workbench.matrices.p_property.bounded import solution_on_face
@@ -74,9 +75,9 @@ def test_solutions_of_members_lie_within(seed):
     box, right = IntervalMatrix(rational(C), rational(D)), IntervalMatrix(rational(q), rational(np.full((n, 1), 0.1)))
     is_p = all_p(box, clock() + 10).verdict == "all"
     near = find_solver("lemke").solve(LCP(*nearest_doubles(box.centre, right.centre))).z
-    found = bounds(box, right, is_p, near, clock() + 20)
+    found = bounds(UncertainMLCP.lcp(box, right), is_p, near, clock() + 20)
     # Branching on all choices finds the same bounds as the basis of the centre does.
-    assert found.lower == bounds(box, right, False, near, clock() + 20).lower or not found.exact
+    assert found.lower == bounds(UncertainMLCP.lcp(box, right), False, near, clock() + 20).lower or not found.exact
     solved = 0
     for _ in range(40):
         A = random_member(box, rng)
