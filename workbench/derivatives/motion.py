@@ -377,7 +377,7 @@ def _of_outputs(p: Parameter, wanted: Sequence[Output], end: State, tangent: Sta
         beside = State(*(x + s * dx for x, dx in zip(end, tangent, strict=True)))
         return [np.array([one.of(p.moved(s), beside) for one in wanted])]
 
-    return differences(of, p.direction(tangent).shift(end))[0][0]
+    return differences(of, SHIFT * p.direction(tangent).reach(end))[0][0]
 
 
 def motion_gradient(

@@ -17,7 +17,7 @@ from workbench.algorithms.escalation import default_solver, in_steps
 from workbench.assemble.assembly import carry_back
 from workbench.assemble.find import compiled
 from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
-from workbench.derivatives.sweep import SHIFT
+from workbench.derivatives.sweep import LEVEL, ROUGH, ROUNDED, WIDTHS
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import is_rigid
@@ -27,10 +27,6 @@ from workbench.step.stepper import Stepper, end_step
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 
-CLOSER = 1e-2
-"""Factor on the increment where differences of two orders disagree."""
-ROUGH = 1e-5
-"""Relative disagreement of differences of orders two and four above which the data have a jump within reach."""
 SETTLED, UNSETTLED = 1e-11, 1e-7
 """Relative change per pass below which the tangent of a fixed point has converged, and above which it has not."""
 DATA = {
@@ -136,13 +132,32 @@ def differences(of: Callable[[float], Sequence[Array]], shift: float) -> tuple[l
     return fourth, second
 
 
-def _is_rough(fourth: Sequence[Array], second: Sequence[Array], at: Sequence[Array]) -> bool:
-    """Whether differences of two orders disagree, relative to their own size and that of the arrays, `at`."""
-    for a, b, x in zip(fourth, second, at, strict=True):
-        size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(x[np.isfinite(x)]).max(initial=0.0)))
-        if np.abs(a - b).max(initial=0.0) > ROUGH * size:
-            return True
-    return False
+def slopes(of: Callable[[float], Sequence[Array]], unit: float) -> tuple[list[Array], bool]:
+    """Slopes of order four at 0 of arrays that depend on a number of this unit, and whether these jump or have a kink
+    within reach. Values that are not finite have slope zero. The first of `WIDTHS` at which they are smooth is taken."""
+    here = of(0.0)
+    for width in WIDTHS:
+        step = width * unit
+        try:
+            values = [of(k * step) for k in (-2.0, -1.0, 1.0, 2.0)]
+        except DataError:
+            if width == WIDTHS[-1]:
+                raise
+            continue
+        found, smooth = [], True
+        for y, *around in zip(here, *values, strict=True):
+            still = ~np.isfinite(y) | ~np.isfinite(around).all(axis=0)
+            far_back, back, near, far = (np.where(still, 0.0, x) for x in around)
+            y = np.where(still, 0.0, y)
+            second, bend = (near - back) / (2 * step), (far + far_back - 4 * (near + back) + 6 * y) / (4 * step)
+            fourth = (8 * (near - back) - (far - far_back)) / (12 * step)
+            size = np.maximum(np.abs(fourth), LEVEL * np.abs(y) / unit)
+            rounding = ROUNDED * np.abs(y).max(initial=0.0) / step
+            smooth &= bool((np.maximum(np.abs(fourth - second), np.abs(bend)) <= ROUGH * size + rounding).all())
+            found.append(fourth)
+        if smooth:
+            break
+    return found, not smooth
 
 
 class Solved(NamedTuple):
@@ -188,7 +203,7 @@ def after(step: Step, x: Solved) -> State:
 class Direction:
     """A direction of differentiation of a step: a tangent of its state, and one of the case's data (n_d,).
 
-    unit: distance over which the data may be varied; they are varied by a small fraction of it. moved: the case varied
+    unit: size of the data along the direction; they are varied by a small fraction of it. moved: the case varied
     by that much, if more than its data depend on the parameter.
     """
 
@@ -197,14 +212,14 @@ class Direction:
     unit: float = 1.0
     moved: Callable[[float], Case] | None = None
 
-    def shift(self, state: State) -> float:
-        """The increment for which neither the data nor the state move far."""
+    def reach(self, state: State) -> float:
+        """The length along the direction within which neither the data nor the state move farther than their size."""
         least = self.unit
         for x, dx in zip(state, self.state, strict=True):
             far = np.abs(dx) > 0
             if far.any():
                 least = min(least, float(((1.0 + np.abs(x[far])) / np.abs(dx[far])).min()))
-        return SHIFT * least
+        return least
 
 
 class Carried(NamedTuple):
@@ -219,7 +234,7 @@ def carried(step: Step, x: Solved, t: Direction) -> Carried:
     """Propagate a direction through a step. Raises DataError where it has no derivative along it."""
     if x.unsettled:
         raise DataError(x.unsettled)
-    shift, noted = t.shift(x.state), [False, False]
+    reach, noted = t.reach(x.state), [False, False]
 
     def posed(s: float, own: Array) -> list[Array]:
         beside = _sum(x.state, t.state, s)
@@ -233,11 +248,7 @@ def carried(step: Step, x: Solved, t: Direction) -> Carried:
         """dz for a tangent of the formulation's own data; records kinks and data that jump."""
         if x.sensitivity is None:
             return np.zeros(0)
-        here = posed(0.0, own)
-        change, second = differences(partial(posed, own=own), shift)
-        if _is_rough(change, second, here):
-            change, second = differences(partial(posed, own=own), CLOSER * shift)
-        rough = _is_rough(change, second, here)
+        change, rough = slopes(partial(posed, own=own), reach)
         found, kink = _moved(x.sensitivity, x.outputs, dict(zip(step.names, change, strict=True)))
         noted[:] = [kink, rough]
         return found
@@ -249,7 +260,7 @@ def carried(step: Step, x: Solved, t: Direction) -> Carried:
             posed(s, own)
             return [step.passed(x.z + s * dz)]
 
-        return differences(after_pass, shift)[0][0]
+        return slopes(after_pass, reach)[0][0]
 
     own = np.zeros(x.own.size)
     if step.iterates:
@@ -260,7 +271,7 @@ def carried(step: Step, x: Solved, t: Direction) -> Carried:
         posed(s, own)
         return step.ended(x.z + s * dz)
 
-    found, _ = differences(ended, shift)
+    found, _ = slopes(ended, reach)
     return Carried(State(*found), *noted)
 
 

@@ -32,11 +32,12 @@ from workbench.mechanics.core import CORE
 from workbench.step.stepping import FUNCTIONS, OTHER, SETTINGS, SOLVED, TRACK, begin_step, pose, residual_of
 
 SHIFT = 1e-5
-"""Fraction of a parameter and of the state by which they are varied for differences of the contact data."""
-CLOSER = 1e-2
-"""Factor on this increment where the data are too curved for it."""
-BENT = 1e-4
-"""Relative difference of forward and backward slopes above which data may have a jump or kink within reach."""
+"""Fraction of a parameter and of the state by which they are varied for differences of order two."""
+WIDTHS, WIDE = (3e-2, 1e-3, 3e-5, 1e-6), 1e-3
+"""The same of order four, of the contact data: the first at which these are smooth enough; and of the coordinates."""
+ROUGH, LEVEL, ROUNDED = 1e-5, 0.1, 1e-14
+"""Relative disagreement of slopes of orders two and four up to which the latter are known to its square; share of the
+data per unit of the input that counts as the size of a slope; fraction of the largest data that may be rounding."""
 CLEAR = 1e-6
 """Smallest relative margin of modes that need no closer examination."""
 VERIFIED = 1e-9
@@ -76,7 +77,6 @@ class Sweep(Packed):
         "LU": ("n_f", "n_f"),
         "pivots": ("n_f",),
         "q_ahead": ("n_q",),
-        "q_behind": ("n_q",),
         "dy": ("K", "n_y"),
         "answers": ("K", "n_o"),
         "terms": ("K",),  # sizes of the terms of their sums
@@ -384,52 +384,53 @@ def turned_along(m, out, found):
         out[a], out[a + 1] = cos * X + sin * Z, cos * Z - sin * X
 
 
-@kernel(F64(VECTOR), **FASTER)
-def largest_of(x):
-    """The largest absolute value of an entry; no entry may be NaN."""
-    largest = 0.0
-    for i in range(x.shape[0]):
-        largest = max(largest, abs(x[i]))
-    return largest
-
-
-@kernel(types.UniTuple(F64, 2)(VECTOR, VECTOR, VECTOR, F64))
-def slope_and_bend(y, ahead, behind, step):
-    """Put the slope into `ahead`; return its size and that of the second difference. Nonfinite entries count as 0."""
-    for i in range(y.shape[0]):
-        a, b = ahead[i], behind[i]
-        d, bend = (a - b) / (2.0 * step), abs((a - y[i]) - (y[i] - b))
-        moves = d - d == 0.0
-        ahead[i], behind[i] = d if moves else 0.0, bend if moves else 0.0
-    return largest_of(ahead), largest_of(behind)
-
-
 @kernel(types.boolean(MACHINE, VECTOR, I64, F64))
-def find_slope(m, t, only, shift):
+def find_slope(m, t, only, unit):
     """Put the slope of the contact data along a tangent of the inputs t (n_x,), or along one input alone, into `ahead`;
     return False where there may be a jump or kink within reach. Nonfinite entries have slope zero."""
-    x, moved, y, ahead, behind = m.sweep.x, m.sweep.moved, m.sweep.y, m.sweep.ahead, m.sweep.behind
-    for closer in range(2):
-        step = CLOSER * shift if closer else shift
-        for sign in range(2):
-            for i in range(x.shape[0]):
-                along = t[i] if only < 0 else 1.0 if i == only else 0.0
-                moved[i] = x[i] + (step if sign == 0 else -step) * along
-            contact_data(m, moved, ahead if sign == 0 else behind)
-        slope, bend = slope_and_bend(y, ahead, behind, step)
-        if bend <= BENT * 2.0 * step * max(slope, m.sweep.largest[0]):
+    x, moved, y, slope, there = m.sweep.x, m.sweep.moved, m.sweep.y, m.sweep.ahead, m.sweep.behind
+    second, even = scratch(y.shape[0]), scratch(y.shape[0])
+    for width in WIDTHS:
+        step = width * unit
+        set_all(0.0, slope)
+        set_all(0.0, second)
+        set_all(0.0, even)
+        for k in (1, 2):
+            for side in (1.0, -1.0):
+                for i in range(x.shape[0]):
+                    along = t[i] if only < 0 else 1.0 if i == only else 0.0
+                    moved[i] = x[i] + side * k * step * along
+                contact_data(m, moved, there)
+                for i in range(y.shape[0]):
+                    slope[i] += side * (8.0 if k == 1 else -1.0) * there[i] / (12.0 * step)
+                    second[i] += side * there[i] / (2.0 * step) if k == 1 else 0.0
+                    even[i] += (-4.0 if k == 1 else 1.0) * (there[i] - y[i]) / (4.0 * step)
+        if is_settled(y, slope, second, even, unit, ROUNDED * m.sweep.largest[0] / step):
             return True
     return False
 
 
+@kernel(types.boolean(VECTOR, VECTOR, VECTOR, VECTOR, F64, F64))
+def is_settled(y, slope, second, even, unit, rounding):
+    """Whether slopes of orders four and two agree and the fourth difference vanishes, as it does but at kinks."""
+    smooth = True
+    for i in range(y.shape[0]):
+        if not slope[i] - slope[i] == 0.0:
+            slope[i] = 0.0
+            continue
+        size = max(abs(slope[i]), LEVEL * abs(y[i]) / unit)
+        smooth &= max(abs(slope[i] - second[i]), abs(even[i])) <= ROUGH * size + rounding
+    return smooth
+
+
 @kernel(F64(MACHINE, VECTOR))
-def shift_along(m, t):
-    """The increment along a tangent (n_x,) for which nothing moves far."""
+def unit_along(m, t):
+    """The length of a tangent (n_x,) along which no input moves farther than its own unit."""
     s, least = m.sweep, np.inf
     for i in range(t.shape[0]):
         if t[i] != 0.0 and s.x[i] - s.x[i] == 0.0:
             least = min(least, s.unit[i] / abs(t[i]))
-    return SHIFT * least if least < np.inf else SHIFT
+    return least if least < np.inf else 1.0
 
 
 @kernel(types.void(MACHINE))
@@ -445,26 +446,29 @@ def find_units(m):
 
 
 @kernel(types.void(MACHINE, VECTOR, VECTOR, F64, VECTOR))
-def coordinates(m, t, dv, shift, found):
-    """The tangent of q+ along a tangent of the inputs (n_x,) and one of v+ (n_o,), by differences."""
+def coordinates(m, t, dv, unit, found):
+    """The tangent of q+ along a tangent of the inputs (n_x,) and one of v+ (n_o,), by differences of order four."""
     s, n_q, n = m.sweep, m.track.q.shape[0], m.core.v.shape[0]
     q, v, data = scratch(n_q), scratch(n), scratch(m.track.data.shape[0])
     after = s.x.shape[0] - data.shape[0]
-    least = shift
+    least = unit
     for i in range(n):
         if dv[i] != 0.0:
-            least = min(least, SHIFT * (1.0 + abs(s.raw[i])) / abs(dv[i]))
-    for sign in range(2):
-        step = least if sign == 0 else -least
-        for i in range(n_q):
-            q[i] = s.x[i] + step * t[i]
-        for i in range(n):
-            v[i] = s.raw[i] + step * dv[i]
-        for i in range(data.shape[0]):
-            data[i] = s.x[after + i] + step * t[after + i]
-        m.functions.advance(q, v, m.core.h, data, s.q_ahead if sign == 0 else s.q_behind)
+            least = min(least, (1.0 + abs(s.raw[i])) / abs(dv[i]))
     for i in range(n_q):
-        found[i] = (s.q_ahead[i] - s.q_behind[i]) / (2.0 * least)
+        found[i] = 0.0
+    for k in (1, 2):
+        for side in (1.0, -1.0):
+            step = side * k * WIDE * least
+            for i in range(n_q):
+                q[i] = s.x[i] + step * t[i]
+            for i in range(n):
+                v[i] = s.raw[i] + step * dv[i]
+            for i in range(data.shape[0]):
+                data[i] = s.x[after + i] + step * t[after + i]
+            m.functions.advance(q, v, m.core.h, data, s.q_ahead)
+            for i in range(n_q):
+                found[i] += side * (8.0 if k == 1 else -1.0) * s.q_ahead[i] / (12.0 * WIDE * least)
 
 
 @kernel(types.boolean(MACHINE, MATRIX, MATRIX))
@@ -475,7 +479,7 @@ def step_ahead(m, tangents, found):
         return False
     find_units(m)
     for j in range(tangents.shape[0]):
-        if not find_slope(m, tangents[j], -1, shift_along(m, tangents[j])):
+        if not find_slope(m, tangents[j], -1, unit_along(m, tangents[j])):
             return False
         copy(s.ahead, s.dy[j])
     counted, out = n_o if s.asks else n, scratch(n_o)
@@ -503,7 +507,7 @@ def step_ahead(m, tangents, found):
         turned_back(m, s.dy[j], answers)
         if not is_finite(answers):
             return False
-        coordinates(m, tangents[j], answers, shift_along(m, tangents[j]), after)
+        coordinates(m, tangents[j], answers, unit_along(m, tangents[j]), after)
         for i in range(n):
             after[n_q + i] = answers[i]
         for i in range(n_o):
@@ -647,7 +651,7 @@ def step_back(m, due, found):
     for i in range(n_x):
         if not s.active[i] or s.x[i] - s.x[i] != 0.0:
             continue
-        if not find_slope(m, due, i, SHIFT * s.unit[i]):
+        if not find_slope(m, due, i, s.unit[i]):
             return False
         total, size = sum_of_products(due_here, ahead)
         if redundant:
