@@ -423,9 +423,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=["*/*"], help="FORMULATION/CASE, with * and ?")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--state", type=int, default=-1, help="describe this state alone")
-    parser.add_argument(
-        "--out", default="", help="CSV file that gets a row for each pair; pairs in it are left out"
-    )
+    parser.add_argument("--out", default="", help="CSV file that gets a row for each pair; pairs in it are left out")
     o = parser.parse_args()
     out = Path(o.out) if o.out else None
     done = set()

@@ -9,7 +9,7 @@ GROUPS = {
         "show", "read", "export", "follow", "convergence", "sensitivity", "fit", "scene", "flow", "discharge",
         "reality", "exam", "verdict",
     ],
-    "Data": ["ContactSystem", "SlidingSystem", "interval"],
+    "Data": ["ContactSystem", "SlidingSystem", "interval", "uncertain_mlcp"],
     "Lists": ["formulations", "cases", "solvers", "metrics"],
     "The language of formulations": [
         "formulation", "ContactSymbols", "SlidingSymbols", "free", "nonneg", "box", "disc", "friction_cone",
