@@ -133,8 +133,9 @@ def differences(of: Callable[[float], Sequence[Array]], shift: float) -> tuple[l
 
 
 def slopes(of: Callable[[float], Sequence[Array]], unit: float) -> tuple[list[Array], bool]:
-    """Return the slopes of order four at 0 of arrays that depend on a number of this unit, and whether these jump or have
-    a kink within reach. Values that are not finite have slope zero. The first of `WIDTHS` with smooth arrays is taken."""
+    """Return the slopes of order four at 0 of arrays that depend on a number of this unit, and whether these jump or
+    have a kink within reach. Values that are not finite have slope zero. The first of `WIDTHS` with smooth arrays is
+    taken."""
     here = of(0.0)
     for width in WIDTHS:
         step = width * unit
