@@ -55,6 +55,8 @@ NO_PLACE = -1
 """For unknowns after the first of a cone or disc, which has one mode."""
 ROUNDING = 1e-13
 """Fraction of the largest free velocity or impulse of a part that counts as round-off in all of its sets."""
+ROUNDED_AWAY = 1e-14
+"""The same of the whole problem: what has no velocity at all, such as across the sliding direction, is a part too."""
 
 I64, F64 = types.int64, types.float64
 
@@ -136,8 +138,12 @@ def find_modes(s, least):
         p = part[s.set_of[k]]
         loud[p] = max(loud[p], max(abs(D[k] * s.q[k]), abs(y[k])))
         s.margin[k], s.e[k], s.speed[k] = np.inf, 0.0, 0.0
+    loudest = 0.0
     for i in range(B):
-        a, b, floor = s.first[i], s.first[i + 1], ROUNDING * loud[part[i]]
+        loudest = max(loudest, loud[i])
+    for i in range(B):
+        a, b = s.first[i], s.first[i + 1]
+        floor = max(ROUNDING * loud[part[i]], ROUNDED_AWAY * loudest)
         if s.cone[i] == NO_CONE:
             for k in range(a, b):
                 s.mode[k], s.margin[k] = in_interval(y[k], w[k], s.lower[k] / D[k], s.upper[k] / D[k], least, floor)

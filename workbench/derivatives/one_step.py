@@ -162,35 +162,54 @@ def slopes(of: Callable[[float], Sequence[Array]], unit: float) -> tuple[list[Ar
 
 
 class Solved(NamedTuple):
-    """A step's state, the converged own data of the formulation, the solution, its sensitivity, and the outputs."""
+    """A step's state, the formulation's own data in the last pass, its solution, its sensitivity, and the outputs.
+
+    earlier: the passes before, where their number is given, so that they need not converge; unsettled: why there is no
+    derivative.
+    """
 
     state: State
     own: Array
     z: Array
     sensitivity: Sensitivity | None
     outputs: Array
-    unsettled: str
+    unsettled: str = ""
+    earlier: "tuple[Solved, ...]" = ()
 
 
 def solved(step: Step, state: State) -> Solved:
     """Solve the step that begins at a state; raises DataError where it has no solution."""
     step.begin(state)
-    solution, _, _ = step.stepper.solve(step.solver)
+    solution, _, passes = step.stepper.solve(step.solver)
     if solution.claimed is not Status.SOLVED:
         raise DataError(solution.why_not)
-    own = step.stepper.own.copy()
-    sensitivity = sensitivity_of(step.stepper.problem(), solution.z) if solution.z.size else None
-    unsettled = ""
-    if step.iterates:
-        # Begun again, because a formulation that counts its passes has counted one.
+    last = _solved_pass(step, state, solution.z)
+    if not step.iterates:
+        return last
+    step.begin(state)
+    step.posed(last.own)
+    wanted = step.stepper.finish_pass(last.z)
+    if wanted and passes > 1:
+        # A converged iteration would have ended here: this one counts its passes.
         step.begin(state)
-        step.posed(own)
-        settled = step.passed(solution.z)
-        step.begin(state)
-        step.posed(own)
-        if np.abs(settled - own).max(initial=0.0) > UNSETTLED * np.abs(own).max(initial=0.0):
-            unsettled = "its passes end before the iterated data converge"
-    return Solved(state, own, solution.z, sensitivity, step.outputs(), unsettled)
+        earlier = []
+        for _ in range(passes - 1):
+            one = step.solver.solve(step.stepper.problem())
+            if one.claimed is not Status.SOLVED:
+                raise DataError(one.why_not)
+            earlier.append(_solved_pass(step, state, one.z))
+            step.stepper.finish_pass(one.z)
+        last = _solved_pass(step, state, last.z)
+        return last._replace(earlier=tuple(earlier))
+    if np.abs(step.stepper.own - last.own).max(initial=0.0) > UNSETTLED * np.abs(last.own).max(initial=0.0):
+        last = last._replace(unsettled="its passes end before the iterated data converge")
+    return last
+
+
+def _solved_pass(step: Step, state: State, z: Array) -> Solved:
+    """The pass in the stepper, with its solution."""
+    problem = step.stepper.problem()
+    return Solved(state, step.stepper.own.copy(), z, sensitivity_of(problem, z) if z.size else None, step.outputs())
 
 
 def after(step: Step, x: Solved) -> State:
@@ -237,43 +256,61 @@ def carried(step: Step, x: Solved, t: Direction) -> Carried:
         raise DataError(x.unsettled)
     reach, noted = t.reach(x.state), [False, False]
 
-    def posed(s: float, own: Array) -> list[Array]:
+    def begun(s: float) -> None:
         beside = _sum(x.state, t.state, s)
         if t.moved is not None:
             step.begin(beside, t.moved(s))
         else:
             step.begin(beside, data=step.case.data() + s * t.along)
-        return step.posed(x.own + s * own)
 
-    def solution(own: Array) -> Array:
-        """dz for a tangent of the formulation's own data; records kinks and data that jump."""
-        if x.sensitivity is None:
+    def posed(s: float, at: Solved, own: Array) -> list[Array]:
+        begun(s)
+        return step.posed(at.own + s * own)
+
+    def solution(at: Solved, own: Array) -> Array:
+        """dz of a pass for a tangent of the formulation's own data; records kinks and data that jump."""
+        if at.sensitivity is None:
             return np.zeros(0)
-        change, rough = slopes(partial(posed, own=own), reach)
-        found, kink = _moved(x.sensitivity, x.outputs, dict(zip(step.names, change, strict=True)))
-        noted[:] = [kink, rough]
+        change, rough = slopes(partial(posed, at=at, own=own), reach)
+        found, kink = _moved(at.sensitivity, at.outputs, dict(zip(step.names, change, strict=True)))
+        noted[0] |= kink
+        noted[1] |= rough
         return found
 
-    def passed(own: Array) -> Array:
-        dz = solution(own)
+    def passed(at: Solved, own: Array) -> Array:
+        dz = solution(at, own)
 
         def after_pass(s: float) -> list[Array]:
-            posed(s, own)
-            return [step.passed(x.z + s * dz)]
+            posed(s, at, own)
+            return [step.passed(at.z + s * dz)]
 
-        return slopes(after_pass, reach)[0][0]
+        (after_it,), rough = slopes(after_pass, reach)
+        noted[1] |= rough
+        return after_it
+
+    def first(s: float) -> list[Array]:
+        begun(s)
+        return [step.stepper.own.copy()]
+
+    def fixed(own: Array) -> Array:
+        noted[:] = [False, False]
+        return passed(x, own)
 
     own = np.zeros(x.own.size)
-    if step.iterates:
-        own = _fixed(passed, own)
-    dz = solution(own)
+    if x.earlier:
+        (own,), noted[1] = slopes(first, reach)
+        for one in x.earlier:
+            own = passed(one, own)
+    elif step.iterates:
+        own = _fixed(fixed, own)
+    dz = solution(x, own)
 
     def ended(s: float) -> State:
-        posed(s, own)
+        posed(s, x, own)
         return step.ended(x.z + s * dz)
 
-    found, _ = slopes(ended, reach)
-    return Carried(State(*found), *noted)
+    found, rough = slopes(ended, reach)
+    return Carried(State(*found), noted[0], noted[1] or rough)
 
 
 def _fixed(passed: Callable[[Array], Array], x: Array) -> Array:

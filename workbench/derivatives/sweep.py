@@ -35,7 +35,7 @@ SHIFT = 1e-5
 """Fraction of a parameter and of the state by which they are varied for differences of order two."""
 WIDTHS, WIDE = (3e-2, 1e-3, 3e-5, 1e-6), 1e-3
 """The same of order four, of the contact data: the first at which these are smooth enough; and of the coordinates."""
-ROUGH, LEVEL, ROUNDED = 1e-5, 0.1, 1e-14
+ROUGH, LEVEL, ROUNDED = 1e-5, 1e-4, 1e-14
 """Relative disagreement of slopes of orders two and four up to which the latter are known to its square; share of the
 data per unit of the input that counts as the size of a slope; fraction of the largest data that may be rounding."""
 CLEAR = 1e-6
