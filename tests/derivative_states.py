@@ -27,7 +27,7 @@ from formulations import FORMULATIONS
 from workbench.assemble.plan import WORK
 from workbench.derivatives import sweep
 from workbench.derivatives.motion import Motion
-from workbench.derivatives.one_step import Direction, Solved, State, carried, solved
+from workbench.derivatives.one_step import JUMP, Direction, Solved, State, carried, solved
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, copy, is_finite
 from workbench.mechanics.case import Case
@@ -366,7 +366,8 @@ def judge(pair: Pair, solution: Solution, t: Array, tally: Tally) -> tuple[str, 
     except DataError as reason:
         words = str(reason)
         tally.reasons[words.split(":")[0]] += 1
-        return ("set-valued" if any(w in words for w in SET_VALUED) else "refused"), np.nan, np.nan
+        fate = "near" if JUMP in words else "set-valued" if any(w in words for w in SET_VALUED) else "refused"
+        return fate, np.nan, np.nan
     if not np.isfinite(found).all():
         return "nan", np.nan, np.nan
     if is_kink:

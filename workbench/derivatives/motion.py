@@ -99,6 +99,15 @@ def moved(case: Case, name: str) -> tuple[Callable[[float], Case], float]:
     return lambda shift: case.with_parameters(**{own: at + shift}) if shift else case, abs(at) or 1.0
 
 
+def slope_of(of: Callable[[float], Sequence[Array]], shift: float) -> list[Array]:
+    """Slopes of arrays at a shift of a parameter, ahead where the case has no parameters behind, as at mu = 0."""
+    try:
+        return differences(of, shift)[0]
+    except DataError:
+        values = zip(*(of(k * shift) for k in range(3)), strict=True)
+        return [(4 * near - far - 3 * here) / (2 * shift) for here, near, far in values]
+
+
 class Parameter:
     """A parameter of a case as a direction: the change of data and start, and of all else that depends on it."""
 
@@ -110,7 +119,7 @@ class Parameter:
         same = np.array_equal(beside.relaxation.data(), case.relaxation.data()) and beside.v_th == case.v_th
         self.in_data_alone = case.is_compiled and same
         self.along = (beside.data() - data) / (SHIFT * self.unit)
-        (self.q, self.v), _ = differences(lambda s: self.moved(s).start(), SHIFT * self.unit)
+        self.q, self.v = slope_of(lambda s: self.moved(s).start(), SHIFT * self.unit)
 
     def direction(self, tangent: State) -> Direction:
         return Direction(tangent, self.along, self.unit, None if self.in_data_alone else self.moved)
@@ -377,7 +386,7 @@ def _of_outputs(p: Parameter, wanted: Sequence[Output], end: State, tangent: Sta
         beside = State(*(x + s * dx for x, dx in zip(end, tangent, strict=True)))
         return [np.array([one.of(p.moved(s), beside) for one in wanted])]
 
-    return differences(of, SHIFT * p.direction(tangent).reach(end))[0][0]
+    return slope_of(of, SHIFT * p.direction(tangent).reach(end))[0]
 
 
 def motion_gradient(

@@ -34,6 +34,8 @@ DATA = {
     "Coulomb NCP": ("M", "q", "mu"), "mixed NCP": ("M", "q", "lower", "upper", "mu"), "equations": (),
 }  # fmt: skip
 """The data of each kind of problem that may change."""
+JUMP = "the step jumps here: its data differ on both sides, as where a contact closes"
+"""Why there is no derivative where the data of a step jump."""
 MOST_PASSES = 20
 """Number of passes after which the tangent of a fixed point is computed from its linear equations."""
 
@@ -272,7 +274,12 @@ def carried(step: Step, x: Solved, t: Direction) -> Carried:
         if at.sensitivity is None:
             return np.zeros(0)
         change, rough = slopes(partial(posed, at=at, own=own), reach)
-        found, kink = _moved(at.sensitivity, at.outputs, dict(zip(step.names, change, strict=True)))
+        try:
+            found, kink = _moved(at.sensitivity, at.outputs, dict(zip(step.names, change, strict=True)))
+        except DataError:
+            if rough:
+                raise DataError(JUMP) from None
+            raise
         noted[0] |= kink
         noted[1] |= rough
         return found
@@ -341,7 +348,11 @@ def _moved(s: Sensitivity, outputs: Array, change: dict[str, Array]) -> tuple[Ar
         raise DataError(f"{len(right)} neighbouring solutions" if right else "no neighbouring solution")
     if not s.system.between:
         return right[0].z, False
-    left = s.along(outputs, **{name: -value for name, value in change.items()})
+    try:
+        left = s.along(outputs, **{name: -value for name, value in change.items()})
+    except DataError:
+        # None was found behind, as at mu = 0.
+        return right[0].z, True
     both = len(left) == 1
     a, b = outputs @ right[0].z, -(outputs @ left[0].z) if both else np.full(outputs.shape[0], np.inf)
     size = (np.abs(outputs) @ np.abs(right[0].z)).max(initial=0.0)

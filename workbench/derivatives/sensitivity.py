@@ -10,11 +10,11 @@ are not unique; velocities may be.
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from itertools import product
 from typing import Any
 
 import numpy as np
 
+from workbench.derivatives.choices import find_candidates
 from workbench.derivatives.linearised import Change, Linearised, change_of, due_to_sources, linearised
 from workbench.derivatives.modes import BEARING, SIDE, Mode, Place, one_by_one
 from workbench.matrices.p_property.verdict import p_verdict_of
@@ -30,6 +30,8 @@ TIMES = 10.0
 """A margin counts if it exceeds the accuracy of the solution by this factor."""
 MOST_ROWS = 12
 """Largest number of bounded unknowns for which all one-sided derivatives are enumerated."""
+MOST_SOLUTIONS = 4096
+"""Largest number of these that are kept, which redundant contacts repeat."""
 NEAR = 1e-4
 """Relative distance up to which an answer to round-off is the solution that was given."""
 CONSISTENT = 1e-9
@@ -272,24 +274,10 @@ def _solutions(posed: MixedNCP) -> tuple[list[Array], bool]:
 
         found = SOLVER.solve(posed)
         return ([found.z] if found.verified else []), False
-    complete = True
-    solutions: list[Array] = []
-    states = [
-        [s for s in ("lower", "inside", "upper") if s == "inside" or np.isfinite(getattr(posed, s)[k])] for k in bounded
-    ]
-    for choice in product(*states):
-        M, right = posed.M.copy(), -posed.q
-        for k, state in zip(bounded, choice, strict=True):
-            if state != "inside":
-                M[k], right[k] = np.eye(posed.size)[k], getattr(posed, state)[k]
-        values = np.linalg.svd(M, compute_uv=False)
-        if not values[-1] > 1e-13 * values[0]:
-            complete = False
-            continue
-        y: Array = np.asarray(np.linalg.solve(M, right), dtype=float)
-        if float(posed.residual(y)) <= SAME:
-            solutions.append(y)
-    return solutions, complete
+    candidates = np.empty((MOST_SOLUTIONS, posed.size))
+    given = (np.array(x, dtype=float, order="C") for x in (posed.M, posed.q, posed.lower, posed.upper))
+    count, complete = find_candidates(*given, bounded, candidates)
+    return [y for y in candidates[:count] if float(posed.residual(y)) <= SAME], bool(complete)
 
 
 def sensitivity_of(problem: Problem, z: Array) -> Sensitivity:
