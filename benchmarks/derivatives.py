@@ -1,22 +1,25 @@
 """What derivatives cost: of motions, in forward and reverse mode, against central differences and the run itself; of
-one cone complementarity problem, against diffcp (`pip install diffcp`), which is left out where it is missing.
+one step, against the step; of one cone complementarity problem, against diffcp (`pip install diffcp`), which is left
+out where it is missing.
 
     python -m benchmarks.derivatives [--out FILE] [--quick]
 
-Whatever is compared takes turns in one process and one thread; the least time of several rounds counts. Ratios matter.
+Whatever is compared takes turns in one process and one thread; the least processor time of several rounds counts.
+Ratios matter. Set OPENBLAS_NUM_THREADS=1: the processor time of other threads would count, too.
 """
 
 import argparse
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from workbench.algorithms import ROUND_OFF, find_solver
+from workbench.derivatives.layer import ContactLayer, StepOutputs
 from workbench.derivatives.motion import Motion, Parameter, gradient_of, tangents_of
 from workbench.derivatives.sensitivity import sensitivity_of
 from workbench.problems.classes import ConicQP
@@ -25,12 +28,14 @@ from workbench.verbs.find import find_case, find_formulation
 
 MOTIONS: tuple[tuple[str, str, dict[str, float]], ...] = (
     ("block", "coulomb", {}), ("block", "ccp", {}), ("wheel", "coulomb", {}), ("sphere", "coulomb", {}),
-    ("gripper", "coulomb", {}), ("cube", "ccp", {}),
+    ("gripper", "coulomb", {}), ("cube", "ccp", {}), ("block", "hybrid", {}), ("wheel", "hybrid", {}),
 )  # fmt: skip
-"""Case, formulation, data: one to four contacts, all of whose steps are compiled."""
+"""Case, formulation, data: one to four contacts, almost all of whose steps are compiled."""
+LAYERS = ("coulomb", "ccp", "stewart-trinkle"), (1, 4, 20)
+"""Formulations and contacts of single steps."""
 H, DURATION, MANY = 1e-3, 0.2, 20
 CONTACTS = 1, 2, 4, 8
-ROUNDS = 5
+ROUNDS, MANY_ROUNDS = 10, 100
 
 
 class StartEntry(Parameter):
@@ -64,14 +69,15 @@ def least(*work: Callable[[], Any], rounds: int = ROUNDS) -> list[float]:
     found = [np.inf] * len(work)
     for _ in range(rounds):
         for k, one in enumerate(work):
-            start = perf_counter()
+            start = process_time()
             one()
-            found[k] = min(found[k], perf_counter() - start)
+            found[k] = min(found[k], process_time() - start)
     return found
 
 
-def of_motion(name: str, label: str, data: dict[str, float], duration: float) -> str:
-    """The row of a motion."""
+def seconds(name: str, label: str, data: dict[str, float], duration: float) -> tuple[list[float], int, int, int]:
+    """Seconds of a run, of its tangents and of its gradient; the number of parameters, of steps, and of steps in
+    reverse mode."""
     case, formulation = find_case(name, **data), find_formulation(label)
     motion, every = Motion(case, formulation, H, duration), parameters(case)
     # Redundant contacts leave no derivative by some entries of the start.
@@ -79,17 +85,37 @@ def of_motion(name: str, label: str, data: dict[str, float], duration: float) ->
     due = np.zeros(motion.states_q.shape), np.zeros(motion.states_v.shape)
     due[1][-1] = 1.0
     _, reverse = gradient_of(motion, *due, moving)
-    run, ahead, back = least(
+    times = least(
         lambda: Motion(case, formulation, H, duration),
         lambda: tangents_of(motion, moving),
         lambda: gradient_of(motion, *due, moving),
     )
-    K = len(moving)
+    return times, len(moving), motion.steps, reverse
+
+
+def of_motion(name: str, label: str, data: dict[str, float], duration: float) -> str:
+    """The row of a motion."""
+    (run, ahead, back), K, steps, reverse = seconds(name, label, data, duration)
+    half, _, some, _ = seconds(name, label, data, 0.5 * duration)
+    further = [(a - b) / (steps - some) for a, b in zip((run, ahead, back), half, strict=True)]
     return (
-        f"| {name} | {label} | {case.size[2]} | {K} | {1e6 * run / motion.steps:.0f} | {1 + ahead / run:.1f} "
-        f"| {1 + back / run:.1f} | {reverse} of {motion.steps} | {2 * K * run / (run + ahead):.1f} "
-        f"| {2 * K * run / (run + back):.1f} |"
+        f"| {name} | {label} | {find_case(name).size[2]} | {K} | {1e6 * run / steps:.0f} | {1 + ahead / run:.1f} "
+        f"| {1 + back / run:.1f} | {reverse} of {steps} | {2 * K * run / (run + ahead):.1f} "
+        f"| {2 * K * run / (run + back):.1f} | {1e6 * further[0]:.1f} | {further[1] / further[0]:.1f} "
+        f"| {further[2] / further[0]:.1f} |"
     )
+
+
+def of_step(label: str, r: int) -> str:
+    """The row of a step of random data with r contacts, as in a layer."""
+    n, rng = 3 * r + 3, np.random.default_rng(1)
+    layer, G = ContactLayer(find_formulation(label), (n, 0, r, 2), 1e-2), rng.normal(size=(n, n))
+    J_n, J_t = rng.normal(size=(r, n)), rng.normal(size=(2 * r, n))
+    data = dict(M=G @ G.T / n + np.eye(n), v=rng.normal(size=n), J_n=J_n, J_t=J_t, mu=rng.uniform(0.2, 0.8, size=r))
+    made = layer.step(data)
+    due = StepOutputs(rng.normal(size=n), np.zeros(r), np.zeros(2 * r), np.zeros(0))
+    step, back = least(lambda: layer.step(data), lambda: layer.gradient(made, due), rounds=MANY_ROUNDS)
+    return f"| {label} | {r} | {1e3 * step:.2f} | {1e3 * back:.2f} | {back / step:.2f} |"
 
 
 def sliding(r: int, seed: int) -> ConicQP:
@@ -136,6 +162,7 @@ def of_problem(diffcp: Any, r: int) -> str:
         lambda: known.gradient(g),
         lambda: (lambda made: made[0](*made[1]))(its_own()),
         lambda: back(*given),
+        rounds=MANY_ROUNDS,
     )
     return (
         f"| {r} | {1e3 * both:.2f} | {its_both / both:.1f} | {1e3 * alone:.3f} | {its_alone / alone:.0f} "
@@ -158,7 +185,7 @@ def of_problems(quick: bool) -> list[str]:
 
 
 def table(quick: bool) -> str:
-    """Both, as Markdown."""
+    """All, as Markdown."""
     motions, duration = (MOTIONS[:1], 0.01) if quick else (MOTIONS, DURATION)
     rows = [of_motion(*given, duration) for given in motions]
     return "\n".join([
@@ -166,10 +193,16 @@ def table(quick: bool) -> str:
         "## Of motions", "",
         f"Steps of {1e3 * H:g} ms to {DURATION:g} s. Time in runs, the run itself included: 1 would be a gradient for "
         "nothing. Central differences take two runs a parameter. `in reverse`: steps that reverse mode took; up to "
-        "those forward mode goes.", "",
+        "those forward mode goes. The last columns leave out what is done once for a run: a further step of the run, "
+        "and of forward and reverse mode in such steps.", "",
         "| case | formulation | contacts | parameters | run [us a step] | forward [runs] | reverse [runs] | in reverse "
-        "| central differences over forward | over reverse |",
-        "|-|-|-|-|-|-|-|-|-|-|", *rows, "",
+        "| central differences over forward | over reverse | further step [us] | forward [steps] | reverse [steps] |",
+        "|-|-|-|-|-|-|-|-|-|-|-|-|-|", *rows, "",
+        "## Of one step", "",
+        "The gradient of a function of the velocities by all data of a step (`ContactLayer.gradient`) against the "
+        "step itself (`ContactLayer.step`), without a batch.", "",
+        "| formulation | contacts | step [ms] | gradient [ms] | gradient [steps] |", "|-|-|-|-|-|",
+        *[of_step(label, r) for label in LAYERS[0] for r in (LAYERS[1][:1] if quick else LAYERS[1])], "",
         "## Of one cone complementarity problem", "",
         "The gradient of a function of the impulses by q, in double precision; diffcp with Clarabel, its dense mode.",
         "", *of_problems(quick), "",

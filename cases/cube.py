@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.engine.compiling import kernel
-from workbench.mechanics.bodies import GROUND, RigidBodies, fill_body, fill_contact, place, point_of
+from workbench.engine.scratch import scratch
+from workbench.mechanics.bodies import GROUND, RigidBodies, fill_body, fill_contact, place, point_of, set_axes
 from workbench.mechanics.case import Array, Truth, quantity
 from workbench.mechanics.core import FILL
 from workbench.mechanics.relaxation import Relaxation
@@ -28,8 +29,8 @@ def fill(q, v, data, core):
     m, half = data[M_], 0.5 * data[L_]
     inertia = m * data[L_] ** 2 / 6.0
     fill_body(core, v, 0, m, inertia, inertia, inertia, data[G])
-    n, t, s, x = np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3)
-    n[2] = t[0] = 1.0
+    n, t, s, x = scratch(3), scratch(3), scratch(3), scratch(3)
+    set_axes(n, t)
     for i in range(4):
         s[0], s[1], s[2] = half if i % 2 else -half, half if i // 2 else -half, -half
         point_of(q, 0, s, x)

@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.engine.compiling import kernel
-from workbench.mechanics.bodies import RigidBodies, add_direction, fill_body, fill_feet, place, point_of
+from workbench.engine.scratch import scratch_matrix
+from workbench.mechanics.bodies import RigidBodies, add_direction, fill_body, fill_feet, place, point_of, rotation
 from workbench.mechanics.case import Array, Truth, quantity
 from workbench.mechanics.core import FILL
 from workbench.mechanics.sketch import Annotation, Arrow
@@ -33,7 +34,9 @@ def fill(q, v, data, core):
     s, x, along, load = np.zeros(3), np.empty(3), np.zeros(3), np.zeros((1, 6))
     s[0], s[2], along[0] = -a, data[LINE] - c, 1.0
     point_of(q, 0, s, x)
-    add_direction(load, 0, q, 0, x, along, data[FORCE])
+    R = scratch_matrix(3, 3)
+    rotation(q, 0, R)
+    add_direction(load, 0, q, 0, R, x, along, data[FORCE])
     for i in range(6):
         core.f[i] += load[0, i]
 

@@ -4,6 +4,7 @@ from numba import types
 
 from workbench.derivatives.system import SYSTEM
 from workbench.engine.compiling import kernel
+from workbench.engine.kernels import FAST, INDICES, MATRIX
 from workbench.engine.scratch import VECTOR, scratch
 
 KEPT, GONE = 1e-8, 1e-11
@@ -11,14 +12,31 @@ KEPT, GONE = 1e-8, 1e-11
 I64, F64 = types.int64, types.float64
 
 
-@kernel(I64(SYSTEM, I64, types.boolean))
-def factorise(s, Y, transposed):
-    """Factorise the equilibrated S, or S^T, into LU with rows and columns exchanged; return the rank or -1."""
+@kernel(types.void(MATRIX, INDICES, VECTOR, VECTOR), **FAST)
+def lu_solve_transposed(LU, pivots, b, x):
+    """Solve A^T x = b with the factors of `kernels.lu_factor`; b and x (n,) must be different arrays."""
+    n = LU.shape[0]
+    y = scratch(n)
+    for i in range(n):
+        y[i] = b[i]
+    for i in range(n):
+        y[i] /= LU[i, i]
+        for j in range(i + 1, n):
+            y[j] -= LU[i, j] * y[i]
+    for i in range(n - 1, -1, -1):
+        for j in range(i):
+            y[j] -= LU[i, j] * y[i]
+        x[pivots[i]] = y[i]
+
+
+@kernel(I64(SYSTEM, I64))
+def factorise(s, Y):
+    """Factorise the equilibrated S into LU with rows and columns exchanged; return the rank or -1."""
     LU = s.LU
     for i in range(Y):
         s.row[i] = s.column[i] = i
         for j in range(Y):
-            LU[i, j] = s.E[i] * (s.S[j, i] if transposed else s.S[i, j]) * s.E[j]
+            LU[i, j] = s.E[i] * s.S[i, j] * s.E[j]
     first = 0.0
     for k in range(Y):
         best, row, column = 0.0, k, k
@@ -72,10 +90,52 @@ def solve_factorised(s, Y, rank, b, y):
     return off
 
 
+@kernel(types.void(SYSTEM, I64, I64, VECTOR, VECTOR))
+def back_substitute_transposed(s, Y, rank, c, y):
+    """`back_substitute` for S^T."""
+    LU = s.LU
+    for i in range(rank - 1, -1, -1):
+        for j in range(i + 1, Y):
+            c[i] -= LU[j, i] * c[j]
+    for i in range(Y):
+        y[s.row[i]] = s.E[s.row[i]] * c[i]
+
+
+@kernel(F64(SYSTEM, I64, I64, VECTOR, VECTOR))
+def solve_transposed(s, Y, rank, b, y):
+    """`solve_factorised` for S^T y = b."""
+    c, off, LU = scratch(Y), 0.0, s.LU
+    for i in range(Y):
+        c[i] = s.E[s.column[i]] * b[s.column[i]]
+    for i in range(Y):
+        for j in range(min(i, rank)):
+            c[i] -= LU[j, i] * c[j]
+        if i < rank:
+            c[i] /= LU[i, i]
+        else:
+            off, c[i] = max(off, abs(c[i])), 0.0
+    back_substitute_transposed(s, Y, rank, c, y)
+    return off
+
+
+@kernel(types.void(VECTOR, I64), linked=True)
+def weigh_kernel(c, rank):
+    """Set pivoted unknowns c (Y,): those beyond the rank to unequal weights, the others to zero."""
+    for i in range(c.shape[0]):
+        c[i] = 0.0 if i < rank else 1.0 + 0.7548776662466927 * (i - rank) % 1.0
+
+
 @kernel(types.void(SYSTEM, I64, I64, VECTOR))
 def find_kernel(s, Y, rank, y):
     """Compute one y (Y,) in the kernel of S, a sum of all independent ones with unequal weights."""
     c = scratch(Y)
-    for i in range(Y):
-        c[i] = 0.0 if i < rank else 1.0 + 0.7548776662466927 * (i - rank) % 1.0
+    weigh_kernel(c, rank)
     back_substitute(s, Y, rank, c, y)
+
+
+@kernel(types.void(SYSTEM, I64, I64, VECTOR))
+def find_left_kernel(s, Y, rank, y):
+    """`find_kernel` of S^T."""
+    c = scratch(Y)
+    weigh_kernel(c, rank)
+    back_substitute_transposed(s, Y, rank, c, y)

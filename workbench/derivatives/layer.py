@@ -7,8 +7,9 @@ partners and 1:
 
 Of a function of `out` with gradient g, what is due to q of the problem without free unknowns is lambda_c
 (`Sensitivity.gradient`); what is due to the equations follows from A_ff^T lambda_f = -A_cf^T lambda_c - A_of^T g, and
-all of A from one outer product, (lambda_f, lambda_c, g) w^T. T and the step's own sums (`stepping.discretise`) are
-transposed by hand; what a formulation's hook makes of its data, turned axes and estimates, by differences.
+all of A from one outer product, (lambda_f, lambda_c, g) w^T, at the entries that T stamps. T and the step's own sums
+(`stepping.discretise`) are transposed by hand; what a formulation's hook makes of its data, turned axes and estimates,
+by differences.
 """
 
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ from numba import types
 from workbench.algorithms.escalation import default_solver, in_steps
 from workbench.assemble.find import compiled
 from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
-from workbench.derivatives.sweep import SHIFT
+from workbench.derivatives.slopes import SHIFT
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, SOLVE, SOLVE_T, VECTOR, copy, set_all
 from workbench.engine.scratch import scratch_matrix
@@ -232,9 +233,10 @@ class ContactLayer:
         """
         core, c = self.stepper.core, self.stepper.c
         at = np.zeros(core.buffer.size)
-        g = self._along_axes(step, due, at)
-        theta = self._due_to_rows(step, g)
-        at[core.place("theta")] += np.bincount(c.plan.par, c.plan.val * theta.ravel()[c.plan.at], c.theta.size)
+        rows = self._due_to_rows(step, self._along_axes(step, due, at))
+        # Every entry of A is due to its row and to w at its column.
+        row, column = np.divmod(c.plan.at, step.w.size)
+        at[core.place("theta")] += np.bincount(c.plan.par, c.plan.val * rows[row] * step.w[column], c.theta.size)
         if self.hooked:
             at = self._through_hook(step, at)
         return self._through_sums(step, at)
@@ -253,28 +255,27 @@ class ContactLayer:
         return np.concatenate([v, p_n, p_t, p_b])
 
     def _due_to_rows(self, step: SolvedStep, g: Array) -> Array:
-        """Gradient by A (rows, columns), of outputs in the axes in use with gradient g."""
+        """Gradient by the rows of A w (rows,), of outputs in the axes in use with gradient g."""
         plan = self.stepper.c.plan
         n_f, n_c, n_o = plan.n_free, plan.lower.size, g.size
         A, last = step.A, n_f + n_c
         equations, partners, outputs = A[:n_f], A[n_f:last], A[last : last + n_o]
-        found = np.zeros(A.shape)
-        X = np.linalg.solve(equations[:, :n_f], equations[:, n_f:last]) if n_f else np.zeros((0, n_c))
-        pull = np.zeros(n_c)
+        found = np.zeros(A.shape[0])
+        pulled = outputs[:, :n_f].T @ g
         if step.sensitivity is not None:
-            due_to_z = (outputs[:, n_f:last] - outputs[:, :n_f] @ X).T @ g
+            through = np.linalg.solve(equations[:, :n_f].T, pulled) if n_f else pulled
+            due_to_z = outputs[:, n_f:last].T @ g - equations[:, n_f:last].T @ through
             data = step.sensitivity.plain_gradient(due_to_z, limiting=self.at_kinks == "limiting")
-            pull = data["q"]
+            found[n_f:last] = data["q"]
+            pulled = pulled + partners[:, :n_f].T @ data["q"]
             row = last + n_o
-            found[row : row + n_c, last] = np.where(np.isnan(plan.lower), data["lower"], 0.0)
-            found[row + n_c : row + 2 * n_c, last] = np.where(np.isnan(plan.upper), data["upper"], 0.0)
+            found[row : row + n_c] = np.where(np.isnan(plan.lower), data["lower"], 0.0)
+            found[row + n_c : row + 2 * n_c] = np.where(np.isnan(plan.upper), data["upper"], 0.0)
             if plan.n_cone:
-                found[row + 2 * n_c :, last] = data["mu"]
-        push: Array = np.zeros(n_f)
+                found[row + 2 * n_c :] = data["mu"]
         if n_f:
-            pulled: Array = partners[:, :n_f].T @ pull + outputs[:, :n_f].T @ g
-            push = np.asarray(-np.linalg.solve(equations[:, :n_f].T, pulled), dtype=float)
-        found[: last + n_o] = np.outer(np.concatenate([push, pull, g]), step.w)
+            found[:n_f] = -np.linalg.solve(equations[:, :n_f].T, pulled)
+        found[last : last + n_o] = g
         return found
 
     def _through_hook(self, step: SolvedStep, at: Array) -> Array:

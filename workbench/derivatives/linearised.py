@@ -28,6 +28,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
+from workbench.derivatives.elimination import factorise, solve_factorised, solve_transposed
 from workbench.derivatives.modes import (
     AT_LOWER,
     AT_UPPER,
@@ -44,11 +45,12 @@ from workbench.derivatives.modes import (
     TOUCHES,
     Place,
     find_modes,
+    is_between,
     places,
 )  # fmt: skip
 from workbench.derivatives.system import SYSTEM, System, empty_system, filled
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import set_all
+from workbench.engine.kernels import copy, set_all
 from workbench.engine.scratch import VECTOR, scratch
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.problem import Matrix, Problem, SetBySet
@@ -204,6 +206,52 @@ def due_to_sources(s, a, left, mu, low, high):
             mu[i] += a[y] * s.speed[k]
 
 
+@kernel(types.Tuple((I64, I64, I64, F64))(SYSTEM))
+def linearise_modes(s):
+    """Linearise the law in the modes of `find_modes`, and factorise S; return the number of y, the rank (-1 if it is
+    undecided), the number of places between modes, and the smallest margin of the others, inf if there are none."""
+    between, least = 0, np.inf
+    for k in range(s.x.shape[0]):
+        if s.mode[k] == NO_PLACE:
+            continue
+        if is_between(s.mode[k]):
+            between += 1
+        else:
+            least = min(least, s.margin[k])
+    Y = find_columns(s)
+    find_matrix(s, Y)
+    return Y, factorise(s, Y), between, least
+
+
+@kernel(types.void(SYSTEM, I64, VECTOR, VECTOR))
+def find_adjoint(s, Y, given, a):
+    """Compute a (Y,) of S^T a = R^T given, for given (X,); S is regular."""
+    right = scratch(Y)
+    for y in range(Y):
+        right[y] = 0.0
+        for k in range(s.begin[y], s.end[y]):
+            right[y] += s.R[y, k] * given[k]
+    solve_transposed(s, Y, Y, right, a)
+
+
+@kernel(types.void(SYSTEM, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR))
+def due_to_law(s, a, given, force, mu, low, high):
+    """Adjoint with respect to q, negated, (X,), the coefficients (B,) and the bounds (X,), from a (Y,) for the rows of
+    the law and given (X,) for the solution."""
+    X = s.x.shape[0]
+    left, A, L = scratch(X), s.A, s.L
+    set_all(0.0, force)
+    for y in range(a.shape[0]):
+        for k in range(s.begin[y], s.end[y]):
+            force[k] += L[y, k] * a[y]
+    copy(given, left)
+    for j in range(X):
+        if force[j] != 0.0:
+            for i in range(X):
+                left[i] -= A[j, i] * force[j]
+    due_to_sources(s, a, left, mu, low, high)
+
+
 class Change(NamedTuple):
     """Change of the data of a problem along a parameter, set by set: A (X, X), q, lower, upper (X,), mu (B,)."""
 
@@ -265,11 +313,18 @@ def matrix_of(p: SetBySet) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Linearised:
-    """A problem set by set at a solution, with its law linearised there in Y unknowns y (`System`)."""
+    """A problem set by set at a solution, with its law linearised there in Y unknowns y (`System`).
+
+    rank: that of S, -1 if its factors leave it undecided; count_between: the number of places between two modes;
+    margin: the smallest of the other places.
+    """
 
     problem: SetBySet
     at: System
     Y: int
+    rank: int
+    count_between: int
+    margin: float
 
     @property
     def x(self) -> Array:
@@ -309,7 +364,7 @@ class Linearised:
     @property
     def between(self) -> list[Place]:
         """The sets between two modes."""
-        return [place for place in self.places if place.between]
+        return [place for place in self.places if place.between] if self.count_between else []
 
     @cached_property
     def spectrum(self) -> tuple[Array, Array, Array]:
@@ -320,6 +375,8 @@ class Linearised:
     @property
     def is_singular(self) -> bool:
         """Whether S has a kernel, up to round-off."""
+        if self.rank == self.Y:
+            return False
         values = self.spectrum[1]
         return bool(values.size) and not values[-1] > SINGULAR * values[0]
 
@@ -336,6 +393,10 @@ class Linearised:
 
     def solved(self, right: Array, transposed: bool = False) -> Array:
         """S^-1 right, or S^-T right; minimum norm where S is singular."""
+        if self.rank == self.Y:
+            y = np.empty(self.Y)
+            (solve_transposed if transposed else solve_factorised)(self.at, self.Y, self.Y, right, y)
+            return y
         (U, values, V), E = self.spectrum, self.at.E[: self.Y]
         if transposed:
             U, V = V.T, U.T
@@ -393,20 +454,33 @@ class Linearised:
         dx = self.R @ y + p
         return dx, self.A @ dx + r
 
+    def gradient(self, given: Array, a: Array | None = None) -> Change:
+        """The gradient by all data of a function of x with gradient `given` (X,), from a (Y,) of S^T a = R^T given.
+
+        Without a, S must be regular.
+        """
+        s = self.at
+        if a is None:
+            a = np.empty(self.Y)
+            find_adjoint(s, self.Y, given, a)
+        X = given.size
+        found = np.empty(3 * X + s.cone.size)
+        force, low, high, mu = found[:X], found[X : 2 * X], found[2 * X : 3 * X], found[3 * X :]
+        due_to_law(s, a, given, force, mu, low, high)
+        return Change(np.multiply.outer(-force, s.x), -force, mu, low, high)
+
     def taken_for(self, sides: dict[int, int]) -> "Linearised":
         """The law with some modes taken for others, those between two for one of them."""
-        s = empty_system(self.at.first, self.at.cone)
-        s.buffer[:] = self.at.buffer
+        s = self.at.copy()
         for mode, side in sides.items():
             s.mode[self.at.mode == mode] = side
-        return Linearised(self.problem, s, _linearise(s))
+        return Linearised(self.problem, s, *linearise_modes(s))
 
     def moved(self, x: Array) -> "Linearised":
         """The same modes at another solution x (X,) with the same velocities."""
-        s = empty_system(self.at.first, self.at.cone)
-        s.buffer[:] = self.at.buffer
+        s = self.at.copy()
         s.x = x
-        return Linearised(self.problem, s, _linearise(s))
+        return Linearised(self.problem, s, *linearise_modes(s))
 
 
 def linearised(p: SetBySet, x: Array, least: float) -> Linearised:
@@ -414,10 +488,4 @@ def linearised(p: SetBySet, x: Array, least: float) -> Linearised:
     sets = p.sets
     s = filled(empty_system(sets.first, sets.cone), matrix_of(p), p.q, sets.mu, sets.lower, sets.upper, x)
     find_modes(s, least)
-    return Linearised(p, s, _linearise(s))
-
-
-def _linearise(s: System) -> int:
-    Y = int(find_columns(s))
-    find_matrix(s, Y)
-    return Y
+    return Linearised(p, s, *linearise_modes(s))

@@ -179,7 +179,7 @@ def in_interval(y, w, low, high, least, floor):
         return (AT_LOWER, w / size) if w > none else (LEAVES_LOWER, 0.0)
     if np.isfinite(high) and abs(y - high) <= max(least * max(size, abs(high)), floor):
         return (AT_UPPER, -w / size) if -w > none else (LEAVES_UPPER, 0.0)
-    return INSIDE, min(y - low, high - y) / size if size > 0.0 else 0.0
+    return INSIDE, min(y - low, high - y) / size if size > 0.0 else np.inf
 
 
 @kernel(PLACE(VECTOR, VECTOR, I64, I64, F64, F64, F64))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.derivatives import sweep
 from workbench.derivatives.one_step import Direction, Solved, State, Step, after, carried, differences, solved
-from workbench.derivatives.sweep import SHIFT, Machine, Sweep
+from workbench.derivatives.slopes import SHIFT, Machine, Sweep, find_moves
 from workbench.derivatives.system import empty_system
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
@@ -37,6 +37,8 @@ from workbench.support.progress import ProgressCallback
 
 PIECE = 500
 """Number of compiled steps between checks for interrupts."""
+SAMPLES, BESIDE = 4, 1e-2
+"""States of a motion, and how far beside them, at which to find out which inputs of a step move which data."""
 
 
 @dataclass(frozen=True)
@@ -164,14 +166,15 @@ class Motion:
         self.case = case
         self.steps = round((case.duration if duration is None else duration) / h)
         self.step = Step(case, formulation, h)
-        c, solver = self.step.stepper.c, self.step.solver
+        self.n_s = sum(x.size for x in self.step.state) - self.step.state.memory.size + self.step.rest
+        solver = self.step.solver
         course = Course(h, self.steps, SYMPLECTIC, case.normal, case.relaxation, PASSES)
         run = run_whole(case, formulation, solver, course)
         if run.status is not Status.SOLVED:
             raise DataError(run.reason or run.status.meaning)
-        self.states_q, self.states_v, self.rows = run.states_q, run.states_v, _rows(run)
-        # Compiled steps have the last impulses as their only memory.
-        remembers = c.hooks.again is not None or c.hooks.remember is not None or c.hooks.memory is not None
+        self.states_q, self.states_v, self.rows = run.states_q, run.states_v, _rows(run, self.step.rest)
+        hooks = self.step.stepper.c.hooks
+        remembers = hooks.again is not None or hooks.remember is not None
         self.is_compiled = case.is_compiled and not remembers and self._layout is not None
 
     @property
@@ -191,24 +194,64 @@ class Motion:
         numbers = c.sets.at[:-1] if c.kind == "mixed NCP" else np.arange(cone.size)
         return p.sets.first, cone, p.order, np.where(cone == NO_CONE, -1, numbers)
 
-    def machine(self, count: int = 0, active: NDArray[np.bool_] | None = None) -> Machine:
-        """Data of compiled sweeps: forward with `count` tangents, reverse to the inputs that are `active` (n_x,)."""
+    @cached_property
+    def _moves(self) -> NDArray[np.bool_]:
+        """Mask (n_w, n_y) of the data of a step that each of its inputs moves; completes the record."""
+        machine, rng = self._machine(0), np.random.default_rng(0)
+        x, n = machine.sweep.x, self.states_v.shape[1]
+        if self.step.rest:
+            sweep.follow_memory(self.rows, machine)
+        k = np.unique(np.linspace(0, self.steps - 1, SAMPLES).astype(int)) if self.steps else np.zeros(1, dtype=int)
+        samples = np.zeros((2, k.size, x.size))
+        samples[..., : self.n_s], samples[..., self.n_s : -n] = self.rows[k, : self.n_s], self.case.data()
+        samples[..., -n:] = self.states_v[np.minimum(k + 1, self.steps)]
+        # Beside the states, nothing is still or zero by chance.
+        apart = rng.normal(size=samples[1].shape)
+        samples[1] *= 1.0 + BESIDE * apart
+        samples[1, :, : self.n_s] += BESIDE * rng.normal(size=(k.size, self.n_s))
+        moves = np.empty((x.size, machine.sweep.y.size), dtype=np.int64)
+        find_moves(machine, samples.reshape(-1, x.size), moves)
+        return moves != 0
+
+    def machine(self, parameters: "Sequence[Parameter]", count: int = 0) -> Machine:
+        """Data of compiled sweeps by these parameters: in reverse, or forward with `count` tangents."""
+        moves, machine, n = self._moves.copy(), self._machine(count), self.states_v.shape[1]
+        room = machine.sweep
+        if self.step.velocities_alone:
+            moves[self.states_q.shape[1] + n : self.n_s] = False
+        moves[self.n_s : -n] &= np.any([p.along != 0 for p in parameters], axis=0)[:, None] if parameters else False
+        n_c = moves.shape[1] - self.states_q.shape[1]
+        for first, last in ((0, n_c), (n_c, moves.shape[1])):
+            for inputs in _apart(moves[:, first:last]):
+                g = room.groups[0]
+                by, at = np.nonzero(moves[inputs, first:last])
+                room.count[g], room.members[g] = at.size, len(inputs)
+                room.at[g, : at.size], room.by[g, : at.size] = first + at, np.asarray(inputs)[by]
+                room.member[g, : len(inputs)] = inputs
+                room.groups[0] += 1
+            if first == 0:
+                room.of_contacts = room.groups[0]
+        return machine
+
+    def _machine(self, count: int) -> Machine:
+        """Data of compiled sweeps, without groups of inputs."""
         s, case = self.step.stepper, self.case
         c, work, core, track = s.c, s.work, s.core, s.track
         assert self._layout is not None
         first, cone, order, coefficient = self._layout
         n_q, n, n_o, n_d = track.q.size, core.v.size, work.out.size, track.data.size
         rows, columns = work.A.shape
+        n_w = self.n_s + n_d + n
         room = Sweep(
-            n_q=n_q, n=n, n_o=n_o, n_d=n_d, n_x=n_q + n + n_o + n_d, n_y=core.theta.size + core.frame.size,
+            n_q=n_q, n=n, n_o=n_o, n_m=self.step.rest, n_d=n_d, n_x=self.n_s + n_d, n_w=n_w, n_g=2 * n_w,
+            n_y=core.theta.size + core.frame.size + self.step.rest + n_q,
             n_f=work.X.shape[0], X=order.size, B=cone.size, rows=rows, columns=columns, nnz=work.at.size, K=count,
         )  # fmt: skip
         room.asks, room.order, room.coefficient = not self.step.velocities_alone, order, coefficient
         room.row_of, room.column_of = np.divmod(work.at, columns)
         data = case.data()
-        room.x[n_q + n + n_o :], room.unit[n_q + n + n_o :] = data, np.where(data != 0, np.abs(data), 1.0)
-        if active is not None:
-            room.active = active
+        at = slice(self.n_s, self.n_s + n_d)
+        room.x[at], room.unit[at] = data, np.where(data != 0, np.abs(data), 1.0)
         solver: Any = self.step.solver
         solve = solver.kernel if is_compiled(case, solver, c.kind) else lemke_kernel
         return Machine(core, work, track, s.functions(case, solve), s.settings(solver), empty_system(first, cone), room)
@@ -220,10 +263,11 @@ class Motion:
     def tangent(self, x: Array) -> State:
         """The state, or a tangent of it, from the inputs x (n_x,) of compiled steps, where memory is the last
         impulses."""
-        t, n_o = self.step.stepper.track, self.step.stepper.work.out.size
+        t, n_o, rest = self.step.stepper.track, self.step.stepper.work.out.size, self.step.rest
         n_q, n = t.q.size, t.v.size
         out = x[n_q + n : n_q + n + n_o]
-        return State(x[:n_q], x[n_q : n_q + n], out[n : n + t.memory.size], out)
+        memory = np.concatenate([out[n : n + t.memory.size - rest], x[n_q + n + n_o : self.n_s]])
+        return State(x[:n_q], x[n_q : n_q + n], memory, out)
 
     def solved(self, k: int, state: State) -> Solved:
         """Solve step k from a state; raises DataError."""
@@ -233,12 +277,30 @@ class Motion:
             raise DataError(f"step {k}: {error}") from None
 
 
-def _rows(run: Run) -> Array:
-    """Rows (steps + 1, .) [q, v, the last step's v+, p_n, p_t, p_b, its solution] of every step; NaN if none."""
+def _apart(moves: NDArray[np.bool_]) -> list[list[int]]:
+    """Groups of inputs that move different data, of a mask (inputs, data); inputs that move none are in no group."""
+    groups: list[list[int]] = []
+    taken: list[NDArray[np.bool_]] = []
+    for i in np.argsort(-moves.sum(axis=1), kind="stable"):
+        if not moves[i].any():
+            break
+        g = next((g for g, data in enumerate(taken) if not (data & moves[i]).any()), len(groups))
+        if g == len(groups):
+            groups.append([])
+            taken.append(np.zeros(moves.shape[1], dtype=bool))
+        groups[g].append(int(i))
+        taken[g] |= moves[i]
+    return groups
+
+
+def _rows(run: Run, rest: int) -> Array:
+    """Rows (steps + 1, .) [q, v, the last step's v+, p_n, p_t, p_b, the rest of the memory (rest,), unknown so far, its
+    solution] of every step; NaN if none."""
     r = run.record
     last = np.concatenate([r.after, r.p], axis=1)
     none, unsolved = np.full((1, last.shape[1]), np.nan), np.full((1, r.z.shape[1]), np.nan)
-    return np.concatenate([r.q, r.v, np.concatenate([none, last]), np.concatenate([r.z, unsolved])], axis=1)
+    memory = np.full((len(r.q), rest), np.nan)
+    return np.concatenate([r.q, r.v, np.concatenate([none, last]), memory, np.concatenate([r.z, unsolved])], axis=1)
 
 
 class _Notes:
@@ -278,13 +340,13 @@ def tangents_of(
     n_q, n = motion.states_q.shape[1], motion.states_v.shape[1]
     K, start, step = len(parameters), motion.step.state, motion.step
     steps = motion.steps if steps is None else steps
-    n_d, n_s = step.case.data().size, n_q + n + start.out.size
+    n_d, n_s = step.case.data().size, motion.n_s
     found, memory, notes = np.zeros((steps + 1, K, n_s + n_d)), np.zeros((K, start.memory.size)), _Notes(K)
     for j, p in enumerate(parameters):
         found[0, j, : n_q + n] = np.concatenate([p.q, p.v])
         found[:, j, n_s:] = p.along
     at_once = motion.is_compiled and all(p.in_data_alone for p in parameters)
-    machine, state, k = motion.machine(K) if at_once else None, start, 0
+    machine, state, k = motion.machine(parameters, K) if at_once else None, start, 0
     while k < steps and not all(notes.reasons):
         if progress and k % PIECE == 0:
             progress("following the derivatives", k, steps)
@@ -308,7 +370,8 @@ def tangents_of(
             tangent = tangent if machine is not None else tangent._replace(memory=memory[j])
             after_it = notes.carried(j, k, step, x, p.direction(tangent))
             if after_it is not None:
-                found[k + 1, j, :n_s] = np.concatenate([after_it.q, after_it.v, after_it.out])
+                rest = after_it.memory[after_it.memory.size - step.rest :]
+                found[k + 1, j, :n_s] = np.concatenate([after_it.q, after_it.v, after_it.out, rest])
                 memory[j] = after_it.memory
         if machine is None:
             state = after(step, x)
@@ -334,14 +397,11 @@ def gradient_of(
     parameter has no derivative there.
     """
     n_q, n, step, k = due_q.shape[1], due_v.shape[1], motion.step, motion.steps
-    n_d, n_s = step.case.data().size, n_q + n + step.state.out.size
+    n_d, n_s = step.case.data().size, motion.n_s
     due, given = np.zeros(n_s + n_d), np.concatenate([due_q, due_v], axis=1)
     due[: n_q + n] = given[-1]
     if motion.is_compiled and all(p.in_data_alone for p in parameters):
-        active = np.ones(n_s + n_d, dtype=bool)
-        active[n_q + n : n_s] = not step.velocities_alone
-        active[n_s:] = np.any([p.along != 0 for p in parameters], axis=0) if parameters else False
-        machine, end = motion.machine(active=active), k + 1
+        machine, end = motion.machine(parameters), k + 1
         while 0 < k < end:
             end, start = k, max(0, k - PIECE)
             k = int(sweep.back(k, start, motion.rows, given, due, np.empty(due.size), machine))

@@ -17,7 +17,7 @@ from workbench.algorithms.escalation import default_solver, in_steps
 from workbench.assemble.assembly import carry_back
 from workbench.assemble.find import compiled
 from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
-from workbench.derivatives.sweep import LEVEL, ROUGH, ROUNDED, WIDTHS
+from workbench.derivatives.slopes import LEVEL, ROUGH, ROUNDED, WIDTHS
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import is_rigid
@@ -58,6 +58,8 @@ class Step:
         self.beside, self.names = case, DATA[c.kind]
         self.stepper = Stepper(c, h, case.normal, case.v_th)
         self.stepper.follow(case, case.relaxation)
+        # Entries of the memory behind the last impulses.
+        self.rest = max(0, self.stepper.memory.size - c.size[2] * (1 + c.size[3]))
         self.iterates = c.hooks.again is not None
         # Impulses that nothing uses need no derivative.
         asks = self.iterates or c.hooks.estimate != "none" or c.hooks.remember is not None or c.hooks.given is not None

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from workbench.derivatives.choices import find_candidates
-from workbench.derivatives.linearised import Change, Linearised, change_of, due_to_sources, linearised
+from workbench.derivatives.linearised import Change, Linearised, change_of, linearised
 from workbench.derivatives.modes import BEARING, SIDE, Mode, Place, one_by_one
 from workbench.matrices.p_property.verdict import p_verdict_of
 from workbench.problems.mixed import MixedNCP
@@ -28,6 +28,8 @@ LEAST = 1e-11
 """Margin, relative to a set's own impulse and velocity, above which a solution to round-off distinguishes a mode."""
 TIMES = 10.0
 """A margin counts if it exceeds the accuracy of the solution by this factor."""
+POLISHED, WORST = 1e-14, 1e8
+"""Residual up to which a solution is one to round-off; largest condition number of S that its accuracy accounts for."""
 MOST_ROWS = 12
 """Largest number of bounded unknowns for which all one-sided derivatives are enumerated."""
 MOST_SOLUTIONS = 4096
@@ -210,6 +212,8 @@ class Sensitivity:
         p = self.system.problem
         given = p.unit * np.asarray(g, dtype=float)[p.order]
         s = self._one_side(given, limiting)
+        if s.rank == s.Y:
+            return s.gradient(given)
         wanted = s.R.T @ given
         a = s.solved(wanted, transposed=True)
         if s.is_singular:
@@ -217,17 +221,13 @@ class Sensitivity:
             left, size = np.abs(s.S.T @ a - wanted), np.abs(s.S.T) @ np.abs(a) + np.abs(s.R.T) @ np.abs(given)
             if (E * left).max() > CONSISTENT * (E * size).max():
                 raise DataError(UNDETERMINED)
-        force = s.L @ a
-        left = given - s.A.T @ force
-        mu, lower, upper = np.zeros(p.sets.cone.size), np.zeros(given.size), np.zeros(given.size)
-        due_to_sources(s.at, a, left, mu, lower, upper)
-        return Change(-np.outer(force, s.x), -force, mu, lower, upper)
+        return s.gradient(given, a)
 
     def _one_side(self, given: Array, limiting: bool) -> Linearised:
         """The law from which the gradient of a function with gradient `given` (X,) by x is formed; DataError where it
         is none of a single solution."""
         s = self.system
-        if not s.between:
+        if not s.count_between:
             return s
         kind, reason = self.verdict
         if not limiting:
@@ -287,28 +287,32 @@ def sensitivity_of(problem: Problem, z: Array) -> Sensitivity:
     """
     p = one_by_one(problem)
     z = np.array(z, dtype=float)
-    if not float(problem.residual(z)) <= 1e-6:
-        raise DataError(f"z is not a solution: its residual is {float(problem.residual(z)):.1e}")
-    z = _polished(problem, z)
-    x, least = p.unknowns(z), LEAST
+    residual = float(problem.residual(z))
+    if not residual <= 1e-6:
+        raise DataError(f"z is not a solution: its residual is {residual:.1e}")
+    if residual > POLISHED:
+        z, residual = _polished(problem, z, residual)
+    x, least, rounding = p.unknowns(z), LEAST, TIMES * max(residual, 1e-16)
     for _ in range(3):
         system = linearised(p, x, least)
-        known = max(float(problem.residual(z)), 1e-16) * min(system.condition, 1e8)
-        if all(place.margin > TIMES * known for place in system.places if not place.between) or least >= TIMES * known:
+        if system.margin > rounding * WORST:
             break
-        least = TIMES * known
+        known = rounding * min(system.condition, WORST)
+        if system.margin > known or least >= known:
+            break
+        least = known
     return Sensitivity(problem, z, system)
 
 
-def _polished(problem: Problem, z: Array) -> Array:
-    """The solution that a method to round-off finds from z, if it is better."""
+def _polished(problem: Problem, z: Array, residual: float) -> tuple[Array, float]:
+    """The solution that a method to round-off finds from z, if it is better, and its residual."""
     from workbench.algorithms import ROUND_OFF, find_solver
     from workbench.algorithms.asking import solved_from
 
     if problem.kind not in ROUND_OFF:
-        return z
+        return z, residual
     found = solved_from(find_solver(ROUND_OFF[problem.kind]), problem, z)
-    better = found.verified and float(found.residual) < float(problem.residual(z))
+    better = found.verified and float(found.residual) < residual
     # A solution other than the one in question is no improvement.
     near = better and np.abs(found.z - z).max(initial=0.0) <= NEAR * np.abs(z).max(initial=0.0)
-    return np.asarray(found.z) if near else z
+    return (np.asarray(found.z), float(found.residual)) if near else (z, residual)

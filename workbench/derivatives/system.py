@@ -1,6 +1,7 @@
 """A problem set by set at a solution, with its modes and the linearised law, as compiled code sees it."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -50,22 +51,45 @@ class System(Packed):
         "column": ("X",),
     }
 
-    if TYPE_CHECKING:
+    def __getattr__(self, name: str) -> Any:
+        # Most fields are for compiled code alone: arrays are made at their first use from Python.
+        shape = self.compiled.shapes.get(name)
+        if not shape:
+            return super().__getattr__(name)
+        sizes = dict(zip(self.sizes, self._sizes, strict=True))
+        found = self._numbers(name).reshape(tuple(sizes[size] for size in shape))
+        object.__setattr__(self, name, found)
+        return found
 
-        def __getattr__(self, name: str) -> Any: ...
+    def copy(self) -> "System":
+        """Another system with the same numbers."""
+        made, buffer = object.__new__(System), self.buffer.copy()
+        made.__dict__.update(
+            _sizes=self._sizes, _places=self._places, buffer=buffer, _address=buffer.__array_interface__["data"][0]
+        )
+        return made
 
 
 SYSTEM = System.compiled
 
 
+@lru_cache(maxsize=64)
+def _of_sets(first: bytes, cone: bytes) -> System:
+    """`empty_system`, whose arrays are found once for many problems."""
+    at, kinds = np.frombuffer(first, dtype=np.int64), np.frombuffer(cone, dtype=np.int64)
+    s = System(X=int(at[-1]), B=kinds.size, ends=at.size)
+    s.first, s.cone, s.set_of = at, kinds, np.repeat(np.arange(kinds.size), np.diff(at))
+    return s
+
+
 def empty_system(first: Indices, cone: Indices) -> System:
     """An empty system for a problem whose set i has the unknowns first[i] : first[i + 1] and the kind cone[i]."""
-    s = System(X=int(first[-1]), B=cone.size, ends=first.size)
-    s.first, s.cone, s.set_of = first, cone, np.repeat(np.arange(cone.size), np.diff(first))
-    return s
+    return _of_sets(first.astype(np.int64).tobytes(), cone.astype(np.int64).tobytes()).copy()
 
 
 def filled(s: System, A: Array, q: Array, mu: Array, lower: Array, upper: Array, x: Array) -> System:
     """The same system with a problem and a solution x (X,)."""
-    s.A, s.q, s.mu, s.lower, s.upper, s.x = A, q, mu, lower, upper, x
+    # These fields follow one another.
+    at = slice(s.place("mu").start, s.place("x").stop)
+    np.concatenate([mu, lower, upper, A.ravel(), q, x], out=s.buffer[at])
     return s

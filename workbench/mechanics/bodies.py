@@ -22,6 +22,7 @@ from numba import types
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, set_all
+from workbench.engine.scratch import scratch, scratch_matrix
 from workbench.mechanics.case import Array, Case, quantity
 from workbench.mechanics.core import ADVANCE, CORE, GAP, Core
 from workbench.mechanics.solids import GROUND, rotated
@@ -46,7 +47,7 @@ def point_of(q, k, s, x):
     for i in range(3):
         x[i] = s[i]
     if k >= 0:
-        R = np.empty((3, 3))
+        R = scratch_matrix(3, 3)
         rotation(q, k, R)
         for i in range(3):
             x[i] = q[7 * k + i] + R[i, 0] * s[0] + R[i, 1] * s[1] + R[i, 2] * s[2]
@@ -69,13 +70,11 @@ def fill_body(core, v, k, m, I_1, I_2, I_3, gravity):
     core.f[first + 5] = (I_1 - I_2) * w_1 * w_2
 
 
-@kernel(types.void(MATRIX, I64, VECTOR, I64, VECTOR, VECTOR, F64))
-def add_direction(J, row, q, k, point, n, sign):
-    """Add to J[row] the row of sign n . (velocity of body k at a point); n, point (3,) in world axes."""
+@kernel(types.void(MATRIX, I64, VECTOR, I64, MATRIX, VECTOR, VECTOR, F64))
+def add_direction(J, row, q, k, R, point, n, sign):
+    """Add to J[row] the row of sign n . (velocity of body k, rotated by R, at a point); n, point (3,) in world axes."""
     if k < 0:
         return
-    R = np.empty((3, 3))
-    rotation(q, k, R)
     r_1, r_2, r_3 = point[0] - q[7 * k], point[1] - q[7 * k + 1], point[2] - q[7 * k + 2]
     m_1, m_2, m_3 = r_2 * n[2] - r_3 * n[1], r_3 * n[0] - r_1 * n[2], r_1 * n[1] - r_2 * n[0]
     for i in range(3):
@@ -83,15 +82,14 @@ def add_direction(J, row, q, k, point, n, sign):
         J[row, 6 * k + 3 + i] += sign * (R[0, i] * m_1 + R[1, i] * m_2 + R[2, i] * m_3)
 
 
-@kernel(types.void(CORE, I64, VECTOR, I64, VECTOR, VECTOR, VECTOR))
-def head(core, i, q, k, n, t, other):
-    """Fill the heading of contact i in its tangents t and n x t (other): the unit projection of body k's first axis.
+@kernel(types.void(CORE, I64, MATRIX, VECTOR, VECTOR, VECTOR))
+def head(core, i, R, n, t, other):
+    """Fill the heading of contact i in its tangents t and n x t (other): the unit projection of the first axis of the
+    body with rotation R.
 
     If that axis is steep (`STEEP`), the projection of the second axis is used as the second tangent axis instead: a
     body that tilts about its second axis keeps its heading (formulary, section 1).
     """
-    R = np.empty((3, 3))
-    rotation(q, k, R)
     steep = n[0] * R[0, 0] + n[1] * R[1, 0] + n[2] * R[2, 0]
     axis = 1 if steep * steep > STEEP else 0
     along = t[0] * R[0, axis] + t[1] * R[1, axis] + t[2] * R[2, axis]
@@ -106,19 +104,23 @@ def head(core, i, q, k, n, t, other):
 @kernel(types.void(CORE, I64, VECTOR, I64, I64, VECTOR, VECTOR, VECTOR, F64, F64))
 def fill_contact(core, i, q, a, b, point, n, t, gap, mu):
     """Fill contact i between bodies a and b at a point, with unit normal n from a to b, unit tangent t, n . t = 0."""
-    other = np.empty(3)
+    other = scratch(3)
     other[0] = n[1] * t[2] - n[2] * t[1]
     other[1] = n[2] * t[0] - n[0] * t[2]
     other[2] = n[0] * t[1] - n[1] * t[0]
     set_all(0.0, core.J_n[i])
     set_all(0.0, core.J_t[2 * i])
     set_all(0.0, core.J_t[2 * i + 1])
-    for k, sign in ((b, 1.0), (a, -1.0)):
-        add_direction(core.J_n, i, q, k, point, n, sign)
-        add_direction(core.J_t, 2 * i, q, k, point, t, sign)
-        add_direction(core.J_t, 2 * i + 1, q, k, point, other, sign)
+    R = scratch_matrix(3, 3)
+    for k, sign in ((a, -1.0), (b, 1.0)):
+        if k >= 0:
+            rotation(q, k, R)
+            add_direction(core.J_n, i, q, k, R, point, n, sign)
+            add_direction(core.J_t, 2 * i, q, k, R, point, t, sign)
+            add_direction(core.J_t, 2 * i + 1, q, k, R, point, other, sign)
     core.phi[i], core.mu[i] = gap, mu
-    head(core, i, q, b if b >= 0 else a, n, t, other)
+    # The rotation is that of b, or of a if b is the ground.
+    head(core, i, R, n, t, other)
 
 
 @kernel(types.void(CORE, I64, VECTOR, VECTOR, VECTOR))
@@ -130,11 +132,19 @@ def move_obstacle(core, i, n, t, w):
     core.r_t[2 * i + 1] = -(o_1 * w[0] + o_2 * w[1] + o_3 * w[2])
 
 
+@kernel(types.void(VECTOR, VECTOR), linked=True)
+def set_axes(n, t):
+    """Set normal and first tangent (3,) of the floor."""
+    set_all(0.0, n)
+    set_all(0.0, t)
+    n[2] = t[0] = 1.0
+
+
 @kernel(types.void(CORE, VECTOR, F64, F64, F64, F64))
 def fill_feet(core, q, a, b, c, mu):
     """Fill contacts 0 to 3: the points (-+a, -+b, -c) of body 0 on the floor z = 0; the first two are those at -b."""
-    n, t, s, x = np.zeros(3), np.zeros(3), np.empty(3), np.empty(3)
-    n[2] = t[0] = 1.0
+    n, t, s, x = scratch(3), scratch(3), scratch(3), scratch(3)
+    set_axes(n, t)
     for i in range(4):
         s[0], s[1], s[2] = a if i % 2 else -a, b if i // 2 else -b, -c
         point_of(q, 0, s, x)
@@ -144,15 +154,19 @@ def fill_feet(core, q, a, b, c, mu):
 @kernel(types.void(CORE, I64, VECTOR, I64, I64, VECTOR, VECTOR))
 def fill_ball_joint(core, row, q, a, b, s_a, s_b):
     """Fill three bilateral rows from `row` on: point s_b of body b is point s_a of body a (body coordinates)."""
-    x_a, x_b, n = np.empty(3), np.empty(3), np.zeros(3)
+    x_a, x_b, n, R_a, R_b = scratch(3), scratch(3), scratch(3), scratch_matrix(3, 3), scratch_matrix(3, 3)
+    if a >= 0:
+        rotation(q, a, R_a)
+    if b >= 0:
+        rotation(q, b, R_b)
     point_of(q, a, s_a, x_a)
     point_of(q, b, s_b, x_b)
     for i in range(3):
         set_all(0.0, n)
         n[i] = 1.0
         set_all(0.0, core.J_b[row + i])
-        add_direction(core.J_b, row + i, q, b, x_b, n, 1.0)
-        add_direction(core.J_b, row + i, q, a, x_a, n, -1.0)
+        add_direction(core.J_b, row + i, q, b, R_b, x_b, n, 1.0)
+        add_direction(core.J_b, row + i, q, a, R_a, x_a, n, -1.0)
         core.g[row + i] = x_b[i] - x_a[i]
 
 

@@ -55,6 +55,8 @@ def _square(name: str, M: Array, q: Array) -> None:
 def _rows(x: Array, rank: int = 1) -> Array:
     """Return x with one leading axis."""
     axes = x.ndim - rank
+    if not axes:
+        return np.ascontiguousarray(x)[None]
     return np.ascontiguousarray(x).reshape(math.prod(x.shape[:axes]), *x.shape[axes:])
 
 
@@ -63,7 +65,7 @@ def _asked(z: Any, q: Array) -> Array:
     z = np.asarray(z, dtype=float)
     if z.shape[-1:] != q.shape[-1:]:
         raise DataError(f"z has shape {z.shape}; the problem has {q.shape[-1]} unknowns")
-    return np.broadcast_to(z, np.broadcast_shapes(z.shape, q.shape))
+    return z if z.shape == q.shape else np.broadcast_to(z, np.broadcast_shapes(z.shape, q.shape))
 
 
 def equilibration(M: Array) -> Array:

@@ -135,6 +135,8 @@ class SetBySet:
 
     def unknowns(self, z: Array) -> Array:
         """Return x of z (X,), inf where a unit is zero, so that z has no effect, and z is not."""
+        if self.unit.all():
+            return np.asarray(z[self.order] / self.unit)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self.unit > 0, z[self.order] / self.unit, np.where(z[self.order] == 0, 0.0, np.inf))
 
