@@ -213,24 +213,25 @@ class Motion:
         find_moves(machine, samples.reshape(-1, x.size), moves)
         return moves != 0
 
-    def machine(self, parameters: "Sequence[Parameter]", count: int = 0) -> Machine:
+    def machine(self, parameters: Sequence[Parameter], count: int = 0) -> Machine:
         """Data of compiled sweeps by these parameters: in reverse, or forward with `count` tangents."""
-        moves, machine, n = self._moves.copy(), self._machine(count), self.states_v.shape[1]
-        room = machine.sweep
+        machine, n, n_q = self._machine(count), self.states_v.shape[1], self.states_q.shape[1]
+        room, active = machine.sweep, np.ones(len(self._moves), dtype=bool)
         if self.step.velocities_alone:
-            moves[self.states_q.shape[1] + n : self.n_s] = False
-        moves[self.n_s : -n] &= np.any([p.along != 0 for p in parameters], axis=0)[:, None] if parameters else False
-        n_c = moves.shape[1] - self.states_q.shape[1]
-        for first, last in ((0, n_c), (n_c, moves.shape[1])):
-            for inputs in _apart(moves[:, first:last]):
-                g = room.groups[0]
-                by, at = np.nonzero(moves[inputs, first:last])
-                room.count[g], room.members[g] = at.size, len(inputs)
-                room.at[g, : at.size], room.by[g, : at.size] = first + at, np.asarray(inputs)[by]
-                room.member[g, : len(inputs)] = inputs
-                room.groups[0] += 1
-            if first == 0:
-                room.of_contacts = room.groups[0]
+            active[n_q + n : self.n_s] = False
+        active[self.n_s : -n] = np.any([p.along != 0 for p in parameters], axis=0) if parameters else False
+        moves = self._moves & active[:, None]
+        n_c = moves.shape[1] - n_q
+        # Inputs that seem to move nothing are varied, too, so that it shows where they do.
+        contacts = _apart(moves[:, :n_c]) or [[]]
+        contacts[0] += np.flatnonzero(active & ~moves.any(axis=1)).tolist()
+        room.of_contacts = len(contacts)
+        for g, inputs in enumerate([*contacts, *_apart(moves[:, n_c:])]):
+            columns = slice(0, n_c) if g < len(contacts) else slice(n_c, None)
+            by, at = np.nonzero(moves[inputs, columns])
+            room.count[g], room.members[g], room.groups = at.size, len(inputs), g + 1
+            room.at[g, : at.size], room.by[g, : at.size] = columns.start + at, np.asarray(inputs)[by]
+            room.member[g, : len(inputs)] = inputs
         return machine
 
     def _machine(self, count: int) -> Machine:
