@@ -27,6 +27,7 @@ from workbench.certificates.exact import (
     transposed,
     vector,
 )
+from workbench.certificates.limits import check_time
 from workbench.certificates.outcomes import PremiseError, RefusedError, RefutedError
 from workbench.certificates.pivots import check_tree
 from workbench.certificates.solutions import check_no_solution
@@ -44,6 +45,7 @@ FORMS: dict[tuple[str, str | None], tuple[str, ...]] = {
     ("yes", "entries"): ("",),
     ("yes", "tree"): ("tree",),
     ("yes", "cones"): ("cover",),
+    ("yes", "forest"): ("d",),
     ("yes", "repetition"): ("",),
     ("yes", None): ("index_set", "d", "x"),
     ("no", "implication"): ("conclusion from",),
@@ -74,7 +76,7 @@ def _check_large(M: AnyRows, name: str, verdict: str, support: Support, known: d
     if support.get("by") == "sparse_cholesky":
         sparse_factors.check(M, name, verdict, support)
         return
-    short = {"implication", "entries"} if verdict == "yes" else {"implication"}
+    short = {"implication", "entries", "forest"} if verdict == "yes" else {"implication"}
     if support.get("by") not in (None, *short) or "cover" in support or (verdict == "yes" and "index_set" in support):
         raise RefusedError(f"a large matrix cannot be proved {name} by these fields: {', '.join(support)[:60]}")
     _check_written_out(M, name, verdict, support, known)
@@ -119,6 +121,8 @@ def _check_yes(M: Rows, name: str, support: Support) -> None:
     n, by = len(M), support.get("by")
     if name == "P" and by == "tree":
         check_tree(M, support.get("tree"))
+    elif name == "P" and by == "forest":
+        _check_forest(M, vector(support["d"], n, "d"))
     elif by == "entries" and name in ENTRIES:
         if not ENTRIES[name](M):
             raise RefutedError(f"the signs of the entries do not make the matrix {name}")
@@ -140,6 +144,33 @@ def _check_yes(M: Rows, name: str, support: Support) -> None:
             raise RefutedError("x >= 0 with M x > 0 fails")
     else:
         raise RefusedError(f"a yes to {name} cannot be proved by {by!r}")
+
+
+def _check_forest(M: AnyRows, d: Vector) -> None:
+    """Where no two indices are coupled by two paths, pairs m_ij m_ji <= 0 drop out: expanding a minor along such a pair
+    adds no negative term. What is left is similar to its comparison matrix by signs, an M-matrix where d > 0 has a
+    positive image."""
+    entries = [{j: x for j, x in nonzeros(row) if x} for row in M]
+    label = list(range(len(M)))
+
+    def root(i: int) -> int:
+        while label[i] != i:
+            label[i] = label[label[i]]
+            i = label[i]
+        return i
+
+    for i, row in enumerate(entries):
+        check_time()
+        for j in row:
+            if j < i or (j > i and i not in entries[j]):
+                a, b = root(i), root(j)
+                if a == b:
+                    raise RefutedError(f"the indices {i} and {j} are coupled by two paths")
+                label[a] = b
+    for i, row in enumerate(entries):
+        others = sum((abs(x) * d[j] for j, x in row.items() if j != i and x * entries[j].get(i, 0) > 0), Fraction(0))
+        if d[i] <= 0 or row.get(i, Fraction(0)) * d[i] <= others:
+            raise RefutedError(f"d does not show that pairs of one sign in row {i} are dominated by the diagonal")
 
 
 def comparison(M: AnyRows) -> AnyRows:

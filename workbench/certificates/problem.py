@@ -4,7 +4,7 @@ The fields determine the kind of problem; others are not allowed:
 
 {M}                     a matrix (n, n), by its rows, or of any order {n, rows}: columns and entries other than zero
 {M, q}                  the LCP 0 <= z  perp  M z + q >= 0
-{M, q, lower, upper}    the MLCP with bounds, each a number or null where there is none
+{M, q, lower, upper}    the MLCP with bounds, M in either form, each bound a number or null where there is none
 {W, q, mu, d}           a friction problem, W in either form: normals first, then d tangents contact by contact,
                         mu (r) >= 0
 {M, radius, members}    a box of matrices around M: "all" of them, or the "symmetric" ones
@@ -94,22 +94,25 @@ def read_problem(given: Any) -> Problem:
         W = _large(rows)
         friction = _friction(given["mu"], given["d"], len(W))
         return Problem(kind, W, vector(given["q"], len(W), "q"), None, None, *friction)
+    if kind == "MLCP" and isinstance(rows, dict):
+        M = _large(rows)
+        return Problem(kind, M, vector(given["q"], len(M), "q"), *_bounds(given["lower"], given["upper"], len(M)))
     if not isinstance(rows, list) or not 0 < len(rows) <= ORDER:
         raise RefusedError(f"{name} is not a list of 1 to {ORDER} rows")
     n = len(rows)
-    M = [vector(row, n, f"row {i} of {name}") for i, row in enumerate(rows)]
+    written = [vector(row, n, f"row {i} of {name}") for i, row in enumerate(rows)]
     q = vector(given["q"], n, "q") if "q" in given else None
     if kind == "MLCP":
-        return Problem(kind, M, q, *_bounds(given["lower"], given["upper"], n))
+        return Problem(kind, written, q, *_bounds(given["lower"], given["upper"], n))
     if kind == "friction problem":
-        return Problem(kind, M, q, None, None, *_friction(given["mu"], given["d"], n))
+        return Problem(kind, written, q, None, None, *_friction(given["mu"], given["d"], n))
     if "radius" in given:
         radius = _spread(given["radius"], n)
         q_radius = None if q is None else _radii(given["q_radius"], n, "q_radius")
-        symmetric = _is_symmetric(given["members"], M, radius)
+        symmetric = _is_symmetric(given["members"], written, radius)
         ends = _ends(given["lower"], given["upper"], n) if "lower" in given else None
-        return Problem(kind, M, q, radius=radius, q_radius=q_radius, symmetric=symmetric, ends=ends)
-    return Problem(kind, M, q)
+        return Problem(kind, written, q, radius=radius, q_radius=q_radius, symmetric=symmetric, ends=ends)
+    return Problem(kind, written, q)
 
 
 def _radii(given: Any, n: int, what: str) -> Vector:

@@ -2,14 +2,14 @@
 
 With S = M + M^T, an `order` of the indices, `powers` of two e and a lower triangular G of integers, given by the
 columns and the entries of each row, 2^e_i S_ij 2^e_j - 4^-bits (G G^T)_ij in that order is strictly diagonally dominant
-with a positive diagonal: then S is positive definite.
+with a positive diagonal: then S is positive definite. That M is P is proved by w > 0 and the same for diag(w) M.
 """
 
 from fractions import Fraction
 from typing import Any
 
 from workbench.certificates.documents import check_fields
-from workbench.certificates.exact import SparseRows, indices, symmetric
+from workbench.certificates.exact import SparseRows, indices, symmetric, vector
 from workbench.certificates.factors import LARGEST_POWER, whole_numbers
 from workbench.certificates.limits import check_time
 from workbench.certificates.outcomes import RefusedError, RefutedError, TooLongError
@@ -18,11 +18,17 @@ FIELDS = ("order", "powers", "bits", "G")
 
 
 def check(M: SparseRows, name: str, verdict: str, support: dict[str, Any]) -> None:
-    """Raise RefusedError unless the factor proves M positive definite (PD)."""
-    if (name, verdict) != ("PD", "yes"):
+    """Raise RefusedError unless the factor proves M positive definite (PD), or P with weights w."""
+    if verdict != "yes" or name not in ("PD", "P"):
         raise RefusedError(f"a {verdict} to {name} cannot be proved by a factor")
-    check_fields(support, ("by", *FIELDS), "the support")
-    S, n = symmetric(M), len(M)
+    check_fields(support, ("by", *FIELDS, *(["w"] if name == "P" else [])), "the support")
+    n = len(M)
+    if name == "P":
+        w = vector(support["w"], n, "w")
+        if min(w) <= 0:
+            raise RefutedError("a weight w is not positive")
+        M = [{j: weight * x for j, x in row.items()} for weight, row in zip(w, M, strict=True)]
+    S = symmetric(M)
     order, rows = indices(support["order"], n, "the order"), support["G"]
     if len(order) != n or not isinstance(rows, list) or len(rows) != n:
         raise RefusedError(f"the factor is not that of a matrix of order {n}")

@@ -151,7 +151,7 @@ def _check_distance_to_non_p(problem: Problem, verdict: Any, support: Support, k
 
 
 def _check_uniqueness(problem: Problem, verdict: Any, support: Support, _known: Known) -> None:
-    check_uniqueness(problem.M, problem.lower or [], problem.upper or [], verdict, support)
+    check_uniqueness(problem.M, problem.lower or [], problem.upper or [], verdict, support, _judged)
 
 
 def _check_blocks(problem: Problem, verdict: Any, support: Support, known: Known) -> None:

@@ -14,7 +14,7 @@ from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock
 from workbench.matrices.classes.q_matrix import unsolvable
 from workbench.matrices.classes.structure import nonzeros
 from workbench.matrices.linear_algebra.factors import factors, split
-from workbench.matrices.linear_algebra.rationals import as_text, exact
+from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double
 from workbench.matrices.linear_algebra.sparse_form import BITS, sparse_form
 from workbench.matrices.solutions.existence import rational_friction
 from workbench.matrices.solutions.friction_cones import RationalFriction, planar_lcp
@@ -119,13 +119,15 @@ def certificate_of_posed(problem: Posed, result: Entry, seconds: float = 10.0) -
     deadline = clock() + seconds
     if isinstance(problem, MLCP):
         unique = result["problem"]["uniqueness"]
+        matrix = Matrix(problem.M)
         about: Entry = {
-            "M": _rows(Matrix(problem.M).exact),
+            "M": _rows(matrix.exact) if problem.size <= LARGEST else _large(matrix),
             "q": as_text([*map(exact, problem.q)]),
             "lower": _bounds(problem.lower),
             "upper": _bounds(problem.upper),
         }
-        found = [("uniqueness", unique["verdict"], support) for support in _of_uniqueness(unique)]
+        supports = _of_part(matrix, unique, seconds) if unique.get("part") else _of_uniqueness(unique)
+        found = [("uniqueness", unique["verdict"], support) for support in supports]
     elif "islands" in result["problem"]:
         return _of_islands(problem, result["problem"], deadline)
     else:
@@ -199,6 +201,20 @@ def _of_uniqueness(unique: Entry) -> list[Entry | None]:
     return [{"by": "tree", "tree": trees[0]} if trees else None if unique["bounds"]["bounded"] else {"by": "equations"}]
 
 
+def _of_part(matrix: Matrix, unique: Entry, seconds: float) -> list[Entry | None]:
+    """The proof of the verdict on a large MLCP, by the claims on the part that is not fixed."""
+    if unique["verdict"] != "unique":
+        return _of_uniqueness(unique)
+    moving = sorted((*unique["bounds"]["free"], *unique["bounds"]["bounded"]))
+    written = certificate(matrix.part(moving), None, unique["part"], seconds)["claims"]
+    claims = {claim["about"]: claim for claim in written}
+    needed, waiting = {"blocks"}, ["P"]
+    for about in waiting:
+        support = claims.get(about, {}).get("support", {})
+        waiting += {*support.get("from", ()), *filter(None, [support.get("conclusion")])} - {*waiting}
+    return [{"by": "classes", "claims": [claim for name, claim in claims.items() if name in needed | {*waiting}]}]
+
+
 def _of_existence(friction: RationalFriction, entry: Entry, deadline: float) -> Entry | None:
     witness = entry["witness"]
     try:
@@ -246,7 +262,7 @@ def _written(
     """Write out a proof that is kept in a short form; of a large matrix the sparse factor only."""
     by = support.get("by")
     if len(matrix.values) > LARGEST:
-        return _sparse_factor(matrix, deadline) if by == "factors" else support
+        return _sparse_factor(matrix, support.get("w"), deadline) if by == "factors" else support
     if by == "blocks" or (by not in LONG and "q" not in support and about != "solutions"):
         return support
     return written(matrix.exact, q, about, support, result, deadline)
@@ -274,9 +290,13 @@ def written(
     return support
 
 
-def _sparse_factor(matrix: Matrix, deadline: float) -> Entry | None:
-    """The sparse factor that proves a large matrix positive definite, unless its check would take too long."""
-    form = sparse_form(sparse.csr_array(matrix.values), deadline)
+def _sparse_factor(matrix: Matrix, w: list[str] | None, deadline: float) -> Entry | None:
+    """The sparse factor that proves a large matrix, times diag(w), positive definite, unless its check would take too
+    long."""
+    values = sparse.csr_array(matrix.values)
+    if w is not None:
+        values = sparse.csr_array(sparse.diags_array([nearest_double(fmpq(x)) for x in w]) @ values)
+    form = sparse_form(values, deadline)
     factor = form and form.factor
     if not factor or factor.multiplications > MULTIPLICATIONS:
         return None
@@ -285,6 +305,7 @@ def _sparse_factor(matrix: Matrix, deadline: float) -> Entry | None:
     G = [[columns[a:b], entries[a:b]] for a, b in itertools.pairwise(starts)]
     return {
         "by": "sparse_cholesky", "order": factor.order.tolist(), "powers": factor.powers.tolist(), "bits": BITS, "G": G,
+        **({} if w is None else {"w": w}),
     }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from workbench.algorithms.escalation import default_solver
+from workbench.diagnostics.check import check_matrix
 from workbench.diagnostics.coulomb_answers import coulomb_words, every_q_words
 from workbench.diagnostics.friction_check import LARGEST, by_islands, contact_islands, friction_entry
 from workbench.diagnostics.posed_problem import (
@@ -18,6 +19,7 @@ from workbench.diagnostics.posed_problem import (
 from workbench.diagnostics.problem_facts import problem_facts
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, moment, seconds_left
 from workbench.matrices.linear_algebra.rationals import exact
+from workbench.matrices.p_property.bounded import pattern
 from workbench.matrices.solutions.existence import rational_friction
 from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.problems.classes import MLCP
@@ -31,9 +33,8 @@ def check_posed(problem: MLCP | FrictionProblem | GlobalFrictionProblem, seconds
     facts = problem_facts(problem, moment(deadline, 0.3))
     entry: Entry = {"facts": facts, "p_matrix": None, "problem": None, "reason": None}
     if isinstance(problem, MLCP):
-        if problem.size > LARGEST:
-            return entry | {"reason": f"the problem has {problem.size} rows; verdicts are given up to {LARGEST}"}
-        return entry | {"problem": _of_bounds(problem, deadline)}
+        large = problem.size > LARGEST
+        return entry | {"problem": (_of_large_bounds if large else _of_bounds)(problem, deadline)}
     local = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
     if local.size > LARGEST or (local.size > LARGEST_EXACT and len(contact_islands(local)) > 1):
         posed = by_islands(local, deadline)
@@ -51,6 +52,41 @@ def _of_bounds(problem: MLCP, deadline: float) -> Entry:
     unique = uniqueness_entry(M, problem.lower, problem.upper, seconds_left(deadline, 0.5))
     near = default_solver(problem.kind).first.solve(problem).z if clock() < deadline else None
     solutions = solutions_of(problem, unique["verdict"] == "unique", seconds_left(deadline, 0.9), near)
+    return {"uniqueness": unique, "solutions": solutions}
+
+
+def _of_large_bounds(problem: MLCP, deadline: float) -> Entry:
+    """The same from the classes of the part that is not fixed: where it is P, the bounds do not matter."""
+    kinds = pattern(problem.lower, problem.upper)
+    moving = sorted((*kinds.free, *kinds.bounded))
+    part = check_matrix(Matrix(problem.M).part(moving), seconds_left(deadline, 1.0)) if moving else None
+    p: Entry = {"verdict": "yes"} if part is None else part["classes"]["P"]
+    verdict, proof, witness, reason = "undecided", None, None, None
+    if p["verdict"] == "yes":
+        verdict, proof = "unique", "the part of M that is not fixed is a P-matrix"
+    elif p["verdict"] == "no" and not kinds.free:
+        verdict = "not unique"
+        x = (p["witness"] or {}).get("x")
+        if x is not None:
+            values = dict(zip(moving, x, strict=True))
+            witness = {"x": [values.get(i, "0") for i in range(problem.size)]}
+    else:
+        found = p["reason"] or "the part of M that is not fixed is not P"
+        eliminated = f"; free unknowns are eliminated up to {LARGEST} rows" if kinds.free else ""
+        reason = f"whether the part that is not fixed is P decides{eliminated}: {found}"
+    test = {"verdict": verdict, "proof": proof, "witness": witness, "reason": reason, "tree": None}
+    solutions: Entry = dict.fromkeys(("dimension", "reason", "unknowns", "farkas")) | {"count": None, "points": []}
+    if verdict == "unique":
+        solutions |= {"count": 1, "dimension": 0}
+    else:
+        solutions |= {"reason": f"solutions are counted up to {LARGEST} rows"}
+    unique = {
+        "verdict": verdict,
+        "bounds": {name: list(getattr(kinds, name)) for name in ("free", "fixed", "bounded")},
+        "tests": {"class": test},
+        "two_solutions": None,
+        "part": part,
+    }
     return {"uniqueness": unique, "solutions": solutions}
 
 

@@ -126,7 +126,10 @@ def _given(of: Any, rhs: Any) -> Problem:
         lower, upper = (
             [Fraction(x) if isfinite(x) else None for x in bounds.tolist()] for bounds in (problem.lower, problem.upper)
         )
-        return Problem("MLCP", _rows(Matrix(problem.M).exact), [*map(Fraction, problem.q.tolist())], lower, upper)
+        of_M = Matrix(problem.M)
+        large = problem.size > ORDER
+        rows = [{j: _fraction(x) for j, x in row.items()} for row in nonzeros(of_M)] if large else _rows(of_M.exact)
+        return Problem("MLCP", rows, [*map(Fraction, problem.q.tolist())], lower, upper)
     if problem.size > ORDER:
         p = problem if isinstance(problem, FrictionProblem) else problem.local
         W = [{j: _fraction(x) for j, x in row.items()} for row in rational_rows(p)]

@@ -161,7 +161,7 @@ def explored(s: Structure) -> Explored:
 
 def findings(s: Structure) -> Iterator[Finding]:
     """The findings within the deadline, cheap ones first; implications by theorems are left to the caller."""
-    for stage in (_scanned, _dominated, _form, _played):
+    for stage in (_scanned, _dominated, _form, _forest, _balanced, _played):
         try:
             # Scans are worth any deadline.
             check_clock(s.deadline if stage is not _scanned else np.inf)
@@ -349,6 +349,75 @@ def _definite(s: Structure) -> tuple[bool, Array | None]:
     if not s.affordable(EIGENVALUES * product_seconds(n)):
         return False, None
     return False, lowest_direction(0.5 * values + 0.5 * values.T)
+
+
+def _forest(s: Structure) -> Iterator[Finding]:
+    """P where no two indices are coupled by two paths: a minor is not smaller for a pair m_ij m_ji <= 0, so that these
+    drop out, and what is left is similar to its comparison matrix by signs (formulary, 9.5)."""
+    n = s.order
+    coupled = sparse.csr_array(abs(s.pattern) + abs(s.pattern).T)
+    pairs = (coupled.nnz - np.count_nonzero(coupled.diagonal())) // 2
+    count, _ = csgraph.connected_components(coupled, directed=False)
+    if pairs != n - count or (np.diag(s.signs) <= 0).any():
+        return
+    values, pattern = sparse.csr_array(s.values), s.pattern
+    # Where both entries have one sign, and the diagonal.
+    kept = values.multiply(pattern.multiply(pattern.T) > 0)
+    C = _comparison(sparse.csr_array(kept))
+    d = _dominating(s, C if s.is_sparse else C.toarray())
+    if d is not None and (d > 0).all() and (_lower(C, d) > 0).all():
+        proof = "no two indices are coupled by two paths, and pairs of one sign are dominated by the diagonal"
+        yield "P", YES, proof, {"by": "forest", "d": exact_texts(d)}
+        return
+    x = _lost_dominance(s, C if s.is_sparse else C.toarray())
+    if x is not None:
+        yield "P", NO, None, {"x": exact_texts(x * _signature(kept))}
+
+
+def _signature(A: Values) -> Array:
+    """Signs (n) with s_i a_ij s_j <= 0 off the diagonal of a matrix without cycles."""
+    A, found = sparse.csr_array(A), np.zeros(A.shape[0])
+    for root in range(len(found)):
+        if found[root]:
+            continue
+        found[root], stack = 1.0, [root]
+        while stack:
+            i = stack.pop()
+            for j, x in zip(
+                A.indices[A.indptr[i] : A.indptr[i + 1]], A.data[A.indptr[i] : A.indptr[i + 1]], strict=True
+            ):
+                if x and not found[j]:
+                    found[j] = -np.sign(x) * found[i]
+                    stack.append(int(j))
+    return found
+
+
+def _balanced(s: Structure) -> Iterator[Finding]:
+    """P of a large matrix whose rows are those of a positive definite one in other units: W M + M^T W is positive
+    definite for the diagonal W > 0 for which w_i |m_ij| and w_j |m_ji| are alike (least squares of the logarithms)."""
+    if not s.is_sparse or (np.diag(s.signs) <= 0).any():
+        return
+    w = balance(s.values)
+    form = sparse_form.sparse_form(sparse.csr_array(sparse.diags_array(w) @ s.values), s.deadline)
+    if form is not None and form.factor is not None:
+        yield "P", YES, "a diagonal W > 0 makes W M + M^T W positive definite", {"by": "factors", "w": exact_texts(w)}
+
+
+def balance(values: Values) -> Array:
+    """Powers of two w (n), for which w_i |m_ij| and w_j |m_ji| are alike."""
+    size = abs(sparse.csr_array(values))
+    both = (
+        sparse.triu(size.multiply(size.T > 0), 1, format="csr"),
+        sparse.triu(size.T.multiply(size > 0), 1, format="csr"),
+    )
+    above, below = (sparse.coo_array(x.sorted_indices()) for x in both)
+    m, n = above.nnz, values.shape[0]
+    rows = np.concatenate([np.arange(m)] * 2), np.concatenate([above.row, above.col])
+    A = sparse.csr_array((np.repeat([1.0, -1.0], m), rows), shape=(m, n))
+    # In each component the logarithms are determined up to a constant.
+    system = sparse.csc_array(A.T @ A + 1e-9 * sparse.eye_array(n))
+    found = sparse.linalg.spsolve(system, A.T @ (np.log2(below.data) - np.log2(above.data)))
+    return np.exp2(np.clip(np.rint(found), -500, 500))
 
 
 def _split(s: Structure) -> Iterator[Finding]:

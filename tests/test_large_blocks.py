@@ -1,0 +1,167 @@
+"""Large irreducible matrices that are neither definite nor dominant: without cycles, and with rows in other units."""
+
+import copy
+import json
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import workbench as wb
+from tests.boxes import rational
+from tests.test_large_matrices import large_from_seven  # noqa: F401
+from workbench.certificates.documents import signed
+from workbench.certificates.outcomes import VERIFIED
+from workbench.certificates.verify import verify
+from workbench.matrices.classes import structure
+from workbench.matrices.p_property.verdict import p_verdict
+from workbench.problems.classes import MLCP
+from workbench.readers.matrix import Matrix
+
+
+def tree_matrix(rng, n, diagonal):
+    """Random entries along the edges of a random tree, both directions."""
+    A = np.diag(np.round(diagonal * (0.5 + rng.random(n)), 2))
+    for j in range(1, n):
+        i = int(rng.integers(0, j))
+        A[i, j], A[j, i] = np.round(rng.standard_normal(2), 2)
+    return A
+
+
+def p_of(A, seconds=20.0):
+    found = wb.check(A, seconds=seconds)
+    return found, found.data["classes"]["P"]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_verdicts_without_cycles_are_those_of_all_minors(seed, large_from_seven):  # noqa: F811
+    rng = np.random.default_rng(seed)
+    A = tree_matrix(rng, 9, rng.choice([0.5, 1.0, 2.0]))
+    found, p = p_of(A)
+    if p["verdict"] == "undecided":
+        return
+    assert p["verdict"] == ("yes" if p_verdict(rational(A), 10.0).verdict == "P" else "no")
+    document = json.loads(json.dumps(found.certificate()))
+    assert next(x for x in verify(document) if x.about == "P").result == VERIFIED
+
+
+def test_few_matrices_without_cycles_stay_open():
+    """By the structure alone: with its minors everything of order nine is decided."""
+    rng, open_ = np.random.default_rng(1), 0
+    for _ in range(60):
+        s = structure.Structure.of(Matrix(tree_matrix(rng, 9, 1.0)), time.perf_counter() + 1e9, False)
+        verdicts = {name: verdict for name, verdict, *_ in structure.findings(s)}
+        open_ += "P" not in verdicts
+    assert open_ == 0
+
+
+@pytest.mark.parametrize("diagonal", [2.0, 0.2])
+def test_a_long_tree_that_is_neither_definite_nor_dominant(diagonal):
+    """Pairs of opposite signs of size nine next to a small diagonal, and pairs of one sign with product 1/4."""
+    n = 1500
+    rng = np.random.default_rng(4)
+    A = np.diag(np.full(n, diagonal))
+    for j in range(1, n):
+        i = max(0, j - int(rng.integers(1, 4)))
+        A[i, j], A[j, i] = (9.0, -7.0) if j % 3 else (0.25, 1.0)
+    found, p = p_of(A)
+    assert found.data["classes"]["H_plus"]["verdict"] == "no"
+    assert p["verdict"] == ("yes" if diagonal == 2.0 else "no")
+    document = json.loads(json.dumps(found.certificate()))
+    assert next(x for x in verify(document) if x.about == "P").result == VERIFIED
+    if diagonal == 2.0:
+        claim = next(c for c in document["claims"] if c["about"] == "P")
+        assert claim["support"]["by"] == "forest"
+        for change in (
+            lambda c: c["support"]["d"].__setitem__(3, "0"),
+            lambda c: c["support"]["d"].__setitem__(3, "1000"),
+        ):
+            forged = copy.deepcopy(document)
+            change(next(c for c in forged["claims"] if c["about"] == "P"))
+            forged = signed(forged["problem"], forged["claims"], [])
+            assert next(x for x in verify(forged) if x.about == "P").result != VERIFIED
+
+
+def cycle_document(corner):
+    """A certificate of a tridiagonal matrix, with a corner entry that closes a cycle."""
+    found, _ = p_of(np.diag([2.0] * 4) + np.diag([1.0, 1.0, 1.0], 1) + np.diag([0.5, -0.5, 0.5], -1))
+    problem = found.certificate()["problem"]
+    problem["M"][0][3] = corner
+    return signed(problem, [{"about": "P", "verdict": "yes", "support": {"by": "forest", "d": ["1"] * 4}}], [])
+
+
+def test_a_cycle_is_no_forest():
+    for corner, wanted in (("0", True), ("1", False), ("-1/100", False)):
+        (finding,) = verify(cycle_document(corner))
+        assert (finding.result == VERIFIED) == wanted
+
+
+@pytest.mark.parametrize("band", [2, 5])
+def test_a_banded_matrix_in_other_units(band):
+    """A definite banded matrix with rows of other units: W M + M^T W is definite for one diagonal W."""
+    n, rng = 900, np.random.default_rng(band)
+    offsets = range(-band, band + 1)
+    B = sparse.diags_array([rng.standard_normal(n - abs(k)) for k in offsets], offsets=list(offsets), shape=(n, n))
+    S = (B @ B.T).toarray() + 0.3 * np.eye(n)
+    A = np.exp2(rng.integers(-8, 9, n))[:, None] * S
+    found, p = p_of(A)
+    assert found.data["classes"]["PD"]["verdict"] == "no"
+    assert found.data["classes"]["H_plus"]["verdict"] == "no"
+    assert p["verdict"] == "yes"
+    document = json.loads(json.dumps(found.certificate()))
+    assert next(x for x in verify(document) if x.about == "P").result == VERIFIED
+    for change in (
+        lambda c: c["support"].update(w=["1"] * n),
+        lambda c: c["support"].update(w=["0"] * n),
+        lambda c: c["support"].pop("w"),
+        lambda c: c.update(about="PD"),
+    ):
+        forged = copy.deepcopy(document)
+        claim = next(c for c in forged["claims"] if c["about"] == "P")
+        change(claim)
+        assert verify(signed(forged["problem"], [claim], []))[0].result != VERIFIED
+
+
+def test_what_stays_open_is_told_in_one_line():
+    n, rng = 700, np.random.default_rng(3)
+    A = np.diag(np.full(n, 3.0)) + np.diag(rng.standard_normal(n - 1), 1) + np.diag(rng.standard_normal(n - 2), -2)
+    A += np.diag(2 * rng.standard_normal(n - 1), -1)
+    found, p = p_of(A)
+    assert p["verdict"] == "undecided"
+    assert "up to 600" in found.data["p_matrix"]["reason"]
+    assert "\n" not in found.data["p_matrix"]["reason"]
+
+
+def large_mlcp(n, diagonal=2.0, free=True):
+    """Second differences, rows of other units, with bounds of every kind."""
+    M = np.diag(np.full(n, diagonal)) - np.diag(np.ones(n - 1), 1) - np.diag(np.ones(n - 1), -1)
+    lower, upper = np.full(n, -1.0), np.full(n, 1.0)
+    lower[::3], upper[1::3] = -np.inf if free else -5.0, np.inf
+    upper[::6] = np.inf if free else 5.0
+    lower[2::7] = upper[2::7] = 0.5
+    return MLCP(np.exp2(np.arange(n) % 5)[:, None] * M, np.sin(np.arange(n)), lower, upper)
+
+
+@pytest.mark.parametrize("n", [320, 700])
+def test_large_problems_with_bounds(n):
+    problem = large_mlcp(n)
+    found = wb.check(problem)
+    assert found.data["problem"]["uniqueness"]["verdict"] == "unique"
+    assert found.data["problem"]["solutions"]["count"] == 1
+    document = json.loads(json.dumps(found.certificate()))
+    assert wb.verify(document, of=problem).holds
+    forged = copy.deepcopy(document)
+    forged["claims"][0]["support"]["claims"] = []
+    assert not wb.verify(signed(forged["problem"], forged["claims"], []))
+
+
+def test_a_large_problem_that_is_not_unique():
+    """With a diagonal of 1/2 neighbours have a negative minor."""
+    problem = large_mlcp(320, 0.5, free=False)
+    found = wb.check(problem)
+    assert found.data["problem"]["uniqueness"]["verdict"] == "not unique"
+    assert "class test" in found.text
+    open_ = wb.check(large_mlcp(320, 0.5)).data["problem"]["uniqueness"]
+    assert open_["verdict"] == "undecided"
+    assert "eliminated up to 300 rows" in open_["tests"]["class"]["reason"]
