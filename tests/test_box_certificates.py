@@ -31,7 +31,7 @@ from workbench.diagnostics.box_certificate import certificate_of_box
 from workbench.diagnostics.box_check import check_box
 from workbench.engine.timing import clock
 from workbench.matrices.classes.matrix_classes import class_verdict
-from workbench.matrices.intervals.largest_uncertainty import largest_uncertainty
+from workbench.matrices.intervals.largest_uncertainty import BOXES, largest_uncertainty
 from workbench.matrices.intervals.uncertain_problem import UncertainMLCP
 from workbench.readers.interval_matrix import IntervalMatrix
 from workbench.support.errors import WorkbenchError
@@ -296,6 +296,10 @@ def contradicted(problem, claim, rng):
         return contradicts_bounds(problem, box, about, verdict)
     if about == "P" and verdict == "all":
         return not all_vertices_p(box)
+    if about.startswith("r_"):
+        same = BOXES[about[2:]](box)
+        low, high = (None if x is None else same.scaled(fmpq(x)) for x in verdict)
+        return (low is not None and not all_vertices_p(low)) or (high is not None and all_vertices_p(high))
     members = [box.centre, *(random_member(box, rng) for _ in range(6))]
     if not box.symmetric or box.lower == box.lower.transpose():
         members += [box.lower, box.upper]

@@ -14,6 +14,7 @@ from workbench.certificates.distance import check_distance
 from workbench.certificates.documents import CLAIM_FIELDS, admit, check_fields
 from workbench.certificates.exact import AnyRows, is_sparse, rank, rational
 from workbench.certificates.friction import LAWS, Friction, check_existence
+from workbench.certificates.largest_uncertainty import NAMES, check_largest_uncertainty
 from workbench.certificates.limits import SECONDS, check_time, within
 from workbench.certificates.maps import check_map
 from workbench.certificates.outcomes import (
@@ -191,6 +192,10 @@ def _check_box_class(name: str) -> Check:
     return lambda problem, verdict, support, known: check_box_class(_box(problem), name, verdict, support, known)
 
 
+def _check_factor(name: str) -> Check:
+    return lambda problem, verdict, support, _known: check_largest_uncertainty(_box(problem), name, verdict, support)
+
+
 def _uncertain(problem: Problem) -> Uncertain:
     return Uncertain(_box(problem), problem.q or [], problem.q_radius or [], *(problem.ends or (None, None)))
 
@@ -231,6 +236,7 @@ OF_MATRICES: dict[str, Check] = {
     "distance_to_non_p": _check_distance_to_non_p,
 }
 OF_BOXES: dict[str, Check] = {
+    **{f"r_{name}": _check_factor(name) for name in NAMES},
     **{name: _check_box_class(name) for name in BOX_CLASSES},
     "rank": lambda problem, verdict, support, _known: check_rank(_box(problem), verdict, support),
 }

@@ -37,6 +37,12 @@ def certificate_of_box(M: IntervalMatrix, p: UncertainMLCP | None, result: Entry
     ]
     rank = result["rank"]
     stages.append(("rank", rank["at_least"], lambda: rank["support"]))
+    for name, bracket in result["largest_uncertainty"].items():
+        found = bracket["support"]
+        if found["lower"] is not None or found["upper"] is not None:
+            # An end without a proof is not claimed.
+            proof = {key: value for key, value in found.items() if key in ("tree", "signs", "index_set")}
+            stages.append((f"r_{name}", [found["lower"], found["upper"]], lambda proof=proof: proof))
     if p is not None:
         stages += _of_solutions(p, result, deadline)
     for about, verdict, write in stages:

@@ -13,6 +13,7 @@ from workbench.algorithms.escalation import default_solver
 from workbench.engine.timing import clock, moment
 from workbench.matrices.intervals.box_classes import ALL, BoxVerdict, Member, box_classes
 from workbench.matrices.intervals.largest_uncertainty import BOXES, largest_uncertainty
+from workbench.matrices.intervals.p_box import as_lines
 from workbench.matrices.intervals.rank_box import least_rank
 from workbench.matrices.intervals.uncertain_mlcp import bounds
 from workbench.matrices.intervals.uncertain_problem import UncertainMLCP
@@ -136,9 +137,20 @@ def _member_entry(member: Member | None) -> Entry | None:
 
 
 def _bracket(M: IntervalMatrix, name: str, deadline: float) -> Entry:
-    """The largest multiple of the radii that keeps a class, rounded outward."""
+    """The largest multiple of the radii that keeps a class, rounded outward, and what proves it exactly."""
     found = largest_uncertainty(M, name, deadline)
+    signs, index_set = found.lost or ((), ())
+    # Radii times zero are refuted by the centre, that of an uncertain box by a vertex.
+    above = found.upper is not None and (index_set or None)
+    support = {
+        "lower": None if found.tree is None else str(found.lower),
+        "tree": None if found.tree is None else as_lines(found.tree),
+        "upper": str(found.upper) if above else None,
+        "signs": list(signs) if above else None,
+        "index_set": list(index_set) if above else None,
+    }
     return {
+        "support": support,
         "lower": nearest_double(found.lower) * (1 - 2**-52),
         "upper": None if found.upper is None else nearest_double(found.upper) * (1 + 2**-52),
         "reason": found.reason,

@@ -39,11 +39,17 @@ BOXES = {
 @dataclass(frozen=True, eq=False)
 class Bracket:
     """lower <= r* <= upper for the largest factor r* of the radii that keeps the class; upper None where none was
-    refuted; both zero where the centre itself is outside. `reason` says why the bracket is wide."""
+    refuted; both zero where the centre itself is outside. `reason` says why the bracket is wide.
+
+    `tree` proves the box of `BOXES` with the radii times lower to be P (`p_box`), None where it was too long to keep or
+    the centre is outside; `lost` are the signs z (n) and the index set of a minor of it that is not positive at upper.
+    """
 
     lower: fmpq
     upper: fmpq | None
     reason: str | None = None
+    tree: list[tuple] | None = None
+    lost: tuple[tuple[int, ...], tuple[int, ...]] | None = None
 
 
 def largest_uncertainty(box: IntervalMatrix, name: str, deadline: float) -> Bracket:
@@ -52,10 +58,10 @@ def largest_uncertainty(box: IntervalMatrix, name: str, deadline: float) -> Brac
     low, high, zero = fmpq(0), None, fmpq(0)
     first = all_p(part.scaled(zero), deadline)
     if first.verdict != "all":
-        return Bracket(zero, zero if first.verdict == "not all" else None, first.reason)
+        return Bracket(zero, zero if first.verdict == "not all" else None, first.reason, lost=_lost(first))
     if not part.uncertain:
-        return Bracket(zero, None, "nothing is uncertain")
-    r, reason = fmpq(1), None
+        return Bracket(zero, None, "nothing is uncertain", first.tree)
+    r, reason, tree, lost = fmpq(1), None, first.tree, None
     while high is None or high - low > exact(WIDTH) * high:
         if clock() > deadline:
             reason = reason or OUT_OF_TIME
@@ -63,19 +69,25 @@ def largest_uncertainty(box: IntervalMatrix, name: str, deadline: float) -> Brac
         # A box that is not decided soon leaves time for smaller ones.
         found = all_p(part.scaled(r), clock() + seconds_left(deadline, 0.2))
         if found.verdict == "all":
-            low = r
+            low, tree = r, found.tree
             if high is None and r > LARGEST:
-                return Bracket(low, None, "no larger multiple of the radii is tried")
+                return Bracket(low, None, "no larger multiple of the radii is tried", tree)
             r = _simple(2 * low, 2 * low) if high is None else _next(low, high)
         elif found.verdict == "not all":
-            high = _first_loss(part, found, r)
+            high, lost = _first_loss(part, found, r), _lost(found)
             r = _next(low, high)
         else:
             reason = found.reason
             r = _simple((low + r) / 2, r)
             if r <= low or (high is not None and r - low < exact(1e-3) * high):
                 break
-    return Bracket(low, high, reason if high is None or high - low > exact(WIDTH) * high else None)
+    wide = high is None or high - low > exact(WIDTH) * high
+    return Bracket(low, high, reason if wide else None, tree, lost)
+
+
+def _lost(found: AllP) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The signs and the index set of a minor that is not positive."""
+    return tuple(found.signs or ()), tuple((found.p and found.p.index_set) or ())
 
 
 def _next(low: fmpq, high: fmpq) -> fmpq:
