@@ -34,7 +34,7 @@ KINDS = {"unique": "u", "none": "n", "indeterminate": "s"}
 
 def certified(case, ranges, share="1/50"):
     found = of_case(case, {}, ranges, Fraction(share))
-    return json.loads(json.dumps(map_certificate(case.name, case.rationals({}), found, 60.0))), found
+    return json.loads(json.dumps(map_certificate(case, case.rationals({}), found, 60.0))), found
 
 
 def result(document):
@@ -171,7 +171,7 @@ def test_the_data_belong_to_the_proof():
         (lambda p: p.update(ranges=[]), "from 1 to 4 ranges"),
         (lambda p: p.update(ranges=[["mu", "1", "1"]]), "is empty"),
         (lambda p: p.update(ranges=[["mu", "0", "1"], ["mu", "0", "1"]]), "occurs twice"),
-        (lambda p: p.update(parameters=[]), "need the name of functions"),
+        (lambda p: p.update(parameters=[]), "need functions, parameters"),
     ):
         with pytest.raises(RefusedError, match=words):
             verify(changed(change))
@@ -310,16 +310,17 @@ def test_every_case_with_a_proved_map_has_a_certificate():
     assert set(FUNCTIONS) == {case.name for case in CASES if hasattr(case, "sliding_rows")}
 
 
-def test_a_case_of_ones_own_has_none():
+def test_a_case_of_ones_own_has_its_functions_in_the_certificate():
     class Own(Rod):
         name = "own-rod"
 
     ranges = {"angle": (Fraction(40), Fraction(50)), "mu": (Fraction(0), Fraction(1))}
     found = of_case(Own(), {}, ranges)
-    with pytest.raises(DataError, match="own-rod: the verifier"):
-        map_certificate("own-rod", Own().rationals({}), found, 10.0)
+    document = map_certificate(Own(), Own().rationals({}), found, 10.0)
+    assert result(document) == VERIFIED
+    assert document["claims"][0]["verdict"]["unique"] == "1"
     with pytest.raises(DataError, match="allow more time"):
-        map_certificate("rod", Rod().rationals({}), found, 0.0)
+        map_certificate(Rod(), Rod().rationals({}), found, 0.0)
 
 
 def test_commands_write_what_verify_reads(tmp_path, capsys):

@@ -88,6 +88,16 @@ class Form:
 
     __rmul__ = __mul__
 
+    def __truediv__(self, other: "Form") -> "Form":
+        return self * other.reciprocal()
+
+    def reciprocal(self) -> "Form":
+        """1 over the function. RefusedError where it may be zero."""
+        if self.sign not in (1, -1) or self.centre[0] <= 0 <= self.centre[1]:
+            raise RefusedError("a division by a number that may be zero")
+        over = _reciprocal(self.over)
+        return Form(_reciprocal(self.centre), over, self._chained(_whole(_square(over), -1)), self.reach)
+
     def _chained(self, derivative: Interval) -> tuple[Interval, ...]:
         return tuple(_product(derivative, a) for a in self.slopes)
 
@@ -131,6 +141,16 @@ def variable(centre: Fraction, half: Fraction, k: int, reach: tuple[int, ...]) -
     """The k-th of the parameters that vary, within `half` of the centre."""
     over = enclosed(centre - half)[0], enclosed(centre + half)[1]
     return Form(enclosed(centre), over, tuple((ONE, ONE) if i == k else NOTHING for i in range(len(reach))), reach)
+
+
+def _reciprocal(x: Interval) -> Interval:
+    """1 over an interval without zero."""
+    return ONE * ONE // x[1], -(-ONE * ONE // x[0])
+
+
+def pi_over(reach: tuple[int, ...]) -> Form:
+    """pi, as a number that does not vary."""
+    return Form(pi(), pi(), (NOTHING,) * len(reach), reach)
 
 
 def _root(x: Interval) -> Interval:

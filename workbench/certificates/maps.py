@@ -25,6 +25,7 @@ from workbench.certificates.limits import check_time
 from workbench.certificates.mechanisms import FUNCTIONS, Column, Number, Parameters, Sliding
 from workbench.certificates.outcomes import RefusedError, RefutedError
 from workbench.certificates.problem import Ranges
+from workbench.certificates.programme import functions
 
 ANSWERS = {"u": "unique", "n": "none", "s": "several", "l": "locking", "?": "undecided"}
 """Verdicts on the answers by their letter."""
@@ -85,9 +86,12 @@ class Judge:
     """The verdicts on boxes of these ranges. RefusedError for functions that are not known by name."""
 
     def __init__(self, ranges: Ranges) -> None:
-        if ranges.functions not in FUNCTIONS:
+        if isinstance(ranges.functions, dict):
+            self.functions = functions(ranges.functions)
+        elif ranges.functions in FUNCTIONS:
+            self.functions = FUNCTIONS[ranges.functions]
+        else:
             raise RefusedError(f"{ranges.functions[:40]!r} is no name of functions; these are {', '.join(FUNCTIONS)}")
-        self.functions = FUNCTIONS[ranges.functions]
         self.ranges = list(ranges.ranges.values())
         self.names = list(ranges.ranges)
         self.fixed = {name: x for name, x in ranges.parameters.items() if name not in ranges.ranges}
@@ -111,7 +115,7 @@ class Judge:
         for k, name in enumerate(self.names):
             centre = self.ranges[k][0] + spans[k] * corner[k] + half[k]
             found[name] = variable(centre, half[k], k, reach)
-        return Parameters(found)
+        return Parameters(found, reach)
 
 
 def _where(corner: Corner) -> str:

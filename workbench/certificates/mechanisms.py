@@ -35,8 +35,8 @@ class Sliding:
 class Parameters:
     """Numbers over a box by name. RefusedError for a name that is missing, and for a sign that is needed."""
 
-    def __init__(self, given: dict[str, Form]) -> None:
-        self.given = given
+    def __init__(self, given: dict[str, Form], reach: tuple[int, ...]) -> None:
+        self.given, self.reach = given, reach
 
     def __contains__(self, name: str) -> bool:
         return name in self.given

@@ -10,8 +10,8 @@ The fields determine the kind of problem; others are not allowed:
 {M, radius, members}    a box of matrices around M: "all" of them, or the "symmetric" ones
 {M, q, radius, q_radius, members}       the LCP with M of this box and q within q_radius
 {M, q, radius, q_radius, members, lower, upper}     the MLCP, each bound [from, to], or null where there is none
-{functions, parameters, ranges}         sliding contacts: the name of their functions in `mechanisms`, the parameters
-                        that are fixed {name: number}, and the ranges [name, from, to] of the others
+{functions, parameters, ranges}         sliding contacts: the name of their functions in `mechanisms`, or a `programme`,
+                        the parameters that are fixed {name: number}, and the ranges [name, from, to] of the others
 """
 
 from dataclasses import dataclass
@@ -44,9 +44,10 @@ Ends = list[tuple[Fraction, Fraction] | None]
 
 @dataclass(frozen=True)
 class Ranges:
-    """Sliding contacts by the name of their functions, the parameters that are fixed, and [from, to] of the others."""
+    """Sliding contacts by the name of their functions or by their operations (`programme`), the parameters that are
+    fixed, and [from, to] of the others."""
 
-    functions: str
+    functions: str | dict[str, Any]
     parameters: dict[str, Fraction]
     ranges: dict[str, tuple[Fraction, Fraction]]
 
@@ -138,8 +139,8 @@ def _is_symmetric(members: Any, M: Rows, radius: Rows) -> bool:
 
 def _ranges(given: dict[str, Any]) -> Ranges:
     functions, parameters, ranges = (given[name] for name in ("functions", "parameters", "ranges"))
-    if not isinstance(functions, str) or not isinstance(parameters, dict) or not isinstance(ranges, list):
-        raise RefusedError("sliding contacts need the name of functions, parameters, and a list of ranges")
+    if not isinstance(functions, str | dict) or not isinstance(parameters, dict) or not isinstance(ranges, list):
+        raise RefusedError("sliding contacts need functions, parameters, and a list of ranges")
     found: dict[str, tuple[Fraction, Fraction]] = {}
     for entry in ranges:
         if not isinstance(entry, list) or len(entry) != 3 or not isinstance(entry[0], str) or entry[0] in found:

@@ -48,7 +48,7 @@ def box_regime(rows: Callable[[], SlidingRows], known: BoxRegime = OPEN) -> BoxR
         system = inverted(data)
     except UncertainSignError:
         return known
-    P, Q = _pair(data, system)
+    P, Q = columns_of(data, system)
     m = len(P)
     bases = {a: [Q[j] if j in a else P[j] for j in range(m)] for a in index_sets(m)}
     signs = {a: _sign(_det(columns)) for a, columns in bases.items()}
@@ -89,7 +89,7 @@ def _mode(columns: list[list[Any]], a: Sequence[int], det: int | None, w: list[A
     return True if det and seen == {det} else None
 
 
-def _pair(data: SlidingRows, system: Inverted) -> tuple[list[list[Any]], list[list[Any]]]:
+def columns_of(data: SlidingRows, system: Inverted) -> tuple[list[list[Any]], list[list[Any]]]:
     """Columns of P and Q of `sliding_exact`."""
     m = len(data.mu)
     P, Q = [], []

@@ -53,13 +53,14 @@ class Regimes(Result):
     def certificate(self, seconds: float = 60.0) -> dict[str, Any]:
         """The proved map, ready for JSON and for `verify` (docs/certificates.md).
 
-        Raises WorkbenchError without a proved map, for a case of your own, and where `seconds` do not suffice.
+        Of a case of your own it holds for the functions that are written in it. Raises WorkbenchError without a
+        proved map, where a sign is not certain over the ranges, and where `seconds` do not suffice.
         """
         from workbench.diagnostics.map_certificate import map_certificate
 
         if self.proved is None:
             raise WorkbenchError("a certificate is of a proved map: give x, y and prove")
-        return map_certificate(self.case.name, self.case.rationals(self.given), self.proved, seconds)
+        return map_certificate(self.case, self.case.rationals(self.given), self.proved, seconds)
 
     @property
     def title(self) -> str:  # type: ignore[override]

@@ -43,11 +43,12 @@ class ProvedOver(Answers):
     def certificate(self, seconds: float = 60.0) -> dict[str, Any]:
         """The proved boxes, ready for JSON and for `verify` (docs/certificates.md).
 
-        Raises DataError for a case of your own, and where `seconds` do not suffice.
+        Of a case of your own it holds for the functions that are written in it. Raises DataError where these need a
+        sign that is not certain over the ranges, and where `seconds` do not suffice.
         """
         from workbench.diagnostics.map_certificate import map_certificate
 
-        return map_certificate(self.case.name, self.case.rationals(self.given), self.proved, seconds)
+        return map_certificate(self.case, self.case.rationals(self.given), self.proved, seconds)
 
     @property
     def data(self) -> dict[str, Any]:
