@@ -40,7 +40,8 @@ TESTS = {
     "workbench/certificates": [
         "test_checker.py", "test_checker_bounds.py", "test_problem_certificates.py", "test_certificate_documents.py",
         "test_certificates.py", "test_proved_answer.py", "test_box_certificates.py", "test_map_certificates.py",
-        "test_box_rank.py", "test_large_matrices.py",
+        "test_box_rank.py", "test_large_matrices.py", "test_uncertain_bounds.py", "test_largest_uncertainty.py",
+        "test_programmes.py", "test_large_blocks.py",
     ],
     "workbench/diagnostics/contact_uniqueness.py": ["test_coulomb_solutions.py"],
     "workbench/matrices/solutions/coulomb_solutions.py": ["test_coulomb_solutions.py"],
