@@ -65,6 +65,18 @@ def test_standard_errors_are_the_spread_of_repetitions():
     assert 0.9 < np.mean(inside) < 0.99
 
 
+def test_standard_errors_of_few_measurements_are_those_of_a_straight_line():
+    """The speed of a sliding block is speed - mu g t: a linear regression, of five points by two parameters."""
+    t, off = 0.05 * np.arange(5), 1e-3 * np.array([1.0, -2.0, 0.5, 1.5, -1.0])
+    case = find_case("block").with_parameters(direction=0.0)
+    seen = Measurements(t, ("v[0]",), (2.0 - 0.3 * 9.81 * t + off)[:, None], np.ones(1))
+    found = fit(case, find_formulation("coulomb"), seen, ["speed", "mu"], 1e-2)
+    (slope, speed), covariance = np.polyfit(t, seen.values[:, 0], 1, cov=True)
+    per_slope, per_speed = np.sqrt(np.diag(covariance))
+    np.testing.assert_allclose(found.values, [speed, -slope / 9.81], rtol=1e-7)
+    np.testing.assert_allclose(found.errors, [per_speed, per_slope / 9.81], rtol=1e-6)
+
+
 def test_derivatives_take_a_tenth_of_the_runs_of_a_search():
     case, coulomb, given = find_case("block"), find_formulation("coulomb"), noisy(np.random.default_rng(1))
     found = fit(case.with_parameters(mu=0.2, speed=1.5), coulomb, given, ["mu", "speed"], H)
