@@ -10,7 +10,7 @@ import pytest
 
 from cases import CASES
 from workbench.events.ball_modes import Contact, accelerations, contact, prove_unique_slip
-from workbench.events.balls import Ball, BallMechanics, UndecidedError, double, each
+from workbench.events.balls import Ball, BallMechanics, Dual, UndecidedError, double, each
 from workbench.events.enclosure import Enclosure, enclose
 from workbench.events.modes import Mode, rates
 from workbench.events.simulation import simulate_events
@@ -346,3 +346,13 @@ def test_times_outside_are_refused():
         found.state(0.2)
     with pytest.raises(DataError, match="positive"):
         enclose(case_of("particle"), 0.0)
+
+
+def test_duals_differentiate_what_advance_may_compute():
+    """At h = 0: a + b h of sums, products, quotients and squares, by the rules of calculus in rationals."""
+    x, y = Dual(3.0, 5.0), Dual(2.0, -4.0)
+    for found, value, slope in (
+        (x + y, 5, 1), (x - y, 1, 9), (1.0 - x, -2, -5), (x * y, 6, -2), (x / y, 1.5, 5.5), (x**2, 9, 30), (-x, -3, -5),
+    ):  # fmt: skip
+        assert found.a == Ball(value)
+        assert found.b == Ball(slope)

@@ -259,3 +259,15 @@ def test_the_inertia_of_a_cuboid_is_the_integral_over_it():
     points = half / np.sqrt(3.0) * np.array(list(product((-1, 1), repeat=3)))
     moments = mass * ((points**2).sum(axis=1, keepdims=True) - points**2).mean(axis=0)
     np.testing.assert_allclose(cuboid_inertia(mass, half), moments, rtol=1e-12)
+
+
+def test_the_energy_of_a_turned_body_is_by_its_own_axes():
+    """A body with three different moments, turned by 60 degrees about z, rotates about the line x = y of the world."""
+    body = replace(sled(2.0), inertia=(1.0, 2.0, 4.0))
+    orientation = np.array([[[np.sqrt(0.75), 0.0, 0.0, 0.5]], [[1.0, 0.0, 0.0, 0.0]]])
+    velocity, where = np.array([[[3.0, 0.0, 0.0, 1.0, 1.0, 0.0]]] * 2), np.array([[[0.0, 0.0, 1.0]]] * 2)
+    record = Record(Trial((body,), 0.3, 1.0), H, where, orientation, velocity, np.zeros((1, 1, 6)), np.zeros(1))
+    c, s = 0.5, np.sqrt(0.75)
+    spin = 0.5 * np.array([1.0 * (c + s) ** 2 + 2.0 * (c - s) ** 2, 1.0 + 2.0])
+    # m v^2 / 2 = 9 J, m g h = 19.62 J.
+    np.testing.assert_allclose(record.energy, 28.62 + spin, rtol=1e-12)

@@ -164,3 +164,17 @@ def test_the_command_reads_a_file_and_prints_words_or_json(capsys, tmp_path):
     assert "stewart-trinkle  mu" in said
     assert main(["fit", "block", str(tmp_path / "none.csv"), "--to", "mu", "--quiet"]) == 2
     assert "not a CSV file" in capsys.readouterr().err
+
+
+def test_every_option_of_the_command_reaches_the_fit(monkeypatch):
+    asked = {}
+
+    def noted(case, file, formulations, **given):
+        asked.update(case=case, file=file, formulations=formulations, **given)
+        raise DataError("noted")
+
+    monkeypatch.setattr("workbench.verbs.fit.fit", noted)
+    words = ["fit", "block", "seen.csv", "--to", "mu", "speed", "-f", "ccp", "--set", "mu=0.45", "--step", "2e-3"]
+    assert main([*words, "--quiet"]) != 0
+    assert (asked["case"].mu, asked["file"], asked["formulations"]) == (0.45, "seen.csv", ["ccp"])
+    assert (asked["to"], asked["step"]) == (["mu", "speed"], 2e-3)

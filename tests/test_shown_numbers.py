@@ -4,10 +4,12 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.test_study_page import html, made
 from workbench.builtin.reports.figures.grains import stills
+from workbench.builtin.reports.figures.sensitivity import figures as sensitivity
 from workbench.builtin.reports.pages import study
 from workbench.comparison.scenes.flow import Moving
 
@@ -34,3 +36,14 @@ def test_a_grain_that_is_higher_is_drawn_higher():
     # Down is positive in SVG; the eye looks down by 0.2 rad.
     assert below[1] - above[1] == pytest.approx(3.0 * np.cos(0.2) * large, rel=0.01)
     assert 'fill="#8A4A6E"' in svg
+
+
+def test_a_tangent_has_the_slope_of_the_derivative_and_touches_its_curve():
+    at = np.linspace(0.2, 0.4, 5)
+    one = pd.DataFrame({"at": at, "value": 3.0 * at**2, "derivative": 6.0 * at, "kinks": 0, "jumps": 0})
+    (figure,) = sensitivity(one.assign(parameter="mu", output="x", formulation="ccp"))
+    (tangent,) = (x for rows in figure.chart.to_dict()["datasets"].values() for x in rows if "top" in x)
+    run, rise = tangent["end"] - tangent["at"], tangent["top"] - tangent["value"]
+    assert rise / run == pytest.approx(6.0 * 0.3)
+    assert tangent["at"] + 0.5 * run == pytest.approx(0.3)
+    assert tangent["value"] + 0.5 * rise == pytest.approx(3.0 * 0.3**2)
