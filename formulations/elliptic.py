@@ -19,7 +19,7 @@ from workbench.support.errors import ModellingError
 @formulation(
     "elliptic",
     friction="exact Coulomb friction with an ellipse of friction coefficients",
-    source="Goyal, Ruina & Papadopoulos 1991, Wear 143; the most dissipation: Moreau 1974",
+    source="Goyal, Ruina & Papadopoulos 1991, Wear 143; maximum dissipation: Moreau 1974",
 )
 def elliptic(
     s: ContactSymbols,

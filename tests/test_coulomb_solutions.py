@@ -379,7 +379,7 @@ def test_one_contact_that_is_not_unique_alone_makes_the_whole_problem_so():
     rows = dict(wb.check(FrictionProblem(W, -np.ones(6), [0.3, 0.3])).rows)
     assert rows["for every q"].startswith("exactly one solution: friction changes the cone problem by a contraction")
     strong = FrictionProblem(np.eye(6), -np.ones(6), [1.5, 1.5])
-    assert dict(wb.check(strong).rows)["for every q"].startswith("undecided: 2 of 2 contacts have one solution alone")
+    assert dict(wb.check(strong).rows)["for every q"].startswith("undecided: 2 of 2 contacts, each taken by itself,")
 
 
 def test_a_contraction_shows_uniqueness_with_many_contacts():

@@ -20,7 +20,7 @@ def test_a_proved_map_as_json_text_and_page(capsys, tmp_path):
     out = tmp_path / "rod.html"
     assert main([*ROD, "--quiet", "--out", str(out)]) == 0
     text = capsys.readouterr().out
-    assert "Proved at the start for angle in [40, 80], mu in [0.5, 2]: one answer on" in text
+    assert "Proved at the start for angle in [40, 80], mu in [0.5, 2]: one solution on" in text
     page = out.read_text("utf-8")
     assert 'id="figure-map"' in page
     assert "Hatched: undecided" in page
@@ -56,7 +56,7 @@ def test_ranges_of_parameters_on_the_command_line(capsys, tmp_path):
     words = ["check", "--case", "rod", "--vary", "mu=0.1:0.9", "theta=10:80"]
     assert main(words) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "exactly one answer at the start for mu in [0.1, 0.9], angle in [10, 80]: proved" in text
+    assert "exactly one solution at the start for mu in [0.1, 0.9], angle in [10, 80]: proved" in text
     words[4:] = ["mu=0.1:2", "theta=50:70", "--undecided", "0.1", "--out", str(tmp_path / "page.html"), "--json"]
     assert main(words) == 0
     found = json.loads(capsys.readouterr().out)

@@ -222,7 +222,7 @@ def test_a_scene_is_shown(box, capsys):
     assert main(["show", str(box)]) == 0
     said = capsys.readouterr().out
     assert "1 moving body" in said
-    assert "4 of sliding" in said
+    assert "4 with sliding friction" in said
     assert "crate" in said
     frame = wb.show(box).frame
     assert frame["against"].tolist() == ["the ground"] * 4

@@ -256,7 +256,7 @@ def test_the_block_matrix_in_print_is_the_stamped_one(size):
         i += F.size
     assert len(labels) == len(blocks)
     data = {p.name() for F in c.declaration.expressions for p in F.parameters()}
-    assert {name for name, meaning in notation.glossary(c.declaration) if "step by step" not in meaning} == data
+    assert {name for name, meaning in notation.glossary(c.declaration) if "in every step" not in meaning} == data
     assert isinstance(c.declaration.recover[{True: "lambda_nu", False: "lambda_nb"}[size[1] > 0]], cp.Expression)
 
 

@@ -14,7 +14,7 @@ MOST = 10
 
 
 def sentences(orders: pd.DataFrame, rows: pd.DataFrame) -> list[str]:
-    """Against what errors are measured, how orders are fitted, and what failed."""
+    """Say how well the reference is known, how orders are fitted, and what failed."""
     h = 1e3 * rows["step"]
     found = [f"Steps of {h.max():g} to {h.min():g} ms."]
     if len(orders):
@@ -22,8 +22,8 @@ def sentences(orders: pd.DataFrame, rows: pd.DataFrame) -> list[str]:
             f"Steps of {h.max():g} to {h.min():g} ms; the reference is known to {orders['uncertainty'].max():.0e}."
         ]
     found.append(
-        "Errors are fitted by e = C h^p, or by e = e0 + C h^p where that is better; e0 is the error of the "
-        "formulation, which no step removes."
+        "Errors are fitted by e = C h^p, or by e = e0 + C h^p where that is better; e0 is the formulation error, "
+        "which remains at every step size."
     )
     if IMPACTS in set(rows["phase"]):
         found.append(

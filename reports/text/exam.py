@@ -93,7 +93,7 @@ def sentences(exam: Exam) -> list[str]:
             measured = own[own["value"].notna() & ~own["passed"].astype(bool)]
             least = f"; largest deviation: {against(worst(measured))}" if len(measured) else ""
             failed = ", ".join(x for x in row["failed"] if x not in row["unplayed"])
-            score = f"{row['passed']} of {row['of']}{f', not {failed}' if failed else ''}"
+            score = f"{row['passed']} of {row['of']}{f' and fails {failed}' if failed else ''}"
             gaps = f"; incomplete: {', '.join(row['unplayed'])}" if row["unplayed"] else ""
             words.append(f"{row['subject']} passes {score}{gaps}{least}.")
     return words

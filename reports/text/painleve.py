@@ -165,14 +165,14 @@ def basis(r: Regime) -> str:
     if r.exact:
         return "Decided exactly on rational data."
     if r.tolerance:
-        return f"Decided exactly; all data within a relative {r.tolerance:g} agree."
+        return f"Decided exactly, with the same result for all data within a relative {r.tolerance:g}."
     return "Decided exactly for the stored doubles; with so many contacts no tolerance is applied."
 
 
 def described(kind: str) -> str:
-    """ "one answer", "two answers", ..."""
-    return {"unique": "one answer", "none": "no answer", "undecided": "an unknown number of answers"}.get(
-        kind, f"{kind} answers"
+    """Return "one solution", "two solutions", ..."""
+    return {"unique": "one solution", "none": "no solution", "undecided": "an unknown number of solutions"}.get(
+        kind, f"{kind} solutions"
     )
 
 
@@ -234,7 +234,7 @@ def to_text(p: Painleve | None, a: Alternatives, case: Case, regimes: RegimeMap 
 
 
 def _sliding_text(p: Painleve, case: Case) -> list[str]:
-    r, lines = p.regime, [f"{case.name}: {p.system.m_b} bilateral, {p.system.m_u} unilateral contacts that slide"]
+    r, lines = p.regime, [f"{case.name}: {p.system.m_b} bilateral, {p.system.m_u} unilateral sliding contacts"]
     lines += ["", f"regime        {regime_text(r)}"]
     for x in r.answers:
         lines.append(f"  lambda      {forces(x)}   acceleration {vector(x.acceleration)}")

@@ -50,7 +50,7 @@ def in_words(r: ProvedRanges) -> list[str]:
     proved = {name: share for name, share in shares.items() if name != "undecided"}
     where = f"{r.state} for {_ranges(r)}"
     if shares.get("unique") == 1:
-        words = [f"The sliding contacts have exactly one answer {where}: proved."]
+        words = [f"The sliding contacts have exactly one solution {where}: proved."]
     elif proved:
         parts = ", ".join(f"{MEANINGS[name]} on {_percent(share)}" for name, share in proved.items())
         words = [f"Proved {where}: {parts}; undecided on {_percent(shares.get('undecided', 0.0))} of the range."]

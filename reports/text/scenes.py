@@ -50,8 +50,16 @@ def about(c: Comparison) -> str:
     """How many bodies, velocities and so on the scene has."""
     s = shown(c)
     bodies, aside = f"{len(s.bodies)} bod{'y' if len(s.bodies) == 1 else 'ies'}", ("velocities", "note")
-    facts = [f"{value} {words}" for words, value in s.facts.items() if words not in aside and value != "0"]
-    return f"{', '.join([bodies, f'{s.velocities} velocities', *facts])}."
+    counts = {"velocities": str(s.velocities), **{key: n for key, n in s.facts.items() if key not in aside}}
+    return f"{', '.join([bodies, *(counted(n, name) for name, n in counts.items() if n != '0')])}."
+
+
+ONE = {"velocities": "velocity", "joints": "joint", "tendons": "tendon", "actuators": "actuator"}
+
+
+def counted(n: int | str, name: str) -> str:
+    """Return a number of things in words: "1 joint", "2 joints"."""
+    return f"{n} {ONE.get(name, name) if str(n) == '1' else name}"
 
 
 def setting(c: Comparison) -> str:

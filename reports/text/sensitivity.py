@@ -1,4 +1,4 @@
-"""What derivatives under several formulations come to: sentences, and a table for a terminal."""
+"""Derivatives under several formulations, in sentences and as a table for a terminal."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,6 +8,8 @@ import pandas as pd
 
 from workbench.comparison.derivatives import REACH, THE_MOTION
 
+EVENT_DRIVEN = "event-driven motion"
+"""Name of the reference in the terminal."""
 KNOWN = 1e-6
 """Relative difference of quotients of two orders up to which a quotient is known."""
 GOOD = 0.05
@@ -18,11 +20,11 @@ MOST = 10
 
 
 def sentences(table: pd.DataFrame, settings: dict[str, Any]) -> list[str]:
-    """For each output and parameter which derivatives are right, wrong, or absent, and against what."""
+    """Say for each output and parameter which derivatives are right, wrong, or absent, and by which reference."""
     found = []
     for (parameter, output), rows in table.groupby(["parameter", "output"], sort=False):
         true = rows[rows["formulation"] == THE_MOTION]
-        against = "the motion itself" if len(true) else "exact friction with the same steps"
+        against = f"the {EVENT_DRIVEN}" if len(true) else "exact friction with the same steps"
         exact = (true if len(true) else rows)["derivative"].iloc[0]
         if not np.isfinite(exact):
             found.append(f"d{output}/d{parameter}: no reference derivative.")
@@ -94,8 +96,8 @@ def _agreement(table: pd.DataFrame) -> str:
     if not known.any():
         return "none is accurate enough."
     apart = float(((own["derivative"] - own["quotient"]).abs() / size)[known].max())
-    which = "all" if known.all() else f"{int(known.sum())} of {len(own)}"
-    return f"{which} that are accurate differ from the derivatives by {apart:.0e} at most."
+    which = "all" if known.all() else f"{int(known.sum())} of {len(own)} are accurate enough and"
+    return f"{which} differ from the derivatives by {apart:.0e} at most."
 
 
 def print_table(title: str, words: Sequence[str], table: pd.DataFrame, everything: bool = False) -> None:
@@ -118,7 +120,8 @@ def print_table(title: str, words: Sequence[str], table: pd.DataFrame, everythin
             error = f"{100 * r['error']:+.2f} %" if held else ""
             derivative = "none" if not np.isfinite(r["derivative"]) else f"{r['derivative']:.6g}"
             value = "" if not np.isfinite(r["value"]) else f"{r['value']:.6g}"
-            shape.add_row(escape(r["formulation"]), value, derivative, error, str(r["kinks"] or ""))
+            name = EVENT_DRIVEN if r["formulation"] == THE_MOTION else escape(r["formulation"])
+            shape.add_row(name, value, derivative, error, str(r["kinks"] or ""))
         console.print(shape)
         if len(ranked) > MOST + 1 and not everything:
             console.print(f"{len(ranked) - MOST - 1} more rows: --all.", markup=False, highlight=False)

@@ -132,7 +132,7 @@ def to_text(trace: Trace, title: str, tableaux: bool = False) -> str:
     shown = len(widths)
     while shown > 1 and sum(widths[:shown]) + 2 * (shown - 1) > WIDTH:
         shown -= 1
-    lines = [f"{title}, {trace.solver} step by step", ""]
+    lines = [f"{title}: {trace.solver} step by step", ""]
     for step, row in zip([None, *trace.steps], table, strict=True):
         line = "  ".join(f"{cell:<{width}}" for cell, width in zip(row[:shown], widths, strict=False)).rstrip()
         lines.append(line)

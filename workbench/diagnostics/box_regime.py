@@ -15,9 +15,9 @@ from workbench.mechanics.functions import UncertainSignError, sign
 from workbench.sliding.rows import Inverted, SlidingRows, inverted, is_zero, times
 
 MEANINGS = {
-    "unique": "one answer",
-    "none": "no answer",
-    "several": "several answers",
+    "unique": "one solution",
+    "none": "no solution",
+    "several": "several solutions",
     "locking": "contacts that can lock",
     "undecided": "undecided",
 }

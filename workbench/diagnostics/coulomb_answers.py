@@ -70,7 +70,10 @@ def every_q_words(found: Entry, contacts: int) -> str:
         return f"undecided: {OUT_OF_TIME} before a contact was checked"
     few = contacts if len(seen) == contacts else f"the first {len(seen)}"
     unique = sum(x["verdict"] == "unique" for x in seen)
-    return f"undecided: {unique} of {few} contacts have one solution alone, which is necessary and not sufficient"
+    return (
+        f"undecided: {unique} of {few} contacts, each taken by itself, have one solution, which is necessary but not "
+        "sufficient"
+    )
 
 
 def _critical_words(x: Entry) -> str:

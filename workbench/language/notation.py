@@ -7,6 +7,7 @@ a wrong one.
 """
 
 import re
+import textwrap
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -23,6 +24,8 @@ from workbench.language.modelling import ConeComplements, Declaration, Equals, F
 from workbench.language.names import MEANINGS, latex_name, text_name, verbatim
 from workbench.language.sets import Box, DiscSet, Free, Nonneg
 
+WIDTH = 100
+"""Longest line of a page of text, block matrices excepted."""
 LONGEST = 80
 """Printed characters of CVXPY's own notation for an unknown node."""
 
@@ -311,7 +314,7 @@ def glossary(declaration: Declaration) -> list[tuple[str, str]]:
         for t in expand(F):
             for f in t.factors:
                 for p in f.leaf.parameters():
-                    seen.setdefault(p.name(), MEANINGS.get(p.name(), "set by the formulation, step by step"))
+                    seen.setdefault(p.name(), MEANINGS.get(p.name(), "set by the formulation in every step"))
                 if isinstance(f.leaf, cp.Constant):
                     seen.setdefault(f.name, f"constant, {'×'.join(map(str, f.leaf.shape))}")
     return [(text_name(name), meaning) for name, meaning in seen.items()]
@@ -320,20 +323,25 @@ def glossary(declaration: Declaration) -> list[tuple[str, str]]:
 def text_page(declaration: Declaration, kind: str) -> str:
     """Relations, sets, class, block matrix and glossary as plain text."""
     lines = ["relations"]
-    lines += [f"  {relation(r)}" for r in declaration.relations]
-    lines += ["", "unknowns"] + [f"  {name:<8} {words}" for name, words in sets(declaration)]
+    lines += [_wrapped(f"  {relation(r)}", 6) for r in declaration.relations]
+    lines += ["", "unknowns"] + [_wrapped(f"  {name:<8} {words}", 11) for name, words in sets(declaration)]
     lines += [
         "",
         f"problem class  {kind}",
         "",
-        "block matrix (rows: equations, then the partners' rows; last column: constant)",
+        "block matrix (rows: equations, then the relations complementary to unknowns; last column: constant)",
     ]
     rows, columns, blocks, constants = block_matrix(declaration)
     table = [["", *columns, "1"]] + [[row, *b, c] for row, b, c in zip(rows, blocks, constants, strict=True)]
     widths = [max(len(line[j]) for line in table) for j in range(len(table[0]))]
     lines += ["  " + "  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)) for line in table]
-    lines += ["", "data"] + [f"  {name:<8} {meaning}" for name, meaning in glossary(declaration)]
+    lines += ["", "data"] + [_wrapped(f"  {name:<8} {meaning}", 11) for name, meaning in glossary(declaration)]
     return "\n".join(lines)
+
+
+def _wrapped(line: str, hang: int) -> str:
+    indent = " " * hang
+    return textwrap.fill(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def latex_relations(declaration: Declaration) -> str:

@@ -21,7 +21,7 @@ from workbench.support.errors import DataError
 LARGEST_SIDE = 5000
 """Largest number of rows or columns: a dense diagnosis would take hours."""
 
-AS_WRITTEN = "the numbers as they are written, exactly"
+AS_WRITTEN = "the numbers as written, exactly"
 DOUBLES = "the stored doubles, each taken as an exact number (0.1 is 0.1 + 5.6e-18)"
 
 

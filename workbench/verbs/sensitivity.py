@@ -41,7 +41,8 @@ class Sensitivities(Result):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        return f"{self.case.name}: derivatives of {', '.join(self.settings['of'])} by {', '.join(self.settings['to'])}"
+        of, to = (", ".join(self.settings[key]) for key in ("of", "to"))
+        return f"{self.case.name}: derivatives of {of} with respect to {to}"
 
     @property
     def words(self) -> list[str]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.builtin.reports.text.check import in_lines
+from workbench.builtin.reports.text.scenes import counted
 from workbench.mechanics.instant import KINDS, Instant
 from workbench.scenes.scene import Scene
 from workbench.verbs.results import Result
@@ -48,10 +50,11 @@ class ShownScene(Result):
         left_out, notes = facts.pop("left_out", ()), facts.pop("note", ())
         more = f" and {len(s.bodies) - MOST} more" if len(s.bodies) > MOST else ""
         own = {"velocities": x.v.size} | facts
-        said = [", ".join(f"{value} {name}" for name, value in own.items() if value) + f"; step {1e3 * s.step:g} ms."]
+        counts = [counted(value, name) for name, value in own.items() if value]
+        said = [f"{', '.join(counts)}; step {1e3 * s.step:g} ms."]
         return [
             *said, *self._touching(), *(f"Ignored: {line}." for line in left_out),
-            *(f"Note: {line}." for line in notes), f"Bodies: {', '.join(s.bodies[:MOST])}{more}.",
+            *(f"Note: {line}." for line in notes), in_lines(f"Bodies: {', '.join(s.bodies[:MOST])}{more}."),
         ]  # fmt: skip
 
     def _touching(self) -> list[str]:
@@ -62,7 +65,8 @@ class ShownScene(Result):
         for near, words in ((False, "touching or overlapping"), (True, "open and near")):
             kinds = Counter(contacts["kind"][(contacts["gap"] > 0) == near])
             if kinds:
-                every = ", ".join(f"{n} of {kind}" for kind, n in kinds.items())
+                friction = {kind: kind if kind == KINDS[0] else f"with {kind} friction" for kind in kinds}
+                every = ", ".join(f"{n} {friction[kind]}" for kind, n in kinds.items())
                 said.append(f"Contacts at the start, {words}: {every}.")
         if len(contacts) and contacts["gap"].min() < 0:
             at = contacts.sort_values("gap").to_dict("records")[0]

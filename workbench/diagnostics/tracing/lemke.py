@@ -40,7 +40,7 @@ def trace(M: fmpq_mat, q: Vector, most: int, ties: str = "lexicographic") -> Tra
             # t enters at the largest of the ratios, at which no constant is negative.
             ratios = [(b, -x) for b, x in zip(basis, tableau.constants, strict=True) if x < 0]
             r, rule = _chosen(tableau, basis, [1] * system.n, [i for i, x in enumerate(q) if x == min(q)], ties)
-            rule = f"the least q_i, so that no w is negative{rule}"
+            rule = f"smallest q_i, so that no w becomes negative{rule}"
         else:
             blocking = [i for i, x in enumerate(column) if x < 0]
             ratios = [(basis[i], tableau.constants[i] / -column[i]) for i in blocking]
@@ -49,10 +49,10 @@ def trace(M: fmpq_mat, q: Vector, most: int, ties: str = "lexicographic") -> Tra
             least = min(ratio for _, ratio in ratios)
             tied = [i for i in blocking if tableau.constants[i] / -column[i] == least]
             if system.t in (basis[i] for i in tied):
-                r, rule = basis.index(system.t), "the least ratio, with which t leaves"
+                r, rule = basis.index(system.t), "smallest ratio; t leaves"
             else:
                 r, rule = _chosen(tableau, basis, [-x for x in column], tied, ties)
-                rule = f"the least ratio{rule}"
+                rule = f"smallest ratio{rule}"
         if len(steps) > most:
             return Trace("lemke", system, steps, "stopped", f"t is not zero after {most} pivots")
         leaving, basis[r] = basis[r], entering
@@ -71,9 +71,9 @@ def _chosen(tableau: Tableau, basis: Sequence[int], divisors: Sequence, tied: li
     if len(tied) == 1:
         return tied[0], ""
     if ties == "first":
-        return tied[0], f", shared by {len(tied)} rows: the topmost"
+        return tied[0], f"; a tie of {len(tied)} rows, of which the first leaves"
     r = min(tied, key=lambda i: [x / divisors[i] for x in tableau.weights[i]])
-    return r, f", shared by {len(tied)} rows: the lexicographically least"
+    return r, f"; a tie of {len(tied)} rows, of which the lexicographically smallest leaves"
 
 
 def _step(

@@ -23,7 +23,7 @@ def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
         if len(steps) > most:
             return unfinished("murty", system, steps, most)
         last = steps[-1]
-        step = exchanged(system, last, last.infeasible[:1], f"least index of {listed(last.infeasible)}")
+        step = exchanged(system, last, last.infeasible[:1], f"smallest index of {listed(last.infeasible)}")
         if step is None:
             return singular("murty", system, steps)
         steps.append(step)
