@@ -178,7 +178,7 @@ def _decades(values: pd.Series, most: int = 9) -> list[float]:
 
 
 def _restless(data: pd.DataFrame, column: str, labels: Sequence[str]) -> list[bool]:
-    """Whether a curve goes up and down all the time, so that it would hide what lies below."""
+    """Return whether a curve goes up and down all the time, so that it would hide what lies below."""
     steps = data.groupby(["label", "panel"], sort=False)[column].diff().abs().groupby(data["label"]).sum()
     return [steps.get(label, 0.0) > RESTLESS * np.ptp(data[column]) * data["panel"].nunique() for label in labels]
 

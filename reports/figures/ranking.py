@@ -85,7 +85,7 @@ def _short(x: Entry) -> str:
 
 
 def _is_wide(costs: Array) -> bool:
-    """Whether costs want a logarithmic axis."""
+    """Return whether costs want a logarithmic axis."""
     return bool(costs.max() / costs.min() >= DECADE)
 
 

@@ -95,7 +95,7 @@ def mathml(latex: str, display: Literal["block", "inline"] = "block") -> Markup:
 
 
 def _is_mathematics(element: ElementTree.Element) -> bool:
-    """Whether it is one of MathML's, without an address and without styles or scripts of its own."""
+    """Return whether it is one of MathML's, without an address and without styles or scripts of its own."""
     name = element.tag.removeprefix("{http://www.w3.org/1998/Math/MathML}")
     return re.fullmatch("m[a-z]+", name) is not None and not any(
         key in ("href", "style", "class", "src") or key.startswith("on") for key in element.attrib

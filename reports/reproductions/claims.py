@@ -81,7 +81,7 @@ class Claim:
         return "differs" if self.relation == "=" and np.isfinite(self.computed) else "not confirmed"
 
     def holds(self, x: float) -> bool:
-        """Whether this number is as the claim says."""
+        """Return whether this number is as the claim says."""
         beyond = {"=": abs(x - self.expected), "≤": x - self.expected, "≥": self.expected - x}[self.relation]
         return bool(beyond <= self.tolerance)
 

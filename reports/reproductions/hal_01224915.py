@@ -190,7 +190,7 @@ def misprints() -> Section:
 
 
 def regains(s: SlidingSystem) -> bool:
-    """Whether M_mu, its P-property once lost, has it again at a larger multiple of the friction."""
+    """Return whether M_mu, its P-property once lost, has it again at a larger multiple of the friction."""
     roots = _sliding.critical_scales(s)[:-1]
     return any(is_p(s.with_friction(x)) for x in [*np.sqrt(roots[:-1] * roots[1:]), *2 * roots[-1:]])
 

@@ -228,7 +228,7 @@ WORDS = {"velocity_formulation": "the formulation", "velocity_compliance": "the 
 
 
 def impacts(rows: pd.DataFrame) -> str:
-    """Whether impulses come at other instants than in the reference under exact Coulomb friction itself."""
+    """Return whether impulses come at other instants than in the reference under exact Coulomb friction itself."""
     if "wrench_discretisation" not in rows or not rows["wrench_discretisation"].max() > 0.5:
         return ""
     return (
@@ -239,7 +239,7 @@ def impacts(rows: pd.DataFrame) -> str:
 
 
 def redundancy(rows: pd.DataFrame) -> str:
-    """Whether redundant contacts leave impulses open, and what is compared then."""
+    """Return whether redundant contacts leave impulses open, and what is compared then."""
     if "free_directions" not in rows or not rows["free_directions"].max() > 0:
         return ""
     return (

@@ -204,7 +204,7 @@ def _of_problem(entry: Entry) -> str:
 
 
 def redundant(c: Comparison) -> str:
-    """Whether redundant contacts leave the impulses open, so that the motion alone is compared; "" where not."""
+    """Return whether redundant contacts leave the impulses open, so that the motion alone is compared; "" where not."""
     free = c.known["null_space"] if c.known else c.runs["free_directions"].max() if "free_directions" in c.runs else 0
     if not free > 0:
         return ""

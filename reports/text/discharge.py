@@ -33,7 +33,7 @@ def sentences(x: Discharge) -> list[str]:
 
 
 def _too_wide(x: Discharge) -> list[str]:
-    """Whether the law is asked for where sources do not claim it."""
+    """Return whether the law is asked for where sources do not claim it."""
     widest = max(flow.case.opening / flow.case.bin for flow in x.flows)  # type: ignore[attr-defined]
     if BIN * widest <= 1:
         return []
@@ -53,7 +53,7 @@ def _law(r: Mapping[Any, Any]) -> str:
 
 
 def _beside(r: Mapping[Any, Any], name: str) -> str:
-    """Whether an interval meets that of the sources; where it is many times as wide, that says little."""
+    """Return whether an interval meets that of the sources; where it is many times as wide, that says little."""
     (least, most), low, high = LITERATURE[name], r[f"{name}_low"], r[f"{name}_high"]
     if high < least or low > most:
         return "too small" if high < least else "too large"

@@ -27,7 +27,7 @@ def worst(rows: pd.DataFrame) -> Any:
 
 
 def passed(rows: pd.DataFrame) -> bool:
-    """Whether an experiment is passed: everything in it."""
+    """Return whether an experiment is passed: everything in it."""
     return bool(rows["passed"].all())
 
 

@@ -97,7 +97,7 @@ def _over_mu(f: Flow, rows: pd.DataFrame) -> list[str]:
 
 
 def _order(mean: pd.Series, half: pd.Series) -> str:
-    """Whether a mean rises or falls significantly from the smallest to the largest friction coefficient."""
+    """Return whether a mean rises or falls significantly from the smallest to the largest friction coefficient."""
     change, open_ = mean.iloc[-1] - mean.iloc[0], half.iloc[-1] + half.iloc[0]
     if not abs(change) > open_:
         return "no significant change"

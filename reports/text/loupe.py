@@ -121,7 +121,7 @@ def _of_friction(x: Contact, few: float) -> list[tuple[str, str]]:
 
 
 def is_determined(x: Contact, exact: Contact) -> bool:
-    """Whether the motions of both leave no choice of the contact's friction."""
+    """Return whether the motions of both leave no choice of the contact's friction."""
     return bool(x.determined and exact.determined)
 
 

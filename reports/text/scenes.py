@@ -143,7 +143,7 @@ def _of_reference(c: Comparison) -> pd.DataFrame:
 
 
 def touches_nothing(c: Comparison) -> bool:
-    """Whether nothing touches in the reference nor in any run."""
+    """Return whether nothing touches in the reference nor in any run."""
     return c.timeline.empty and "start" in c.timeline
 
 

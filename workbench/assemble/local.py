@@ -78,7 +78,7 @@ class LocalBlock:
 
     @cached_property
     def stamp(self) -> BlockStamp:
-        """As kernels take it."""
+        """The data in the form that kernels take."""
         return BlockStamp(self.constant, self.at, self.par, self.val, self.k, self.m, self.cone)
 
     @property

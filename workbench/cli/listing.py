@@ -144,7 +144,7 @@ def _details(name: str) -> str | None:
 
 
 def _is_place_of(registry: Any, name: str) -> bool:
-    """Whether there is an object of this kind at a place in user-defined code."""
+    """Return whether there is an object of this kind at a place in user-defined code."""
     if ":" not in name and not name.endswith(".py"):
         return False
     try:

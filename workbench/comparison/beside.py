@@ -1,4 +1,4 @@
-"""What a run of a case is compared with, as far as it comes to the end of what is compared."""
+"""Runs with which a run of a case is compared, if they reach the end of the comparison."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from workbench.step.run import Run
 
 @dataclass(frozen=True, eq=False)
 class ReferenceRuns:
-    """What a run is compared with: see `measured.MeasuredRun`. Failed runs are left out where they end too early."""
+    """Runs with which a run is compared (see `measured.MeasuredRun`); failed runs that end too early are left out."""
 
     local: LocalSteps | Failed
     reference: Run

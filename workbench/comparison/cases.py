@@ -133,12 +133,12 @@ def _together(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _truths(case: Case, reference: Reference) -> tuple[Truth, ...]:
-    """Theory beside time stepping at the reference step, which the bounds of truths are about."""
+    """Return the truths of the case for time stepping at the reference step, to which their bounds apply."""
     return tuple(case.truths(reference.stepped)) if isinstance(reference.stepped, Run) else ()
 
 
 def _of_reference(reference: Reference) -> tuple[str, ...]:
-    """Why the reference is stepped, where that was not asked for."""
+    """Return the reason why the reference is time-stepped although that was not requested."""
     if not reference.reason:
         return ()
     return (f"The reference is time stepping at {1e3 * reference.run.h:g} ms, not the event-driven motion: "
@@ -146,7 +146,7 @@ def _of_reference(reference: Reference) -> tuple[str, ...]:
 
 
 def _onward(exact: Run | Failed | None, run: Run, span: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
-    """What a formulation makes of exact states in a window, or a sentence that says why there is nothing."""
+    """Return the rows of `onward` from exact states in a window, or a sentence with the reason why there are none."""
     window = span["window_start"], span["window_end"]
     try:
         return (onward_rows(exact, run, window) if isinstance(exact, Run) else []), []
@@ -155,7 +155,7 @@ def _onward(exact: Run | Failed | None, run: Run, span: dict[str, Any]) -> tuple
 
 
 def _motion(case: Case, reference: Run, runs: Sequence[Run]) -> tuple[Motion | None, tuple[str, ...]]:
-    """The motion, or a sentence that says why somebody's own shapes give none."""
+    """Return the motion, or a sentence with the reason why user-defined shapes give none."""
     try:
         return motion(case, reference, runs), ()
     except Exception as error:
@@ -163,7 +163,7 @@ def _motion(case: Case, reference: Run, runs: Sequence[Run]) -> tuple[Motion | N
 
 
 def _remarks(fine: Job, settings: Settings, runs: dict[Job, Run | Failed]) -> tuple[str, ...]:
-    """What Coulomb's law leaves open at each step size."""
+    """Return remarks on what Coulomb's law does not determine at each step size."""
     found = (runs.get(replace(fine, h=h)) for h in settings.steps)
     return tuple(filter(None, (several_solutions(run) for run in found if isinstance(run, Run))))
 

@@ -1,4 +1,4 @@
-"""When contacts stick and slide in a run, and which events the reference of a case has and a run misses."""
+"""Intervals in which contacts stick and slide in a run, and the reference's events that a run of a case misses."""
 
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ chattering from step to step makes no events; but a touch between two flights is
 
 
 class Change(NamedTuple):
-    """What a contact does at a time t [s] that it did not do before."""
+    """An event: the new behaviour of a contact from a time t [s] on."""
 
     t: float
     contact: int

@@ -1,4 +1,4 @@
-"""What a step costs: timings of runs, repeated in turn where they are short.
+"""Cost of a step: timings of runs, repeated in turns if they are short.
 
 The first run of a solver loads its code, and a machine is slow at times: short runs are repeated one after the other,
 round by round, so that what slows a round slows all of them.
@@ -12,7 +12,7 @@ from typing import TypeVar
 from workbench.step.run import Run
 
 AGAIN, SECONDS = 5, 0.5
-"""How often runs are repeated, and the time [s] of a run's steps from which on it is not."""
+"""Number of repetitions of a run, and the time [s] of its steps above which it is not repeated."""
 SAME, SAME_ONCE = 1.5, 3.0
 """Two costs are the same up to this ratio, as they are where the ranges of their timings meet; and up to the second
 where one of them was timed once."""

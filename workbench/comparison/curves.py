@@ -18,7 +18,7 @@ from workbench.step.run import Run
 from workbench.support.arrays import Array
 
 EVERY = 10
-"""Of a case's reference every tenth step is kept, since it is long."""
+"""Stride of the steps kept of a case's reference, which is long."""
 
 
 def curves(
@@ -78,13 +78,13 @@ def _states(run: Run | Track) -> tuple[Array, Array]:
 
 
 def _of_bodies(run: Track, steps: NDArray[np.int64], bodies: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """What belongs to single bodies (k, B) in these steps."""
+    """Return the columns of single bodies (k, B) in these steps."""
     gap, load = run.touched.gap[steps], run.touched.load[steps]
     return {"body": np.broadcast_to(np.array(bodies, dtype=object), gap.shape), "gap": gap, "load": load}
 
 
 def _of_contacts(run: Run, steps: NDArray[np.int64], minor: Array | None) -> dict[str, NDArray[Any]]:
-    """What belongs to single contacts (k, r) in these steps, and what Coulomb's law makes of each step (k,)."""
+    """Return the columns of single contacts (k, r) in these steps, and each step's residuals of Coulomb's law (k,)."""
     record, mode, (impulse, velocity) = run.record, modes(run), least(run)
     found = determinacy(*(x[steps] for x in (record.mass, record.J, record.J_b, record.friction, mode != "open")))
     columns = {

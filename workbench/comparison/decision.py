@@ -1,4 +1,4 @@
-"""Which formulations move as exact Coulomb friction does here, what a step of each costs, and which to take.
+"""Recommendation: formulations as accurate as exact Coulomb friction, the cost of their steps, and the one to use.
 
 All verified formulations are ranked, along the axes that they run with, by one error: of a case how far a body gets
 from where it is in the reference, of a scene the same on average, of a problem that of the velocity. With e_C, the
@@ -22,21 +22,21 @@ from workbench.comparison.result import Comparison
 from workbench.support.arrays import Array
 
 EXACT, BARE = "coulomb", "none"
-"""The formulation that is exact, and what a formulation without friction says of its friction."""
+"""Name of the exact formulation, and the `friction` of a formulation without friction."""
 RANKED = ("path_error", "body_position_error", "velocity_error")
-"""The error that ranks: the first that there is."""
+"""Errors that rank, in order of preference; the first available one is used."""
 ALIKE = 0.01
-"""Share of their error up to which two runs are the same, if that is more than the reference's uncertainty."""
+"""Relative error difference up to which two runs are the same, if it exceeds the reference's uncertainty."""
 TIED = 0.05
 """Share of an error within which another one shares its place: where in their steps events fall changes more."""
 NAMED = 3
-"""Labels of an entry that are named where there is little room."""
+"""Number of an entry's labels that are named in narrow places."""
 LEAST = 1e-9
-"""Errors [m, or share of |q|] below which nothing is told apart: round-off."""
+"""Error [m, or relative to |q|] below which differences are round-off."""
 SHOWN_ROWS = 10
-"""Entries that a first screen has room for."""
+"""Number of entries on the first screen."""
 ASIDE = ("comfree", "genesis", "hunt-crossley", "gauss-seidel", "mujoco-pyramid", "discrete-velocity", "sap")
-"""What is left out first where there are more: variants of engines, and what is nearly the same as another."""
+"""Formulations left out first if there are too many: variants of engines, and near duplicates of others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class Entry:
     others: tuple[dict[str, Any], ...] = ()
     friction: str = ""
     stops: float | None = None
-    """When [s] the run ends that does not come to the end of the case."""
+    """Time [s] at which the run ends early; None if it reaches the end of the case."""
 
     @property
     def label(self) -> str:
@@ -57,12 +57,12 @@ class Entry:
 
     @property
     def alike(self) -> tuple[str, ...]:
-        """The labels of the others."""
+        """Labels of the other formulations with the same run."""
         return tuple(str(x["label"]) for x in self.others)
 
     @property
     def condition(self) -> str:
-        """As long as what its motion is that of Coulomb's law; empty where nothing is known."""
+        """Condition under which its motion is that of Coulomb's law; empty if none is known."""
         return str(self.row.get("condition") or "")
 
     @property
@@ -83,7 +83,7 @@ class Entry:
 
     @property
     def names(self) -> str:
-        """The first of these, for where there is little room."""
+        """The first of these names, for narrow places."""
         several = [self.label, *self.alike]
         more = len(several) - NAMED
         return " = ".join(several[:NAMED]) + (f" and {more} more" if more > 0 else "")
@@ -94,7 +94,7 @@ class Entry:
 
     @property
     def bare(self) -> bool:
-        """Whether it has no friction."""
+        """True if the formulation has no friction."""
         return self.friction == BARE
 
     @property
@@ -107,7 +107,7 @@ class Entry:
         return SAME_ONCE if min(self.row["timings"], other.row["timings"]) == 1 else SAME
 
     def cheaper(self, other: "Entry") -> float:
-        """How many times its step is cheaper than another's; 1 where timings do not tell them apart."""
+        """Factor by which its step is cheaper than another's; 1 if the timings do not differ significantly."""
         if not self.cost > 0.0:
             return 1.0
         ratio, apart = other.cost / self.cost, self.row["cost_high"] < other.row["cost_low"]
@@ -132,7 +132,7 @@ class Decision:
 
     @property
     def first(self) -> tuple[Entry, ...]:
-        """Who shares the first place, has friction and comes to the end."""
+        """Entries that share the first place, have friction and reach the end."""
         return tuple(x for x in self.entries if x.place == 1 and not x.bare and x.stops is None)
 
     @property
@@ -141,17 +141,17 @@ class Decision:
 
     @property
     def as_exact(self) -> bool:
-        """Whether those at the first place are there for moving as exact Coulomb friction does at this step."""
+        """True if the entries at the first place are as accurate as exact Coulomb friction at this step."""
         return bool(self.entries) and self.entries[0].error <= bound(self.own, self.known)
 
     @property
     def tested(self) -> bool:
-        """Whether friction matters: without it bodies move otherwise."""
+        """True if friction matters: without it bodies move differently."""
         return not any(x.place == 1 and x.bare for x in self.entries)
 
     @property
     def cheapest(self) -> Entry | None:
-        """Of those at the first place, exact Coulomb friction aside, whose step costs least."""
+        """The entry with the cheapest step at the first place, exact Coulomb friction excluded."""
         others = (x for x in self.first if not x.exact)
         return min(others, key=lambda x: (np.isnan(x.cost), x.cost), default=None)
 

@@ -22,9 +22,9 @@ from workbench.support.progress import ProgressCallback
 APART = 1e-5
 """Share of a parameter by which runs are apart for difference quotients."""
 FOLLOWED = 1e-3
-"""The same of event-driven motions, which have more digits."""
+"""The same for event-driven motions, which are more accurate."""
 THE_MOTION = "the motion"
-"""What the row of the event-driven motion is called."""
+"""Name of the row of the event-driven motion."""
 COLUMNS = (
     Column("parameter", "", "parameter of the case", of=CASE),
     Column("output", "", "quantity at the end of the motion: x, y, z [m], energy [J], q[i], v[i]", of=CASE),
@@ -152,7 +152,7 @@ def _row(label: str, value: float, derivative: float, quotient: tuple[float, flo
 
 
 def _quotients(of: Callable[[float], Array], shift: float) -> tuple[Array, Array]:
-    """The difference quotient of order four of arrays (outputs,), and how far that of order two is from it."""
+    """Return the fourth-order difference quotient of arrays (outputs,) and its distance from the second-order one."""
     (fourth,), (second,) = differences(lambda s: [of(s)], shift)
     return fourth, abs(fourth - second)
 

@@ -1,4 +1,4 @@
-"""What is left of a row whose code raised an error: what the row claims, and the reason in a line."""
+"""The row of a computation that raised an error: its status and the reason in one line."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ from workbench.problems.solution import Status
 from workbench.support.errors import WorkbenchError
 
 LONGEST = 300
-"""Characters of an error's message that a row repeats: those of compilers go on for pages."""
+"""Longest error message in a row [characters], since messages of compilers may fill pages."""
 NOBODY = "–"
 """In the place of the solver's name where none was reached."""
 

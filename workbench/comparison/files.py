@@ -61,7 +61,7 @@ STEP = 1.0
 
 @dataclass(frozen=True, eq=False)
 class JobOutcome:
-    """What became of a job: an answer, or why there is none; whether the problem posed is a convex QP."""
+    """Outcome of a job: an answer, or the reason why there is none, and whether the problem posed is a convex QP."""
 
     job: Job
     answer: SolverAnswer | None
@@ -205,7 +205,7 @@ def _outcomes(
 
 
 def _row(name: str, outcome: JobOutcome, d: int) -> dict[str, Any]:
-    """What became of a job, without the metrics."""
+    """Return the row of a job without the metrics."""
     f = outcome.job.subject
     row: dict[str, Any] = {
         **labels(name, f), **declared(f, d), "solver": outcome.solver, "problem_class": outcome.problem_class,

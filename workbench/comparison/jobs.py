@@ -36,7 +36,7 @@ J = TypeVar("J")
 
 @dataclass(frozen=True)
 class Settings:
-    """What all runs of a comparison share: steps [s], duration [s], scheme, normal law, relaxation.
+    """Settings shared by all runs of a comparison: steps [s], duration [s], scheme, normal law, relaxation.
 
     None stands for the case's own duration, normal law and relaxation; `of_case` puts these in its place. `reference`
     is one of `REFERENCES`; at the reference step an event-driven motion is sampled.
@@ -89,7 +89,7 @@ def reference_of(steps: Sequence[float]) -> float:
 
 
 def is_slow(solver: Solver | None) -> bool:
-    """Whether a solver takes long for a run: neither compiled nor what takes a class of problems to round-off."""
+    """Return True if a solver is slow for a run: neither compiled nor the default of a class of problems."""
     return not isinstance(solver, KernelSolver) and getattr(solver, "name", "") not in ("auto", *ROUND_OFF.values())
 
 
@@ -125,10 +125,10 @@ class Job:
 
 
 class Runs(Protocol[J]):
-    """How the jobs of a comparison are run; other processes get a copy."""
+    """Protocol that runs the jobs of a comparison; other processes get a copy."""
 
     def steps(self, job: J) -> int:
-        """How many steps a job takes."""
+        """Return the number of steps of a job."""
         ...
 
     def make(self, job: J, report: Report = None) -> Any:
@@ -232,7 +232,7 @@ class _ForkedPool(ProcessPoolExecutor):
 
 
 def travels(*things: object) -> bool:
-    """Whether these can be sent to another process; what cannot arrive there would take the whole pool down."""
+    """Return whether these can be sent to another process; what cannot arrive there would take the whole pool down."""
     try:
         pickle.loads(pickle.dumps(things))
     except Exception:

@@ -81,7 +81,7 @@ def judged(
 
 
 def _row(run: Run, window: dict[str, Any], beside: ReferenceRuns, metrics: Sequence[Metric]) -> dict[str, Any]:
-    """What a run came to in a window; no metrics where it does not finish it."""
+    """Return the row of a run in a window, without metrics if the run does not finish it."""
     k = in_window(run.t, window)
     complete = bool(k.size and k.size == in_window(run.h * np.arange(run.steps_wanted, dtype=float), window).size)
     found = came_to(run, k, complete)

@@ -1,4 +1,4 @@
-"""Velocities and impulses in the kinetic norm, in which those of different bodies can be added."""
+"""Velocities and impulses in the kinetic norm, in which contributions of different bodies can be added."""
 
 from typing import Any
 

@@ -28,7 +28,7 @@ IMPORTED = (
 )
 """Modules that processes with a time limit start with."""
 TIME_LIMIT = "TIME_LIMIT"
-"""What the row of a task claims whose time is over."""
+"""Status in the row of a task that ran out of time."""
 LARGEST = 10**6
 """Unknowns up to which an iterate is kept."""
 LOOK = 0.1
@@ -82,7 +82,7 @@ class _OutOfTimeError(Exception):
 
 
 def _done(future: Future, state: Any, deadline: float) -> bool:
-    """Whether a task comes to its end before the clock with this state reads `deadline`."""
+    """Return True if a task ends before the clock with this state reads `deadline`."""
     while (left := deadline - reading(state)) > 0:
         if wait([future], min(left, LOOK)).done:
             return True

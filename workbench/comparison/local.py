@@ -1,4 +1,4 @@
-"""What a formulation makes of the states that exact Coulomb friction comes to: errors step by step, without drift."""
+"""Errors of single steps of a formulation from the states of exact Coulomb friction, without accumulation."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What a metric may see: an answer beside the exact one, in the same words for a trajectory and a single problem."""
+"""Input of metrics: a solution and the exact one, with the same names for a trajectory and for a single problem."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -95,7 +95,7 @@ def rms(x: Array) -> float:
 
 
 def closed(run: Answer) -> NDArray[np.bool_]:
-    """Whether each contact (K, r) carries more than the run's tolerance.
+    """Return True for each contact (K, r) whose impulse exceeds the run's tolerance.
 
     Without that, the friction ratio and angle of an interior-point answer's p_n = 1e-10 in flight would be random.
     """
@@ -156,7 +156,7 @@ def angles(a: Array, b: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What a metric sees of a row of `runs`: the answer and what it is compared with.
+    """Input of a metric for a row of `runs`: the solution and the solutions with which it is compared.
 
     run, reference    this row's answer, and exact Coulomb friction, of a case its motion or stepped much more finely
     exact, round_off  exact Coulomb friction at this row's step, and this formulation solved to round-off; None where
@@ -228,7 +228,7 @@ class Measured:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredSteps(Measured):
-    """What a metric sees of a run that moves, of a case or of a scene.
+    """Input of a metric for a run of a case or of a scene.
 
     second       the reference made otherwise, its distance from which is its uncertainty
     """
@@ -272,7 +272,7 @@ class MeasuredSteps(Measured):
 
 @dataclass(frozen=True, eq=False)
 class MeasuredRun(MeasuredSteps):
-    """What a metric of cases sees: all answers are `Run`s.
+    """Input of a metric of cases: all solutions are `Run`s.
 
     second       the reference made otherwise, its distance from which is its uncertainty (`reference.Reference`)
     unrelaxed    this formulation to round-off without tangential compliance; `round_off` itself where the run has none

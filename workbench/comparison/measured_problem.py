@@ -1,4 +1,4 @@
-"""What a metric may see of a problem without bodies."""
+"""Input of metrics of problems without bodies."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredProblem(Measured):
-    """What a metric of problems without bodies sees: all answers are `ProblemStep`s, `exact` is the reference.
+    """Input of a metric of problems without bodies: all solutions are `ProblemStep`s, `exact` is the reference.
 
     contacts (r,) tells whether the velocity determines the impulses of the contact, `null_space` what dimension that of
     W has.
@@ -41,7 +41,7 @@ class MeasuredProblem(Measured):
         return found
 
     def velocities_apart(self, a: "ProblemStep", b: "ProblemStep") -> float:
-        """Of the velocities u = W p + q, over |q|_2."""
+        """Return the distance of the velocities u = W p + q, relative to |q|_2."""
         return float(np.linalg.norm(a.problem.W @ (a.p - b.p))) / a.free
 
     @property

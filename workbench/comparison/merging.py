@@ -32,9 +32,9 @@ from workbench.support.errors import DataError
 DRAWING = ("altair", "vl-convert-python", "rich")
 """Packages whose version changes no number."""
 OF_MOMENTS = ("position", "orientation", "point", "axes", "force", "slip")
-"""What a track has at every moment."""
+"""Arrays of a track with one entry for each moment."""
 OF_A_RUN = ("label", "solver", "step")
-"""What tells runs apart; problems have no steps."""
+"""Columns that identify a run; problems have no steps."""
 FRAMES = ("runs", "trajectories", "bodies", "timeline", "events")
 """Frames with rows of runs."""
 
@@ -157,7 +157,7 @@ def _of_scenes(x: SceneShown, y: SceneShown) -> str:
 
 
 def _scene(several: Sequence[SceneShown], engines: dict[str, str]) -> SceneShown | None:
-    """What all show of their scene: why the comparison stops, where one of them says it, and the engines of all."""
+    """Return the scene shown: the reason why the comparison stops, if one gives it, and the engines of all."""
     first = next((x for x in several if x.why), several[0] if several else None)
     return first and replace(first, engines=engines)
 
@@ -228,7 +228,7 @@ def _motion(several: Sequence[Comparison], order: Mapping[str, list[Any]]) -> Mo
 
 
 def _in_order(frame: pd.DataFrame) -> list[tuple[Any, ...]]:
-    """What tells runs apart, row by row."""
+    """Return the values that identify runs, row by row."""
     return list(frame[[x for x in OF_A_RUN if x in frame]].itertuples(index=False, name=None))
 
 

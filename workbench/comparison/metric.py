@@ -53,11 +53,11 @@ class Metric:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """`column` and those of the parts."""
+        """`column` and the columns of the parts."""
         return self.column, *self.parts
 
     def values(self, m: Measured) -> dict[str, Any]:
-        """What stands in the columns; NaN for a part without its two answers."""
+        """Values of the columns; NaN for a part that lacks one of its two solutions."""
         if not self.parts:
             return {self.column.name: self.function(m)}
         pairs = m.pairs

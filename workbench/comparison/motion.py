@@ -25,7 +25,7 @@ MARK = 0.01
 
 @dataclass(frozen=True, eq=False)
 class MotionTrack:
-    """What one run moves like, at the K moments of a `Motion`, NaN after its end.
+    """Motion of one run at the K moments of a `Motion`, NaN after its end.
 
     B bodies, r contacts, d tangents; the axes of a contact are its normal and the tangents of p_t's components. A force
     is the impulse of the step that ends at the moment over the step, the slip is that of the same step: NaN at the
@@ -130,7 +130,7 @@ def _several(arrays: Any, kind: str, make: Any) -> Any:
 def motion(
     what: Case | Scene, reference: Run | Track, runs: Sequence[Run | Track], until: float = np.inf
 ) -> Motion | None:
-    """What the reference and the runs move like up to a time [s]; None for a case or a scene without shapes."""
+    """Return the motion of the reference and the runs up to a time [s]; None for a case or a scene without shapes."""
     shapes, radii = what.solids(), what.radii() if isinstance(what, Scene) else np.zeros(0)
     if not (shapes or radii.size):
         return None
@@ -188,7 +188,7 @@ def _track(run: Run | Track, role: str, every: int, K: int) -> MotionTrack:
 
 
 def _of_contacts(run: Run, ends: NDArray[np.int64]) -> tuple[tuple[Array, ...], Array]:
-    """Arrays of a `MotionTrack` of a case from `position` on, at these of its states."""
+    """Return the arrays of a case's `MotionTrack`, from `position` on, at these of its states."""
     q, steps = run.states_q[ends], ends[1:] - 1
     impulse = np.concatenate([run.p_n[steps][..., None], run.p_t[steps]], axis=-1)
     none = np.full((1, *impulse.shape[1:]), np.nan)
@@ -199,7 +199,7 @@ def _of_contacts(run: Run, ends: NDArray[np.int64]) -> tuple[tuple[Array, ...], 
 
 
 def _of_bodies(run: Track, ends: NDArray[np.int64]) -> tuple[tuple[Array, ...], Array]:
-    """The same of a scene; of every body one force, that of all its contacts, along the axes of the world.
+    """Return the same for a scene, with one net contact force per body, in world axes.
 
     Friction cones and sliding velocities are those of single contacts, which a run of a scene does not keep.
     """

@@ -46,7 +46,7 @@ class Nearest:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What a page and provenance.json say of it."""
+        """Facts for a page and provenance.json."""
         return {
             "what": self.words,
             "moved": self.moved if np.isfinite(self.moved) else None,

@@ -1,4 +1,4 @@
-"""What tables ask of a run for each of its rows and curves: worked out once, and kept as long as the run is."""
+"""Quantities of a run needed for each of its rows and curves, computed once and kept as long as the run."""
 
 from collections.abc import Callable
 from functools import wraps

@@ -1,4 +1,4 @@
-"""What becomes of a formulation's error within a while: from the same exact states, after 1, 3, 10, 30 and 100 steps.
+"""Growth of a formulation's error from exact states, after 1, 3, 10, 30 and 100 steps.
 
 From states that exact Coulomb friction comes to at the step of the run, a formulation goes on by itself, and its
 contacts are compared with those of exact friction at the same times: how far they have opened or gone in, and how they

@@ -38,7 +38,7 @@ def written(data: Any) -> Any:
 
 
 def parsed(text: str, place: str) -> Any:
-    """What JSON says, numbers that are not finite put back; raises DataError, which names the place."""
+    """Return the data of JSON text with non-finite numbers restored; raises DataError, which names the place."""
     try:
         return json.loads(text, object_hook=_number, parse_constant=_refused)
     except (ValueError, RecursionError) as error:

@@ -27,7 +27,7 @@ DIRECT = {"coulomb": FrictionProblem.coulomb, "ccp": FrictionProblem.ccp}
 """Formulations that are problem classes over W."""
 LOCAL_KINDS = {"coulomb": CoulombNCP.kind, "ccp": ConicQP.kind}
 DIRECT_OVER_BODIES: dict[str, type[GlobalConeProblem]] = {"coulomb": GlobalCoulombNCP, "ccp": GlobalConicQP}
-"""The same over (M, H)."""
+"""Return the same problem over (M, H)."""
 MOST_BYTES = 4e9
 """Memory up to which a formulation is put over bodies: some 900 contacts in space under boxes, 600 under polygons of
 four directions."""
@@ -120,7 +120,7 @@ def stated(
 
 
 def posed(problem: FrictionProblem, formulation: Formulation) -> MatrixProblem:
-    """What `solve_problem` hands to the solver, in the first pass of a formulation that takes several."""
+    """Return the problem that `solve_problem` passes to the solver, in the first of several passes."""
     direct = over_W(problem, formulation)
     if direct:
         law, same, _ = direct

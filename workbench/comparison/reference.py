@@ -1,4 +1,4 @@
-"""What a comparison measures by: the event-driven motion of a case where it has one, else time stepping at a fine step.
+"""Reference of a comparison: the event-driven motion of a case if it has one, else time stepping at a small step.
 
 Time stepping under exact Coulomb friction has an error of first order in its step, as large as what tells the best
 formulations apart. The event-driven motion (`workbench.events`) has none. It is followed twice, the second time at

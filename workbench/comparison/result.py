@@ -1,4 +1,4 @@
-"""What a comparison leaves behind, on a case or on a problem from a file, and the mathematics printed beside it."""
+"""Result of a comparison on a case or on a problem from a file, with the mathematics of its formulations."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -73,7 +73,7 @@ class Comparison:
 
     @property
     def stepped(self) -> bool:
-        """Whether it is of a case or a scene, which move, and not of a single problem."""
+        """True for a comparison of a case or a scene, False for a single problem."""
         return self.case is not None or self.scene is not None
 
     @property
@@ -92,7 +92,7 @@ class Comparison:
 
 
 def by_first_solver(frame: pd.DataFrame) -> pd.DataFrame:
-    """Of a frame of runs what belongs to the first solver of each formulation and step."""
+    """Return the rows of a frame of runs that belong to the first solver of each formulation and step."""
     return frame[frame["solver"] == frame.groupby(["label", "step"])["solver"].transform("first")]
 
 
@@ -118,7 +118,7 @@ def chosen_metrics(about: frozenset[str], given: Iterable[Metric | str] | None) 
 
 
 def mathematics(formulations: Sequence[Formulation], size: tuple[int, int, int, int]) -> tuple[dict[str, Any], ...]:
-    """What a reader needs to know of each formulation, printed from the declaration of size (n, m, r, d).
+    """Return the mathematics of each formulation, printed from its declaration for the size (n, m, r, d).
 
     `options` are those of `Formulation.option_rows`.
     `section` and `sliding_section` are the vertices of `friction_section`, of a contact that sticks and of one that

@@ -26,12 +26,12 @@ def labels(what: Case | Scene | str, subject: Any) -> dict[str, str]:
 
 
 def of_run(what: Case | Scene, subject: Any, run: Run | Track, role: str) -> dict[str, Any]:
-    """What rows about a whole run begin with; its role is "run", or "reference" for exact Coulomb friction."""
+    """Return the first columns of rows about a run; its role is "run", or "reference" for exact Coulomb friction."""
     return labels(what, subject) | {"role": role, "solver": run.solver, "step": run.h}
 
 
 def declared(subject: Any, d: int) -> dict[str, Any]:
-    """What a row says of a formulation, or of an engine, with d tangents, before anything is run."""
+    """Return the columns that describe a formulation or an engine with d tangents."""
     if not isinstance(subject, Formulation):
         return {"options": "", "law": "", "axes": "", "condition": ""}
     f = subject
@@ -40,7 +40,7 @@ def declared(subject: Any, d: int) -> dict[str, Any]:
 
 
 def window(what: Case | Scene, job: Job, name: str, span: tuple[float, float], until: float) -> dict[str, Any]:
-    """What is known of a job's row beforehand, in a window of this span [s], of a run that is compared `until` [s]."""
+    """Return a job's row before its run, for a window of this span [s] and a comparison up to `until` [s]."""
     start, end = span
     return {
         **labels(what, job.subject), **declared(job.subject, what.size[3] if isinstance(what, Case) else 2),
@@ -51,19 +51,19 @@ def window(what: Case | Scene, job: Job, name: str, span: tuple[float, float], u
 
 
 def windows(job: Job, case: Case, duration: float) -> list[dict[str, Any]]:
-    """What is known of a job's rows beforehand, a row for each window of the case."""
+    """Return a job's rows before its run, one for each window of the case."""
     spans = dict(case.windows) | {"all": (0.0, duration)}
     return [window(case, job, name, span, duration) for name, span in spans.items()]
 
 
 def in_window(t: Array, window: Mapping[str, Any]) -> NDArray[np.int64]:
-    """Which of the times t begin steps that lie in the window."""
+    """Return the indices of the times t at which steps within the window begin."""
     # Half a nanosecond of slack: t_k = k h is not exact.
     return np.flatnonzero((t >= window["window_start"] - 5e-10) & (t < window["window_end"] - 5e-10))
 
 
 def came_to(run: Run | Track, k: NDArray[np.int64], complete: bool) -> dict[str, Any]:
-    """What a run came to in its steps k, which are `complete` where it has all of the window, and what a step costs."""
+    """Return status and cost columns of a run for its steps k, `complete` if they cover the whole window."""
     # A run that fails after the window has still solved all of it; one of a case goes on where it is inaccurate.
     goes_on = isinstance(run, Run) and run.status is Status.INACCURATE
     claimed = Status.SOLVED if complete and not goes_on else run.status
@@ -76,7 +76,7 @@ def listed(others: Mapping[str, int]) -> str:
 
 
 def facts(run: Run | Track, k: NDArray[np.int64], complete: bool, claimed: Status) -> dict[str, Any]:
-    """What the solver came to in the steps k of a run, whose answers are `complete` where they are."""
+    """Return the solver's columns for the steps k of a run, `complete` if all have a solution."""
     residual = float(run.residuals[k].max(initial=0.0)) if complete else np.nan
     reason = "" if claimed is Status.SOLVED else run.reason
     # A run of a scene has no step that is not verified by its own tolerance.
@@ -92,7 +92,7 @@ def facts(run: Run | Track, k: NDArray[np.int64], complete: bool, claimed: Statu
 
 
 def _of_problems(run: Run, k: NDArray[np.int64]) -> dict[str, Any]:
-    """What is known of the problems of a case, which are all of one class and size."""
+    """Return the columns on the problems of a case, which all have the same class and size."""
     found: dict[str, Any] = {
         "problem_class": run.kind, "size": run.record.z.shape[1], "build_time": run.build_time,
         "passes_max": int(run.record.effort[k, 1].max(initial=0)),

@@ -32,7 +32,7 @@ MOST = 40
 
 
 class MeasuredSample(MeasuredRun):
-    """What a metric sees of a sample: `run` has answers in the `steps` alone, and nothing but its solver is judged."""
+    """Input of a metric for a sample: `run` has solutions in the `steps` alone, and only its solver is judged."""
 
     @property
     def pairs(self) -> dict[str, AnswerPair]:
@@ -81,7 +81,7 @@ def sampled_rows(
 def _row(
     local: LocalSteps, run: Run, window: dict[str, Any], beside: ReferenceRuns, metrics: Sequence[Metric]
 ) -> dict[str, Any]:
-    """What came of the steps of a sample in a window; `run` are the same steps in their places."""
+    """Return the row of a sample's steps in a window; `run` holds these steps at their positions."""
     rows = in_window(local.t, window)
     statuses = {Status(x) for x in local.statuses[rows]}
     complete = bool(rows.size) and statuses <= {Status.SOLVED, Status.INACCURATE}

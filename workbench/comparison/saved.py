@@ -40,7 +40,7 @@ from workbench.support.errors import DataError
 from workbench.support.output import write_json
 
 FORMAT, VERSION = "contact-workbench comparison", 7
-"""What comparison.json says of itself; the version is raised when an older workbench could not read it."""
+"""Format and version in comparison.json; the version is raised when another release could not read it."""
 FRAMES = ("runs", "trajectories", "diagnostics")
 OF_CONTACTS = {"timeline": TIMELINE, "events": EVENTS}
 """Frames that a comparison of a case may have; what it has is in `Content.contacts`."""
@@ -109,7 +109,7 @@ def save(c: Comparison, folder: Path) -> None:
 
 
 def load(folder: Path) -> Comparison:
-    """What `save` wrote; raises DataError in one line for what is missing, damaged, or of another format."""
+    """Return a saved comparison; raises DataError if anything is missing, damaged, or of another format."""
     place = folder / "comparison.json"
     given = _json(place)
     if not isinstance(given, dict) or given.pop("format", None) != FORMAT:
@@ -152,7 +152,7 @@ def load(folder: Path) -> Comparison:
 
 
 def provenance_of(folder: Path) -> dict[str, Any]:
-    """What provenance.json says of how a folder came about; raises DataError without its time and versions."""
+    """Return the contents of provenance.json; raises DataError if its time or versions are missing."""
     place = folder / "provenance.json"
     given = _json(place)
     if not isinstance(given, dict):
@@ -183,7 +183,7 @@ def _card(given: Mapping[str, Any], place: str) -> dict[str, Any]:
 
 
 def _read(reader: Callable[[Path], Any], place: Path) -> Any:
-    """What a reader makes of a file, its errors in one line."""
+    """Read a file with a reader, whose errors are reported in one line."""
     try:
         return reader(place)
     except DataError:
@@ -201,7 +201,7 @@ def _table(place: Path) -> pd.DataFrame:
 
 
 def _frame(place: Path, columns: Any, about: frozenset[str], needed: bool) -> pd.DataFrame:
-    """The frame of these columns; all of them are `needed`, or those that are there taken."""
+    """Return the frame of these columns; all are `needed`, or only the available ones are taken."""
     frame = _read(_table, place)
     wanted = [x for x in columns if about <= x.of]
     missing = [x.name for x in wanted if x.name not in frame]

@@ -1,4 +1,4 @@
-"""Whether Coulomb's step itself has several solutions: then a distance from the reference may be no error at all.
+"""Search for several solutions of Coulomb's step; where they exist, a distance from the reference may not be an error.
 
 Coulomb's law with impulses for unknowns is no convex problem. Sampled steps of exact Coulomb friction are solved once
 more with the contacts in reverse order, which leads a solver to another solution where there is one near its path. That

@@ -1,4 +1,4 @@
-"""What a page shows of a case and of a formulation, which is what is left of them in a saved comparison."""
+"""Data of a case and of a formulation that pages show and saved comparisons keep."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ SHAPES: dict[str, type[Shape]] = {kind.__name__: kind for kind in (Outline, Line
 
 @dataclass(frozen=True)
 class SavedCase:
-    """What a page shows of a case."""
+    """Data of a case that a page shows."""
 
     name: str
     description: str
@@ -34,13 +34,13 @@ class SavedCase:
         return cls(case.name, case.description, case.source, case.elastic, case.v_th, parameters, shapes)
 
     def sketch(self) -> list[Shape]:
-        """The case at its start, as plane shapes in metres; raises DataError where there is none of these."""
+        """Return the case at its start as plane shapes in metres; raises DataError for an unknown shape."""
         return [_shape(x) for x in self.shapes]
 
 
 @dataclass(frozen=True)
 class SceneShown:
-    """What a page shows of a scene; growth and uncertainty [m] by body, at the end of what is compared.
+    """Data of a scene that a page shows; growth and uncertainty [m] by body, at the end of the comparison.
 
     `until` [s] is when the comparison stops, and `why` is a sentence where that is before the end. `facts` are words
     with what they are, `left_out` what of the model is not taken over, `engines` rows that are no formulations.
@@ -61,13 +61,13 @@ class SceneShown:
 
     @property
     def free(self) -> bool:
-        """Whether no joint holds any body."""
+        """True if no joint holds any body."""
         return self.velocities == 6 * len(self.bodies)
 
 
 @dataclass(frozen=True)
 class SavedFormulation:
-    """What is said of a formulation: `axes` None where it has none."""
+    """Data of a formulation that a page shows; `axes` is None if it has none."""
 
     name: str
     label: str

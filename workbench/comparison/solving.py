@@ -57,7 +57,7 @@ Row = tuple[dict[str, Any], dict[str, Array]]
 
 @dataclass(frozen=True)
 class SolverAnswer:
-    """What a solver made of a problem: its Solution, seconds of posing it, and contact impulses and velocities, if any.
+    """Result of a solver: its Solution, the seconds of posing the problem, and contact impulses and velocities, if any.
 
     `moved` is the share of |q| by which the nearest W of bodies moves the exact velocity; None: W is the given one.
     """
@@ -220,7 +220,7 @@ def _about(problem: FileProblem, formulation: Formulation, solver: str | None) -
 
 
 def _natural_maps(problem: FileProblem, p: Array) -> dict[str, float | None]:
-    """How far impulses are from exact Coulomb friction."""
+    """Return the distance of impulses from exact Coulomb friction."""
     if isinstance(problem, MLCP) or not problem.contacts:
         return {}
     law, _ = stated(problem, "coulomb")

@@ -1,4 +1,4 @@
-"""When which contacts stick and slide: rows of intervals, and what a run does otherwise than the reference.
+"""Intervals in which contacts stick and slide, and differences of a run from the reference.
 
 A contact is a pair of bodies in a scene and a number in a case; everything else is the same for both.
 """
@@ -18,7 +18,7 @@ WORLD = "world"
 """The name of what does not move, as MuJoCo and URDF have it."""
 OPEN, SLIDING, STICKING = MODES
 KINDS = "slides", "sticks", "apart", "presses"
-"""What a contact does otherwise in a run than in the reference (`otherwise`)."""
+"""A difference of a contact's mode between a run and the reference (`otherwise`)."""
 NAMES = ("contact", "body", "other")
 """Columns that name a contact: its number in a case, its two bodies in a scene."""
 TIMELINE = (
@@ -96,17 +96,17 @@ def _sums(values: Array, parts: NDArray[np.int64]) -> Array:
 
 
 def contact_name(contact: tuple[Any, ...]) -> str:
-    """What a contact is called: two bodies, or a number."""
+    """Return the name of a contact: two bodies, or a number."""
     return f"contact {contact[0]}" if len(contact) == 1 else pair_name(*contact)
 
 
 def pair_name(body: str, other: str) -> str:
-    """What two bodies that touch are called."""
+    """Return the name of a pair of touching bodies."""
     return f"{body}–{other}"
 
 
 def first_contact(rows: pd.DataFrame) -> tuple[float, list[str]]:
-    """When [s] the first contact of a run starts, and between which bodies; infinite where there is none."""
+    """Return the time [s] at which a run's first contact starts, infinite if there is none, and its pairs of bodies."""
     begin = float(rows["start"].min()) if len(rows) else np.inf
     first = rows[rows["start"] == begin]
     return begin, list(dict.fromkeys(map(pair_name, first["body"], first["other"])))
@@ -122,12 +122,12 @@ def covered(rows: pd.DataFrame, at: Array) -> Array:
 
 
 def shared(rows: pd.DataFrame, others: pd.DataFrame) -> float:
-    """How long [s] rows of a contact in one run last at the same time as rows of it in another one."""
+    """Return the time [s] during which rows of a contact in two runs overlap."""
     return float((covered(others, rows["end"].to_numpy()) - covered(others, rows["start"].to_numpy())).sum())
 
 
 def lasting(rows: pd.DataFrame) -> float:
-    """How long [s] rows last together."""
+    """Return the total time [s] of the rows."""
     return float((rows["end"] - rows["start"]).sum())
 
 
@@ -160,7 +160,7 @@ def exact_and_runs(c: Comparison) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]
 
 
 def otherwise(rows: pd.DataFrame, exact: pd.DataFrame) -> list[dict[str, Any]]:
-    """How long [s] each contact does otherwise in a run than in the reference.
+    """Return the time [s] that each contact spends in a mode other than the reference's.
 
     slides, sticks   it does so, where in the reference it does the other one
     apart, presses   it does so, where it does not in the reference

@@ -1,4 +1,4 @@
-"""What the matrices of a run say of it: ranks, the P-property, and how near sliding comes to Painlevé's paradoxes."""
+"""Diagnostics of a run's matrices: ranks, the P-property, and the distance of sliding from Painlevé's paradox."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ def verdicts(run: Run, minor: Array) -> list[dict[str, Any]]:
 
 
 def _of_lead_matrix(M: Array) -> list[dict[str, Any]]:
-    """Of the reduced lead matrices M (K, n, n): rank and P-property of the first, least rank of all."""
+    """Return rank and P-property of the first reduced lead matrix M (K, n, n), and the smallest rank of all."""
     quantities = (
         "rank of the reduced lead matrix, first step", "smallest rank along the trajectory",
         "P-matrix? reduced lead matrix, first step",

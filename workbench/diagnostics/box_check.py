@@ -1,4 +1,4 @@
-"""What can be said of all matrices of a box at once, and of the solutions of an LCP or MLCP with uncertain data.
+"""Verdicts on all matrices of a box, and solutions of an LCP or MLCP with uncertain data.
 
 0 <= z  perp  M z + q >= 0,  or  l <= z <= u  with bounds    for every M, q, l and u of their boxes
 """

@@ -1,4 +1,4 @@
-"""How many answers sliding contacts have, for all parameters of a box at once.
+"""Number of solutions of sliding contacts, for all parameters of a box at once.
 
 The complementary bases C_a of `sliding_exact` are enclosed over the box: their determinants, and by Cramer's rule the
 unknowns of each of the 2^m modes. Where all determinants have one certain sign every state of the box has exactly one
@@ -78,7 +78,7 @@ def _counted(bases: dict[tuple[int, ...], list[list[Any]]], signs: dict[Any, int
 
 
 def _mode(columns: list[list[Any]], a: Sequence[int], det: int | None, w: list[Any]) -> bool | None:
-    """Whether a mode has a solution at every state of the box, at none (False), or None where that is open."""
+    """Return whether a mode has a solution at every state of the box, at none (False), or None where that is open."""
     seen: set[int | None] = set()
     for j in range(len(columns)):
         # C_a (s, -y) = -w: the numerators of s and y.
@@ -128,7 +128,7 @@ def _sign(x: Any) -> int | None:
 
 
 def _one_sign(signs: list[int | None]) -> bool | None:
-    """Whether all determinants have one nonzero sign at every state of the box, at none, or None."""
+    """Return whether all determinants have one nonzero sign at every state of the box, at none, or None."""
     if 0 in signs or {1, -1} <= set(signs):
         return False
     return None if None in signs else True

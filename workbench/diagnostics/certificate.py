@@ -110,7 +110,7 @@ def writing_seconds(n: int, entries: int) -> float:
 
 
 def certificate_of_posed(problem: Posed, result: Entry, seconds: float = 10.0) -> Entry:
-    """The same for the result of `check_posed` on an MLCP with bounds or a friction problem.
+    """Return the certificate for the result of `check_posed` on an MLCP with bounds or a friction problem.
 
     Raises DataError where nothing was checked, as for a large MLCP.
     """

@@ -157,7 +157,7 @@ class _Steps:
 
 
 def _affordable(products: float, n: int, deadline: float) -> bool:
-    """Whether a computation that costs this many products of matrices of order n is likely to end in time."""
+    """Return whether a computation that costs this many products of matrices of order n is likely to end in time."""
     return n <= LARGEST_ORDER or clock() + products * product_seconds(n) < deadline
 
 

@@ -27,7 +27,7 @@ SECONDS_OF_CONTACT = 0.1
 
 
 def every_q_entry(friction: RationalFriction, deadline: float) -> Entry:
-    """Whether there is one solution for every q: the criterion at each contact, as far as time allows, and for several
+    """Decide if there is one solution for every q: the criterion at each contact, as far as time allows, and for several
     contacts a contraction test. A contact that is "not unique" alone makes the whole problem so."""
     contacts: list[Entry] = []
     factor = None
@@ -44,7 +44,7 @@ def every_q_entry(friction: RationalFriction, deadline: float) -> Entry:
 
 
 def every_q_verdict(contacts: list[Entry], number: int, contraction: float | None) -> str:
-    """Whether so many contacts have one solution for every q, by the verdicts on some of them alone."""
+    """Return whether so many contacts have one solution for every q, by the verdicts on some of them alone."""
     verdicts = {x["verdict"] for x in contacts}
     if contraction is not None or (number == 1 and "unique" in verdicts):
         return "unique"

@@ -150,7 +150,7 @@ def _not_counted(reason: str | None) -> Entry:
 
 
 def _of_large_island(p: FrictionProblem, deadline: float) -> Entry:
-    """What can be said without W in rationals: P and definiteness, each contact alone, and the solution r = 0."""
+    """Return verdicts that need no rational W: P and definiteness, each contact alone, and the solution r = 0."""
     W = judged(Matrix(p.W.toarray()), moment(deadline, 0.5))
     reason = f"W is not proved positive definite, and has {p.size} rows; up to {LARGEST_EXACT} are taken in rationals"
     definite = W.classes["PD"]

@@ -115,7 +115,7 @@ def _pair(stack: Stack, index: NDArray[np.int64], c: Array) -> tuple[Array, Arra
 
 
 def proposition_1(stack: Stack, index: NDArray[np.int64], c: Array) -> NDArray[np.bool_]:
-    """Whether Proposition 1 holds in each cell, with unscaled or balanced rows."""
+    """Return whether Proposition 1 holds in each cell, with unscaled or balanced rows."""
     holds = np.zeros(len(index), dtype=bool)
     m_b = stack.m_b
     highest = np.abs(c[:, :m_b]).max(axis=1, initial=0.0)

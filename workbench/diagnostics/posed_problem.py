@@ -48,7 +48,7 @@ def distance_entry(M: Array, p: PVerdict, seconds: float) -> Entry | None:
 
 
 def uniqueness_entry(M: fmpq_mat, lower: Array, upper: Array, seconds: float) -> Entry:
-    """Whether there is one solution for every q, by both tests; if not, a q with two. DataError for empty bounds."""
+    """Decide by both tests if there is one solution for every q; if not, give a q with two. DataError for empty bounds."""
     end, kinds = clock() + seconds, pattern(lower, upper)
     found = {"reduced": reduced_test(M, kinds, seconds / 2), "natural": natural_test(M, kinds, end)}
     entry: Entry = {
@@ -117,7 +117,7 @@ def _dimension(lcp: EquivalentLCP, piece: Piece) -> int:
 
 
 def existence_entry(p: RationalFriction, coulomb: bool, seconds: float) -> Entry:
-    """Whether the problem with friction cones has a solution, under Coulomb's law or as a cone problem."""
+    """Return whether the problem with friction cones has a solution, under Coulomb's law or as a cone problem."""
     return {"law": "Coulomb's law" if coulomb else "cone problem", **vars(existence(p, coulomb, clock() + seconds))}
 
 

@@ -63,7 +63,7 @@ class Proposition:
 
     @property
     def holds(self) -> bool:
-        """Whether Proposition 1 proves uniqueness, in either scaling."""
+        """True if Proposition 1 proves uniqueness, in either scaling."""
         return any(b is not None and b.holds for b in (self.plain, self.balanced))
 
 
@@ -81,7 +81,7 @@ def proposition(system: SlidingSystem) -> Proposition:
 
 
 def balanced(system: SlidingSystem) -> SlidingSystem:
-    """The same contacts with rows scaled to (J_n M^-1 J_n^T)_ii = 1, independent of the units of mass and length.
+    """Return the contacts with rows scaled to (J_n M^-1 J_n^T)_ii = 1, independent of the units of mass and length.
 
     The forces of contact i are divided by d_i, its accelerations multiplied: M_mu becomes the similar-looking
     diag(1/d_b, d_u) M_mu diag(d_b, d_u), with positive diagonals on both sides, which change no sign of a minor.

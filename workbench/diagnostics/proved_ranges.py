@@ -38,7 +38,7 @@ FINEST = 2.0**-40
 Range = tuple[Fraction, Fraction]
 START = "at the start"
 P_WORDS = {1: "P", 0: "not P", -1: "undecided"}
-"""What is known of M_mu in a box."""
+"""Words for the verdict on M_mu in a box."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -99,7 +99,7 @@ def _rates(M: fmpq_mat, q: list[fmpq], z: list[fmpq]) -> list[fmpq]:
 
 
 def is_elsewhere(M: fmpq_mat, q: list[fmpq], z: list[float], solutions: Entry) -> bool:
-    """Whether z is none of the finitely many exact solutions, but one of a neighbouring problem.
+    """Return whether z is none of the finitely many exact solutions, but one of a neighbouring problem.
 
     Differences that are small compared with |q|/|M|, the size of unknowns in this problem, do not count.
     """

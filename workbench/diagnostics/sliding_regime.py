@@ -181,7 +181,7 @@ def _answer(system: SlidingSystem, data: ExactSliding, found: Isolated) -> Isola
 
 
 def open_question(system: SlidingSystem, tolerance: float) -> str:
-    """Why data within the tolerance might have another number of solutions; empty if none of them has."""
+    """Return why data within the tolerance might have another number of solutions; empty if none of them has."""
     with ball_arithmetic():
         return open_base(as_balls(system, tolerance).pair(), tolerance)
 
@@ -203,7 +203,7 @@ def open_base(pair: MatrixPair, tolerance: float) -> str:
 
 
 def open_p(system: SlidingSystem, tolerance: float) -> str:
-    """Why data within the tolerance might differ in whether M_mu is a P-matrix; empty if they do not."""
+    """Return why data within the tolerance might differ in whether M_mu is a P-matrix; empty if they do not."""
     if system.m_b + system.m_u > LARGEST_BALLS:
         return ""
     with ball_arithmetic():

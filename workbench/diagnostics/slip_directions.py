@@ -77,7 +77,7 @@ def any_direction(e: ExactContacts, seconds: float = 10.0) -> AnyDirection:
 
 
 def redundant(e: ExactContacts) -> bool:
-    """Whether normal rows count as dependent, so that the normal forces are not unique."""
+    """Return whether normal rows count as dependent, so that the normal forces are not unique."""
     N, _ = e.doubles()
     size = np.sqrt(np.maximum(np.diag(N), 0.0))
     return not size.all() or not np.linalg.eigvalsh(N / np.outer(size, size))[0] > REDUNDANT
@@ -186,7 +186,7 @@ def _proved(e: ExactContacts, polygons: list[list[Direction]], s: float) -> floa
 
 
 def _all_positive(e: ExactContacts, polygons: list[list[Direction]], s: fmpq) -> bool:
-    """Whether all principal minors are positive at friction s for all choices of corners, exactly."""
+    """Return whether all principal minors are positive at friction s for all choices of corners, exactly."""
     columns = [[_column(e, j, x, s) for x in polygon] for j, polygon in enumerate(polygons)]
     return all(minor > 0 for minor in _minors(columns))
 

@@ -43,7 +43,7 @@ def motions_in_space(e: ExactContacts, tolerance: float) -> Motions:
 
 
 def impacts_in_space(e: ExactContacts, tolerance: float) -> Motions:
-    """Whether an impact without collision may stop the slip of one contact; other final states are not searched."""
+    """Decide if an impact without collision may stop the slip of one contact; other final states are not searched."""
     given = ExactContacts(e.W, e.u, e.u, e.mu, 2)
     stopped = _held(given, STICK)
     with ball_arithmetic():

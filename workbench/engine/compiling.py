@@ -164,7 +164,7 @@ class Kernel(CPUDispatcher):
                 self.for_python = wrapped
 
     def __wrapper_address__(self) -> int:
-        """As numba requires for first-class functions: nonzero, and never called."""
+        """Address required by numba for first-class functions: nonzero, and never called."""
         self.ready()
         return self.place.value or 0
 
@@ -493,5 +493,5 @@ def _thing(thing: Any, names: list[str], met: set) -> Iterator[str | bytes]:
 
 
 def _of_library(module: str) -> bool:
-    """Whether it changes only with numba's version, or not at all."""
+    """Return whether it changes only with numba's version, or not at all."""
     return module.partition(".")[0] in {"llvmlite", "math", "numba", "numpy"}

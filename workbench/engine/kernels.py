@@ -25,7 +25,7 @@ SOLVE_T = types.FunctionType(SOLVE)
 FAST: Any = {"fastmath": {"reassoc", "contract", "nsz"}}
 """Options of inner loops: sums in any order, so that they vectorise."""
 FASTER: Any = {"fastmath": {"reassoc", "contract", "nsz", "nnan"}}
-"""The same for minima and maxima of values that cannot be nan."""
+"""Options of inner loops with minima and maxima of values that cannot be nan."""
 
 WITHIN: Any = {"linked": True, "forceinline": True, "_nrt": False}
 """Options of functions that a loop calls for every item of a group of arrays (`argument_type`): they are inlined and do

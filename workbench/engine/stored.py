@@ -59,7 +59,7 @@ def as_stored(X: Any) -> Stored:
 
 
 def as_sparse(X: Stored, shape: tuple[int, int]) -> Any:
-    """What a kernel has written, without the room that is left."""
+    """Return the sparse matrix that a kernel has written, without unused room."""
     pointer, column, data = X
     count = pointer[shape[0]]
     return stored(pointer[: shape[0] + 1], column[:count], data[:count], shape)

@@ -80,5 +80,5 @@ def _of_modes(problem: CoulombNCP) -> Iterator[Array]:
 
 
 def differ(a: Array, b: Array, least: float) -> bool:
-    """Whether two results differ by more than 1e-7 of the larger one, or of `least` where both are smaller."""
+    """Return whether two results differ by more than 1e-7 of the larger one, or of `least` where both are smaller."""
     return bool(np.abs(a - b).max() > 1e-7 * max(least, np.abs(a).max(), np.abs(b).max()))

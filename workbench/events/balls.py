@@ -49,7 +49,7 @@ class Ball:
 
     @property
     def is_zero(self) -> bool:
-        """Whether it is exactly zero; unknown coefficients of a series may have any value."""
+        """True if it is exactly zero; unknown coefficients of a series may have any value."""
         return type(self.value) is arb and self.value.is_zero()
 
     def derivative(self) -> "Ball":

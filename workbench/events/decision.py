@@ -215,7 +215,7 @@ def resting_problem(x: Dynamics, modes: Modes, e: Array, resting: list[int], mu:
 def _uniqueness(
     x: Dynamics, on: list[int], sliding: list[int], resting: list[int], solution: _Solution, sticks: Array
 ) -> str:
-    """How it is known that the acceleration is the only one; NotUniqueError where others are found."""
+    """Return the proof that the acceleration is unique; raises NotUniqueError if others are found."""
     if not on:
         return "no contact is closed"
     if not resting:

@@ -134,7 +134,7 @@ class Enclosure:
         return Distances(max(times, default=0.0), off_q, off_v)
 
     def contains(self, run: EventRun, error: float = CLAIMED) -> bool:
-        """Whether a simulated motion lies within the balls widened by its error [s, m, rad, m/s, rad/s]."""
+        """Return whether a simulated motion lies within the balls widened by its error [s, m, rad, m/s, rad/s]."""
         return self.differences(run).largest <= error
 
 

@@ -53,7 +53,7 @@ def impact(x: Dynamics, v: Array, on: list[int]) -> tuple[Array, Array, Array]:
 
 
 def _in_words(x: Dynamics, on: list[int], change: Array) -> str:
-    """What the contacts `on` do after their velocities have changed."""
+    """Return the behaviour of the contacts `on` after their velocities have changed."""
     u_n, u_t = x.u_n + x.J_n @ change, np.linalg.norm(x.u_t + x.J_t @ change, axis=-1)
     still = AT_REST * max(1.0, float(np.abs(x.u_n[on]).max()))
     said = ("opens" if u_n[i] > still else "slides" if u_t[i] > still else "sticks" for i in on)

@@ -163,8 +163,9 @@ class Phase:
 
 
 def _when(between: Any, start: float, end: float, t: Array) -> Array:
-    """Where an interpolant's last component, which rises from `start` to `end`, equals t (k,): secants within brackets
-    that shrink to round-off."""
+    """Return where an interpolant's last component, which rises from `start` to `end`, equals t (k,).
+
+    Secants within brackets that shrink to round-off."""
     low, high = np.full(t.shape, start), np.full(t.shape, end)
     early, late = (between(x)[-1] - t for x in (low, high))
     amid = low
@@ -218,7 +219,7 @@ def guards(phase: Phase, f: Force, sticks: Array) -> list[Guard]:
 
 
 def _least_minor(motion: SmoothMotion, phase: Phase) -> float:
-    """Of W_s at the beginning of a phase; 1 where nothing slides or forces are not unique."""
+    """Return the smallest minor of W_s at the beginning of a phase; 1 where nothing slides or forces are not unique."""
     f = motion.force(phase.s[0], phase.y[0])
     if Mode.SLIP not in motion.modes or not f.rates.unique:
         return 1.0

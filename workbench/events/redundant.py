@@ -16,7 +16,7 @@ ROUNDED = 64 * float(np.finfo(float).eps)
 
 
 def bears(x: Dynamics, modes: Modes, e: Array, r: Rates, sticks: Array) -> bool:
-    """Whether some forces within their cones give the acceleration of a mode whose forces are not unique.
+    """Return whether some forces within their cones give the acceleration of a mode whose forces are not unique.
 
     If all closed contacts slide, this is a nonnegative least-squares problem for normal forces >= 0; if some stick, a
     contact problem at rest whose solution must have nonnegative normal forces at the sliding contacts.

@@ -31,7 +31,7 @@ SOON = 1e-8
 MOMENT = 1e-6
 """Time [s] after an event at which forces that vanish there have their signs."""
 BEGINS = {Mode.OPEN: "lifts off", Mode.SLIP: "slips", Mode.STICK: "sticks"}
-"""What a contact does when a mode of it begins."""
+"""Names of the events at which the modes of a contact begin."""
 MOST_BRANCHES = 16
 """Motions that are followed where Coulomb's law leaves several."""
 MOST_IMPACTS = 40
@@ -242,7 +242,7 @@ class _Driver:
         return np.maximum(x.mu, x.mu_s)
 
     def _one(self, t: float, decide: Callable[[], T]) -> T:
-        """What is decided at t [s]; of several answers the one chosen. Raises NotUniqueError where none is."""
+        """Return the decision at t [s], or the chosen one of several; raises NotUniqueError if none is chosen."""
         try:
             return decide()
         except NotUniqueError as several:

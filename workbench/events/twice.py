@@ -57,6 +57,6 @@ def differences(run: EventRun, other: EventRun) -> Uncertainty:
 
 
 def _otherwise(run: EventRun, other: EventRun) -> str:
-    """Why the other run ended, if it did not reach the end of `run`."""
+    """Return the reason why the other run ended before the end of `run`; "" if it did not."""
     reached = [r.end.t if r.stretches else 0.0 for r in (run, other)]
     return other.reason if reached[1] < reached[0] - CROWDED else ""

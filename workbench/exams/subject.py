@@ -147,7 +147,7 @@ class EngineSubject(ExamSubject):
 
     @property
     def ended(self) -> str:
-        """What is known about an engine that does not answer."""
+        """Reason why an engine did not answer."""
         return f"its process ended, or took more than {self.engine.patience:g} s"
 
     def _read(self) -> dict[str, Any]:

@@ -34,7 +34,7 @@ class Contacts(NamedTuple):
     """|p_t| - mu p_n where that is positive"""
     angle: Array
     symptoms: dict[str, NDArray[np.bool_]]
-    """Which of `SYMPTOMS` occur, per contact."""
+    """Return the `SYMPTOMS` that occur, per contact."""
 
 
 def by_contact(p_n: Array, p_t: Array, u_n: Array, u_t: Array, mu: Array, impulse: Array, speed: Array) -> Contacts:

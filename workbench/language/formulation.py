@@ -246,7 +246,7 @@ class Formulation:
 
     @property
     def soft(self) -> bool:
-        """Whether its contacts respond to penetration: it has a time constant or a stiffness of its own."""
+        """True if its contacts respond to penetration: it has a time constant or a stiffness of its own."""
         return any(name in self.options for name in SPRINGS)
 
     @property

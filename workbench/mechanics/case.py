@@ -202,7 +202,7 @@ class Case(Parameters, ABC):
 
     @property
     def is_compiled(self) -> bool:
-        """Whether `fill` and `advance` are compiled functions."""
+        """True if `fill` and `advance` are compiled functions."""
         return all(hasattr(f, "py_func") for f in (self.fill, self.advance))
 
     def advance(self, q: Array, v: Array, h: float, data: Array, q_next: Array) -> None:

@@ -21,7 +21,7 @@ KINDS = {0: "frictionless", 1: "planar", 2: "sliding", 3: "sliding and torsion",
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where the r contacts of an instant are, for whoever draws them or adds up forces by body.
+    """Positions, bodies and axes of the r contacts of an instant, for drawings and for net forces of bodies.
 
     point (r, 3) [m]; pair (r, 2) numbers of the two bodies, -1 for what does not move; acts (R, 6) what a unit of
     impulse along each row is on the second body, a force along acts[:3] and a moment acts[3:] about the point, in the
@@ -100,7 +100,7 @@ class Instant:
         object.__setattr__(self, "first", np.require(self.first, np.int64, ["C", "W"]))
 
     def _fits(self) -> bool:
-        """Whether all shapes belong together."""
+        """Return whether all shapes belong together."""
         n, r, R, m, k = self.v.size, self.phi.size, self.mu.size, self.g.size, self.limit.size
         places = self.places
         return (
@@ -122,7 +122,7 @@ class Instant:
         )  # fmt: skip
 
     def _has_valid_numbers(self) -> bool:
-        """Whether `first` rises, all numbers are finite, and those not negative that must not be."""
+        """Return whether `first` rises, all numbers are finite, and those not negative that must not be."""
         places, numbers = self.places, self.numbers
         point, acts = (NOTHING, NOTHING) if places is None else (places.point.ravel(), places.acts.ravel())
         signed = (
@@ -152,7 +152,7 @@ NOTHING = np.zeros(0)
 
 @kernel(types.boolean(INDICES, types.int64, types.UniTuple(VECTOR, 13), types.UniTuple(VECTOR, 6), MATRIX))
 def has_valid_numbers(first, rows, signed, not_negative, heading):
-    """As `Instant._has_valid_numbers`."""
+    """Compiled part of `Instant._has_valid_numbers`."""
     r = first.shape[0] - 1
     wrong = first[0] != 0 or first[r] != rows
     for i in range(r):

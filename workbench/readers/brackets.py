@@ -21,7 +21,7 @@ _FRACTION = re.compile(r"Fraction\((-?\d+), ?(\d+)\)")
 
 
 def begins_with_bracket(text: str) -> bool:
-    """Whether a text is a matrix in brackets rather than rows."""
+    """Return whether a text is a matrix in brackets rather than rows."""
     begin = _BEFORE.match(text).end()  # type: ignore[union-attr]
     call = _CALL.match(text, begin)
     return text[call.end() if call else begin :][:100].lstrip().startswith("[")

@@ -105,7 +105,7 @@ class IntervalMatrix:
         ])  # fmt: skip
 
     def __contains__(self, A: fmpq_mat) -> bool:
-        """Whether A is one of the matrices, exactly."""
+        """Return whether A is one of the matrices, exactly."""
         entries = zip(A.entries(), self.lower.entries(), self.upper.entries(), strict=True)
         between = all(low <= x <= high for x, low, high in entries)
         return between and (not self.symmetric or A.transpose() == A)

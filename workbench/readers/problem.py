@@ -38,7 +38,7 @@ def name_of(path: str | Path) -> str:
 
 
 def _is_text(path: str | Path) -> bool:
-    """Whether the argument is the matrix itself, in brackets, instead of a file."""
+    """Return whether the argument is the matrix itself, in brackets, instead of a file."""
     return isinstance(path, str) and bool(_WRITTEN_OUT.match(path)) and not _exists(path)
 
 

@@ -110,7 +110,7 @@ def _bounds(words: Words, n: int) -> tuple[Array, Array] | None:
 
 
 def is_lcp(text: str) -> bool:
-    """Whether the text begins like an LCP: n, kind of storage, n and n again, one per line."""
+    """Return whether the text begins like an LCP: n, kind of storage, n and n again, one per line."""
     lines = list(itertools.islice((line.split() for line in text.splitlines() if line.strip()), 4))
     if [len(words) for words in lines] != [1, 1, 1, 1]:
         return False

@@ -155,7 +155,7 @@ def _lines(text: str, first_line: int) -> Iterator[tuple[int, str, str | None, l
 
 
 def _are_names(entries: list[str]) -> bool:
-    """Whether a line names columns; above a column of names, and after a last separator, a name may be empty."""
+    """Return whether a line names columns; above a column of names, and after a last separator, a name may be empty."""
     return any(entries) and all(map(_is_name, entries[not entries[0] : len(entries) - (not entries[-1])]))
 
 
@@ -164,7 +164,7 @@ def _is_name(entry: str) -> bool:
 
 
 def _two_ways(line: str, separator: str | None, entries: list[str]) -> str:
-    """Why a line is ambiguous, and how to write either meaning; "" if it is not."""
+    """Return why a line is ambiguous and how to write either meaning; "" if it is not."""
     odd = next((j for j, entry in enumerate(entries) if separator and len(entry.split()) > 1), None)
     odd = next((j for j, entry in enumerate(entries) if "," in entry), odd)
     where = "" if odd is None else f", column {odd + 1}"

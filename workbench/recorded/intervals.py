@@ -30,7 +30,7 @@ class ConfidenceInterval:
 
 
 class Bootstrap:
-    """The same resamples of `count` tosses for everything that is compared on them."""
+    """Return the resamples of `count` tosses, shared by all comparisons on them."""
 
     def __init__(self, count: int, seed: int = SEED) -> None:
         drawn = np.random.default_rng(seed).integers(0, count, size=(DRAWS, count))

@@ -114,7 +114,7 @@ class Thrower:
     normal: str = "moreau"
 
     def refusal(self, subject: Subject) -> str:
-        """Why a subject cannot be thrown, found by its first step; empty if it can."""
+        """Return why a subject cannot be thrown, from its first step; empty if it can."""
         solver = self.solver(subject)
         case = tossed(self.body)
         try:

@@ -55,7 +55,8 @@ def sliding_motion(system_at: SystemAt, q: Array, v: Array, t: float) -> tuple[A
 
 
 def steps_sliding(run: Any, closed: list[int]) -> int:
-    """How many steps of a run (`simulation.Run`, plane) all contacts slid one way and those listed were closed."""
+    """Return the number of steps of a plane run (`simulation.Run`) in which all contacts slide one way, with those
+    listed closed."""
     slip = run.u_t[:, :, 0] * np.sign(run.u_t[:1, :, 0]) > 0
     holds = slip.all(axis=1) & (run.p_n[:, closed] > 0).all(axis=1)
     return int(run.steps if holds.all() else np.argmin(holds))

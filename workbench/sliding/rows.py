@@ -32,7 +32,7 @@ class Inverted(NamedTuple):
 
 
 def is_zero(x: Any) -> bool:
-    """Whether a number is zero by structure."""
+    """Return whether a number is zero by structure."""
     return isinstance(x, int) and x == 0
 
 

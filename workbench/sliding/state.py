@@ -22,13 +22,13 @@ from workbench.support.errors import DataError
 CLOSED = 1e-9
 """Gap [m] and separating speed [m/s] up to which a contact counts as closed."""
 UNIT = 1e-6
-"""What the length of a quaternion may be off by."""
+"""Tolerance on the length of a quaternion."""
 UNCERTAINTY = 1e-9
 """Relative uncertainty of a system that was made this way, from the differences."""
 
 
 class State(NamedTuple):
-    """Where sliding is looked at; what is None is as at the start of the case.
+    """State at which sliding is examined; None stands for the value at the start of the case.
 
     Coordinates q and velocities v; `closed`, the contacts that count as closed, where these do not follow from gap and
     rate; `slip` (one for all, or one for each closed contact), angles [deg] from the first tangent axis of the contact
@@ -62,7 +62,7 @@ def sliding_system(case: Case, state: State = START) -> SlidingSystem:
 
 
 def gives_its_own(case: Case, state: State = START) -> bool:
-    """Whether the case states the sliding contacts of this state itself."""
+    """Return whether the case states the sliding contacts of this state itself."""
     return hasattr(case, "sliding_system") and state.closed is None and state.slip is None
 
 

@@ -87,7 +87,7 @@ def _times(J: Array, x: Array) -> Array:
 
 
 class SlidingData:
-    """What follows from the data of `SlidingSystem` by formulas alone: of one system or, over leading axes, of many."""
+    """Quantities computed from the data of `SlidingSystem`, for one system or, over leading axes, for many."""
 
     M: Array
     f: Array
@@ -238,7 +238,7 @@ class SlidingSystem(SlidingData):
         return self.m_b, self.m_u
 
     def with_friction(self, scale: float) -> "SlidingSystem":
-        """The same system with all friction coefficients times `scale`."""
+        """Return the system with all friction coefficients multiplied by `scale`."""
         return replace(self, mu_b=scale * self.mu_b, mu_u=scale * self.mu_u)
 
     @cached_property
@@ -279,7 +279,7 @@ class SlidingSystem(SlidingData):
 
     @property
     def Theta(self) -> Array:
-        """What friction adds: M_mu - M_0."""
+        """Contribution of friction, M_mu - M_0."""
         return self.M_mu - self.M_0
 
     def multipliers(self, z: Array) -> Multipliers:

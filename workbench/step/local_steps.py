@@ -86,7 +86,7 @@ class LocalStepsOfParts(LocalSteps, RunOfParts):
 
 
 class Past(NamedTuple):
-    """What each step of the run began with, one row per step.
+    """Initial data of each step of the run, one row per step.
 
     Row k: the state (q, v) before step k of the run, the solution of the step before it, the guess for z, and the
     scheme's own memory (`RunBuffer`), `since` as (K, 3 r)."""

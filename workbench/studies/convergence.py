@@ -52,7 +52,7 @@ class Order:
 
     @property
     def falls(self) -> str:
-        """Whether the error falls with the step: "limit", "vanishes", "hardly", "not", "unknown" or "zero"."""
+        """True if the error falls with the step: "limit", "vanishes", "hardly", "not", "unknown" or "zero"."""
         if self.last == 0:
             return "zero"
         if np.isnan(self.p):

@@ -444,7 +444,7 @@ def _other_problem_of(path: Path) -> FileProblem | None:
 
 
 def _is_matrix(path: Path) -> bool:
-    """Whether the file can be read as a square matrix."""
+    """Return whether the file can be read as a square matrix."""
     try:
         rows, columns = read_problem(path)[0].values.shape
     except DataError:

@@ -243,7 +243,7 @@ def _scene(
 
 
 def is_local(f: Formulation) -> bool:
-    """Whether scenes, whose contacts come and go, can be posed contact by contact under a formulation."""
+    """Return whether scenes, whose contacts come and go, can be posed contact by contact under a formulation."""
     from workbench.assemble.local import local_block
 
     try:
@@ -267,7 +267,7 @@ def must_differ(formulations: Sequence[Formulation]) -> None:
 
 
 def is_file(what: Any) -> bool:
-    """Whether a path or name is a problem file rather than a case: by its folder, its extension, or its existence."""
+    """Return whether a path or name is a problem file, not a case: by its folder, its extension, or its existence."""
     if isinstance(what, Path):
         return True
     if not isinstance(what, str):

@@ -39,7 +39,7 @@ LEAST = 0.1
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Regimes(Result):
-    """What is known of the closed contacts of a case: `state` of those that slide (None where one of them is at rest),
+    """Findings on the closed contacts of a case: `state` of those that slide (None where one of them is at rest),
     `contacts`, what they may do besides, `where` that is, and `map`, or `proved`, where two parameters vary."""
 
     case: Case = field(repr=False)

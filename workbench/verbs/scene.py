@@ -63,12 +63,12 @@ def must_be_known(what: Any) -> None:
 
 
 def is_model(what: Any) -> bool:
-    """Whether it is the path of a model's file, by its extension."""
+    """Return whether it is the path of a model's file, by its extension."""
     return isinstance(what, str | Path) and Path(what).suffix.lower() in MODELS
 
 
 def is_scene(what: Any) -> bool:
-    """Whether it is a scene, the name of one, or the path of a model's file."""
+    """Return whether it is a scene, the name of one, or the path of a model's file."""
     own = isinstance(what, Scene | SceneCase) or (isinstance(what, type) and issubclass(what, SceneCase))
     return own or is_model(what) or (isinstance(what, str) and what in SCENES)
 

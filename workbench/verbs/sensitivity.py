@@ -66,7 +66,7 @@ class Sensitivities(Result):
         return render(self.title, words, frames, facts or self.facts, figures(self.samples))
 
     def write(self, folder: Path) -> None:
-        """As every result, and samples.csv."""
+        """Save like every result, with samples.csv."""
         super().write(folder)
         self.samples.to_csv(folder / "samples.csv", index=False)
 

@@ -64,7 +64,7 @@ class Studied(Result):
 
     @property
     def whole(self) -> bool:
-        """Whether all rows are complete, including those of other shards."""
+        """True if all rows are complete, including those of other shards."""
         return all(key in self.kept.records for point in self.study.points for key in point.keys)
 
     @property

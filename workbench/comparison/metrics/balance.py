@@ -1,4 +1,4 @@
-"""What no formulation may break: the balance of momentum, passivity, bilateral constraints."""
+"""Metrics of laws that every formulation must obey: balance of momentum, passivity, bilateral constraints."""
 
 from collections.abc import Sequence
 
@@ -72,7 +72,7 @@ def bilateral_error(m: MeasuredRun) -> float:
 
 
 def given(run: Run, name: str, k: NDArray[np.int64]) -> Array:
-    """(k, .) what the case's mechanics give under this name at the states before these steps."""
+    """Return an array (k, ...) of the case's mechanics, by name, at the states before these steps."""
     case, found = run.case, list[Array]()
     core, data = Core(case.size, run.h, 0.0, case.v_th), case.data()
     for q, v in zip(run.states_q[k], run.states_v[k], strict=True):

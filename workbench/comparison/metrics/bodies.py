@@ -1,4 +1,4 @@
-"""What is measured of the bodies of a scene, of the one that has most; energy; single steps."""
+"""Metrics of scenes: the largest value over the bodies, energy, and errors of single steps."""
 
 import numpy as np
 

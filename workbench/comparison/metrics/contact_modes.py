@@ -1,4 +1,4 @@
-"""What contacts do otherwise than in the reference: for how long, and which of its events a run misses or has besides.
+"""Metrics of contact modes: time in a mode other than the reference's, missed events and spurious events.
 
 Modes are read from run and reference alike, from the motion: at contacts whose impulses the motion leaves open too.
 """

@@ -1,4 +1,4 @@
-"""How far the motion determines the impulses of the contacts."""
+"""Metrics of how far the motion determines the contact impulses."""
 
 from workbench.comparison.measured import Measured
 from workbench.comparison.metric import metric

@@ -1,4 +1,4 @@
-"""Whether the answer depends on how the scene is turned, which no law of friction may do."""
+"""Dependence of the solution on the yaw of the scene, which isotropic friction excludes."""
 
 from dataclasses import replace
 from typing import Any
@@ -16,7 +16,7 @@ from workbench.step.run_of_parts import RunOfParts
 from workbench.support.arrays import Array, evenly
 
 ANGLES = np.radians(np.arange(8) * 11.25)
-"""Yaws of the scene: those of polygons of four or eight directions repeat after a right angle."""
+"""Yaws of the scene; polygons of four or eight directions repeat after a right angle."""
 STATES = 3
 """Sampled steps of a window."""
 

@@ -1,4 +1,4 @@
-"""What a formulation gets wrong in one step, from states of exact Coulomb friction: no drift, no chaos, no feedback."""
+"""Error of a formulation in one step from states of exact Coulomb friction, without drift, chaos or feedback."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What the contacts of a problem do: open, slide or stick, and where the exact solution does something else."""
+"""Modes of the contacts of a problem (open, sliding, sticking), and differences from the exact solution."""
 
 from workbench.comparison.measured_problem import MeasuredProblem
 from workbench.comparison.metric import metric

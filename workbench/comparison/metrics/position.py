@@ -1,4 +1,4 @@
-"""How far bodies are from where they are in the reference."""
+"""Distance of bodies from their positions in the reference."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What impacts give back: a rebound that is missing, or one that should not be there."""
+"""Error of the rebound after impacts: missing or spurious."""
 
 import numpy as np
 

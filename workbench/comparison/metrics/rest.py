@@ -1,4 +1,4 @@
-"""When and where motion ends."""
+"""Time and place at which motion ends."""
 
 import numpy as np
 
@@ -13,14 +13,14 @@ SLOW = 0.01
 
 
 def _until(fast: Array) -> int | None:
-    """How many of the steps there are up to the last fast one; None where that is the last of all."""
+    """Return the number of steps up to the last fast one; None if that is the last step."""
     if fast[-1]:
         return None
     return int(len(fast) - np.argmax(fast[::-1])) if fast.any() else 0
 
 
 def _rests_from(m: MeasuredRun, run: Run) -> int | None:
-    """From which step of the window on all rests for good: the centre of mass and all that touches; None for never."""
+    """Return the step of the window from which the centre of mass and all contacts stay at rest, or None."""
     first, last = m.starts(run)[0], m.ends(run)[-1]
     drift = np.linalg.norm(np.diff(run.case.centre(run.states_q[first : last + 1]), axis=0), axis=-1) / run.h
     touches = closed(run)[first:last]

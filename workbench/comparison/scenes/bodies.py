@@ -1,4 +1,4 @@
-"""What is measured of every body of a scene; a row of `runs` has the worst body's."""
+"""Measures of every body of a scene; a row of `runs` has the largest value over the bodies."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -147,7 +147,7 @@ BODIES = (
 
 
 def rows_by_body(m: MeasuredScene) -> dict[str, Array]:
-    """What `BODIES` has of every body (B,) of a run, but for its growth, which belongs to the reference."""
+    """Return the columns `BODIES` of every body (B,) of a run, except growth, which belongs to the reference."""
     return {x.column.name: x.function(m, m.run, m.reference) for x in ERRORS} | {
         x.column.name: x.function(m) for x in SYMPTOMS
     }

@@ -51,7 +51,7 @@ from workbench.support.progress import ProgressCallback
 FINER = 6
 """Times that the reference's step is smaller at least: the error of its own step is then a fifth of theirs."""
 NUMBERS, MEMORY = 30, 4e9
-"""What is kept of a body and two contacts in a step, and bytes that all runs may take."""
+"""Numbers kept for a body with two contacts in a step, and limit of all runs [bytes]."""
 
 
 def compare(
@@ -162,7 +162,7 @@ class _Judged:
     rigid: dict[tuple[Any, float], float] = field(default_factory=dict)
 
     def rows(self, job: Job) -> list[dict[str, Any]]:
-        """The row of `runs`; those of `bodies` come with it."""
+        """Return the row of `runs`, and append the rows of `bodies`."""
         found, until = self.made[job], self.end.until
         base = window(self.scene, job, "compared", (0.0, max(self.duration, until)), until) | {"first_pair": ""}
         if isinstance(found, Failed):
@@ -194,7 +194,7 @@ class _Judged:
         )  # fmt: skip
 
     def _single(self, job: Job, m: MeasuredScene) -> float:
-        """How far single steps are from Coulomb's law; raises WorkbenchError where one has no verified answer."""
+        """Return the error of single steps; raises WorkbenchError if Coulomb's law has no verified solution in one."""
         f, h, solver = job.subject, job.h, self.fine.solver
         assert solver
         if isinstance(f, Formulation) and not f.soft:

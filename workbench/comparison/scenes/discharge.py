@@ -127,7 +127,7 @@ class Discharge:
 
     @property
     def truths(self) -> pd.DataFrame:
-        """What theory says of every run."""
+        """Return the truths of every run."""
         return pd.concat([x.truths for x in self.flows], ignore_index=True)
 
 

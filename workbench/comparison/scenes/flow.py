@@ -1,4 +1,4 @@
-"""What formulations do to a flow of grains: runs of each, of every friction coefficient and step, and their measures.
+"""Formulations compared on granular flow: runs over friction coefficients and steps, and their measures.
 
 Grains that collide soon have nothing in common from run to run but their statistics, which is what is compared: every
 run is made from several starts, drawn with the `seed` of the case and those after it.
@@ -92,7 +92,7 @@ class Flow:
 
     @property
     def differences(self) -> pd.DataFrame:
-        """What each formulation changes beside Coulomb's law; see `flow_differences`."""
+        """Difference of each formulation from Coulomb's law; see `flow_differences`."""
         return differences(self.rows[self.rows["finished"]], self.measures)
 
 
@@ -148,7 +148,7 @@ def columns(case: SceneCase) -> dict[str, dict[str, str]]:
 
 
 class Made(NamedTuple):
-    """What a run leaves: its measures, the forces of contacts that press, truths, and where its grains were."""
+    """Result of a run: its measures, the forces of loaded contacts, truths, and the positions of its grains."""
 
     row: dict[str, Any]
     forces: Array = np.zeros(0)

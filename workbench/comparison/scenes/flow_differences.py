@@ -1,4 +1,4 @@
-"""What formulations change in a flow of grains beside Coulomb's law, from several runs of each, and how sure that is.
+"""Differences of formulations from Coulomb's law in granular flow, from several runs each, with their uncertainty.
 
 Runs that begin alike (one seed) make a pair, whose difference is taken beside the mean of Coulomb's runs. Pairs
 scatter, since grains that collide forget where they began: the mean of n pairs is known to +- t s / n^1/2, with s the

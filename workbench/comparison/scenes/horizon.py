@@ -12,7 +12,7 @@ from workbench.support.arrays import Array
 from workbench.support.errors import WorkbenchError
 
 PERTURBATION = 1e-7
-"""How far the start is displaced to see what becomes of it [m]."""
+"""Displacement of the start [m], whose growth is observed."""
 SHARE = 1.0 / 3.0
 """Share of the differences shown up to which the reference's own uncertainty is accepted."""
 LEAST = 1e-6
@@ -34,7 +34,7 @@ class Horizon:
 
 
 def horizon(reference: Track, coarse: Track, displaced: Track, rows: Sequence[Track], bodies: Sequence[str]) -> Horizon:
-    """Where the comparison of `rows` with a reference stops.
+    """Return the `Horizon` up to which `rows` are compared with a reference.
 
     `coarse` is the reference at twice its step, `displaced` the same from a start that is displaced by `PERTURBATION`.
     It stops where the reference does; where the difference of reference and `coarse` exceeds `SHARE` of the median of
@@ -77,7 +77,7 @@ def _shown(x: Track, reference: Track, t: Array) -> Array:
 
 
 def _ended(x: Track, last: float, largest: float) -> str:
-    """Why the comparison ends with a run of the reference that is not complete."""
+    """Return the reason why an incomplete run of the reference ends the comparison."""
     if x.finished or last < x.t[-1] - largest:
         return ""
     return f"exact Coulomb friction at {1e3 * x.h:g} ms has no verified step {x.reason}"

@@ -1,4 +1,4 @@
-"""What a metric of scenes sees: runs beside the reference, body by body, and how far two of them are apart."""
+"""Input of metrics of scenes: runs and the reference, body by body, and the distance of two of them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

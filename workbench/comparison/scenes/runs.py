@@ -16,7 +16,7 @@ from workbench.step.simulation import whole_steps
 FEW = 2000
 """Steps of all runs up to which they stay in one process: others take a second to start."""
 MakeStepper = Callable[[Any, Formulation, float, Solver], SteppingScheme]
-"""What steps a scene under a formulation at a step [s] by a solver; raises WorkbenchError where it cannot."""
+"""Return the stepper of a scene under a formulation at a step [s] with a solver; may raise WorkbenchError."""
 
 
 class SceneEngine(Protocol):

@@ -1,4 +1,4 @@
-"""The same trial with a step and with half of it: the difference is due to the engine's step, not its law."""
+"""One trial with a step and with half of it: the difference is due to the engine's step, not its law."""
 
 from collections.abc import Mapping
 from dataclasses import replace

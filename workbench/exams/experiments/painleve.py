@@ -13,7 +13,7 @@ HALF, TIP, SPEED, END = 0.5, 0.002, 3.0, 0.03
 LEAN = float(np.arctan(2.0))
 """The angle between rod and ground at which the critical friction coefficient is smallest, 4/3."""
 X, Z = HALF * float(np.cos(LEAN)), HALF * float(np.sin(LEAN)) + TIP
-"""From the contact to the centre of mass, horizontal and vertical [m]."""
+"""Vector from the contact to the centre of mass, horizontal and vertical [m]."""
 INERTIA = HALF**2 / 3
 """Moment of inertia of a thin rod of 1 kg [kg m2]."""
 SLIDES, CATCHES = "mu = 1", "mu = 2"

@@ -1,4 +1,4 @@
-"""The same throw in several directions: friction of Coulomb's disc does not depend on them."""
+"""One throw in several directions, on which friction of Coulomb's disc does not depend."""
 
 from collections.abc import Mapping
 
