@@ -1,4 +1,4 @@
-"""What figures share, as Altair charts: one declaration serves the page and the PDF, SVG or PNG for a paper."""
+"""Shared parts of figures, as Altair charts: one declaration serves the page and the PDF, SVG or PNG for a paper."""
 
 import json
 from collections.abc import Collection, Sequence

@@ -27,7 +27,7 @@ from workbench.support.arrays import Array
 POINTS, ROWS = 400, 4800
 """Points drawn per curve at most, and rows of a figure; the frames keep every step."""
 ROUND_OFF = 1e-8
-"""Where no share of a budget is above this, the field is left out."""
+"""Smallest share of an error budget for which a field is shown."""
 SHARE_OF_SOLVER = 0.01
 """Share of an error from which on a further solver's part in it is worth a row of the budget."""
 SHOWN_AS = {"discretisation": "step size"}
@@ -215,7 +215,7 @@ def loaded(curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def undetermined(curves: pd.DataFrame) -> str:
-    """How much of what is drawn the motion leaves open, as a sentence; nothing where it is none."""
+    """Return a sentence on the share of the drawn impulses that the motion does not determine; "" if there is none."""
     if "determined" not in curves:
         return ""
     share = 1.0 - curves["determined"][curves["mode"] != "open"].astype(float).mean()

@@ -151,7 +151,7 @@ def _percent(share: float) -> str:
 def _caption(
     cones: ComplementaryCones, on_rays: Mapping[Direction, int | str | None], q: Direction | None, is_r0: bool
 ) -> Iterator[str]:
-    """What is drawn, and what the picture cannot show, in sentences."""
+    """Return sentences on what is drawn and what the picture cannot show."""
     n = len(cones.generators) // 2
     if n == 2:
         yield "The plane of q, divided by the columns of I and of −M (counted from zero)."

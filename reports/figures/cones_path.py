@@ -84,7 +84,7 @@ def _along(trace: Trace) -> list[tuple[int, fmpq]]:
 
 
 def _about(trace: Trace, step: PivotStep) -> str:
-    """What one step says where the pointer rests on it."""
+    """Return the tooltip of one step."""
     name, system = trace.system.name, trace.system
     moved = (
         f"{' '.join(map(name, step.entering))} for {' '.join(map(name, step.leaving))}" if step.entering else "start"

@@ -67,7 +67,7 @@ def _side(ray: Direction) -> int:
 
 
 def places(ray: Direction) -> list[Point]:
-    """Where a direction lies; on both discs if it is on the rim."""
+    """Return the position of a direction; on both discs if it is on the rim."""
     sides = (0, 1) if sum(ray) == 0 else (_side(ray),)
     return [(float(x), float(y)) for side in sides for x, y in _projected(np.array([unit(ray)]), side)]
 
@@ -138,7 +138,7 @@ def _number(region: Region, loops: list[Array], taken: list[Point]) -> str:
 
 
 def _within(points: Array, loops: list[Array]) -> NDArray[np.bool_]:
-    """Which points (k, 2) lie inside, by the parity of crossings to the right."""
+    """Return which points (k, 2) lie inside, by the parity of crossings to the right."""
     inside = np.zeros(len(points), dtype=bool)
     x, y = points.T
     for loop in loops:

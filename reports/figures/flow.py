@@ -19,7 +19,7 @@ ASSOCIATED = "ccp"
 
 
 def figures(f: Flow) -> list[Figure]:
-    """What formulations change, the measures over the step, the artefact beside the roughness, the forces."""
+    """Figures of granular flow: differences, measures over the step, gap relative to roughness, forces."""
     rows = f.rows[f.rows["finished"]]
     if rows.empty:
         return []

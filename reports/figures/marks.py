@@ -43,5 +43,5 @@ def dot(at: Point, colour: str, radius: float = 3.5, about: str = "") -> str:
 
 
 def tooltip(about: str) -> str:
-    """What a browser tells where the pointer rests."""
+    """Return a tooltip element."""
     return f"<title>{escape(about)}</title>" if about else ""

@@ -1,4 +1,4 @@
-"""The motion of a case in still pictures, and what these share with the moving one: who is seen, and from where."""
+"""The motion of a case in still pictures, and the tracks and view that these share with the moving one."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ LIGHT = np.array([-0.5, 0.9, 1.0]) / np.linalg.norm([-0.5, 0.9, 1.0])
 
 @dataclass(frozen=True)
 class View:
-    """What the pictures of a motion share: angles of the eye [rad], sizes, scales of arrows."""
+    """Shared settings of a motion's pictures: angles of the eye [rad], sizes, scales of arrows."""
 
     azimuth: float
     elevation: float
@@ -83,7 +83,7 @@ def colours_of(tracks: Sequence[MotionTrack]) -> list[str]:
 
 
 def farthest(c: Comparison, tracks: Sequence[MotionTrack]) -> int:
-    """Which track is on average farthest from the reference, the first of `tracks`.
+    """Return the track that is on average farthest from the reference, the first of `tracks`.
 
     Those without friction, and with axes that turn where there are fixed ones too, come last.
     """
@@ -100,7 +100,7 @@ def _apart(a: MotionTrack, b: MotionTrack) -> float:
 
 
 def view_of(motion: Motion) -> View:
-    """From where and how large a motion is seen, by its reference and its bodies."""
+    """Return view and scale of a motion, from its reference and its bodies."""
     first = motion.tracks[0]
     reach = float(motion.sizes.max())
     plane = first.axes.shape[2] == 2

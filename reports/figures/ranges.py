@@ -1,4 +1,4 @@
-"""What of some curves an axis shows, what lies beyond it, and which curves coincide in it."""
+"""Range of an axis for some curves, values beyond it, and curves that coincide in it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ def _cut_off(data: pd.DataFrame, column: str, values: pd.Series, low: float, hig
 
 
 def _coincident(data: pd.DataFrame, scaled: pd.Series) -> str:
-    """Which curves lie on one another throughout."""
+    """Return the groups of curves that coincide throughout."""
     keys = [name for name in ("step", "contact", "t") if name in data]
     table = data.assign(scaled=scaled).pivot_table(index=keys, columns="label", values="scaled", sort=False)
     # A curve without any value has no column.

@@ -16,7 +16,7 @@ from workbench.comparison.result import Comparison
 from workbench.support.arrays import Array
 
 WIDTH, ROW = 360, 20
-"""Of the plot, and the height that a name beside it needs [px]."""
+"""Size of the plot, and height of a name beside it [px]."""
 LOWEST = 250
 """Height of the plot at least [px]."""
 DECADE = 10.0

@@ -26,7 +26,7 @@ def signed(number: int) -> str:
 
 
 def about(region: Region) -> str:
-    """What is known of the solutions for the q of a region."""
+    """Return the findings on the solutions for q in a region."""
     if not region.cones:
         return "no solution"
     each = "; ".join(f"z > 0 on {set_of(cone.index_set)}, index {signed(cone.index)}" for cone in region.cones)

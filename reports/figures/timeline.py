@@ -1,4 +1,4 @@
-"""The figure of contacts over time: of each contact the reference's bars, and those of a formulation below."""
+"""Figure of contacts over time: for each contact the reference's bars, and below them a formulation's."""
 
 from typing import Any
 

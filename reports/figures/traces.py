@@ -1,4 +1,4 @@
-"""Which picture belongs to a traced method: its way through the complementary cones, or its sweeps."""
+"""Picture of a traced method: its path through the complementary cones, or its sweeps."""
 
 from workbench.builtin.reports.figures import cones_path, sweeps_plane
 from workbench.builtin.reports.figures.cones import Picture, require_drawable
@@ -12,7 +12,7 @@ def is_drawable(trace: Trace) -> bool:
 
 
 def title(trace: Trace) -> str:
-    """What the picture shows."""
+    """Return the caption of the picture."""
     return sweeps_plane.TITLE if trace.sweeps else cones_path.TITLE
 
 

@@ -10,7 +10,7 @@ from workbench.comparison.result import Comparison
 
 
 def cards(c: Comparison) -> list[dict[str, Any]]:
-    """What `cards.html.j2` shows; formulations that differ in what is no relation, such as their axes, share a card."""
+    """Return the data of `cards.html.j2`; formulations that differ only in options such as axes share a card."""
     groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for card in c.mathematics:
         groups.setdefault((card["name"], *card["relations"], card["blocks"], str(card["failure"])), []).append(card)

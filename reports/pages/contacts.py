@@ -14,7 +14,7 @@ MOST_EVENTS = 60
 
 
 def contacts(c: Comparison) -> dict[str, Any]:
-    """What contacts do in the reference, and what formulations do otherwise; empty where nothing touches."""
+    """Return contact modes of the reference and differences of formulations; empty without contacts."""
     if c.timeline.empty:
         return {}
     none: dict[str, Any] = {"rows": (), "lives": (), "events": (), "apart": ()}

@@ -135,7 +135,7 @@ def _apart(m: Any, t: float) -> float:
 
 
 def _numbers(exam: Exam, shown: Shown) -> list[tuple[str, str, bool]]:
-    """What every subject measured in a trial, in words."""
+    """Return the measurements of every subject in a trial, in words."""
     rows = exam.rows
     rows = rows[(rows["experiment"] == shown.experiment.name) & rows["trial"].str.startswith(shown.trial)]
     rows = rows[rows["step"] == shown.step]

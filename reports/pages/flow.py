@@ -28,13 +28,13 @@ def render(title: str, words: Sequence[str], flow: Flow, provenance: dict[str, A
 
 
 def lead(case: SceneCase) -> str:
-    """What the scene is, with its number of grains."""
+    """Return the scene's description with its number of grains."""
     text = case.description.replace("N ", f"{case.N:g} ") if isinstance(case, GrainCase) else case.description
     return text[0].upper() + text[1:]
 
 
 def checks(truths: pd.DataFrame) -> list[dict[str, Any]]:
-    """What theory says, one row for all runs."""
+    """Return the checks against theory, one row for all runs."""
     found = []
     for name, of_runs in truths.groupby("name", sort=False) if len(truths) else ():
         unit = of_runs["unit"].iloc[0]

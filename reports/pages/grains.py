@@ -23,7 +23,7 @@ NOTHING = np.zeros((1, 0))
 
 
 def grains_view(moving: Sequence[Moving]) -> dict[str, Any]:
-    """What `grains.html.j2` needs as `motion`, and the viewer's script as `viewer`; both empty without a motion."""
+    """Return what `grains.html.j2` needs: the data `motion`, and the viewer's script `viewer`; empty without motion."""
     if not moving or len(moving[0].t) < 2:
         return {"motion": {}, "viewer": ""}
     colours = palette([x.formulation for x in moving])

@@ -11,7 +11,7 @@ from workbench.builtin.reports.pages.page import environment
 from workbench.support.errors import WorkbenchError
 
 GENERATOR = "contact-workbench: "
-"""What a page of the workbench says in its head, before its kind."""
+"""Beginning of the head entry that marks a page of the workbench, before its kind."""
 NAME = "index.html"
 HEAD = 65_536
 """Bytes of a page that are read; the head is within them."""
@@ -62,7 +62,7 @@ def render(name: str, found: list[Entry], provenance: dict[str, Any]) -> str:
 
 
 def head_of(path: Path) -> "Head":
-    """What the head of a page says; nothing where it is no file of text."""
+    """Return the head of a page; empty if it is not a text file."""
     head = Head()
     try:
         with path.open("rb") as file:
@@ -83,7 +83,7 @@ class Head(HTMLParser):
 
     @property
     def kind(self) -> str:
-        """What the page is about, such as "comparison"; empty for a page that is none of the workbench's."""
+        """Return the kind of a page, such as "comparison"; empty if it is not one of the workbench's."""
         generator = self.given.get("generator", "")
         return generator.removeprefix(GENERATOR) if generator.startswith(GENERATOR) else ""
 

@@ -37,7 +37,7 @@ STATE_OF = dict(zip(MODES, (OPEN, SLIDES, STICKS), strict=True))
 
 
 def loupe(c: Comparison) -> dict[str, Any] | None:
-    """What `loupe.html.j2` shows: the most telling moment, and the numbers of all for its script; None without any."""
+    """Return the data of `loupe.html.j2`: the most instructive moment and the numbers of all; None without any."""
     runs = _runs(c)
     # Comparisons that were saved by an older workbench do not tell modes.
     if len(runs) < 2 or not {"mode", "determined", "least_impulse"} <= set(c.trajectories):

@@ -30,12 +30,12 @@ HEAVIEST = 1_000_000
 SECONDS, BEGIN = 6.0, 0.4
 """About how long the motion plays, and the share of it that is shown at first where nothing parts."""
 FLOATS = ("position", "force")
-"""What is given in figures or reaches over decades; the rest is drawn only, and is rounded to 16 bits."""
+"""Arrays that are printed as numbers or span decades; all others are only drawn, and are rounded to 16 bits."""
 KEPT = (*FLOATS, "orientation", "point", "axes", "slip")
 
 
 def motion_view(c: Comparison) -> dict[str, Any]:
-    """What `motion.html.j2` needs as `motion`, and the viewer's script as `viewer`; both are empty without a motion."""
+    """Return what `motion.html.j2` needs: the data `motion`, and the viewer's script `viewer`; empty without motion."""
     tracks = drawn_tracks(c)
     if c.motion is None or len(c.motion.t) < 2:
         return {"motion": {}, "viewer": ""}

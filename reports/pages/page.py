@@ -1,4 +1,4 @@
-"""What all pages share: templates, mathematics, and figures that draw themselves in a browser without a network."""
+"""Shared parts of all pages: templates, mathematics, and figures that a browser draws without a network."""
 
 import base64
 import json
@@ -109,7 +109,7 @@ def prose(text: str) -> Markup:
 
 
 def scripts(figures: "Sequence[Figure]", *views: str) -> dict[str, Markup | str]:
-    """What `scripts.html.j2` needs, the drawing library and the charts of `#figure-NAME`, and `policy`.
+    """Return the data of `scripts.html.j2`: the drawing library and the charts of `#figure-NAME`, and `policy`.
 
     `views` are scripts of other parts of the page; they may use `clock`, the time that all parts show.
     """

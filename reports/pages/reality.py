@@ -34,7 +34,7 @@ def render(title: str, words: Sequence[str], result: Any, provenance: dict[str, 
 
 
 def _motion(result: Any) -> dict[str, Any]:
-    """What `motion.html.j2` needs to show a toss beside what is predicted of it; empty without a motion."""
+    """Return the data that `motion.html.j2` needs to show a toss with its predictions; empty without a motion."""
     found = result.motion
     if found is None:
         return {"name": "", "motion": {}, "viewer": "", "words": ""}

@@ -66,7 +66,7 @@ def _line(row: dict[Any, Any], errors: Sequence[Column]) -> dict[str, Any]:
 
 
 def _bounds(table: pd.DataFrame, errors: Sequence[Column]) -> dict[str, Any]:
-    """What the search for the cheapest below a bound needs: names, units, and for each variant its case, name,
+    """Return the data to find the cheapest variant below a bound: names, units, and for each variant its case, name,
     time [ms], whether it is verified throughout, and its largest errors."""
     rows = [
         [

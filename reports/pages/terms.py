@@ -31,7 +31,7 @@ def terms(text: str) -> Markup:
 
 
 def meanings(others: Mapping[str, tuple[str, str]]) -> Markup:
-    """What the buttons open: the glossary and `others`, title and meaning by name."""
+    """Return the texts opened by buttons: the glossary and `others`, title and meaning by name."""
     every = {word: (word, meaning) for word, meaning in GLOSSARY.items()} | dict(others)
     text = '<div popover class="meaning" id="{}"><b>{}</b>: {}.</div>'
     return Markup("\n").join(Markup(text).format(_place(name), *texts) for name, texts in every.items())

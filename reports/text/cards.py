@@ -1,4 +1,4 @@
-"""What the card of a formulation says of its cross-section of friction, and of the matrices of its first step."""
+"""Text of a formulation's card: the cross-section of friction, and the matrices of the first step."""
 
 from collections.abc import Sequence
 
@@ -10,11 +10,11 @@ Points = Sequence[Sequence[float]]
 AXES = {
     "sliding": "with the sliding velocity", "friction": "with the last friction impulse", "body": "with the body",
 }  # fmt: skip
-"""What the first tangent axis follows, as `section_axes` names it."""
+"""Orientation of the first tangent axis, by the names of `section_axes`."""
 
 
 def section_words(section: Points | None, sliding: Points | None) -> str:
-    """How much friction a cross-section admits beside the disc; of vertices at mu = 1."""
+    """Return the range of friction of a cross-section relative to the disc; vertices are at mu = 1."""
     if section is None:
         return "No cross-section: a normal impulse alone does not bound friction."
     if len(section) == 1:
@@ -31,7 +31,7 @@ def section_words(section: Points | None, sliding: Points | None) -> str:
 
 
 def axes_words(axes: Sequence[str] | None) -> str:
-    """How the tangent axes turn; empty where they do not."""
+    """Return how the tangent axes turn; empty if they do not."""
     stick, slide = axes or ("fixed", "fixed")
     if stick == slide:
         return f"axes turn {AXES[stick]}" if stick in AXES else ""

@@ -114,7 +114,7 @@ def who(row: Mapping[Any, Any]) -> str:
 
 
 def why_not(row: Mapping[Any, Any]) -> str:
-    """Why the row is not verified, if it is not."""
+    """Return why a row is not verified, if it is not."""
     if row["verified"]:
         return ""
     return row["reason"] or f"residual {row['residual']:.1e} above {row['tolerance']:.0e}"
@@ -141,7 +141,7 @@ def changed(c: Comparison) -> float:
 
 
 def known_in_words(c: Comparison) -> list[str]:
-    """What is known of the exact solution, in sentences."""
+    """Return sentences on the exact solution."""
     k, contacts = c.known, c.facts["contacts"]
     modes = ", ".join(f"{k[mode]} {mode}" for mode in MODES)
     sentences = []
@@ -168,7 +168,7 @@ def known_in_words(c: Comparison) -> list[str]:
 
 
 def _nearest_in_words(n: Mapping[str, Any]) -> str:
-    """What became of a W that bodies cannot have."""
+    """Return a sentence on how a W that no bodies can have was changed."""
     moves = "is not solved exactly" if n["moved"] is None else f"moves the exact velocity by {n['moved']:.1e} |q|"
     given = f"The file's W is not symmetric positive semidefinite ({n['what']}), unlike that of rigid bodies."
     if n["taken"]:

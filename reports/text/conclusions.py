@@ -1,4 +1,4 @@
-"""What a comparison says, in sentences made from its numbers: what is verified, who is close, and why not.
+"""Conclusions of a comparison in sentences: verified rows, smallest errors, and reasons.
 
 Two errors whose difference is below the reference's own uncertainty are not ranked.
 """
@@ -37,7 +37,7 @@ def summary(c: Comparison) -> list[str]:
 
 
 def verified_in_words(rows: pd.DataFrame, case: bool) -> str:
-    """How many rows of a window are verified; runs apart from cross-checks of sampled steps."""
+    """Return the number of verified rows of a window; runs and cross-checks of sampled steps are counted separately."""
     if not case:
         return f"{rows['verified'].sum()} of {len(rows)} answers are verified"
     sampled = rows["sampled"].astype(bool)
@@ -47,7 +47,7 @@ def verified_in_words(rows: pd.DataFrame, case: bool) -> str:
 
 
 def _early(c: Comparison) -> list[str]:
-    """Who stops after the window and before the end."""
+    """Return the runs that stop after the window and before the end."""
     end = float(list(c.windows.values())[-1]["window_end"].iloc[0]) if c.case is not None else 0.0
     early = [f"{x} at {t:.4g} s" for x, t in stops(c, c.settings.steps[0]).items()]
     if not early:
@@ -56,14 +56,14 @@ def _early(c: Comparison) -> list[str]:
 
 
 def uncertainty(c: Comparison) -> str:
-    """How the uncertainty of the reference of a case is measured."""
+    """Return how the uncertainty of a case's reference is measured."""
     if c.settings.reference == EVENTS:
         return "the change with coarser tolerances"
     return "twice the change at half its step"
 
 
 def _known(c: Comparison, rows: pd.DataFrame) -> list[str]:
-    """How well that is known with which rows are compared, and from which difference on they are told apart."""
+    """Return the uncertainty of the reference, and the difference from which on rows can be distinguished."""
     parts = []
     if rows.get("velocity_reference", pd.Series(dtype=float)).notna().any():
         known = f"{100 * rows['velocity_reference'].max():.3g} %"
@@ -78,7 +78,7 @@ def _known(c: Comparison, rows: pd.DataFrame) -> list[str]:
 
 
 def not_verified(rows: pd.DataFrame) -> list[str]:
-    """Who is not verified, by what became of it: no answer at all, one only to some steps, one that is inaccurate."""
+    """Return the unverified rows by outcome: no solution, a solution of some steps only, an inaccurate one."""
     found: dict[str, list[str]] = {}
     for r in rows[~rows["verified"]].to_dict("records"):
         inaccurate = r["claimed"] == "INACCURATE" and pd.notna(r["residual"])
@@ -95,7 +95,7 @@ def not_verified(rows: pd.DataFrame) -> list[str]:
 
 
 def about_step(c: Comparison, rows: pd.DataFrame, where: str) -> list[str]:
-    """What is to say of the rows of one step size."""
+    """Return the conclusions on the rows of one step size."""
     others = rows[rows["verified"] & (rows["formulation"] != "coulomb")]
     equal = others.drop_duplicates("label")
     columns = {x.name: x for m in c.metrics for x in m.columns}
@@ -132,7 +132,7 @@ def by_error(rows: pd.DataFrame, column: Column) -> pd.Series:
 
 
 def sentence(column: Column, what: str, order: list[list[str]], rows: pd.DataFrame) -> str:
-    """Which formulations have the smallest error, `what` in words, and which the largest."""
+    """Return the formulations with the smallest and the largest error, `what` in words."""
     errors = rows.set_index("label")[column.name]
     low, high = (listed(group) for group in (order[0], order[-1]))
     near, far = (span(errors[group], column) for group in (order[0], order[-1]))
@@ -163,7 +163,7 @@ def span(errors: pd.Series, column: Column) -> str:
 
 
 def turned_axes(rows: pd.DataFrame, columns: Mapping[str, Column]) -> str:
-    """What turning the axes with the sliding direction does to the formulations that have it."""
+    """Return the effect of axes that turn with the sliding direction."""
     # Of the motion, which may get worse where single steps from the exact states get better.
     name = "velocity_error" if "velocity_error" in columns and "velocity_error" in rows else ""
     if "axes" not in rows or not name:
@@ -188,7 +188,7 @@ def turned_axes(rows: pd.DataFrame, columns: Mapping[str, Column]) -> str:
 
 
 def within_reference(rows: pd.DataFrame) -> str:
-    """Which formulations are closer to the reference than this is known."""
+    """Return the formulations whose error is below the reference's uncertainty."""
     if not {"velocity_error", "velocity_reference"} <= set(rows):
         return ""
     close = rows[rows["velocity_error"] <= rows["velocity_reference"]]
@@ -196,7 +196,7 @@ def within_reference(rows: pd.DataFrame) -> str:
 
 
 def mostly_step_size(rows: pd.DataFrame) -> str:
-    """Which formulations' error is mostly the step size's."""
+    """Return the formulations whose error is mostly due to the step size."""
     if not {"velocity_discretisation", "velocity_formulation"} <= set(rows):
         return ""
     step = rows["velocity_discretisation"]
@@ -224,7 +224,7 @@ def cancelled(rows: pd.DataFrame) -> str:
 
 
 WORDS = {"velocity_formulation": "the formulation", "velocity_compliance": "the run's tangential compliance"}
-"""What makes a part of the error of a velocity."""
+"""Sources of the parts of a velocity error."""
 
 
 def impacts(rows: pd.DataFrame) -> str:

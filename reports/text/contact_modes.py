@@ -1,4 +1,4 @@
-"""What contacts do over time, in sentences: in the reference, and otherwise under each formulation."""
+"""Contact modes over time in sentences: in the reference, and differences under each formulation."""
 
 from operator import itemgetter
 
@@ -25,7 +25,7 @@ OTHERWISE = {
     "apart": "is open for {} s instead of closed",
     "presses": "is closed for {} s instead of open",
 }
-"""What a contact does otherwise than in the reference, by the kind of it."""
+"""Words for a contact's difference from the reference, by its kind."""
 TELLING = {
     "slides": "Slipping where exact friction sticks: {}.",
     "sticks": "Sticking where exact friction slides: {}.",
@@ -40,8 +40,8 @@ MOST = 6
 
 
 def otherwise_words(c: Comparison) -> list[str]:
-    """What contacts do otherwise under each formulation than in the reference, where it lasts; the contact for which it
-    lasts longest."""
+    """Return lasting differences of contact modes from the reference under each formulation, each for the contact with
+    the longest one."""
     exact, runs = exact_and_runs(c)
     said: dict[str, list[str]] = {}
     for label, rows in runs.items():
@@ -71,7 +71,7 @@ def slip_words(c: Comparison) -> list[str]:
 
 
 def lives(c: Comparison) -> list[str]:
-    """What the contacts of a case do in the reference, from its start to the end; those that do the same together."""
+    """Return the modes of a case's contacts in the reference, from start to end; contacts with equal modes together."""
     exact, end = exact_and_runs(c)[0], until(c)
     said: dict[str, list[str]] = {}
     for contact, rows in by_contact(exact).items():
@@ -106,7 +106,7 @@ def _cell(x: float) -> str:
 
 
 def apart_cells(c: Comparison) -> list[tuple[str, str, str]]:
-    """Of each formulation at the first step size the events that it misses and that it has in excess, in words."""
+    """Return the missed and spurious events of each formulation at the first step size, in words."""
     if c.events.empty:
         return []
     rows = by_first_solver(c.events[(c.events["role"] != "reference") & (c.events["step"] == c.settings.steps[0])])

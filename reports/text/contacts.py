@@ -1,4 +1,4 @@
-"""What closed contacts may do beside sliding as they do, as data for programs, as text, and in words."""
+"""Other possible modes of closed contacts besides continued sliding, as data, as text, and in sentences."""
 
 import math
 from typing import Any
@@ -54,7 +54,7 @@ def _motion_words(m: Motions) -> str:
 
 
 def described(m: ContactMotion) -> str:
-    """What the contacts do, with the direction of slip in space."""
+    """Return the modes of the contacts, with the direction of slip in space."""
     angles = m.angle or (None,) * len(m.modes)
     return ", ".join(
         mode if angle is None else f"{mode} at {angle:.6g}°" for mode, angle in zip(m.modes, angles, strict=True)

@@ -1,4 +1,4 @@
-"""What errors over the step come to: sentences, and a table for a terminal."""
+"""Errors over the step size, in sentences and as a table for a terminal."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What a comparison recommends, in sentences: which formulation to take here, how sure that is, what the CCP costs."""
+"""Recommendation of a comparison in sentences: formulation to use, confidence, and price of the CCP."""
 
 import re
 from typing import NamedTuple
@@ -15,13 +15,13 @@ from workbench.comparison.families import POLYGON, family
 from workbench.comparison.result import GENERIC_SOLVER, Comparison
 
 MAIN = 0.25
-"""Share of the error that a displacement has at least which is its main reason."""
+"""Share of the error that a displacement must reach to be its main reason."""
 VISIBLE = 1e-4
-"""Lift [m] from which on the price of the CCP is one that is seen."""
+"""Smallest lift [m] that counts as visible in the price of the CCP."""
 
 
 def time(x: float) -> str:
-    """A time [s] in two digits, with the unit that it is read in."""
+    """Format a time [s] with two digits and a suitable unit."""
     if not np.isfinite(x):
         return "–"
     scale, unit = (1e6, "µs") if x < 1e-3 else (1e3, "ms") if x < 1.0 else (1.0, "s")
@@ -30,7 +30,7 @@ def time(x: float) -> str:
 
 
 def recommendation(c: Comparison, d: Decision) -> list[str]:
-    """Which formulation to take, as long as what, and what it costs; every number is in the table."""
+    """Recommend a formulation, with its condition and cost; every number is in the table."""
     if not d.entries:
         return ["No formulation has a verified answer here, so none is recommended."]
     if not d.tested:
@@ -70,7 +70,7 @@ def _exact(c: Comparison, d: Decision, taken: Entry) -> list[str]:
 
 
 def _near_miss(c: Comparison, d: Decision, taken: Entry) -> list[str]:
-    """Who is cheaper than whom to take, how far off, and as long as what; the most accurate of them."""
+    """Return the most accurate formulation that is cheaper than the recommended one, with its error and condition."""
     cheaper = (x for x in d.entries if not x.bare and x.stops is None and x.cheaper(taken) > 1.0)
     best = next(cheaper, None)
     if best is None:
@@ -81,7 +81,7 @@ def _near_miss(c: Comparison, d: Decision, taken: Entry) -> list[str]:
 
 
 def _alternatives(d: Decision, taken: Entry) -> list[str]:
-    """Who else shares the first place, as long as what: family, kind of problem and cost, the cheapest first."""
+    """Return the other formulations at the first place, cheapest first, with condition, family, class and cost."""
     others = [x for x in shown(d) if x in d.first and not x.exact]
     parts = [y for x in others for y in (x.by_condition[1:] if x is taken else x.by_condition)]
     groups: dict[str, list[Entry]] = {}
@@ -150,7 +150,7 @@ def _cost(c: Comparison, x: Entry) -> str:
 
 
 def defect(c: Comparison, d: Decision, entry: Entry) -> str:
-    """What an entry gets wrong, in a few words."""
+    """Return the main defect of an entry in a few words."""
     if entry.bare:
         return "no friction"
     if entry.place == 1 and d.as_exact:
@@ -166,7 +166,7 @@ def defect(c: Comparison, d: Decision, entry: Entry) -> str:
 
 
 class Row(NamedTuple):
-    """A line of the table of places, as it is read; `state` is yes, differs (it stops early) or no."""
+    """A line of the ranking as text; `state` is yes, differs (it stops early) or no."""
 
     place: str
     names: str
@@ -178,7 +178,7 @@ class Row(NamedTuple):
 
 
 def rows(c: Comparison, d: Decision, everything: bool = True) -> list[Row]:
-    """A line for each entry, best first, and one for each formulation without an answer."""
+    """Return a line for each entry, best first, and one for each formulation without a solution."""
     engines = c.scene.engines if c.scene else {}
     found = []
     for x in d.entries if everything else shown(d):
@@ -194,7 +194,7 @@ def rows(c: Comparison, d: Decision, everything: bool = True) -> list[Row]:
 
 
 def _of_problem(entry: Entry) -> str:
-    """Contacts that move otherwise, else by how much friction is off, else what its friction is."""
+    """Return the number of contacts in the wrong mode, else the friction error, else the kind of friction."""
     other, friction = entry.row.get("other_mode", np.nan), entry.row.get("friction_error", np.nan)
     if pd.notna(other) and other > 0:
         return f"{other:.0f} contact{'s' if other > 1 else ''} in the wrong mode"
@@ -214,7 +214,7 @@ def redundant(c: Comparison) -> str:
 
 
 def confidence(c: Comparison, d: Decision) -> str:
-    """How sure the places are, in a word and with the reasons."""
+    """Return the confidence in the ranking, in a word and with the reasons."""
     count = len(d.entries) + sum(len(x.alike) for x in d.entries) + len(d.missing)
     answered = count - len(d.missing)
     what = "answers" if not c.stepped else "runs"
@@ -256,18 +256,18 @@ def _times(x: float) -> str:
 
 
 GROWN = 1.5
-"""Times from which on a change of the start is said to have grown."""
+"""Growth factor of an initial displacement from which on it is reported."""
 SEVERAL = "several solutions"
-"""What a remark says where Coulomb's step itself does not have one alone."""
+"""Words by which a remark reports several solutions of Coulomb's step."""
 
 
 def several(c: Comparison) -> str:
-    """The remark on several solutions of exact Coulomb friction, if there is one."""
+    """Return the remark on several solutions of exact Coulomb friction; "" if there is none."""
     return next((x for x in c.remarks if SEVERAL in x), "")
 
 
 def price(c: Comparison, d: Decision) -> str:
-    """What associated flow costs here, as one number; "" where no CCP was compared."""
+    """Return the error due to associated flow, as one number; "" if no CCP was compared."""
     ccp = next((x for x in d.entries if x.row["formulation"] == "ccp" or "ccp" in x.alike), None)
     if ccp is None:
         return ""
@@ -286,7 +286,7 @@ def price(c: Comparison, d: Decision) -> str:
 
 
 def cross_checks(c: Comparison) -> str:
-    """How many cross-checks by the generic solver are verified: of a case in sampled steps, of a problem whole."""
+    """Return the number of verified cross-checks by the generic solver: sampled steps of a case, or a whole problem."""
     rows = next(iter(c.windows.values()))
     if c.scene is not None:
         return ""
@@ -300,7 +300,7 @@ def cross_checks(c: Comparison) -> str:
 
 
 def legend(c: Comparison, d: Decision) -> str:
-    """What the error is, what ties are, and what a cost is."""
+    """Explain the columns of the table: error, ties and cost."""
     tie = ""
     if c.stepped:
         more = f" or {amount(d.known, d.error)}" if d.known > TIED * max(np.nan_to_num(d.own), LEAST) else ""

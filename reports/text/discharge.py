@@ -1,4 +1,4 @@
-"""What runs over several openings of a hopper say of Beverloo's law, in sentences."""
+"""Conclusions on Beverloo's law from runs over several openings of a hopper, in sentences."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ WIDE = 4.0
 
 
 def sentences(x: Discharge) -> list[str]:
-    """C and k of every formulation beside those of sources, whether the runs keep to the law, and how sure that is."""
+    """Return C and k of every formulation with published values, and how well the runs obey the law."""
     laws = x.laws.to_dict("records")
     known = [r for r in laws if np.isfinite(r["C_low"])]
     found = [_law(r) for r in known]

@@ -1,4 +1,4 @@
-"""What the exam says in words and in the cells of its table."""
+"""Sentences and table cells of the exam."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from workbench.exams.examine import Exam
 REFERENCE = "coulomb"
 """The subject that others are laid over where it is there: exact Coulomb friction."""
 COLOURS = ((1.0, "brightgreen"), (0.7, "yellow"), (0.0, "red"))
-"""Of a badge, from this share of passed experiments on."""
+"""Colours of a badge, with the smallest share of passed experiments of each."""
 SMALLER = {
     "m": ((0.5, 1.0, "m"), (1e-4, 1e3, "mm"), (1e-7, 1e6, "µm"), (0.0, 1e9, "nm")),
     "m/s": ((0.5, 1.0, "m/s"), (1e-3, 1e3, "mm/s"), (0.0, 1e6, "µm/s")),
@@ -73,7 +73,7 @@ def ranked(exam: Exam) -> list[str]:
 
 
 def sentences(exam: Exam) -> list[str]:
-    """Who passes everything, and of everybody else what fails worst."""
+    """Return the subjects that pass most, and the largest deviation of every other one."""
     order = {name: place for place, name in enumerate(ranked(exam))}
     found, words = sorted(tally(exam), key=lambda row: order[row["subject"]]), []
     for h in exam.steps:
@@ -100,7 +100,7 @@ def sentences(exam: Exam) -> list[str]:
 
 
 def badges(exam: Exam, version: str) -> list[dict[str, Any]]:
-    """What continuous integration reads: who passed what, and a badge in the form of shields.io."""
+    """Return results for continuous integration: passed experiments, and a badge in the form of shields.io."""
     found = []
     for row in tally(exam):
         share = row["passed"] / row["of"]
@@ -127,7 +127,7 @@ def cells(exam: Exam, subject: str, experiment: str) -> list[dict[str, Any]]:
 
 
 def contacts(exam: Exam, names: Sequence[str]) -> dict[str, str]:
-    """How many contacts a subject counts, experiment by experiment."""
+    """Return the number of contacts that a subject reports, experiment by experiment."""
     found = {}
     for name in names:
         counted = exam.rows[(exam.rows["subject"] == name)].dropna(subset=["contacts"])

@@ -1,4 +1,4 @@
-"""What a study of a flow of grains says, in sentences."""
+"""Conclusions of a study of granular flow, in sentences."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def sentences(f: Flow) -> list[str]:
 
 
 def _changes(f: Flow) -> list[str]:
-    """Of every formulation the changes that are significant, and how large those that are not can be."""
+    """Return the significant differences of every formulation, and bounds of the others."""
     d, found = f.differences, []
     d = d[np.isfinite(d["uncertainty"].astype(float))]
     for formulation in [x for x in dict.fromkeys(d["formulation"]) if x != EXACT]:
@@ -71,13 +71,13 @@ def _not_significant(each: dict[str, pd.DataFrame], formulation: str, others: bo
 
 
 def _below(d: pd.DataFrame) -> str:
-    """How large a difference may be that nobody could tell."""
+    """Return an upper bound on differences that are not significant."""
     most = float((d["difference"].abs() + d["uncertainty"]).max())
     return f"below {_two(100 * most)} %" if most < 1 else ANYTHING
 
 
 def _over_mu(f: Flow, rows: pd.DataFrame) -> list[str]:
-    """What the scene is about, over the friction coefficient, under Coulomb's law at the smallest step."""
+    """Return the scene's own measures over the friction coefficient, under Coulomb's law at the smallest step."""
     own = rows[(rows["formulation"] == EXACT) & (rows["step"] == rows["step"].min())]
     if own["mu"].nunique() < 2 or own.groupby("mu")["seed"].nunique().min() < 2:
         return []
@@ -105,7 +105,7 @@ def _order(mean: pd.Series, half: pd.Series) -> str:
 
 
 def _checked(f: Flow) -> list[str]:
-    """Which of the truths hold in how many runs."""
+    """Return the truths with the number of runs in which each holds."""
     if f.truths.empty:
         return []
     held = f.truths.groupby("name", sort=False)["holds"].agg(["sum", "count"])

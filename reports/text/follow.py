@@ -1,4 +1,4 @@
-"""What is said of a motion that was followed from event to event."""
+"""Text on an event-driven motion."""
 
 from collections.abc import Sequence
 
@@ -12,12 +12,12 @@ VERBS = {"open": "is open", "slip": "slides", "stick": "sticks"}
 
 
 def sentences(run: EventRun, off: Uncertainty, proved: Enclosure | None) -> list[str]:
-    """What each contact does until when, how well that is known, why it ends, what is proved."""
+    """Return sentences on the modes of each contact, the accuracy, the reason for the end, and the proof."""
     return [*_contacts(run), *_known(run, off), *_end(run), *_proof(run, proved)]
 
 
 def motions_in_words(motions: Sequence[tuple[EventRun, Uncertainty]]) -> list[str]:
-    """How several motions of a case differ, depth first over their forks."""
+    """Return the differences of several motions of a case, depth first over their forks."""
     found = [f"Coulomb's law admits {len(motions)} motions."]
     before: tuple[int, ...] = ()
     for k, (run, off) in enumerate(motions, start=1):

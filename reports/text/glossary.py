@@ -1,4 +1,4 @@
-"""Terms and their definitions: those of a comparison's report, and those of the other pages and the site."""
+"""Terms and their definitions, for reports of comparisons, for other pages and for the site."""
 
 GLOSSARY = {
     "accumulated error": "error of a run from the start, as its states drift away from the reference's",

@@ -1,4 +1,4 @@
-"""What a comparison begins with: what is compared with what, which formulation to take, how sure that is."""
+"""First lines of a comparison: subject and reference, recommendation, confidence."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from workbench.comparison.result import Comparison
 
 
 def compared(c: Comparison) -> str:
-    """What is compared with what, where, and what a percent is a percent of."""
+    """Return a sentence on what is compared with which reference, over which time, and on the unit of errors."""
     if c.scene:
         return scenes.compared(c)
     if c.case is None:
@@ -32,7 +32,7 @@ def compared(c: Comparison) -> str:
 
 
 def subject(c: Comparison) -> str:
-    """What is compared and how large that is, over which time in which steps, and with which reference."""
+    """Return the subject of a comparison, its size, the time compared, the step, and the reference."""
     if c.scene:
         return f"{scenes.about(c)} {scenes.setting(c)}"
     if c.case is None:
@@ -51,14 +51,14 @@ def subject(c: Comparison) -> str:
 
 
 def followed(c: Comparison) -> str:
-    """How the reference of a case was made."""
+    """Return how the reference of a case was computed."""
     if c.settings.reference == EVENTS:
         return "event-driven"
     return f"{1e3 * c.settings.reference_step:g} ms steps"
 
 
 class Headline(NamedTuple):
-    """What a comparison says first, in sentences; `price` and `confidence` are empty where there are none."""
+    """Headline of a comparison, in sentences; `price` and `confidence` may be empty."""
 
     recommendation: list[str]
     notes: list[str]
@@ -67,12 +67,12 @@ class Headline(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """All of them, one after the other."""
+        """All sentences in order."""
         return [x for x in (*self.recommendation, self.confidence, self.price, *self.notes) if x]
 
 
 def headline(c: Comparison) -> Headline:
-    """Which formulation to take, at the first step size in the first window; what the CCP costs; how sure it is."""
+    """Return recommendation, price of the CCP and confidence, at the first step size in the first window."""
     found = decide(c)
     if found is None:
         return Headline(["No formulation is recommended: the error that ranks them was not computed."], [])
@@ -84,7 +84,7 @@ def headline(c: Comparison) -> Headline:
 
 
 def extremes(c: Comparison) -> tuple[str, ...]:
-    """Labels whose motion tells most: the best beside exact Coulomb friction, and whose defect is the one to see."""
+    """Return the most instructive labels: the best one besides exact Coulomb friction, and one with a clear defect."""
     found = decide(c)
     if found is None:
         return ()
@@ -96,7 +96,7 @@ def extremes(c: Comparison) -> tuple[str, ...]:
 
 
 def _instructive(found: Decision, rubs: list[Entry]) -> Entry | None:
-    """The CCP, where it does not share the first place; else the farthest that has friction."""
+    """Return the CCP unless it shares the first place, else the entry with friction and the largest error."""
     behind = [x for x in rubs if x.place > 1]
     ccp = (x for x in behind if x.row["formulation"] == "ccp")
     return next(ccp, behind[-1] if behind else None)

@@ -1,4 +1,4 @@
-"""What Coulomb's law says of one contact at one moment, formulation by formulation; `loupe.js` says the same."""
+"""Coulomb's law at one contact and moment, formulation by formulation; `loupe.js` has the same text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -8,7 +8,7 @@ import numpy as np
 OPEN, SLIDES, STICKS = 0, 1, 2
 STATES = ("open", "slides", "sticks")
 BEYOND, OFF, LIFTS = 0.01, 1.0, 0.01
-"""What is worth a word: a share of the disc, degrees, a share of the sliding speed."""
+"""Smallest deviations that are mentioned: relative to the disc, in degrees, relative to the sliding speed."""
 FEW = 10.0
 """Times the impulse that counts as none up to which differences of impulses do: the law's residual bounds each number
 of a contact no better."""
@@ -16,7 +16,7 @@ of a contact no better."""
 
 @dataclass(frozen=True)
 class Contact:
-    """What a run does at a contact in one step: `state`, NaN without an answer; impulses p_n, p_t1, p_t2 [N s]; the
+    """Solution of a run at a contact in one step: `state`, NaN without an answer; impulses p_n, p_t1, p_t2 [N s]; the
     normal law's `slack` u_n + φ/h and the sliding velocity u_t1, u_t2 [m/s]; mu; the angle of the first tangent `axis`
     in use [rad], and whether it `slid` before the step; the `gap` before the step [m], NaN in a file, which
     knows neither gaps nor units; up to what impulses and velocities count as none, `least_p` and `least_u`; and
@@ -84,7 +84,7 @@ def number(x: float) -> str:
 
 
 def faults(x: Contact, exact: Contact) -> list[tuple[str, str]]:
-    """What a run does otherwise than Coulomb's law asks, each with the pair that it breaks: n, t, the angle or none.
+    """Return a run's violations of Coulomb's law, each with the violated pair: n, t, the angle or none.
 
     Nothing is a fault that the tolerance of the run, relative to the scale of the step, leaves open.
     """
@@ -140,7 +140,7 @@ SEEN = 1e-6
 
 
 def lead(when: str, contact: int, exact: Contact, h: float) -> str:
-    """What the contact does under exact Coulomb friction; `when` is a time or empty, h makes forces of impulses."""
+    """Return the contact's mode under exact Coulomb friction; `when` is a time or empty; impulses over h are forces."""
     case = not np.isnan(exact.gap)
     speed = f" at {number(exact.speed)}{' m/s' if case else ''}" if exact.state == SLIDES else ""
     some = f"a normal force of {number(exact.p_n / h)}{' N' if case else ''}"
@@ -159,7 +159,7 @@ def grouped(labels: Sequence[str], contacts: Sequence[Contact], exact: Contact) 
 
 
 def in_words(x: Contact, exact: Contact) -> str:
-    """What is to be said of one run."""
+    """Return the text on one run."""
     words = [words for _, words in faults(x, exact)]
     if x.bears and not is_determined(x, exact):
         words.append("the motion does not determine its friction")
@@ -189,7 +189,7 @@ FREE = "n/u"
 
 
 def modes(contacts: Sequence[Contact], exact: Sequence[Contact]) -> list[tuple[str, bool]]:
-    """What each contact does in a run, and whether the reference does something else."""
+    """Return the mode of each contact in a run, and whether it differs from the reference."""
     return [
         ("–" if np.isnan(x.state) else STATES[int(x.state)], x.state != y.state and not np.isnan(x.state + y.state))
         for x, y in zip(contacts, exact, strict=True)

@@ -19,7 +19,7 @@ class Reason(NamedTuple):
 
 
 def reasons(c: Comparison) -> list[tuple[str, list[str]]]:
-    """What formulations of a case get wrong in the first window, as far as the numbers show it; alike ones together."""
+    """Return the defects of a case's formulations in the first window, from the numbers; equal ones together."""
     known, alike = {f.label: f for f in c.formulations}, dict[tuple[str, ...], list[str]]()
     for label, found in errs(c).items():
         f = known[label]
@@ -45,7 +45,7 @@ def errs(c: Comparison, step: float | None = None) -> dict[str, list[Reason]]:
 
 
 def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[Any, Any]) -> list[Reason]:
-    """What a row's numbers say of why it errs, beyond what `exact` Coulomb friction at the same step does itself."""
+    """Return the reasons for a row's error beyond that of `exact` Coulomb friction at the same step."""
 
     def of(name: str, row: Mapping[Any, Any] = r) -> float:
         value = row.get(name, np.nan)

@@ -1,4 +1,4 @@
-"""What a page calls each variant of a formulation: one name in its texts, tables and figures."""
+"""Names of formulation variants on a page, the same in texts, tables and figures."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ def name_of(label: str, axes: str, several: bool) -> str:
 
 
 def named(c: Comparison) -> Comparison:
-    """The same comparison, with these names in place of labels throughout; only for what is read by people."""
+    """Return the comparison with these names in place of labels; only for texts read by people."""
     axes = dict(zip(c.runs["label"], c.runs.get("axes", pd.Series("", c.runs.index)), strict=True))
     variants = [(f.name, axes.get(f.label, "")) for f in c.formulations]
     along = {name: len({x for other, x in variants if other == name}) for name, _ in variants}

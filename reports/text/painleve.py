@@ -1,4 +1,4 @@
-"""What `painleve` found, as data for programs, as text for a terminal, and in words."""
+"""Results of `painleve` as data for programs, as text for a terminal, and in sentences."""
 
 import math
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ def as_data(
 
 
 def _sliding(p: Painleve) -> dict[str, Any]:
-    """What is known of contacts that slide."""
+    """Return the findings on sliding contacts."""
     r, v = p.regime, p.verdict
     return {
         "contacts": {"bilateral": p.system.m_b, "unilateral": p.system.m_u},
@@ -161,7 +161,7 @@ def regime_text(r: Regime) -> str:
 
 
 def basis(r: Regime) -> str:
-    """What a regime that is decided rests on."""
+    """Return the basis on which a regime is decided."""
     if r.exact:
         return "Decided exactly on rational data."
     if r.tolerance:

@@ -1,4 +1,4 @@
-"""What recorded motions say about formulations, in sentences: the answer first, then what limits it."""
+"""Conclusions on formulations from recorded motions, in sentences: the result first, then its limits."""
 
 from typing import Any
 

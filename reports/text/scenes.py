@@ -1,4 +1,4 @@
-"""What a comparison of a scene says, in sentences: whose motion is closest, by which symptoms, how sure that is."""
+"""Conclusions of a comparison of a scene, in sentences: errors, symptoms and confidence."""
 
 from collections.abc import Sequence
 from operator import itemgetter
@@ -17,7 +17,7 @@ from workbench.comparison.shown import SceneShown
 from workbench.comparison.timeline import first_contact
 
 RECOVERY = "rigid recovery of"
-"""What a line on overlaps and limits that are violated at the start begins with."""
+"""Beginning of a line on overlaps and limits violated at the start."""
 STILL = 1e-6
 """Distances up to which nobody sees a difference [m]."""
 SHARED = "one_step_error", "body_orientation_error", "body_force_error"
@@ -35,7 +35,7 @@ VERBS = {
 
 
 def compared(c: Comparison) -> str:
-    """What is compared with what, up to when."""
+    """Return what is compared with which reference, up to which time."""
     s = shown(c)
     engines = " and ".join(s.engines)
     more = f" and {engines}" if engines else ""
@@ -47,7 +47,7 @@ def compared(c: Comparison) -> str:
 
 
 def about(c: Comparison) -> str:
-    """How many bodies, velocities and so on the scene has."""
+    """Return the numbers of bodies, velocities and so on of the scene."""
     s = shown(c)
     bodies, aside = f"{len(s.bodies)} bod{'y' if len(s.bodies) == 1 else 'ies'}", ("velocities", "note")
     counts = {"velocities": str(s.velocities), **{key: n for key, n in s.facts.items() if key not in aside}}
@@ -63,7 +63,7 @@ def counted(n: int | str, name: str) -> str:
 
 
 def setting(c: Comparison) -> str:
-    """Over which time in which steps a scene is compared, how large it is, and with which reference."""
+    """Return the time compared, the step, the size of the scene, and the reference."""
     s = shown(c)
     return (
         f"Compared {until_words(s)} in {steps(c)} ms steps{extent(c, 0.0, s.until)}. "
@@ -77,7 +77,7 @@ def steps(c: Comparison) -> str:
 
 
 def extent(c: Comparison, start: float, end: float) -> str:
-    """How large the largest body is, and how far one moves in the reference between two times [s]; "" if not known."""
+    """Return the size of the largest body and the longest reference path between two times [s]; "" if not known."""
     if c.motion is None:
         return ""
     across, path = c.motion.measures(start, end)
@@ -91,23 +91,23 @@ def extent(c: Comparison, start: float, end: float) -> str:
 
 
 def shown(c: Comparison) -> SceneShown:
-    """What the page says of the scene."""
+    """Return the data of the scene that the page shows."""
     assert c.scene
     return c.scene
 
 
 def until_words(s: SceneShown) -> str:
-    """From when to when."""
+    """Return the time interval compared."""
     return f"from 0 to {s.until:.4g} s" + (f" of {s.duration:.4g} s" if s.until < s.duration - 1e-9 else "")
 
 
 def notes(c: Comparison) -> list[str]:
-    """What belongs to the recommendation: what is violated at the start, when contact begins, why it stops."""
+    """Return notes for the recommendation: violations at the start, first contact, and the reason for stopping."""
     return [words for words in (_start(c), _touch(c), _stop(c)) if words]
 
 
 def untouched(c: Comparison, own: float) -> list[str]:
-    """What there is to say where no contact bears a load; `own` [m] is the error of exact friction at the step."""
+    """Return the text if no contact bears a load; `own` [m] is the error of exact friction at the step."""
     step = f" All have an error of {far(own)}, which comes from the time step alone." if np.isfinite(own) else ""
     return [
         f"No contact in {shown(c).until:.3g} s: contact formulations cannot differ, and none is recommended.{step}",
@@ -116,7 +116,7 @@ def untouched(c: Comparison, own: float) -> list[str]:
 
 
 def _touch(c: Comparison) -> str:
-    """When the first contact of the reference begins, and between which bodies, if not at the start."""
+    """Return the time and bodies of the reference's first contact, if it is not at the start."""
     if c.timeline.empty:
         return ""
     begin, between = first_contact(_of_reference(c))
@@ -131,7 +131,7 @@ def _touch(c: Comparison) -> str:
 
 
 def _before_contact(c: Comparison) -> float:
-    """How far [m] a body of any run is from the reference before anything touches in either, at most."""
+    """Return the largest distance [m] of a body from the reference before any contact in either."""
     rows = c.trajectories
     before = rows[(rows["role"] == "run") & (rows["t"] <= c.timeline["start"].min())]
     return float(before["position_error"].max()) if len(before) else 0.0
@@ -148,13 +148,13 @@ def touches_nothing(c: Comparison) -> bool:
 
 
 def began(c: Comparison) -> str:
-    """When the reference's first contact begins; empty where there is none."""
+    """Return the time of the reference's first contact; empty if there is none."""
     begin, between = first_contact(_of_reference(c))
     return f"Under exact friction the first contact begins at {begin:.4g} s ({few(between)})." if between else ""
 
 
 def _start(c: Comparison) -> str:
-    """What is violated at the start, since distances are mostly about how that is undone then."""
+    """Return the violations at the start, whose correction then dominates the distances."""
     lines = [x for x in shown(c).left_out if x.startswith(RECOVERY)]
     if not lines:
         return ""
@@ -197,7 +197,7 @@ def without_friction(c: Comparison) -> set[str]:
 
 
 def symptoms_of(c: Comparison, label: str) -> list[str]:
-    """What a row's worst bodies do beyond what exact Coulomb friction does at the same step."""
+    """Return the symptoms of a row's worst bodies beyond those of exact Coulomb friction at the same step."""
     own, exact = _bodies(c, "label", label), _bodies(c, "formulation", "coulomb")
     words = []
     for x in SYMPTOMS:
@@ -213,7 +213,7 @@ def symptoms_of(c: Comparison, label: str) -> list[str]:
 
 
 def _stop(c: Comparison) -> str:
-    """Why the comparison stops before the end."""
+    """Return why the comparison stops before the end."""
     s = shown(c)
     return f"The comparison stops at {s.until:.3g} s: {s.why}." if s.why else ""
 
@@ -246,7 +246,7 @@ def summary(c: Comparison) -> list[str]:
 
 
 def _solvers(rows: pd.DataFrame) -> list[str]:
-    """What solvers that stop before they have solved a formulation to round-off do to the motion."""
+    """Return the effect on the motion of solvers that stop before round-off."""
     if "body_position_solver" not in rows:
         return []
     parts = rows.dropna(subset="body_position_solver").sort_values("body_position_solver", ascending=False)

@@ -1,4 +1,4 @@
-"""What a study says in sentences."""
+"""Conclusions of a study in sentences."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ SAMPLE = 8
 
 
 def in_words(found: Order | Bound, column: Column) -> str:
-    """What a fit says of an error."""
+    """Return a sentence on the fit of an error."""
     if isinstance(found, Bound):
         at_last = f"{shown(found.last, column)} at the smallest"
         return {
@@ -40,7 +40,7 @@ def in_words(found: Order | Bound, column: Column) -> str:
 
 
 def sentences(rows: pd.DataFrame, errors: list[Column], varied: list[str]) -> list[str]:
-    """Who is closest and who is farthest over all points, and how errors follow what is varied."""
+    """Return the smallest and largest errors over all points, and how errors depend on the parameters."""
     said = []
     for column in errors[:2]:
         medians = rows[rows["verified"]].groupby("label")[column.name].median().dropna().sort_values()
@@ -57,7 +57,7 @@ def sentences(rows: pd.DataFrame, errors: list[Column], varied: list[str]) -> li
 
 
 def _trend(rows: pd.DataFrame, column: Column, name: str) -> list[str]:
-    """Which formulation's error changes most over what is varied."""
+    """Return the formulation whose error changes most over the parameters."""
     values = rows[name]
     if not pd.api.types.is_numeric_dtype(values) or values.nunique() < 2:
         return []

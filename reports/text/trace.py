@@ -57,7 +57,7 @@ def cells(trace: Trace, step: PivotStep | GaussSeidelSweep) -> list[str]:
 
 
 def detail(trace: Trace, step: PivotStep | GaussSeidelSweep) -> str:
-    """Why this step was taken: its ratios and the rule."""
+    """Return the reason for this step: its ratios and the rule."""
     if isinstance(step, GaussSeidelSweep):
         return ""
     ratios = ", ".join(f"{trace.system.name(unknown)} {value(ratio)}" for unknown, ratio in step.ratios)
@@ -74,7 +74,7 @@ def vector(x: Sequence) -> str:
 
 
 def in_words(trace: Trace) -> list[str]:
-    """How the method ended, and what that proves, in sentences."""
+    """Return sentences on how the method ended and what that proves."""
     return [f"{_counted(trace)} {_ending(trace)}", *_consequences(trace)]
 
 

@@ -15,7 +15,7 @@ _SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbacksl
 
 
 def to_latex(trace: Trace, title: str, tableaux: bool = False) -> str:
-    """What goes between \\begin{document} and its end; it wants \\usepackage{booktabs}."""
+    """Return the text between \\begin{document} and its end; it needs \\usepackage{booktabs}."""
     titles = [*heads(trace), *(["why"] if trace.pivots else [])]
     # z and the reasons are long.
     columns = "r" * (len(titles) - 1 - bool(trace.pivots)) + "l" + (r"p{0.4\linewidth}" if trace.pivots else "")

@@ -80,7 +80,7 @@ def sets(some: Sequence[tuple[int, ...]]) -> str:
 
 
 def event_words(e: Event) -> str:
-    """What happens, with the index sets before and after."""
+    """Return the change at a parameter value, with the index sets before and after."""
     if e.kind == "ray":
         what = " and ".join(
             f"{'a solution' if len(some) == 1 else f'{len(some)} solutions'} {verb}"
@@ -97,7 +97,7 @@ def count_words(found: Solutions) -> str:
 
 
 def rows(paths: SolutionPaths) -> list[tuple[str, str, str]]:
-    """Where, how many solutions, and which or what happens, from the lower end to the upper."""
+    """Return rows from the lower to the upper end: place, number of solutions, and solutions or change."""
     path, table = paths.path, []
     table.append((value(path.start[0]), count_words(path.start[1]), ""))
     for k, i in enumerate(path.intervals):
@@ -142,6 +142,6 @@ def to_text(paths: SolutionPaths, title: str) -> str:
 
 
 def path_words(paths: SolutionPaths) -> str:
-    """What was followed, and how sure that is."""
+    """Return what was followed, and how certain it is."""
     n = paths.path.data.n
     return f"{n} unknown{'' if n == 1 else 's'}: {paths.problem.source}; results are exact for these polynomials"

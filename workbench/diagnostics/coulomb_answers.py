@@ -27,7 +27,7 @@ SECONDS_OF_CONTACT = 0.1
 
 
 def every_q_entry(friction: RationalFriction, deadline: float) -> Entry:
-    """Decide if there is one solution for every q: the criterion at each contact, as far as time allows, and for several
+    """Decide if every q has one solution: the criterion at each contact, as far as time allows, and for several
     contacts a contraction test. A contact that is "not unique" alone makes the whole problem so."""
     contacts: list[Entry] = []
     factor = None

@@ -48,7 +48,7 @@ def distance_entry(M: Array, p: PVerdict, seconds: float) -> Entry | None:
 
 
 def uniqueness_entry(M: fmpq_mat, lower: Array, upper: Array, seconds: float) -> Entry:
-    """Decide by both tests if there is one solution for every q; if not, give a q with two. DataError for empty bounds."""
+    """Decide by both tests if every q has one solution; if not, give a q with two. DataError for empty bounds."""
     end, kinds = clock() + seconds, pattern(lower, upper)
     found = {"reduced": reduced_test(M, kinds, seconds / 2), "natural": natural_test(M, kinds, end)}
     entry: Entry = {
