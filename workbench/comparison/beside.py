@@ -35,7 +35,7 @@ def reaching(other: Any, run: Any, k: NDArray[np.int64]) -> Any:
 def measured_run(
     run: Run, k: NDArray[np.int64], beside: ReferenceRuns, kind: type[MeasuredRun] = MeasuredRun
 ) -> MeasuredRun:
-    """The steps k of a run beside what they are compared with."""
+    """Return the steps k of a run with the solutions with which they are compared."""
     second, exact, alike, unrelaxed, round_off = (
         reaching(x, run, k)
         for x in (beside.second, beside.exact, beside.exact_alike, beside.unrelaxed, beside.round_off)

@@ -32,10 +32,10 @@ class Change(NamedTuple):
 
 
 def modes_beside(run: Run, reference: Run) -> NDArray[np.str_]:
-    """open, sliding or sticking (K, r), as `measured.modes`, but open also where a contact of the run stays and bears
-    nothing, if that of the reference bears nothing in that step either.
+    """Return the modes open, sliding or sticking (K, r) as `measured.modes` does, but with a closed contact
+    without load open if it has no load in the reference's step either.
 
-    Solvers share a load among redundant contacts as they like. Which of them bears some of it is left to the reference,
+    The load sharing among redundant contacts depends on the solver. The reference decides which of them bear load,
     so that a run differs from it by its motion alone, or by a load where there is none.
     """
     found = modes(run)
@@ -81,7 +81,7 @@ def _by_pair(run: Track, reference: Track, scene: Scene, until: float) -> dict[s
 
 
 def least_load(x: Track, reference: Track) -> float:
-    """The normal force [N] above which a pair presses: what is below is rounding.
+    """Return the normal force [N] above which a pair is loaded; smaller forces are rounding.
 
     An engine, whose answers have no tolerance, takes that of the reference.
     """
@@ -143,8 +143,10 @@ def _slips(run: SampledMotion, i: NDArray[Any], start: Array, end: Array) -> Arr
 
 
 def changes(mode: NDArray[np.str_], h: float, start: float, lasts: float) -> list[Change]:
-    """What contacts do, given their modes (k, r) in steps of h [s] from a time `start` on; what lasts no longer than
-    `lasts` [s] is left out, but for touches."""
+    """Return the mode changes of contacts with modes (k, r) in steps of h [s] from a time `start` on.
+
+    Modes that last no longer than `lasts` [s] are left out, except touches.
+    """
     return [
         Change(start + h * k, i, what)
         for i in range(mode.shape[1]) for k, what in _of_contact(mode[:, i], int(lasts / h + 1e-6))

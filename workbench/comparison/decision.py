@@ -157,7 +157,7 @@ class Decision:
 
     @property
     def taken(self) -> Entry | None:
-        """Whom to take: exact Coulomb friction, unless another one at the first place is told to be cheaper."""
+        """The recommended entry: exact Coulomb friction, unless another entry at the first place is clearly cheaper."""
         exact, cheapest = self.exact, self.cheapest
         if exact is not None and exact in self.first and (cheapest is None or cheapest.cheaper(exact) == 1.0):
             return exact
@@ -187,7 +187,7 @@ def amount(x: float, column: Column) -> str:
 
 
 def in_short(row: Mapping[str, Any], metrics: Sequence[Metric]) -> str:
-    """A row as a line by itself: the error that ranks formulations; empty where it is not verified or has none."""
+    """Return the ranking error of a row as a short text; empty if the row is not verified or has none."""
     columns = {c.name: c for m in metrics for c in m.columns}
     name = next((x for x in RANKED if x in columns), None)
     if not row["verified"] or name is None or not np.isfinite(row.get(name, np.nan)):
@@ -260,7 +260,7 @@ def _joined(c: Comparison, rows: Sequence[dict[str, Any]], name: str, known: flo
 
 
 def _cheapest_first(x: Entry, name: str) -> Entry:
-    """The entry with another of its formulations first, where that is told to be cheaper than the one that is."""
+    """Return the entry with its clearly cheapest formulation first."""
     rows = (x.row, *x.others)
     least = min(rows, key=lambda row: np.nan_to_num(row.get("cost", np.nan), nan=np.inf))
     other = replace(x, row=least, error=float(least[name]), others=tuple(row for row in rows if row is not least))
@@ -268,8 +268,8 @@ def _cheapest_first(x: Entry, name: str) -> Entry:
 
 
 def _answers(c: Comparison, rows: Sequence[dict[str, Any]], step: float | None) -> dict[str, Array]:
-    """By label what is compared of two runs: positions (K, B, 3) [m] up to the end of the window; of a problem the
-    velocities of its contacts (1, contacts, 1 + d), over |q|."""
+    """Return by label the data by which two runs are compared: positions (K, B, 3) [m] up to the end of the window, or
+    for a problem the contact velocities (1, contacts, 1 + d) over |q|."""
     solvers = {str(r["label"]): r["solver"] for r in rows}
     if c.motion is not None and rows:
         within = c.motion.t <= rows[0]["window_end"] + 1e-9
@@ -300,7 +300,7 @@ def _mean_apart(a: Array, b: Array) -> float:
 
 
 def _placed(entries: Sequence[Entry], own: float, known: float) -> tuple[Entry, ...]:
-    """Places of entries; who shares one stands in the order of errors, exact Coulomb friction before all others."""
+    """Return entries with places, ties ordered by error, exact Coulomb friction before all others."""
     ordered = sorted(entries, key=lambda x: x.error)
     found: list[Entry] = []
     share, place = bound(own, known), 1
@@ -312,7 +312,7 @@ def _placed(entries: Sequence[Entry], own: float, known: float) -> tuple[Entry, 
 
 
 def stops(c: Comparison, step: float) -> dict[str, float]:
-    """By label, when [s] the runs at a step size [s] stop that do not come to the end of the case."""
+    """Return by label the times [s] at which runs at a step size [s] stop before the end of the case."""
     if c.case is None:
         return {}
     rows = list(c.windows.values())[-1]

@@ -1,4 +1,4 @@
-"""Derivatives of a case's motion under several formulations, beside quotients of runs and the motion's own."""
+"""Derivatives of a case's motion under several formulations, with difference quotients and exact values."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache

@@ -160,7 +160,7 @@ def _step(outcome: JobOutcome, reference: ProblemStep) -> ProblemStep | None:
 
 
 def outcome_of(problem: FrictionProblem, job: Job) -> JobOutcome:
-    """Solve one job; whatever raises an error is a `JobOutcome` with its reason."""
+    """Solve one job; an error gives a `JobOutcome` with its reason."""
     try:
         answer = solve_problem(problem, job.subject, job.solver)
         # The answer is there; what else is asked must not take it away when time is up.
@@ -227,7 +227,7 @@ def _row(name: str, outcome: JobOutcome, d: int) -> dict[str, Any]:
 def _contacts(
     step: ProblemStep, exact: ProblemStep, f: Formulation, role: str, solver: str, comparable: NDArray[np.bool_]
 ) -> pd.DataFrame:
-    """One row per contact: impulses, velocities, what the law makes of them, and the exact solution's beside it."""
+    """Return one row per contact: impulses, velocities, their residuals of the law, and the exact solution."""
     impulse, velocity = least(step)
     columns: dict[str, Any] = {
         "formulation": f.name, "label": f.label, "role": role, "solver": solver, "contact": range(comparable.size),
@@ -245,7 +245,7 @@ def _contacts(
 def _determined(
     problem: FrictionProblem, exact: ProblemStep, law: Formulation
 ) -> tuple[NDArray[np.bool_], dict[str, Any]]:
-    """(r,) whether the velocity determines each contact's impulses, and what is known of the exact solution.
+    """Return (r,) whether the velocity determines each contact's impulses, and the facts on the exact solution.
 
     dimension   of the set of impulses with the exact velocity and modes (`diagnostics.redundancy`), 0: a point
     velocity    "unique", "not unique" or "not known", with the reason in words

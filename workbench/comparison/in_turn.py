@@ -15,7 +15,7 @@ def rows_in_turn(
     plan: Sequence[Job], made: Iterable[tuple[Job, Any]], runs: dict[Job, Any], ready: Callable[[Job], bool],
     rows_of: Callable[[Job], Rows], metrics: Sequence[Metric], progress: ProgressCallback | None,
 ) -> dict[Job, Rows]:  # fmt: skip
-    """The rows of every planned job; `runs` takes those that are `made`. Who is never `ready` comes last."""
+    """Return the rows of every planned job; `runs` collects those that are `made`. Jobs never `ready` come last."""
     rows: dict[Job, Rows] = {}
 
     def judge(job: Job) -> None:

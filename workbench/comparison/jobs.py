@@ -26,10 +26,10 @@ from workbench.support.lifetime import serve_forks, worker
 from workbench.support.progress import ProgressCallback
 
 REFERENCE, TICK = 1e-4, 1e-9
-"""The reference's step unless another is asked for, and the unit in which steps are compared [s]."""
+"""Default step of the reference, and unit in which steps are compared [s]."""
 AUTO, EVENTS, STEPS = REFERENCES = "auto", "events", "steps"
-"""What a reference may be: the event-driven motion, time stepping at the reference step, or the first where a case has
-it, else the second."""
+"""Kinds of reference: "events" is the event-driven motion, "steps" time stepping at the reference step, "auto" the
+first if a case has it, else the second."""
 Report = Callable[[int], None] | None
 J = TypeVar("J")
 
@@ -165,8 +165,8 @@ class CaseRuns:
 def run_jobs(
     runs: Runs[J], jobs: Sequence[J], progress: ProgressCallback | None = None, workers: int = 1
 ) -> Iterator[tuple[J, Any]]:
-    """What became of every job, a run or `Failed`, one after the other: those last, as they come, that are worth
-    sharing out to `workers` processes."""
+    """Yield the outcome of every job, a run or `Failed`; jobs worth sharing among `workers` processes come last, in
+    order of completion."""
     steps = {job: runs.steps(job) for job in jobs}
     total, before = sum(steps.values()), 0
     shared = [job for job in runs.worth_sharing(jobs) if travels(runs, job)] if workers > 1 else []

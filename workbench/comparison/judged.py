@@ -1,4 +1,4 @@
-"""Planned runs of a case and their rows: each run beside those that it is compared with, which are shared."""
+"""Planned runs of a case and their rows; runs with which several others are compared are shared."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -40,7 +40,7 @@ T = TypeVar("T")
 def limited(
     function: Callable[..., T], waiting: list, seconds: float | None, lost: Callable[[Any, str, str, Array | None], T]
 ) -> Iterator[T]:
-    """function(*task) for every task of `waiting`, as they come; tasks may be appended to it meanwhile.
+    """Yield function(*task) for every task of `waiting`, in order of completion; tasks may be appended meanwhile.
 
     With `seconds` another process makes them, and what takes longer, or takes that process down, is
     lost(task, "TIME_LIMIT" or "CRASHED", reason, iterate); an error raised there is lost as `failure.failed` has it.

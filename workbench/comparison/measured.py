@@ -33,7 +33,7 @@ PARTS = {
     "compliance": ("(compliance)", "the formulation with the run's tangential compliance against without it", CASE),
     "solver": ("(solver)", "this solver's answer against the formulation solved to round-off", ALL),
 }  # fmt: skip
-"""Parts of an error budget (formulary, section 7): heading, the two answers whose distance it is, what has it."""
+"""Parts of an error budget (formulary, section 7): heading, the two solutions compared, and where it applies."""
 
 
 class Answer(Protocol):
@@ -83,8 +83,11 @@ late, or a contact that shakes, is then compared with what it stands for in the 
 
 
 def uncertainty_factor(reference: Any, second: Any) -> float:
-    """What the distance of a reference from the second, if there is one, is multiplied by: the error of a first-order
-    method is twice the difference that half its step makes, and once that of twice its step (Richardson)."""
+    """Return the factor by which the distance of a reference from the second, if there is one, is multiplied.
+
+    The error of a first-order method is twice its change at half the step, and once that at twice the step
+    (Richardson).
+    """
     return 2.0 if second is not None and second.h < reference.h else 1.0
 
 
@@ -261,7 +264,7 @@ class MeasuredSteps(Measured):
         return (self.steps + 1) * self._stride(a)
 
     def over(self, a: Any, x: NDArray[Any], by: Callable[..., Any] = np.sum) -> NDArray[Any]:
-        """Of what a run has for each of its steps (K, ...), the sum (k, ...), or what else, over each of this row's."""
+        """Return sums (k, ...), or another reduction, of a run's data per step (K, ...) over each step of this row."""
         every = self.starts(a)[:, None] + np.arange(self._stride(a))
         return x[self.steps] if every.shape[1] == 1 else by(x[every], axis=1)
 
@@ -341,7 +344,7 @@ class MeasuredRun(MeasuredSteps):
 
     @cached_property
     def reference_kick(self) -> float:
-        """Sum of what the reference's contacts make of the velocity over each of the spans [sqrt J]."""
+        """Sum over the spans of the velocity change by the reference's contacts [sqrt J]."""
         return float(self.kick(self.contact_impulse(self.reference)).sum())
 
     def falls(self, k: Any) -> Array:

@@ -237,6 +237,6 @@ def _keys(frame: pd.DataFrame) -> set[tuple[Any, ...]]:
 
 
 def _ordered(frame: pd.DataFrame, order: Mapping[str, list[Any]]) -> pd.DataFrame:
-    """The rows by step, then formulation, as a comparison has them; others as they come."""
+    """Return the rows by step, then formulation, as in a comparison; other rows keep their order."""
     by = [name for name in order if name in frame]
     return frame.sort_values(by, key=lambda x: x.map(order[str(x.name)].index), kind="stable")

@@ -168,7 +168,7 @@ def reaches(bodies: Sequence[Solid]) -> Array:
 
 
 def reach(track: MotionTrack, sizes: Array, rest: Sequence[Solid]) -> tuple[Array, Array]:
-    """Corners (3,) of a box about all that bodies of sizes (B,) [m] come to, and about the solids of the ground."""
+    """Return corners (3,) of a box around the paths of bodies of sizes (B,) [m] and around the solids of the ground."""
     sizes = sizes[:, None]
     corners = [track.position - sizes, track.position + sizes, *(x.vertices for x in rest)]
     points = np.concatenate([x.reshape(-1, 3) for x in corners])

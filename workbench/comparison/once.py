@@ -17,7 +17,7 @@ Found = TypeVar("Found")
 
 
 def once(function: "Callable[[Run], Found]") -> "Callable[[Run], Found]":
-    """A function of a run that remembers what it returned; nobody may write into that."""
+    """Cache the results of a function of a run; they must not be modified."""
     known: WeakKeyDictionary[Run, Found] = WeakKeyDictionary()
 
     @wraps(function)

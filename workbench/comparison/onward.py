@@ -25,7 +25,7 @@ STARTS = 8
 
 
 def onward_rows(exact: Run, run: Run, window: tuple[float, float]) -> list[dict[str, Any]]:
-    """The rows of `columns.ONWARD` of the formulation of `run`, beside exact Coulomb friction at the same step.
+    """Return the rows of `columns.ONWARD` of a run's formulation against exact Coulomb friction at the same step.
 
     The states are those of the `window`, start and end [s]. No row for cases in parts, and where no step is left.
     """

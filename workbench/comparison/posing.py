@@ -1,4 +1,4 @@
-"""What a friction problem without bodies becomes under a formulation: a problem over W, over (M, H), or over bodies.
+"""Problem of a formulation for friction data without bodies: over W, over (M, H), or over bodies.
 
 Exact Coulomb friction and, where W is symmetric, the CCP are stated over W itself, which may be sparse. Every other
 formulation is put over a system of bodies with the same W and q: unit masses and J with J J^T = W; q enters as
@@ -32,7 +32,7 @@ MOST_BYTES = 4e9
 """Memory up to which a formulation is put over bodies: some 900 contacts in space under boxes, 600 under polygons of
 four directions."""
 FEW = 100
-"""Contacts up to which nobody asks how much memory that takes."""
+"""Number of contacts up to which memory is not checked."""
 COPIES, COPIES_OF_J = 25, 35
 """Dense matrices of the problem's and of the Jacobian's size that assembling and solving hold at once: measured with
 356 contacts in space (box 0.6 GB, Stewart and Trinkle's 1.0) and 667 in the plane (0.9 and 1.6 GB)."""

@@ -13,7 +13,7 @@ from workbench.problems.friction_problem import FrictionProblem
 from workbench.support.arrays import Array
 
 MODES = ("open", "sliding", "sticking")
-"""What a contact may do."""
+"""Modes of a contact."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,7 +36,7 @@ class Reference:
 
     @property
     def beside(self) -> Run | None:
-        """`second`, where it comes to the reference's end."""
+        """`second`, if it reaches the end of the reference."""
         x = self.second
         return x if isinstance(x, Run) and x.steps >= round(self.run.h / x.h) * self.run.steps else None
 

@@ -24,7 +24,7 @@ from workbench.support.errors import DataError
 
 ABOUT = {CASE: "cases", PROBLEM: "problems from files", SCENE: "scenes"}
 GENERIC_SOLVER = "cvxpy:CLARABEL"
-"""Shown beside the round-off solver where a formulation is also a convex (conic) QP."""
+"""Generic solver shown next to the round-off solver if a formulation is also a convex (conic) QP."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +78,8 @@ class Comparison:
 
     @property
     def turned(self) -> frozenset[str]:
-        """Labels of formulations whose axes turn with the sliding direction, of those that are there with fixed ones
-        too; they are ranked apart, and shown where somebody asks for them."""
+        """Labels of formulations with axes along the sliding direction that are also present with fixed axes; they are
+        ranked separately and shown on request."""
         fixed = {f.name for f in self.formulations if f.axes == "fixed"}
         return frozenset(f.label for f in self.formulations if f.axes == "sliding" and f.name in fixed)
 
@@ -97,7 +97,7 @@ def by_first_solver(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def chosen_metrics(about: frozenset[str], given: Iterable[Metric | str] | None) -> tuple[Metric, ...]:
-    """The metrics given, by name or themselves, or all of `METRICS`; of all of these, those `about` what is compared.
+    """Return the metrics given, as names or objects, or those of `METRICS` `about` the subject of the comparison.
 
     Raises UnknownNameError for an unknown name, DataError for what is no metric, comes twice, or is asked for by itself
     and about something else.
@@ -129,7 +129,7 @@ def mathematics(formulations: Sequence[Formulation], size: tuple[int, int, int, 
 
 
 def _section(f: Formulation) -> dict[str, Any]:
-    """What a card tells of the cross-section of friction at mu = 1; None also where somebody's own cannot be had."""
+    """Return the cross-section of friction at mu = 1 for a card; None also if that of a user's formulation fails."""
     try:
         found = [friction_section(f, slides=slides) for slides in (False, True)]
         axes = section_axes(f) if found[0] is not None else None

@@ -1,4 +1,4 @@
-"""Rows of `runs`: what a run of a case or a scene came to in each window, and the metrics that are evaluated there."""
+"""Rows of `runs`: results of a run of a case or a scene in each window, with the metrics evaluated there."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ from workbench.support.arrays import Array
 
 
 def labels(what: Case | Scene | str, subject: Any) -> dict[str, str]:
-    """What stands in `columns.LABELS` of a formulation or an engine on a case, a scene or the problem of this name."""
+    """Return the columns `LABELS` of a formulation or an engine on a case, a scene, or the problem of this name."""
     place = {"file": what} if isinstance(what, str) else {"case" if isinstance(what, Case) else "scene": what.name}
     name = subject.name if isinstance(subject, Formulation) else subject.label
     return place | {"formulation": name, "label": subject.label}

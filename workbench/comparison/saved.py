@@ -53,7 +53,7 @@ CARD = {
     "glossary": tuple[tuple[str, str], ...], "compiled": bool, "failure": Failed | None,
     "section": Polygon | None, "sliding_section": Polygon | None, "section_axes": tuple[str, str] | None,
 }  # fmt: skip
-"""What a formulation's mathematics holds; whatever else is there stays as it is."""
+"""Types of the entries of a formulation's mathematics; other entries are kept unchanged."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class SavedMetric:
 
 @dataclass(frozen=True)
 class Content:
-    """comparison.json but for its format: what a comparison holds besides frames and motion, which may be there or not.
+    """Contents of comparison.json without its format: everything of a comparison except frames and the optional motion.
 
     `case` is None for a file and for a scene.
     """

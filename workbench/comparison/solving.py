@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_UNKNOWNS = 1000
-"""Unknowns up to which a row tells the dimension of the set of exact impulses; a rank of that size takes 0.5 s."""
+"""Most unknowns for which a row gives the dimension of the set of exact impulses; a rank of that size takes 0.5 s."""
 NO_ITERATE = "the method keeps no intermediate iterate"
 SHIFT = 1e-3
 """Shift of the geometric mean of solve times [s]."""
@@ -157,7 +157,8 @@ def _direct(
 
 
 def _method(solver: str | Solver | None, kind: str, tuning: Tuning) -> Solver:
-    """The solver asked for; else the chain for a problem of this kind, and its first method for a start or iterations.
+    """Return the requested solver, else the chain for this kind of problem, or its first method if given a start or
+    iterations.
 
     What takes over would neither begin from the start nor end after so many iterations.
     """
@@ -247,7 +248,7 @@ def _finite(value: float) -> float | None:
 
 
 def solve_rows(tasks: Iterable[Task], seconds: float | None = None) -> Iterator[Row]:
-    """Rows of tasks, which are the arguments of `solve_row`, as they come.
+    """Yield the rows of tasks (arguments of `solve_row`) in order of completion.
 
     With `seconds` they are made in another process; a task that takes longer, or takes that process down, is a row that
     says so (`limits`), with the best iterate of a solver that has one.
@@ -298,7 +299,7 @@ def exported_step(case: Case, formulation: Formulation, h: float, step: int) -> 
 
 
 def summary(rows: "pd.DataFrame") -> "pd.DataFrame":
-    """Per method (solver asked for): problems it was given, success rate (verified), shifted geometric mean of times.
+    """Per method (requested solver): number of problems, success rate (verified), shifted geometric mean of times.
 
     Solved is also what was proved to have no solution, which `without_solution` counts.
     The mean is over the problems that every method with a success has solved; `mean_over` counts them.

@@ -233,7 +233,7 @@ def _of_existence(friction: RationalFriction, entry: Entry, deadline: float) -> 
 
 
 def _verdicts(result: Entry, with_q: bool) -> list[tuple[str, Any, Entry]]:
-    """The claims: name, verdict and what the check has kept of its proof."""
+    """Return the claims: name, verdict and the proof kept by the check."""
     found: list[tuple[str, Any, Entry]] = []
     rank, form = result.get("rank"), result.get("definiteness")
     if rank and rank["exact"] is not None and result["n"] <= LARGEST:

@@ -145,7 +145,7 @@ def _asymmetry(M: Array) -> float:
 
 
 class _Steps:
-    """Tells a progress bar which of the `STEPS` begins."""
+    """Report to a progress bar which of the `STEPS` begins."""
 
     def __init__(self, progress: ProgressCallback | None) -> None:
         self.progress, self.done = progress, 0

@@ -32,7 +32,7 @@ class Here:
     t: float
 
     def safe_step(self, margin: float) -> float:
-        """The largest x up to which the change stays within `margin`; inf where nothing limits it."""
+        """The largest x up to which the change stays within `margin`; inf if unlimited."""
         if margin <= 0:
             return 0.0
         # (bend - slope t) x^2 + (slope + margin t) x - margin = 0, its least positive root, without cancellation.

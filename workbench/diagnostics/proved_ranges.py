@@ -85,7 +85,7 @@ class ProvedRanges:
         return low + self.corner * (high - low), low + (self.corner + self.side) * (high - low)
 
     def witness(self) -> tuple[dict[str, Fraction], str] | None:
-        """The middle of the largest box in which not one answer is proved, and what is; None where there is none."""
+        """Return the middle of the largest box proved to have not exactly one solution, with its verdict, or None."""
         refuted = np.flatnonzero((self.verdict != UNIQUE) & (self.verdict != UNDECIDED))
         if not refuted.size:
             return None

@@ -41,7 +41,7 @@ def check_clock(deadline: float, seconds: float = 0.0) -> None:
 
 
 class Pace:
-    """Uninterruptible steps of similar cost: the time of the last step tells whether the next one will end in time.
+    """Uninterruptible steps of similar cost: the time of the last step predicts whether the next one will end in time.
 
     `growth` is the factor by which a step may cost more than the one before.
     """

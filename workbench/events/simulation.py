@@ -392,7 +392,7 @@ class _Driver:
         return after, found, fresh
 
     def _impact(self, state: MotionState, x: Dynamics, on: list[int]) -> tuple[MotionState, list[int]]:
-        """The state after an impact of the contacts `on`, and which of them stay closed."""
+        """Return the state after an impact of the contacts `on`, and the contacts that stay closed."""
         v, p_n, p_t = self._one(state.t, lambda: impact(x, state.v, on))
         impulse_n, impulse_t = np.zeros(len(x.mu)), np.zeros_like(x.u_t)
         impulse_n[on], impulse_t[on] = p_n, p_t

@@ -16,7 +16,7 @@ from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 
 KINDS = {0: "frictionless", 1: "planar", 2: "sliding", 3: "sliding and torsion", 5: "sliding, torsion and rolling"}
-"""Number of friction directions: what the contact resists."""
+"""Number of friction directions, and the motions that friction of the contact resists."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Places:
     @classmethod
     @lru_cache(maxsize=16)
     def unknown(cls, r: int, R: int) -> "Places":
-        """Those of contacts of which nobody says where they are: they act on no body."""
+        """Return the places of contacts at unknown positions: they act on no body."""
         return cls(np.zeros((r, 3)), np.full((r, 2), -1), np.zeros((R, 6)))
 
 
@@ -203,14 +203,14 @@ def _must_rise(first: NDArray[np.int64], R: int) -> None:
 
 
 def _sparse(X: Any) -> Any:
-    """A matrix, or one of a shape without entries; what is in order stays, since a copy takes longer than a contact."""
+    """Return a sparse matrix, empty for a shape; valid ones are not copied: a copy takes longer than a contact."""
     if isinstance(X, tuple):
         return stored(np.zeros(X[0] + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0), X)
     return X if isinstance(X, sparse.csr_array) and X.dtype == float else sparse.csr_array(X, dtype=float)
 
 
 def instant(h: float, M: Any, v: Any, f: Any, **given: Any) -> Instant:
-    """An `Instant` of what is given; what is left out is zero or absent, `mu` of a normal 1, and keys count up."""
+    """Return an `Instant` of the given data; others are zero or absent, `mu` of a normal is 1, and keys count up."""
     v = np.array(v, dtype=float)
     n = v.size
     J, J_b, J_f = (_sparse(given.pop(name, (0, n))) for name in ("J", "J_b", "J_f"))

@@ -248,7 +248,7 @@ def solve_posed(work, settings, solve, info):
 
 @njit(inline="always")
 def solve_passes(k, core, work, track, functions, settings, info):
-    """Make passes of step k by a compiled solver until none is asked for; returns a Status. info (1,) is a work array.
+    """Make passes of step k by a compiled solver until none is needed; returns a Status. info (1,) is a work array.
 
     Unless it is SOLVED or, without `settings.strict`, INACCURATE, `work` holds the problem of the failed pass, and
     `track.effort` counts the passes before it.

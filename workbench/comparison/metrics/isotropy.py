@@ -22,10 +22,10 @@ STATES = 3
 
 
 class Turned:
-    """A case whose tangent axes are all turned by an angle: what the scene is to a formulation after a yaw."""
+    """A case with all tangent axes turned by an angle, which is the scene after a yaw as a formulation sees it."""
 
     is_compiled = False
-    """Its `fill` is not, whatever that of the case is."""
+    """False: its `fill` is not compiled, even if that of the case is."""
 
     def __init__(self, case: Any, angle: float) -> None:
         self.case, self.c, self.s = case, np.cos(angle), np.sin(angle)

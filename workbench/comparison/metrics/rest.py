@@ -63,6 +63,6 @@ def spin_down(m: MeasuredRun) -> float:
 
 
 def _turning(m: MeasuredRun, run: Run) -> Array | None:
-    """(K,) the fastest turn of a body in each step [deg/s]; None where the case tells of no orientations."""
+    """(K,) the fastest turn of a body in each step [deg/s]; None if the case has no orientations."""
     q = run.case.orientation(run.states_q[m.starts(run)[0] : m.ends(run)[-1] + 1])
     return np.degrees(angles(q[1:], q[:-1]).max(axis=-1)) / run.h if q.shape[-2] else None

@@ -147,7 +147,7 @@ def must_be_kept(settings: Settings, rows: int, bodies: int, velocities: int) ->
 
 @dataclass(frozen=True, eq=False)
 class _Judged:
-    """Rows beside the reference, `fine` among the runs `made`, up to the end of what is compared."""
+    """Rows compared with the reference, which is `fine` among the runs `made`, up to the end of the comparison."""
 
     scene: Scene
     stepper: MakeStepper

@@ -25,7 +25,7 @@ from workbench.support.progress import ProgressCallback
 POWER = 0.4
 SURE = 0.95
 LITERATURE = {"C": (0.55, 0.65), "k": (1.2, 1.6)}
-"""Of spheres, by sources (Nedderman 1992, section 10.2)."""
+"""Published ranges for spheres (Nedderman 1992, section 10.2)."""
 NAN = float("nan")
 
 
@@ -75,7 +75,7 @@ def beverloo(across: Array, rate: Array) -> BeverlooFit:
 
 
 def _straight(x: Array, y: Array, openings: Array, residual: Array) -> float:
-    """Probability of an F as large as that of the openings' means about the line beside the runs about their means."""
+    """Return the p-value of the lack-of-fit F test: openings' means about the line against runs about their means."""
     pure, lack = len(x) - len(openings), len(openings) - 2
     if not (pure and lack):
         return NAN

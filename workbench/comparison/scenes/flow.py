@@ -29,7 +29,7 @@ from workbench.support.progress import ProgressCallback
 
 MakeStepper = Callable[[Grains, Formulation, float], SteppingScheme]
 BINS = np.append(np.arange(0.0, 6.0, 0.25), 6.0)
-"""Of forces beside their mean."""
+"""Bins of forces relative to their mean."""
 SAMPLES = 10
 """States of the second half of a run whose solid fraction is counted."""
 FEWEST = 20
@@ -100,7 +100,7 @@ def flow(
     case: SceneCase, formulations: Sequence[Formulation], mus: Sequence[float], steps: Sequence[float],
     duration: float, roughness: float, seeds: int, stepper: MakeStepper, progress: ProgressCallback | None = None,
 ) -> Flow:  # fmt: skip
-    """Every run; `roughness` is that of a grain beside its radius. Raises DataError for a scene without grains."""
+    """Return all runs; `roughness` is relative to a grain's radius. Raises DataError for a scene without grains."""
     scene = case.scene()
     if not isinstance(scene, Grains):
         raise DataError(f"{case.name} has no grains; use: workbench compare {case.name}")

@@ -18,7 +18,7 @@ COLUMNS = ["measure", "formulation", "mu", "step", "runs", "difference", "uncert
 
 
 def differences(rows: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
-    """A row per measure, formulation, friction coefficient and step, of rows with a `seed` that came to their end.
+    """A row per measure, formulation, friction coefficient and step, from complete rows with a `seed`.
 
     `difference` is relative to Coulomb's mean, `significant` whether it is larger than its `uncertainty`, which is
     infinite where no step has two runs. Coulomb's own is that from its smallest step: what the step does by itself.

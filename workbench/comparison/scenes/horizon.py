@@ -18,7 +18,7 @@ SHARE = 1.0 / 3.0
 LEAST = 1e-6
 """Uncertainty that never ends a comparison [m]: nothing so small is shown."""
 MOST_GROWTH = 1e4
-"""Growth from which on a motion depends on what nobody knows: a tenth of a micrometre has become a millimetre."""
+"""Growth from which on a motion is unpredictable: a tenth of a micrometre has become a millimetre."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,7 +38,7 @@ class MeasuredScene(MeasuredSteps):
         return super().parts | ({"solver": (None, None)} if self.run is self.round_off else {})
 
     def mean(self, a: Track, name: str) -> Array:
-        """(k, B, ...) what a track's steps have under this name, the means over each of this run's steps."""
+        """Return means (k, B, ...) of a track's data of this name over each of this run's steps."""
         return self.over(a, getattr(a.touched, name), np.mean)
 
     def smooth(self, a: Track, name: str) -> Array:

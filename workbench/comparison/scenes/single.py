@@ -60,7 +60,7 @@ def from_own(exact: SteppingScheme, run: Track, steps: NDArray[np.int64]) -> flo
 
 
 def _answers(stepper: SteppingScheme, base: Track, steps: NDArray[np.int64]) -> Iterable[tuple[int, Stepped]]:
-    """Verified steps from states of a run, each after the one before it, which is what a formulation remembers."""
+    """Yield verified steps from states of a run, each after the preceding step, which fills a formulation's memory."""
     for k in evenly(steps, MOST):
         x = None
         stepper.begin()
