@@ -291,7 +291,7 @@ def contacts_of(c: Comparison) -> pd.DataFrame:
 
 
 def apart(points: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The points of one of each lot of formulations that are seen as one, and who is in such lots, in words."""
+    """Return the points of one formulation of each indistinguishable group, and the groups in words."""
     numbers = [x for x in ("p_t1", "p_t2", "normalised_friction", "slip", "u_n") if x in points]
     size = points[numbers].abs().max().replace(0.0, 1.0)
     size[[x for x in numbers if x not in ("slip", "u_n")]] = REACH

@@ -122,7 +122,7 @@ def sheet(title: str, body: str, height: float, caption: str) -> Picture:
 
 
 def _legend(cones: ComplementaryCones, entry: tuple[str, str] | None, top: float) -> tuple[str, float]:
-    """What the colours mean, the share of each among all directions, a last entry with a dot; and where this ends."""
+    """Draw the legend: colours with their shares of all directions, a last entry with a dot; return where it ends."""
     shares: dict[int, float] = {}
     for region in sorted(cones.regions, key=lambda region: region.count):
         shares[region.count] = shares.get(region.count, 0.0) + region.share

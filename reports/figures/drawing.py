@@ -14,7 +14,7 @@ GROUND = 'fill="#e4e4e0" stroke="#777" stroke-width="1"'
 
 
 def drawing(shapes: Sequence[Shape], title: str) -> str:
-    """The shapes to scale, `title` for those who cannot see them; empty where there is nothing to draw."""
+    """Return the shapes to scale, with `title` as alternative text; empty if there is nothing to draw."""
     points = np.concatenate([_extent(s) for s in shapes]) if shapes else np.zeros((0, 2))
     if not len(points):
         return ""

@@ -61,7 +61,7 @@ def _in_ms(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def difference_figure(f: Flow, measures: Sequence[str]) -> Figure | None:
-    """By how much formulations differ from Coulomb's law in measures, over the step; None where nothing tells."""
+    """Return the figure of differences from Coulomb's law over the step; None without data."""
     d = f.differences
     d = _in_ms(d[(d["formulation"] != EXACT) & np.isfinite(d["uncertainty"].astype(float))])
     if d.empty:
@@ -125,7 +125,7 @@ def _measures(f: Flow, rows: pd.DataFrame) -> Figure | None:
 
 
 def artefact_figure(f: Flow) -> Figure | None:
-    """The gap that associated flow holds open beside the roughness, over the step; None where it holds none."""
+    """Return the figure of the gap due to associated flow over the step, relative to the roughness; None without gap."""
     rows = f.rows[f.rows["finished"]]
     if not (rows["artefact"] > 0).any():
         return None

@@ -23,9 +23,9 @@ TRAVELS = 1.5
 LONGEST = 4.0
 """Reaches of a body beyond which an arrow is cut."""
 TALLEST = 1.5
-"""Reaches of a body above which a friction cone is cut, and beside its axis."""
+"""Height and distance from the axis at which a friction cone is cut, in reaches of a body."""
 SIGHT = 1000.0
-"""Reaches of a body beyond which nobody follows it."""
+"""Distance, in reaches of a body, beyond which the view no longer follows it."""
 SHORT = 8.0
 """Length [px] below which the line between a body and its place in the reference says nothing."""
 LIGHT = np.array([-0.5, 0.9, 1.0]) / np.linalg.norm([-0.5, 0.9, 1.0])

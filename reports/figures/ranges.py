@@ -13,7 +13,7 @@ USUAL = (0.05, 0.95)
 ROOM = 0.35
 """Share of the usual range that an axis leaves on both sides."""
 APART = 0.005
-"""Curves that stay nearer than this share of the axis are seen as one."""
+"""Share of the axis below which the distance of two curves is not visible."""
 SLACK = 0.03
 """Share of the axis by which it is longer than what it shows, so that no curve lies on its edge."""
 SMALLEST = 1e-12

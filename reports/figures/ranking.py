@@ -1,4 +1,4 @@
-"""The figure that ranks formulations: their error against what a step costs, and how well either is known."""
+"""The figure that ranks formulations: error against cost of a step, with the uncertainty of both."""
 
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -78,7 +78,7 @@ def ranking_figure(c: Comparison) -> list[Figure]:
 
 
 def _short(x: Entry) -> str:
-    """An entry beside its point: the CCP is named wherever it is, of others how many they are."""
+    """Return the label of an entry's point: the CCP is always named, other formulations are counted."""
     named = [x.label, *["ccp"] * ("ccp" in x.alike)]
     more = len(x.alike) + 1 - len(named)
     return " = ".join(named) + (f" +{more}" if more else "")

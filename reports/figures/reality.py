@@ -18,7 +18,7 @@ ALONE = "uncertainty of the reference"
 FAR = 10.0
 """How many times the median difference the largest is, from where on the axis of differences is compressed."""
 MOST = 8
-"""Curves of a figure over time; the others are drawn when they are asked for."""
+"""Curves of a figure over time; others are drawn on request."""
 
 
 def figures(f: Findings) -> list[Figure]:

@@ -19,7 +19,7 @@ COLOURS = {
     "sliding": "#7ab8dd", "lift-off": "#f6e27a", "indeterminate": "#d9661f", "inconsistent": "#4b2a7b",
     "undecided": "#000000", "no sliding state": "#ffffff", "out of time": "#b4b4b4",
 }  # fmt: skip
-"""Apart in hue for all kinds of colour vision, and apart in lightness, so that they stay apart in grey."""
+"""Colours that differ in hue for all kinds of colour vision, and in lightness, so that they also differ in grey."""
 DARK = ("inconsistent", "undecided")
 ROOM = 0.05
 """Share of the map's width and height that a region must leave around its name."""

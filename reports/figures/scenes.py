@@ -1,4 +1,4 @@
-"""Figures of a comparison of a scene: who is how far, over time, and where the comparison stops."""
+"""Figures of a comparison of a scene: errors over time, and the time at which the comparison stops."""
 
 import pandas as pd
 

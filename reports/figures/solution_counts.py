@@ -16,7 +16,7 @@ def in_words(count: int | str | None) -> str:
 
 
 def set_of(index_set: Iterable[int]) -> str:
-    """An index set as it is written."""
+    """Return an index set as text."""
     return "{" + ", ".join(map(str, index_set)) + "}"
 
 

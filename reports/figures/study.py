@@ -1,4 +1,4 @@
-"""Figures of a study: errors over what is varied, maps of two parameters, errors over the step, error against time."""
+"""Figures of a study: errors over a parameter, maps of two parameters, errors over the step, error against time."""
 
 from collections.abc import Sequence
 

@@ -50,7 +50,7 @@ OTHER_DASHES = [[6, 3], [2, 4], [9, 3, 2, 3], [5, 5], [11, 6]]
 
 
 MODE_COLOURS = {"open": "#b0b0b0", "sliding": "#c8553d", "sticking": "#4c6a92"}
-"""Colour of what a contact does."""
+"""Colours of contact modes."""
 
 
 def _style(label: str) -> tuple[str, list[int]]:

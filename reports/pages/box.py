@@ -15,7 +15,7 @@ from workbench.matrices.linear_algebra.rationals import nearest_double
 LARGEST_SHOWN = 12
 """Order up to which all entries are shown; of larger boxes the rows and columns that decide."""
 LONGEST = 9
-"""Characters of an exact number that is shown as it is."""
+"""Longest exact number [characters] that is shown in full."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The comparison report: one HTML file that opens offline, readable without the code, and the frames beside it."""
+"""The comparison report: one HTML file that opens offline, readable without the code, and the frames as files."""
 
 from pathlib import Path
 from typing import Any, Literal
@@ -145,7 +145,7 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
 
 
 def _tables(c: Comparison) -> list[dict[str, Any]]:
-    """The errors and symptoms in each window, and what the judge says of the last, which is all of a run.
+    """Return errors and symptoms in each window, and the judge's residuals of the last one, the whole run.
 
     A window that is all of the run, as one that ends with it may be, stands for that too.
 

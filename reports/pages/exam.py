@@ -1,4 +1,4 @@
-"""The page of the exam: who passes what, with the number behind every cell; and pages with the motion of its trials."""
+"""The page of the exam: results by subject and experiment, with their numbers; and pages with the motions of trials."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ class Shown(NamedTuple):
 
 
 def render(title: str, words: Sequence[str], exam: Exam, version: str, provenance: dict[str, Any]) -> str:
-    """The whole page as text; its links lead to the pages of `motions`, in the folder of that name beside it."""
+    """The whole page as text; its links lead to the pages of `motions`, in the folder of that name next to it."""
     names = ranked(exam)
     files = {(x.experiment.name, x.trial, x.step): x.file for x in _shown(exam)}
     scores = {(row["subject"], row["step"]): row for row in tally(exam)}
@@ -44,7 +44,7 @@ def render(title: str, words: Sequence[str], exam: Exam, version: str, provenanc
 
 
 def motions(exam: Exam, provenance: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The file names and pages of the trials that somebody could play."""
+    """Return the file names and pages of the trials that at least one subject could run."""
     for shown in _shown(exam):
         records = _records(exam, shown)
         m = motion(records, _reference(records))
@@ -113,7 +113,7 @@ def _section(exam: Exam, experiment: Experiment, files: Files, names: Sequence[s
 
 
 def _picture(exam: Exam, experiment: Experiment) -> dict[str, Any] | None:
-    """The end of the trial that somebody is farthest from passing, over the reference."""
+    """Return a picture of the end of the trial with the largest deviation, over the reference."""
     rows = exam.rows
     rows = rows[(rows["experiment"] == experiment.name) & (rows["step"] == exam.steps[0]) & (rows["error"] > 1)]
     for row in rows.sort_values("error", ascending=False, kind="stable").to_dict("records"):

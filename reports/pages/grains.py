@@ -18,7 +18,7 @@ from workbench.support.arrays import Array
 VIEW = (-1.2, 0.2)
 """Angles of the eye [rad] about the vertical and above the ground."""
 BEGIN = 0.7
-"""Share of the motion that is shown until somebody chooses a time: by then grains flow."""
+"""Time shown at first, as a share of the motion: by then grains flow."""
 NOTHING = np.zeros((1, 0))
 
 

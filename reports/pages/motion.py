@@ -76,7 +76,7 @@ def moving(
 def _viewer(
     m: Motion, tracks: list[MotionTrack], colours: list[str], sections: dict[str, Any], sticks: float, begin: float
 ) -> str:
-    """The viewer with its data; it shows the time `begin` [s] until somebody chooses another one."""
+    """The viewer with its data; it shows the time `begin` [s] at first."""
     view, stride = view_of(m), _stride(tracks)
     t, (faces, ground) = m.t[::stride], planes(m)
     data = {

@@ -59,7 +59,7 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
 
 
 def tables(c: Comparison) -> list[dict[str, Any]]:
-    """Errors, symptoms and what the answers cost."""
+    """Errors, symptoms and costs."""
     found = [table("Distance from Coulomb's law, farthest body", c.runs, error_columns(c))]
     if symptoms := symptom_columns(c):
         found.append(table("Symptoms, worst body", c.runs, symptoms))

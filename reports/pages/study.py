@@ -18,7 +18,7 @@ def render(
     title: str, words: Sequence[str], rows: pd.DataFrame, metrics: tuple[Metric, ...], provenance: dict[str, Any],
     general: bool = True,
 ) -> str:  # fmt: skip
-    """The whole page as text, with what is said of all rows together where that is `general`."""
+    """Return the page as text, with the conclusions on all rows together if `general`."""
     about, rows = rows.attrs["columns"], by_scheme(rows)
     given = list(rows.columns[1 : list(rows.columns).index("case")])
     varied = [name for name in given if pd.api.types.is_numeric_dtype(rows[name])]

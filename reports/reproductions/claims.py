@@ -1,4 +1,4 @@
-"""What a reproduction is made of: claims with computed verdicts, tables, figures and words, in sections.
+"""Parts of a reproduction: claims with computed verdicts, tables, figures and words, in sections.
 
     Reproduction -> Section -> Claim, Check, Table, Figure
 
@@ -111,7 +111,7 @@ class Claim:
 
     @property
     def reason(self) -> str:
-        """`why`; where the numbers disagree and nobody has said why, that."""
+        """`why`, or a remark that numbers disagree without a given reason."""
         return self.why or ("" if self.verdict == "confirmed" else "Not explained yet.")
 
     @property

@@ -102,4 +102,4 @@ def write_pages(pages: Sequence[Page], folder: Path, provenance: dict[str, Any])
 
 
 def silent(label: str, done: int, total: int) -> None:
-    """Progress that nobody watches."""
+    """Progress callback that does nothing."""

@@ -11,7 +11,7 @@ from workbench.engine.timing import OUT_OF_TIME
 
 WIDTH = 80
 LONGEST_EXACT = 16
-"""Characters up to which an exact number is shown as it is; a longer one is shown as a rounded decimal."""
+"""Longest exact number [characters] that is shown in full; longer ones are rounded."""
 LONGEST_VECTOR = 64
 """Entries up to which a vector is shown in full."""
 MOST_SHOWN = 8

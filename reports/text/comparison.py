@@ -1,4 +1,4 @@
-"""The tables of a comparison: columns, cells and rows, and what is known of a problem from a file."""
+"""The tables of a comparison: columns, cells and rows, and facts on a problem from a file."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ UNDEFINED = "–"
 OF_IMPULSES = {"friction_error", "friction_rmsd", "misalignment_rms", "impulse_error"}
 """Columns about impulses of single contacts, which redundant contacts leave open."""
 OF_ANSWERS = {"determined"}
-"""Shares that are no errors, and stand with what the judge says."""
+"""Relative quantities that are not errors, listed with the judge's residuals."""
 SMALL = 1e-3
 """Numbers below this, in the unit of their column, are printed by their order of magnitude."""
 ROUND_OFF = 1e-12
@@ -38,7 +38,7 @@ def error_columns(c: Comparison) -> list[Column]:
 
 
 def symptom_columns(c: Comparison) -> list[Column]:
-    """What a user sees of it, in SI units, and the metrics of somebody's own that have one."""
+    """Columns of visible effects, in SI units, and user-defined metrics with a unit."""
     if c.scene:
         return _defined(c, [m.column for m in c.metrics if not m.parts and m.column.shown != "percent"])
     return _defined(c, [m.column for m in c.metrics if m.column.shown == "number"])
@@ -58,7 +58,7 @@ def _free(runs: pd.DataFrame, column: Column) -> pd.Series:
 
 
 def judged_columns(c: Comparison) -> list[Column]:
-    """Residuals, counts of contacts, and what the answers cost."""
+    """Columns of residuals, counts of contacts, and costs."""
     law = [m.column for m in c.metrics if m.column.shown in ("small", "count") or m.column.name in OF_ANSWERS]
     return _defined(c, [RESIDUAL, *law, *OTHERS])
 

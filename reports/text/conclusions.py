@@ -126,7 +126,7 @@ def ranking(rows: pd.DataFrame, column: Column) -> list[list[str]]:
 
 
 def by_error(rows: pd.DataFrame, column: Column) -> pd.Series:
-    """Errors that are defined, by label, smallest first; what is equal in three digits keeps the order of the table."""
+    """Return the defined errors by label, smallest first; errors equal in three digits keep the order of the table."""
     errors = rows.set_index("label")[column.name].dropna()
     return errors.sort_values(kind="stable", key=lambda x: x.map("{:.2e}".format).astype(float))
 

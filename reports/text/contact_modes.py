@@ -18,7 +18,7 @@ from workbench.comparison.timeline import (
 )
 
 FIRST = 0.02
-"""Share of the time before which contact is there from the start on, and up to which nobody sees a difference of it."""
+"""Relative time up to which contact counts as present from the start, and up to which differences are invisible."""
 OTHERWISE = {
     "slides": "slides for {} s instead of sticking",
     "sticks": "sticks for {} s instead of sliding",
@@ -30,7 +30,7 @@ TELLING = {
     "slides": "Slipping where exact friction sticks: {}.",
     "sticks": "Sticking where exact friction slides: {}.",
 }
-"""What of it a sentence tells."""
+"""Differences that a sentence mentions."""
 CLEAR = 1.2
 """Factor by which that lasts longer than under exact Coulomb friction at the same step, if it is worth a sentence."""
 ROUNDING = 1e-12

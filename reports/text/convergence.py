@@ -9,7 +9,7 @@ from workbench.builtin.reports.text.study import shown
 from workbench.studies.refinement import ERRORS, IMPACTS, PHASES
 
 MOST = 10
-"""Rows of the table, unless all are asked for."""
+"""Rows of the table by default."""
 (POSITION, _) = (m.column for m in ERRORS)
 
 

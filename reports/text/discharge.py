@@ -33,7 +33,7 @@ def sentences(x: Discharge) -> list[str]:
 
 
 def _too_wide(x: Discharge) -> list[str]:
-    """Return whether the law is asked for where sources do not claim it."""
+    """Return a warning if the bin is too narrow for the law."""
     widest = max(flow.case.opening / flow.case.bin for flow in x.flows)  # type: ignore[attr-defined]
     if BIN * widest <= 1:
         return []

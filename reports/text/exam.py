@@ -16,11 +16,11 @@ SMALLER = {
     "m": ((0.5, 1.0, "m"), (1e-4, 1e3, "mm"), (1e-7, 1e6, "µm"), (0.0, 1e9, "nm")),
     "m/s": ((0.5, 1.0, "m/s"), (1e-3, 1e3, "mm/s"), (0.0, 1e6, "µm/s")),
 }
-"""Units of what is at least so much, and how many of them are one."""
+"""Smaller units, each with the smallest value for which it is used and its factor."""
 
 
 def worst(rows: pd.DataFrame) -> Any:
-    """The row that says most: of what is not passed, if there is something, the one with the largest error."""
+    """Return the most instructive row: the largest error, among the failed rows if there are any."""
     failed = rows[~rows["passed"].astype(bool)]
     rows = failed if len(failed) else rows
     return rows.iloc[int(rows["error"].fillna(-1.0).to_numpy().argmax())]
@@ -32,7 +32,7 @@ def passed(rows: pd.DataFrame) -> bool:
 
 
 def with_unit(value: float, unit: str, beside: float = 0.0) -> str:
-    """A number with its unit, which suits what stands beside it too; what is below 1e-10 is round-off."""
+    """Format a number with a unit that also suits the number next to it; values below 1e-10 are round-off."""
     if abs(value) < 1e-10:
         return "0"
     size = max(abs(value), abs(beside))
@@ -43,7 +43,7 @@ def with_unit(value: float, unit: str, beside: float = 0.0) -> str:
 
 
 def against(row: Any) -> str:
-    """A measured number beside its truth, or why there is none."""
+    """Format a measured number with its theoretical value, or the reason why there is none."""
     if pd.isna(row["value"]):
         return f"{row['trial']}: {row['reason']}"
     return (

@@ -22,7 +22,7 @@ LATEX = {
 }  # fmt: skip
 """Characters that LaTeX reads otherwise, or has in mathematics alone."""
 NUMBER = re.compile(r"[-−+~[(]*([\d.]+|∞)[^A-Za-z]*(e[-+]?\d+)?[^A-Za-z]*|–|")
-"""What is aligned to the right: a number, with its unit if that is a sign, an interval, or nothing."""
+"""Cells aligned to the right: a number, with its unit if that is a sign, an interval, or nothing."""
 INLINE = ("a", "abbr", "b", "code", "i")
 """Elements within a line; others set their text apart."""
 FORMULA = re.compile(r"(\$[^$]+\$)")
@@ -55,7 +55,7 @@ def of_runs(table: dict[str, Any]) -> Table:
 
 
 def full(runs: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
-    """The columns in full, in the units of docs/columns.md, with who made each row and whether it is verified."""
+    """Return the columns in full, in the units of docs/columns.md, with the labels of each row and its verification."""
     who = [name for name in ("label", "solver", "step", "window") if name in runs]
     found = runs[[*who, *(x.name for x in columns), "verified", "reason"]]
     found.attrs["columns"] = {name: x for name, x in runs.attrs.get("columns", {}).items() if name in found}

@@ -167,7 +167,7 @@ def in_words(x: Contact, exact: Contact) -> str:
 
 
 def cells(x: Contact, exact: Contact, h: float) -> list[tuple[str, bool]]:
-    """The cells of a row and whether each belongs to what is broken: state, gap, the two pairs, share and angle."""
+    """Return the cells of a row and whether each violates the law: state, gap, the two pairs, share and angle."""
     if np.isnan(x.state):
         return [("no answer", True), *[("–", False)] * 7]
     broken, known = {pair for pair, _ in faults(x, exact)}, not x.bears or is_determined(x, exact)
@@ -185,7 +185,7 @@ def cells(x: Contact, exact: Contact, h: float) -> list[tuple[str, bool]]:
 
 
 FREE = "n/u"
-"""In the place of what the motion leaves open."""
+"""Text in place of quantities that the motion does not determine."""
 
 
 def modes(contacts: Sequence[Contact], exact: Sequence[Contact]) -> list[tuple[str, bool]]:

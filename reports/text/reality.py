@@ -13,11 +13,11 @@ from workbench.recorded.trial import RealityTrial
 FEW = 20
 """Intervals of which one is expected to miss its number by chance."""
 NAMED = 4
-"""Formulations that a sentence names of each kind, beside the last one."""
+"""Number of formulations of each kind that a sentence names besides the last one."""
 
 
 def sentences(recordings: Recordings, trial: RealityTrial, f: Findings) -> list[str]:
-    """The answer, what the noise alone makes, where the differences arise, and what was left out."""
+    """Return the result, the effect of noise alone, the phases in which differences arise, and omissions."""
     rows = f.subjects[f.subjects["reason"].fillna("") == ""]
     base = rows.iloc[0]
     found = [
@@ -91,7 +91,7 @@ def _noise(trial: RealityTrial, f: Findings, base: Any) -> str:
 
 
 def _phases(trial: RealityTrial, f: Findings) -> str:
-    """In which phase one interval is predicted worst beside flight, where no contact acts."""
+    """Return the phase with the worst predictions of one interval, apart from flight without contact."""
     own = f.by_phase[(f.by_phase["label"] == f.reference) & (f.by_phase["samples"] > 0)].set_index("phase")
     if "flight" not in own.index or len(own) < 2:
         return ""

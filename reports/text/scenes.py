@@ -19,7 +19,7 @@ from workbench.comparison.timeline import first_contact
 RECOVERY = "rigid recovery of"
 """Beginning of a line on overlaps and limits violated at the start."""
 STILL = 1e-6
-"""Distances up to which nobody sees a difference [m]."""
+"""Largest distance [m] that is not visible."""
 SHARED = "one_step_error", "body_orientation_error", "body_force_error"
 """Further errors that are ranked in a sentence each."""
 SENSES = {
@@ -181,8 +181,8 @@ def _column(c: Comparison, name: str) -> Column | None:
 
 
 def as_coulomb(c: Comparison, rows: pd.DataFrame) -> list[str]:
-    """Labels of rows that cannot be told from exact Coulomb friction at the same step: that makes no more difference
-    than is known of the reference, or a twentieth of what the step itself makes."""
+    """Return the labels of rows that cannot be distinguished from exact Coulomb friction at the same step: they differ
+    by no more than the reference's uncertainty or a twentieth of the effect of the step size."""
     needed = [f"body_position_{part}" for part in ("formulation", "reference", "discretisation")]
     if not set(needed) <= set(rows):
         return []
@@ -219,7 +219,7 @@ def _stop(c: Comparison) -> str:
 
 
 def summary(c: Comparison) -> list[str]:
-    """Further sentences: errors in other senses, symptoms of every row, what is not verified."""
+    """Return further sentences: other errors, symptoms of every row, unverified rows."""
     rows = first_rows(c)
     others = _others(rows)
     others, alike = others[~others["label"].isin(as_coulomb(c, rows))], as_coulomb(c, rows)

@@ -78,7 +78,7 @@ def add_command(commands: Any) -> None:
 
 
 def run_study(o: argparse.Namespace) -> None:
-    """Compute what is missing, then write the rows and the page."""
+    """Compute missing rows, then write the rows and the page."""
     if o.what[0] == "status":
         _status(o)
         return

@@ -1,4 +1,4 @@
-"""The continuous motion while all contacts slide: what a time stepping of a case must come close to as h -> 0."""
+"""The continuous motion while all contacts slide, to which time stepping of a case must converge as h -> 0."""
 
 from collections.abc import Callable
 from typing import Any

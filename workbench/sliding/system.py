@@ -135,7 +135,7 @@ class SlidingData:
 
 @dataclass(frozen=True, eq=False)
 class SlidingStack(SlidingData):
-    """Many systems of one size: the data of `SlidingSystem`, each with leading axes or shared, not looked at."""
+    """Many systems of one size: the data of `SlidingSystem`, each with leading axes or shared, not checked."""
 
     M: Array
     f: Array

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from workbench.language.formulation import Formulation
 
 CLASSICAL = "coulomb", "ccp", "stewart-trinkle", "box", "mujoco"
-"""Formulations that are fitted unless others are asked for."""
+"""Formulations fitted by default."""
 COLUMNS = (
     Column("formulation", "", "the formulation with its options", of=CASE),
     Column("parameter", "", "parameter of the case", of=CASE),

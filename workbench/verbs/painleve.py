@@ -177,7 +177,7 @@ def exact_range(name: str, ends: Any) -> tuple[str, tuple[Fraction, Fraction]]:
 
 
 def exact_value(name: str, value: Any) -> Fraction:
-    """A parameter's value as it is written, within the range of doubles. Raises WorkbenchError."""
+    """Return a parameter's value as written, within the range of doubles. Raises WorkbenchError."""
     try:
         if isinstance(value, str | Decimal):
             return exact_number(str(value), name)
