@@ -91,8 +91,18 @@ def test_what_is_not_there_is_an_error_on_both_sides():
         _ = x.z
     with pytest.raises(TypingError, match="Unknown attribute 'z'"):
         njit(types.float64(SAMPLE))(lambda x: x.z)
-    with pytest.raises(TypeError, match="address"):
-        pickle.dumps(x)
+
+
+def test_what_travels_has_the_same_numbers_and_copies_have_their_own():
+    x = Sample(n=2, r=1)
+    x.M, x.h, x.d = [[1.0, 2.0]], 3.0, [4, 5]
+    for other in (pickle.loads(pickle.dumps(x)), x.copy()):
+        np.testing.assert_array_equal(other.buffer, x.buffer)
+        np.testing.assert_array_equal(other.d, [4, 5])
+        other.h = 9.0
+        assert x.h == 3.0
+    assert x.like().M.shape == (1, 2)
+    assert (x.extent("r"), x.sizes_of("n", "r")) == (1, [2, 1])
 
 
 def test_layouts_that_differ_are_different_types():

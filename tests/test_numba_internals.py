@@ -40,6 +40,22 @@ class Boxed:
 PAIR = Pair()
 
 
+class First(types.Type):
+    """The first number of an array."""
+
+    def __init__(self):
+        super().__init__(name="CanaryFirst")
+
+
+class OfArray:
+    """What holds one."""
+
+    value = np.array([5.0, 6.0])
+
+
+FIRST = First()
+
+
 class OfPair(internals.AttributeTemplate):
     key = Pair
 
@@ -84,6 +100,32 @@ def teach():
         c.pyapi.decref(value)
         return internals.NativeValue(taken._getvalue())
 
+    @internals.register_model(First)
+    class _First(internals.models.StructModel):
+        def __init__(self, manager, kind):
+            super().__init__(manager, kind, [("left", F64)])
+
+    @internals.lower_getattr_generic(First)
+    def view_first(context, builder, kind, value, name):
+        return internals.cgutils.create_struct_proxy(kind)(context, builder, value=value).left
+
+    @internals.unbox(First)
+    def take_first(kind, thing, c):
+        taken = internals.cgutils.create_struct_proxy(kind)(c.context, c.builder)
+        value = c.pyapi.object_getattr_string(thing, "value")
+        taken.left = c.builder.load(internals.address_of_array(c.builder, value))
+        c.pyapi.decref(value)
+        return internals.NativeValue(taken._getvalue())
+
+    @internals.infer_getattr
+    class OfFirst(internals.AttributeTemplate):
+        key = First
+
+        def generic_resolve(self, kind, name):
+            return F64 if name == "left" else None
+
+    internals.typeof_impl.register(OfArray)(lambda value, c: FIRST)
+
     @internals.typeof_impl.register(Boxed)
     def kind_of(value, c):
         assert c.purpose in (internals.Purpose.argument, internals.Purpose.constant)
@@ -104,6 +146,7 @@ def intrinsic(generate, kind=F64):
 
 def attributes_and_unboxing():
     assert njit(lambda x: x.left)(Boxed()) == 3.0
+    assert njit(lambda x: x.left)(OfArray()) == 5.0
 
 
 def own_function():
@@ -315,8 +358,8 @@ def wrapper_of_its_own():
 
 EXERCISES = {
     attributes_and_unboxing: (
-        "AttributeTemplate", "NativeValue", "Purpose", "cgutils", "infer_getattr", "lower_getattr_generic", "models",
-        "register_model", "typeof_impl", "unbox",
+        "AttributeTemplate", "NativeValue", "Purpose", "address_of_array", "cgutils", "infer_getattr",
+        "lower_getattr_generic", "models", "register_model", "typeof_impl", "unbox",
     ),
     own_function: ("AbstractTemplate", "infer_global", "lower_builtin", "signature"),
     llvm: ("_Intrinsic", "callable_intrinsic", "intrinsic", "ir"),

@@ -45,7 +45,7 @@ class IslandAnswers:
 
     problem: ContactBlocks
     x: Array
-    residuals: Array
+    residuals: Array = field(default_factory=lambda: np.zeros(0))
     iterations: int = 0
     stages: list[str] = field(default_factory=list)
 
@@ -111,9 +111,8 @@ class BlockSolver:
                 raise DataError(f"the guess has shape {np.shape(guess)}; the problem's unknowns have {x.shape}")
             x[:] = guess
             x[~np.isfinite(x)] = 0.0
-        progress = IslandAnswers(p, x, p.block_residuals(x))
-        if progress.residuals.max(initial=0.0) > self.enough:
-            self.all_islands(progress)
+        progress = IslandAnswers(p, x)
+        self.all_islands(progress)
         residual = float(progress.residuals.max(initial=0.0))
         claimed = Status.SOLVED if residual <= self.tolerance else Status.INACCURATE
         reason = "" if claimed is Status.SOLVED else claimed.meaning
@@ -129,7 +128,11 @@ class BlockSolver:
     def all_islands(self, progress: IslandAnswers) -> None:
         """Every island that is not solved yet, by the ways that the module names."""
         p = progress.problem
-        if (p.blocks >= MANY and self.as_spheres(progress)) or (p.small and self.few(progress)):
+        if p.blocks >= MANY or not p.small:
+            progress.residuals = p.block_residuals(progress.x)
+            if progress.residuals.max(initial=0.0) <= self.enough or (p.blocks >= MANY and self.as_spheres(progress)):
+                return
+        if p.small and self.few(progress):
             return
         # Lazy, since SciPy's graphs take longer to import than small problems to solve.
         from workbench.algorithms.block_equalities import solve_equalities
@@ -166,6 +169,7 @@ class BlockSolver:
         from workbench.algorithms.few_blocks import solved_few
 
         p = progress.problem
+        progress.residuals = np.empty(p.blocks)
         done, iterations, solved = solved_few(p, self.enough, self.at_last, progress.x, progress.residuals)
         progress.iterations += iterations
         if solved:

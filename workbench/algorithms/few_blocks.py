@@ -121,13 +121,14 @@ def solve_one(blocks, few, island, members, unknowns, method, x, info):
 def solve_few(blocks, few, enough, at_last, x, residuals, info):
     """The islands whose residuals are more than `enough`; whether all come to that, or by `FINAL` methods to `at_last`.
 
-    x (X,), residuals (B,): an answer and its residuals, replaced island by island where a better one is found.
+    x (X,): an answer, replaced island by island where a better one is found; residuals (B,) receives what its are then.
     info (2,): iterations, and islands that went to a method.
     """
     first, part, B, X = blocks.unknown, few.part, residuals.shape[0], x.shape[0]
     trial, found, worst, method = scratch(X), scratch(B), scratch(B), scratch_indices(B)
     size, members, one = scratch_indices(B), scratch_indices(B), scratch_indices(1)
     copy(x, trial)
+    few_residuals(blocks, few, x, residuals)
     choose(blocks, part, members, size, method)
     for i in range(B):
         worst[i] = 0.0

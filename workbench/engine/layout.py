@@ -17,8 +17,8 @@ Compiled code that has its own buffer names its parts by `over`, and gets the re
 """
 
 import math
-from functools import reduce
-from itertools import accumulate, pairwise
+from collections.abc import Callable, Mapping
+from functools import lru_cache, reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +28,7 @@ from workbench.engine.interpreted import building_block
 from workbench.engine.numba_internals import (
     AttributeTemplate,
     NativeValue,
+    address_of_array,
     cgutils,
     infer_getattr,
     ir,
@@ -41,6 +42,8 @@ from workbench.engine.numba_internals import (
 
 Monomials = dict[tuple[str, ...], int]
 """A length as a polynomial in the sizes: products of names, with their coefficients."""
+Place = tuple[slice, type, tuple[int, ...] | None]
+"""Where an array stands in its buffer, the kind of its numbers, and its shape unless that is flat."""
 
 
 class PackedType(types.Type):
@@ -89,49 +92,111 @@ class Packed:
     compiled: ClassVar[PackedType]
     _numba_type_: ClassVar[PackedType]
 
+    _extent: ClassVar[Callable[..., int]]
+
     def __init_subclass__(cls) -> None:
         cls.compiled = cls._numba_type_ = PackedType(cls.__name__, cls.sizes, cls.fields, cls.spans, cls.integers)
+        cls._extent = staticmethod(_function_of(cls.sizes, cls.compiled.end[list(cls.fields)[-1]]))
 
     def __init__(self, buffer: np.ndarray | None = None, **sizes: int) -> None:
-        self._sizes = tuple(int(sizes[name]) for name in self.sizes)
-        shapes = {name: tuple(sizes.get(s, s) for s in shape) for name, shape in self.fields.items()}
-        ends = list(accumulate(map(math.prod, shapes.values()), initial=0))
-        places = {name: slice(*pair) for name, pair in zip(shapes, pairwise(ends), strict=True)}
-        self._places = places | {
-            name: slice(places[first].start, places[last].stop) for name, (first, last) in self.spans.items()
-        }
+        count = self._extent(**sizes)
         # Memory pages that are never written are never allocated.
-        self.buffer = np.zeros(ends[-1]) if buffer is None else buffer[: ends[-1]]
-        self._address = self.buffer.ctypes.data
-        for name in self._places:
-            shape = shapes.get(name, (-1,))
-            if shape:
-                object.__setattr__(self, name, self._numbers(name).reshape(shape))
+        self._set(np.zeros(count) if buffer is None else buffer[:count], tuple(sizes[name] for name in self.sizes))
+
+    def _set(self, buffer: np.ndarray, sizes: tuple[int, ...]) -> None:
+        # Faster than by `__setattr__`.
+        self.__dict__.update(buffer=buffer, _sizes=sizes)
+
+    @classmethod
+    def unset(cls, **sizes: int) -> Any:
+        """Return one whose numbers are whatever was in memory, as of `np.empty`."""
+        found = object.__new__(cls)
+        found._set(np.empty(cls._extent(**sizes)), tuple([sizes[name] for name in cls.sizes]))
+        return found
 
     def __getattr__(self, name: str) -> Any:
-        # Numbers are read from the buffer; arrays are attributes.
-        kind = type(self).compiled
-        if kind.shapes.get(name) == ():
-            return self._numbers(name)[0].item()
-        raise AttributeError(f"{type(self).__name__} has no '{name}'; it has {', '.join(kind.start)}")
+        # Arrays are made when they are first asked for: kernels alone read most. Numbers are read each time.
+        if name not in self.compiled.start:
+            raise AttributeError(f"{type(self).__name__} has no '{name}'; it has {', '.join(self.compiled.start)}")
+        place, kind, shape = self._place(name)
+        numbers: Any = self.buffer[place]
+        if kind is not np.float64:
+            numbers = numbers.view(kind)
+        if shape == ():
+            return numbers[0].item()
+        if shape:
+            numbers = numbers.reshape(shape)
+        self.__dict__[name] = numbers
+        return numbers
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in self.compiled.start:
             object.__setattr__(self, name, value)
         elif self.compiled.shapes.get(name) == ():
-            self._numbers(name)[0] = value
+            place, kind, _ = self._place(name)
+            self.buffer.view(kind)[place.start] = value
         else:
             getattr(self, name)[...] = value
 
     def __reduce__(self) -> tuple:
-        raise TypeError(f"{type(self).__name__} holds an address; copy its arrays")
+        return _again, (type(self), self.buffer, dict(zip(self.sizes, self._sizes, strict=True)))
+
+    def copy(self) -> Any:
+        """Return another one with the same numbers."""
+        found = object.__new__(type(self))
+        found._set(self.buffer.copy(), self._sizes)
+        return found
+
+    def like(self) -> Any:
+        """Return another one of the same sizes, `unset`."""
+        found = object.__new__(type(self))
+        found._set(np.empty(self.buffer.size), self._sizes)
+        return found
+
+    def extent(self, name: str) -> int:
+        """Return one of the sizes."""
+        return self._sizes[self.sizes.index(name)]
+
+    def sizes_of(self, *names: str) -> list[int]:
+        """Return some of the sizes."""
+        return [self._sizes[self.sizes.index(name)] for name in names]
 
     def place(self, name: str) -> slice:
         """Return the position of a field or span in the buffer."""
-        return self._places[name]
+        return self._place(name)[0]
 
-    def _numbers(self, name: str) -> np.ndarray:
-        return self.buffer[self._places[name]].view(np.int64 if name in self.integers else np.float64)
+    def _place(self, name: str) -> Place:
+        # To mypy a class is not hashable if it has attributes of its own making.
+        packed: Any = type(self)
+        return _place_of(packed, self._sizes, name)
+
+
+@lru_cache(maxsize=4096)
+def _place_of(packed: Any, sizes: tuple[int, ...], name: str) -> Place:
+    """Return the `Place` of a field or span."""
+    known, compiled = dict(zip(packed.sizes, sizes, strict=True)), packed.compiled
+    place = slice(*(_value(at[name], known) for at in (compiled.start, compiled.end)))
+    shape = compiled.shapes.get(name, ("span",))
+    kind = np.int64 if name in packed.integers else np.float64
+    return place, kind, None if len(shape) == 1 else tuple(int(known.get(x, x)) for x in shape)
+
+
+def _again(kind: type[Packed], buffer: np.ndarray, sizes: dict[str, int]) -> Packed:
+    """Return a packed object that has travelled."""
+    made: Packed = object.__new__(kind)
+    Packed.__init__(made, buffer, **sizes)
+    return made
+
+
+def _value(x: Monomials, sizes: Mapping[str, int]) -> int:
+    """Return the value of a polynomial in the sizes."""
+    return sum(n * math.prod(map(sizes.__getitem__, names)) for names, n in x.items())
+
+
+def _function_of(sizes: tuple[str, ...], x: Monomials) -> Callable[..., int]:
+    """Return a function of the sizes, given by name, for a polynomial in them: Python compiles it, as named tuples."""
+    terms = (" * ".join((str(n), *names)) for names, n in x.items())
+    return eval(f"lambda {', '.join(sizes)}: int({' + '.join(terms)})")
 
 
 def over(packed: type[Packed]) -> Any:
@@ -189,11 +254,11 @@ class _Model(models.StructModel):
 
 @unbox(PackedType)
 def _take(kind: PackedType, thing: Any, c: Any) -> NativeValue:
-    """Convert from Python: the address and the sizes."""
+    """Convert from Python: the address of the buffer and the sizes."""
     taken = cgutils.create_struct_proxy(kind)(c.context, c.builder)
-    address = c.pyapi.object_getattr_string(thing, "_address")
-    taken.address = c.builder.inttoptr(c.pyapi.long_as_longlong(address), ir.DoubleType().as_pointer())
-    c.pyapi.decref(address)
+    buffer = c.pyapi.object_getattr_string(thing, "buffer")
+    taken.address = address_of_array(c.builder, buffer)
+    c.pyapi.decref(buffer)
     numbers = c.pyapi.object_getattr_string(thing, "_sizes")
     for i, name in enumerate(kind.sizes):
         setattr(taken, name, c.pyapi.long_as_longlong(c.pyapi.tuple_getitem(numbers, i)))

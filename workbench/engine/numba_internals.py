@@ -18,6 +18,7 @@ Their purposes:
   `models`, `register_model`, `lower_builtin`, `lower_getattr_generic`, `unbox`, `NativeValue`, `make_array`,
   `populate_array`: packed arrays and vector lanes as types. `numba.extending` documents half of them.
 - `register_jitable`: parts of compiled loops that Python calls as plain functions.
+- `address_of_array`: what it says, by the layout that NumPy gives its arrays in C.
 - `intrinsic`, `_Intrinsic`: building blocks in LLVM that Python can call too.
 - `config`: whether numba compiles and checks bounds.
 """
@@ -88,6 +89,16 @@ def callable_intrinsic(compiled: Callable, python: Callable) -> Any:
     return made
 
 
+def address_of_array(builder: Any, array: Any) -> Any:
+    """Generate the address of the numbers of a NumPy array (double), a Python object whose type is known.
+
+    It is the first member of `PyArrayObject` after Python's own. Asked for in Python it takes longer than a kernel.
+    """
+    head = ir.Constant(ir.IntType(64), object.__basicsize__)
+    place = builder.gep(builder.bitcast(array, ir.IntType(8).as_pointer()), [head])
+    return builder.load(builder.bitcast(place, ir.DoubleType().as_pointer().as_pointer()))
+
+
 def with_wrapper(made: Any, without_gil: bool) -> Any:
     """Return a compiled function with a wrapper for calls from Python, if it was compiled without one."""
     # The context of a function from disk does not count references.
@@ -122,6 +133,7 @@ __all__ = [
     "Purpose",
     "_Intrinsic",
     "add_symbol",
+    "address_of_array",
     "callable_intrinsic",
     "cgutils",
     "compute_cfg_from_blocks",

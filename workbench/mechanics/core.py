@@ -51,7 +51,9 @@ class Core(Packed):
         "own": ("n_own",),
         "rest": ("n_rest",),
     }
-    spans: ClassVar[dict[str, tuple[str, str]]] = {"recorded": ("v", "mu"), "theta": ("M", "rest")}
+    spans: ClassVar[dict[str, tuple[str, str]]] = {
+        "recorded": ("v", "mu"), "theta": ("M", "rest"), "whole": ("h", "rest")
+    }  # fmt: skip
 
     def __init__(
         self, size: tuple[int, ...], h: float, law: float, v_th: float, n_own: int = 0, n_rest: int = 0
@@ -156,6 +158,18 @@ def sliding(core, row):
     for j in range(core.v.shape[0]):
         s += core.J_t[row, j] * core.v[j]
     return s
+
+
+@kernel(types.float64(CORE, types.int64))
+def friction_coefficient(core, i):
+    """Return the coefficient of contact i: the static one if there is one and the contact sticks before the step."""
+    mu, speed, d = core.mu[i], 0.0, core.J_t.shape[0] // core.mu.shape[0]
+    if core.mu_s[i] > mu:
+        for j in range(d * i, d * (i + 1)):
+            speed += sliding(core, j) ** 2
+        if speed <= core.v_th**2:
+            mu = core.mu_s[i]
+    return mu
 
 
 @kernel(types.float64(CORE, types.int64))

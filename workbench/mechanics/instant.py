@@ -1,17 +1,18 @@
 """Contact data of one instant where contacts come and go: sparse, and every contact with directions of its own."""
 
 from dataclasses import dataclass, field, fields
-from functools import lru_cache
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, MATRIX, VECTOR
+from workbench.engine.kernels import VECTOR, copy
+from workbench.engine.layout import Packed
 from workbench.engine.lazy import sparse
-from workbench.engine.stored import stored
+from workbench.engine.stored import Stored, add_product, as_sparse, as_stored, stored
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 
@@ -37,6 +38,36 @@ class Places:
     def unknown(cls, r: int, R: int) -> "Places":
         """Return the places of contacts at unknown positions: they act on no body."""
         return cls(np.zeros((r, 3)), np.full((r, 2), -1), np.zeros((R, 6)))
+
+
+class InstantArrays(Packed):
+    """The numbers of an `Instant`, as kernels take them; M, J, J_b and J_f by rows (`engine.stored`)."""
+
+    sizes = (
+        "n", "r", "ends", "R", "m", "k", "M_ends", "M_entries", "J_ends", "J_entries", "J_b_ends", "J_b_entries",
+        "J_f_ends", "J_f_entries",
+    )  # fmt: skip
+    integers = (
+        "first", "key", "M_pointer", "M_column", "J_pointer", "J_column", "J_b_pointer", "J_b_column", "J_f_pointer",
+        "J_f_column",
+    )  # fmt: skip
+    fields: ClassVar[dict[str, tuple]] = {
+        "h": (), "v": ("n",), "f": ("n",), "M_pointer": ("M_ends",), "M_column": ("M_entries",),
+        "M_data": ("M_entries",), "first": ("ends",), "key": ("r",), "phi": ("r",), "e": ("r",), "heading": ("r", 2),
+        "mu": ("R",), "rate": ("R",), "eps": ("R",), "J_pointer": ("J_ends",), "J_column": ("J_entries",),
+        "J_data": ("J_entries",), "g": ("m",), "r_b": ("m",), "eps_b": ("m",), "J_b_pointer": ("J_b_ends",),
+        "J_b_column": ("J_b_entries",), "J_b_data": ("J_b_entries",), "limit": ("k",), "r_f": ("k",), "eps_f": ("k",),
+        "J_f_pointer": ("J_f_ends",), "J_f_column": ("J_f_entries",), "J_f_data": ("J_f_entries",),
+    }  # fmt: skip
+    spans: ClassVar[dict[str, tuple[str, str]]] = {"free": ("h", "f")}
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+INSTANT = InstantArrays.compiled
+MATRICES = {"M": ("n", "n"), "J": ("R", "n"), "J_b": ("m", "n"), "J_f": ("k", "n")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,23 +112,49 @@ class Instant:
     places: Places | None = None
 
     def __post_init__(self) -> None:
-        try:
-            sound = self._fits() and self._has_valid_numbers()
-        except TypeError:
-            # Arrays of other types, or with gaps between their numbers.
-            self._made_plain()
-            sound = self._fits() and self._has_valid_numbers()
-        # What is wrong is looked for where something is.
-        if not sound:
+        if not (self._fits() and self._is_sound()):
+            # What is wrong is looked for where something is.
             _find_fault(self)
+        # From here on they are views of `arrays`.
+        for name in (*InstantArrays.fields, *MATRICES):
+            self.__dict__.pop(name, None)
 
-    def _made_plain(self) -> None:
-        """All arrays as kernels take them."""
-        for name in ("v", "f", "phi", "rate", "g", "r_b", "r_f", "heading", *NOT_NEGATIVE):
-            object.__setattr__(self, name, np.require(getattr(self, name), float, ["C", "W"]))
-        for name in ("M", "J", "J_b", "J_f"):
-            object.__setattr__(self, name, sparse.csr_array(getattr(self, name), dtype=float, copy=True))
-        object.__setattr__(self, "first", np.require(self.first, np.int64, ["C", "W"]))
+    @classmethod
+    def of_kernels(
+        cls, arrays: InstantArrays, numbers: dict[str, Array] | None = None, places: Places | None = None
+    ) -> "Instant":
+        """An instant that kernels have written, whose shapes fit."""
+        found = object.__new__(cls)
+        found.__dict__.update(arrays=arrays, numbers=numbers or {}, places=places)
+        if not found._is_sound():
+            _find_fault(found)
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        if name in MATRICES:
+            parts = Stored(*(getattr(self.arrays, f"{name}_{part}") for part in Stored._fields))
+            rows, columns = MATRICES[name]
+            self.__dict__[name] = as_sparse(parts, (self.arrays.extent(rows), self.arrays.extent(columns)))
+            return self.__dict__[name]
+        if name in InstantArrays.fields:
+            return getattr(self.arrays, name)
+        raise AttributeError(f"an instant has no '{name}'")
+
+    @cached_property
+    def arrays(self) -> InstantArrays:
+        """All numbers, as kernels take them."""
+        stored = {name: as_stored(_sparse(getattr(self, name))) for name in MATRICES}
+        sizes = {"n": self.v.size, "r": self.phi.size, "ends": self.first.size, "R": self.mu.size, "m": self.g.size}
+        for name, X in stored.items():
+            sizes |= {f"{name}_ends": X.pointer.size, f"{name}_entries": X.data.size}
+        found = InstantArrays.unset(**sizes, k=self.limit.size)
+        for name, X in stored.items():
+            for part, numbers in zip(Stored._fields, X, strict=True):
+                setattr(found, f"{name}_{part}", numbers)
+        for name in InstantArrays.fields:
+            if name.rpartition("_")[0] not in MATRICES:
+                setattr(found, name, getattr(self, name))
+        return found
 
     def _fits(self) -> bool:
         """Return whether all shapes belong together."""
@@ -121,19 +178,13 @@ class Instant:
             )
         )  # fmt: skip
 
-    def _has_valid_numbers(self) -> bool:
+    def _is_sound(self) -> bool:
         """Return whether `first` rises, all numbers are finite, and those not negative that must not be."""
         places, numbers = self.places, self.numbers
-        point, acts = (NOTHING, NOTHING) if places is None else (places.point.ravel(), places.acts.ravel())
-        signed = (
-            self.M.data, self.J.data, self.J_b.data, self.J_f.data, self.v, self.f, self.phi, self.rate, self.g,
-            self.r_b, self.r_f, point, acts,
-        )  # fmt: skip
-        not_negative = self.mu, self.e, self.eps, self.eps_b, self.limit, self.eps_f
         return bool(
-            has_valid_numbers(self.first, self.mu.size, signed, not_negative, self.heading)
+            is_sound(self.arrays)
             and (not numbers or np.isfinite(np.concatenate(list(numbers.values()))).all())
-            and (places is None or np.isfinite(places.pair).all())
+            and (places is None or all(np.isfinite(x).all() for x in (places.point, places.acts, places.pair)))
         )
 
     @property
@@ -147,25 +198,34 @@ class Instant:
 
 
 NOT_NEGATIVE = "mu", "e", "eps", "eps_b", "limit", "eps_f"
-NOTHING = np.zeros(0)
 
 
-@kernel(types.boolean(INDICES, types.int64, types.UniTuple(VECTOR, 13), types.UniTuple(VECTOR, 6), MATRIX))
-def has_valid_numbers(first, rows, signed, not_negative, heading):
-    """Compiled part of `Instant._has_valid_numbers`."""
-    r = first.shape[0] - 1
-    wrong = first[0] != 0 or first[r] != rows
+@kernel(types.boolean(INSTANT), checked=False)
+def is_sound(s):
+    """As `Instant._is_sound`, of its arrays."""
+    first, r = s.first, s.phi.shape[0]
+    wrong = first[0] != 0 or first[r] != s.mu.shape[0]
     for i in range(r):
-        wrong |= first[i + 1] <= first[i]
-    for x in signed:
+        wrong |= first[i + 1] <= first[i] or not (np.isfinite(s.heading[i, 0]) and np.isfinite(s.heading[i, 1]))
+    for x, ends in (
+        (s.M_data, s.M_pointer), (s.J_data, s.J_pointer), (s.J_b_data, s.J_b_pointer), (s.J_f_data, s.J_f_pointer)
+    ):  # fmt: skip
+        for k in range(ends[ends.shape[0] - 1]):
+            wrong |= not np.isfinite(x[k])
+    for x in (s.v, s.f, s.phi, s.rate, s.g, s.r_b, s.r_f):
         for k in range(x.shape[0]):
             wrong |= not np.isfinite(x[k])
-    for x in not_negative:
+    for x in (s.mu, s.e, s.eps, s.eps_b, s.limit, s.eps_f):
         for k in range(x.shape[0]):
             wrong |= not 0.0 <= x[k] < np.inf
-    for i in range(heading.shape[0]):
-        wrong |= not (np.isfinite(heading[i, 0]) and np.isfinite(heading[i, 1]))
     return not wrong
+
+
+@kernel(types.void(INSTANT, VECTOR, VECTOR), checked=False)
+def row_velocities(s, v, u):
+    """u (R,): J v + rate."""
+    copy(s.rate, u)
+    add_product(Stored(s.J_pointer, s.J_column, s.J_data), v, u)
 
 
 def _entries(value: Any) -> Array:

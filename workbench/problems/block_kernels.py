@@ -1,12 +1,13 @@
 """Kernels of `contact_blocks`: validation, the diagonal blocks of W and of L W R + N, and the terms of their rows."""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numba import types
 
-from workbench.engine.compiling import argument_type, kernel
-from workbench.engine.kernels import INDICES, VECTOR
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import VECTOR
+from workbench.engine.layout import Packed
 from workbench.engine.stored import STORED
 from workbench.problems.islands import READ_INDICES
 from workbench.problems.residual import READ_ROW
@@ -15,30 +16,33 @@ from workbench.problems.sets import DISC, NO_CONE
 I64 = types.int64
 
 
-class BlockArrays(NamedTuple):
-    """Contact blocks as arguments of kernels; fields as in `contact_blocks.ContactBlocks`."""
+class BlockArrays(Packed):
+    """The numbers of contact blocks; fields as in `contact_blocks.ContactBlocks`, M and J by rows (`engine.stored`)."""
 
-    row: Any
-    unknown: Any
-    L: Any
-    N: Any
-    R: Any
-    c: Any
-    s: Any
-    lower: Any
-    upper: Any
-    cone: Any
-    mu: Any
+    sizes = (
+        "n", "blocks", "ends", "rows", "unknowns", "flat", "square", "M_ends", "M_entries", "J_ends", "J_entries",
+    )  # fmt: skip
+    integers = ("row", "unknown", "cone", "M_pointer", "M_column", "J_pointer", "J_column")
+    fields: ClassVar[dict[str, tuple]] = {
+        "b": ("n",), "row": ("ends",), "unknown": ("ends",), "cone": ("blocks",), "mu": ("blocks",), "L": ("flat",),
+        "N": ("square",), "R": ("flat",), "c": ("unknowns",), "lower": ("unknowns",), "upper": ("unknowns",),
+        "s": ("rows",), "M_pointer": ("M_ends",), "M_column": ("M_entries",), "M_data": ("M_entries",),
+        "J_pointer": ("J_ends",), "J_column": ("J_entries",), "J_data": ("J_entries",),
+    }  # fmt: skip
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
 
-BLOCKS = argument_type(BlockArrays, INDICES, INDICES, *(VECTOR,) * 7, INDICES, VECTOR)
+BLOCKS = BlockArrays.compiled
 
 
-@kernel(types.boolean(BLOCKS, types.UniTuple(VECTOR, 3)))
-def is_sound(p, beside):
-    """Return whether the numbers of blocks are valid; `beside` are the entries of M and J, and b."""
+@kernel(types.boolean(BLOCKS))
+def is_sound(p):
+    """Return whether the numbers of blocks are valid, and the diagonal of M positive."""
     wrong, B = 0, p.cone.shape[0]
-    if p.row.shape[0] != B + 1 or p.unknown.shape[0] != B + 1 or p.mu.shape[0] != B or p.row[0] or p.unknown[0]:
+    if p.row[0] or p.unknown[0]:
         return False
     flat, square = 0, 0
     for i in range(B):
@@ -46,15 +50,18 @@ def is_sound(p, beside):
         if m < 0 or k < 0:
             return False
         flat, square = flat + m * k, square + k * k
-    if p.L.shape[0] != flat or p.R.shape[0] != flat or p.N.shape[0] != square or p.s.shape[0] != p.row[B]:
+    if p.L.shape[0] != flat or p.N.shape[0] != square or p.s.shape[0] != p.row[B] or p.c.shape[0] != p.unknown[B]:
         return False
-    X = p.unknown[B]
-    if p.c.shape[0] != X or p.lower.shape[0] != X or p.upper.shape[0] != X:
-        return False
-    for x in beside:
-        for k in range(x.shape[0]):
-            wrong += not np.isfinite(x[k])
-    for x in (p.L, p.N, p.R, p.c, p.s):
+    for k in range(p.J_pointer[p.row[B]]):
+        wrong += not np.isfinite(p.J_data[k])
+    for i in range(p.b.shape[0]):
+        diagonal = 0.0
+        for k in range(p.M_pointer[i], p.M_pointer[i + 1]):
+            wrong += not np.isfinite(p.M_data[k])
+            if p.M_column[k] == i:
+                diagonal += p.M_data[k]
+        wrong += not diagonal > 0.0
+    for x in (p.b, p.L, p.N, p.R, p.c, p.s):
         for k in range(x.shape[0]):
             wrong += not np.isfinite(x[k])
     at = 0

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from workbench.engine.lazy import sparse
-from workbench.engine.stored import as_stored
+from workbench.engine.stored import Stored, as_sparse, as_stored
 from workbench.problems.block_kernels import BlockArrays, is_sound
 from workbench.problems.inertia import CHUNK, Inertia
 from workbench.problems.mass import Mass, mass_of
@@ -25,6 +25,8 @@ from workbench.problems.sets import DISC, NO_CONE, BlockSets
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 
+SIZED_BY = {"n": "b", "blocks": "cone", "ends": "row", "rows": "s", "unknowns": "c", "flat": "L", "square": "N"}
+"""Sizes of `BlockArrays`, and the arrays that have them."""
 MOST_RESPONSES = 20_000_000
 """Numbers of M^-1 J^T up to which it is held where the inverse of M is not: 160 MB."""
 
@@ -68,31 +70,60 @@ class ContactBlocks(Problem):
             if not (isinstance(given, sparse.csr_array) and given.dtype == float):
                 object.__setattr__(self, name, sparse.csr_array(given, dtype=float))
         validate(self)
+        # From here on they are views of `arrays`.
+        for name in (*BlockArrays.fields, "M", "J"):
+            self.__dict__.pop(name, None)
 
     @classmethod
-    def of_kernels(cls, M: Any, b: Array, J: Any, arrays: BlockArrays, mass: Mass) -> "ContactBlocks":
-        """Blocks that kernels have written and found sound (`block_kernels.is_sound`), and the factors of M."""
+    def of_kernels(cls, arrays: BlockArrays, mass: Mass | None = None) -> "ContactBlocks":
+        """Blocks that kernels have written and found sound (`block_kernels.is_sound`), with the factors of M."""
         found = object.__new__(cls)
-        found.__dict__.update(arrays._asdict(), M=M, b=b, J=J, arrays=arrays, mass=mass)
+        found.__dict__["arrays"] = arrays
+        if mass is not None:
+            found.__dict__["mass"] = mass
         return found
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("M", "J"):
+            rows = self.b.size if name == "M" else self.s.size
+            self.__dict__[name] = as_sparse(self.stored(name), (rows, self.b.size))
+            return self.__dict__[name]
+        if name in BlockArrays.fields:
+            return getattr(self.arrays, name)
+        raise AttributeError(f"contact blocks have no '{name}'")
 
     @cached_property
     def arrays(self) -> BlockArrays:
-        """What the blocks are, as kernels take them."""
-        return BlockArrays(*(np.require(getattr(self, name), requirements="W") for name in BlockArrays._fields))
+        """The numbers of the blocks, as kernels take them."""
+        sizes = {name: getattr(self, x).size for name, x in SIZED_BY.items()}
+        stored = {name: as_stored(getattr(self, name)) for name in ("M", "J")}
+        for name, X in stored.items():
+            sizes |= {f"{name}_ends": X.pointer.size, f"{name}_entries": X.data.size}
+        found = BlockArrays.unset(**sizes)
+        for name, X in stored.items():
+            for part, numbers in zip(Stored._fields, X, strict=True):
+                setattr(found, f"{name}_{part}", numbers)
+        for name in BlockArrays.fields:
+            if name[:2] not in ("M_", "J_"):
+                setattr(found, name, getattr(self, name))
+        return found
+
+    def stored(self, name: str) -> Stored:
+        """M or J by rows."""
+        return Stored(*(getattr(self.arrays, f"{name}_{part}") for part in Stored._fields))
 
     @cached_property
     def mass(self) -> Mass:
         """The factors of M, body by body. Raises DataError where it is not positive definite."""
-        return mass_of(self.M)
+        return mass_of(self.stored("M"), self.b.size)
 
     @property
     def size(self) -> int:
-        return self.c.size
+        return self.arrays.extent("unknowns")
 
     @property
     def blocks(self) -> int:
-        return self.cone.size
+        return self.arrays.extent("blocks")
 
     @cached_property
     def starts(self) -> tuple[Indices, Indices]:
@@ -124,7 +155,8 @@ class ContactBlocks(Problem):
         """`small_blocks.SmallBlocks` where the blocks are few, else None."""
         from workbench.problems.small_blocks import MOST_ROWS, MOST_UNKNOWNS, MOST_VELOCITIES, SmallBlocks
 
-        few = self.s.size <= MOST_ROWS and self.size <= MOST_UNKNOWNS and 0 < self.b.size <= MOST_VELOCITIES
+        n, rows, unknowns = self.arrays.sizes_of("n", "rows", "unknowns")
+        few = rows <= MOST_ROWS and unknowns <= MOST_UNKNOWNS and 0 < n <= MOST_VELOCITIES
         try:
             return SmallBlocks(self) if few else None
         except DataError:
@@ -172,7 +204,7 @@ class ContactBlocks(Problem):
         from workbench.problems.block_kernels import own_matrices, row_products
 
         if self.small:
-            return self.small.few.own_W, self.small.few.own_A
+            return self.small.few.W[block_places(self.row)], self.small.few.own_A
         m = np.diff(self.row)
         W = np.zeros(int((m * m).sum()))
         responses = self.responses
@@ -189,7 +221,7 @@ class ContactBlocks(Problem):
         n = self.b.size
         if self.small:
             few = self.small.few
-            return few.velocity * np.sqrt(self.M.diagonal()), few.q, few.sizes
+            return few.velocity * np.sqrt(self.M.diagonal()), few.q, few.terms
         v = self.inertia.response(self.inertia.scale * (self.b + self.J.T @ self.s)) if n else np.zeros(0)
         L = self.whole[0]
         return v, L @ (self.rows @ v) + self.c, abs(L) @ (abs(self.rows) @ abs(v)) + abs(self.c)
@@ -210,7 +242,7 @@ class ContactBlocks(Problem):
 
         body = self.body.astype(np.int64)
         found = np.empty(self.blocks + int(body.max(initial=-1)) + 1, dtype=np.int64)
-        parts_over_bodies(self.row, as_stored(self.J), body, found)
+        parts_over_bodies(self.row, self.stored("J"), body, found)
         return found[: self.blocks]
 
     def among(self, blocks: Indices) -> "ContactBlocks":
@@ -334,12 +366,13 @@ def block_diagonal(values: Array, row: Indices, column: Indices) -> Any:
 
 def validate(p: ContactBlocks) -> None:
     """Raises DataError naming what is wrong, which is looked for where something is."""
-    n, R = p.b.size, p.s.size
-    flat = all(x.ndim == 1 for x in (*p.arrays, p.b))
-    beside: tuple[Array, ...] = tuple(np.require(x, requirements="W") for x in (p.M.data, p.J.data, p.b))
-    if flat and p.M.shape == (n, n) and p.J.shape == (R, n) and is_sound(p.arrays, beside):
-        _check_mass(p)
-    else:
+    n, R, X, B, flat = p.b.size, p.s.size, p.c.size, p.cone.size, p.L.size
+    shapes = {
+        "M": (n, n), "J": (R, n), "b": (n,), "row": (B + 1,), "unknown": (B + 1,), "cone": (B,), "mu": (B,),
+        "L": (flat,), "R": (flat,), "N": (p.N.size,), "c": (X,), "lower": (X,), "upper": (X,), "s": (R,),
+    }  # fmt: skip
+    fits = all(getattr(p, name).shape == shape for name, shape in shapes.items())
+    if not (fits and is_sound(p.arrays)):
         _find_fault(p)
 
 

@@ -4,43 +4,49 @@ Velocities that M couples, directly or through others, form a group: a free body
 group has a dense Cholesky factor; the factors are consecutive in one array.
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numba import types
 
-from workbench.engine.compiling import argument_type, kernel
+from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, VECTOR, least_members, unite
+from workbench.engine.layout import Packed
 from workbench.engine.scratch import scratch, scratch_indices
-from workbench.engine.stored import STORED, as_stored
+from workbench.engine.stored import STORED, Stored
 from workbench.support.errors import DataError
 
 I64 = types.int64
 
 
-class Mass(NamedTuple):
+class Mass(Packed):
     """Groups and factors: group (n,) of every velocity.
 
     The velocities of group g are member[begin[g] : begin[g + 1]], and `within` (n,) is the position in the group; L_g
     is at[g] : at[g + 1], row by row."""
 
-    group: Any
-    begin: Any
-    member: Any
-    within: Any
-    at: Any
-    factor: Any
+    sizes = ("n", "ends", "numbers")
+    integers = ("group", "begin", "member", "within", "at")
+    fields: ClassVar[dict[str, tuple]] = {
+        "group": ("n",), "begin": ("ends",), "member": ("n",), "within": ("n",), "at": ("ends",), "factor": ("numbers",)
+    }  # fmt: skip
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
 
-MASS = argument_type(Mass, *(INDICES,) * 5, VECTOR)
-NO_MASS = Mass(*(np.zeros(0, dtype=np.int64),) * 5, np.zeros(0))
+MASS = Mass.compiled
+MISFIT = -1
+NO_MASS = Mass(n=0, ends=1, numbers=0)
 """Placeholder where no factors are needed."""
 
 
-@kernel(I64(STORED, INDICES, INDICES, INDICES, INDICES, INDICES), checked=False)
-def find_groups(M, group, begin, member, within, at):
-    """Find the groups of a symmetric pattern, in the order of their first velocities; returns their number."""
-    n = group.shape[0]
+@kernel(I64(STORED, INDICES))
+def find_groups(M, group):
+    """Find the group (n,) of every velocity of a symmetric pattern, in the order of their first velocities; returns
+    their number."""
+    n, count = group.shape[0], 0
     least = scratch_indices(n)
     for i in range(n):
         least[i] = i
@@ -48,13 +54,39 @@ def find_groups(M, group, begin, member, within, at):
         for k in range(M.pointer[i], M.pointer[i + 1]):
             unite(i, M.column[k], least)
     least_members(least)
-    count = 0
     for i in range(n):
         if least[i] == i:
             group[i] = count
             count += 1
         else:
             group[i] = group[least[i]]
+    return count
+
+
+@kernel(types.void(STORED, I64, INDICES), checked=False)
+def count_groups(M, n, found):
+    """found (2,): the groups of n velocities, and the numbers of all their factors."""
+    group, size = scratch_indices(n), scratch_indices(n)
+    found[0], found[1] = find_groups(M, group), 0
+    for g in range(found[0]):
+        size[g] = 0
+    for i in range(n):
+        size[group[i]] += 1
+    for g in range(found[0]):
+        found[1] += size[g] * size[g]
+
+
+@kernel(I64(STORED, MASS), checked=False)
+def factorise(M, mass):
+    """Find the groups and factor each by Cholesky; returns 0, or 1 + the first velocity whose pivot is not positive.
+
+    Returns `MISFIT` where the mass has room for other groups.
+    """
+    group, begin, member, within = mass.group, mass.begin, mass.member, mass.within
+    at, factor, n = mass.at, mass.factor, mass.group.shape[0]
+    count = find_groups(M, group) if M.pointer.shape[0] == n + 1 else -1
+    if count != begin.shape[0] - 1:
+        return MISFIT
     for g in range(count + 1):
         begin[g] = 0
     for i in range(n):
@@ -65,23 +97,18 @@ def find_groups(M, group, begin, member, within, at):
         size = begin[g + 1]
         begin[g + 1] += begin[g]
         at[g + 1] = at[g] + size * size
+    if at[count] != factor.shape[0]:
+        return MISFIT
     for i in range(n):
         member[begin[group[i]] + within[i]] = i
-    return count
-
-
-@kernel(I64(STORED, MASS), checked=False)
-def factorise(M, mass):
-    """Factor every group by Cholesky; returns 0, or 1 + the first velocity whose pivot is not positive."""
-    group, begin, _, within, at, factor = mass
     for k in range(factor.shape[0]):
         factor[k] = 0.0
-    for i in range(group.shape[0]):
+    for i in range(n):
         g = group[i]
         size = begin[g + 1] - begin[g]
         for k in range(M.pointer[i], M.pointer[i + 1]):
             factor[at[g] + within[i] * size + within[M.column[k]]] += M.data[k]
-    for g in range(begin.shape[0] - 1):
+    for g in range(count):
         size, first = begin[g + 1] - begin[g], at[g]
         for i in range(size):
             row = first + i * size
@@ -94,14 +121,14 @@ def factorise(M, mass):
                 elif s > 0.0:
                     factor[row + j] = np.sqrt(s)
                 else:
-                    return 1 + begin[g] + i
+                    return 1 + member[begin[g] + i]
     return 0
 
 
 @kernel(types.void(MASS, VECTOR))
 def solve_mass(mass, x):
     """Replace x (n,) by M^-1 x."""
-    _, begin, member, _, at, factor = mass
+    begin, member, at, factor = mass.begin, mass.member, mass.at, mass.factor
     y = scratch(x.shape[0])
     for g in range(begin.shape[0] - 1):
         size, first, a = begin[g + 1] - begin[g], at[g], begin[g]
@@ -121,7 +148,7 @@ def solve_mass(mass, x):
 @kernel(types.void(INDICES, INDICES, INDICES, INDICES, VECTOR, MASS, VECTOR))
 def own_products(first, start, column, place, value, mass, W):
     """Fill W_ii = J_i M^-1 J_i^T of every contact, flat; the rows are stored as in `scenes.rows`."""
-    group, begin, _, within, at, factor = mass
+    group, begin, within, at, factor = mass.group, mass.begin, mass.within, mass.at, mass.factor
     widest = 0
     for i in range(first.shape[0] - 1):
         widest = max(widest, first[i + 1] - first[i])
@@ -167,18 +194,18 @@ def own_products(first, start, column, place, value, mass, W):
         begun += rows * rows
 
 
-def mass_of(M: Any, like: Mass | None = None) -> Mass:
-    """Return the factors of a sparse mass matrix, with the groups of another one, `like`, of the same pattern if given;
-    raises DataError if it is not positive definite."""
-    n, stored = M.shape[0], as_stored(M)
-    if like is None:
-        group, member, within = np.empty((3, n), dtype=np.int64)
-        begin, at = np.empty((2, n + 1), dtype=np.int64)
-        count = find_groups(stored, group, begin, member, within, at)
-        like = Mass(group, begin[: count + 1], member, within, at[: count + 1], np.empty(0))
-    mass = like._replace(factor=np.empty(like.at[-1]))
-    wrong = factorise(stored, mass)
+def mass_of(M: Stored, n: int, like: Mass | None = None) -> Mass:
+    """Return the factors of a mass matrix (n, n), in no time if its groups are as large as those of another, `like`.
+
+    Raises DataError if it is not positive definite."""
+    mass = None if like is None else like.like()
+    wrong = MISFIT if mass is None else factorise(M, mass)
+    if wrong == MISFIT:
+        found = np.empty(2, dtype=np.int64)
+        count_groups(M, n, found)
+        mass = Mass.unset(n=n, ends=int(found[0]) + 1, numbers=int(found[1]))
+        wrong = factorise(M, mass)
     if wrong:
-        j = int(mass.member[wrong - 1])
-        raise DataError(f"the mass matrix M is not positive definite: velocity {j} has no inertia of its own")
+        raise DataError(f"the mass matrix M is not positive definite: velocity {wrong - 1} has no inertia of its own")
+    assert mass is not None
     return mass

@@ -4,11 +4,11 @@ import numpy as np
 from numba import types
 
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import VECTOR
-from workbench.engine.stored import STORED, Stored, as_sparse
+from workbench.engine.kernels import VECTOR, copy
+from workbench.engine.stored import STORED, Stored
 from workbench.mechanics.case import Case
-from workbench.mechanics.core import CORE, VELOCITY, Core
-from workbench.mechanics.instant import Instant
+from workbench.mechanics.core import CORE, VELOCITY, Core, friction_coefficient
+from workbench.mechanics.instant import INSTANT, Instant, InstantArrays
 from workbench.mechanics.solids import Plane, Solid
 from workbench.scenes.scene import Scene
 from workbench.support.arrays import Array
@@ -27,33 +27,38 @@ def take_entries(x, X, row, at):
     return at
 
 
-@kernel(types.void(CORE, VECTOR, STORED, STORED, STORED, VECTOR, VECTOR, VECTOR), checked=False)
-def gather(core, v, M, J, J_b, rate, eps, mu):
-    """What a case has filled, contact by contact and sparse; rate, eps, mu (R,). The pointers begin with 0."""
+@kernel(types.void(CORE, INSTANT), checked=False)
+def gather(core, s):
+    """What a case has filled for a step, contact by contact and sparse; keys are the contacts' places."""
     r, at = core.phi.shape[0], 0
     d = core.r_t.shape[0] // r
-    for i in range(v.shape[0]):
+    M, J = Stored(s.M_pointer, s.M_column, s.M_data), Stored(s.J_pointer, s.J_column, s.J_data)
+    J_b, rate, eps, mu = Stored(s.J_b_pointer, s.J_b_column, s.J_b_data), s.rate, s.eps, s.mu
+    M.pointer[0] = J.pointer[0] = J_b.pointer[0] = s.J_f_pointer[0] = s.first[0] = 0
+    s.free[0] = core.h
+    copy(core.v, s.v)
+    copy(core.f, s.f)
+    copy(core.phi, s.phi)
+    copy(core.e, s.e)
+    copy(core.g, s.g)
+    copy(core.r_b, s.r_b)
+    copy(core.eps_b, s.eps_b)
+    for i in range(core.v.shape[0]):
         at = take_entries(core.M[i], M, i, at)
     at = 0
     for i in range(core.g.shape[0]):
         at = take_entries(core.J_b[i], J_b, i, at)
     at = 0
     for i in range(r):
-        row, slip = i * (1 + d), 0.0
+        row, own = i * (1 + d), friction_coefficient(core, i)
+        s.first[i + 1], s.key[i] = row + 1 + d, i
+        s.heading[i, 0], s.heading[i, 1] = core.heading[i, 0], core.heading[i, 1]
         at = take_entries(core.J_n[i], J, row, at)
         rate[row], eps[row], mu[row] = core.r_n[i], core.eps_n[i], 1.0
         for a in range(d * i, d * (i + 1)):
             row += 1
             at = take_entries(core.J_t[a], J, row, at)
-            rate[row], eps[row], mu[row] = core.r_t[a], core.eps_t[a], core.mu[i]
-            u = 0.0
-            for j in range(v.shape[0]):
-                u += core.J_t[a, j] * v[j]
-            slip += (u + core.r_t[a]) ** 2
-        # Static friction, by the rule of `stepping.discretise`.
-        if core.mu_s[i] > core.mu[i] and np.sqrt(slip) <= core.v_th:
-            for a in range(row - d + 1, row + 1):
-                mu[a] = core.mu_s[i]
+            rate[row], eps[row], mu[row] = core.r_t[a], core.eps_t[a], own
 
 
 class CaseScene(Scene):
@@ -66,30 +71,27 @@ class CaseScene(Scene):
         count = case.poses(case.start()[0])[0].shape[-2]
         self.bodies = [named.get(k, f"body {k}") for k in range(count)]
         self.data, self.core = case.data(), Core(case.size, 1.0, VELOCITY, case.v_th)
-        n, _, r, d = case.size
-        none = np.zeros(0)
-        # What no state changes: a case has no dry friction.
-        self.first, self.key = np.arange(r + 1) * (1 + d), np.arange(r)
-        self.dry = as_sparse(Stored.of_size(0, 0), (0, n)), none, none, none
+        n, m, r, d = case.size
+        R = r * (1 + d)
+        # A case has no dry friction.
+        self.sizes = {
+            "n": n, "r": r, "ends": r + 1, "R": R, "m": m, "k": 0, "M_ends": n + 1, "M_entries": n * n,
+            "J_ends": R + 1, "J_entries": R * n, "J_b_ends": m + 1, "J_b_entries": m * n, "J_f_ends": 1,
+            "J_f_entries": 0,
+        }  # fmt: skip
 
     def start(self) -> tuple[Array, Array]:
         return self.case.start()
 
     def instant(self, q: Array, v: Array, t: float, h: float) -> Instant:
         """Raises DataError where the mechanics give what does not fit."""
-        core, (n, m, r, d) = self.core, self.case.size
-        R = r * (1 + d)
+        core = self.core
         core.h, core.v = h, v
         core.eps_b[:] = core.eps_n[:] = core.eps_t[:] = 0.0
         self.case.fill(q, v, self.data, core)
-        M, J, J_b = (Stored.of_size(rows, rows * n) for rows in (n, R, m))
-        rate, eps, mu = np.empty(R), np.empty(R), np.empty(R)
-        gather(core, core.v, M, J, J_b, rate, eps, mu)
-        return Instant(
-            h, as_sparse(M, (n, n)), core.v.copy(), core.f.copy(), self.first, as_sparse(J, (R, n)), mu,
-            core.phi.copy(), rate, core.e.copy(), eps, self.key, core.heading.copy(), as_sparse(J_b, (m, n)),
-            core.g.copy(), core.r_b.copy(), core.eps_b.copy(), *self.dry,
-        )  # fmt: skip
+        arrays = InstantArrays.unset(**self.sizes)
+        gather(core, arrays)
+        return Instant.of_kernels(arrays)
 
     def advance(self, q: Array, v: Array, h: float) -> Array:
         q_next = np.empty_like(q)

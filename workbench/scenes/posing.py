@@ -1,9 +1,10 @@
 """Posing: the contact data of an instant as the blocks of a formulation, compiled once (`assemble.local`).
 
 Contacts are taken together by their number of directions. Their hooks run on cores of one contact (`single`), and what
-these hold then is stamped into the blocks of all at once (`layout`).
+these hold then is stamped into the blocks of all at once (`blocks`).
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,19 +13,21 @@ import numpy as np
 from workbench.algorithms.asking import solved_by
 from workbench.algorithms.base import Solver
 from workbench.algorithms.escalation import default_solver
+from workbench.engine.stored import Stored
 from workbench.language.formulation import Formulation
-from workbench.mechanics.instant import Instant
+from workbench.mechanics.instant import Instant, InstantArrays
+from workbench.problems.block_kernels import BlockArrays
 from workbench.problems.contact_blocks import ContactBlocks
-from workbench.problems.mass import Mass, mass_of
+from workbench.problems.mass import NO_MASS, Mass, mass_of
+from workbench.problems.sets import DISC
 from workbench.problems.small_blocks import MOST_VELOCITIES
 from workbench.problems.solution import Status
-from workbench.scenes.blocks import Answer
+from workbench.scenes.blocks import arrange, complete, read_answer
+from workbench.scenes.discs import with_tips_at_zero
 from workbench.scenes.kinds import ContactSizes, Group, Kind
-from workbench.scenes.layout import Layout
 from workbench.scenes.memory import Memory
 from workbench.scenes.numbers import own_numbers
-from workbench.scenes.rows import measured
-from workbench.scenes.single import Given, Outline
+from workbench.scenes.rows import ContactRows, measure
 from workbench.step.stepper import normal_law
 from workbench.support.arrays import Array
 
@@ -39,11 +42,11 @@ class Poser:
     def __init__(
         self, formulation: Formulation, normal: str = "gap", v_th: float = 0.01, recovery: float = np.inf
     ) -> None:
-        self.formulation, self.recovery = formulation, recovery
+        self.formulation, self.recovery = formulation, float(recovery)
         self.law, self.v_th = normal_law(normal), v_th
         self.kinds: dict[int, Kind] = {}
         self._sizes: ContactSizes | None = None
-        self._mass: tuple[Any, Any] = None, None
+        self._mass: Mass | None = None
         self._kept: tuple[Any, Any] = None, None
 
     def kind(self, d: int) -> Kind:
@@ -58,17 +61,29 @@ class Poser:
             self._sizes = ContactSizes(first, self.kind)
         return self._sizes
 
-    def mass(self, M: Any) -> Mass:
-        """The factors of M, whose pattern seldom changes."""
-        pattern = M.indptr.tobytes(), M.indices.tobytes()
-        self._mass = pattern, mass_of(M, self._mass[1] if self._mass[0] == pattern else None)
-        return self._mass[1]
+    def measured(self, s: InstantArrays, sizes: ContactSizes) -> tuple[ContactRows, Mass | None]:
+        """The contact rows of an instant and how they move; the factors of M where they are needed."""
+        n, r, ends, R, m, k = s.sizes_of("n", "r", "ends", "R", "m", "k")
+        entries = int(s.J_pointer[-1])
+        rows = ContactRows.unset(
+            n=n, r=r, ends=ends, R=R, columns=entries, numbers=sizes.widest * entries, products=sizes.products,
+            most=sizes.copies * (r + m + k) + r + 1,
+        )  # fmt: skip
+        if not (sizes.hooked or n <= MOST_VELOCITIES):
+            measure(s, NO_MASS, False, False, rows)
+            return rows, None
+        # Groups of velocities seldom change.
+        mass = NO_MASS if self._mass is None else self._mass.like()
+        if measure(s, mass, True, sizes.hooked, rows):
+            mass = mass_of(Stored(s.M_pointer, s.M_column, s.M_data), n)
+            measure(s, mass, False, sizes.hooked, rows)
+        self._mass = mass
+        return rows, mass
 
-    def kept(self, layout: Layout) -> list[Any]:
-        """`Layout.kept`, which seldom changes."""
-        arrangement = layout.arrangement
+    def kept(self, arrangement: Any, posed: "Posed") -> list[Any]:
+        """`Posed.kept`, which seldom changes."""
         if self._kept[0] != arrangement:
-            self._kept = arrangement, list(layout.kept())
+            self._kept = arrangement, list(posed.kept())
         return self._kept[1]
 
     def pose(self, s: Instant, memory: Memory | None = None, solver: Solver | None = None) -> "Posed":
@@ -77,55 +92,46 @@ class Poser:
         `solver` finds the impulses without friction, where a formulation asks for them; by default the exact one.
         """
         posed = Posed(self, s, Memory() if memory is None else memory)
-        posed.begin(solver or default_solver(ContactBlocks.kind))
+        posed.begin(solver)
         return posed
 
 
 class Posed:
     """The problem of one step, pass by pass, and what its answer means."""
 
-    def __init__(self, poser: Poser, s: Instant, memory: Memory) -> None:
-        self.poser, self.instant, self.memory, self.sizes = poser, s, memory, poser.sizes(s.first)
-        self.mass = poser.mass(s.M) if self.sizes.hooked or s.v.size <= MOST_VELOCITIES else None
-        self.rows, motion = measured(s, self.mass, self.sizes.hooked, self.sizes.products)
-        self.b = motion.b
-        self.last: tuple[Any, Any, Any] = None, None, None
-        self.outline = Outline(np.empty((s.contacts, 2)), np.empty(s.contacts, dtype=np.int64))
-        self.groups = [self._group(*some) for some in self.sizes.kinds]
-        if self.groups:
-            rows = self.rows
-            data = Given(
-                rows.first, s.phi, s.e, rows.mu, s.rate, s.eps, rows.scale, motion.u, motion.gain, s.heading, motion.W,
-                motion.origin,
-            )  # fmt: skip
-            largest = float(np.abs(self.b).max(initial=0.0))
-            for g in self.groups:
-                g.fill(s.h, data, largest, poser.recovery, self.outline)
+    blocks: ContactBlocks
 
-    def begin(self, solver: Solver) -> None:
+    def __init__(self, poser: Poser, s: Instant, memory: Memory) -> None:
+        self.poser, self.instant, self.memory = poser, s, memory
+        self.arrays = s.arrays
+        self.sizes = poser.sizes(self.arrays.first)
+        self.rows, self.mass = poser.measured(self.arrays, self.sizes)
+        self.last: Any = None
+        self.groups = [self._group(*some) for some in self.sizes.kinds]
+
+    def _group(self, kind: Kind, members: Any) -> Group:
+        cores = kind.cores(members)
+        if not kind.forgetful:
+            cores.memory = self.memory.recall(kind.d, self.arrays.key[members], kind.memory)
+        if self.instant.numbers:
+            own = {name: values[members] for name, values in self.instant.numbers.items()}
+            own_numbers(self.poser.formulation, max(kind.d, 1), own, cores.numbers)
+        return Group(kind, self.arrays, self.rows, cores, self.poser.recovery)
+
+    def begin(self, solver: Solver | None) -> None:
         """What the formulation does before a step; `solver` finds the impulses without friction, where they are asked
         for."""
-        for g, p_bar in zip(self.groups, self._estimates(solver), strict=True):
-            g.give(p_bar)
+        if self.sizes.estimates:
+            self._estimate(solver or default_solver(ContactBlocks.kind))
+        for g in self.groups:
+            g.give()
 
-    def _group(self, kind: Kind, members: Any, rows: Any) -> Group:
-        s = self.instant
-        memory = self.memory.recall(kind.d, s.key[members], kind.memory)
-        numbers = np.empty((members.size, kind.numbers.size))
-        numbers[:] = kind.numbers
-        if s.numbers:
-            own = {name: values[members] for name, values in s.numbers.items()}
-            own_numbers(self.poser.formulation, max(kind.d, 1), own, numbers)
-        return Group(kind, members, rows, memory, numbers)
-
-    def _estimates(self, solver: Solver) -> list[Array]:
+    def _estimate(self, solver: Solver) -> None:
         """The normal impulses that contacts may have: the last step's, and those without friction for new ones."""
-        estimates = {g.kind.block.hooks.estimate for g in self.groups}
-        if not estimates - {"none"}:
-            return [np.zeros(g.members.size) for g in self.groups]
-        new = [g.new("start" in estimates) for g in self.groups]
-        found = self._frictionless(solver) if any(some.any() for some in new) else self.instant.phi
-        return [np.where(some, found[g.members], g.memory[:, 0]) for g, some in zip(self.groups, new, strict=True)]
+        new = [g.new("start" in self.sizes.estimates) for g in self.groups]
+        found = self._frictionless(solver) if any(some.any() for some in new) else self.arrays.phi
+        for g, some in zip(self.groups, new, strict=True):
+            g.cores.p_bar = np.where(some, found[g.cores.members], g.cores.memory[:, 0])
 
     def _frictionless(self, solver: Solver) -> Array:
         """p_n (r,) [N s] of the step without the friction of contacts; zero where that has no answer."""
@@ -142,17 +148,29 @@ class Posed:
 
     def problem(self) -> ContactBlocks:
         """The blocks of the next pass, by what the cores hold now."""
-        self.layout = Layout(self.instant, self.rows, self.groups, self.sizes, self.outline)
-        self.blocks = self.layout.problem(self.b, self.poser.recovery, self.mass)
+        s, rows, copies = self.arrays, self.rows, self.sizes.copies
+        arrange(s, rows, copies, self.sizes.unknowns, self.sizes.rows)
+        self.counts = rows.counts.tolist()
+        B, R, X, flat, square, entries, masses = self.counts[2:]
+        n = copies * s.extent("n")
+        blocks: BlockArrays = BlockArrays.unset(
+            n=n, blocks=B, ends=B + 1, rows=R, unknowns=X, flat=flat, square=square, M_ends=n + 1, M_entries=masses,
+            J_ends=R + 1, J_entries=entries,
+        )  # fmt: skip
+        for g in self.groups:
+            g.place(blocks)
+        sound = complete(s, rows, copies, self.poser.recovery, blocks)
+        self.given: Array | None = None
+        if sound and DISC not in self.sizes.cones:
+            self.blocks = ContactBlocks.of_kernels(blocks, self.mass if copies == 1 else None)
+        else:
+            self.blocks, self.given = with_tips_at_zero(blocks)
         return self.blocks
 
     def guess(self) -> Array:
         """The last step's answer (X,), contact by contact, zero where there is none."""
-        x = np.zeros(self.blocks.size)
-        for sort, keys, places in self.poser.kept(self.layout):
-            x[places] = self.memory.recall(sort, keys, places.shape[1])
-        x[np.isnan(x)] = 0.0
-        return x
+        arrangement = self.arrangement
+        return self.memory.answer(arrangement, self.poser.kept(arrangement, self), self.blocks.size)
 
     def velocity(self, x: Array) -> Array:
         """v+ (n,) of an answer x (X,)."""
@@ -160,33 +178,66 @@ class Posed:
 
     def impulses(self, x: Array) -> tuple[Array, Array, Array]:
         """P (R,) of the contacts in the rows of the instant, p_b (m,), p_f (k,) [N s], of an answer x (X,)."""
-        _, P, found = self._read(x)
-        return found.P, *self.layout.beside(P)
+        P = self._read(x)[1]
+        m, k, plain, single = self._single()
+        at = P.size - (self.sizes.copies - self.sizes.main) * single + plain
+        return self.rows.P.copy(), P[at : at + m], P[at + m : at + m + k]
+
+    def _single(self) -> tuple[int, int, int, int]:
+        """Bilateral rows, those of dry friction, contacts without directions that are closed, and all three."""
+        (m, k), plain = self.arrays.sizes_of("m", "k"), self.counts[1]
+        return m, k, plain, plain + m + k
 
     def again(self, x: Array) -> bool:
         """Whether the formulation asks for another pass after this answer."""
         if not self.sizes.again:
             return False
-        _, _, found = self._read(x)
-        largest = float(np.abs(found.in_use).max(initial=0.0))
+        self._read(x)
         # Every contact is asked: their hooks prepare the next pass.
-        asked = [g.asks(self.rows.first, found.u, found.in_use, largest) for g in self.groups]
-        return any(asked)
+        return any([g.asks() for g in self.groups])  # noqa: C419
 
     def remember(self, x: Array) -> None:
         """Keep what the next step needs, by the contacts' keys."""
-        _, _, found = self._read(x)
+        self._read(x)
         self.memory.forget()
         for g in self.groups:
-            g.remember(self.rows.first, found.u, found.own)
-            self.memory.keep(g.kind.d, self.instant.key[g.members], g.memory)
-        for sort, keys, places in self.poser.kept(self.layout):
-            self.memory.keep(sort, keys, x[places])
+            if not g.kind.forgetful:
+                self.memory.keep(g.kind.d, self.arrays.key[g.cores.members], g.remember())
+        arrangement = self.arrangement
+        self.memory.keep_answer(arrangement, self.poser.kept(arrangement, self), x)
 
-    def _read(self, x: Array) -> tuple[Array, Array, Answer]:
-        """`Layout.read` of an answer x (X,), which is asked for several times."""
-        layout, last, found = self.last
-        if layout is not self.layout or last is not x:
-            found = self.layout.read(self.blocks, x)
-            self.last = self.layout, x, found
-        return found
+    def _read(self, x: Array) -> tuple[Array, Array]:
+        """v+ (n,) and the impulses in all rows of an answer x (X,), which is asked for several times; `rows` have what
+        they mean for contacts."""
+        if self.last is None or self.last[0] is not self.blocks or self.last[1] is not x:
+            n, main = self.arrays.extent("n"), self.sizes.main
+            v, P = self.blocks.motion(x)
+            if self.given is not None:
+                P = P + self.given
+            v = v[main * n : (main + 1) * n]
+            read_answer(self.arrays, self.rows, main, v, P)
+            self.last = self.blocks, x, v, P
+        return self.last[2:]
+
+    @property
+    def arrangement(self) -> Any:
+        """What `kept` depends on."""
+        s = self.arrays
+        return s.key.tobytes(), self.sizes.first, self.rows.closed.tobytes(), *s.sizes_of("m", "k")
+
+    def kept(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Sorts, keys and places (count, .) of unknowns that belong together from step to step."""
+        s, rows, (m, k, plain, single) = self.arrays, self.rows, self._single()
+        for g in self.groups:
+            members = g.cores.members
+            some = members[rows.block[members] >= 0]
+            if some.size:
+                places = rows.unknown[rows.block[some]][:, None] + np.arange(g.kind.block.k)
+                yield ("x", g.kind.d), s.key[some], places
+        rubbing = self.counts[0]
+        at = rows.unknown[rubbing] + single * np.arange(self.sizes.copies)
+        closed = s.key[rows.order[rubbing : rubbing + plain]]
+        for sort, keys in ("plain", closed), ("b", np.arange(m)), ("f", np.arange(k)):
+            if keys.size:
+                yield sort, keys, np.arange(keys.size)[:, None] + at
+            at = at + keys.size

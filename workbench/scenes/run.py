@@ -6,9 +6,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from workbench.engine.stored import add_product, as_stored
 from workbench.engine.timing import clock
-from workbench.mechanics.instant import Places
+from workbench.mechanics.instant import Places, row_velocities
 from workbench.problems.solution import Status
 from workbench.scenes.scene import Scene
 from workbench.scenes.stepper import Stepped
@@ -91,8 +90,8 @@ class TrackRecorder:
     def add(self, x: Stepped) -> None:
         """A finished step."""
         given = x.given
-        u = given.rate.copy()
-        add_product(as_stored(given.J), x.v, u)
+        u = np.empty(given.mu.size)
+        row_velocities(given.arrays, x.v, u)
         places = given.places or Places.unknown(given.contacts, given.mu.size)
         contacts = StepContacts(given.first, x.P, u, given.phi, places)
         self.keep(x.q, x.v, contacts, given.contacts, x.residual, x.tolerance, x.iterations)

@@ -13,14 +13,18 @@ is one with a single direction along which nothing moves, and no friction.
 Cores of one size are kept as rows of numbers and copied into one `Core` in turn.
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from numba import types
 
 from workbench.engine.compiling import argument_type, kernel
-from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy
+from workbench.engine.kernels import VECTOR, copy
+from workbench.engine.layout import Packed
+from workbench.engine.scratch import scratch
 from workbench.language.estimate import NEGLIGIBLE, is_new, momentum
 from workbench.mechanics.core import CORE, GAP
+from workbench.mechanics.instant import INSTANT
+from workbench.scenes.rows import ROWS
 from workbench.step.stepping import AGAIN_T, GIVEN_T, REMEMBER_T, discretise
 
 I64 = types.int64
@@ -33,98 +37,63 @@ BENDING = 1e-9
 """Change of a row, relative to its largest entry, that is no rounding of a turn."""
 
 
-class Given(NamedTuple):
-    """Data of all contacts, normal row first, in directions scaled by their coefficients (`rows`): `first` (r + 1,);
-    phi, e, mu (r,); rate, eps, scale (R,); u, gain (R,), W and origin (r,) as in `rows.Motion`; heading (r, 2)."""
-
-    first: Any
-    phi: Any
-    e: Any
-    mu: Any
-    rate: Any
-    eps: Any
-    scale: Any
-    u: Any
-    gain: Any
-    heading: Any
-    W: Any
-    origin: Any
-
-
-GIVEN_DATA = argument_type(
-    Given, INDICES, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, VECTOR, INDICES
-)
-
-
 class CoreOffsets(NamedTuple):
-    """Where in a core's numbers b, J_n (with J_t behind it), p_beyond and frame begin, and how many numbers J_n has."""
+    """Where in a core's numbers some of them begin, J_n with J_t behind it, and how many numbers J_n has."""
 
+    h: int
+    b_beyond: int
+    p_beyond: int
     b: int
     J: int
-    p_beyond: int
     frame: int
+    b_n: int
+    eps_n: int
     across: int
 
 
-PLACES = argument_type(CoreOffsets, *(I64,) * 5)
+PLACES = argument_type(CoreOffsets, *(I64,) * 9)
 
 
 class OneContact(NamedTuple):
-    """The core of one contact with its numbers, those that all contacts begin with, and where they stand."""
+    """The core of one contact, one with the numbers that all contacts begin with, and where these stand."""
 
     core: Any
-    buffer: Any
     blank: Any
     places: Any
 
 
-ONE = argument_type(OneContact, CORE, VECTOR, VECTOR, PLACES)
+ONE = argument_type(OneContact, CORE, CORE, PLACES)
 
 
-class Cores(NamedTuple):
+class Cores(Packed):
     """The contacts of one kind: `members` (count,) their numbers, and as rows of theirs what their cores hold, `roots`
-    the J (count, n n) of these before anything turned, what they remember, and numbers of their hooks."""
+    the J of these before anything turned, what they remember, and numbers of their hooks; p_bar (count,) the estimates
+    of their normal impulses."""
 
-    members: Any
-    states: Any
-    roots: Any
-    memory: Any
-    numbers: Any
+    sizes = ("count", "size", "square", "width", "hooks")
+    integers = ("members",)
+    fields: ClassVar[dict[str, tuple]] = {
+        "members": ("count",), "states": ("count", "size"), "roots": ("count", "square"), "memory": ("count", "width"),
+        "numbers": ("count", "hooks"), "p_bar": ("count",),
+    }  # fmt: skip
 
+    if TYPE_CHECKING:
 
-CORES = argument_type(Cores, INDICES, *(MATRIX,) * 4)
-
-
-class ContactMotion(NamedTuple):
-    """How the contacts of one kind move after a step: x (count, n) in the coordinates of their cores, p_n (count, 1)
-    and p_t (count, d)."""
-
-    x: Any
-    p_n: Any
-    p_t: Any
+        def __getattr__(self, name: str) -> Any: ...
 
 
-CONTACT_MOTION = argument_type(ContactMotion, *(MATRIX,) * 3)
+CORES = Cores.compiled
 
 
-class Outline(NamedTuple):
-    """Of every contact the tangent axes in use (r, 2), and whether it is closed (r,)."""
-
-    frame: Any
-    closed: Any
-
-
-OUTLINE = argument_type(Outline, MATRIX, INDICES)
-
-
-@kernel(types.void(VECTOR, I64, PLACES, OUTLINE))
-def draw(state, i, places, outline):
-    """The outline of contact i by the numbers of its core."""
-    outline.frame[i, 0], outline.frame[i, 1] = state[places.frame], state[places.frame + 1]
-    outline.closed[i] = 0
+@kernel(types.void(VECTOR, I64, PLACES, ROWS))
+def draw(state, i, places, rows):
+    """What is seen of contact i by the numbers of its core."""
+    rows.frame[i, 0], rows.frame[i, 1] = state[places.frame], state[places.frame + 1]
+    rows.b_n[i], rows.eps_n[i] = state[places.b_n], state[places.eps_n]
+    rows.closed[i] = 0
     for a in range(places.across):
         if state[places.J + a] != 0.0:
-            outline.closed[i] = 1
+            rows.closed[i] = 1
 
 
 @kernel(types.void(CORE, VECTOR, VECTOR))
@@ -136,22 +105,6 @@ def coordinates(core, u, x):
             s -= (core.J_n[0, b] if a == 0 else core.J_t[a - 1, b]) * x[b]
         pivot = core.J_n[0, 0] if a == 0 else core.J_t[a - 1, a]
         x[a] = s / pivot if pivot > 0.0 else 0.0
-
-
-@kernel(types.void(CORES, INDICES, VECTOR, MATRIX), checked=False)
-def all_coordinates(cores, first, u, x):
-    """x (count, n) of every contact's velocities u (R,) before anything turned."""
-    n, roots = x.shape[1], cores.roots
-    for j in range(cores.members.shape[0]):
-        i = cores.members[j]
-        for a in range(n):
-            x[j, a] = 0.0
-            if a < first[i + 1] - first[i]:
-                s, pivot = u[first[i] + a], roots[j, a * (n + 1)]
-                for b in range(a):
-                    s -= roots[j, a * n + b] * x[j, b]
-                if pivot > 0.0:
-                    x[j, a] = s / pivot
 
 
 @kernel(types.void(CORE, VECTOR, I64, I64, types.float64))
@@ -176,38 +129,41 @@ def root(core, W, origin, rows, mass):
                 core.J_t[a - 1, b] = s
 
 
-@kernel(types.void(CORES, GIVEN_DATA, types.float64, ONE, OUTLINE), checked=False)
-def fill_cores(cores, data, recovery, one, outline):
+@kernel(types.void(INSTANT, ROWS, CORES, types.float64, ONE), checked=False)
+def fill_cores(s, rows, cores, recovery, one):
     """What the cores hold with the run's normal law and no hook yet; overlaps go at `recovery` [m/s] at most."""
-    core, buffer = one.core, one.buffer
+    core, buffer, W, first, beyond = one.core, one.core.whole, rows.W, s.first, 0.0
+    for k in range(rows.b.shape[0]):
+        beyond = max(beyond, abs(rows.b[k]))
     for j in range(cores.members.shape[0]):
         i = cores.members[j]
-        copy(one.blank, buffer)
-        a, rows, at = data.first[i], data.first[i + 1] - data.first[i], data.origin[i]
-        largest = data.W[at]
-        for k in range(1, rows):
-            largest = max(largest, data.W[at + k * (rows + 1)])
-        along = data.W[at] if data.W[at] > 0.0 else largest
+        copy(one.blank.whole, buffer)
+        buffer[one.places.h], buffer[one.places.b_beyond] = s.h, beyond
+        a, count, at = first[i], first[i + 1] - first[i], rows.origin[i]
+        largest = W[at]
+        for k in range(1, count):
+            largest = max(largest, W[at + k * (count + 1)])
+        along = W[at] if W[at] > 0.0 else largest
         mass = 1.0 / along if along > 0.0 else 1.0
         for k in range(core.v.shape[0]):
             core.M[k, k] = mass
-        root(core, data.W, at, rows, mass)
-        coordinates(core, data.u[a : a + rows], core.v[:rows])
-        coordinates(core, data.gain[a : a + rows], core.f[:rows])
-        for k in range(rows):
-            core.f[k] *= mass / core.h
-        core.phi[0], core.e[0], core.mu[0] = data.phi[i], data.e[i], data.mu[i]
-        core.r_n[0], core.eps_n[0] = data.rate[a], data.eps[a]
-        core.heading[0, 0], core.heading[0, 1] = data.heading[i, 0], data.heading[i, 1]
-        for k in range(1, rows):
-            s = data.scale[a + k]
-            core.r_t[k - 1], core.eps_t[k - 1] = s * data.rate[a + k], s * s * data.eps[a + k]
+        root(core, W, at, count, mass)
+        coordinates(core, rows.u[a : a + count], core.v[:count])
+        coordinates(core, rows.gain[a : a + count], core.f[:count])
+        for k in range(count):
+            core.f[k] *= mass / s.h
+        core.phi[0], core.e[0], core.mu[0] = s.phi[i], s.e[i], rows.mu[i]
+        core.r_n[0], core.eps_n[0] = s.rate[a], s.eps[a]
+        core.heading[0, 0], core.heading[0, 1] = s.heading[i, 0], s.heading[i, 1]
+        for k in range(1, count):
+            scale = rows.scale[a + k]
+            core.r_t[k - 1], core.eps_t[k - 1] = scale * s.rate[a + k], scale * scale * s.eps[a + k]
         discretise(core)
         if core.law == GAP:
-            core.b_n[0] += max(0.0, -recovery - core.phi[0] / core.h)
+            core.b_n[0] += max(0.0, -recovery - s.phi[i] / s.h)
         copy(buffer, cores.states[j])
         copy(buffer[one.places.J :], cores.roots[j])
-        draw(buffer, i, one.places, outline)
+        draw(buffer, i, one.places, rows)
 
 
 @kernel(types.void(CORES, types.boolean, ONE, VECTOR), checked=False)
@@ -215,7 +171,7 @@ def find_new(cores, start, one, new):
     """new (count,): 1 for contacts without a past to estimate their normal impulse by (`estimate.is_new`)."""
     core = one.core
     for j in range(new.shape[0]):
-        copy(cores.states[j], one.buffer)
+        copy(cores.states[j], core.whole)
         new[j] = 1.0 if is_new(core, cores.memory[j], start, NEGLIGIBLE * momentum(core), 0) else 0.0
 
 
@@ -243,47 +199,67 @@ def damage(core, before, places, c, s):
     return FINE if (shut or same) and wrong <= BENDING * largest else BENT
 
 
-@kernel(I64(CORES, VECTOR, GIVEN_T, ONE, OUTLINE), checked=False)
-def call_given(cores, p_bar, given, one, outline):
+@kernel(I64(ROWS, CORES, GIVEN_T, ONE), checked=False)
+def call_given(rows, cores, given, one):
     """The hook before a step, contact by contact; FINE, or what the first did that is wrong."""
-    core, buffer = one.core, one.buffer
+    core, buffer = one.core, one.core.whole
     for j in range(cores.members.shape[0]):
         copy(cores.states[j], buffer)
-        core.p_bar[0] = p_bar[j]
+        core.p_bar[0] = cores.p_bar[j]
         given(core, cores.memory[j], core.own, cores.numbers[j])
         wrong = damage(core, cores.states[j], one.places, core.frame[0, 0], core.frame[0, 1])
         if wrong:
             return wrong
         copy(buffer, cores.states[j])
-        draw(buffer, cores.members[j], one.places, outline)
+        draw(buffer, cores.members[j], one.places, rows)
     return FINE
 
 
-@kernel(I64(CORES, CONTACT_MOTION, types.float64, AGAIN_T, ONE, OUTLINE, INDICES), checked=False)
-def call_again(cores, found, largest, again, one, outline, asked):
-    """The hook after a solve; asked (1,) receives how many contacts ask for another pass. FINE, or what is wrong.
+@kernel(types.void(INSTANT, ROWS, CORES, I64, VECTOR, VECTOR, VECTOR, VECTOR))
+def motion(s, rows, cores, j, P, x, p_n, p_t):
+    """How the j-th contact of a kind moves after a step: x (n,) in the coordinates of its core, by the rows of J before
+    anything turned them, and its impulses p_n (1,), p_t of P (R,)."""
+    i, n, roots = cores.members[j], x.shape[0], cores.roots[j]
+    a, count = s.first[i], s.first[i + 1] - s.first[i]
+    p_n[0] = P[a]
+    for k in range(n):
+        x[k] = 0.0
+        if k > 0:
+            p_t[k - 1] = P[a + k] if k < count else 0.0
+        if k < count:
+            u, pivot = rows.moved[a + k], roots[k * (n + 1)]
+            for b in range(k):
+                u -= roots[k * n + b] * x[b]
+            if pivot > 0.0:
+                x[k] = u / pivot
 
-    p_t is in the axes in use, `largest` the largest impulse of all contacts [N s].
-    """
-    core, buffer = one.core, one.buffer
-    asked[0] = 0
+
+@kernel(I64(INSTANT, ROWS, CORES, AGAIN_T, ONE), checked=False)
+def call_again(s, rows, cores, again, one):
+    """The hook after a solve; returns how many contacts ask for another pass, or minus what was wrong."""
+    core, buffer, n = one.core, one.core.whole, one.core.v.shape[0]
+    x, p_n, p_t, largest, asked = scratch(n), scratch(1), scratch(n - 1), 0.0, 0
+    for k in range(rows.in_use.shape[0]):
+        largest = max(largest, abs(rows.in_use[k]))
     for j in range(cores.members.shape[0]):
         copy(cores.states[j], buffer)
         buffer[one.places.p_beyond] = largest
-        if again(core, cores.memory[j], core.own, cores.numbers[j], found.x[j], found.p_n[j], found.p_t[j]):
-            asked[0] += 1
+        motion(s, rows, cores, j, rows.in_use, x, p_n, p_t)
+        asked += again(core, cores.memory[j], core.own, cores.numbers[j], x, p_n, p_t)
         wrong = damage(core, cores.states[j], one.places, 1.0, 0.0)
         if wrong:
-            return wrong
+            return -wrong
         copy(buffer, cores.states[j])
-        draw(buffer, cores.members[j], one.places, outline)
-    return FINE
+        draw(buffer, cores.members[j], one.places, rows)
+    return asked
 
 
-@kernel(types.void(CORES, CONTACT_MOTION, REMEMBER_T, ONE), checked=False)
-def call_remember(cores, found, remember, one):
+@kernel(types.void(INSTANT, ROWS, CORES, REMEMBER_T, ONE), checked=False)
+def call_remember(s, rows, cores, remember, one):
     """The hook after a step, p_t in the instant's own axes."""
-    core = one.core
+    core, n = one.core, one.core.v.shape[0]
+    x, p_n, p_t = scratch(n), scratch(1), scratch(n - 1)
     for j in range(cores.members.shape[0]):
-        copy(cores.states[j], one.buffer)
-        remember(core, cores.memory[j], core.own, cores.numbers[j], found.x[j], found.p_n[j], found.p_t[j])
+        copy(cores.states[j], core.whole)
+        motion(s, rows, cores, j, rows.own, x, p_n, p_t)
+        remember(core, cores.memory[j], core.own, cores.numbers[j], x, p_n, p_t)

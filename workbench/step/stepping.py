@@ -22,7 +22,7 @@ from workbench.engine.layout import Packed
 from workbench.engine.numba_internals import register_jitable
 from workbench.language.estimate import normal_estimate
 from workbench.language.hooks import AGAIN, GIVEN, REMEMBER
-from workbench.mechanics.core import ADVANCE_T, CORE, FILL_T, GAP, MOREAU, approach, open_contact, sliding
+from workbench.mechanics.core import ADVANCE_T, CORE, FILL_T, GAP, MOREAU, approach, friction_coefficient, open_contact
 from workbench.mechanics.relaxation import COUNT, is_rigid, relax, relax_across
 from workbench.problems.residual import bounded_residual, contact_residual
 from workbench.problems.solution import Status
@@ -55,15 +55,9 @@ def discretise(core):
     copy(core.r_t, core.b_t)
     for i in range(core.g.shape[0]):
         core.b_b[i] = core.r_b[i] + core.g[i] / core.h
-    d = core.b_t.shape[0] // core.mu.shape[0]
     for i in range(core.mu.shape[0]):
         core.frame[i, 0], core.frame[i, 1] = 1.0, 0.0
-        if core.mu_s[i] > core.mu[i]:
-            speed = 0.0
-            for j in range(d * i, d * (i + 1)):
-                speed += sliding(core, j) ** 2
-            if speed <= core.v_th**2:
-                core.mu[i] = core.mu_s[i]
+        core.mu[i] = friction_coefficient(core, i)
         if core.law == MOREAU and core.phi[i] > 0.0:
             open_contact(core, i)
 
