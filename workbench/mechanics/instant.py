@@ -9,7 +9,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import VECTOR, copy
+from workbench.engine.kernels import INDICES, VECTOR, copy
 from workbench.engine.layout import Packed
 from workbench.engine.lazy import sparse
 from workbench.engine.stored import Stored, add_product, as_sparse, as_stored, stored
@@ -143,17 +143,20 @@ class Instant:
     @cached_property
     def arrays(self) -> InstantArrays:
         """All numbers, as kernels take them."""
-        stored = {name: as_stored(_sparse(getattr(self, name))) for name in MATRICES}
+        stored = [as_stored(_sparse(getattr(self, name))) for name in MATRICES]
         sizes = {"n": self.v.size, "r": self.phi.size, "ends": self.first.size, "R": self.mu.size, "m": self.g.size}
-        for name, X in stored.items():
+        for name, X in zip(MATRICES, stored, strict=True):
             sizes |= {f"{name}_ends": X.pointer.size, f"{name}_entries": X.data.size}
-        found = InstantArrays.unset(**sizes, k=self.limit.size)
-        for name, X in stored.items():
-            for part, numbers in zip(Stored._fields, X, strict=True):
-                setattr(found, f"{name}_{part}", numbers)
-        for name in InstantArrays.fields:
-            if name.rpartition("_")[0] not in MATRICES:
-                setattr(found, name, getattr(self, name))
+        found: InstantArrays = InstantArrays.unset(**sizes, k=self.limit.size)
+        M, J, J_b, J_f = stored
+        whole = self.first, self.key, *M[:2], *J[:2], *J_b[:2], *J_f[:2]
+        real = (
+            self.v, self.f, self.phi, self.e, self.heading.ravel(), self.mu, self.rate, self.eps, self.g, self.r_b,
+            self.eps_b, self.limit, self.r_f, self.eps_f, M.data, J.data, J_b.data, J_f.data,
+        )  # fmt: skip
+        pack(
+            float(self.h), tuple(plain(x, np.int64) for x in whole), tuple(plain(x, np.float64) for x in real), found
+        )  # fmt: skip
         return found
 
     def _fits(self) -> bool:
@@ -198,6 +201,30 @@ class Instant:
 
 
 NOT_NEGATIVE = "mu", "e", "eps", "eps_b", "limit", "eps_f"
+
+
+def plain(x: NDArray[Any], kind: type) -> NDArray[Any]:
+    """Return an array as kernels take it, copied only if necessary."""
+    return x if x.dtype == kind and x.flags.carray else np.require(x, kind, ["C", "W"])
+
+
+@kernel(types.void(types.float64, types.UniTuple(INDICES, 10), types.UniTuple(VECTOR, 18), INSTANT), checked=False)
+def pack(h, whole, real, s):
+    """Fill an instant's arrays, in the order of `Instant.arrays`."""
+    s.free[0] = h
+    indices = (
+        s.first, s.key, s.M_pointer, s.M_column, s.J_pointer, s.J_column, s.J_b_pointer, s.J_b_column, s.J_f_pointer,
+        s.J_f_column,
+    )  # fmt: skip
+    numbers = (
+        s.v, s.f, s.phi, s.e, s.heading.reshape(-1), s.mu, s.rate, s.eps, s.g, s.r_b, s.eps_b, s.limit, s.r_f, s.eps_f,
+        s.M_data, s.J_data, s.J_b_data, s.J_f_data,
+    )  # fmt: skip
+    for j in range(len(indices)):
+        for k in range(indices[j].shape[0]):
+            indices[j][k] = whole[j][k]
+    for j in range(len(numbers)):
+        copy(real[j], numbers[j])
 
 
 @kernel(types.boolean(INSTANT), checked=False)

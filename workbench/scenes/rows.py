@@ -33,8 +33,8 @@ class ContactRows(Packed):
     contacts without directions, bilateral rows and rows of dry friction: order (r,) closed contacts, those with
     directions first; block (r,) the block of each, target (r,) its first row, -1 where it has none, jump (r,) how many
     rows on its next copy is; row, unknown, begin_L, begin_N where the rows, unknowns and numbers of L and N of every
-    block begin, with room for all contacts; counts (9,) of closed contacts with directions, of those without, of all blocks, of
-    their rows, unknowns, numbers of L and of N, and of the numbers in J and M of all.
+    block begin, with room for all contacts; counts (9,) of closed contacts with directions, of those without, of all
+    blocks, of their rows, unknowns, numbers of L and of N, and of the numbers in J and M of all.
 
     After it: velocities `moved` in the instant's axes, impulses in these (`own`) and in the axes in use, and P, the
     impulses in the rows of the instant as they are given.
