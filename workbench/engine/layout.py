@@ -8,10 +8,10 @@ offset given by the sizes:
         sizes = ("n", "r")
         fields = {"h": (), "M": ("n", "n"), "phi": ("r",)}
 
-`x.h` is a number, `x.M` an (n, n) array, in compiled code as in Python, where the arrays are ordinary NumPy views.
-Fields named in `integers` hold whole numbers. Adjacent fields that are needed as one vector are listed in `spans`:
-name, first and last field. Arrays taken from a packed object must not outlive it: compiled code does not count
-references to them.
+`x.h` is a number, `x.M` an (n, n) array, in compiled code as in Python, where the arrays are ordinary NumPy views, and
+the sizes attributes, too. Fields named in `integers` hold whole numbers. Adjacent fields that are needed as one vector
+are listed in `spans`: name, first and last field. Arrays taken from a packed object must not outlive it: compiled code
+does not count references to them.
 
 Compiled code that has its own buffer names its parts by `over`, and gets the required length from `length`.
 """
@@ -92,26 +92,23 @@ class Packed:
     compiled: ClassVar[PackedType]
     _numba_type_: ClassVar[PackedType]
 
-    _extent: ClassVar[Callable[..., int]]
+    _ordered: ClassVar[Callable[..., tuple[tuple[int, ...], int]]]
 
     def __init_subclass__(cls) -> None:
         cls.compiled = cls._numba_type_ = PackedType(cls.__name__, cls.sizes, cls.fields, cls.spans, cls.integers)
-        cls._extent = staticmethod(_function_of(cls.sizes, cls.compiled.end[list(cls.fields)[-1]]))
+        cls._ordered = staticmethod(_ordering(cls.sizes, cls.compiled.end[list(cls.fields)[-1]]))
 
     def __init__(self, buffer: np.ndarray | None = None, **sizes: int) -> None:
-        count = self._extent(**sizes)
-        # Memory pages that are never written are never allocated.
-        self._set(np.zeros(count) if buffer is None else buffer[:count], tuple(sizes[name] for name in self.sizes))
-
-    def _set(self, buffer: np.ndarray, sizes: tuple[int, ...]) -> None:
-        # Faster than by `__setattr__`.
-        self.__dict__.update(buffer=buffer, _sizes=sizes)
+        ordered, count = self._ordered(**sizes)
+        # Memory pages that are never written are never allocated. Attributes are set at once, as fast as can be.
+        numbers = np.zeros(count) if buffer is None else buffer[:count]
+        self.__dict__.update(sizes, buffer=numbers, _sizes=ordered)
 
     @classmethod
     def unset(cls, **sizes: int) -> Any:
         """Return one whose numbers are whatever was in memory, as of `np.empty`."""
-        found = object.__new__(cls)
-        found._set(np.empty(cls._extent(**sizes)), tuple([sizes[name] for name in cls.sizes]))
+        found, (ordered, count) = object.__new__(cls), cls._ordered(**sizes)
+        found.__dict__.update(sizes, buffer=np.empty(count), _sizes=ordered)
         return found
 
     def __getattr__(self, name: str) -> Any:
@@ -143,23 +140,13 @@ class Packed:
 
     def copy(self) -> Any:
         """Return another one with the same numbers."""
-        found = object.__new__(type(self))
-        found._set(self.buffer.copy(), self._sizes)
+        found = self.like()
+        found.buffer[:] = self.buffer
         return found
 
     def like(self) -> Any:
         """Return another one of the same sizes, `unset`."""
-        found = object.__new__(type(self))
-        found._set(np.empty(self.buffer.size), self._sizes)
-        return found
-
-    def extent(self, name: str) -> int:
-        """Return one of the sizes."""
-        return self._sizes[self.sizes.index(name)]
-
-    def sizes_of(self, *names: str) -> list[int]:
-        """Return some of the sizes."""
-        return [self._sizes[self.sizes.index(name)] for name in names]
+        return self.unset(**dict(zip(self.sizes, self._sizes, strict=True)))
 
     def place(self, name: str) -> slice:
         """Return the position of a field or span in the buffer."""
@@ -193,10 +180,16 @@ def _value(x: Monomials, sizes: Mapping[str, int]) -> int:
     return sum(n * math.prod(map(sizes.__getitem__, names)) for names, n in x.items())
 
 
-def _function_of(sizes: tuple[str, ...], x: Monomials) -> Callable[..., int]:
-    """Return a function of the sizes, given by name, for a polynomial in them: Python compiles it, as named tuples."""
+def _ordering(sizes: tuple[str, ...], x: Monomials) -> Callable[..., tuple[tuple[int, ...], int]]:
+    """Return a function of the sizes, given by name: these in order, and the value of a polynomial in them.
+
+    Python compiles it, as it does for named tuples.
+    """
     terms = (" * ".join((str(n), *names)) for names, n in x.items())
-    return eval(f"lambda {', '.join(sizes)}: int({' + '.join(terms)})")
+    found: Callable[..., Any] = eval(
+        f"lambda {', '.join(sizes)}: (({''.join(f'{x}, ' for x in sizes)}), {' + '.join(terms)})"
+    )
+    return found
 
 
 def over(packed: type[Packed]) -> Any:

@@ -134,7 +134,7 @@ class Instant:
         if name in MATRICES:
             parts = Stored(*(getattr(self.arrays, f"{name}_{part}") for part in Stored._fields))
             rows, columns = MATRICES[name]
-            self.__dict__[name] = as_sparse(parts, (self.arrays.extent(rows), self.arrays.extent(columns)))
+            self.__dict__[name] = as_sparse(parts, (getattr(self.arrays, rows), getattr(self.arrays, columns)))
             return self.__dict__[name]
         if name in InstantArrays.fields:
             return getattr(self.arrays, name)
@@ -192,7 +192,7 @@ class Instant:
 
     @property
     def contacts(self) -> int:
-        return self.phi.size
+        return self.arrays.r
 
     @property
     def directions(self) -> NDArray[np.int64]:

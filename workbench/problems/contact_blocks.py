@@ -119,11 +119,11 @@ class ContactBlocks(Problem):
 
     @property
     def size(self) -> int:
-        return self.arrays.extent("unknowns")
+        return self.arrays.unknowns
 
     @property
     def blocks(self) -> int:
-        return self.arrays.extent("blocks")
+        return self.arrays.blocks
 
     @cached_property
     def starts(self) -> tuple[Indices, Indices]:
@@ -155,8 +155,8 @@ class ContactBlocks(Problem):
         """`small_blocks.SmallBlocks` where the blocks are few, else None."""
         from workbench.problems.small_blocks import MOST_ROWS, MOST_UNKNOWNS, MOST_VELOCITIES, SmallBlocks
 
-        n, rows, unknowns = self.arrays.sizes_of("n", "rows", "unknowns")
-        few = rows <= MOST_ROWS and unknowns <= MOST_UNKNOWNS and 0 < n <= MOST_VELOCITIES
+        a = self.arrays
+        few = a.rows <= MOST_ROWS and a.unknowns <= MOST_UNKNOWNS and 0 < a.n <= MOST_VELOCITIES
         try:
             return SmallBlocks(self) if few else None
         except DataError:

@@ -207,19 +207,21 @@ class SmallBlocks:
 
     def __init__(self, p: Any) -> None:
         # Not the problem itself: that has these, and two that have each other are freed late.
-        self.blocks, self.mass = p.arrays, p.mass
-        n, count, rows, unknowns, square = self.blocks.sizes_of("n", "blocks", "rows", "unknowns", "square")
-        self.few: Few = Few.unset(n=n, blocks=count, rows=rows, unknowns=unknowns, square=square)
+        self.mass, self.blocks = p.mass, p.arrays
+        blocks = self.blocks
+        self.few: Few = Few.unset(
+            n=blocks.n, blocks=blocks.blocks, rows=blocks.rows, unknowns=blocks.unknowns, square=blocks.square
+        )
         set_up(self.blocks, self.mass, self.few)
 
     def residuals(self, x: Array) -> Array:
         """Of every block (B,) at x (X,)."""
-        found = np.empty(self.blocks.extent("blocks"))
+        found = np.empty(self.blocks.blocks)
         few_residuals(self.blocks, self.few, x if x.flags.carray else np.require(x, float, ["C", "W"]), found)
         return found
 
     def motion(self, x: Array) -> tuple[Array, Array]:
         """v+ (n,) and P (R,) of x (X,)."""
-        v, P = map(np.empty, self.blocks.sizes_of("n", "rows"))
+        v, P = np.empty(self.blocks.n), np.empty(self.blocks.rows)
         move(self.blocks, x, self.mass, v, P)
         return v, P

@@ -63,11 +63,10 @@ class Poser:
 
     def measured(self, s: InstantArrays, sizes: ContactSizes) -> tuple[ContactRows, Mass | None]:
         """The contact rows of an instant and how they move; the factors of M where they are needed."""
-        n, r, ends, R, m, k = s.sizes_of("n", "r", "ends", "R", "m", "k")
-        entries = int(s.J_pointer[-1])
+        n, entries = s.n, int(s.J_pointer[-1])
         rows = ContactRows.unset(
-            n=n, r=r, ends=ends, R=R, columns=entries, numbers=sizes.widest * entries, products=sizes.products,
-            most=sizes.copies * (r + m + k) + r + 1,
+            n=n, r=s.r, ends=s.ends, R=s.R, columns=entries, numbers=sizes.widest * entries, products=sizes.products,
+            most=sizes.copies * (s.r + s.m + s.k) + s.r + 1,
         )  # fmt: skip
         if not (sizes.hooked or n <= MOST_VELOCITIES):
             measure(s, NO_MASS, False, False, rows)
@@ -80,10 +79,10 @@ class Poser:
         self._mass = mass
         return rows, mass
 
-    def kept(self, arrangement: Any, posed: "Posed") -> list[Any]:
+    def kept(self, posed: "Posed") -> list[Any]:
         """`Posed.kept`, which seldom changes."""
-        if self._kept[0] != arrangement:
-            self._kept = arrangement, list(posed.kept())
+        if self._kept[0] != posed.arrangement:
+            self._kept = posed.arrangement, list(posed.kept())
         return self._kept[1]
 
     def pose(self, s: Instant, memory: Memory | None = None, solver: Solver | None = None) -> "Posed":
@@ -152,7 +151,9 @@ class Posed:
         arrange(s, rows, copies, self.sizes.unknowns, self.sizes.rows)
         self.counts = rows.counts.tolist()
         B, R, X, flat, square, entries, masses = self.counts[2:]
-        n = copies * s.extent("n")
+        # What `kept` depends on.
+        self.arrangement = s.key.tobytes(), self.sizes.first, rows.closed.tobytes(), s.m, s.k
+        n = copies * s.n
         blocks: BlockArrays = BlockArrays.unset(
             n=n, blocks=B, ends=B + 1, rows=R, unknowns=X, flat=flat, square=square, M_ends=n + 1, M_entries=masses,
             J_ends=R + 1, J_entries=entries,
@@ -169,8 +170,7 @@ class Posed:
 
     def guess(self) -> Array:
         """The last step's answer (X,), contact by contact, zero where there is none."""
-        arrangement = self.arrangement
-        return self.memory.answer(arrangement, self.poser.kept(arrangement, self), self.blocks.size)
+        return self.memory.answer(self.arrangement, self.poser.kept(self), self.blocks.size)
 
     def velocity(self, x: Array) -> Array:
         """v+ (n,) of an answer x (X,)."""
@@ -185,7 +185,7 @@ class Posed:
 
     def _single(self) -> tuple[int, int, int, int]:
         """Bilateral rows, those of dry friction, contacts without directions that are closed, and all three."""
-        (m, k), plain = self.arrays.sizes_of("m", "k"), self.counts[1]
+        m, k, plain = self.arrays.m, self.arrays.k, self.counts[1]
         return m, k, plain, plain + m + k
 
     def again(self, x: Array) -> bool:
@@ -203,14 +203,13 @@ class Posed:
         for g in self.groups:
             if not g.kind.forgetful:
                 self.memory.keep(g.kind.d, self.arrays.key[g.cores.members], g.remember())
-        arrangement = self.arrangement
-        self.memory.keep_answer(arrangement, self.poser.kept(arrangement, self), x)
+        self.memory.keep_answer(self.arrangement, self.poser.kept(self), x)
 
     def _read(self, x: Array) -> tuple[Array, Array]:
         """v+ (n,) and the impulses in all rows of an answer x (X,), which is asked for several times; `rows` have what
         they mean for contacts."""
         if self.last is None or self.last[0] is not self.blocks or self.last[1] is not x:
-            n, main = self.arrays.extent("n"), self.sizes.main
+            n, main = self.arrays.n, self.sizes.main
             v, P = self.blocks.motion(x)
             if self.given is not None:
                 P = P + self.given
@@ -218,12 +217,6 @@ class Posed:
             read_answer(self.arrays, self.rows, main, v, P)
             self.last = self.blocks, x, v, P
         return self.last[2:]
-
-    @property
-    def arrangement(self) -> Any:
-        """What `kept` depends on."""
-        s = self.arrays
-        return s.key.tobytes(), self.sizes.first, self.rows.closed.tobytes(), *s.sizes_of("m", "k")
 
     def kept(self) -> Iterator[tuple[Any, Any, Any]]:
         """Sorts, keys and places (count, .) of unknowns that belong together from step to step."""

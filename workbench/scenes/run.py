@@ -90,9 +90,9 @@ class TrackRecorder:
     def add(self, x: Stepped) -> None:
         """A finished step."""
         given = x.given
-        u = np.empty(given.mu.size)
+        u = np.empty(given.arrays.R)
         row_velocities(given.arrays, x.v, u)
-        places = given.places or Places.unknown(given.contacts, given.mu.size)
+        places = given.places or Places.unknown(given.contacts, u.size)
         contacts = StepContacts(given.first, x.P, u, given.phi, places)
         self.keep(x.q, x.v, contacts, given.contacts, x.residual, x.tolerance, x.iterations)
 
