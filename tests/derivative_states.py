@@ -419,10 +419,8 @@ COLUMNS = ("formulation", "case", "states", *FATES, "close", "known", "worst", "
 def row_of(pair: Pair, tally: Tally) -> str:
     errors = np.array(tally.errors)
     worst = f"{errors.max():.1e}" if errors.size else ""
-    return ",".join(map(str, (
-        *pair.name.split("/"), tally.states, *(tally.fates[f] for f in FATES), int((errors <= CLOSE).sum()),
-        errors.size, worst, f"{tally.seconds:.1f}",
-    )))  # fmt: skip
+    counts = tally.states, *(tally.fates[f] for f in FATES), int((errors <= CLOSE).sum()), errors.size
+    return ",".join(map(str, (*pair.name.split("/"), *counts, worst, f"{tally.seconds:.1f}")))
 
 
 def main() -> None:
@@ -431,7 +429,9 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=["*/*"], help="FORMULATION/CASE, with * and ?")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--state", type=int, default=-1, help="describe this state alone")
-    parser.add_argument("--out", default="", help="CSV file that gets a row for each pair; pairs in it are left out")
+    parser.add_argument(
+        "--out", default="", help="CSV file to which a row is added for each pair; pairs in it are left out"
+    )
     o = parser.parse_args()
     out = Path(o.out) if o.out else None
     done = set()

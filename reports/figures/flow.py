@@ -125,7 +125,7 @@ def _measures(f: Flow, rows: pd.DataFrame) -> Figure | None:
 
 
 def artefact_figure(f: Flow) -> Figure | None:
-    """Return the figure of the gap due to associated flow over the step, relative to the roughness; None without gap."""
+    """Return the figure of the gap due to associated flow over the step, relative to roughness; None without gap."""
     rows = f.rows[f.rows["finished"]]
     if not (rows["artefact"] > 0).any():
         return None

@@ -277,7 +277,7 @@ def carried(step: Step, x: Solved, t: Direction) -> Carried:
             return np.zeros(0)
         change, rough = slopes(partial(posed, at=at, own=own), reach)
         try:
-            found, kink = _moved(at.sensitivity, at.outputs, dict(zip(step.names, change, strict=True)))
+            found, kink = derivative_of_solution(at.sensitivity, at.outputs, dict(zip(step.names, change, strict=True)))
         except DataError:
             if rough:
                 raise DataError(JUMP) from None
@@ -343,7 +343,7 @@ def _fixed(passed: Callable[[Array], Array], x: Array) -> Array:
     return found
 
 
-def _moved(s: Sensitivity, outputs: Array, change: dict[str, Array]) -> tuple[Array, bool]:
+def derivative_of_solution(s: Sensitivity, outputs: Array, change: dict[str, Array]) -> tuple[Array, bool]:
     """dz along a change, and whether it is one-sided. Raises DataError where outputs have no derivative."""
     right = s.along(outputs, **change)
     if len(right) != 1:

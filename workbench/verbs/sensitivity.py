@@ -19,6 +19,7 @@ from workbench.support.progress import ProgressCallback
 from workbench.verbs.compare import must_differ, several
 from workbench.verbs.find import find_case, find_formulation, find_formulations
 from workbench.verbs.results import Result
+from workbench.verbs.scene import is_scene
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,19 +104,36 @@ def sensitivity(
     """
     from workbench.comparison.derivatives import derivatives_of
 
+    if is_scene(what):
+        raise WorkbenchError(
+            "sensitivity takes a case; of a scene single steps have derivatives (workbench.derivatives.scene_step)"
+        )
     case, chosen = find_case(what), find_formulations(formulations)
     if not chosen:
         raise WorkbenchError("no formulation is given; name at least one")
     must_differ(chosen)
+    for name, value in (("step", step), ("duration", duration)):
+        if not (isinstance(value, int | float | np.number) or (value is None and name == "duration")):
+            raise DataError(f"{name} {value!r}; a number of seconds is needed")
     if not (np.isfinite(step) and step > 0):
         raise DataError(f"step {step:g} s; a positive number of seconds is needed")
     duration = case.duration if duration is None else duration
     if not (np.isfinite(duration) and duration >= step):
         raise DataError(f"duration {duration:g} s; at least one step of {step:g} s is needed")
-    outputs, parameters = several(of), several(to)
+    outputs, parameters = _names("of", of), _names("to", to)
     # Errors need exact friction with time steps where the motion cannot be followed.
     exact = find_formulation("coulomb")
     others = [f for f in chosen if f.label != exact.label]
     table = derivatives_of(case, [exact, *others], outputs, parameters, step, duration, progress)
     settings = {"of": outputs, "to": parameters, "step": step, "duration": duration}
     return Sensitivities(case, settings, table, (exact, *others))
+
+
+def _names(what: str, given: Any) -> list[str]:
+    """A list of names; raises WorkbenchError for none, and for other things."""
+    names = several(given)
+    if not names:
+        raise WorkbenchError(f"{what} is empty; name at least one")
+    if wrong := [x for x in names if not isinstance(x, str)]:
+        raise WorkbenchError(f"{what} holds {wrong[0]!r}; names are needed")
+    return names

@@ -1,0 +1,52 @@
+"""A small draw of `tests.derivative_states`: derivatives of steps at random states, against differences."""
+
+import numpy as np
+import pytest
+
+from tests.derivative_states import Pair, Solution, Tally, examine, judge
+from workbench.derivatives.motion import motion_derivatives
+from workbench.verbs.find import find_case, find_formulation
+
+pytestmark = pytest.mark.thorough
+DRAWN = [
+    "coulomb/wheel", "ccp/cube", "box/sphere", "phantom-inertia/block", "stewart-trinkle/rod", "mujoco/gripper",
+    "genesis/woodpecker", "comfree/drawer", "hybrid/wheel", "staggered/block", "gauss-seidel/bouncing-ball",
+    "ipc/particle", "hunt-crossley/block",
+]  # fmt: skip
+
+
+@pytest.mark.share(4)
+@pytest.mark.parametrize("name", DRAWN)
+def test_derivatives_at_random_states_are_those_of_differences(name):
+    tally = examine(Pair(*name.split("/")), 12, seed=1)
+    assert tally.fates["wrong"] == tally.fates["nan"] == 0, tally.lines
+    every = sum(tally.fates.values())
+    assert every > 100
+    assert tally.fates["agreed"] + tally.fates["kinks"] > 0.9 * every, tally.fates
+    assert np.mean(np.array(tally.errors) <= 1e-9) > 0.9
+
+
+def test_a_false_derivative_is_found():
+    pair, rng = Pair("coulomb", "block"), np.random.default_rng(2)
+    ((x, z),) = pair.states(1, rng)
+
+    class Wrong(Solution):
+        def derivative(self, t):
+            found, *rest = super().derivative(t)
+            return found * (1 + 1e-5), *rest
+
+    t = pair.directions(x, rng)["velocities"]
+    assert judge(pair, Solution(pair, x, z), t, Tally())[0] == "agreed"
+    assert judge(pair, Wrong(pair, x, z), t, Tally())[0] == "wrong"
+
+
+@pytest.mark.parametrize("label", ["coulomb", "ccp", "stewart-trinkle", "gauss-seidel", "mujoco"])
+def test_friction_that_begins_has_a_derivative(label):
+    """At mu = 0 a block slides at 30 degrees to the axes: dv/dmu is -g t along the slip, or along a polygon's axis."""
+    case = find_case("block", mu=0.0)
+    _, found = motion_derivatives(case, find_formulation(label), ["v[0]"], ["mu", "gravity"], 1e-3, 3e-3)
+    along = {"coulomb": np.cos(np.pi / 6), "ccp": np.cos(np.pi / 6), "mujoco": None}.get(label, 1.0)
+    if along is not None:
+        assert found["mu"].derivative[0] == pytest.approx(-9.81 * 3e-3 * along, rel=1e-8)
+    assert found["mu"].reason == ""
+    assert found["gravity"].derivative[0] == pytest.approx(0.0, abs=1e-12)
