@@ -20,6 +20,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numba import types
 
 from cases import CASES
@@ -28,6 +29,7 @@ from workbench.assemble.plan import WORK
 from workbench.derivatives import sweep
 from workbench.derivatives.motion import Motion
 from workbench.derivatives.one_step import JUMP, Direction, Solved, State, carried, solved
+from workbench.derivatives.sensitivity import REDUNDANT
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, copy, is_finite
 from workbench.mechanics.case import Case
@@ -65,7 +67,7 @@ FATES = {
 }
 """What becomes of a derivative."""
 SET_VALUED = (
-    "are not determined", "contradict one another", "share the load", "neighbouring solution", "is not determined",
+    "are not determined", "contradict one another", "share the load", REDUNDANT, "neighbouring solution", "is not determined",
 )  # fmt: skip
 """Words of reasons for no derivative at a step whose solution or velocities are not unique nearby."""
 
@@ -365,7 +367,7 @@ def judge(pair: Pair, solution: Solution, t: Array, tally: Tally) -> tuple[str, 
             left = -solution.derivative(-t)[0]
     except DataError as reason:
         words = str(reason)
-        tally.reasons[words.split(":")[0]] += 1
+        tally.reasons[words.split(":")[-1]] += 1
         fate = "near" if JUMP in words else "set-valued" if any(w in words for w in SET_VALUED) else "refused"
         return fate, np.nan, np.nan
     if not np.isfinite(found).all():
@@ -423,6 +425,23 @@ def row_of(pair: Pair, tally: Tally) -> str:
     return ",".join(map(str, (*pair.name.split("/"), *counts, worst, f"{tally.seconds:.1f}")))
 
 
+def summary(paths: list[Path]) -> str:
+    """Tables of rows that runs have written, by formulation and in all, as Markdown."""
+    rows = pd.concat([pd.read_csv(path) for path in paths])
+    worst = rows.groupby("formulation", sort=False)["worst"].max()
+    counts = rows.groupby("formulation", sort=False)[["states", *FATES, "close", "known"]].sum()
+    counts.loc["all"], worst["all"] = counts.sum(), rows["worst"].max()
+    heads = ("formulation", "states", "derivatives", *FATES, "classified", "within 1e-9", "largest error")
+    lines = [f"| {' | '.join(heads)} |", "|-" * len(heads) + "|"]
+    for name, c in counts.iterrows():
+        every = int(c[list(FATES)].sum())
+        told = f"{100 * (1 - c[['refused', 'nan', 'wrong', 'unsettled']].sum() / every):.2f} %"
+        numbers = [int(c["states"]), every, *(int(c[f]) for f in FATES)]
+        close = f"{100 * c['close'] / c['known']:.1f} %"
+        lines.append(f"| {' | '.join(map(str, [name, *numbers, told, close, f'{worst[name]:.0e}']))} |")
+    return "\n".join([*lines, "", *(f"- {fate}: {meaning}" for fate, meaning in FATES.items())])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--states", type=int, default=1000)
@@ -432,7 +451,11 @@ def main() -> None:
     parser.add_argument(
         "--out", default="", help="CSV file to which a row is added for each pair; pairs in it are left out"
     )
+    parser.add_argument("--summary", nargs="+", type=Path, help="print tables of such files instead")
     o = parser.parse_args()
+    if o.summary:
+        print(summary(o.summary))
+        return
     out = Path(o.out) if o.out else None
     done = set()
     if out and out.exists():

@@ -39,6 +39,8 @@ NEAR = 1e-4
 CONSISTENT = 1e-9
 """Share of its terms up to which a gradient of redundant contacts is one that their impulses do not move."""
 UNDETERMINED = "no gradient: the contacts are redundant and their load sharing is not determined"
+REDUNDANT = ": contacts are redundant, and may share the load in other ways nearby"
+"""Why none were found, where the contacts that may bear are redundant."""
 SAME = 1e-9
 """Relative difference within which two derivatives are equal."""
 
@@ -143,7 +145,8 @@ class Sensitivity:
         found: list[Derivative] = []
         solutions, complete = _solutions(posed)
         if not solutions and not complete:
-            raise DataError("one-sided derivatives were not found: redundant contacts, or many sets between modes")
+            redundant = s.taken_for(BEARING).is_singular
+            raise DataError(f"{_count(s.between)}; one-sided derivatives were not found{REDUNDANT if redundant else ''}")
         for y in solutions:
             one = self._plain(*s.derivative(y, change))
             if not any(self._are_same(one, other, outputs) for other in found):
