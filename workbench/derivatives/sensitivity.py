@@ -146,7 +146,9 @@ class Sensitivity:
         solutions, complete = _solutions(posed)
         if not solutions and not complete:
             redundant = s.taken_for(BEARING).is_singular
-            raise DataError(f"{_count(s.between)}; one-sided derivatives were not found{REDUNDANT if redundant else ''}")
+            raise DataError(
+                f"{_count(s.between)}; one-sided derivatives were not found{REDUNDANT if redundant else ''}"
+            )
         for y in solutions:
             one = self._plain(*s.derivative(y, change))
             if not any(self._are_same(one, other, outputs) for other in found):
