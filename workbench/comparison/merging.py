@@ -21,7 +21,7 @@ from workbench.comparison.columns import (
     Column,
     framed,
 )
-from workbench.comparison.motion import Motion
+from workbench.comparison.motion import Motion, measured_rows
 from workbench.comparison.result import Comparison
 from workbench.comparison.scenes.bodies import BODIES
 from workbench.comparison.shown import SceneShown
@@ -79,6 +79,10 @@ def merged(several: Sequence[Saved]) -> Comparison:
     about = CASE if c.case else SCENE if c.scene else PROBLEM
     columns = [*RUNS, *(x for m in c.metrics for x in m.columns)]
     rows = [row for x in kept for row in x.runs.to_dict("records")]
+    shown = _motion(kept, order)
+    if shown is not None:
+        # The path's length is a sum over the moments that all runs share.
+        rows = measured_rows(rows, shown)
     diagnostics = _ordered(pd.concat([x.diagnostics for x in all_of]), order).drop_duplicates(
         ["label", "step", "quantity"], ignore_index=True
     )
@@ -94,7 +98,7 @@ def merged(several: Sequence[Saved]) -> Comparison:
         trajectories=framed(trajectories, [x for x in TRAJECTORIES if x.name in trajectories], about),
         diagnostics=framed(diagnostics, DIAGNOSTICS, about),
         settings=replace(c.settings, steps=sizes), remarks=(*remarks, *left_out),
-        seconds=times.pop() if len(times) == 1 else None, motion=_motion(kept, order),
+        seconds=times.pop() if len(times) == 1 else None, motion=shown,
         scene=_scene([x.scene for x in all_of if x.scene], engines),
         bodies=framed(_ordered(pd.concat([x.bodies for x in kept]), order), BODIES, about) if c.scene else c.bodies,
         onward=framed(
