@@ -27,7 +27,7 @@ def run(capsys, *arguments):
 def test_the_boundary_of_the_rod_as_text_and_as_json(capsys):
     boundary = ["rod", "--set", "tan_theta=2", "--set", "mu=4/3", "--set", "b=0"]
     text = run(capsys, *boundary)
-    assert re.search(r"regime +indeterminate \(infinitely many answers\)\n", text)
+    assert re.search(r"regime +indeterminate \(infinitely many solutions\)\n", text)
     assert "4/3 = 1.333333333" in text
     # Proposition 1 holds well inside, and not where the P-property is lost.
     assert re.search(r"plain .* no +1\.3", text)
