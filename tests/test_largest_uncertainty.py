@@ -41,6 +41,16 @@ def test_the_identity_keeps_every_class_up_to_one_over_n(name):
     assert outcome(document, name, verdict=[str(low), str(third - Fraction(1, 10**12))]) != VERIFIED
     assert outcome(document, name, verdict=["1/3", str(high)]) != VERIFIED
     assert outcome(document, name, verdict=[str(low), "1/3"]) == VERIFIED
+    # Each end may be claimed alone, and then nothing is given for the other.
+    nothing = {"signs": None, "index_set": None}
+    assert outcome(document, name, verdict=[str(low), None], **nothing) == VERIFIED
+    assert outcome(document, name, verdict=[None, str(high)], tree=None) == VERIFIED
+    for key in nothing:
+        rest = {k: v for k, v in nothing.items() if k != key}
+        assert outcome(document, name, verdict=[str(low), None], **rest) != VERIFIED
+    # The box of a negative factor is that of the positive one.
+    assert outcome(document, name, verdict=[str(-low), str(high)]) != VERIFIED
+    assert outcome(document, name, more=1) != VERIFIED
     for change in (
         {"tree": []}, {"tree": None}, {"signs": [1, 1]}, {"signs": [1, 0, 1]}, {"signs": None}, {"index_set": []},
         {"index_set": [0]}, {"verdict": [str(low), None]}, {"verdict": [None, str(high)]}, {"verdict": [None, None]},
