@@ -26,8 +26,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from tests.tables import TIMES
 from workbench.cli.main import main
-from workbench.comparison.columns import TIMES
 from workbench.studies.journal import read_journals
 
 ROOT = Path(__file__).parents[1]

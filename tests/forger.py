@@ -22,9 +22,10 @@ from flint import fmpq_mat
 
 import workbench as wb
 from tests import definitions
+from tests.proofs import document as certificate_of
+from tests.proofs import with_digest
 from tests.stress import KINDS, Document, random_matrices, right_hand_side, truths
 from tests.supports import COUNTS, SUPPORTS
-from workbench.certificates.documents import FORMAT, VERSION, digest
 from workbench.certificates.outcomes import VERIFIED, Finding, RefusedError
 from workbench.certificates.problem import Problem, read_problem
 from workbench.certificates.verify import verify
@@ -57,8 +58,7 @@ Path = tuple[str | int, ...]
 
 def signed(problem: Document, claims: list[Document]) -> Document:
     """A certificate of these claims."""
-    content = {"format": FORMAT, "version": VERSION, "problem": problem, "claims": claims, "left_out": []}
-    return {**content, "digest": digest(content)}
+    return certificate_of(problem, *claims)
 
 
 def true_certificates(count: int, chance: random.Random) -> list[Document]:
@@ -367,7 +367,7 @@ class Forger:
             kind, forged = "two at a time", changed(forged, self.chance)[1]
             if json.dumps(forged) == json.dumps(true):
                 return
-        forged = {**forged, "digest": digest(forged)}
+        forged = with_digest(forged)
         results = [self.judged(forged, forged.get("problem"), None)]
         if json.dumps(forged.get("problem")) != json.dumps(true["problem"]):
             results.append(self.judged(forged, true["problem"], read_problem(true["problem"])))

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tests import definitions
-from workbench.certificates.documents import digest
+from tests.proofs import with_digest
 from workbench.certificates.outcomes import VERIFIED, Finding, RefusedError
 from workbench.certificates.verify import verify
 from workbench.diagnostics.certificate import certificate
@@ -273,7 +273,7 @@ class Stress:
             broken = {**whole, where: damaged(whole[where], self.chance)}
         if _text(broken) != _text(whole):
             self.counts["damaged and mended"] += 1
-            self.judge({**broken, "digest": digest(broken)}, true if where == "claims" else None)
+            self.judge(with_digest(broken), true if where == "claims" else None)
 
     def _verified(self, document: Document) -> list[Finding] | None:
         """None where the whole is refused."""
@@ -325,7 +325,7 @@ def with_lies(document: Document, chance: random.Random) -> Document:
         claims.append({"about": "solutions", "verdict": count, "support": {"points": kept, "cover": closed}})
     claims.append({"about": "solutions", "verdict": "infinite", "support": {"points": points[:2]}})
     lying = {**document, "claims": [*document["claims"], *claims]}
-    return {**lying, "digest": digest(lying)}
+    return with_digest(lying)
 
 
 def _text(document: Any) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from tests.tables import TIMES
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import EXACT
 from workbench.builtin.cases.wheel import Wheel
@@ -12,7 +13,6 @@ from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.pages.comparison import render
 from workbench.builtin.reports.text.terminal import print_comparison
 from workbench.comparison.cases import compare
-from workbench.comparison.columns import TIMES
 from workbench.comparison.files import compare_problem
 from workbench.comparison.jobs import Settings
 from workbench.engine.compiling import kernel

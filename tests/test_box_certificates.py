@@ -12,17 +12,11 @@ from flint import fmpq, fmpq_mat
 import workbench as wb
 from tests.boxes import all_vertices_p, random_box, random_member, rational
 from tests.forger import changed, sites, with_value
+from tests.proofs import NOT_VERIFIED, REFUTED
 from tests.thorough import quickly
 from workbench.certificates.boxes import FIELDS, Box, check_box_class, check_claims
 from workbench.certificates.documents import signed
-from workbench.certificates.outcomes import (
-    NOT_VERIFIED,
-    REFUTED,
-    VERIFIED,
-    PremiseError,
-    RefusedError,
-    RefutedError,
-)
+from workbench.certificates.outcomes import VERIFIED, PremiseError, RefusedError, RefutedError
 from workbench.certificates.signed_pivots import check_signed_tree, components
 from workbench.certificates.uncertain import Uncertain, check_basis, check_bounds, check_solvable
 from workbench.certificates.verify import verify

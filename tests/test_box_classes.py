@@ -11,10 +11,12 @@ from tests.boxes import all_vertices_p, random_box, random_member, rational
 from workbench.engine.timing import clock
 from workbench.matrices.classes.matrix_classes import class_verdict
 from workbench.matrices.intervals.box_classes import BOX_CLASSES, box_classes
-from workbench.matrices.intervals.largest_uncertainty import BOXES, WIDTH, largest_uncertainty
+from workbench.matrices.intervals.largest_uncertainty import BOXES, largest_uncertainty
 from workbench.matrices.intervals.p_box import all_p
 from workbench.matrices.linear_algebra.rationals import exact
 from workbench.readers.interval_matrix import IntervalMatrix
+
+WIDTH = 1e-7
 
 
 def identity_with_ones(n):

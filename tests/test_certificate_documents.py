@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.proofs import NOT_VERIFIED, REFUTED, document, with_digest
 from workbench.certificates import limits
-from workbench.certificates.documents import digest, read_document
-from workbench.certificates.outcomes import NOT_VERIFIED, REFUTED, VERIFIED, Finding, RefusedError, outcome, text
+from workbench.certificates.documents import read_document
+from workbench.certificates.outcomes import VERIFIED, Finding, RefusedError, outcome, text
 from workbench.certificates.problem import Problem, common, read_problem
 from workbench.certificates.verify import verify
 from workbench.cli.main import main
@@ -26,14 +27,6 @@ M, q = [["2", "-1"], ["-1", "4/3"]], ["-1", "1"]
 SIGNS = {"about": "Z", "verdict": "yes", "support": {"by": "entries"}}
 WRONG = {"about": "rank", "verdict": 1, "support": {}}
 OPEN = {"about": "P", "verdict": "yes", "support": {"by": "implication", "from": ["PD"]}}
-
-
-def document(problem, *claims, **other):
-    content = {
-        "format": "contact workbench certificate", "version": 2, "problem": problem, "claims": list(claims),
-        "left_out": [], **other,
-    }  # fmt: skip
-    return {**content, "digest": digest(content)}
 
 
 GOOD = document({"M": M, "q": q}, SIGNS)
@@ -309,7 +302,7 @@ def test_what_a_claim_prints_is_one_line():
 def test_a_document_that_is_not_strictly_one_is_refused_in_a_line(change, words):
     content = {**GOOD, **change}
     try:
-        content["digest"] = digest(content)
+        content = with_digest(content)
     except ValueError:
         content["digest"] = ""
     assert words in refusal(content)

@@ -14,11 +14,8 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 import workbench as wb
-from workbench.certificates import exact, repetition
-from workbench.certificates.classes import check_class
-from workbench.certificates.documents import digest
-from workbench.certificates.outcomes import NOT_VERIFIED, VERIFIED, RefusedError, TooLongError
-from workbench.certificates.solutions import check_solutions
+from tests.proofs import NOT_VERIFIED, counts, document, proves, result, texts, with_digest
+from workbench.certificates.outcomes import VERIFIED, RefusedError
 from workbench.certificates.theorems import THEOREMS
 from workbench.certificates.verify import verify
 from workbench.cli.main import main
@@ -33,14 +30,6 @@ from workbench.support.errors import DataError
 def certificate(M, q=None, seconds=20.0):
     """As it comes back from a file."""
     return json.loads(json.dumps(wb.check(M, rhs=q, seconds=seconds).certificate(seconds)))
-
-
-def proves(name, verdict, M, support, known=None) -> bool:
-    try:
-        check_class([[Fraction(x) for x in row] for row in M], name, verdict, support, known or {})
-    except RefusedError:
-        return False
-    return True
 
 
 def samples(count, seed):
@@ -180,8 +169,7 @@ def test_covers_of_degenerate_problems_are_accepted():
         found = solution_set(fmpq_mat(M), [fmpq(x) for x in q], float("inf"))
         if type(found.count) is int and found.count:
             support = support_of(fmpq_mat(M), [fmpq(x) for x in q], found, float("inf"))
-            rows = [[Fraction(x) for x in row] for row in M]
-            check_solutions(rows, [Fraction(x) for x in q], found.count, support, {})
+            assert counts(M, q, found.count, **support)
             pinned += any(node[0] == "point" and set(node[2]) != {"0"} for node in support["cover"])
     assert pinned > 10
 
@@ -216,7 +204,7 @@ def test_distances_are_enclosed_and_no_other_bounds_are(n):
         for other in false["claims"]:
             if other["about"].startswith("distance"):
                 other["verdict"] = [str(Fraction(lower * factor_below)), str(Fraction(upper * factor_above))]
-        false["digest"] = digest(false)
+        false = with_digest(false)
         assert not {f.about for f in verify(false) if f.result == VERIFIED} & {
             "distance_to_non_p",
             "distance_to_degenerate",
@@ -225,42 +213,17 @@ def test_distances_are_enclosed_and_no_other_bounds_are(n):
 
 def test_implications_need_what_they_rest_on():
     M, support = [[1]], {"by": "implication", "from": ["PD"]}
-    assert proves("P", "yes", M, support, {"PD": "yes"})
-    assert not proves("P", "yes", M, support, {"PD": "no"})
+    definite = {"about": "PD", "verdict": "yes", "support": {"by": "ldl", "order": [0], "L": [[]], "D": ["2"]}}
+    P = {"about": "P", "verdict": "yes", "support": {"by": "tree", "tree": [["minors"]]}}
+    assert proves("P", "yes", M, support, [definite])
+    assert not proves("P", "yes", M, support, [{**definite, "verdict": "no"}])
     assert not proves("P", "yes", M, support)
-    assert not proves("PD", "yes", M, {"by": "implication", "from": ["P"]}, {"P": "yes"})
+    assert not proves("PD", "yes", M, {"by": "implication", "from": ["P"]}, [P])
     backwards = {"by": "implication", "from": ["P0"], "conclusion": "P"}
-    assert proves("nondegenerate", "no", M, backwards, {"P0": "yes", "P": "no"})
-    assert not proves("nondegenerate", "no", M, backwards, {"P0": "yes", "P": "yes"})
-
-
-def test_what_takes_all_index_sets_is_left_beyond_the_largest_order():
-    M = [[Fraction(1)] * (repetition.LARGEST + 1)] * (repetition.LARGEST + 1)
-    with pytest.raises(TooLongError):
-        repetition.check(M, "E0")
-
-
-def test_exact_arithmetic_of_the_checker():
-    chance = random.Random(7)
-    for _ in range(60):
-        n = chance.randint(1, 5)
-        M = [[Fraction(chance.randint(-3, 3), chance.randint(1, 3)) for _ in range(n)] for _ in range(n)]
-        A = np.array(M, dtype=float)
-        assert float(exact.determinant(M)) == pytest.approx(np.linalg.det(A), abs=1e-9)
-        assert exact.rank(M) == np.linalg.matrix_rank(A)
-        x = exact.solve(M, [Fraction(1)] * n)
-        assert (x is None) == (exact.determinant(M) == 0)
-        assert x is None or exact.times(M, x) == [1] * n
-        definite = bool((np.linalg.eigvalsh(A + A.T) > 1e-9).all())
-        assert exact.is_positive_definite(exact.symmetric(M)) == definite
-    long = "9" * 9000
-    assert exact.rational(f"-{long}/7") == Fraction(-(10**9000 - 1), 7)
-
-
-@pytest.mark.parametrize("given", ["1e9", "1/0", "½", "", "1.5", None, True, 1.5, "--1", "1" + " ", "1_000"])
-def test_a_number_is_a_fraction_of_integers(given):
-    with pytest.raises(RefusedError):
-        exact.rational(given)
+    weak = {"about": "P0", "verdict": "yes", "support": {"by": "repetition"}}
+    no = {"about": "P", "verdict": "no", "support": {"index_set": [0]}}
+    assert proves("nondegenerate", "no", [[0]], backwards, [weak, no])
+    assert not proves("nondegenerate", "no", M, backwards, [weak, P])
 
 
 def test_the_checker_needs_python_alone():
@@ -298,7 +261,7 @@ def test_from_a_matrix_to_a_verified_certificate_on_the_command_line(tmp_path, c
     (tmp_path / "proof.json").write_text(json.dumps(document), "utf-8")
     assert main(["verify", proof]) == 2
     assert "damaged" in capsys.readouterr().err
-    document["digest"] = digest(document)
+    document = with_digest(document)
     (tmp_path / "proof.json").write_text(json.dumps(document), "utf-8")
     with pytest.raises(SystemExit) as end:
         main(["verify", proof, "--json"])
@@ -306,3 +269,23 @@ def test_from_a_matrix_to_a_verified_certificate_on_the_command_line(tmp_path, c
     found = json.loads(capsys.readouterr().out)
     assert (found["outcome"], found["holds"]) == ("refuted", False)
     assert found["claims"][0] == {"about": "rank", "claim": "1", "result": "refuted", "reason": "the rank is 2"}
+
+
+def test_ranks_and_minors_are_exact():
+    chance = random.Random(7)
+    for _ in range(60):
+        n = chance.randint(1, 5)
+        M = [[Fraction(chance.randint(-3, 3), chance.randint(1, 3)) for _ in range(n)] for _ in range(n)]
+        exact, problem = fmpq_mat([[fmpq(x.numerator, x.denominator) for x in row] for row in M]), {"M": texts(M)}
+        for rank in range(n + 1):
+            assert (result(problem, "rank", rank, {}) == VERIFIED) == (rank == exact.rank())
+        minor = exact.det()
+        for said in (minor, minor + 1):
+            support = {"index_set": list(range(n)), "minor": str(said)}
+            assert (result(problem, "P", "no", support) == VERIFIED) == (said == minor <= 0)
+
+
+@pytest.mark.parametrize("given", ["1e9", "1/0", "½", "", "1.5", None, True, 1.5, "--1", "1" + " ", "1_000", "+1"])
+def test_a_number_is_a_fraction_of_integers(given):
+    with pytest.raises(RefusedError):
+        verify(document({"M": [[given]]}))

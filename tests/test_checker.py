@@ -7,44 +7,19 @@ import pytest
 
 from tests import definitions
 from tests.inequalities import feasible
+from tests.proofs import LAWS, NOT_VERIFIED, REFUTED, counts, document, proves, result, shows, texts
 from tests.stress import damaged
 from tests.supports import COUNTS, FALSE_COUNTS, MINORS, ONE, SUPPORTS, cholesky, cones, ldl, tree
-from workbench.certificates.classes import check_class
-from workbench.certificates.distance import check_distance
-from workbench.certificates.documents import digest
-from workbench.certificates.friction import LAWS, Friction, check_existence
 from workbench.certificates.inequalities import is_feasible
-from workbench.certificates.outcomes import NOT_VERIFIED, REFUTED, VERIFIED, RefusedError
-from workbench.certificates.solutions import check_solutions
+from workbench.certificates.outcomes import VERIFIED, RefusedError
 from workbench.certificates.verify import verify
+
+P_OF_ONE = {"about": "P", "verdict": "yes", "support": {"by": "tree", "tree": [["minors"]]}}
+PD_OF_ONE = {"about": "PD", "verdict": "yes", "support": {"by": "ldl", "order": [0], "L": [[]], "D": ["2"]}}
 
 
 def exact(rows):
     return [[Fraction(x) for x in row] for row in rows]
-
-
-def proves(name, verdict, M, support, known=None) -> bool:
-    try:
-        check_class(exact(M), name, verdict, support, known or {})
-    except RefusedError:
-        return False
-    return True
-
-
-def counts(M, q, verdict, known=None, **support) -> bool:
-    try:
-        check_solutions(exact(M), [Fraction(x) for x in q], verdict, support, known or {})
-    except RefusedError:
-        return False
-    return True
-
-
-def document(M, claims, q=None):
-    content = {
-        "format": "contact workbench certificate", "version": 2, "problem": {"M": M} if q is None else {"M": M, "q": q},
-        "claims": claims, "left_out": [],
-    }  # fmt: skip
-    return {**content, "digest": digest(content)}
 
 
 @pytest.mark.parametrize(("name", "verdict", "M", "good", "bad"), SUPPORTS)
@@ -88,10 +63,10 @@ def test_covers_that_suffice_and_covers_that_do_not():
             assert not counts(M, q, count, points=support["points"])
     for M, q, count, support in FALSE_COUNTS:
         assert not counts(M, q, count, **support), (M, q, support)
-    assert counts([[1]], ["0"], 1, {"P": "yes"}, by="P", points=[["0"]])
-    assert not counts([[1]], ["0"], 1, {"P": "yes"}, by="P", points=[["1"]])
-    assert not counts([[1]], ["0"], 0, {"P": "yes"}, by="P", points=[])
-    assert not counts([[1]], ["0"], 1, {"P": "no"}, by="P", points=[["0"]])
+    assert counts([[1]], ["0"], 1, [P_OF_ONE], by="P", points=[["0"]])
+    assert not counts([[1]], ["0"], 1, [P_OF_ONE], by="P", points=[["1"]])
+    assert not counts([[1]], ["0"], 0, [P_OF_ONE], by="P", points=[])
+    assert not counts([[1]], ["0"], 1, by="P", points=[["0"]])
 
 
 @pytest.mark.thorough
@@ -134,33 +109,37 @@ def reshaped(value, depth=4):
             yield value[:k] + value[k + 1 :]
 
 
+def tried(problem, about, verdict, supports):
+    """Supports that may be of any shape, many in a document; one by one where a document is refused for one of them."""
+    claims = [{"about": about, "verdict": verdict, "support": support} for support in supports]
+    for k in range(0, len(claims), 50):
+        try:
+            verify(document(problem, *claims[k : k + 50]))
+        except RefusedError:
+            for support in supports[k : k + 50]:
+                result(problem, about, verdict, support)
+
+
 def test_a_support_of_any_shape_is_refused_and_nothing_breaks():
     chance = random.Random(8)
-    for name, verdict, M, good, _ in SUPPORTS:
-        for key, value in (good or {}).items():
-            for other in reshaped(value):
-                proves(name, verdict, M, {**good, key: other})
-    for M, q, count, support in COUNTS:
-        for key, value in support.items():
-            for other in reshaped(value):
-                counts(M, q, count, **{**support, key: other})
-    for name, verdict, M, good, _ in SUPPORTS:
-        for _ in range(20 if good else 0):
-            broken = damaged({key: damaged(value, chance) for key, value in good.items()}, chance)
-            proves(name, verdict, M, broken)
-    for M, q, count, support in COUNTS:
-        for _ in range(60):
-            counts(M, q, count, **damaged({key: damaged(value, chance) for key, value in support.items()}, chance))
-    assert not proves("P", "yes", ONE, {"by": "implication", "from": "PD"}, {"PD": "yes"})
-    assert not proves("P", "yes", ONE, {"by": "implication", "from": ["PD", ["PD"]]}, {"PD": "yes"})
-    assert not proves("P", "no", ONE, {"by": "implication", "from": [], "conclusion": ["P0"]}, {"P0": "no"})
-    assert not proves("PD", "no", ONE, {"by": "implication", "from": [], "conclusion": "Z"}, {"Z": "no"})
+    cases = [({"M": texts(M)}, name, verdict, good, 20) for name, verdict, M, good, _ in SUPPORTS if good]
+    cases += [({"M": texts(M), "q": texts(q)}, "solutions", count, support, 60) for M, q, count, support in COUNTS]
+    for problem, about, verdict, good, times in cases:
+        tried(problem, about, verdict, [{**good, key: other} for key, x in good.items() for other in reshaped(x)])
+        values = ({key: damaged(value, chance) for key, value in good.items()} for _ in range(times))
+        tried(problem, about, verdict, [damaged(x, chance) for x in values])
+    assert not proves("P", "yes", ONE, {"by": "implication", "from": "PD"}, [PD_OF_ONE])
+    assert not proves("P", "yes", ONE, {"by": "implication", "from": ["PD", ["PD"]]}, [PD_OF_ONE])
+    assert not proves("P", "no", ONE, {"by": "implication", "from": [], "conclusion": ["P0"]})
+    assert not proves("PD", "no", ONE, {"by": "implication", "from": [], "conclusion": "Z"})
     assert not proves("beauty", "no", ONE, {"x": ["1"]})
-    with pytest.raises(RefusedError, match="too many to repeat"):
-        check_class(exact([[int(i == j) for j in range(17)] for i in range(17)]), "P", "yes", tree(MINORS), {})
+    claim = {"about": "P", "verdict": "yes", "support": tree(MINORS)}
+    (found,) = verify(document({"M": [[str(int(i == j)) for j in range(17)] for i in range(17)]}, claim))
+    assert "too many to repeat" in found.reason
     for powers, bits in (([0, 10**9], 0), ([0, -(10**9)], 0), ([0, 0], -(10**9))):
-        with pytest.raises(RefusedError, match="a power of two exceeds"):
-            check_class(exact([[1, 0], [0, 1]]), "PD", "yes", cholesky(powers, bits, [[1], [0, 1]]), {})
+        claim = {"about": "PD", "verdict": "yes", "support": cholesky(powers, bits, [[1], [0, 1]])}
+        (found,) = verify(document({"M": [["1", "0"], ["0", "1"]]}, claim))
+        assert "a power of two exceeds" in found.reason
     with pytest.raises(RefusedError, match="elimination makes more"):
         is_feasible([], exact([[sign, k] for k in range(150) for sign in (1, -1)]))
 
@@ -266,16 +245,11 @@ FRICTION = [
 
 @pytest.mark.parametrize(("verdict", "W", "q", "mu", "d", "support", "proved"), FRICTION)
 def test_what_just_proves_existence_or_absence_and_what_just_does_not(verdict, W, q, mu, d, support, proved):
-    problem = Friction(exact(W), [Fraction(x) for x in q], [Fraction(mu)], d)
     for law, expected in zip(LAWS, proved, strict=True):
-        try:
-            check_existence(problem, law, verdict, support)
-            found = True
-        except RefusedError:
-            found = False
+        found = shows(W, q, [mu], d, law, verdict, support)
         assert found == expected, law
         if found and d == 1:
-            truth = definitions.has_planar_solution(problem.W, problem.q, problem.mu, law == LAWS[0])
+            truth = definitions.has_planar_solution(exact(W), [Fraction(x) for x in q], [Fraction(mu)], law == LAWS[0])
             assert truth == (verdict == "exists")
 
 
@@ -302,11 +276,7 @@ def test_what_just_proves_existence_or_absence_and_what_just_does_not(verdict, W
     ],
 )
 def test_bounds_of_a_distance_that_just_hold_and_that_just_do_not(M, verdict, support, proved):
-    try:
-        check_distance(exact(M), verdict, support)
-        found = True
-    except RefusedError:
-        found = False
+    found = result({"M": texts(M)}, "distance_to_degenerate", verdict, support) == VERIFIED
     assert found == proved
     if found:
         assert definitions.encloses(exact(M), *(None if x is None else Fraction(x) for x in verdict))
@@ -319,25 +289,26 @@ def test_a_cover_that_branches_twice_on_an_index_proves_nothing():
         [branch, branch, point, point, ["none", ["-1"]]],
         [branch, point, branch, ["none", ["-1"]], ["none", ["-1"]]],
     ):
-        with pytest.raises(RefusedError, match="branches twice on index 0"):
-            check_solutions(exact([[1]]), [Fraction(1)], 1, {"points": [["0"]], "cover": cover}, {})
+        claim = {"about": "solutions", "verdict": 1, "support": {"points": [["0"]], "cover": cover}}
+        (found,) = verify(document({"M": [["1"]], "q": ["1"]}, claim))
+        assert "branches twice on index 0" in found.reason
 
 
 def test_a_document_that_cannot_be_read_is_refused():
     claims = [{"about": "Z", "verdict": "yes", "support": {"by": "entries"}}]
-    good = document(ONE, claims)
+    good = document({"M": ONE}, *claims)
     assert [finding.result for finding in verify(good)] == [VERIFIED]
     for other in (
         {**good, "digest": None},
-        document([], claims),
-        document("1", claims),
-        document({"0": ["1"]}, claims),
-        document(1, claims),
-        document([["1"], ["1"]], claims),
-        document(ONE, {}),
-        document(ONE, [1]),
-        document(ONE, [*claims, 1]),
-        document(ONE, claims, q=["1", "1"]),
+        document({"M": []}, *claims),
+        document({"M": "1"}, *claims),
+        document({"M": {"0": ["1"]}}, *claims),
+        document({"M": 1}, *claims),
+        document({"M": [["1"], ["1"]]}, *claims),
+        document({"M": ONE}, claims={}),
+        document({"M": ONE}, claims=1),
+        document({"M": ONE}, *claims, 1),
+        document({"M": ONE, "q": ["1", "1"]}, *claims),
         [good],
     ):
         with pytest.raises(RefusedError):
@@ -348,13 +319,17 @@ def test_claims_are_read_as_they_are_and_may_rest_on_later_ones():
     implied = {"about": "P", "verdict": "yes", "support": {"by": "implication", "from": ["H_plus"]}}
     dominant = {"about": "H_plus", "verdict": "yes", "support": {"d": ["1"]}}
     first = {"about": "P0", "verdict": "yes", "support": {"by": "implication", "from": ["P"]}}
-    assert [f.result for f in verify(document(ONE, [first, implied, dominant]))] == [VERIFIED] * 3
+    assert [f.result for f in verify(document({"M": ONE}, first, implied, dominant))] == [VERIFIED] * 3
     around = {"about": "H_plus", "verdict": "yes", "support": {"by": "implication", "from": ["M"]}}
     back = {"about": "M", "verdict": "yes", "support": {"by": "implication", "from": ["Z", "H_plus"]}}
     signs = {"about": "Z", "verdict": "yes", "support": {"by": "entries"}}
-    assert [f.result for f in verify(document(ONE, [around, back, signs]))] == [NOT_VERIFIED, NOT_VERIFIED, VERIFIED]
+    assert [f.result for f in verify(document({"M": ONE}, around, back, signs))] == [
+        NOT_VERIFIED,
+        NOT_VERIFIED,
+        VERIFIED,
+    ]
     alone = {"about": "solutions", "verdict": 1, "support": {"by": "P", "points": [["1"]]}}
-    for claim, q, result in (
+    for claim, q, expected in (
         ({"about": "rank", "verdict": 1, "support": {}}, None, VERIFIED),
         ({"about": "rank", "verdict": 2, "support": {}}, None, REFUTED),
         ({"about": "rank", "verdict": "1", "support": {}}, None, REFUTED),
@@ -372,7 +347,10 @@ def test_claims_are_read_as_they_are_and_may_rest_on_later_ones():
         (alone, ["1"], REFUTED),
         (alone, None, NOT_VERIFIED),
     ):
-        assert verify(document(ONE, [implied, dominant, claim], q))[-1].result == result, claim
+        assert (
+            verify(document({"M": ONE} if q is None else {"M": ONE, "q": q}, implied, dominant, claim))[-1].result
+            == expected
+        ), claim
 
 
 @pytest.mark.parametrize(
@@ -389,5 +367,5 @@ def test_claims_are_read_as_they_are_and_may_rest_on_later_ones():
 def test_a_form_of_both_signs_is_shown_by_two_vectors(support, result):
     M = [["1", "0"], ["0", "-1"]]
     claim = {"about": "indefinite", "verdict": "yes", "support": support}
-    assert verify(document(M, [claim]))[0].result == result
-    assert verify(document(M, [{**claim, "verdict": "no"}]))[0].result == NOT_VERIFIED
+    assert verify(document({"M": M}, claim))[0].result == result
+    assert verify(document({"M": M}, {**claim, "verdict": "no"}))[0].result == NOT_VERIFIED

@@ -4,13 +4,13 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+from tests.tables import TIMES
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import KernelSolver
 from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.comparison.cases import compare
-from workbench.comparison.columns import TIMES
 from workbench.comparison.jobs import CaseRuns, Job, Settings, run_jobs
 from workbench.comparison.measured import rms
 from workbench.comparison.verdicts import sliding_minor

@@ -170,7 +170,7 @@ def scanned(W, q, mu):
 @pytest.mark.parametrize("kind", ["definite", "nearly symmetric", "any"])
 def test_a_scan_of_directions_finds_the_same_solutions_of_one_contact(kind):
     rng, counts = np.random.default_rng(3), set()
-    for _ in range(40):
+    for _ in range(40 if kind == "any" else 14):
         W, q, mu = random_matrix(rng, 3, kind), rng.normal(size=3), rng.uniform(0.2, 1.5)
         x, other = found(W, q, mu), scanned(W, q, mu)
         assert x.count == len(other), (W, q, mu)

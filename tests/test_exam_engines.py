@@ -9,7 +9,7 @@ import pytest
 
 import workbench as wb
 from workbench.exams.experiments import EXPERIMENTS
-from workbench.exams.subject import ENGINES, FOLDER, CannotPlayError, EngineSubject, FormulationSubject
+from workbench.exams.subject import ENGINES, FOLDER, EngineSubject, FormulationSubject
 from workbench.exams.trial import Trial, TrialBody, turning
 from workbench.support.errors import WorkbenchError
 
@@ -25,7 +25,7 @@ def test_an_engine_that_dies_or_hangs_is_reported(tmp_path, monkeypatch):
     for body, words in (("import os; os._exit(1)", "ended"), ("raise ValueError('not this')", "not this")):
         adapter.write_text(f"VERSION = 'none'\nclass World:\n    def __init__(self, *_, **__):\n        {body}\n")
         subject = EngineSubject("mujoco/elliptic")
-        with pytest.raises(CannotPlayError, match=words):
+        with pytest.raises(WorkbenchError, match=words):
             subject.play(trial, H)
         subject.close()
 
@@ -39,7 +39,7 @@ def test_an_engine_that_hangs_is_ended_when_its_patience_is(tmp_path, monkeypatc
     monkeypatch.setattr("workbench.exams.subject.FOLDER", tmp_path)
     subject = EngineSubject("mujoco/elliptic")
     subject.engine = replace(subject.engine, patience=0.05)
-    with pytest.raises(CannotPlayError, match=r"0\.05 s"):
+    with pytest.raises(WorkbenchError, match=r"0\.05 s"):
         subject.play(EXPERIMENTS["lift"].trials["ball"], H)
     subject.close()
 

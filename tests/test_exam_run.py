@@ -15,12 +15,13 @@ from workbench.builtin.reports.text.exam import ranked, sentences, tally, with_u
 from workbench.cli.main import main
 from workbench.exams.examine import examine
 from workbench.exams.experiment import MeasuredQuantity
-from workbench.exams.experiments import EXPERIMENTS, halving, slope
-from workbench.exams.protocol import FIELDS
+from workbench.exams.experiments import EXPERIMENTS, halving
 from workbench.exams.record import Record
 from workbench.exams.subject import CannotPlayError, EndedError, ExamSubject, FormulationSubject
 from workbench.exams.trial import Trial
 from workbench.support.errors import UnknownNameError, WorkbenchError
+
+FIELDS = ("position", "orientation", "velocity", "wrench", "contacts")
 
 pytestmark = pytest.mark.thorough
 
@@ -45,8 +46,8 @@ class Still(ExamSubject):
 
 
 def test_a_trial_is_played_once_and_what_cannot_be_played_is_no_pass():
-    subject, twice = Still(), replace(slope.EXPERIMENT, name="again")
-    found = examine([subject], [slope.EXPERIMENT, twice], [H])
+    subject, twice = Still(), replace(EXPERIMENTS["slope"], name="again")
+    found = examine([subject], [EXPERIMENTS["slope"], twice], [H])
     assert len(subject.asked) == len(set(subject.asked)) == 6
     assert tally(found)[0]["unplayed"] == tally(found)[0]["failed"] == ["slope", "again"]
     assert "incomplete: slope, again" in sentences(found)[1]
@@ -83,7 +84,7 @@ def test_an_interrupted_exam_goes_on_where_it_was(tmp_path, monkeypatch):
     found = wb.exam(["coulomb"], **given)
     # The two that were done are not asked for again; what could not be played is known, too.
     assert len(asked) == 3 + 4
-    assert asked[:2] + asked[3:] == list(slope.trials().values())
+    assert asked[:2] + asked[3:] == list(EXPERIMENTS["slope"].trials.values())
     again = wb.exam(["coulomb"], **given)
     assert len(asked) == 3 + 4
     pd.testing.assert_frame_equal(again.rows, found.rows)
@@ -140,7 +141,7 @@ def test_a_number_passes_up_to_its_bound_on_either_side_and_an_experiment_when_a
     values = (1.5, 0.5, 1.51, 0.49)
     numbers = [MeasuredQuantity("height", "block", x, 1.0, 0.5, "m") for x in values]
     for chosen, all_pass in ((numbers[:2], True), (numbers[1:3], False), (numbers[3:], False)):
-        experiment = replace(slope.EXPERIMENT, trials={}, measure=lambda _, chosen=chosen: chosen)
+        experiment = replace(EXPERIMENTS["slope"], trials={}, measure=lambda _, chosen=chosen: chosen)
         found = examine([Still()], [experiment], [H])
         assert found.rows["passed"].tolist() == [x.value in values[:2] for x in chosen]
         assert (tally(found)[0]["failed"] == []) == all_pass

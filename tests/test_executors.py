@@ -15,9 +15,14 @@ import pandas as pd
 import pytest
 
 from workbench.studies import executors
-from workbench.studies.executors import AHEAD, ATTEMPTS, done, pool_of
-from workbench.studies.pools import THREADS, Pool
+from workbench.studies.executors import done, pool_of
+from workbench.studies.pools import Pool
 from workbench.support.errors import WorkbenchError
+
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+AHEAD = 3
+ATTEMPTS = 3
 
 ROOT = Path(__file__).parents[1]
 OWN = (ROOT / "tests" / "own_things.py").read_text("utf-8").partition("\ndef main()")[0]

@@ -14,12 +14,14 @@ from workbench.recorded.findings import findings, mu_interval
 from workbench.recorded.folder import Recordings
 from workbench.recorded.intervals import Bootstrap
 from workbench.recorded.noise import Noise
-from workbench.recorded.phases import FLIGHT, IMPACT, PHASES, REST, ROLLING, SLIDING, phases
+from workbench.recorded.phases import PHASES, phases
 from workbench.recorded.recording import Recording
 from workbench.recorded.throws import Subject
 from workbench.recorded.trial import Outcome, RealityTrial, tried
 from workbench.verbs.find import find_case, find_formulation
 from workbench.verbs.reality import _subjects, _trial
+
+FLIGHT, IMPACT, SLIDING, ROLLING, REST = range(5)
 
 TOSSES, SHORT, LONG = 40, 9, 12
 """Recordings, of which the first half has few intervals and the other half more."""

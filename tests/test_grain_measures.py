@@ -12,7 +12,6 @@ import workbench as wb
 from workbench.builtin.cases import SCENES
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.text.flow import _over_mu
-from workbench.comparison.scenes.flow import BINS
 from workbench.comparison.scenes.flow_differences import differences
 from workbench.scenes.grains.measures import Watched, force_distribution, passing_rate, passing_time, solid_fraction
 from workbench.scenes.grains.scene import Grains
@@ -21,6 +20,8 @@ from workbench.scenes.grains.walls import Flat
 from workbench.scenes.run import run
 from workbench.scenes.stepper import SceneStepper
 from workbench.support.errors import DataError, UnknownNameError, WorkbenchError
+
+BINS = np.append(np.arange(0.0, 6.0, 0.25), 6.0)
 
 pytestmark = pytest.mark.thorough
 

@@ -8,11 +8,18 @@ import pytest
 from workbench.builtin.cases import SCENES
 from workbench.mechanics.solids import rotated
 from workbench.scenes.case import SceneCase
-from workbench.scenes.grains.neighbours import MOST_PAIRS, close_pairs
-from workbench.scenes.grains.placing import SPACE, layers
-from workbench.scenes.grains.scene import AHEAD, MOST, Grains
+from workbench.scenes.grains.neighbours import close_pairs
+from workbench.scenes.grains.placing import layers
+from workbench.scenes.grains.scene import Grains
 from workbench.scenes.grains.walls import Flat, Sieve, Tube
 from workbench.support.errors import DataError, UnknownNameError
+
+AHEAD = 0.05
+MOST = 200_000
+
+SPACE = 1e-3
+
+MOST_PAIRS = 60
 
 FLOOR = Flat(0.3, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
 

@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
-from workbench.comparison.scenes.horizon import LEAST, MOST_GROWTH, PERTURBATION, horizon
+from workbench.comparison.scenes.horizon import MOST_GROWTH, horizon
 from workbench.problems.solution import Status
 from workbench.scenes.track import Track, in_a_row, stacked
 from workbench.support.errors import WorkbenchError
+
+LEAST = 1e-6
+PERTURBATION = 1e-7
 
 FINE, H, END = 0.125, 0.5, 4.0
 BODIES = "first", "second"

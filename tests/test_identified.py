@@ -12,12 +12,18 @@ import pytest
 from tests.tosses import CUBE, RATE
 from workbench.problems.solution import Status
 from workbench.recorded import trial as module
-from workbench.recorded.findings import MOMENTS, findings, mu_interval
+from workbench.recorded.findings import findings, mu_interval
 from workbench.recorded.noise import Noise
 from workbench.recorded.recording import Recording
 from workbench.recorded.throws import Subject
-from workbench.recorded.trial import COARSE, FINE, OF_E, Outcome, RealityTrial, recorded, samples_of, tried
+from workbench.recorded.trial import Outcome, RealityTrial, recorded, samples_of, tried
 from workbench.verbs.find import find_case, find_formulation
+
+COARSE = 13
+FINE = 9
+OF_E = 7
+
+MOMENTS = 60
 
 MU, E = 0.2, 0.3
 """What the thrower's bodies have."""

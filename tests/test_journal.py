@@ -6,8 +6,10 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
-from workbench.studies.journal import DIGITS, Journal, read_journals
+from workbench.studies.journal import Journal, read_journals
 from workbench.support.errors import WorkbenchError
+
+DIGITS = 16
 
 
 @pytest.fixture

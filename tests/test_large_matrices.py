@@ -11,8 +11,9 @@ from scipy.io import mmwrite, savemat
 
 import workbench as wb
 import workbench.verbs.verify as verb
-from workbench.certificates import blocks, documents, exact
-from workbench.certificates.outcomes import REFUTED, VERIFIED
+from tests.proofs import REFUTED, document, with_digest
+from workbench.certificates import blocks, exact
+from workbench.certificates.outcomes import VERIFIED
 from workbench.certificates.verify import verify
 from workbench.diagnostics import certificate, check, large_matrix
 from workbench.matrices.classes import structure
@@ -194,8 +195,7 @@ def test_blocks_come_in_the_order_of_the_triangular_form():
 
 def of(document):
     """The outcomes by subject, with the digest that fits."""
-    document["digest"] = documents.digest(document)
-    return {f.about: f.result for f in verify(json.loads(json.dumps(document)))}
+    return {f.about: f.result for f in verify(json.loads(json.dumps(with_digest(document))))}
 
 
 def claim(document, about):
@@ -249,8 +249,7 @@ def test_diagonal_blocks_do_not_decide_every_class():
             {"about": "blocks", "verdict": "block triangular", "support": {"kinds": kinds}},
             {"about": about, "verdict": verdict, "support": {"by": "blocks"}},
         ]
-        document = {"format": documents.FORMAT, "version": documents.VERSION, "problem": {"M": problem}}
-        return of({**document, "claims": claims, "left_out": []})
+        return of(document({"M": problem}, *claims))
 
     definite = {"by": "ldl", "order": [0], "L": [[]], "D": ["2"]}
     upper = [[9 if j == i + 1 else int(i == j) for j in range(8)] for i in range(8)]

@@ -11,6 +11,7 @@ import pytest
 from flint import arb, ctx
 
 import workbench as wb
+from tests.proofs import NOT_VERIFIED, REFUTED
 from tests.test_proved_ranges import RANGES, system_at
 from tests.thorough import quickly
 from workbench.builtin.cases import CASES
@@ -20,7 +21,7 @@ from workbench.certificates.documents import signed
 from workbench.certificates.forms import ONE, constant, pi, variable
 from workbench.certificates.maps import Judge, halves
 from workbench.certificates.mechanisms import FUNCTIONS
-from workbench.certificates.outcomes import NOT_VERIFIED, REFUTED, VERIFIED, RefusedError
+from workbench.certificates.outcomes import VERIFIED, RefusedError
 from workbench.certificates.problem import Ranges, read_problem
 from workbench.certificates.verify import verify
 from workbench.cli.main import main

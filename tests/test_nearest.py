@@ -10,11 +10,13 @@ from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.text.comparison import known_in_words
 from workbench.cli.main import main
 from workbench.comparison.files import compare_problem
-from workbench.comparison.nearest import MOST_MOVED, nearest, nearest_psd
+from workbench.comparison.nearest import nearest, nearest_psd
 from workbench.problems.classes import is_psd
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.readers.files import write_problem_file
 from workbench.support.errors import DataError
+
+MOST_MOVED = 1e-4
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 COULOMB = BY_NAME["coulomb"]

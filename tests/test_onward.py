@@ -12,11 +12,13 @@ from workbench.builtin.cases import CASES
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.comparison.columns import CASE, ONWARD
-from workbench.comparison.onward import AFTER, onward_rows
+from workbench.comparison.onward import onward_rows
 from workbench.step.local_steps import local_steps
 from workbench.step.onward import onward
 from workbench.step.simulation import simulate
 from workbench.support.errors import DataError
+
+AFTER = (1, 3, 10, 30, 100)
 
 H = 1e-3
 STARTS = [0, 40, 150, 290]

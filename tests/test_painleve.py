@@ -18,13 +18,15 @@ from workbench.diagnostics.friction_line import FrictionLine
 from workbench.diagnostics.painleve import of_case, painleve
 from workbench.diagnostics.proposition import balanced, bounds
 from workbench.diagnostics.sliding_exact import as_doubles, exact_rows
-from workbench.diagnostics.sliding_regime import NAMES, regime
+from workbench.diagnostics.sliding_regime import regime
 from workbench.matrices.p_property.verdict import p_verdict, smallest_minor
 from workbench.readers.matrix import Matrix
 from workbench.sliding.law import law_residual
 from workbench.sliding.state import sliding_system
 from workbench.sliding.system import SlidingSystem
 from workbench.support.errors import DataError
+
+NAMES = {0: "none", 1: "unique", 2: "two"}
 
 T = np.degrees(np.arctan(2.0))
 INDEPENDENT = [

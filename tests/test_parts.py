@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.rows import Row, Whole
 from benchmarks.rows import fill as fill_row
+from tests.tables import TIMES
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import KernelSolver
 from workbench.algorithms.escalation import default_solver
@@ -18,7 +19,6 @@ from workbench.builtin.cases.gripper import Gripper
 from workbench.builtin.cases.wedged_box import WedgedBox
 from workbench.builtin.reports.pages.comparison import render
 from workbench.comparison.cases import compare
-from workbench.comparison.columns import TIMES
 from workbench.comparison.jobs import Settings
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import SOLVE

@@ -10,10 +10,12 @@ import pytest
 
 import workbench as wb
 from tests.pasted import NOTED, STYLES, matrix, mutilated, typeset
-from workbench.readers.matrix import AS_WRITTEN, DOUBLES
 from workbench.readers.problem import read_problem
 from workbench.readers.text import parse_text
 from workbench.support.errors import WorkbenchError
+
+AS_WRITTEN = "the numbers as they are written, exactly"
+DOUBLES = "the stored doubles, each taken as an exact number (0.1 is 0.1 + 5.6e-18)"
 
 
 def read(text: str):

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.proofs import NOT_VERIFIED, with_digest
+from tests.proofs import document as document_of
 from tests.stress import damaged
 from tests.test_bounded import random_box
 from tests.test_existence import CLAMP, CLAMP_IN_SPACE
-from workbench.certificates.documents import digest
-from workbench.certificates.outcomes import NOT_VERIFIED, VERIFIED, RefusedError
-from workbench.certificates.problem import read_problem
+from workbench.certificates.outcomes import VERIFIED, RefusedError
 from workbench.certificates.verify import verify
 from workbench.cli.main import main
 from workbench.problems.classes import MLCP
@@ -31,10 +31,6 @@ def friction(J, q, mu, d):
 def certificate(problem):
     """As it comes back from a file."""
     return json.loads(json.dumps(wb.check(problem).certificate()))
-
-
-def signed(document):
-    return {**document, "digest": digest(document)}
 
 
 PROBLEMS = [
@@ -66,11 +62,11 @@ def test_existence_and_absence_are_proved_to_the_checker(problem, kinds):
         false = copy.deepcopy(document)
         other = {"exists": "none", "none": "exists"}[claim["verdict"]]
         false["claims"] = [{**claim, "verdict": other}]
-        assert verify(signed(false))[0].result != VERIFIED
+        assert verify(with_digest(false))[0].result != VERIFIED
         # The same proof about a problem that pushes the contacts together, or apart, harder than its vectors reach.
         false["claims"], false["problem"]["q"] = [claim], [str(-1000 * (claim["verdict"] == "exists"))] * problem.size
         if claim["support"]["kind"] not in ("definite", "cover"):
-            assert verify(signed(false))[0].result != VERIFIED
+            assert verify(with_digest(false))[0].result != VERIFIED
 
 
 def test_bounded_problems_are_proved_to_have_one_solution_for_every_q_or_not():
@@ -89,7 +85,7 @@ def test_bounded_problems_are_proved_to_have_one_solution_for_every_q_or_not():
             seen.add(claim["verdict"])
             other = {"unique": "not unique", "not unique": "unique"}[claim["verdict"]]
             false = {**document, "claims": [{**claim, "verdict": other}]}
-            assert verify(signed(false))[0].result != VERIFIED
+            assert verify(with_digest(false))[0].result != VERIFIED
     assert seen == {"unique", "not unique"}
 
 
@@ -99,7 +95,7 @@ def test_damage_proves_nothing_false():
         whole = certificate(problem)
         true = {(claim["about"], claim["verdict"]) for claim in whole["claims"]}
         for _ in range(60):
-            broken = signed({**whole, "claims": damaged(whole["claims"], chance)})
+            broken = with_digest({**whole, "claims": damaged(whole["claims"], chance)})
             with contextlib.suppress(RefusedError):
                 held = {(f.about, f.claim) for f in verify(broken) if f.result == VERIFIED}
                 assert held <= true
@@ -126,7 +122,7 @@ def test_damage_proves_nothing_false():
 )
 def test_a_friction_problem_that_is_none_is_refused(given, words):
     with pytest.raises(RefusedError, match=words):
-        read_problem(given)
+        verify(document_of(given))
 
 
 def test_claims_need_the_problem_that_they_are_about():
@@ -141,7 +137,7 @@ def test_claims_need_the_problem_that_they_are_about():
         "format": "contact workbench certificate", "version": 2, "problem": {"M": [["1"]]}, "claims": claims,
         "left_out": [],
     }  # fmt: skip
-    assert {finding.result for finding in verify(signed(document))} == {NOT_VERIFIED}
+    assert {finding.result for finding in verify(with_digest(document))} == {NOT_VERIFIED}
 
 
 def test_the_answers_come_first_and_every_question_has_its_row():

@@ -21,7 +21,6 @@ from workbench.problems.friction_problem import (
     contact_by_contact,
     normals_first,
 )
-from workbench.readers.fclib import read_fclib
 from workbench.readers.files import read_problem_file, write_problem_file
 from workbench.readers.problem import read_problem
 from workbench.support.errors import DataError, WorkbenchError
@@ -285,7 +284,7 @@ def test_real_files_are_read_and_survive_a_round_trip(real_files, tmp_path):
             same(problem, again)
         if not isinstance(problem, MLCP):
             write_problem_file(problem, tmp_path / "p.hdf5")
-            assert read_fclib(tmp_path / "p.hdf5").mu.tolist() == problem.mu.tolist() == again.mu.tolist()
+            assert read_problem_file(tmp_path / "p.hdf5").mu.tolist() == problem.mu.tolist() == again.mu.tolist()
         for name in ("q", "W", "M", "H", "f", "w"):
             if hasattr(problem, name):
                 difference = getattr(problem, name) - getattr(again, name)

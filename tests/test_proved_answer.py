@@ -3,17 +3,15 @@
 import copy
 import json
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import workbench as wb
 from tests.problem_files import data_folder
-from workbench.certificates.contact_modes import check_enclosure
-from workbench.certificates.documents import digest
-from workbench.certificates.friction import LAWS, Friction, check_existence
-from workbench.certificates.limits import within
-from workbench.certificates.outcomes import VERIFIED, RefusedError, TooLongError
+from tests.proofs import LAWS, document, shows, texts, with_digest
+from workbench.certificates.outcomes import VERIFIED
 from workbench.certificates.verify import verify
 from workbench.cli.main import main
 from workbench.diagnostics.problem_check import in_rationals
@@ -131,18 +129,17 @@ def support_of(problem, coulomb=True):
     """The friction problem in the verifier's numbers, and the support."""
     friction = in_rationals(problem)
     found = proved_impulses(friction, wb.solve(problem, "coulomb" if coulomb else "ccp").p, coulomb)
-    own = Friction(
-        [fractions(row) for row in friction.W.tolist()], fractions(friction.q), fractions(friction.mu), friction.d
+    own = SimpleNamespace(
+        W=[fractions(row) for row in friction.W.tolist()],
+        q=fractions(friction.q),
+        mu=fractions(friction.mu),
+        d=friction.d,
     )
     return own, json.loads(json.dumps(found.witness))
 
 
 def holds(own, law, support):
-    try:
-        check_existence(own, law, "exists", support)
-    except RefusedError:
-        return False
-    return True
+    return shows(own.W, own.q, own.mu, own.d, law, "exists", support)
 
 
 @pytest.mark.parametrize("coulomb", [True, False])
@@ -152,11 +149,13 @@ def test_the_verifier_repeats_the_test(coulomb):
         own, support = support_of(random_problem(rng, 1 + k % 3, 1 + k % 2), coulomb)
         assert holds(own, law, support)
         # Of another law, of another q or mu, a solution is elsewhere, unless nothing slides.
-        moved = Friction(own.W, [x + Fraction(1, 1000) for x in own.q], own.mu, own.d)
+        moved = SimpleNamespace(**{**vars(own), "q": [x + Fraction(1, 1000) for x in own.q]})
         assert holds(moved, law, support) == (set(support["modes"]) == {"open"})
         if any(mode.startswith("slip") for mode in support["modes"]):
             assert not holds(own, LAWS[coulomb], support)
-            assert not holds(Friction(own.W, own.q, [x + Fraction(1, 1000) for x in own.mu], own.d), law, support)
+            assert not holds(
+                SimpleNamespace(**{**vars(own), "mu": [x + Fraction(1, 1000) for x in own.mu]}), law, support
+            )
 
 
 ONE = FrictionProblem(np.array([[2.0, 0.5, 0.25], [0.5, 1, 0], [0.25, 0, 1]]), np.array([-1.0, 0.75, 0.5]), 0.5)
@@ -251,7 +250,7 @@ WRITTEN = [
 
 @pytest.mark.parametrize(("W", "q", "mu", "d", "support", "expected"), WRITTEN)
 def test_written_enclosures(W, q, mu, d, support, expected):
-    own = Friction(W, [Fraction(x) for x in q], [Fraction(mu)], d)
+    own = SimpleNamespace(W=W, q=q, mu=[mu], d=d)
     assert tuple(holds(own, law, support) for law in LAWS) == expected
 
 
@@ -270,14 +269,16 @@ def test_the_time_limit_holds_between_rows_of_a_product():
     W = [[Fraction(i == j) for j in range(n)] for i in range(n)]
     q = [Fraction(-1)] * r + [Fraction(0)] * 2 * r
     support = enclosure(["stick"] * r, [1, 0, 0] * r, [["1" if i == j else "0" for j in range(n)] for i in range(n)])
-    with within(0.2), pytest.raises(TooLongError):
-        check_enclosure(W, q, [HALF] * r, 2, True, support)
+    problem = {"W": texts(W), "q": texts(q), "mu": ["1/2"] * r, "d": 2}
+    claim = {"about": LAWS[0], "verdict": "exists", "support": support}
+    (found,) = verify(document(problem, claim), seconds=0.2)
+    assert found.reason == "the time limit of 0.2 s was over"
 
 
 def test_a_box_too_wide_for_the_curvature_of_the_impulse_is_refused():
     # Much mobility along the plane: how p_t = -mu p_n (c, s) bends decides, which is from a radius of 0.00395 on.
     W = [[Fraction(1), 0, 0], [0, Fraction(100), 0], [0, 0, Fraction(100)]]
-    own = Friction([[Fraction(x) for x in row] for row in W], [Fraction(-1), Fraction(33), Fraction(44)], [HALF], 2)
+    own = SimpleNamespace(W=W, q=[-1, 33, 44], mu=[HALF], d=2)
     J = [[1, 0, 0, 0], [-30, -55, 0, -0.6], [-40, 0, -55, -0.8], [0, 1.2, 1.6, 0]]
     for r, expected in (("3/1000", True), ("6/1000", False)):
         assert holds(own, LAWS[0], enclosure(["slip"], [1, "3/5", "4/5", 5], matrix(J), r)) == expected
@@ -293,7 +294,7 @@ def test_another_contact_counts_the_curvature_of_a_slide():
     for room, expected in ((r * r / 4, False), (r * r, True)):
         opens = Fraction(3, 10) + Fraction(4, 5) * r + room
         q = [Fraction(x) for x in (-1, opens, "33/10", "44/10", 0, 0)]
-        assert holds(Friction(W, q, [HALF, HALF], 2), LAWS[0], support) == expected
+        assert holds(SimpleNamespace(W=W, q=q, mu=[HALF, HALF], d=2), LAWS[0], support) == expected
 
 
 def indefinite():
@@ -312,7 +313,7 @@ def test_a_computed_solution_shows_existence_and_its_certificate_is_verified(tmp
     assert any(claim["support"]["kind"] == "enclosure" for claim in document["claims"])
     document["problem"]["q"][0] = "-2"
     content = {k: v for k, v in document.items() if k != "digest"}
-    assert any(f.result != VERIFIED for f in verify({**content, "digest": digest(content)}))
+    assert any(f.result != VERIFIED for f in verify(with_digest(content)))
 
 
 def test_the_command_prints_proofs(tmp_path, capsys):

@@ -13,7 +13,7 @@ from workbench.builtin.cases.rod_in_guide import RodInGuide
 from workbench.builtin.cases.tripod import Tripod
 from workbench.builtin.cases.wedged_box import WedgedBox
 from workbench.diagnostics.box_regime import VERDICTS
-from workbench.diagnostics.proved_ranges import WRITTEN_FOR, of_case, proved_ranges
+from workbench.diagnostics.proved_ranges import of_case, proved_ranges
 from workbench.diagnostics.sliding_exact import as_doubles
 from workbench.diagnostics.sliding_regime import regime
 from workbench.matrices.p_property.verdict import p_verdict
@@ -22,6 +22,8 @@ from workbench.mechanics.functions import cos, radians, sin, sqrt
 from workbench.sliding.rows import SlidingRows
 from workbench.sliding.state import State, sliding_system
 from workbench.support.errors import DataError, WorkbenchError
+
+WRITTEN_FOR = "rod, rod-in-guide, tripod and wedged-box"
 
 KINDS = {"unique": "unique", "none": "none"}
 RANGES = {

@@ -18,7 +18,7 @@ from workbench.recorded.body import Body
 from workbench.recorded.folder import read_folder
 from workbench.recorded.intervals import Bootstrap, ConfidenceInterval
 from workbench.recorded.noise import Noise, ensemble, fly, noise_of
-from workbench.recorded.phases import FLIGHT, IMPACT, REST, ROLLING, SLIDING, phases
+from workbench.recorded.phases import phases
 from workbench.recorded.recording import Recording, with_rates
 from workbench.recorded.replay import replay, typical
 from workbench.recorded.throws import Subject
@@ -27,6 +27,8 @@ from workbench.recorded.trial import Outcome, RealityTrial, tried
 from workbench.step.simulation import simulate
 from workbench.support.errors import DataError
 from workbench.verbs.find import find_formulation
+
+FLIGHT, IMPACT, SLIDING, ROLLING, REST = range(5)
 
 SILENT = Noise(0, np.zeros(3), np.zeros(3), 0.0, (0.0, 0.0))
 REAL = Path(os.environ.get("WORKBENCH_DATA", "nowhere")) / "tosses"

@@ -18,12 +18,14 @@ from workbench.builtin.reports.pages.comparison import render
 from workbench.comparison import cases
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
-from workbench.comparison.sampling import MOST, in_place, sample
+from workbench.comparison.sampling import in_place, sample
 from workbench.mechanics.relaxation import RIGID
 from workbench.problems.solution import Status
 from workbench.step.local_steps import local_steps
 from workbench.step.simulation import simulate
 from workbench.support.output import provenance
+
+MOST = 40
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 COULOMB = BY_NAME["coulomb"]

@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 
 import workbench as wb
+from tests.tables import TIMES
 from tests.test_file_comparison import redundant
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.reports.pages.comparison import render
 from workbench.cli.main import main
 from workbench.comparison import saved
-from workbench.comparison.columns import TIMES
 from workbench.comparison.motion import Motion
 from workbench.support.errors import DataError, WorkbenchError
 from workbench.support.output import write_json

@@ -12,11 +12,11 @@ import pytest
 
 import workbench as wb
 from tests.scenes import Balls
+from tests.tables import TIMES
 from workbench.builtin.reports.figures.scenes import figures
 from workbench.builtin.reports.text.headline import headline
 from workbench.cli.main import main
 from workbench.comparison import saved
-from workbench.comparison.columns import TIMES
 from workbench.support.errors import DataError, WorkbenchError
 from workbench.support.output import write_json
 

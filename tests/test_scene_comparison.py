@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from tests.scenes import Balls
+from tests.tables import TIMES
 from workbench.algorithms import find_solver
-from workbench.comparison.columns import TIMES
 from workbench.comparison.jobs import Settings
 from workbench.comparison.measured import angles
 from workbench.comparison.scenes import runs

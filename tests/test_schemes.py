@@ -22,10 +22,12 @@ from workbench.mechanics.core import Core
 from workbench.problems.solution import Status
 from workbench.step.local_steps import local_steps
 from workbench.step.onward import onward
-from workbench.step.scheme import HELD, KINDS, Scheme, at_start, find_scheme
+from workbench.step.scheme import KINDS, Scheme, at_start, find_scheme
 from workbench.step.simulation import simulate
 from workbench.support.errors import DataError, UnknownNameError
 from workbench.verbs.find import find_case, find_formulation
+
+HELD = 2
 
 H = (4e-3, 2e-3, 1e-3, 5e-4)
 G = 9.81

@@ -8,8 +8,10 @@ from numba import njit, types
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, largest_eigenvalue
-from workbench.engine.scratch import LITTLE, scratch, scratch_indices, scratch_matrix
+from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.support.errors import WorkbenchError
+
+LITTLE = 256
 
 I64, F64 = types.int64, types.float64
 

@@ -7,7 +7,9 @@ import pytest
 
 import workbench
 from workbench.studies import sources
-from workbench.studies.sources import COMPUTING, digest_of
+from workbench.studies.sources import digest_of
+
+COMPUTING = ("numpy", "scipy", "numba", "clarabel", "cvxpy")
 
 
 @pytest.fixture

@@ -7,8 +7,9 @@ from workbench.studies import journal
 from workbench.studies import status as module
 from workbench.studies.journal import Journal
 from workbench.studies.status import status
-from workbench.studies.study import PLAN
 from workbench.support.errors import WorkbenchError
+
+PLAN = "plan.parquet"
 
 NOW = 1e6
 

@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 
 import workbench as wb
+from tests.tables import TIMES
 from workbench.cli.main import main
-from workbench.comparison.columns import CASE, TIMES
+from workbench.comparison.columns import CASE
 from workbench.comparison.jobs import Settings
 from workbench.comparison.metrics.position import position_error
 from workbench.comparison.result import chosen_metrics

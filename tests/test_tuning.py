@@ -8,11 +8,12 @@ from workbench.algorithms import best, find_solver
 from workbench.algorithms.base import EXACT
 from workbench.algorithms.escalation import default_solver
 from workbench.algorithms.tuning import Tuning
-from workbench.comparison.solving import NO_ITERATE
 from workbench.problems.classes import LCP
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.problems.solution import Status
 from workbench.support.errors import DataError, WorkbenchError
+
+NO_ITERATE = "the method keeps no intermediate iterate"
 
 
 def pressed(r=20, seed=1):

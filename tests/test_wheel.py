@@ -16,7 +16,6 @@ from workbench.assemble.find import compiled
 from workbench.builtin.cases.wheel import Wheel
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
-from workbench.judge.coulomb import normalised_friction
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.problems.solution import Status
 from workbench.step.scheme import find_scheme
@@ -99,7 +98,7 @@ def slip(r):
 
 def ratio(r):
     """|p_t| / (mu p_n), (K,)."""
-    return normalised_friction(r.p_n, r.p_t, WHEEL.mu)[:, 0]
+    return np.linalg.norm(r.p_t[:, 0], axis=-1) / (WHEEL.mu * r.p_n[:, 0])
 
 
 # Exact Coulomb friction

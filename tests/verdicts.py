@@ -5,8 +5,7 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from workbench.certificates.classes import check_class
-from workbench.certificates.outcomes import RefusedError
+from tests.proofs import proves
 from workbench.engine.timing import clock
 from workbench.matrices.classes.matrix_classes import CLASSES, matrix_classes
 from workbench.matrices.solutions.solution_cover import cover
@@ -25,15 +24,6 @@ def fractions(M) -> list[list[Fraction]]:
 
 WRITTEN_LATER = ("tree", "factors", "cones")
 """Proofs that a certificate writes in full; test_certificates.py checks them."""
-
-
-def proves(name: str, verdict: str, rows, witness, known=None) -> bool:
-    """Whether the witness proves the verdict to the checker of certificates."""
-    try:
-        check_class(rows, name, verdict, witness, known or {})
-    except RefusedError:
-        return False
-    return True
 
 
 def verdicts(M, seconds: float = 30.0) -> dict[str, str]:
