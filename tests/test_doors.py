@@ -5,6 +5,7 @@ imports.
 """
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -131,13 +132,26 @@ def room(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
+IMPORT = re.compile(r"^ *(?:from (workbench[\w.]*) import (\([^)]*\)|[^\n#]*)|import (workbench[\w.]*))", re.MULTILINE)
+
+
+def written(path: Path) -> Iterator[tuple[str, str | None]]:
+    """The same by the text alone, which is ten times faster and enough for code that holds no scripts."""
+    for module, names, whole in IMPORT.findall(path.read_text("utf-8")):
+        if whole:
+            yield whole, None
+        for name in re.sub(r"#[^\n]*|[()]", "", names).split(","):
+            if name.strip():
+                yield module, name.split()[0]
+
+
 def doors() -> set[tuple[str, str | None]]:
     """What is imported from another room, by whatever is not a test."""
     found = set()
     for folder in ("workbench", "formulations", "cases", "reports", "benchmarks", "docs"):
         for path in (ROOT / folder).rglob("*.py"):
             here = path.relative_to(ROOT / "workbench").parts[0] if folder == "workbench" else folder
-            found |= {(module, name) for module, name in imported(path) if room(module) != here}
+            found |= {(module, name) for module, name in written(path) if room(module) != here}
     return found
 
 
@@ -153,12 +167,13 @@ def past_doors() -> Iterator[tuple[str, str, str]]:
 
 def test_no_test_imports_past_a_door_without_a_reason():
     """A new one belongs behind a door; one that is gone is struck off the list, which only becomes shorter."""
-    found = Counter((room, file) for room, file, _ in past_doors())
+    past = list(past_doors())
+    found = Counter((room, file) for room, file, _ in past)
     listed = {}
     for room, (_, files) in PAST.items():
         names = files.split()
         listed |= {(room, file): int(count) for file, count in zip(names[::2], names[1::2], strict=True)}
-    news = [x for x in past_doors() if found[x[:2]] > listed.get(x[:2], 0)]
+    news = [x for x in past if found[x[:2]] > listed.get(x[:2], 0)]
     assert not news, f"imports of what only its own room uses: {news}"
     gone = {key: found[key] for key, count in listed.items() if found[key] < count}
     assert not gone, f"fewer imports than listed: {gone}"
