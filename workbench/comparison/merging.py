@@ -78,7 +78,7 @@ def merged(several: Sequence[Saved]) -> Comparison:
     order: dict[str, list[Any]] = {"step": list(sizes), "label": [*formulations, *engines]}
     about = CASE if c.case else SCENE if c.scene else PROBLEM
     columns = [*RUNS, *(x for m in c.metrics for x in m.columns)]
-    rows = [row for x in kept for row in x.runs.to_dict("records")]
+    rows: list[Any] = [row for x in kept for row in x.runs.to_dict("records")]
     shown = _motion(kept, order)
     if shown is not None:
         # The path's length is a sum over the moments that all runs share.
