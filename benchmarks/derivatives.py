@@ -35,7 +35,7 @@ LAYERS = ("coulomb", "ccp", "stewart-trinkle"), (1, 4, 20)
 """Formulations and contacts of single steps."""
 H, DURATION, MANY = 1e-3, 0.2, 20
 CONTACTS = 1, 2, 4, 8
-ROUNDS, MANY_ROUNDS = 10, 100
+ROUNDS, MANY_ROUNDS = 5, 50
 
 
 class StartEntry(Parameter):
@@ -75,9 +75,8 @@ def least(*work: Callable[[], Any], rounds: int = ROUNDS) -> list[float]:
     return found
 
 
-def seconds(name: str, label: str, data: dict[str, float], duration: float) -> tuple[list[float], int, int, int]:
-    """Seconds of a run, of its tangents and of its gradient; the number of parameters, of steps, and of steps in
-    reverse mode."""
+def of_motion(name: str, label: str, data: dict[str, float], duration: float) -> str:
+    """The row of a motion."""
     case, formulation = find_case(name, **data), find_formulation(label)
     motion, every = Motion(case, formulation, H, duration), parameters(case)
     # Redundant contacts leave no derivative by some entries of the start.
@@ -85,24 +84,16 @@ def seconds(name: str, label: str, data: dict[str, float], duration: float) -> t
     due = np.zeros(motion.states_q.shape), np.zeros(motion.states_v.shape)
     due[1][-1] = 1.0
     _, reverse = gradient_of(motion, *due, moving)
-    times = least(
+    run, ahead, back = least(
         lambda: Motion(case, formulation, H, duration),
         lambda: tangents_of(motion, moving),
         lambda: gradient_of(motion, *due, moving),
     )
-    return times, len(moving), motion.steps, reverse
-
-
-def of_motion(name: str, label: str, data: dict[str, float], duration: float) -> str:
-    """The row of a motion."""
-    (run, ahead, back), K, steps, reverse = seconds(name, label, data, duration)
-    half, _, some, _ = seconds(name, label, data, 0.5 * duration)
-    further = [(a - b) / (steps - some) for a, b in zip((run, ahead, back), half, strict=True)]
+    K = len(moving)
     return (
-        f"| {name} | {label} | {find_case(name).size[2]} | {K} | {1e6 * run / steps:.0f} | {1 + ahead / run:.1f} "
-        f"| {1 + back / run:.1f} | {reverse} of {steps} | {2 * K * run / (run + ahead):.1f} "
-        f"| {2 * K * run / (run + back):.1f} | {1e6 * further[0]:.1f} | {further[1] / further[0]:.1f} "
-        f"| {further[2] / further[0]:.1f} |"
+        f"| {name} | {label} | {case.size[2]} | {K} | {1e6 * run / motion.steps:.0f} | {1 + ahead / run:.1f} "
+        f"| {1 + back / run:.1f} | {reverse} of {motion.steps} | {2 * K * run / (run + ahead):.1f} "
+        f"| {2 * K * run / (run + back):.1f} |"
     )
 
 
@@ -193,11 +184,10 @@ def table(quick: bool) -> str:
         "## Of motions", "",
         f"Steps of {1e3 * H:g} ms to {DURATION:g} s. Time in runs, the run itself included: 1 would be a gradient for "
         "nothing. Central differences take two runs a parameter. `in reverse`: steps that reverse mode took; up to "
-        "those forward mode goes. The last columns leave out what is done once for a run: a further step of the run, "
-        "and of forward and reverse mode in such steps.", "",
+        "those forward mode goes.", "",
         "| case | formulation | contacts | parameters | run [us a step] | forward [runs] | reverse [runs] | in reverse "
-        "| central differences over forward | over reverse | further step [us] | forward [steps] | reverse [steps] |",
-        "|-|-|-|-|-|-|-|-|-|-|-|-|-|", *rows, "",
+        "| central differences over forward | over reverse |",
+        "|-|-|-|-|-|-|-|-|-|-|", *rows, "",
         "## Of one step", "",
         "The gradient of a function of the velocities by all data of a step (`ContactLayer.gradient`) against the "
         "step itself (`ContactLayer.step`), without a batch.", "",

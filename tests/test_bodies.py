@@ -138,11 +138,13 @@ def test_placed_bodies_are_turned_about_their_axes():
 def test_the_row_of_a_direction_is_the_velocity_of_the_material_point():
     q, rng = random_turn(7)
     s, n, v, x, J = rng.normal(size=3), rng.normal(size=3), rng.normal(size=6), np.empty(3), np.zeros((1, 6))
+    R = np.empty((3, 3))
+    rotation(q, 0, R)
     point_of(q, 0, s, x)
-    add_direction(J, 0, q, 0, x, n, 1.0)
+    add_direction(J, 0, q, 0, R, x, n, 1.0)
     assert J[0] @ v == pytest.approx(n @ (v[:3] + np.cross(turned(q, 0, v[3:]), x - q[:3])), abs=1e-14)
-    add_direction(J, 0, q, GROUND, x, n, 1.0)
-    add_direction(J, 0, q, 0, x, n, -1.0)
+    add_direction(J, 0, q, GROUND, R, x, n, 1.0)
+    add_direction(J, 0, q, 0, R, x, n, -1.0)
     np.testing.assert_array_equal(J, 0.0)
 
 
