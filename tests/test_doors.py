@@ -15,9 +15,9 @@ REGISTRIES = {"METHODS"}
 """Names by which a room lists what it holds."""
 PAST = {
     "algorithms": (
-        "kernels that need addresses, the engine's pace of interpreting, and a wrong method put in a right "
-        "one's place.",
-        "test_contact_blocks 1 test_escalation 1 test_exam 1 test_small_work 2",
+        "kernels that need addresses, a wrong method put in a right one's place, and how bodies are "
+        "dissected, which costs time alone.",
+        "test_contact_blocks 1 test_escalation 1 test_exam 1 test_small_work 2 test_sphere_newton_steps 2",
     ),
     "assemble": (
         "what is stored on disk, and when it is made anew, shows in no result.",

@@ -4,9 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
+from scipy.sparse import csgraph
 
 from benchmarks.packings import packing
 from workbench.algorithms import find_solver
+from workbench.algorithms.dissection import cover, dissected
 from workbench.algorithms.sphere_newton import SOLVER
 
 
@@ -48,3 +51,31 @@ def test_packings_at_rest_that_newton_steps_alone_leave_are_solved(seed):
     found = replace(SOLVER, stop=1e-10, most=40).solve(p)
     assert found.residual <= 1e-10
     assert replace(SOLVER, stop=1e-10).solve_from(p, found.z).iterations == 0
+
+
+def test_a_cover_holds_every_entry_and_is_as_small_as_a_matching():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        cut = sparse.csr_array(rng.random(rng.integers(1, 12, 2)) < 0.2).astype(float)
+        rows, columns = cover(cut)
+        entries = cut.tocoo()
+        assert (rows[entries.row] | columns[entries.col]).all()
+        matched = (csgraph.maximum_bipartite_matching(cut) >= 0).sum()
+        assert rows.sum() + columns.sum() == matched
+
+
+@pytest.mark.parametrize("count", [0, 1, 200])
+def test_every_body_is_eliminated_once_with_those_that_it_is_coupled_to(count):
+    rng = np.random.default_rng(1)
+    x = rng.random((count, 3))
+    near = np.linalg.norm(x[:, None] - x, axis=2) < 0.2
+    graph = sparse.csr_array((near & ~np.eye(count, dtype=bool)).astype(float))
+    fronts = dissected(x, graph) if count else []
+    assert sorted(i for f in fronts for i in f.pivots) == list(range(count))
+    done = np.zeros(count, dtype=bool)
+    for k, f in enumerate(fronts):
+        done[f.pivots] = True
+        coupled = np.unique(graph[f.pivots].indices)
+        assert set(coupled[~done[coupled]]) <= set(f.rest)
+        assert not done[f.rest].any()
+        assert all(j < k for j in f.before)
