@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from workbench.algorithms.lemke import path as lemke_path
+from workbench.algorithms.lemke import sparse_rows as lemke_rows
+from workbench.algorithms.lemke.workspace import Workspace
 from workbench.problems.solution import Status
 
 
@@ -40,3 +43,13 @@ def m_matrix(rng, n):
 def assert_solved(solution):
     assert solution.claimed is Status.SOLVED, solution
     assert solution.verified, solution
+
+
+def lemke_workspace(M):
+    """The workspace of Lemke's path with M (n, n) as it is, no scaling, and the covering vector of ones."""
+    n = len(M)
+    work = Workspace(N=n + 1)
+    assert lemke_rows.read(M, work)
+    work.D = work.d = 1.0
+    lemke_path.lay_columns(n, work)
+    return work

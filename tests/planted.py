@@ -119,7 +119,7 @@ BUGS = (
         ("test_operators.py", "test_global_problem.py", "test_bridges.py"),
     ),
     Bug(
-        "workbench/step/stepping.py",
+        "workbench/mechanics/core.py",
         "if speed <= core.v_th**2:",
         "if speed <= core.v_th:",
         "static friction acts up to a squared speed of v_th: bodies that slide at 3 cm/s stick",

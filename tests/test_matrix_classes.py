@@ -9,7 +9,8 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 from tests.inequalities import feasible, index_sets, solvable, unit
-from tests.verdicts import ALWAYS, exact, fractions, proves, samples, verdicts
+from tests.proofs import proves
+from tests.verdicts import ALWAYS, exact, fractions, samples, verdicts
 from workbench.engine.timing import clock
 from workbench.matrices.classes import principal
 from workbench.matrices.classes.matrix_classes import CLASSES, matrix_classes

@@ -333,6 +333,7 @@ def test_a_case_without_shapes_is_compared_as_before():
     assert here.motion is None
     assert there.motion is not None
     assert Bare().sketch() == ()
-    timed = [*TIMES]
+    timed = [*TIMES, "body_size", "path_length"]
+    assert here.runs[timed[-2:]].isna().all(axis=None)
     assert here.runs.drop(columns=timed).equals(there.runs.drop(columns=timed))
     assert here.trajectories.equals(there.trajectories)

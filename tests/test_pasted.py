@@ -14,7 +14,7 @@ from workbench.readers.problem import read_problem
 from workbench.readers.text import parse_text
 from workbench.support.errors import WorkbenchError
 
-AS_WRITTEN = "the numbers as they are written, exactly"
+AS_WRITTEN = "the numbers as written, exactly"
 DOUBLES = "the stored doubles, each taken as an exact number (0.1 is 0.1 + 5.6e-18)"
 
 

@@ -168,9 +168,8 @@ def test_a_large_problem_is_checked_island_by_island():
     assert wb.verify(found.certificate(), of=p)
 
 
-def test_a_large_mlcp_is_refused_verdicts_not_facts():
+def test_a_large_mlcp_is_decided_by_the_class_of_its_matrix():
     n = 301
     found = wb.check(MLCP(np.eye(n), np.zeros(n), np.full(n, -1.0), np.ones(n)))
-    assert found.data["problem"] is None
+    assert found.data["problem"]["uniqueness"]["verdict"] == "unique"
     assert found.data["facts"]["rank"] == n
-    assert "301 rows" in " ".join(found.text.split())

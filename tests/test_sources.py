@@ -23,7 +23,7 @@ def root(tmp_path, monkeypatch):
     (found / "builtin").mkdir()
     for name in ("cases", "reports"):
         (found / "builtin" / name).symlink_to(found.parent / name)
-    monkeypatch.setattr(workbench, "__file__", str(found / "__init__.py"))
+    monkeypatch.setattr(sources, "ROOT", found)
     return found
 
 

@@ -8,8 +8,11 @@ import pytest
 from flint import fmpq
 
 import workbench as wb
-from workbench.algorithms import SOLVERS
+from tests.lcps import lemke_workspace
+from workbench.algorithms import SOLVERS, keller
 from workbench.algorithms.judice_pires import by_pivots
+from workbench.algorithms.lemke.path import follow_path
+from workbench.algorithms.pgs import relative_step, sweeps_from
 from workbench.matrices.solutions.solution_set import solution_set
 from workbench.problems.classes import LCP
 
@@ -198,7 +201,7 @@ def test_a_tableau_is_the_system_solved_for_its_basis():
 
 
 @pytest.mark.parametrize("kind", ["P", "any"])
-def test_lemke_takes_as_many_pivots_as_the_compiled_path_to_the_same_solution(kind):
+def test_lemke_takes_the_compiled_path_pivot_by_pivot(kind):
     rng, compared = np.random.default_rng(3), 0
     for _ in range(40):
         n = int(rng.integers(2, 7))
@@ -207,12 +210,17 @@ def test_lemke_takes_as_many_pivots_as_the_compiled_path_to_the_same_solution(ki
         found = wb.trace(M, rhs=q).trace
         if min(q) >= 0 or any("a tie of" in step.rule for step in found.steps):
             continue
-        solution = SOLVERS.find("lemke").solve(LCP(M, q))
-        if kind == "P" or (found.outcome == "solution" and solution.iterations == len(found.steps) - 1):
-            assert solution.iterations == len(found.steps) - 1
+        for step in found.pivots[1:]:
+            work, info = lemke_workspace(M), np.zeros(1, dtype=np.int64)
+            follow_path(M, q, 1.0, work, step.number, info)
+            named = {2 * n if j == n else n + j if j >= 0 else i for i, j in enumerate(work.basic[:n])}
+            assert (named, info[0]) == (set(step.basis), step.number)
             compared += 1
+        if kind == "P":
+            solution = SOLVERS.find("lemke").solve(LCP(M, q))
+            assert solution.iterations == len(found.steps) - 1
             np.testing.assert_allclose(solution.z, [float(x) for x in found.z], rtol=1e-12)
-    assert compared > (25 if kind == "P" else 5)
+    assert compared > 60
 
 
 @pytest.mark.parametrize("kind", ["P", "any"])
@@ -253,9 +261,22 @@ def test_keller_takes_the_compiled_drives_from_zero():
         q = -M @ rng.integers(-2, 6, n) + rng.integers(-3, 4, n)
         found = wb.trace(M, rhs=q, solver="keller").trace
         goes_on += any("continues" in step.rule for step in found.steps)
-        solution = SOLVERS.find("keller").solve(LCP(M, q))
-        assert (solution.verified, found.outcome) == (True, "solution")
-        np.testing.assert_allclose(solution.z, [float(x) for x in found.steps[-1].z], rtol=1e-9, atol=1e-9)
+        z, U, y, x, w = np.zeros(n), np.zeros((n, n)), np.empty(n), np.empty(n), q.copy()
+        basis, active = np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+        info, m = np.zeros(1, dtype=np.int64), 0
+        lower, upper = np.zeros(n), np.full(n, np.inf)
+        while True:
+            active[:] = [i in basis[:m] for i in range(n)]
+            w = np.where(np.abs(M @ z + q) < 1e-9, 0, M @ z + q)
+            i, _ = keller.most_promising(M, w, lower, upper, z, active)
+            if i < 0:
+                break
+            problem, on = keller.Bounded(M, q, lower, upper), keller.Pivots(U, basis, z, w, y, x)
+            m = keller.drive(problem, on, m, i, info)
+            step = found.steps[info[0]]
+            assert found.system.index_set(step.basis) == tuple(sorted(basis[:m]))
+            np.testing.assert_allclose(z, [float(x) for x in step.z], rtol=1e-9, atol=1e-9)
+        assert (info[0], found.outcome) == (len(found.steps) - 1, "solution")
     assert goes_on > 2
 
 
@@ -264,8 +285,12 @@ def test_sweeps_are_the_compiled_ones_bit_by_bit():
     A = rng.normal(size=(5, 5))
     M, q = A @ A.T + np.eye(5), rng.normal(size=5)
     found = wb.trace(M, rhs=q, solver="pgs").trace
-    for k, sweep in enumerate(found.sweeps[1:], 1):
-        assert SOLVERS.find("pgs").adjusted(None, k).solve(LCP(M, q)).z.tolist() == sweep.z
+    z, info = np.zeros(5), np.zeros(1, dtype=np.int64)
+    for sweep in found.sweeps[1:]:
+        sweeps_from(M, q, np.zeros(5), np.full(5, np.inf), z, 0.0, 1, info)
+        assert z.tolist() == sweep.z
+        residual = relative_step(M, q, np.zeros(5), np.full(5, np.inf), z.copy(), False)
+        assert sweep.residual == pytest.approx(residual, rel=1e-12, abs=1e-18)
     solution = SOLVERS.find("pgs").solve(LCP(M, q))
     assert (solution.iterations, solution.z.tolist(), found.outcome) == (len(found.steps) - 1, found.z, "settled")
 

@@ -16,8 +16,6 @@ differentiable layer: `wb.torch.ContactLayer`, `wb.jax.ContactLayer`.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from workbench.support import __version__ as __version__
-
 if TYPE_CHECKING:
     from workbench.algorithms import SOLVERS as solvers
     from workbench.builtin.cases import CASES as cases
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
     from workbench.mechanics.contact import ContactSystem
     from workbench.mechanics.law import Law
     from workbench.sliding.system import SlidingSystem
+    from workbench.support import __version__ as __version__
     from workbench.support.errors import DataError, ModellingError, UnknownNameError, WorkbenchError
     from workbench.verbs.check import check, interval, uncertain_mlcp
     from workbench.verbs.compare import compare
@@ -87,6 +86,7 @@ _PLACES = {
     "comparison.metric": ["distance", "metric"],
     "comparison.metrics": {"METRICS": "metrics"},
     "engine.compiling": ["kernel"],
+    "support": ["__version__"],
     "support.errors": ["DataError", "ModellingError", "UnknownNameError", "WorkbenchError"],
     "language.formulation": ["ContactSymbols", "SlidingSymbols", "formulation"],
     "language.modelling": [

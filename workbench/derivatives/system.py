@@ -1,7 +1,7 @@
 """A problem set by set at a solution, with its modes and the linearised law, as compiled code sees it."""
 
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -51,23 +51,9 @@ class System(Packed):
         "column": ("X",),
     }
 
-    def __getattr__(self, name: str) -> Any:
-        # Most fields are for compiled code alone: arrays are made at their first use from Python.
-        shape = self.compiled.shapes.get(name)
-        if not shape:
-            return super().__getattr__(name)
-        sizes = dict(zip(self.sizes, self._sizes, strict=True))
-        found = self._numbers(name).reshape(tuple(sizes[size] for size in shape))
-        object.__setattr__(self, name, found)
-        return found
+    if TYPE_CHECKING:
 
-    def copy(self) -> "System":
-        """Another system with the same numbers."""
-        made, buffer = object.__new__(System), self.buffer.copy()
-        made.__dict__.update(
-            _sizes=self._sizes, _places=self._places, buffer=buffer, _address=buffer.__array_interface__["data"][0]
-        )
-        return made
+        def __getattr__(self, name: str) -> Any: ...
 
 
 SYSTEM = System.compiled

@@ -16,6 +16,7 @@ from flint import arb, arb_series
 from numpy.typing import NDArray
 
 from workbench.engine.interpreted import python_of
+from workbench.engine.scratch import scratch, scratch_matrix
 from workbench.mechanics.case import Array, Case
 from workbench.support.errors import DataError, WorkbenchError
 
@@ -223,6 +224,8 @@ def _radians(x: Any) -> Ball:
 
 NUMPY = SimpleNamespace(sin=np.sin, cos=np.cos, sqrt=np.sqrt, radians=_radians, zeros=_zeros, empty=_zeros)
 """NumPy functions that kernels may use; for objects they call the methods."""
+WORK_ARRAYS: dict[Any, Callable] = {scratch: lambda n: _zeros(n), scratch_matrix: lambda n, m: _zeros((n, m))}
+"""Work arrays of kernels, as arrays of objects."""
 HEADING = "head"
 """Kernels of this name write the yaw. Coulomb's law does not need it, and some are undefined at single instants."""
 
@@ -243,6 +246,8 @@ def over_balls(function: Callable) -> Callable:
         found = names.get(name)
         if found is np:
             names[name] = NUMPY
+        elif found in WORK_ARRAYS:
+            names[name] = WORK_ARRAYS[found]
         elif hasattr(found, "py_func"):
             names[name] = _nothing if name == HEADING else over_balls(found)
     return FunctionType(python.__code__, names, python.__name__, python.__defaults__, python.__closure__)

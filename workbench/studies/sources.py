@@ -9,6 +9,8 @@ from typing import Any
 
 import cloudpickle
 
+ROOT = Path(__file__).parents[1]
+"""The workbench's folder."""
 COMPUTING = ("numpy", "scipy", "numba", "clarabel", "cvxpy")
 """Libraries whose version may change a result."""
 
@@ -33,7 +35,7 @@ def digest_of(*things: Any) -> str:
 @cache
 def _workbench() -> str:
     """Digest of the workbench's sources, the bundled cases and formulations, and versions."""
-    root = Path(__file__).parents[1]
+    root = ROOT
     found = hashlib.sha256("".join(f"{name} {version(name)};" for name in COMPUTING).encode())
     for path in sorted({*root.rglob("*.py"), *(root / "builtin").glob("*/*.py")}):
         name = path.relative_to(root)
