@@ -56,7 +56,7 @@ def test_few_matrices_without_cycles_stay_open():
     assert open_ == 0
 
 
-@pytest.mark.parametrize("diagonal", [2.0, 0.2])
+@pytest.mark.parametrize("diagonal", [pytest.param(2.0, marks=pytest.mark.thorough), 0.2])
 def test_a_long_tree_that_is_neither_definite_nor_dominant(diagonal):
     """Pairs of opposite signs of size nine next to a small diagonal, and pairs of one sign with product 1/4."""
     n = 1500
@@ -97,6 +97,7 @@ def test_a_cycle_is_no_forest():
         assert (finding.result == VERIFIED) == wanted
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("band", [2, 5])
 def test_a_banded_matrix_in_other_units(band):
     """A definite banded matrix with rows of other units: W M + M^T W is definite for one diagonal W."""
@@ -143,7 +144,7 @@ def large_mlcp(n, diagonal=2.0, free=True):
     return MLCP(np.exp2(np.arange(n) % 5)[:, None] * M, np.sin(np.arange(n)), lower, upper)
 
 
-@pytest.mark.parametrize("n", [320, 700])
+@pytest.mark.parametrize("n", [320, pytest.param(700, marks=pytest.mark.thorough)])
 def test_large_problems_with_bounds(n):
     problem = large_mlcp(n)
     found = wb.check(problem)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
 
-from tests.verdicts import WRITTEN_LATER, exact, fractions, proves, samples
+from tests.proofs import proves
+from tests.verdicts import WRITTEN_LATER, exact, fractions, samples
 from workbench.builtin.reports.pages.check import render
 from workbench.builtin.reports.text.check import to_text
 from workbench.diagnostics.check import check_matrix
