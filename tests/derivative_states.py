@@ -150,11 +150,16 @@ class Pair:
         self.is_compiled = kernel_of is not None and s.c.kind in self.step.solver.solves
         t = s.track
         self.sizes = np.cumsum([t.q.size, t.v.size, t.memory.size, s.work.out.size])
-        self.machine = self.motion.machine(1) if self.motion.is_compiled else None
+        self.machine = self.motion.machine((), 1) if self.motion.is_compiled else None
 
     def parts(self, x: Array) -> list[Array]:
         """q, v, memory, out and data."""
         return np.split(x, self.sizes)
+
+    def inputs(self, x: Array) -> list[Array]:
+        """The same as compiled steps take them: q, v, out, the memory behind the last impulses, and data."""
+        q, v, memory, out, data = self.parts(x)
+        return [q, v, out, memory[memory.size - self.step.rest :], data]
 
     def end(self, x: Array, z: Array, t: Array, shift: float) -> Array | None:
         """The ends (9, n_s) of steps from x + k shift t, k = -4 ... 4; None where one is not solved."""
@@ -260,7 +265,9 @@ class Pair:
         if self.motion.is_compiled and not self.step.velocities_alone and np.isfinite(out).all():
             p = out[n:] * rng.normal(size=out.size - n)
             add("last impulses", self.sizes[2] + n, p)
-            found["last impulses"][self.sizes[1] : self.sizes[2]] = p[: memory.size]
+            # The default memory begins with them.
+            count = min(p.size, memory.size)
+            found["last impulses"][self.sizes[1] : self.sizes[1] + count] = p[:count]
         return found
 
 
@@ -268,13 +275,17 @@ class Solution:
     """A step at a state x of a pair with its solution z: its derivatives, compiled or else one by one."""
 
     def __init__(self, pair: Pair, x: Array, z: Array) -> None:
-        q, v, _, out, data = pair.parts(x)
         self.pair, self.x, self.z = pair, x, z
-        self.rows = np.concatenate([q, v, out, z])[None]
         self.margin = np.inf
         if pair.machine is not None:
-            pair.machine.sweep.x[-data.size :] = data
-            pair.machine.sweep.unit[-data.size :] = pair.units(data)
+            *own, data = pair.inputs(x)
+            here = np.concatenate([*own, z])
+            after = np.full(here.size, np.nan)
+            after[: pair.sizes[1]] = pair.one(x, z)[0][: pair.sizes[1]]
+            self.rows = np.stack([here, after])
+            at = slice(here.size - z.size, here.size - z.size + data.size)
+            pair.machine.sweep.x[at] = data
+            pair.machine.sweep.unit[at] = pair.units(data)
 
     def derivative(self, t: Array) -> tuple[Array, bool, bool]:
         """The tangent of [q, v] after the step along t, whether it is one-sided, and whether data jump; DataError."""
@@ -292,9 +303,9 @@ class Solution:
         machine = self.pair.machine
         if machine is None:
             return None
-        q, v, _, out, data = self.pair.parts(t)
-        tangents = np.zeros((2, 1, self.rows.size - self.z.size + data.size))
-        tangents[0, 0] = np.concatenate([q, v, out, data])
+        along = np.concatenate(self.pair.inputs(t))
+        tangents = np.zeros((2, 1, along.size))
+        tangents[0, 0] = along
         modes = np.empty((1, machine.system.x.size), dtype=np.int64)
         if sweep.ahead(0, 1, self.rows, tangents, modes, machine) != 1:
             return None
