@@ -21,7 +21,7 @@ from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.mechanics.core import CORE
 from workbench.step.stepping import FUNCTIONS, SETTINGS, TRACK, begin_step
 
-WIDTHS = 3e-2, 1e-3, 3e-5, 1e-6
+WIDTHS = 1e-3, 3e-5, 1e-6
 """Fractions of a parameter and of the state by which they are varied for differences of order four: the first at which
 the data are smooth enough is taken."""
 ROUGH, LEVEL, ROUNDED = 1e-5, 1e-4, 1e-14
