@@ -161,6 +161,7 @@ def slippery(M, q, lower, upper, mu, d, z, info):
 SLIPPERY = KernelSolver("slippery", slippery, frozenset({"LCP"}), "nothing", "a test")
 
 
+@pytest.mark.thorough
 def test_a_run_that_fails_after_a_window_has_solved_that_window():
     """The solver gives up at the end of sliding; until then its answer counts."""
     f = BY_NAME["anitescu-potra"]

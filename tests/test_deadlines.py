@@ -45,10 +45,10 @@ def held(tried, folder, monkeypatch):
     "tried",
     [
         Try("psd", 800, 0.5),
-        Try("digits", 100, 0.5, ("q",)),
+        pytest.param(Try("digits", 100, 0.5, ("q",)), marks=pytest.mark.thorough),
         Try("minus identity", 14, 0.5, ("q",)),
-        Try("nonnegative", 1200, 0.5),
-        Try("quotient", 200, 0.5, ("certificate",)),
+        pytest.param(Try("nonnegative", 1200, 0.5), marks=pytest.mark.thorough),
+        pytest.param(Try("quotient", 200, 0.5, ("certificate",)), marks=pytest.mark.thorough),
     ],
     ids=lambda tried: tried.kind,
 )

@@ -144,7 +144,8 @@ def large_mlcp(n, diagonal=2.0, free=True):
     return MLCP(np.exp2(np.arange(n) % 5)[:, None] * M, np.sin(np.arange(n)), lower, upper)
 
 
-@pytest.mark.parametrize("n", [320, pytest.param(700, marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("n", [320, 700])
 def test_large_problems_with_bounds(n):
     problem = large_mlcp(n)
     found = wb.check(problem)

@@ -213,6 +213,7 @@ def test_a_notebook_that_fails_is_no_page(tmp_path):
         page(notebook_of(SMALL.replace("1 + 1 == 2", "1 + 1 == 3"), tmp_path))
 
 
+@pytest.mark.thorough
 def test_a_page_opens_offline_and_its_sliders_work(small, tmp_path):
     sync_api = pytest.importorskip("playwright.sync_api")
     browser_path = browser.executable()

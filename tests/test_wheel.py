@@ -188,18 +188,21 @@ def test_polygon_and_box_keep_their_error_at_a_tenth_of_the_step_and_the_one_pas
 # The published experiment
 
 
+@pytest.mark.thorough
 def test_the_papers_deviations(paper):
     deviation = {label: 100 * row(paper, label, "all").friction_rmsd for label in PAPER}
     published = {"box": 9.71, "anitescu-potra": 3.85, "hybrid:bounds=iterated": 1.73, "hybrid": 1.98, "coulomb": 1.72}
     assert deviation == pytest.approx(published, abs=0.1)
 
 
+@pytest.mark.thorough
 def test_the_papers_misalignments_belong_to_the_other_model_each(paper):
     """Printed: 14.0 degrees for the polygon and 12.6 for the box."""
     assert row(paper, "box", "all").misalignment_rms == pytest.approx(14.0, abs=0.1)
     assert row(paper, "anitescu-potra", "all").misalignment_rms == pytest.approx(12.6, abs=0.1)
 
 
+@pytest.mark.thorough
 def test_most_of_the_papers_deviation_of_the_hybrid_model_is_discretisation(paper):
     for label, factor in (("hybrid", 2), ("hybrid:bounds=iterated", 10)):
         found = row(paper, label, "all")
