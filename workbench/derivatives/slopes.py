@@ -197,12 +197,18 @@ def find_units(m):
     s.largest[0] = size
 
 
+@kernel(F64(I64, F64, F64), linked=True)
+def weight(k, side, step):
+    """Weight of a value k = 1 or 2 steps to one side (1 or -1) in the slope of order four."""
+    return side * (8.0 if k == 1 else -1.0) / (12.0 * step)
+
+
 @kernel(types.void(VECTOR, VECTOR, I64, F64, F64, MATRIX))
 def add_point(y, there, k, side, step, sums):
     """Add the data `there`, beside y by k steps to one side (1 or -1), to the sums (3, n_y): the slopes of orders four
     and two, and the even part of the change, which is zero to order four."""
     for i in range(y.shape[0]):
-        sums[0, i] += side * (8.0 if k == 1 else -1.0) * there[i] / (12.0 * step)
+        sums[0, i] += weight(k, side, step) * there[i]
         sums[1, i] += side * there[i] / (2.0 * step) if k == 1 else 0.0
         sums[2, i] += (-4.0 if k == 1 else 1.0) * (there[i] - y[i]) / (4.0 * step)
 

@@ -32,6 +32,7 @@ from workbench.derivatives.slopes import (
     find_units,
     step_data,
     weigh,
+    weight,
 )  # fmt: skip
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, copy, is_finite, lu_factor, lu_solve, set_all
@@ -353,7 +354,7 @@ def coordinates(m, t, dv, unit, found):
                 data[i] = s.x[after + i] + step * t[after + i]
             m.functions.advance(q, v, m.core.h, data, s.q_ahead)
             for i in range(n_q):
-                found[i] += side * (8.0 if k == 1 else -1.0) * s.q_ahead[i] / (12.0 * WIDE * least)
+                found[i] += weight(k, side, WIDE * least) * s.q_ahead[i]
 
 
 @kernel(types.boolean(MACHINE, MATRIX, MATRIX))
