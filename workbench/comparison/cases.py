@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.algorithms import find_solver, is_quadratic_program
+from workbench.algorithms import find_solver
 from workbench.algorithms.base import Solver
 from workbench.algorithms.escalation import default_solver
 from workbench.assemble.find import compiled
@@ -37,14 +37,13 @@ from workbench.comparison.metric import Metric, framed_runs
 from workbench.comparison.motion import Motion, measured_rows, motion
 from workbench.comparison.onward import onward_rows
 from workbench.comparison.reference import Reference
-from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
+from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics, refusals
 from workbench.comparison.rows import of_run, windows
 from workbench.comparison.several import several_solutions
 from workbench.comparison.timeline import EVENTS, TIMELINE
 from workbench.comparison.verdicts import sliding_minor, verdicts
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case, Truth
-from workbench.step.one_step import first_problem
 from workbench.step.run import Run
 from workbench.support.progress import ProgressCallback
 
@@ -67,12 +66,11 @@ def compare(
     settings = (settings or Settings()).of_case(case)
     settings.must_fit()
     metrics, chosen = chosen_metrics(CASE, metrics), [find_solver(x) for x in solvers]
-    cards = mathematics(formulations, case.size)
-    refused = {f: card["failure"] for f, card in zip(formulations, cards, strict=True) if not card["compiled"]}
+    refused = refusals(formulations, case.size)
     plan = [
         Job(f, s, h, settings.relaxation)
         for h in settings.steps for f in formulations
-        for s in ([None] if f in refused else chosen or solvers_for(case, f, h, settings))
+        for s in ([None] if f in refused else chosen or solvers_for(case, f))
     ]  # fmt: skip
     # A solver that is slow and that nobody asked for takes a sample of the steps.
     sampled = [] if chosen else [x for x in plan if x.solver and is_slow(x.solver)]
@@ -120,7 +118,7 @@ def compare(
         framed_runs(measured_rows(rows, shown), metrics, CASE),
         framed(steps, [c for c in TRAJECTORIES if c.name in steps], CASE),
         framed(diagnostics, DIAGNOSTICS, CASE).drop_duplicates(["label", "step", "quantity"], ignore_index=True),
-        cards, case, settings, _truths(case, found.reference),
+        mathematics(formulations, case.size), case, settings, _truths(case, found.reference),
         (*_remarks(fine, settings, runs), *_of_reference(found.reference), *without, *lost),
         motion=shown, onward=framed([row for rows in further.values() for row in rows], ONWARD, CASE),
         timeline=framed(_together(touching), TIMELINE, CASE), events=framed(_together(events), EVENTS, CASE),
@@ -168,14 +166,10 @@ def _remarks(fine: Job, settings: Settings, runs: dict[Job, Run | Failed]) -> tu
     return tuple(filter(None, (several_solutions(run) for run in found if isinstance(run, Run))))
 
 
-def solvers_for(case: Case, f: Formulation, h: float, settings: Settings) -> list[Solver]:
-    """The solver that takes the formulation to round-off and, for a convex QP, the generic one."""
-    chosen: list[Solver] = [default_solver(compiled(f, *case.size).kind)]
-    try:
-        problem = first_problem(case, f, h, settings.normal or case.normal, settings.relaxation)
-        if problem is not None and is_quadratic_program(problem):
-            chosen.append(find_solver(GENERIC_SOLVER))
-    except Exception:
-        # The run will raise the same, and tell.
-        return chosen
-    return chosen
+def solvers_for(case: Case, f: Formulation) -> list[Solver]:
+    """Return the solver that takes the formulation to round-off and the generic one, if it solves this class.
+
+    Where problems are not convex, the generic solver's job has no rows (`sampling`).
+    """
+    kind, generic = compiled(f, *case.size).kind, find_solver(GENERIC_SOLVER)
+    return [default_solver(kind), *([generic] if kind in generic.solves else [])]

@@ -96,7 +96,6 @@ def compare_problem(
     """
     metrics, found_solvers = chosen_metrics(PROBLEM, metrics), [find_solver(s) for s in solvers]
     problem = whole.local if isinstance(whole, GlobalFrictionProblem) else whole
-    cards = mathematics(formulations, (1 + problem.d, 0, 1, problem.d))
     if progress:
         progress("exact Coulomb friction", 0, 1)
     instead = nearest(problem)
@@ -125,6 +124,7 @@ def compare_problem(
             contacts.append(_contacts(step, reference, job.subject, "run", outcome.solver, compared))
         rows.append(row)
     trajectories = pd.concat(contacts, ignore_index=True).assign(file=name)
+    cards = mathematics(formulations, (1 + problem.d, 0, 1, problem.d))
     return Comparison(
         name, tuple(formulations), metrics, framed_runs(rows, metrics, PROBLEM),
         framed(trajectories, [c for c in TRAJECTORIES if c.name in trajectories], PROBLEM),

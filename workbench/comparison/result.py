@@ -7,8 +7,9 @@ from typing import Any
 import pandas as pd
 
 from workbench.assemble.find import compiled
+from workbench.assemble.plan import Compiled
 from workbench.comparison.columns import CASE, PROBLEM, SCENE
-from workbench.comparison.failure import failed
+from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Settings
 from workbench.comparison.metric import Metric
 from workbench.comparison.metrics import METRICS
@@ -128,6 +129,23 @@ def mathematics(formulations: Sequence[Formulation], size: tuple[int, int, int, 
     return tuple(_card(f, size) for f in formulations)
 
 
+def refusals(formulations: Sequence[Formulation], size: tuple[int, int, int, int]) -> dict[Formulation, Failed]:
+    """Return why formulations cannot be declared or compiled for the size (n, m, r, d); the others are left out."""
+    found = {}
+    for f in formulations:
+        try:
+            _compiled(f, size)
+        except Exception as error:
+            found[f] = failed(error)
+    return found
+
+
+def _compiled(f: Formulation, size: tuple[int, int, int, int]) -> Compiled:
+    if f.symbols is not ContactSymbols:
+        raise DataError(f"{f.label} is about {f.symbols.about} and makes no time steps to compare")
+    return compiled(f, *size)
+
+
 def _section(f: Formulation) -> dict[str, Any]:
     """Return the cross-section of friction at mu = 1 for a card; None also if that of a user's formulation fails."""
     try:
@@ -147,9 +165,7 @@ def _card(f: Formulation, size: tuple[int, int, int, int]) -> dict[str, Any]:
         "options": [list(option) for option in f.option_rows], **_section(f),
     }  # fmt: skip
     try:
-        if f.symbols is not ContactSymbols:
-            raise DataError(f"{f.label} is about {f.symbols.about} and makes no time steps to compare")
-        c = compiled(f, *size)
+        c = _compiled(f, size)
         card |= {"compiled": True, "problem_class": c.kind}
         relations = [relation(r, "latex") for r in c.declaration.relations]
         words, blocks, names = sets(c.declaration), latex_blocks(c.declaration), glossary(c.declaration)

@@ -25,7 +25,6 @@ from workbench.step.local_steps import LocalSteps, local_steps
 from workbench.step.run import Run
 from workbench.step.run_of_parts import PartIndices, RecordOfParts, RunOfParts
 from workbench.support.arrays import evenly
-from workbench.support.errors import WorkbenchError
 
 MOST = 40
 """Steps in a sample, over all windows."""
@@ -62,15 +61,15 @@ def sampled_rows(
 ) -> list[dict[str, Any]]:
     """The rows of `runs`, one a window, of a job that takes a sample of the run to round-off.
 
-    There are none where a problem of the sample is no convex quadratic program, since such solvers do not apply then.
-    Raises WorkbenchError where the run has no step.
+    There are none where that run has no step, which its own row says, nor where a problem of the sample is empty or no
+    convex quadratic program, since such solvers do not apply then.
     """
     exact = beside.round_off
     if not isinstance(exact, Run) or not exact.steps:
-        raise WorkbenchError(f"there is no step to round-off to take a sample of: {exact.reason}")
+        return []
     assert job.solver
     k = sample(exact, windows)
-    if not is_psd(exact.record.M[k]):
+    if not exact.record.M.shape[-1] or not is_psd(exact.record.M[k]):
         return []
     local = local_steps(exact, job.subject, job.solver, k)
     run = in_place(local, exact)

@@ -169,7 +169,7 @@ def evaluate(core, track, functions, settings):
         pose_mean(core, track.theta[0])
 
 
-@njit(inline="always")
+@kernel(types.void(I64, CORE, WORK, TRACK, FUNCTIONS, SETTINGS))
 def begin_step(k, core, work, track, functions, settings):
     """Evaluate and record the data of step k, then the formulation's own; work.out is still the last step's."""
     q, own, memory = track.q, core.own, track.memory
@@ -240,7 +240,7 @@ def solve_posed(work, settings, solve, info):
     return INACCURATE if status == SOLVED else status, residual
 
 
-@njit(inline="always")
+@kernel(I64(I64, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, INDICES))
 def solve_passes(k, core, work, track, functions, settings, info):
     """Make passes of step k by a compiled solver until none is needed; returns a Status. info (1,) is a work array.
 
@@ -279,7 +279,7 @@ def is_made_again(core, work, track, settings):
     return again
 
 
-@register_jitable(inline="always")
+@register_jitable
 def move(core, v, track, functions, settings, q_next):
     """Compute the coordinates after the step, v being the velocities in its laws."""
     q, q_at, data = track.q, track.q_at, track.data
@@ -297,7 +297,7 @@ def move(core, v, track, functions, settings, q_next):
         functions.advance(q_at, v, settings.theta * core.h, data, q_next)
 
 
-@njit(inline="always")
+@kernel(types.boolean(I64, CORE, WORK, TRACK, FUNCTIONS, SETTINGS))
 def end_step(k, core, work, track, functions, settings):
     """Remember, record and advance, so that (q, v) are the next state; returns False if the step must be repeated."""
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
