@@ -57,9 +57,9 @@ def perturbed(case: Any, rng: np.random.Generator) -> Any:
 def record(folder: Path, runs: int, steps: int, quick: bool) -> None:
     """Write the posed problems of every case under every formulation, a file each."""
     from workbench.algorithms.escalation import default_solver
-    from workbench.assemble.find import compiled
     from workbench.builtin.cases import CASES
     from workbench.builtin.formulations import FORMULATIONS
+    from workbench.language.assemble.find import compiled
     from workbench.step.simulation import simulate
     from workbench.step.stepping import RESIDUAL
     from workbench.support.errors import WorkbenchError

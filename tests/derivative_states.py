@@ -26,13 +26,13 @@ from numba import types
 
 from cases import CASES
 from formulations import FORMULATIONS
-from workbench.assemble.plan import WORK
 from workbench.derivatives import sweep
 from workbench.derivatives.motion import Motion
 from workbench.derivatives.one_step import JUMP, Direction, Solved, State, carried, solved
 from workbench.derivatives.sensitivity import REDUNDANT
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, copy, is_finite
+from workbench.language.assemble.plan import WORK
 from workbench.mechanics.case import Case
 from workbench.mechanics.core import CORE, FILL
 from workbench.mechanics.second_order import EIGHTH

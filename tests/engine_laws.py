@@ -11,8 +11,8 @@ from scipy.optimize import brentq
 
 from tests.systems import Array, Contact, delassus, impedance, slip
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.formulations import FORMULATIONS
+from workbench.language.assemble.find import compiled
 from workbench.mechanics.contact import ContactSolution, ContactSystem
 from workbench.step.one_step import solve_system
 

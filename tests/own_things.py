@@ -14,9 +14,9 @@ import numpy as np
 from numba import types
 
 from workbench.algorithms import find_solver
-from workbench.assemble.find import compiled
 from workbench.engine.compiling import PLACES, kernel
 from workbench.engine.lazy import cvxpy as cp
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import GIVEN
 from workbench.language.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg

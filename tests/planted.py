@@ -70,7 +70,7 @@ BUGS = (
         ("test_bodies.py", "test_stack_cases.py", "test_notes.py", "test_cube.py"),
     ),
     Bug(
-        "workbench/assemble/local.py",
+        "workbench/language/assemble/local.py",
         "across = (row[own] == 0) != (column[own] == block.m)",
         "across = (row[own] == 0) & (column[own] != block.m)",
         "friction that depends on p_n by a datum is taken for a disc whose rows are its own",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.assemble.find import compiled
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import (
     Declaration,

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tests.declared import frictionless, spd, system_of
-from workbench.assemble.assembly import carry_back, eliminate, stamp
-from workbench.assemble.find import compiled
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.diagnostics.check import check_matrix
+from workbench.language.assemble.assembly import carry_back, eliminate, stamp
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import ContactSymbols, Formulation, core_shapes, formulation
 from workbench.language.leaves import CoreSymbol
 from workbench.language.modelling import (

@@ -8,8 +8,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.engine.compiling import kernel
+from workbench.language.assemble.find import compiled
 from workbench.mechanics.bodies import (
     GROUND,
     RigidBodies,

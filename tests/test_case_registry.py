@@ -7,10 +7,10 @@ import pytest
 
 from tests import mechanics
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.cases import CASES
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.figures.drawing import drawing
+from workbench.language.assemble.find import compiled
 from workbench.problems.solution import Status
 from workbench.step.simulation import simulate
 from workbench.support.errors import DataError

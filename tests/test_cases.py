@@ -8,12 +8,12 @@ from scipy.spatial.transform import Rotation
 from tests.mechanics import failing, filled, moved, rate, scaled, states
 from tests.systems import SOFT
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.particle import Particle
 from workbench.builtin.cases.sphere import Sphere
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
+from workbench.language.assemble.find import compiled
 from workbench.step.simulation import simulate
 from workbench.verbs.find import find_formulation
 

@@ -232,8 +232,8 @@ def test_unusable_steps_are_refused(steps):
 
 
 def test_changing_one_sign_changes_print_matrix_and_verdict_together():
-    from workbench.assemble.find import compiled
     from workbench.diagnostics.check import check_matrix
+    from workbench.language.assemble.find import compiled
     from workbench.language.notation import relation
     from workbench.readers.matrix import Matrix
     from workbench.step.one_step import first_problem

@@ -10,7 +10,7 @@ import workbench.mechanics.contact
 import workbench.step.one_step
 from formulations import FORMULATIONS
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import Declaration, box, complements, declare, equals, free, nonneg
 from workbench.mechanics.contact import ContactSystem

@@ -6,8 +6,8 @@ from scipy.integrate import solve_ivp
 
 from tests.mechanics import failing
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.cases.cube import Cube
+from workbench.language.assemble.find import compiled
 from workbench.mechanics.relaxation import Relaxation
 from workbench.step.simulation import simulate
 from workbench.step.stepping import PASSES

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.refusals import assert_names, compile_plain, refusal
-from workbench.assemble.find import compiled
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import never_again
 from workbench.language.modelling import (

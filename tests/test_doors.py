@@ -20,10 +20,6 @@ PAST = {
         "lcps 3 test_contact_blocks 1 test_escalation 1 test_exam 1 test_small_work 2 "
         "test_sphere_newton_steps 2 test_sphere_sweeps 1 test_trace 4",
     ),
-    "assemble": (
-        "what is stored on disk, and when it is made anew, shows in no result.",
-        "test_store 4",
-    ),
     "certificates": (
         "the verifier's own arithmetic, its limits of time and size, and lists that must agree with those of "
         "the search.",
@@ -71,8 +67,8 @@ PAST = {
         "test_judge 2",
     ),
     "language": (
-        "relations as text, and leaves of a declaration.",
-        "test_assembly 2 test_mixed_sets 1 test_notation 1 test_sliding 1",
+        "relations as text, the parts of a declaration, and what is stored on disk, which shows in no result.",
+        "test_assembly 3 test_mixed_sets 1 test_modelling 1 test_notation 1 test_sliding 1 test_store 4",
     ),
     "matrices": (
         "exact and floating methods of one verdict beside each other; still to be moved to wb.check.",

@@ -8,10 +8,10 @@ from scipy.optimize import brentq
 
 from tests.systems import particle, random_system
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.particle import Particle
 from workbench.builtin.cases.stacked_cubes import StackedCubes
+from workbench.language.assemble.find import compiled
 from workbench.mechanics.contact import ContactSolution, ContactSystem
 from workbench.problems.solution import Status
 from workbench.step.one_step import solve_system

@@ -7,11 +7,11 @@ import pytest
 
 from workbench.algorithms import find_solver, is_quadratic_program
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.cases.particle import Particle
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.diagnostics.lead_matrix import lead_matrix, text_rows
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import Declaration, declare, equals, free
 from workbench.language.notation import latex_page, text_page

@@ -8,13 +8,13 @@ from tests.mechanics import failing
 from tests.test_case_registry import run
 from workbench.algorithms import find_solver
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.cases.bouncing_ball import BouncingBall
 from workbench.builtin.cases.pushed_box import PushedBox
 from workbench.builtin.cases.table import Table
 from workbench.builtin.cases.tippe_top import TippeTop
 from workbench.builtin.cases.v_groove import VGroove
 from workbench.judge.coulomb import judge
+from workbench.language.assemble.find import compiled
 from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.contact import ContactSystem
 from workbench.mechanics.relaxation import Relaxation

@@ -12,9 +12,9 @@ from tests import engine_laws
 from workbench.algorithms import SOLVERS, find_solver
 from workbench.algorithms.base import EXACT
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.formulations import FORMULATIONS, box, hybrid
 from workbench.judge.coulomb import judge
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.contact import ContactSolution, ContactSystem

@@ -9,10 +9,10 @@ from scipy.spatial.transform import Rotation
 from tests.mechanics import filled, states
 from tests.systems import random_system, slip
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.cases import CASES
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.formulations import FORMULATIONS
+from workbench.language.assemble.find import compiled
 from workbench.mechanics.bodies import GROUND, fill_contact
 from workbench.mechanics.contact import ContactSystem
 from workbench.mechanics.core import Core

@@ -15,8 +15,8 @@ import pytest
 import workbench as wb
 from workbench.algorithms import ROUND_OFF, find_solver
 from workbench.algorithms.batch import solve_batch
-from workbench.assemble.find import compiled
 from workbench.cli.main import main
+from workbench.language.assemble.find import compiled
 from workbench.problems.classes import LCP, MLCP
 from workbench.step.simulation import simulate
 

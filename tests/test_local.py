@@ -6,8 +6,8 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from workbench.assemble.local import local_block
 from workbench.builtin.formulations import FORMULATIONS
+from workbench.language.assemble.local import local_block
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import box, complements, declare, equals, free, friction_cone, nonneg
 from workbench.language.polygon import half_plane, polygon

@@ -12,13 +12,13 @@ from tests.test_hooks import compliant, remembered, scaled
 from tests.test_parts import MIXED
 from workbench.algorithms import find_solver
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.cases import CASES
 from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.block import fill as fill_block
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.engine.compiling import kernel
+from workbench.language.assemble.find import compiled
 from workbench.language.hooks import AGAIN, GIVEN
 from workbench.language.modelling import Hooks
 from workbench.mechanics.core import FILL

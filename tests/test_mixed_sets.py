@@ -9,10 +9,10 @@ from tests.declared import system_of
 from tests.scenes import Balls
 from workbench.algorithms import find_solver
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
-from workbench.assemble.local import local_block
 from workbench.builtin.cases.block import Block
 from workbench.builtin.formulations import FORMULATIONS
+from workbench.language.assemble.find import compiled
+from workbench.language.assemble.local import local_block
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import box, complements, declare, disc, equals, free, friction_cone, nonneg
 from workbench.language.notation import latex_relations, relation, text_page

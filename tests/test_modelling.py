@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.refusals import assert_names, compile_plain, refusal
-from workbench.assemble.assembly import stamp
+from workbench.language.assemble.assembly import stamp
 from workbench.language.formulation import ContactSymbols
 from workbench.language.modelling import (
     Complements,

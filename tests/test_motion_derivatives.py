@@ -34,7 +34,7 @@ SLIDING = ["coulomb", "ccp", "hybrid", "phantom-inertia", "box", "box:bounds=ite
 
 
 def end_of(case, formulation, steps, h=1e-3):
-    from workbench.assemble.find import compiled
+    from workbench.language.assemble.find import compiled
 
     run = simulate(case, formulation, default_solver(compiled(formulation, *case.size).kind), h, steps * h)
     return np.concatenate([run.states_q[-1], run.states_v[-1]])

@@ -12,10 +12,10 @@ import pytest
 from latex2mathml.converter import convert
 
 from tests.printed import as_text, greek, leaves, printed, printed_name, read_block, read_vector, table
-from workbench.assemble.assembly import stamp
-from workbench.assemble.find import compiled
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.language import notation
+from workbench.language.assemble.assembly import stamp
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import formulation
 from workbench.language.modelling import box, complements, declare, equals, free, friction_cone, nonneg
 

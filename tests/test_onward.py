@@ -7,12 +7,12 @@ import pytest
 
 import workbench as wb
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.cases import CASES
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.comparison.columns import CASE, ONWARD
 from workbench.comparison.onward import onward_rows
+from workbench.language.assemble.find import compiled
 from workbench.step.local_steps import local_steps
 from workbench.step.onward import onward
 from workbench.step.simulation import simulate

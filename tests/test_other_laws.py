@@ -9,8 +9,8 @@ import pytest
 import workbench as wb
 from tests.scenes import Balls
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.local import local_block
 from workbench.builtin.reports.text.comparison import held_against
+from workbench.language.assemble.local import local_block
 from workbench.mechanics.instant import instant
 from workbench.mechanics.law import Law
 from workbench.problems.solution import Status

@@ -13,7 +13,6 @@ from tests.tables import TIMES
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import KernelSolver
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.cases.drawer import Drawer
 from workbench.builtin.cases.gripper import Gripper
 from workbench.builtin.cases.wedged_box import WedgedBox
@@ -22,6 +21,7 @@ from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import SOLVE
+from workbench.language.assemble.find import compiled
 from workbench.mechanics.case import Case
 from workbench.mechanics.core import FILL, Core
 from workbench.mechanics.relaxation import Relaxation

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.assemble.find import compiled
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.comparison import posing
 from workbench.comparison.posing import needed_bytes, unknowns
 from workbench.engine.lazy import sparse
+from workbench.language.assemble.find import compiled
 from workbench.problems.friction_problem import GlobalFrictionProblem
 from workbench.problems.sets import normals_first
 from workbench.support.errors import DataError

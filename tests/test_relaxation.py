@@ -5,11 +5,11 @@ import pytest
 
 from tests.systems import SOFT
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.particle import Particle
 from workbench.builtin.formulations import FORMULATIONS
+from workbench.language.assemble.find import compiled
 from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.step.simulation import simulate
 from workbench.support.errors import DataError, UnknownNameError

@@ -9,7 +9,6 @@ import pytest
 from benchmarks.rows import Row
 from workbench.algorithms import find_solver
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.wheel import Wheel
@@ -19,6 +18,7 @@ from workbench.comparison import cases
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
 from workbench.comparison.sampling import in_place, sample
+from workbench.language.assemble.find import compiled
 from workbench.mechanics.relaxation import RIGID
 from workbench.problems.solution import Status
 from workbench.step.local_steps import local_steps

@@ -9,11 +9,11 @@ import pytest
 from tests.test_formulations import LAWS, VARIANTS, obeys_the_laws, rebound, solve
 from workbench.algorithms import find_solver
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.cases import CASES
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.engine.compiling import kernel
 from workbench.engine.lazy import sparse
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import ContactSymbols
 from workbench.language.hooks import GIVEN
 from workbench.language.modelling import Hooks

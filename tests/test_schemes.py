@@ -12,11 +12,11 @@ from tests.refusals import refusal
 from tests.test_parts import ROW
 from tests.test_stepping import interpreted
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.events.modes import Mode
 from workbench.events.phase import Integrator
 from workbench.events.simulation import simulate_events
+from workbench.language.assemble.find import compiled
 from workbench.mechanics.case import Case, quantity
 from workbench.mechanics.core import Core
 from workbench.problems.solution import Status

@@ -10,8 +10,6 @@ import pytest
 from tests.sliding_systems import SIZES, close, random_system
 from workbench.algorithms import find_solver
 from workbench.algorithms.enumeration import all_solutions
-from workbench.assemble.assembly import stamp
-from workbench.assemble.find import compiled
 from workbench.builtin.cases.rod import Rod
 from workbench.builtin.formulations import FORMULATIONS, SLIDING
 from workbench.builtin.formulations.coulomb import coulomb
@@ -19,6 +17,8 @@ from workbench.builtin.formulations.sliding_lcp import sliding_lcp
 from workbench.cli.main import main
 from workbench.diagnostics.proposition import proposition
 from workbench.language import notation
+from workbench.language.assemble.assembly import stamp
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import ContactSymbols, SlidingSymbols
 from workbench.problems.solution import Status
 from workbench.sliding.law import law_residual

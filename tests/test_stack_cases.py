@@ -5,7 +5,6 @@ import pytest
 
 from tests.mechanics import failing, filled, rate, scaled, states
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.cases.gripper import Z_1, Z_2, Z_C, Gripper
 from workbench.builtin.cases.off_axis import OffAxis
 from workbench.builtin.cases.pinched_capsule import PinchedCapsule, inertia
@@ -13,6 +12,7 @@ from workbench.builtin.cases.sheath import Sheath
 from workbench.builtin.cases.sphere_stack import SphereStack
 from workbench.builtin.cases.stacked_cubes import StackedCubes
 from workbench.builtin.cases.wedged_box import WedgedBox
+from workbench.language.assemble.find import compiled
 from workbench.mechanics.contact import ContactSystem
 from workbench.mechanics.relaxation import Relaxation
 from workbench.step.one_step import pose, solve_system

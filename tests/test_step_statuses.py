@@ -8,7 +8,7 @@ import pytest
 
 import workbench as wb
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
+from workbench.language.assemble.find import compiled
 from workbench.mechanics.relaxation import Relaxation
 from workbench.problems.solution import Status
 from workbench.step.one_step import solve_system

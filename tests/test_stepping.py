@@ -6,12 +6,12 @@ import pytest
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import KernelSolver
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.cases.bouncing_ball import BouncingBall
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.wheel import Wheel
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import SOLVE
+from workbench.language.assemble.find import compiled
 from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.problems.solution import Status
 from workbench.step.simulation import simulate

@@ -14,13 +14,13 @@ import pytest
 
 from tests.thorough import quickly
 from workbench.algorithms import find_solver
-from workbench.assemble import store
-from workbench.assemble.find import compiled
-from workbench.assemble.plan import Compiled, Plan
-from workbench.assemble.rows import read_rows
-from workbench.assemble.tensor import compile_declaration
 from workbench.builtin.formulations import FORMULATIONS, REGISTRIES
 from workbench.engine import disk
+from workbench.language.assemble import store
+from workbench.language.assemble.find import compiled
+from workbench.language.assemble.plan import Compiled, Plan
+from workbench.language.assemble.rows import read_rows
+from workbench.language.assemble.tensor import compile_declaration
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import complements, declare, equals, free, nonneg
 from workbench.language.values import by_values
@@ -141,7 +141,7 @@ def own(s: ContactSymbols):
 PROBE = """
 import json, sys
 from own import own
-from workbench.assemble.find import compiled
+from workbench.language.assemble.find import compiled
 from workbench.step.stepper import Stepper
 c = compiled(own, 2, 0, 1, 1)
 s = Stepper(c, 0.1, "gap", 0.01)
@@ -169,7 +169,8 @@ def own_project(folder, helper):
 
 def probe(environment, before="", after="", shell=""):
     """M[0, 0] of the probe, which is the share, and whether it needed CVXPY."""
-    code = before + PROBE.replace("from workbench.assemble.find", f"{after}from workbench.assemble.find", 1)
+    compiling = "from workbench.language.assemble.find"
+    code = before + PROBE.replace(compiling, after + compiling, 1)
     command = shlex.join([sys.executable, "-c", code])
     # As in `bash -c "A && B"`: the last command takes the place of the shell, which has been there for longer.
     done = subprocess.check_output(["bash", "-c", f"{shell}exec {command}"], env=environment)
@@ -215,7 +216,8 @@ def test_a_declaration_that_uses_more_of_cvxpy_than_plain_numbers_can_do_is_stor
     environment = own_project(tmp_path, "import cvxpy as cp\nSHARE = cp.Constant(2.0)")
     (tmp_path / "own.py").write_text("import cvxpy as cp\n" + OWN.replace("SHARE * s.un", "cp.hstack([SHARE * s.un"
                                      ).replace("), p_n), recover", ")]), p_n), recover"))  # fmt: skip
-    count = "import workbench.assemble.store as store; assert store.load_declaration(own, (2, 0, 1, 1)) is not None\n"
+    store = "import workbench.language.assemble.store as store"
+    count = f"{store}; assert store.load_declaration(own, (2, 0, 1, 1)) is not None\n"
     assert probe(environment) == [2.0, True]
     assert probe(environment, after=count) == [2.0, True]
 

@@ -8,7 +8,6 @@ import pytest
 
 import workbench as wb
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.cases import CASES
 from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.block import fill as fill_block
@@ -21,6 +20,7 @@ from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metrics import METRICS
 from workbench.comparison.metrics.isotropy import after_yaw
 from workbench.engine.compiling import kernel
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import formulation
 from workbench.language.modelling import complements, declare, equals, free, nonneg
 from workbench.mechanics.core import FILL

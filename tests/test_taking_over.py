@@ -433,6 +433,6 @@ def test_the_last_place_of_the_data_decides_no_verdict(name, label):
 
 
 def run_kind(f, case):
-    from workbench.assemble.find import compiled
+    from workbench.language.assemble.find import compiled
 
     return compiled(f, *case.size).kind

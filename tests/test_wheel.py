@@ -12,10 +12,10 @@ from flint import fmpq, fmpq_mat
 
 from workbench.algorithms import ROUND_OFF
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.cases.wheel import Wheel
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
+from workbench.language.assemble.find import compiled
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.problems.solution import Status
 from workbench.step.scheme import find_scheme

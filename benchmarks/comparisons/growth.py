@@ -17,9 +17,9 @@ from benchmarks.peers import convex, floor, ours, pivoting
 from benchmarks.peers.siconos import siconos
 from benchmarks.rows import Row, row_problem
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.engine.timing import clock
+from workbench.language.assemble.find import compiled
 from workbench.problems.classes import LCP, MLCP, Array, MatrixProblem
 from workbench.step.simulation import simulate
 

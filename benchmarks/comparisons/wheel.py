@@ -15,9 +15,9 @@ from benchmarks.harness import Comparison, Measure, Peer, Task, in_process
 from benchmarks.peers.convex import checked, clarabel_solver, rows, triangle
 from workbench.algorithms import find_solver
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.cases import CASES
 from workbench.builtin.formulations import FORMULATIONS
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.step.run import Run, make_problem
 from workbench.step.simulation import simulate

@@ -6,7 +6,6 @@ import numpy as np
 
 from workbench.algorithms import find_solver
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
@@ -21,6 +20,7 @@ from workbench.builtin.formulations.phantom_inertia import phantom_inertia
 from workbench.builtin.formulations.stewart_trinkle import stewart_trinkle
 from workbench.diagnostics.phantom import lead_matrices
 from workbench.judge.coulomb import misalignment
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.case import Array, Case

@@ -12,9 +12,9 @@ import numpy as np
 from scipy.linalg import block_diag
 from scipy.optimize import linprog
 
-from workbench.assemble.find import compiled
 from workbench.builtin.cases.three_bodies import A, B, E, ThreeBodies
 from workbench.builtin.formulations.stewart_trinkle import stewart_trinkle
+from workbench.language.assemble.find import compiled
 from workbench.mechanics.bodies import turned
 from workbench.mechanics.case import Array, Case
 from workbench.mechanics.contact import ContactSystem

@@ -10,7 +10,6 @@ from workbench.algorithms import find_solver
 from workbench.algorithms.base import EXACT, kernel_arguments
 from workbench.algorithms.bases import SIGN_TOLERANCE
 from workbench.algorithms.judice_pires import by_pivots
-from workbench.assemble.find import compiled
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations.anitescu_potra import anitescu_potra
@@ -19,6 +18,7 @@ from workbench.builtin.formulations.discrete_velocity import discrete_velocity
 from workbench.builtin.formulations.phantom_inertia import phantom_inertia
 from workbench.builtin.reports.reproductions._cube import COARSE, COUPLED, FINE, FIXED, ITERATED, REGULARISED, run
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, Section, Table, number_text
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.problems.classes import MatrixProblem

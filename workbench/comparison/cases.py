@@ -25,7 +25,6 @@ import pandas as pd
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import Solver
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.comparison.columns import CASE, DIAGNOSTICS, ONWARD, TRAJECTORIES, framed
 from workbench.comparison.contacts import event_rows, timeline
 from workbench.comparison.cost import repeated
@@ -42,6 +41,7 @@ from workbench.comparison.rows import of_run, windows
 from workbench.comparison.several import several_solutions
 from workbench.comparison.timeline import EVENTS, TIMELINE
 from workbench.comparison.verdicts import sliding_minor, verdicts
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case, Truth
 from workbench.step.run import Run

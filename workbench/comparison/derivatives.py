@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.comparison.columns import CASE, Column, framed
 from workbench.derivatives.motion import State, differences, motion_derivatives, moved, output_of
 from workbench.events.simulation import simulate_events
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.step.simulation import simulate

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.comparison.beside import ReferenceRuns, measured_run
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.in_turn import rows_in_turn
@@ -17,6 +16,7 @@ from workbench.comparison.metric import Metric, evaluate
 from workbench.comparison.reference import Reference, make_reference
 from workbench.comparison.rows import came_to, in_window, windows
 from workbench.comparison.sampling import sampled_rows
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation

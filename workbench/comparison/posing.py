@@ -12,8 +12,8 @@ import numpy as np
 
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import Solver
-from workbench.assemble.find import compiled
 from workbench.comparison.nearest import of_bodies
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import ContactSymbols, Formulation
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.bridges.factored import factor

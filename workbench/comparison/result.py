@@ -6,8 +6,6 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.assemble.find import compiled
-from workbench.assemble.plan import Compiled
 from workbench.comparison.columns import CASE, PROBLEM, SCENE
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Settings
@@ -17,6 +15,8 @@ from workbench.comparison.motion import Motion
 from workbench.comparison.shown import SavedCase, SavedFormulation, SceneShown
 from workbench.diagnostics.friction_section import friction_section, section_axes
 from workbench.diagnostics.lead_matrix import theory_of
+from workbench.language.assemble.find import compiled
+from workbench.language.assemble.plan import Compiled
 from workbench.language.formulation import ContactSymbols, Formulation
 from workbench.language.notation import glossary, latex_blocks, relation, sets
 from workbench.mechanics.case import Case, Truth

@@ -13,7 +13,6 @@ from workbench.algorithms.base import EXACT, Solver
 from workbench.algorithms.best import watch
 from workbench.algorithms.escalation import RATIONALS, default_solver
 from workbench.algorithms.tuning import UNTUNED, Tuning
-from workbench.assemble.find import compiled
 from workbench.comparison.failure import NOBODY, failed
 from workbench.comparison.limits import TIME_LIMIT, limited
 from workbench.comparison.posing import contact_system, local, over_bodies, over_W, stated
@@ -23,6 +22,7 @@ from workbench.diagnostics.redundancy import MODE, contact_modes, freedom
 from workbench.engine.interpreted import interpreting
 from workbench.engine.timing import clock
 from workbench.engine.travel import Parcel
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.problems.classes import MLCP, Array, ConeProblem, CoulombNCP, MatrixProblem

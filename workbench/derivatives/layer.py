@@ -20,12 +20,12 @@ import numpy as np
 from numba import types
 
 from workbench.algorithms.escalation import default_solver, in_steps
-from workbench.assemble.find import compiled
 from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
 from workbench.derivatives.slopes import SHIFT
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, SOLVE, SOLVE_T, VECTOR, copy, set_all
 from workbench.engine.scratch import scratch_matrix
+from workbench.language.assemble.find import compiled
 from workbench.language.estimate import normal_estimate
 from workbench.language.formulation import Formulation
 from workbench.mechanics.core import CORE, GAP

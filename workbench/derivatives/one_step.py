@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.algorithms.escalation import default_solver, in_steps
-from workbench.assemble.assembly import carry_back
-from workbench.assemble.find import compiled
 from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
 from workbench.derivatives.slopes import LEVEL, ROUGH, ROUNDED, WIDTHS
+from workbench.language.assemble.assembly import carry_back
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import is_rigid

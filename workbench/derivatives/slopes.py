@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from numba import types
 
-from workbench.assemble.plan import WORK
 from workbench.derivatives.system import SYSTEM
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import MATRIX, VECTOR, copy, copy_at, set_all
 from workbench.engine.layout import Packed
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
+from workbench.language.assemble.plan import WORK
 from workbench.mechanics.core import CORE
 from workbench.step.stepping import FUNCTIONS, SETTINGS, TRACK, begin_step
 

@@ -11,8 +11,8 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
 
-from workbench.assemble.find import compiled
 from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles, as_rational
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.matrices.paths.parametric import Parametric
 from workbench.mechanics.case import Case

@@ -1,1 +1,1 @@
-"""The modelling language and its notation: sets, `equals`, `complements`, CVXPY expressions."""
+"""The modelling language: declarations of formulations, their notation, and their compilation to numbers."""

@@ -5,7 +5,7 @@
 
 for every block i, with its rows u_i, P_i (m_i,) of J and its unknowns x_i, F_i (k_i,). Sets are products of intervals
 [lower, upper], free unknowns among them (F = 0 there), one friction cone, or one disc of given radius. Every
-formulation that is local to its contacts is of this form (`assemble.local`); with W = J M^-1 J^T it is
+formulation that is local to its contacts is of this form (`language.assemble.local`); with W = J M^-1 J^T it is
 F = (L W R + N) x + L (J M^-1 b + W s) + c.
 """
 

@@ -14,10 +14,10 @@ import numpy as np
 from numba import types
 
 from workbench.algorithms.escalation import Chain, default_solver
-from workbench.assemble.find import compiled
-from workbench.assemble.plan import WORK
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, set_all
+from workbench.language.assemble.find import compiled
+from workbench.language.assemble.plan import WORK
 from workbench.language.formulation import Formulation
 from workbench.mechanics.core import CORE
 from workbench.mechanics.relaxation import RIGID, Relaxation

@@ -3,11 +3,11 @@
 import numpy as np
 from numba import types
 
-from workbench.assemble.local import STAMP, stamp_block
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, VECTOR
 from workbench.engine.scratch import scratch
 from workbench.engine.stored import Stored
+from workbench.language.assemble.local import STAMP, stamp_block
 from workbench.mechanics.instant import INSTANT
 from workbench.problems.block_kernels import BLOCKS, is_sound
 from workbench.problems.sets import NO_CONE

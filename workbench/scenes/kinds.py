@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.assemble.local import local_block
+from workbench.language.assemble.local import local_block
 from workbench.language.formulation import Formulation
 from workbench.language.hooks import given_axes, remember_impulses
 from workbench.mechanics.core import Core

@@ -1,4 +1,4 @@
-"""Posing: the contact data of an instant as the blocks of a formulation, compiled once (`assemble.local`).
+"""Posing: the contact data of an instant as the blocks of a formulation, compiled once (`language.assemble.local`).
 
 Contacts are taken together by their number of directions. Their hooks run on cores of one contact (`single`), and what
 these hold then is stamped into the blocks of all at once (`blocks`).

@@ -14,11 +14,11 @@ import numpy as np
 from numba import types
 
 from workbench.algorithms.batch import Claims, compiled_solver, in_parts
-from workbench.assemble.assembly import carry_back, eliminate, stamp
-from workbench.assemble.find import compiled
-from workbench.assemble.plan import WORK
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, SOLVE_T, VECTOR, copy, is_finite, set_all
+from workbench.language.assemble.assembly import carry_back, eliminate, stamp
+from workbench.language.assemble.find import compiled
+from workbench.language.assemble.plan import WORK
 from workbench.language.formulation import Formulation
 from workbench.mechanics.contact import Array
 from workbench.problems.solution import Status

@@ -20,9 +20,9 @@ import numpy as np
 
 from workbench.algorithms.asking import solved_by
 from workbench.algorithms.base import Solver
-from workbench.assemble.assembly import carry_back, eliminate, stamp
-from workbench.assemble.find import compiled
-from workbench.assemble.plan import Work
+from workbench.language.assemble.assembly import carry_back, eliminate, stamp
+from workbench.language.assemble.find import compiled
+from workbench.language.assemble.plan import Work
 from workbench.language.formulation import Formulation
 from workbench.matrices.linear_algebra.rank import dependent_rows
 from workbench.matrices.linear_algebra.rank import rank as numerical_rank

@@ -21,12 +21,12 @@ from numpy.typing import ArrayLike, NDArray
 from workbench.algorithms.base import Solver
 from workbench.algorithms.escalation import HOPELESS, Chain, in_steps
 from workbench.algorithms.paths import objection
-from workbench.assemble.find import compiled
-from workbench.assemble.plan import WORK, Compiled
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.interpreted import python_of
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, copy_at, is_finite, set_all
 from workbench.engine.timing import clock
+from workbench.language.assemble.find import compiled
+from workbench.language.assemble.plan import WORK, Compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.core import CORE

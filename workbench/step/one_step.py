@@ -3,7 +3,7 @@
 import numpy as np
 
 from workbench.algorithms.base import Solver
-from workbench.assemble.find import compiled
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.language.modelling import Declaration
 from workbench.mechanics.case import Case

@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from workbench.algorithms.base import Solver
 from workbench.algorithms.escalation import in_steps
-from workbench.assemble.find import compiled
 from workbench.engine.timing import clock
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.step.local_steps import keeps_memory, past_of, recall_in_python
 from workbench.step.record import record

@@ -15,11 +15,11 @@ from numba import types
 
 from workbench.algorithms.base import Solver
 from workbench.algorithms.escalation import of_kind
-from workbench.assemble.find import compiled
-from workbench.assemble.plan import WORK
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, copy_at, set_all
 from workbench.engine.timing import clock
+from workbench.language.assemble.find import compiled
+from workbench.language.assemble.plan import WORK
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.core import CORE, Core

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from workbench.assemble.plan import Work
 from workbench.engine.compiling import kernel
 from workbench.engine.interpreted import python_of
 from workbench.engine.kernels import MATRIX, VECTOR, copy, copy_at
+from workbench.language.assemble.plan import Work
 from workbench.mechanics.case import Case
 from workbench.mechanics.core import CORE, FILL_T, NORMAL_LAWS, Core
 from workbench.step.stepping import RunBuffer, discretise

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.assemble import find
-from workbench.assemble.plan import Compiled
 from workbench.judge import coulomb
 from workbench.judge.laws import Terms, judge_by
+from workbench.language.assemble import find
+from workbench.language.assemble.plan import Compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.law import COULOMB, Law

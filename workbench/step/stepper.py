@@ -9,8 +9,8 @@ import numpy as np
 from workbench.algorithms.asking import solved_by
 from workbench.algorithms.base import Solver
 from workbench.algorithms.escalation import Chain
-from workbench.assemble.plan import Compiled, Work
 from workbench.engine.interpreted import python_of
+from workbench.language.assemble.plan import Compiled, Work
 from workbench.language.estimate import normal_estimate
 from workbench.language.hooks import given_axes, never_again, remember_impulses
 from workbench.mechanics.case import Case

@@ -14,12 +14,12 @@ import numpy as np
 from numba import njit, types
 
 from workbench.algorithms.components import solve_apart
-from workbench.assemble.assembly import carry_back, eliminate, stamp
-from workbench.assemble.plan import WORK
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, SOLVE_T, VECTOR, copy, copy_at, is_finite, set_all
 from workbench.engine.layout import Packed
 from workbench.engine.numba_internals import register_jitable
+from workbench.language.assemble.assembly import carry_back, eliminate, stamp
+from workbench.language.assemble.plan import WORK
 from workbench.language.estimate import normal_estimate
 from workbench.language.hooks import AGAIN, GIVEN, REMEMBER
 from workbench.mechanics.core import ADVANCE_T, CORE, FILL_T, GAP, MOREAU, approach, friction_coefficient, open_contact

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from workbench.algorithms.batch import Claims, compiled_solver, in_parts
 from workbench.algorithms.escalation import AUTO, HOPELESS, in_steps
-from workbench.assemble.find import compiled
-from workbench.assemble.plan import WORK
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, SOLVE_T, VECTOR, copy, is_finite, set_all
+from workbench.language.assemble.find import compiled
+from workbench.language.assemble.plan import WORK
 from workbench.language.estimate import normal_estimate
 from workbench.language.formulation import Formulation
 from workbench.mechanics.contact import Array, ContactSystem, _real, normal_law_for

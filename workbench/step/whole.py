@@ -8,8 +8,8 @@ import numpy as np
 from workbench.algorithms.base import Solver
 from workbench.algorithms.escalation import HOPELESS, in_steps
 from workbench.algorithms.paths import objection
-from workbench.assemble.find import compiled
 from workbench.engine.timing import clock
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.problems.solution import Solution, Status

@@ -8,11 +8,11 @@ from typing import Any
 
 from workbench.algorithms.base import Solver
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.comparison.columns import RUNS
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Job, Settings
 from workbench.comparison.metric import Metric
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation

@@ -19,7 +19,6 @@ import pandas as pd
 
 from workbench.algorithms.base import Solver
 from workbench.algorithms.escalation import default_solver
-from workbench.assemble.find import compiled
 from workbench.comparison.columns import CASE, RUNS, Column, framed
 from workbench.comparison.failure import failed
 from workbench.comparison.measured import MeasuredRun
@@ -29,6 +28,7 @@ from workbench.comparison.metrics.velocity import velocity_error
 from workbench.comparison.reference import COARSER, FINEST
 from workbench.events.sampled import SampledMotion, sampled
 from workbench.events.simulation import EventRun, simulate_events
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.step.run import Run

@@ -244,7 +244,7 @@ def _scene(
 
 def is_local(f: Formulation) -> bool:
     """Return whether scenes, whose contacts come and go, can be posed contact by contact under a formulation."""
-    from workbench.assemble.local import local_block
+    from workbench.language.assemble.local import local_block
 
     try:
         local_block(f, 2)

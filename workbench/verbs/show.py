@@ -7,11 +7,11 @@ from functools import cached_property
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
-from workbench.assemble.find import compiled
-from workbench.assemble.plan import Compiled
 from workbench.builtin.cases import CASES
 from workbench.builtin.reports.text.check import in_lines
 from workbench.builtin.reports.text.problem import problem_text
+from workbench.language.assemble.find import compiled
+from workbench.language.assemble.plan import Compiled
 from workbench.language.formulation import ContactSymbols, Formulation
 from workbench.language.notation import latex_page, text_page
 from workbench.mechanics.case import Case

@@ -11,11 +11,11 @@ import numpy as np
 
 from workbench.algorithms.escalation import default_solver
 from workbench.algorithms.tuning import Tuning
-from workbench.assemble.find import compiled
 from workbench.comparison.solving import solve_within
 from workbench.diagnostics.problem_check import in_rationals
 from workbench.diagnostics.proved_answer import ProvedAnswer, proved_impulses, proved_solution
 from workbench.engine.interpreted import interpreting
+from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.matrices.solutions.existence import rational_friction
 from workbench.mechanics.contact import Array, ContactSystem

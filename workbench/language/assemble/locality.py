@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.assemble.rows import DeclaredRows, read_rows
 from workbench.engine.lazy import Lazy
+from workbench.language.assemble.rows import DeclaredRows, read_rows
 from workbench.language.formulation import Formulation
 from workbench.language.values import by_values
 from workbench.support.arrays import Array

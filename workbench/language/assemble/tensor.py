@@ -5,8 +5,8 @@ from dataclasses import replace
 import cvxpy as cp
 import numpy as np
 
-from workbench.assemble.plan import Compiled
-from workbench.assemble.rows import DeclaredRows, read_rows
+from workbench.language.assemble.plan import Compiled
+from workbench.language.assemble.rows import DeclaredRows, read_rows
 from workbench.language.formulation import Formulation
 from workbench.support.errors import ModellingError
 

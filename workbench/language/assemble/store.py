@@ -23,15 +23,15 @@ from typing import Any
 
 import numpy as np
 
-from workbench.assemble.plan import Compiled
-from workbench.assemble.rows import DeclaredRows, read_rows
 from workbench.engine.disk import alone, read, write
+from workbench.language.assemble.plan import Compiled
+from workbench.language.assemble.rows import DeclaredRows, read_rows
 from workbench.language.formulation import Formulation
 from workbench.language.values import by_values
 
 VERSIONED = "numpy", "cvxpy", "numba"
 """Packages that a declaration may use in addition to the workbench, identified by their versions."""
-ROOMS = "engine", "mechanics", "language", "assemble"
+ROOMS = "engine", "mechanics", "language", "language/assemble"
 """Packages of the workbench on which the numbers of a declaration depend."""
 ROUND_OFF = 1e-12
 """Largest relative difference allowed between a stored tensor and the current declaration."""
@@ -123,7 +123,7 @@ def _versions() -> tuple[str, ...]:
 def _sources(module: str) -> str | None:
     """Hash of the sources of the workbench and of a module with all its imports; None if a source is missing."""
     try:
-        here = Path(__file__).parent.parent
+        here = Path(__file__).parents[2]
         found = {str(path): _digest(path) for room in ROOMS for path in (here / room).glob("*.py")}
         todo = [module]
         while todo:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from workbench.assemble.assembly import stamp
-from workbench.assemble.plan import Compiled, Plan
 from workbench.engine.lazy import Lazy
 from workbench.engine.lazy import cvxpy as cp
+from workbench.language.assemble.assembly import stamp
+from workbench.language.assemble.plan import Compiled, Plan
 from workbench.language.formulation import Formulation, Symbols
 from workbench.language.modelling import Complements, ConeComplements, Declaration
 from workbench.language.sets import Box, DiscSet, Nonneg

@@ -4,9 +4,9 @@ from dataclasses import replace
 from functools import lru_cache
 from time import perf_counter
 
-from workbench.assemble.plan import Compiled
-from workbench.assemble.store import load_declaration, made_alone, save_declaration
 from workbench.engine.timing import standing_still
+from workbench.language.assemble.plan import Compiled
+from workbench.language.assemble.store import load_declaration, made_alone, save_declaration
 from workbench.language.formulation import Formulation
 
 
@@ -17,7 +17,7 @@ def compiled(formulation: Formulation, *size: int) -> Compiled:
     with standing_still():
         c = load_declaration(formulation, size)
         if c is None:
-            from workbench.assemble.tensor import compile_declaration
+            from workbench.language.assemble.tensor import compile_declaration
 
             with made_alone(formulation, size):
                 # Another process may have compiled it in the meantime.

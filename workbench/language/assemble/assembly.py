@@ -6,7 +6,7 @@ and a final 1. The rows of (A, a) are
     [ equations | partners' rows | answer | lower bounds | upper bounds | friction coefficients ]
 
 over the columns [ free unknowns | partners | constant ]; the answer, for a time step v+, p_n, p_t, p_b, is
-`Symbols.answer`. Compilation (`workbench.assemble.tensor`) happens once per size; a step only evaluates T theta
+`Symbols.answer`. Compilation (`language.assemble.tensor`) happens once per size; a step only evaluates T theta
 ("stamps").
 
 Free unknowns x_f are eliminated by the Schur complement M = A_cc - A_cf A_ff^-1 A_fc and recovered from the solution.
@@ -15,9 +15,9 @@ Free unknowns x_f are eliminated by the Schur complement M = A_cc - A_cf A_ff^-1
 import numpy as np
 from numba import types
 
-from workbench.assemble.plan import WORK
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import SINGULAR_PIVOT, VECTOR
+from workbench.language.assemble.plan import WORK
 
 
 @kernel(types.void(VECTOR, WORK))

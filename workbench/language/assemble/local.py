@@ -21,12 +21,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from workbench.assemble.assembly import stamp
-from workbench.assemble.find import compiled
-from workbench.assemble.locality import CONTACT, Claim, Velocity, must_be_local, not_local
-from workbench.assemble.plan import Compiled
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy
+from workbench.language.assemble.assembly import stamp
+from workbench.language.assemble.find import compiled
+from workbench.language.assemble.locality import CONTACT, Claim, Velocity, must_be_local, not_local
+from workbench.language.assemble.plan import Compiled
 from workbench.language.formulation import ContactSymbols, Formulation
 from workbench.language.modelling import Hooks
 from workbench.problems.sets import DISC, NO_CONE
