@@ -21,15 +21,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.diagnostics.sliding_exact import ExactSliding, exact_rows
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
 from workbench.mechanics.case import Array, Case, Truth, planar_orientation, quantity, touching
 from workbench.mechanics.core import FILL, advance_by_rates
 from workbench.mechanics.sketch import Annotation, Arrow, Disc
 from workbench.mechanics.solids import GROUND, Plane, Solid, cuboid, cylinder
-from workbench.sliding.motion import steps_sliding, unique_multipliers
-from workbench.sliding.system import Multipliers, SlidingSystem, sliding_signs
+from workbench.step.sliding.exact import ExactSliding, exact_rows
+from workbench.step.sliding.motion import steps_sliding, unique_multipliers
+from workbench.step.sliding.system import Multipliers, SlidingSystem, sliding_signs
 from workbench.support.errors import DataError
 
 

@@ -21,7 +21,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import types
 
-from workbench.diagnostics.sliding_exact import ExactSliding, exact_rows
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import VECTOR, set_all
 from workbench.mechanics.case import FLOOR, Array, Case, Truth, planar_orientation, quantity, touching
@@ -29,9 +28,10 @@ from workbench.mechanics.core import CORE, FILL, advance_by_rates
 from workbench.mechanics.functions import cos, radians, sign, sin, sqrt
 from workbench.mechanics.sketch import Annotation, Arrow, Disc
 from workbench.mechanics.solids import Plane, Solid, rod
-from workbench.sliding.motion import sliding_motion, steps_sliding
-from workbench.sliding.rows import SlidingRows
-from workbench.sliding.system import SlidingSystem, sliding_signs
+from workbench.step.sliding.exact import ExactSliding, exact_rows
+from workbench.step.sliding.motion import sliding_motion, steps_sliding
+from workbench.step.sliding.rows import SlidingRows
+from workbench.step.sliding.system import SlidingSystem, sliding_signs
 from workbench.support.errors import DataError
 
 NUMBER = types.float64

@@ -24,9 +24,9 @@ from workbench.mechanics.core import FILL
 from workbench.mechanics.functions import cos, radians, sign, sin
 from workbench.mechanics.sketch import Annotation, Arrow, Disc
 from workbench.mechanics.solids import GROUND, Plane, Solid, cuboid, rod
-from workbench.sliding.motion import sliding_motion, steps_sliding, unique_multipliers
-from workbench.sliding.rows import SlidingRows
-from workbench.sliding.system import Multipliers, SlidingSystem, sliding_signs
+from workbench.step.sliding.motion import sliding_motion, steps_sliding, unique_multipliers
+from workbench.step.sliding.rows import SlidingRows
+from workbench.step.sliding.system import Multipliers, SlidingSystem, sliding_signs
 from workbench.support.errors import DataError
 
 ABOVE, BELOW, WALL = range(3)

@@ -28,7 +28,7 @@ from workbench.mechanics.core import FILL
 from workbench.mechanics.functions import cos, radians, sign, sin, sqrt
 from workbench.mechanics.sketch import Annotation, Arrow
 from workbench.mechanics.solids import GROUND, Plane, Solid, cuboid
-from workbench.sliding.rows import SlidingRows
+from workbench.step.sliding.rows import SlidingRows
 
 X = (0.0, -np.sqrt(0.75), np.sqrt(0.75))
 Y = (1.0, -0.5, -0.5)

@@ -33,7 +33,7 @@ from workbench.mechanics.core import FILL, advance_by_rates
 from workbench.mechanics.functions import sqrt
 from workbench.mechanics.sketch import Annotation, Arrow
 from workbench.mechanics.solids import Plane, Solid, cuboid
-from workbench.sliding.rows import SlidingRows
+from workbench.step.sliding.rows import SlidingRows
 from workbench.support.errors import DataError
 
 AT_REST = 1e-9

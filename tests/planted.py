@@ -147,7 +147,7 @@ BUGS = (
         ("test_grains.py", "test_grain_measures.py"),
     ),
     Bug(
-        "workbench/sliding/law.py",
+        "workbench/step/sliding/law.py",
         "return max(self.dynamics, self.bilateral, self.complementarity)",
         "return max(self.dynamics, self.complementarity)",
         "the judge of sliding contacts does not look at bilateral rows",

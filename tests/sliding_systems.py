@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from workbench.sliding.system import SlidingSystem
+from workbench.step.sliding.system import SlidingSystem
 
 SIZES = [(1, 0), (0, 1), (1, 1), (2, 1), (1, 2), (3, 2), (2, 3), (3, 0), (0, 3)]
 

@@ -368,7 +368,7 @@ def test_an_integration_that_comes_no_further_ends():
 
 
 def test_guides_and_drawers_slide_on_one_side_at_a_time():
-    from workbench.sliding.motion import sliding_motion
+    from workbench.step.sliding.motion import sliding_motion
 
     for name, coordinate in (("rod-in-guide", 2), ("drawer", 0)):
         r = run(name, 0.2)

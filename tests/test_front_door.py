@@ -13,8 +13,8 @@ import pytest
 
 import workbench as wb
 from workbench.problems.solution import Solution, Status
-from workbench.sliding import sweep as sliding_sweep
 from workbench.step import sweep as step_sweep
+from workbench.step.sliding import sweep as sliding_sweep
 from workbench.support.registry import Registry
 from workbench.verbs.sweep import GIVEN
 

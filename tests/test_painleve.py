@@ -17,13 +17,13 @@ from workbench.diagnostics.critical_friction import by_march, critical_friction
 from workbench.diagnostics.friction_line import FrictionLine
 from workbench.diagnostics.painleve import of_case, painleve
 from workbench.diagnostics.proposition import balanced, bounds
-from workbench.diagnostics.sliding_exact import as_doubles, exact_rows
 from workbench.diagnostics.sliding_regime import regime
 from workbench.matrices.p_property.verdict import p_verdict, smallest_minor
 from workbench.readers.matrix import Matrix
-from workbench.sliding.law import law_residual
-from workbench.sliding.state import sliding_system
-from workbench.sliding.system import SlidingSystem
+from workbench.step.sliding.exact import as_doubles, exact_rows
+from workbench.step.sliding.law import law_residual
+from workbench.step.sliding.state import sliding_system
+from workbench.step.sliding.system import SlidingSystem
 from workbench.support.errors import DataError
 
 NAMES = {0: "none", 1: "unique", 2: "two"}

@@ -16,11 +16,11 @@ from workbench.diagnostics.critical_friction import critical_friction
 from workbench.diagnostics.painleve import ALL, friction_lines, of_case, painleve
 from workbench.diagnostics.painleve_map import NAMES, MapAxis, regime_map
 from workbench.diagnostics.proposition import balanced, proposition
-from workbench.diagnostics.sliding_exact import as_doubles, index_sets
 from workbench.diagnostics.sliding_regime import regime
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.readers.matrix import Matrix
-from workbench.sliding.state import State, from_mechanics, sliding_system
+from workbench.step.sliding.exact import as_doubles, index_sets
+from workbench.step.sliding.state import State, from_mechanics, sliding_system
 from workbench.support.errors import DataError
 
 # Systems of cases

@@ -11,7 +11,7 @@ from workbench.builtin.cases.sphere import Sphere
 from workbench.builtin.cases.wheel import Wheel
 from workbench.cli.painleve import parse_axis
 from workbench.diagnostics.painleve_map import NAMES, axis, regime_map
-from workbench.sliding.state import State, sliding_system
+from workbench.step.sliding.state import State, sliding_system
 from workbench.support.errors import DataError
 
 

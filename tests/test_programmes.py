@@ -18,7 +18,7 @@ from workbench.certificates.verify import verify
 from workbench.diagnostics.map_certificate import map_certificate, programme_of
 from workbench.diagnostics.proved_ranges import of_case, proved_ranges
 from workbench.mechanics.functions import cos, radians, sign, sin, sqrt
-from workbench.sliding.rows import SlidingRows
+from workbench.step.sliding.rows import SlidingRows
 from workbench.support.errors import DataError
 
 MU, ANGLE = (Fraction(0), Fraction(3)), (Fraction(10), Fraction(80))

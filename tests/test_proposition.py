@@ -12,7 +12,7 @@ from workbench.builtin.formulations.sliding_lcp import sliding_lcp
 from workbench.diagnostics.proposition import balanced, beta_2, bilateral_limit, bounds, proposition
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.readers.matrix import Matrix
-from workbench.sliding.system import SlidingSystem, solve_sliding
+from workbench.step.sliding.system import SlidingSystem, solve_sliding
 from workbench.support.errors import DataError
 
 each_size = pytest.mark.parametrize("size", SIZES, ids=lambda s: f"b{s[0]}-u{s[1]}")

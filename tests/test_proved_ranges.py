@@ -14,13 +14,13 @@ from workbench.builtin.cases.tripod import Tripod
 from workbench.builtin.cases.wedged_box import WedgedBox
 from workbench.diagnostics.box_regime import VERDICTS
 from workbench.diagnostics.proved_ranges import of_case, proved_ranges
-from workbench.diagnostics.sliding_exact import as_doubles
 from workbench.diagnostics.sliding_regime import regime
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.mechanics.enclosed import over_box
 from workbench.mechanics.functions import cos, radians, sin, sqrt
-from workbench.sliding.rows import SlidingRows
-from workbench.sliding.state import State, sliding_system
+from workbench.step.sliding.exact import as_doubles
+from workbench.step.sliding.rows import SlidingRows
+from workbench.step.sliding.state import State, sliding_system
 from workbench.support.errors import DataError, WorkbenchError
 
 WRITTEN_FOR = "rod, rod-in-guide, tripod and wedged-box"

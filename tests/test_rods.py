@@ -18,10 +18,10 @@ from workbench.builtin.formulations.sliding_lcp import sliding_lcp
 from workbench.diagnostics.proposition import proposition
 from workbench.matrices.p_property.verdict import smallest_minor
 from workbench.problems.classes import LCP
-from workbench.sliding.law import law_residual
-from workbench.sliding.motion import steps_sliding
-from workbench.sliding.system import Multipliers, pose_sliding, solve_sliding
 from workbench.step.simulation import simulate
+from workbench.step.sliding.law import law_residual
+from workbench.step.sliding.motion import steps_sliding
+from workbench.step.sliding.system import Multipliers, pose_sliding, solve_sliding
 
 ENUMERATE = find_solver("enumerate")
 

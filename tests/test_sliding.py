@@ -21,9 +21,9 @@ from workbench.language.assemble.assembly import stamp
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import ContactSymbols, SlidingSymbols
 from workbench.problems.solution import Status
-from workbench.sliding.law import law_residual
-from workbench.sliding.motion import sliding_motion
-from workbench.sliding.system import Multipliers, SlidingSystem, pose_sliding, sliding_signs, solve_sliding
+from workbench.step.sliding.law import law_residual
+from workbench.step.sliding.motion import sliding_motion
+from workbench.step.sliding.system import Multipliers, SlidingSystem, pose_sliding, sliding_signs, solve_sliding
 from workbench.support.errors import DataError, ModellingError
 from workbench.verbs.find import find_case
 

@@ -10,8 +10,8 @@ from workbench.algorithms import find_solver
 from workbench.builtin.cases.rod import Rod
 from workbench.builtin.formulations.sliding_lcp import sliding_lcp
 from workbench.problems.solution import Status
-from workbench.sliding.sweep import sweep_sliding
-from workbench.sliding.system import solve_sliding
+from workbench.step.sliding.sweep import sweep_sliding
+from workbench.step.sliding.system import solve_sliding
 from workbench.support.errors import DataError, UnknownNameError
 
 LEMKE = find_solver("lemke")

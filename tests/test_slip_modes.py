@@ -12,13 +12,13 @@ from workbench.builtin.cases.wheel import Wheel
 from workbench.diagnostics.contact_exact import ExactContacts, exact_contacts
 from workbench.diagnostics.critical_friction import critical_friction
 from workbench.diagnostics.painleve_contacts import alternatives
-from workbench.diagnostics.sliding_exact import as_rational
 from workbench.diagnostics.sliding_regime import regime
 from workbench.diagnostics.slip_directions import any_direction
 from workbench.diagnostics.slip_modes import SEPARATION, STICK, impacts, motions
 from workbench.diagnostics.slip_modes_space import motions_in_space
-from workbench.sliding.state import ClosedContacts, State, closed_contacts, sliding_system
-from workbench.sliding.system import SlidingSystem
+from workbench.step.sliding.exact import as_rational
+from workbench.step.sliding.state import ClosedContacts, State, closed_contacts, sliding_system
+from workbench.step.sliding.system import SlidingSystem
 
 FORWARD = "forward slip"
 REVERSE = "reverse slip"

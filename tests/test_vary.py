@@ -10,15 +10,15 @@ from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_poly
 import workbench as wb
 from workbench.builtin.reports.pages.vary import figure
 from workbench.cli.main import main
-from workbench.diagnostics.sliding_exact import as_doubles
 from workbench.diagnostics.sliding_regime import classified, regime
 from workbench.diagnostics.solution_paths import at_critical, curves, number
 from workbench.diagnostics.varied import TOLERANCE, _polynomial
 from workbench.engine.timing import clock
 from workbench.matrices.paths.roots import real_roots
 from workbench.matrices.solutions.solution_set import solution_set
-from workbench.sliding.state import sliding_system
 from workbench.step.one_step import first_step
+from workbench.step.sliding.exact import as_doubles
+from workbench.step.sliding.state import sliding_system
 from workbench.verbs.find import find_case
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from workbench.mechanics.case import Case, Truth, quantity
     from workbench.mechanics.contact import ContactSystem
     from workbench.mechanics.law import Law
-    from workbench.sliding.system import SlidingSystem
+    from workbench.step.sliding.system import SlidingSystem
     from workbench.support import __version__ as __version__
     from workbench.support.errors import DataError, ModellingError, UnknownNameError, WorkbenchError
     from workbench.verbs.check import check, interval, uncertain_mlcp

@@ -1,6 +1,6 @@
 """Random sliding systems for the page of hal-01224915, and the numbers that its formulas are compared with.
 
-Nothing here uses the blocks or the LCP of `workbench.sliding.system`, only the mass matrix, the Jacobians and friction.
+Nothing here uses the blocks or the LCP of `step.sliding.system`, only the mass matrix, the Jacobians and friction.
 """
 
 from itertools import combinations, product
@@ -12,8 +12,8 @@ from workbench.builtin.cases.rod_in_guide import RodInGuide
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.mechanics.case import Array
 from workbench.readers.matrix import Matrix
-from workbench.sliding.law import law_residual
-from workbench.sliding.system import Multipliers, SlidingSystem
+from workbench.step.sliding.law import law_residual
+from workbench.step.sliding.system import Multipliers, SlidingSystem
 
 REAL = 1e-9
 """Relative imaginary part up to which an eigenvalue is real."""

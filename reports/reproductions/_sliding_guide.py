@@ -18,7 +18,7 @@ from workbench.builtin.reports.reproductions._sliding import (
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, Section, Table
 from workbench.diagnostics.proposition import Bounds, balanced, beta_2, bilateral_limit, bounds
 from workbench.mechanics.case import Array
-from workbench.sliding.system import SlidingSystem
+from workbench.step.sliding.system import SlidingSystem
 
 SIZES = ((0, 2), (1, 0), (1, 1), (2, 0), (2, 1), (1, 2), (3, 1), (2, 2), (1, 3), (2, 3))
 """(m_b, m_u) of the other random systems."""

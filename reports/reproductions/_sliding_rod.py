@@ -27,11 +27,11 @@ from workbench.diagnostics.proposition import balanced, bounds
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Array, Case
 from workbench.mechanics.contact import ContactSystem
-from workbench.sliding.law import law_residual
-from workbench.sliding.system import Multipliers
 from workbench.step.one_step import pose
 from workbench.step.run import Run
 from workbench.step.simulation import simulate
+from workbench.step.sliding.law import law_residual
+from workbench.step.sliding.system import Multipliers
 
 INDEPENDENT = (
     ("30°, $\\dot\\theta = 0$, $\\mu = 0.5$", 30.0, 0.0, 0.5, (3.7723791096,)),

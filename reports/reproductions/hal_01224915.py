@@ -16,8 +16,8 @@ from workbench.diagnostics.proposition import bilateral_limit
 from workbench.matrices.p_property.verdict import p_verdict, smallest_minor
 from workbench.mechanics.case import Array
 from workbench.readers.matrix import Matrix
-from workbench.sliding.law import law_residual
-from workbench.sliding.system import SlidingSystem
+from workbench.step.sliding.law import law_residual
+from workbench.step.sliding.system import SlidingSystem
 from workbench.support.progress import ProgressCallback
 
 SIZES = [(m_b, m_u) for m_b in range(5) for m_u in range(5) if m_b + m_u]

@@ -1,6 +1,6 @@
 """Number of solutions of sliding contacts, for all parameters of a box at once.
 
-The complementary bases C_a of `sliding_exact` are enclosed over the box: their determinants, and by Cramer's rule the
+The complementary bases C_a of `sliding.exact` are enclosed over the box: their determinants, and by Cramer's rule the
 unknowns of each of the 2^m modes. Where all determinants have one certain sign every state of the box has exactly one
 answer whatever the loads (column W-property). A mode is feasible where all its unknowns are certainly positive, and
 infeasible where one is certainly negative, or two numerators have opposite signs: then the mode has no solution where
@@ -10,9 +10,9 @@ its determinant vanishes either, since adj(C_a) w is not zero there.
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from workbench.diagnostics.sliding_exact import index_sets
 from workbench.mechanics.functions import UncertainSignError, sign
-from workbench.sliding.rows import Inverted, SlidingRows, inverted, is_zero, times
+from workbench.step.sliding.exact import index_sets
+from workbench.step.sliding.rows import Inverted, SlidingRows, inverted, is_zero, times
 
 MEANINGS = {
     "unique": "one solution",
@@ -90,7 +90,7 @@ def _mode(columns: list[list[Any]], a: Sequence[int], det: int | None, w: list[A
 
 
 def columns_of(data: SlidingRows, system: Inverted) -> tuple[list[list[Any]], list[list[Any]]]:
-    """Columns of P and Q of `sliding_exact`."""
+    """Columns of P and Q of `sliding.exact`."""
     m = len(data.mu)
     P, Q = [], []
     for j in range(m):

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
-from workbench.diagnostics.sliding_exact import as_rational
 from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.mechanics.contact import Array
-from workbench.sliding.state import ClosedContacts
+from workbench.step.sliding.exact import as_rational
+from workbench.step.sliding.state import ClosedContacts
 from workbench.support.errors import DataError
 
 

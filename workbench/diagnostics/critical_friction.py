@@ -1,7 +1,7 @@
 """The critical friction of sliding contacts, mu_c = sup {s : M_mu is a P-matrix on all of [0, s]}, with a certificate.
 
 Along mu(s) = mu_0 + s mu_1 the P-property can be lost and regained, so that bisection proves nothing. With few
-contacts the 2^m determinants of `sliding_exact` are polynomials in s, of degree m at most, with rational coefficients:
+contacts the 2^m determinants of `sliding.exact` are polynomials in s, of degree m at most, with rational coefficients:
 M_mu is P exactly where all of them have one sign. Ball arithmetic isolates the distinct roots of their irreducible
 factors; between neighbouring roots one rational sample decides. With many contacts the line is marched: from a P point
 every step in which M_mu changes by less than its distance to the non-P matrices is safe.
@@ -17,7 +17,6 @@ from flint import fmpq, fmpq_mat, fmpq_poly
 
 from workbench.diagnostics.friction_line import FrictionLine
 from workbench.diagnostics.proposition import balanced
-from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles, as_rational, index_sets
 from workbench.engine.timing import clock
 from workbench.matrices.distances.distance_bounds import stable_diagonal
 from workbench.matrices.distances.index_sets import least_singular_value, principal
@@ -26,7 +25,8 @@ from workbench.matrices.p_property.verdict import p_verdict
 from workbench.matrices.paths.roots import Root, isolated
 from workbench.mechanics.contact import Array
 from workbench.readers.matrix import Matrix
-from workbench.sliding.system import SlidingSystem
+from workbench.step.sliding.exact import ExactSliding, as_doubles, as_rational, index_sets
+from workbench.step.sliding.system import SlidingSystem
 from workbench.support.errors import DataError
 
 LARGEST_EXACT = 6

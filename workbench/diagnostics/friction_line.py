@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.mechanics.contact import Array
-from workbench.sliding.system import SlidingSystem
+from workbench.step.sliding.system import SlidingSystem
 
 
 def norm(M: NDArray) -> float:

@@ -21,7 +21,7 @@ from workbench.engine.timing import OUT_OF_TIME, clock
 from workbench.mechanics.enclosed import over_box
 from workbench.mechanics.functions import UncertainSignError
 from workbench.mechanics.traced import Programme
-from workbench.sliding.rows import inverted
+from workbench.step.sliding.rows import inverted
 from workbench.support.errors import DataError
 
 CUTS = 8

@@ -8,7 +8,7 @@ A user-defined system is a function of its parameters, here a mass on a floor wh
 
     >>> import numpy as np
     >>> from workbench.diagnostics.painleve import painleve
-    >>> from workbench.sliding.system import SlidingSystem, sliding_signs
+    >>> from workbench.step.sliding.system import SlidingSystem, sliding_signs
     >>> def system(m=1.0, coupling=0.5, mu=0.3, v_t=-1.0):
     ...     M = m * np.array([[1.0, coupling], [coupling, 1.0]])
     ...     J_n, J_t = np.array([[0.0, 1.0]]), np.array([[1.0, 0.0]])
@@ -31,15 +31,15 @@ import numpy as np
 from workbench.diagnostics.critical_friction import CriticalFriction, critical_friction
 from workbench.diagnostics.friction_line import FrictionLine
 from workbench.diagnostics.proposition import LARGEST, Proposition, balanced, guaranteed, proposition
-from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles
 from workbench.diagnostics.sliding_regime import LARGEST_BALLS, TOLERANCE, Regime, open_p, regime
 from workbench.matrices.distances.distance import Distance, distance
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.matrices.p_property.witness import PVerdict
 from workbench.mechanics.case import Array, Case
 from workbench.readers.matrix import Matrix
-from workbench.sliding.state import START, UNCERTAINTY, State, gives_its_own, sliding_system
-from workbench.sliding.system import SlidingSystem
+from workbench.step.sliding.exact import ExactSliding, as_doubles
+from workbench.step.sliding.state import START, UNCERTAINTY, State, gives_its_own, sliding_system
+from workbench.step.sliding.system import SlidingSystem
 from workbench.support.errors import DataError
 
 ALL = "all coefficients times"

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.diagnostics.proposition import betas_2, bilateral_limits
-from workbench.diagnostics.sliding_exact import index_sets
 from workbench.diagnostics.sliding_regime import INCONSISTENT, INDETERMINATE, LIFT_OFF, REGIMES, SLIDING
 from workbench.mechanics.contact import Array
-from workbench.sliding.system import SlidingStack, SlidingSystem
+from workbench.step.sliding.exact import index_sets
+from workbench.step.sliding.system import SlidingStack, SlidingSystem
 
 TOLERANCE = 1e-9
 """Relative size below which a determinant or an unknown counts as zero, so that the cell is undecided."""
@@ -105,7 +105,7 @@ def cells_of(stack: Stack, index: NDArray[np.int64], mu: Array) -> Cells:
 
 
 def _pair(stack: Stack, index: NDArray[np.int64], c: Array) -> tuple[Array, Array]:
-    """P and Q (K, m, m) of `sliding_exact`."""
+    """P and Q (K, m, m) of `sliding.exact`."""
     rubbing = stack.A_t[index] * c[:, None, :]
     P, Q = stack.A_n[index] - rubbing, stack.A_n[index] + rubbing
     m_b, m = stack.m_b, c.shape[1]

@@ -10,7 +10,7 @@ from workbench.diagnostics.slip_directions import AnyDirection, any_direction, r
 from workbench.diagnostics.slip_modes import Motions, impacts, motions
 from workbench.diagnostics.slip_modes_space import impacts_in_space, motions_in_space
 from workbench.mechanics.case import Case
-from workbench.sliding.state import START, UNCERTAINTY, ClosedContacts, State, closed_contacts
+from workbench.step.sliding.state import START, UNCERTAINTY, ClosedContacts, State, closed_contacts
 
 DEPENDENT = "the normal rows are dependent, and the forces not determined"
 MANY = "several contacts in space; motions are known of one in space, and of several in the plane"

@@ -1,6 +1,6 @@
 """Regimes of sliding contacts over two parameters: a map, in floating point, of what `painleve` decides at a point.
 
-All 2^m complementary bases [P_j, Q_j] of `sliding_exact` are solved for the whole map at once, with rows scaled to unit
+All 2^m complementary bases [P_j, Q_j] of `sliding.exact` are solved for the whole map at once, with rows scaled to unit
 effective mass. A cell in which a determinant or an unknown is within `TOLERANCE` of zero is "undecided". The critical
 friction drawn over the map is certified (`critical_friction`); the colours of the cells are not.
 """
@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from workbench.diagnostics.critical_friction import by_polynomials
 from workbench.diagnostics.painleve import FrictionIncrease, friction_lines
 from workbench.diagnostics.painleve_cells import Cells, Stack, cells_of
-from workbench.diagnostics.sliding_exact import as_doubles
 from workbench.diagnostics.sliding_regime import REGIMES
 from workbench.engine.timing import clock
 from workbench.mechanics.case import Array, Case
-from workbench.sliding.state import START, State, sliding_system
-from workbench.sliding.system import SlidingSystem
+from workbench.step.sliding.exact import as_doubles
+from workbench.step.sliding.state import START, State, sliding_system
+from workbench.step.sliding.system import SlidingSystem
 from workbench.support.errors import DataError
 from workbench.support.progress import ProgressCallback
 

@@ -20,7 +20,7 @@ from workbench.matrices.linear_algebra.rank import dependent_rows
 from workbench.matrices.p_property.verdict import PVerdict, p_verdict
 from workbench.mechanics.contact import Array
 from workbench.readers.matrix import Matrix
-from workbench.sliding.system import SlidingSystem
+from workbench.step.sliding.system import SlidingSystem
 from workbench.support.errors import DataError
 
 LARGEST = 14

@@ -17,11 +17,11 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from workbench.diagnostics.box_regime import OPEN, UNDECIDED, UNIQUE, VERDICTS, BoxRegime, box_regime
-from workbench.diagnostics.sliding_exact import as_rational
 from workbench.engine.timing import clock
 from workbench.mechanics.case import Array, Case
 from workbench.mechanics.enclosed import over_box
-from workbench.sliding.rows import SlidingRows
+from workbench.step.sliding.exact import as_rational
+from workbench.step.sliding.rows import SlidingRows
 from workbench.support.errors import DataError
 from workbench.support.progress import ProgressCallback
 

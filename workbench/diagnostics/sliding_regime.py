@@ -16,7 +16,11 @@ from typing import NamedTuple
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from workbench.diagnostics.sliding_exact import (
+from workbench.engine.timing import clock
+from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.matrices.solutions.solution_set import Piece, solution_set
+from workbench.mechanics.contact import Array
+from workbench.step.sliding.exact import (
     ExactSliding,
     MatrixPair,
     as_balls,
@@ -25,11 +29,7 @@ from workbench.diagnostics.sliding_exact import (
     index_sets,
     regular_base,
 )
-from workbench.engine.timing import clock
-from workbench.matrices.linear_algebra.rationals import nearest_double
-from workbench.matrices.solutions.solution_set import Piece, solution_set
-from workbench.mechanics.contact import Array
-from workbench.sliding.system import Multipliers, SlidingSystem
+from workbench.step.sliding.system import Multipliers, SlidingSystem
 from workbench.support.errors import DataError
 
 TOLERANCE = 1e-12

@@ -24,9 +24,9 @@ from flint import arb, fmpq, fmpq_mat
 
 from workbench.diagnostics.contact_exact import ExactContacts
 from workbench.diagnostics.critical_friction import Root
-from workbench.diagnostics.sliding_exact import as_rational, index_sets
 from workbench.engine.timing import clock
 from workbench.mechanics.contact import Array
+from workbench.step.sliding.exact import as_rational, index_sets
 
 LARGEST = 4
 """Largest number of contacts for which directions are searched."""

@@ -21,9 +21,9 @@ from typing import Any
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
 from workbench.diagnostics.contact_exact import ExactContacts, with_uncertainty
-from workbench.diagnostics.sliding_exact import ball_arithmetic
 from workbench.diagnostics.sliding_regime import INCONSISTENT, INDETERMINATE
 from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.step.sliding.exact import ball_arithmetic
 
 SEPARATION, STICK, FORWARD, REVERSE, SMOOTH = "separation", "stick", "forward slip", "reverse slip", "frictionless"
 LARGEST = 4

@@ -16,9 +16,9 @@ from flint import arb, ctx, fmpq, fmpq_mat, fmpq_poly
 
 from workbench.diagnostics.contact_exact import ExactContacts, with_uncertainty
 from workbench.diagnostics.critical_friction import isolated
-from workbench.diagnostics.sliding_exact import ball_arithmetic
 from workbench.diagnostics.slip_modes import SEPARATION, SMOOTH, STICK, ContactMotion, Motions
 from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.step.sliding.exact import ball_arithmetic
 
 SLIP = "slip"
 BITS = (128, 512, 2048)

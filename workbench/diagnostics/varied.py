@@ -11,14 +11,14 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
 
-from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles, as_rational
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.matrices.paths.parametric import Parametric
 from workbench.mechanics.case import Case
 from workbench.readers.matrix import Matrix
-from workbench.sliding.state import sliding_system
 from workbench.step.one_step import first_step
+from workbench.step.sliding.exact import ExactSliding, as_doubles, as_rational
+from workbench.step.sliding.state import sliding_system
 from workbench.support.errors import DataError
 
 DEGREE = 3

@@ -32,7 +32,7 @@ from workbench.matrices.p_property.verdict import p_verdict_of
 from workbench.mechanics.case import Array
 from workbench.mechanics.second_order import Dynamics
 from workbench.problems.classes import CoulombNCP
-from workbench.sliding.state import UNCERTAINTY, ClosedContacts
+from workbench.step.sliding.state import UNCERTAINTY, ClosedContacts
 from workbench.support.errors import DataError
 
 SIGN = 1e-9

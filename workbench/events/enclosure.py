@@ -18,7 +18,7 @@ from workbench.events.phase import HALT, LIFT, OVER, TOUCH
 from workbench.events.simulation import EventRun
 from workbench.events.taylor import Step, between, constants, first_root, horner, newton, step, to_doubles
 from workbench.mechanics.case import Array, Case
-from workbench.sliding.state import CLOSED
+from workbench.step.sliding.state import CLOSED
 from workbench.support.errors import DataError
 
 PRECISION = 384

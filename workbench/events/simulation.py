@@ -18,7 +18,7 @@ from workbench.events.onset import begin_slip
 from workbench.events.phase import BREAK, HALT, LIFT, OVER, PAINLEVE, RECLOCK, SHARE, TOUCH, Integrator, Phase, follow
 from workbench.mechanics.case import Array, Case
 from workbench.mechanics.second_order import Dynamics, SecondOrder
-from workbench.sliding.state import CLOSED
+from workbench.step.sliding.state import CLOSED
 from workbench.support.errors import DataError
 
 T = TypeVar("T")

@@ -1,1 +1,1 @@
-"""Time stepping: one step, a run, many systems at once."""
+"""Contact problems of one instant, posed and solved: time steps, their runs and sweeps, and sliding contacts."""

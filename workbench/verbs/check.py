@@ -27,7 +27,7 @@ from workbench.readers.matrix import Matrix, exact_doubles, matrix_of
 from workbench.readers.npz import FileProblem
 from workbench.readers.numbers import exact_decimal
 from workbench.readers.problem import name_of, read_problem
-from workbench.sliding.state import State, coordinates
+from workbench.step.sliding.state import State, coordinates
 from workbench.support.errors import DataError, WorkbenchError
 from workbench.support.progress import ProgressCallback
 from workbench.verbs.find import find_case, find_formulation

@@ -15,8 +15,8 @@ from workbench.language.assemble.plan import Compiled
 from workbench.language.formulation import ContactSymbols, Formulation
 from workbench.language.notation import latex_page, text_page
 from workbench.mechanics.case import Case
-from workbench.sliding.system import SlidingSystem, pose_sliding
 from workbench.step.one_step import first_problem
+from workbench.step.sliding.system import SlidingSystem, pose_sliding
 from workbench.support.errors import WorkbenchError
 from workbench.verbs.find import find_case, find_formulation
 from workbench.verbs.results import Result

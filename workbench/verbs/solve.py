@@ -24,8 +24,8 @@ from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionP
 from workbench.problems.solution import Solution, Status
 from workbench.readers.files import read_problem_file
 from workbench.readers.npz import FileProblem
-from workbench.sliding.system import SlidingSystem, solve_sliding
 from workbench.step.one_step import solve_system
+from workbench.step.sliding.system import SlidingSystem, solve_sliding
 from workbench.support.errors import WorkbenchError
 from workbench.verbs.find import find_formulation, find_solver
 from workbench.verbs.results import Result

@@ -7,8 +7,8 @@ from workbench.comparison.jobs import Settings
 from workbench.comparison.judged import of_reference
 from workbench.engine.timing import clock
 from workbench.mechanics.case import Case
-from workbench.sliding.state import State, filled
 from workbench.step.simulation import simulate
+from workbench.step.sliding.state import State, filled
 from workbench.support.errors import WorkbenchError
 from workbench.support.progress import ProgressCallback
 from workbench.verbs.find import find_formulation

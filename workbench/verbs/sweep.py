@@ -11,8 +11,8 @@ import numpy as np
 from workbench.language.formulation import Formulation
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.solution import Status
-from workbench.sliding.sweep import SlidingSweep, sweep_sliding
-from workbench.sliding.system import SlidingSystem
+from workbench.step.sliding.sweep import SlidingSweep, sweep_sliding
+from workbench.step.sliding.system import SlidingSystem
 from workbench.step.sweep import Sweep, sweep_steps
 from workbench.support.errors import WorkbenchError
 from workbench.verbs.find import find_formulation

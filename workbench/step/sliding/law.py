@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.mechanics.contact import Array
-from workbench.sliding.system import SlidingSystem
+from workbench.step.sliding.system import SlidingSystem
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from workbench.algorithms.enumeration import all_solutions
 from workbench.engine.lazy import integrate
 from workbench.mechanics.contact import Array
-from workbench.sliding.system import Multipliers, SlidingSystem
+from workbench.step.sliding.system import Multipliers, SlidingSystem
 from workbench.support.errors import DataError
 
 SystemAt = Callable[[Array, Array], SlidingSystem]

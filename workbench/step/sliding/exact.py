@@ -26,7 +26,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from workbench.mechanics.contact import Array
-from workbench.sliding.system import SlidingSystem
+from workbench.step.sliding.system import SlidingSystem
 from workbench.support.errors import DataError
 
 BITS = 160

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from workbench.mechanics.case import Array, Case
 from workbench.mechanics.core import Core
 from workbench.mechanics.second_order import SecondOrder
-from workbench.sliding.system import SlidingSystem
+from workbench.step.sliding.system import SlidingSystem
 from workbench.support.errors import DataError
 
 CLOSED = 1e-9

@@ -22,8 +22,8 @@ from workbench.language.assemble.plan import WORK
 from workbench.language.formulation import Formulation
 from workbench.mechanics.contact import Array
 from workbench.problems.solution import Status
-from workbench.sliding.system import Multipliers, SlidingStack, SlidingSystem
 from workbench.step.scheme import SYMPLECTIC
+from workbench.step.sliding.system import Multipliers, SlidingStack, SlidingSystem
 from workbench.step.stepping import BOUNDED, NO_ESTIMATE, SETTINGS, StepSettings, solve_posed
 from workbench.step.sweep import COUNTS, ITERATIONS, STATUS, check_entries, check_masses, varied_data
 
