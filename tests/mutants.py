@@ -34,8 +34,8 @@ TESTS = {
     "workbench/studies/journal.py": ["test_journal.py", "test_status.py"],
     "workbench/studies/status.py": ["test_status.py"],
     "workbench/studies/study.py": ["test_progress.py", "test_studies.py"],
-    "workbench/recorded/findings.py": ["test_identified.py", "test_findings.py"],
-    "workbench/recorded/trial.py": ["test_identified.py", "test_findings.py"],
+    "workbench/exams/recorded/findings.py": ["test_identified.py", "test_findings.py"],
+    "workbench/exams/recorded/trial.py": ["test_identified.py", "test_findings.py"],
     "workbench/engine/disk.py": ["test_disk.py"],
     "workbench/certificates": [
         "test_checker.py", "test_checker_bounds.py", "test_problem_certificates.py", "test_certificate_documents.py",

@@ -259,7 +259,7 @@ BUGS = (
         ("test_convergence.py", "test_study_tables.py", "test_orders.py"),
     ),
     Bug(
-        "workbench/recorded/folder.py",
+        "workbench/exams/recorded/folder.py",
         "states[:, 7:10] = about.length * _in_space(velocity)",
         "states[:, 7:10] = _in_space(velocity)",
         "recorded velocities in millimetres a second are read as metres a second",
@@ -375,7 +375,7 @@ SECOND = (
         ("test_enclosure.py",),
     ),
     Bug(
-        "workbench/recorded/noise.py",
+        "workbench/exams/recorded/noise.py",
         "np.square(spin).mean() / 3.0",
         "np.square(spin).mean()",
         "the error about three axes is given as that about each",
@@ -417,7 +417,7 @@ SECOND = (
         ("test_orders.py",),
     ),
     Bug(
-        "workbench/recorded/findings.py",
+        "workbench/exams/recorded/findings.py",
         "[2.5, 97.5])\n    return float(low)",
         "[25.0, 75.0])\n    return float(low)",
         "an interval that is called that of 95 % holds half",

@@ -59,8 +59,10 @@ PAST = {
         "test_enclosure 13 test_events 7",
     ),
     "exams": (
-        "trials and adapters on made-up scenes, and experiments one by one.",
-        "test_exam 15 test_exam_engines 3 test_exam_mujoco 5 test_exam_run 4",
+        "trials and adapters on made-up scenes, and experiments one by one; made-up recordings with known noise and "
+        "phases.",
+        "test_exam 15 test_exam_engines 3 test_exam_mujoco 5 test_exam_run 4 test_findings 7 test_identified 7 "
+        "test_reality 12 tosses 2",
     ),
     "judge": (
         "the judge's own formula beside that of the metrics.",
@@ -86,10 +88,6 @@ PAST = {
         "test_benchmarks 1 test_deadlines 1 test_distance 1 test_judge_command 1 test_matrix_reader 1 "
         "test_pasted 1 test_recordings 1 test_siconos_reader 1 test_uncertain_bounds 1",
     ),
-    "recorded": (
-        "made-up recordings with known noise and phases.",
-        "test_findings 7 test_identified 7 test_reality 12 tosses 2",
-    ),
     "scenes": (
         "made-up tracks, memory of impulses, and grids of neighbours.",
         "test_block_claims 4 test_grain_measures 1 test_grains 2 test_horizon 2 test_jammed 1 "
@@ -102,9 +100,12 @@ PAST = {
     ),
     "studies": (
         "journals damaged or written on purpose, pools, and single units of work.",
-        "failing_disk 2 faults 1 test_convergence 1 test_executors 3 test_journal 2 test_orders 2 "
-        "test_progress 2 test_resumed_solving 4 test_sources 1 test_status 3 test_studies 3 test_study_tables "
-        "5 test_units 3 test_work 2",
+        "failing_disk 2 faults 1 test_convergence 1 test_executors 3 test_journal 2 test_orders 2 test_progress 2 "
+        "test_resumed_solving 4 test_status 3 test_studies 3 test_study_tables 5 test_units 3 test_work 2",
+    ),
+    "support": (
+        "the digest of sources of the workbench in another folder.",
+        "test_sources 1",
     ),
     "verbs": (
         "thresholds lowered to have large matrices that are small, and trials of a recording.",

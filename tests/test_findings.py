@@ -9,15 +9,15 @@ import pytest
 from tests.tosses import CUBE, RATE, THROWER, tosses
 from workbench.builtin.reports.figures.reality import _axis
 from workbench.builtin.reports.text.reality import sentences
-from workbench.recorded.description import Description
-from workbench.recorded.findings import findings, mu_interval
-from workbench.recorded.folder import Recordings
-from workbench.recorded.intervals import Bootstrap
-from workbench.recorded.noise import Noise
-from workbench.recorded.phases import PHASES, phases
-from workbench.recorded.recording import Recording
-from workbench.recorded.throws import Subject
-from workbench.recorded.trial import Outcome, RealityTrial, tried
+from workbench.exams.recorded.description import Description
+from workbench.exams.recorded.findings import findings, mu_interval
+from workbench.exams.recorded.folder import Recordings
+from workbench.exams.recorded.intervals import Bootstrap
+from workbench.exams.recorded.noise import Noise
+from workbench.exams.recorded.phases import PHASES, phases
+from workbench.exams.recorded.recording import Recording
+from workbench.exams.recorded.throws import Subject
+from workbench.exams.recorded.trial import Outcome, RealityTrial, tried
 from workbench.verbs.find import find_case, find_formulation
 from workbench.verbs.reality import _subjects, _trial
 

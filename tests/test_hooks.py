@@ -9,12 +9,12 @@ from tests.tosses import THROWER, starts
 from workbench.algorithms.lemke.method import SOLVER as LEMKE
 from workbench.builtin.cases.wheel import Wheel
 from workbench.engine.compiling import kernel
+from workbench.exams.recorded.throws import Subject
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import AGAIN, GIVEN, REMEMBER
 from workbench.language.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.solution import Status
-from workbench.recorded.throws import Subject
 from workbench.step.one_step import solve_system
 from workbench.step.simulation import simulate
 from workbench.step.sweep import sweep_steps

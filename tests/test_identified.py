@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from tests.tosses import CUBE, RATE
+from workbench.exams.recorded import trial as module
+from workbench.exams.recorded.findings import findings, mu_interval
+from workbench.exams.recorded.noise import Noise
+from workbench.exams.recorded.recording import Recording
+from workbench.exams.recorded.throws import Subject
+from workbench.exams.recorded.trial import Outcome, RealityTrial, recorded, samples_of, tried
 from workbench.problems.solution import Status
-from workbench.recorded import trial as module
-from workbench.recorded.findings import findings, mu_interval
-from workbench.recorded.noise import Noise
-from workbench.recorded.recording import Recording
-from workbench.recorded.throws import Subject
-from workbench.recorded.trial import Outcome, RealityTrial, recorded, samples_of, tried
 from workbench.verbs.find import find_case, find_formulation
 
 COARSE = 13

@@ -12,18 +12,18 @@ import workbench as wb
 from tests.tosses import CUBE, RATE, THROWER, starts, tosses, write_tosses
 from workbench.algorithms.escalation import default_solver
 from workbench.cli.main import main
+from workbench.exams.recorded import kept
+from workbench.exams.recorded.body import Body
+from workbench.exams.recorded.folder import read_folder
+from workbench.exams.recorded.intervals import Bootstrap, ConfidenceInterval
+from workbench.exams.recorded.noise import Noise, ensemble, fly, noise_of
+from workbench.exams.recorded.phases import phases
+from workbench.exams.recorded.recording import Recording, with_rates
+from workbench.exams.recorded.replay import replay, typical
+from workbench.exams.recorded.throws import Subject
+from workbench.exams.recorded.tossed import begun
+from workbench.exams.recorded.trial import Outcome, RealityTrial, tried
 from workbench.mechanics.solids import rotated
-from workbench.recorded import kept
-from workbench.recorded.body import Body
-from workbench.recorded.folder import read_folder
-from workbench.recorded.intervals import Bootstrap, ConfidenceInterval
-from workbench.recorded.noise import Noise, ensemble, fly, noise_of
-from workbench.recorded.phases import phases
-from workbench.recorded.recording import Recording, with_rates
-from workbench.recorded.replay import replay, typical
-from workbench.recorded.throws import Subject
-from workbench.recorded.tossed import begun
-from workbench.recorded.trial import Outcome, RealityTrial, tried
 from workbench.step.simulation import simulate
 from workbench.support.errors import DataError
 from workbench.verbs.find import find_formulation

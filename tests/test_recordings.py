@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from tests.tosses import RATE, tosses, write_tosses
+from workbench.exams.recorded.folder import read_folder
 from workbench.mechanics.case import planar_orientation
 from workbench.mechanics.solids import rotated
 from workbench.readers.matlab import write_variables
-from workbench.recorded.folder import read_folder
 from workbench.support.errors import DataError, WorkbenchError
 
 BODY = """

@@ -6,8 +6,8 @@ import sys
 import pytest
 
 import workbench
-from workbench.studies import sources
-from workbench.studies.sources import digest_of
+from workbench.support import sources
+from workbench.support.sources import digest_of
 
 COMPUTING = ("numpy", "scipy", "numba", "clarabel", "cvxpy")
 

@@ -93,8 +93,8 @@ def test_shards_make_the_whole(whole, tmp_path):
 
 
 def test_rows_of_other_versions_do_not_count(whole, tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.studies.sources._workbench", lambda: "other")
-    from workbench.studies.sources import digest_of
+    monkeypatch.setattr("workbench.support.sources._workbench", lambda: "other")
+    from workbench.support.sources import digest_of
 
     digest_of.cache_clear()
     study(folder=tmp_path, parameters={"mu": [0.3]})

@@ -17,10 +17,10 @@ from workbench.builtin.cases.bouncing_ball import BouncingBall
 from workbench.builtin.cases.cube import Cube
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import SOLVE
+from workbench.exams.recorded.throws import Subject, Thrower
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.classes import LCP, MLCP, CoulombNCP
 from workbench.problems.solution import Solution, Status
-from workbench.recorded.throws import Subject, Thrower
 from workbench.step.local_steps import local_steps
 from workbench.step.run import make_problem
 from workbench.step.simulation import simulate

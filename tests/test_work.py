@@ -7,8 +7,8 @@ from tests.refusals import plain
 from workbench.comparison.failure import Failed
 from workbench.comparison.jobs import Settings
 from workbench.studies.plan import plan
-from workbench.studies.sources import digest_of
 from workbench.studies.work import Unit, lost, run_unit
+from workbench.support.sources import digest_of
 
 COULOMB = wb.formulations.find("coulomb")
 BESIDE = ("case", "label", "solver", "step", "window", "window_start", "window_end", "clipped")

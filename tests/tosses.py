@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from tests.torch_files import write_torch
-from workbench.recorded.body import Body
-from workbench.recorded.recording import Recording
-from workbench.recorded.throws import Subject, Thrower
+from workbench.exams.recorded.body import Body
+from workbench.exams.recorded.recording import Recording
+from workbench.exams.recorded.throws import Subject, Thrower
 from workbench.verbs.find import find_formulation
 
 EDGE, RATE = 0.1048, 148.0

@@ -8,7 +8,7 @@ import pandas as pd
 
 from workbench.builtin.reports.figures.charts import Chart, Figure, lines, short
 from workbench.builtin.reports.figures.styles import INK, dashes, palette
-from workbench.recorded.findings import Findings
+from workbench.exams.recorded.findings import Findings
 
 WIDTH, ROW = 560, 20
 PANELS = {"position": "mean over the toss [mm]", "rest_position": "at its end [mm]"}

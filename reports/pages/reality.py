@@ -9,9 +9,9 @@ from markupsafe import Markup
 from workbench.builtin.reports.figures.reality import figures
 from workbench.builtin.reports.pages.motion import moving
 from workbench.builtin.reports.pages.page import environment, scripts
-from workbench.recorded.findings import MEASURES
-from workbench.recorded.intervals import DRAWS
-from workbench.recorded.phases import PHASES
+from workbench.exams.recorded.findings import MEASURES
+from workbench.exams.recorded.intervals import DRAWS
+from workbench.exams.recorded.phases import PHASES
 
 VERDICTS = {"less": "better", "more": "worse", "cannot tell": "cannot tell"}
 

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from workbench.builtin.reports.text.conclusions import listed
-from workbench.recorded.findings import Findings
-from workbench.recorded.folder import Recordings
-from workbench.recorded.trial import RealityTrial
+from workbench.exams.recorded.findings import Findings
+from workbench.exams.recorded.folder import Recordings
+from workbench.exams.recorded.trial import RealityTrial
 
 FEW = 20
 """Intervals of which one is expected to miss its number by chance."""

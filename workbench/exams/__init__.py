@@ -1,1 +1,1 @@
-"""The exam: experiments with analytic truths, for every formulation and for common physics engines"""
+"""Formulations and physics engines against known motions: experiments with analytic results, and recordings."""

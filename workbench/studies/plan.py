@@ -17,8 +17,8 @@ from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
 from workbench.step.scheme import find_scheme
-from workbench.studies.sources import digest_of
 from workbench.support.errors import UnknownNameError
+from workbench.support.sources import digest_of
 
 SETTINGS = {"step": "s", "reference_step": "s", "duration": "s", "scheme": ""}
 """Run settings that a study may vary, with their units; in addition, `relax.NAME` is a compliance."""

@@ -9,7 +9,7 @@ from typing import Any
 from workbench.algorithms import find_solver
 from workbench.comparison.solving import COLUMNS, Task, solve_rows
 from workbench.studies.journal import Journal, read_journals
-from workbench.studies.sources import digest_of
+from workbench.support.sources import digest_of
 
 JOURNAL = "journal.jsonl"
 BROKEN = ("FAILED", "CRASHED")

@@ -20,10 +20,10 @@ from workbench.studies.journal import Journal, Kept, read_journals
 from workbench.studies.long_table import LongTable
 from workbench.studies.plan import Point
 from workbench.studies.pools import Pool
-from workbench.studies.sources import digest_of
 from workbench.studies.work import OtherVersionError, Unit, lost, packed, run_unit
 from workbench.support.output import replaced
 from workbench.support.signals import uninterrupted
+from workbench.support.sources import digest_of
 
 PLAN = "plan.parquet"
 """The file that lists the runs of a study."""

@@ -14,8 +14,8 @@ from workbench.comparison.rows import windows
 from workbench.engine.travel import Parcel
 from workbench.language.formulation import Formulation
 from workbench.studies.plan import Point
-from workbench.studies.sources import digest_of
 from workbench.support.errors import WorkbenchError
+from workbench.support.sources import digest_of
 
 Records = list[tuple[str, list[dict[str, Any]]]]
 """Rows by the key of their run."""

@@ -19,12 +19,12 @@ from workbench.exams.record import Record
 from workbench.exams.subject import ENGINES, EngineSubject, ExamSubject, FormulationSubject
 from workbench.exams.trial import Trial
 from workbench.language.formulation import Formulation
-from workbench.studies.sources import digest_of
 from workbench.studies.units import kept_or_made
 from workbench.support import __version__
 from workbench.support.errors import UnknownNameError, WorkbenchError
 from workbench.support.output import provenance, write_json
 from workbench.support.progress import ProgressCallback
+from workbench.support.sources import digest_of
 from workbench.verbs.find import find_formulation
 from workbench.verbs.results import Result
 

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.builtin.reports.text.reality import sentences
+from workbench.exams.recorded.findings import Findings, findings
+from workbench.exams.recorded.folder import Recordings, read_folder
+from workbench.exams.recorded.kept import key_of, outcome_of, tried_as_text
+from workbench.exams.recorded.noise import noise_of
+from workbench.exams.recorded.replay import replay, typical
+from workbench.exams.recorded.throws import Subject, Thrower
+from workbench.exams.recorded.trial import Outcome, RealityTrial
 from workbench.language.formulation import Formulation
 from workbench.mechanics.relaxation import RIGID, Relaxation
-from workbench.recorded.findings import Findings, findings
-from workbench.recorded.folder import Recordings, read_folder
-from workbench.recorded.kept import key_of, outcome_of, tried_as_text
-from workbench.recorded.noise import noise_of
-from workbench.recorded.replay import replay, typical
-from workbench.recorded.throws import Subject, Thrower
-from workbench.recorded.trial import Outcome, RealityTrial
 from workbench.studies.units import kept_or_made
 from workbench.support.errors import WorkbenchError
 from workbench.support.output import provenance

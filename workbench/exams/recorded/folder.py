@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from workbench.exams.recorded.description import BUNDLED, FILE, Columns, Description, read_description
+from workbench.exams.recorded.recording import Recording, interval_of, with_rates
 from workbench.mechanics.case import planar_orientation
 from workbench.mechanics.solids import rotated
 from workbench.readers.matlab import read_variables
 from workbench.readers.npz import read_arrays
 from workbench.readers.torch_tensor import read_tensor
-from workbench.recorded.description import BUNDLED, FILE, Columns, Description, read_description
-from workbench.recorded.recording import Recording, interval_of, with_rates
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.recorded.intervals import Bootstrap, ConfidenceInterval
-from workbench.recorded.phases import PHASES, phases
-from workbench.recorded.trial import Outcome, RealityTrial, samples_of
+from workbench.exams.recorded.intervals import Bootstrap, ConfidenceInterval
+from workbench.exams.recorded.phases import PHASES, phases
+from workbench.exams.recorded.trial import Outcome, RealityTrial, samples_of
 from workbench.support.arrays import Array
 
 MM, DEGREES = 1e3, 180.0 / np.pi

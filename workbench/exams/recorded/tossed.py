@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.engine.compiling import kernel
+from workbench.exams.recorded.body import Body
 from workbench.mechanics.bodies import GROUND, RigidBodies, fill_body, fill_contact, point_of
 from workbench.mechanics.case import quantity
 from workbench.mechanics.core import FILL
 from workbench.mechanics.solids import Plane, Solid, ball
-from workbench.recorded.body import Body
 from workbench.support.arrays import Array
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from workbench.recorded.throws import Subject
-from workbench.recorded.trial import Outcome, RealityTrial, tried
-from workbench.studies.sources import digest_of
+from workbench.exams.recorded.throws import Subject
+from workbench.exams.recorded.trial import Outcome, RealityTrial, tried
 from workbench.support.arrays import as_text, from_text
+from workbench.support.sources import digest_of
 
 NUMBERS = "mu", "e", "failures", "seconds"
 ARRAYS = "search", "losses", "position", "angle", "spread"

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from workbench.exams.recorded.noise import Noise, ensemble
+from workbench.exams.recorded.recording import ORIENTATION, POSITION, Recording, angle_between
+from workbench.exams.recorded.throws import Subject, Thrower
 from workbench.problems.solution import Status
-from workbench.recorded.noise import Noise, ensemble
-from workbench.recorded.recording import ORIENTATION, POSITION, Recording, angle_between
-from workbench.recorded.throws import Subject, Thrower
 from workbench.support.arrays import Array
 from workbench.support.errors import WorkbenchError
 

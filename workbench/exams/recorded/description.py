@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.recorded.body import Body
+from workbench.exams.recorded.body import Body
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError, UnknownNameError
 

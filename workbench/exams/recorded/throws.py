@@ -16,14 +16,14 @@ from numba import types
 from workbench.algorithms.escalation import Chain, default_solver
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, set_all
+from workbench.exams.recorded.body import Body
+from workbench.exams.recorded.tossed import MU, tossed
 from workbench.language.assemble.find import compiled
 from workbench.language.assemble.plan import WORK
 from workbench.language.formulation import Formulation
 from workbench.mechanics.core import CORE
 from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.problems.solution import Status
-from workbench.recorded.body import Body
-from workbench.recorded.tossed import MU, tossed
 from workbench.step import stepping
 from workbench.step.simulation import simulate
 from workbench.step.stepper import Stepper

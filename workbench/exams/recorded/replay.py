@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from workbench.comparison.motion import Motion, MotionTrack, motion
-from workbench.recorded.recording import Recording
-from workbench.recorded.tossed import begun
-from workbench.recorded.trial import Outcome, RealityTrial
+from workbench.exams.recorded.recording import Recording
+from workbench.exams.recorded.tossed import begun
+from workbench.exams.recorded.trial import Outcome, RealityTrial
 from workbench.step.simulation import simulate
 from workbench.support.arrays import Array
 

@@ -4,9 +4,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from workbench.exams.recorded.body import Body
+from workbench.exams.recorded.recording import ORIENTATION, POSITION, SPIN, VELOCITY, Recording
 from workbench.mechanics.solids import rotated
-from workbench.recorded.body import Body
-from workbench.recorded.recording import ORIENTATION, POSITION, SPIN, VELOCITY, Recording
 from workbench.support.arrays import Array
 
 Phase = Literal["flight", "impact", "sliding", "rolling", "rest"]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.recorded.body import Body
-from workbench.recorded.phases import FLIGHT, REST, heights, phases
-from workbench.recorded.recording import ORIENTATION, POSITION, SPIN, VELOCITY, Recording, angle_between
+from workbench.exams.recorded.body import Body
+from workbench.exams.recorded.phases import FLIGHT, REST, heights, phases
+from workbench.exams.recorded.recording import ORIENTATION, POSITION, SPIN, VELOCITY, Recording, angle_between
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 
