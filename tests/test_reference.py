@@ -7,9 +7,9 @@ import workbench as wb
 from workbench.algorithms.escalation import default_solver
 from workbench.builtin.cases import CASES
 from workbench.comparison.decision import apart, bound
+from workbench.comparison.event_steps import sampled
 from workbench.comparison.measured import modes, uncertainty_factor
 from workbench.events.phase import Integrator
-from workbench.events.sampled import sampled
 from workbench.events.simulation import simulate_events
 from workbench.step.simulation import simulate
 from workbench.support.errors import DataError, UnknownNameError

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from workbench.comparison.event_steps import SampledMotion
 from workbench.comparison.measured import closed, modes
 from workbench.comparison.timeline import MISSED, OPEN, SLIDING, SPURIOUS, STICKING, WORLD, intervals
 from workbench.events.modes import Mode
-from workbench.events.sampled import SampledMotion
 from workbench.scenes.scene import Scene
 from workbench.scenes.track import Track
 from workbench.step.record import visited

@@ -7,10 +7,10 @@ coarser tolerances: their distance is what is said of its uncertainty, and is th
 
 from dataclasses import dataclass, replace
 
+from workbench.comparison.event_steps import SampledMotion, sampled
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import EVENTS, STEPS, CaseRuns, Job, Settings, run_jobs
 from workbench.events.phase import Integrator
-from workbench.events.sampled import SampledMotion, sampled
 from workbench.events.simulation import simulate_events
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import RIGID

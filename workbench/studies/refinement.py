@@ -20,13 +20,13 @@ import pandas as pd
 from workbench.algorithms.base import Solver
 from workbench.algorithms.escalation import default_solver
 from workbench.comparison.columns import CASE, RUNS, Column, framed
+from workbench.comparison.event_steps import SampledMotion, sampled
 from workbench.comparison.failure import failed
 from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metric import Metric, evaluate
 from workbench.comparison.metrics.position import position_error
 from workbench.comparison.metrics.velocity import velocity_error
 from workbench.comparison.reference import COARSER, FINEST
-from workbench.events.sampled import SampledMotion, sampled
 from workbench.events.simulation import EventRun, simulate_events
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
