@@ -111,7 +111,7 @@ class SphereStack(RigidBodies):
         return [Plane("floor"), *(ball("ball", self.R, body=k) for k in range(4))]
 
     def truths(self, reference: Any) -> list[Truth]:
-        """For a standing stack the forces and rest; for any stack the balance of vertical momentum of floor and weight.
+        """Forces and rest of a standing stack; balance of vertical momentum of floor and weight of any stack.
 
         Gaps are known up to the rounding of coordinates of size R. The gap law corrects this within a step, by forces
         of `ROUNDING` eps R m / h^2.

@@ -87,7 +87,7 @@ class Table(RigidBodies):
         return float(self.gravity * time * mean * (np.sin(middle) - self.mu * np.cos(middle)))
 
     def truths(self, reference: Any) -> list[Truth]:
-        """How long it holds, the speed gained by sliding, the load of the legs; none where it tips or tilts back.
+        """Time of slip, speed gained by sliding, load of the legs; none if the table tips or tilts back.
 
         It slips in the first step that begins beyond the threshold, at most one step late. Sliding proper begins where
         the speed exceeds the stick threshold; its gain is the sum of h x'' at the starts of the steps, with an error of

@@ -97,7 +97,7 @@ def lines(
 
 
 def envelopes(curves: pd.DataFrame, column: str, title: str, within: Range) -> Chart:
-    """For every "label" a plot of the range of `column` over the contacts at each time, and the median as a line."""
+    """Plot the range of `column` over the contacts at each time and the median as a line, a panel for each "label"."""
     found = curves.dropna(subset=[column]).groupby(["label", "t"], sort=False)[column]
     data = found.agg(["min", "median", "max"]).reset_index()
     data = data.assign(**{name: data[name].map(short) for name in ("t", "min", "median", "max")})
@@ -243,7 +243,7 @@ def unlimited() -> Any:
 
 
 def write_figures(shown: Sequence[Figure], folder: Path, ending: Literal["pdf", "svg", "png"]) -> list[Path]:
-    """Each figure as a file `folder/NAME.ending`, ending "pdf", "svg" or "png"; no browser, no network."""
+    """Write each figure as `folder/NAME.ending`, ending "pdf", "svg" or "png", without a browser or network."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for figure in shown:

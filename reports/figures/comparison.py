@@ -130,7 +130,7 @@ def _of_case(c: Comparison) -> list[Figure]:
 
 
 def _onward(c: Comparison) -> list[Figure]:
-    """What formulations make of exact states within a while: of gaps, and of the direction and speed of sliding."""
+    """Figures of the errors in gap, sliding direction and sliding speed after n steps from exact states."""
     if c.onward.empty:
         return []
     frame = c.onward.assign(step=c.onward["step"].map("{:g} s".format))

@@ -28,11 +28,11 @@ from workbench.matrices.solutions.complementary_cones import (
 
 TITLE = "Path through the complementary cones"
 COLOUR = "#b8400b"
-"""Of the way: apart from the blues and the red of the numbers of solutions, for everybody."""
+"""Colour of the path; the colour-blind can tell it from the blues and the red of the solution numbers."""
 MOST = 12
 """Steps drawn; more would hide each other."""
 APART = 6.0
-"""Between two pieces of a line that is gone over again [px]."""
+"""Distance between two pieces of a line that is traversed twice [px]."""
 
 
 def picture(trace: Trace) -> Picture:
@@ -153,7 +153,7 @@ def _cones_in_plane(trace: Trace, cones: ComplementaryCones) -> str:
 
 
 def _generators(trace: Trace, step: PivotStep, cones: ComplementaryCones) -> list[Direction]:
-    """Those of the cone of a complementary basis."""
+    """Return the generators of the cone of a complementary basis."""
     return [cones.generators[unknown] for unknown in step.basis]
 
 

@@ -149,7 +149,7 @@ def _within(points: Array, loops: list[Array]) -> NDArray[np.bool_]:
 
 
 def _labels(points: list[tuple[Point, str, str]]) -> list[tuple[Point, str, str]]:
-    """Each name beside its point, on the side where it has most room."""
+    """Place each name next to its point, on the side with the most room."""
     placed: list[tuple[Point, str, str]] = []
     for (x, y), name, colour in points:
         half = 4.2 * len(name) + 7

@@ -14,7 +14,7 @@ HEIGHT = 260
 
 
 def figures(x: Discharge) -> list[Figure]:
-    """Every run and the lines fitted to them, a plot for each friction coefficient; none where nothing passes."""
+    """Plots of all runs and the lines fitted to them, one for each friction coefficient; none if nothing flows."""
     rows = x.rows.dropna(subset=["rate"])
     if rows.empty:
         return []

@@ -96,7 +96,7 @@ def difference_figure(f: Flow, measures: Sequence[str]) -> Figure | None:
 
 
 def _measures(f: Flow, rows: pd.DataFrame) -> Figure | None:
-    """None for one step and one start: axes that two runs span would make much of what may be chance."""
+    """Figure of the flow measures, or None for one step and one start: axes scaled to two runs would magnify chance."""
     if rows["step"].nunique() == rows["seed"].nunique() == 1:
         return None
     colour, dash = colours(list(dict.fromkeys(rows["formulation"])))

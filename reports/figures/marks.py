@@ -7,9 +7,9 @@ import numpy as np
 FONT = "system-ui, 'DejaVu Sans', sans-serif"
 INK = "#222"
 WIDTH = 760
-"""Of a drawing [px]."""
+"""Width of a drawing [px]."""
 COUNT = 'class="count" font-weight="600"'
-"""How numbers of solutions are set."""
+"""SVG attributes of solution numbers."""
 Point = tuple[float, float]
 
 

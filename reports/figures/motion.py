@@ -29,7 +29,7 @@ SIGHT = 1000.0
 SHORT = 8.0
 """Length [px] below which the line between a body and its place in the reference says nothing."""
 LIGHT = np.array([-0.5, 0.9, 1.0]) / np.linalg.norm([-0.5, 0.9, 1.0])
-"""Where light comes from, to the right, up and towards the eye, as in `scene.js`."""
+"""Direction to the light: right, up, towards the viewer, as in `scene.js`."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ SHADES = {
     "unique": COLOURS["sliding"], "none": COLOURS["inconsistent"], "several": COLOURS["indeterminate"],
     "locking": "#5e9c76", "undecided": "#ffffff",
 }  # fmt: skip
-"""Of the regimes that the verdicts stand for, and one for locking."""
+"""Colours of the regimes of the verdicts, and one for locking."""
 FINEST_HATCH = 1 / 60
 """Side of a box, relative to the map, that has one stroke of the hatching; larger ones have more."""
 

@@ -16,7 +16,7 @@ TOUCHING = ("impact", "sliding", "rolling", "rest")
 ALONE = "uncertainty of the reference"
 """The name under which the page draws how well something is known; here the error of the starts alone."""
 FAR = 10.0
-"""How many times the median difference the largest is, from where on the axis of differences is compressed."""
+"""Ratio of the largest difference to the median one above which the axis of differences is compressed."""
 MOST = 8
 """Curves of a figure over time; others are drawn on request."""
 
@@ -79,7 +79,7 @@ def _is_wide(data: pd.DataFrame) -> bool:
 
 
 def _axis(data: pd.DataFrame) -> tuple[alt.Scale, alt.Axis]:
-    """Of differences; compressed where one is many times as large as most are."""
+    """Scale and axis of differences; compressed if one difference is many times larger than most."""
     if not _is_wide(data):
         return alt.Scale(), alt.Axis()
     ticks = [sign * x * 10**k for k in range(4) for x in (1, 2, 5) for sign in (-1, 1)]

@@ -115,7 +115,7 @@ def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 
 def _name_places(m: RegimeMap, dark: bool, here: list[float | None]) -> pd.DataFrame:
-    """Where each regime has the most room around it, the point `here` left free, if that is enough for its name."""
+    """Positions of regime names, where there is most room, off the point `here`; none where a name does not fit."""
     rows = []
     free = np.ones(m.cells.regime.shape, dtype=bool)
     if here[0] is not None and here[1] is not None:

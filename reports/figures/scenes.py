@@ -13,7 +13,7 @@ PANELS = ("body_position_error", "body_orientation_error", "body_force_error", "
 LEAST = 1e-9
 """Errors below this, in SI units, are round-off, and said to be 0."""
 WIDTH, ROW = 760, 20
-"""Of all panels together, of a row [px]."""
+"""Width of all panels together, and height of a row [px]."""
 UNCERTAIN = "uncertainty of the reference"
 
 
@@ -49,8 +49,8 @@ def _over_time(c: Comparison) -> list[Figure]:
 
 
 def _worst(c: Comparison, name: str) -> pd.DataFrame:
-    """Of the first solver's runs and every moment the body that has most; the reference's uncertainty as a curve in
-    every plot."""
+    """Return for the first solver's runs the largest value of any body at each time, and the reference's uncertainty
+    as a curve in every plot."""
     frame = c.trajectories
     own = frame[frame["role"] == "reference"]
     runs = by_first_solver(frame[frame["role"] == "run"])

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from workbench.matrices.solutions.complementary_cones import Direction, Region
 
 COLOURS = ("#f3c4bd", "#edf0f3", "#c3dbf0", "#96bfe4", "#6ba1d3", "#4a83bd", "#3a6aa3", "#2c5288", "#1f3d6b")
-"""Of no solution, one, two, ... eight, the most that three unknowns can have within a region."""
+"""Colours for 0, 1, ..., 8 solutions; 8 is the largest number within a region for three unknowns."""
 OF_I, OF_M, OF_Q = "#666", "#1f4e8c", "#111"
 
 
@@ -45,5 +45,5 @@ def names(generators: tuple[Direction, ...]) -> dict[Direction, str]:
 
 
 def colour_of(name: str) -> str:
-    """Of a column: that of M where one of M lies there."""
+    """Return the colour of a column: that of M if a column of M lies there."""
     return OF_M if "M" in name else OF_I

@@ -193,7 +193,7 @@ def _wide(values: pd.Series) -> bool:
 
 
 def classed(values: pd.Series, number: int) -> pd.Series:
-    """Each value as the middle of its class, of `number` classes of equal width on the axis."""
+    """Replace each value by the centre of its class, of `number` classes of equal width on the axis."""
     log = _wide(values)
     x = np.log(values) if log else values
     width = (x.max() - x.min()) / number

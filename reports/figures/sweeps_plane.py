@@ -15,7 +15,7 @@ from workbench.matrices.linear_algebra.rationals import nearest_double
 
 TITLE = "Sweeps in the plane of z"
 SIDE, LEFT, TOP = 320.0, 210.0, 25.0
-"""Of the part of the plane that is drawn [px]."""
+"""Side, left edge and top edge of the drawn part of the plane [px]."""
 HEIGHT = TOP + SIDE + 45
 ROOM = 60.0, 18.0
 """Width and height of the name of a line [px]."""
@@ -28,7 +28,7 @@ CAPTION = (
 
 
 def picture(trace: Trace) -> Picture:
-    """Of two unknowns; sweeps beyond the range of doubles are left out."""
+    """Draw the sweeps of two unknowns; sweeps beyond the range of doubles are left out."""
     points = [tuple(map(_double, step.z)) for step in trace.sweeps[: MOST + 1]]
     points = [z for z in points if all(map(math.isfinite, z))]
     size = [1.2 * max(abs(z[i]) for z in points) or 1.0 for i in (0, 1)]
@@ -77,7 +77,7 @@ def _named(labels: list[tuple[float, float, str]]) -> list[str]:
 
 
 def _across(slopes: Sequence[float], constant: float) -> tuple[Point, Point] | None:
-    """Where the line slopes . x + constant = 0 enters and leaves the unit square; None where it does not."""
+    """Points at which the line slopes . x + constant = 0 enters and leaves the unit square; None if it misses it."""
     a, b = slopes
     found = []
     if b:

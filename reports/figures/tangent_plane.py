@@ -14,7 +14,7 @@ from workbench.builtin.reports.figures.styles import INK
 from workbench.support.arrays import Array
 
 RADIUS, HALF, LANE = 105.0, 180.0, 18.0
-"""Of the disc, half the picture's side, and the height of a run's lane in the plane [px]."""
+"""Radius of the disc, half the picture's side, and height of a run's lane in the plane [px]."""
 LIMIT = 1.62
 """Radii of the disc up to which friction is drawn; what lies beyond is a triangle at the edge."""
 ALIKE, DOT, RING = 3.0, 4.0, 3.5

@@ -25,7 +25,7 @@ from workbench.comparison.timeline import (
 MOST_PAIRS = 12
 """Contacts that the page shows, those with most normal impulse in the reference; timeline.csv has all."""
 WIDTH, ROW = 760, 18
-"""Of the plot, and of the bar of a run [px]."""
+"""Width of the plot, and height of a run's bar [px]."""
 MOMENTS, MOST_BARS = 380, 8000
 """Parts of the time in which bars are drawn, each two pixels wide; fewer where there are more bars than that."""
 HEIGHTS = {STICKING: 12, SLIDING: 5}

@@ -66,8 +66,8 @@ def solutions_figure(found: dict[str, Any]) -> Figure:
 
 
 def frame(found: dict[str, Any]) -> pd.DataFrame:
-    """One row per unknown: unknown, lower, upper, open (no upper bound) and below (no lower bound), where lower and
-    upper are where the bar ends, sign, meaning."""
+    """Return a row per unknown: unknown, lower and upper (ends of the bar), open (no upper bound), below (no lower
+    bound), sign, meaning."""
     lower, upper = (
         [end if x is None else nearest_double(fmpq(x)) for x in found[name]]
         for name, end in (("lower", -np.inf), ("upper", np.inf))

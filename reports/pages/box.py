@@ -98,7 +98,7 @@ def _cell(middle: str, radius: str, value: str | None, decides: bool) -> Cell:
 
 
 def _digits(exact: str) -> str:
-    """As it is when short, else its nearest number of five digits, marked as rounded."""
+    """Return a short number unchanged, a longer one rounded to five digits and marked as rounded."""
     return exact if len(exact) <= LONGEST else f"~{nearest_double(fmpq(exact)):.5g}"
 
 

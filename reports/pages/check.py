@@ -70,7 +70,7 @@ def proofs(certificate: dict[str, Any] | None) -> dict[str, str]:
 
 
 def class_rows(classes: dict[str, Any]) -> list[dict[str, Any]]:
-    """Per class its meaning, verdict and support, numbers shortened."""
+    """Return meaning, verdict and support of each class, with numbers shortened."""
     return [
         {
             "name": name,

@@ -172,7 +172,7 @@ def _tables(c: Comparison) -> list[dict[str, Any]]:
 
 
 def _verdicts(diagnostics: pd.DataFrame) -> list[dict[str, Any]]:
-    """One row per formulation and step, a column per quantity."""
+    """Return a row per formulation and step with a column per quantity."""
     if diagnostics.empty:
         return []
     rows = []

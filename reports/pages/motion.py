@@ -51,7 +51,7 @@ def motion_view(c: Comparison) -> dict[str, Any]:
 def moving(
     m: Motion, tracks: list[MotionTrack], shown: list[int], sections: dict[str, Any], sticks: float = 0.0
 ) -> dict[str, Any]:
-    """The same of tracks of which those `shown` are seen at first; below `sticks` [m/s] a contact counts as sticking.
+    """Return the view of tracks, with those `shown` visible first; below `sticks` [m/s] a contact counts as sticking.
 
     `sections` are cross-sections of friction cones by label (`_section`), a disc where there is none.
     """
@@ -121,7 +121,7 @@ def moments(c: Comparison) -> Array | None:
 
 
 def decimals(t: Array) -> int:
-    """How many a page needs to tell evenly spaced times [s] apart."""
+    """Return the number of decimals needed to tell equidistant times [s] apart."""
     return int(np.clip(np.ceil(-np.log10(t[-1] / max(1, len(t) - 1)) - 1e-9), 0, 6)) if t[-1] > 0 else 0
 
 

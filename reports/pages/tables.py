@@ -28,7 +28,7 @@ def table(title: str, runs: pd.DataFrame, columns: list[Column]) -> dict[str, An
 
 
 def places(c: Comparison) -> list[dict[str, Any]]:
-    """At each step size the places of all formulations, as the terminal has them."""
+    """Return the places of all formulations at each step size, as in the terminal."""
     found = []
     for step in c.settings.steps if c.stepped else (None,):
         d = decide(c, step)

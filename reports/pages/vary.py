@@ -32,7 +32,7 @@ def render(paths: SolutionPaths, title: str, provenance: dict[str, Any]) -> str:
 
 
 def figure(paths: SolutionPaths) -> Figure:
-    """Every unknown over the parameter, a curve for each solution, bands by their number, critical values as lines."""
+    """Plot unknowns over the parameter: a curve per solution, bands by solution number, lines at critical values."""
     p, lines, marks = paths.problem, curves(paths), at_critical(paths)
     supports = list(dict.fromkeys(lines["support"]))
     palette = [COLOURS[i % len(COLOURS)] for i in range(len(supports))]

@@ -41,7 +41,7 @@ FOUR = (anitescu_potra, box_friction, ITERATED, REGULARISED)
 """The paper's four: AP, box, hybrid, and its own."""
 STEPS = {COARSE: "10 ms", FINE: "1 ms"}
 SHARE = 0.1
-"""Up to which share of the path two trajectories are said to behave the same."""
+"""Share of the path up to which two trajectories count as behaving the same."""
 EXACT = "exact Coulomb"
 
 
@@ -61,7 +61,7 @@ class Paths:
         return apart(self.runs[h][f], self.exact[h])
 
     def at_end(self, f: Formulation, h: float) -> float:
-        """The same at the end of the run [m]."""
+        """Return the distance at the end of the run [m]."""
         return float(np.linalg.norm(path(self.runs[h][f])[-1] - path(self.exact[h])[-1]))
 
     def discretisation(self, h: float) -> float:

@@ -35,7 +35,7 @@ def pencil_of(case: Case, directions: int = 4, h: float = FINE) -> Pencil:
 
 
 def p_count(p: Pencil) -> int:
-    """How many values of the scan may give a P-matrix: all that are not proved to give none."""
+    """Return the number of scanned values that may give a P-matrix: all that are not proved to give none."""
     return sum(p_verdict_of(p.reduced(10.0**x), 2.0).verdict != "not P" for x in LOG_RHO)
 
 

@@ -1,4 +1,4 @@
-"""Which algorithm solves which problem, and for which phantom inertia: a section of the page of DETC2017-67988."""
+"""Algorithms that solve the problems of DETC2017-67988, by phantom inertia: a section of its page."""
 
 from collections.abc import Callable, Iterable
 from itertools import product
@@ -31,15 +31,15 @@ RHOS: dict[str, float | str] = {
 }  # fmt: skip
 """The values of rho that are tried [kg]; the default is 1 / lambda_max(W_tt) of each step's own problem."""
 VARIANTS = {"plain": phantom_inertia, "regularised": REGULARISED}
-"""Two axes, turned to the sliding direction: (34); with (43)."""
+"""Variants with two axes along and across the sliding direction: (34), and (34) with (43)."""
 SHARED = 80
-"""How many problems of a run are tried, evenly spread: all at 10 ms, one in ten at 1 ms."""
+"""Number of problems of a run that are tried, equidistant: all at 10 ms, one in ten at 1 ms."""
 SLIDING = 66
-"""How many problems at 10 ms begin before 0.66 s, while the cube slides; the independent run counts these."""
+"""Number of problems at 10 ms that begin before 0.66 s, while the cube slides; the independent run counts these."""
 LEMKE, MURTY, BLOCK = "lemke", "murty", "judice-pires"
 
 Answers = Callable[[Run, int], bool]
-"""Whether an algorithm solves problem k of a run."""
+"""Predicate: an algorithm solves problem k of a run."""
 
 
 def problem_of(r: Run, k: int) -> MatrixProblem:
@@ -65,7 +65,7 @@ def from_last_basis(r: Run, k: int) -> bool:
 
 
 def unsolved(r: Run, answers: Answers, problems: Iterable[int] | None = None) -> int:
-    """How many of these problems of a run, or of SHARED of them, the algorithm leaves unsolved."""
+    """Return the number of these problems of a run, or of SHARED of its problems, that the algorithm does not solve."""
     tried = range(0, r.steps, max(1, r.steps // SHARED)) if problems is None else problems
     return sum(not answers(r, k) for k in tried)
 
@@ -110,7 +110,7 @@ def block_pivoting() -> Claim:
 
 
 def counted_elsewhere() -> list[Check]:
-    """What an independent program counted, and the limit of rho below which nothing fails."""
+    """Compare with the counts of an independent program, and check the limit of rho below which nothing fails."""
     own = {x: run(Cube(), REGULARISED.with_options(rho=x), COARSE) for x in (1.0, 1e-4)}
     counts = [(BLOCK, 1.0, 47), (BLOCK, 1e-4, 2), (LEMKE, 1.0, 0), (LEMKE, 1e-4, 0)]
     return [
@@ -126,7 +126,7 @@ def counted_elsewhere() -> list[Check]:
 
 
 def failures_below_limit() -> int:
-    """How many problems block pivoting leaves unsolved although rho is at most twice the default of that problem."""
+    """Return the number of problems that block pivoting does not solve with rho at most twice the problem's default."""
     count = 0
     for case, f in product((Cube(), Cube(speed=3.0), Cube(spin=0.0)), VARIANTS.values()):
         default = run(case, f, COARSE)
@@ -202,7 +202,7 @@ def singular_problem() -> list[Claim]:
 
 
 def solver_frame(case: Case, chosen: list[Formulation], solvers: tuple[str, ...]) -> pd.DataFrame:
-    """How many problems of each formulation's run at 10 ms each solver leaves unsolved; nan where it refuses them.
+    """Count the problems of each formulation's run at 10 ms that each solver does not solve; nan if it refuses them.
 
     Columns size, problems, solvers.
     """

@@ -31,7 +31,7 @@ from workbench.support.arrays import Array
 
 DIRECT, CONVEX, COMPLIANT, PROJECTED, EXCHANGED = range(5)
 IGNORED, POSITION, VELOCITY = range(3)
-"""What the time of an impact within its step corrects."""
+"""Correction by the time of an impact within its step: none, of the position, or of the velocity, too."""
 LEAST = 1e-3
 """Smallest approach speed by which a gap is divided [m/s]."""
 INCREMENT = 1e-100

@@ -104,7 +104,7 @@ def critical_scales(s: SlidingSystem) -> Array:
 
 
 def solutions_by_cases(s: SlidingSystem) -> list[Multipliers]:
-    """Every (lambda_nb, lambda_nu) that obeys the law: each sign of lambda_nb with each set of closed contacts."""
+    """Return all (lambda_nb, lambda_nu) that obey the law, trying each sign of lambda_nb with each set of contacts."""
     found = []
     n, J_n = len(s.M), np.vstack([s.J_nb, s.J_nu])
     for c in _subsets(s.m_u):

@@ -27,7 +27,7 @@ RODS = 400
 SHOWN = 0.5
 """The friction at both ends for which the table gives all quantities."""
 BESIDE = 1e-6
-"""How far before and beyond a critical friction the verdict is asked for, relative to it."""
+"""Relative distance below and above a critical friction at which the verdict is computed."""
 TRUE = "true critical friction"
 UNITS = (
     "$M_\\mu$ relates forces and accelerations of different units. Its P-property does not depend on the units, its "
@@ -122,7 +122,7 @@ def guaranteed(of_rods: np.ndarray, of_others: np.ndarray) -> Table:
 
 
 def shares(of_rods: np.ndarray) -> Figure:
-    """How the `ratios` (N, 2) of the rods are distributed."""
+    """Plot the distribution of the `ratios` (N, 2) of the rods."""
     scalings = {"plain": of_rods[:, 0], "balanced": of_rods[:, 1], "better of the two": of_rods.max(axis=1)}
     cumulated = [
         pd.DataFrame({"ratio": np.sort(x), "label": name, "share": 100 * np.arange(1, len(x) + 1) / len(x)})

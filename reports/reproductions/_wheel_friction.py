@@ -1,4 +1,4 @@
-"""How far friction is from Coulomb's in size and direction: sections of the page of IDETC2016-60064."""
+"""Errors of friction in magnitude and direction: sections of the page of IDETC2016-60064."""
 
 import altair as alt
 import numpy as np
@@ -43,7 +43,7 @@ def running(c: Comparison) -> pd.DataFrame:
 
 
 def deviations(longer: dict[str, Comparison]) -> Section:
-    """From runs of LONG under several integrators, by name, the first of which is the paper's."""
+    """Compare deviations from runs of LONG with several integrators, by name, the first of which is the paper's."""
     over = {name: running(c) for name, c in longer.items()}
     chosen = next(iter(over.values()))
     off = np.max([np.abs(chosen[NAMES[f]] - DEVIATION[f]) for f in (ITERATED, anitescu_potra, box_friction)], axis=0)
@@ -78,7 +78,7 @@ def deviations(longer: dict[str, Comparison]) -> Section:
 
 
 ALLOWED = 0.1
-"""How far from a published deviation [%] or misalignment [deg] still counts as met."""
+"""Difference from a published deviation [%] or misalignment [deg] up to which they agree."""
 ENDS = (2.5, 4.0, 4.5, 5.0, 5.5, 6.0, 8.0)
 """Ends of the run that are tried [s]."""
 UNSTATED = "The paper states neither the end of the run nor the normal law."

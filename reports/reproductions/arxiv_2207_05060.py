@@ -404,7 +404,7 @@ def trained() -> Section:
 
 
 def impact_time() -> Section:
-    """What correcting the position, and the velocity too, comes to as steps get small."""
+    """Show the limits of correcting the position, and of correcting the velocity, too, for small steps."""
     task, fine = GroundAndWall(), {}
     loss, exact = exact_gradient(task)
     rows = []

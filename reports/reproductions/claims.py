@@ -223,7 +223,7 @@ ALL = "all"
 
 
 def ranges(held: Sequence[bool], values: Sequence[str]) -> str:
-    """Where it held, in words: "all", "up to b", "c to d, from e"; empty where it never did."""
+    """Describe the values at which a claim held: "all", "up to b", "c to d, from e"; empty if it never did."""
     if all(held):
         return ALL
     ends = np.flatnonzero(np.diff([False, *held, False])).reshape(-1, 2) - [0, 1]

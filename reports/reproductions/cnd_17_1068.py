@@ -33,10 +33,10 @@ from workbench.support.progress import ProgressCallback
 
 FINE = 1e-4
 FLIGHT = 0.1
-"""Where no force at all is drawn on a logarithmic axis of force over weight."""
+"""Position of zero force on a logarithmic axis of force over weight."""
 OPTIMISERS = ("clarabel", "cvxpy:CLARABEL")
 LANDED = 0.2
-"""When the sphere that starts from zero gap has landed for good [s]."""
+"""Time at which the sphere that starts from zero gap has landed for good [s]."""
 ROUND_OFF = 1e-9
 """Relative difference up to which two answers are the same."""
 LEVER = {Block: 1.0, Sphere: 3.5}

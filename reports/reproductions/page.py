@@ -41,7 +41,7 @@ def counts(claims: pd.DataFrame) -> dict[str, dict[str, int]]:
 
 
 def in_short(found: dict[str, dict[str, int]]) -> str:
-    """How many claims and checks are confirmed."""
+    """Return the numbers of confirmed claims and checks in a sentence."""
     words = {"claim": "claims of the paper", "check": "additional checks"}
     parts = [f"{x['confirmed']} of {sum(x.values())} {words[kind]}" for kind, x in found.items() if sum(x.values())]
     return f"Confirmed: {', '.join(parts)}."

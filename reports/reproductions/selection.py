@@ -10,9 +10,9 @@ from workbench.support.errors import WorkbenchError
 
 
 def one_solver(c: Comparison) -> Comparison:
-    """The same comparison with one solver for each formulation: the first of those given whose runs are verified.
+    """Return the comparison with one solver for each formulation, the first given one whose runs are verified.
 
-    Raises WorkbenchError where there is none, since a number that nobody verified is no evidence.
+    Raises WorkbenchError if there is none, since an unverified number is no evidence.
     """
     runs = c.runs[c.runs["verified"]].drop_duplicates(["label", "window", "step"])
     missing = [f.label for f in c.formulations if f.label not in set(runs["label"])]
@@ -36,5 +36,5 @@ def steps_of(c: Comparison, f: Formulation) -> pd.DataFrame:
 
 
 def reference_of(c: Comparison) -> pd.DataFrame:
-    """Every tenth step of the reference."""
+    """Return every tenth step of the reference."""
     return c.trajectories[c.trajectories["role"] == "reference"]

@@ -45,13 +45,13 @@ def symptom_columns(c: Comparison) -> list[Column]:
 
 
 def budget_columns(c: Comparison) -> list[list[Column]]:
-    """For every distance the whole and the parts of its error budget, as far as they are defined."""
+    """Return for every distance the columns of its error budget, the total and its parts, that are defined."""
     found = [_defined(c, m.columns) for m in c.metrics if m.parts]
     return [columns for columns in found if len(columns) > 1]
 
 
 def _free(runs: pd.DataFrame, column: Column) -> pd.Series:
-    """How many directions of the impulses are free, in rows where this leaves the column undefined; 0 else."""
+    """Return the number of redundant impulse directions in rows where it leaves the column undefined; 0 otherwise."""
     if column.name not in OF_IMPULSES or "free_directions" not in runs:
         return pd.Series(0.0, runs.index)
     return runs["free_directions"].where(runs[column.name].isna(), 0.0).fillna(0.0)
@@ -134,7 +134,7 @@ def facts_in_words(c: Comparison) -> str:
 
 
 def changed(c: Comparison) -> float:
-    """By how much contact impulses change the velocity of a problem's exact solution, as a share of |q|."""
+    """Return the velocity change by the contact impulses of a problem's exact solution, as a share of |q|."""
     reference = c.trajectories[c.trajectories["role"] == "reference"]
     u = reference[[x for x in ("u_n", "u_t1", "u_t2") if x in reference]].to_numpy()
     return float(np.linalg.norm(u.ravel() - c.problem.q) / (np.linalg.norm(c.problem.q) or 1.0))  # type: ignore[union-attr]

@@ -249,7 +249,7 @@ def redundancy(rows: pd.DataFrame) -> str:
 
 
 def same_modes(rows: pd.DataFrame) -> str:
-    """Under which formulations contacts move as in the exact solution of a problem."""
+    """Name the formulations whose contacts have the modes of a problem's exact solution."""
     rows = rows.drop_duplicates("label")
     if "other_mode" not in rows or len(rows) < 2:
         return ""

@@ -117,7 +117,7 @@ def apart_cells(c: Comparison) -> list[tuple[str, str, str]]:
 
 
 def _listed_events(rows: pd.DataFrame) -> str:
-    """Up to `MOST` events, each with its contact and time."""
+    """List up to `MOST` events, each with its contact and time."""
     told = [
         f"{what} at {t:.4g} s (contact {contact})"
         for t, contact, what in rows[["t", "contact", "what"]].head(MOST).itertuples(index=False)

@@ -15,7 +15,7 @@ COUNTS = ("no motion", "one motion", "two motions", "three motions", "four motio
 
 
 def as_data(a: Alternatives) -> dict[str, Any]:
-    """For JSON."""
+    """Return the alternatives as data for JSON."""
     return {
         "closed": a.contacts.which, "at_rest": a.at_rest, "motions": _motions(a.motions),
         "impacts": _motions(a.impacts), "any_direction": vars(a.any_direction),

@@ -53,7 +53,7 @@ def against(row: Any) -> str:
 
 
 def tally(exam: Exam) -> list[dict[str, Any]]:
-    """By subject and step: how many experiments are passed, of how many, which are not, and which were not played."""
+    """Count by subject and step the experiments passed, and list those failed and those not run."""
     rows = []
     for (subject, h), found in exam.rows.groupby(["subject", "step"], sort=False):
         by = {str(name): passed(x) for name, x in found.groupby("experiment", sort=False)}
@@ -113,7 +113,7 @@ def badges(exam: Exam, version: str) -> list[dict[str, Any]]:
 
 
 def cells(exam: Exam, subject: str, experiment: str) -> list[dict[str, Any]]:
-    """For every step whether an experiment is passed, and the number that says most, in short and in a sentence."""
+    """Return for every step the verdict on an experiment and its most telling number, in short and in a sentence."""
     found: list[dict[str, Any]] = []
     for h in exam.steps:
         rows = exam.rows

@@ -30,7 +30,7 @@ FORMULA = re.compile(r"(\$[^$]+\$)")
 
 @dataclass(frozen=True)
 class Table:
-    """What stands in a table: its heading and rows, mathematics between dollar signs, which columns are of words."""
+    """Content of a table: title, heading, rows with mathematics between dollar signs, and its columns of words."""
 
     title: str
     head: Sequence[str]

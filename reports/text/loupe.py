@@ -61,7 +61,7 @@ class Contact:
 
     @property
     def angle(self) -> float:
-        """Between friction and the direction against sliding [deg]; NaN where one of them is none."""
+        """Angle between friction and the direction opposite to sliding [deg]; NaN if either is undefined."""
         if self.state != SLIDES or not self.bears or self.friction <= BEYOND * self.limit or self.speed == 0:
             return np.nan
         along = -(self.p_t1 * self.u_t1 + self.p_t2 * self.u_t2) / (self.friction * self.speed)

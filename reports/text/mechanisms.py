@@ -1,4 +1,4 @@
-"""By which mechanism a formulation errs, as far as it shows in the numbers of its row."""
+"""Mechanisms of a formulation's error, as far as the numbers of its row show them."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -29,7 +29,7 @@ def reasons(c: Comparison) -> list[tuple[str, list[str]]]:
 
 
 def errs(c: Comparison, step: float | None = None) -> dict[str, list[Reason]]:
-    """By label, what formulations of a case get wrong in the first window at a step size [s], the first one."""
+    """Return by label the mechanisms of a case's formulations in the first window, at a step size [s] or the first."""
     if c.case is None:
         return {}
     rows = next(iter(c.windows.values()))

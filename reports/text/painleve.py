@@ -223,7 +223,7 @@ def _percent(where: Any) -> str:
 
 
 def to_text(p: Painleve | None, a: Alternatives, case: Case, regimes: RegimeMap | None = None) -> str:
-    """For a terminal."""
+    """Format the verdicts on a case for a terminal."""
     also = contacts.to_text(a)
     if p is None:
         closed = len(a.contacts.which)

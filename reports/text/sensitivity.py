@@ -47,7 +47,7 @@ def sentences(table: pd.DataFrame, settings: dict[str, Any]) -> list[str]:
 
 
 def sampled_in_words(samples: pd.DataFrame) -> list[str]:
-    """For each output and parameter, the number of sampled values at which a formulation has a derivative, and at which
+    """State for each output and parameter at how many sampled values a formulation has a derivative, and at how many
     its sign differs from that of the motion's slope."""
     found = []
     for (parameter, output), rows in samples.groupby(["parameter", "output"], sort=False):

@@ -30,7 +30,7 @@ MEANINGS = {
     "residual": "natural map min(z_i, w_i / M_ii), relative in the same norm",
 }
 DIGITS = 7
-"""Of doubles."""
+"""Significant digits of doubles."""
 
 
 def heads(trace: Trace) -> tuple[str, ...]:
@@ -126,7 +126,7 @@ def _consequences(trace: Trace) -> list[str]:
 
 
 def to_text(trace: Trace, title: str, tableaux: bool = False) -> str:
-    """At most `WIDTH` columns; columns of the table that do not fit go to the line below each step."""
+    """Format a trace in `WIDTH` characters; table columns that do not fit go to the line below each step."""
     table = [heads(trace), *(cells(trace, step) for step in trace.steps)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     shown = len(widths)

@@ -131,7 +131,7 @@ def in_words(paths: SolutionPaths) -> list[str]:
 
 
 def to_text(paths: SolutionPaths, title: str) -> str:
-    """For a terminal."""
+    """Format solution paths for a terminal."""
     p, table = paths.problem, rows(paths)
     widths = [max(len(row[k]) for row in [*table, (p.parameter, "solutions", "")]) for k in (0, 1)]
     head = f"{p.parameter:<{widths[0]}}  {'solutions':<{widths[1]}}  index sets {{i: unknown i > 0}}, or events"

@@ -26,7 +26,7 @@ class ReferenceRuns:
 
 
 def reaching(other: Any, run: Any, k: NDArray[np.int64]) -> Any:
-    """Another run, of a case or of a scene, or None where it ends before the steps k of a run do, or has failed."""
+    """Return `other`, a run of a case or a scene, or None if it failed or ends before the steps k of a run do."""
     if not k.size or isinstance(other, Failed) or other.steps < round((k[-1] + 1) * run.h / other.h):
         return None
     return other

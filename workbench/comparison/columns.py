@@ -17,7 +17,7 @@ SHOWN = {
     "millimetres": (1e3, "{:.3g}", "mm"), "radians": (180.0 / np.pi, "{:.3g}", "°"),
     "number": (1.0, "{:.4g}", ""), "small": (1.0, "{:.0e}", ""), "count": (1.0, "{:.0f}", ""),
 }  # fmt: skip
-"""How tables show a column: factor, format, and the unit in the heading. The size of `small` numbers is what counts."""
+"""Display of a kind of column in tables: factor, format, unit in the heading. `small` shows the order of magnitude."""
 
 
 @dataclass(frozen=True)

@@ -90,9 +90,9 @@ def least_load(x: Track, reference: Track) -> float:
 
 
 def _pairs(x: Track, steps: int, bodies: int) -> tuple[NDArray[Any], NDArray[Any], Array, Array]:
-    """Of every pair and step in which one of its contacts presses: a number of the pair, the step, the load, the slip.
+    """Return number, step, load and slip of every pair of bodies in each step in which one of its contacts presses.
 
-    By pair, then step.
+    Sorted by pair, then step.
     """
     pressed = x.pressed[:steps]
     count = int(pressed.sum())

@@ -14,8 +14,8 @@ from workbench.step.run import Run
 AGAIN, SECONDS = 5, 0.5
 """Number of repetitions of a run, and the time [s] of its steps above which it is not repeated."""
 SAME, SAME_ONCE = 1.5, 3.0
-"""Two costs are the same up to this ratio, as they are where the ranges of their timings meet; and up to the second
-where one of them was timed once."""
+"""Ratios up to which two costs count as equal; the second one applies if one of them was timed once. Costs with
+overlapping ranges of timings are equal, too."""
 K = TypeVar("K")
 
 
@@ -26,7 +26,7 @@ def costs(timings: Sequence[float], steps: int) -> dict[str, float]:
 
 
 def repeated(runs: Mapping[K, Run], again: Callable[[K], Run]) -> dict[K, dict[str, float]]:
-    """By key the columns on cost of the runs that finished and are short enough to be made `again`."""
+    """Return by key the cost columns of the runs that finished and are short enough to be repeated by `again`."""
     timings: dict[K, list[float]] = {
         key: [] for key, run in runs.items() if run.steps == run.steps_wanted and 0 < run.solve_time < SECONDS
     }

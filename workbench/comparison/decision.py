@@ -170,8 +170,7 @@ def bound(own: float, known: float) -> float:
 
 
 def apart(error: float, known: float) -> float:
-    """By how much another error must be larger than this one to be told from it, where the reference is `known` so
-    well."""
+    """Return the difference above which another error counts as larger, given the reference's uncertainty `known`."""
     return max(float(np.nan_to_num(known)), TIED * error, LEAST)
 
 
@@ -293,7 +292,7 @@ def _apart(a: Array, b: Array) -> float:
 
 
 def _mean_apart(a: Array, b: Array) -> float:
-    """Of a scene the mean distance of the body that is farthest; of a problem the norm over all contacts."""
+    """Return the mean distance of the farthest body of a scene, or the norm over all contacts of a problem."""
     with np.errstate(over="ignore", invalid="ignore"):
         apart = np.linalg.norm(a - b, axis=-1)
         return float(np.linalg.norm(apart) if len(a) == 1 else apart.mean(axis=0).max())

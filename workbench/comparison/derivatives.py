@@ -22,7 +22,7 @@ from workbench.support.progress import ProgressCallback
 APART = 1e-5
 """Share of a parameter by which runs are apart for difference quotients."""
 FOLLOWED = 1e-3
-"""The same for event-driven motions, which are more accurate."""
+"""Relative step of difference quotients of event-driven motions, which are more accurate."""
 THE_MOTION = "the motion"
 """Name of the row of the event-driven motion."""
 COLUMNS = (
@@ -180,7 +180,7 @@ def _of_motion(case: Case, outputs: tuple[str, ...], name: str, duration: float)
 def _quotient(
     case: Case, formulation: Formulation, outputs: Sequence[str], name: str, h: float, duration: float
 ) -> tuple[Array, Array]:
-    """Of whole runs; nan where one of them does not reach the end."""
+    """Return the difference quotient of whole runs and its error; nan if a run does not reach the end."""
     at, unit = moved(case, name)
     solver = default_solver(compiled(formulation, *case.size).kind)
 

@@ -8,12 +8,12 @@ from workbench.support.errors import WorkbenchError
 LONGEST = 300
 """Longest error message in a row [characters], since messages of compilers may fill pages."""
 NOBODY = "–"
-"""In the place of the solver's name where none was reached."""
+"""Solver name in the rows of jobs that reached no solver."""
 
 
 @dataclass(frozen=True)
 class Failed:
-    """In the place of an answer. `claimed` is REFUSED where the workbench says no, FAILED where something broke."""
+    """Reason why there is no answer. `claimed` is REFUSED if the workbench refuses the job, FAILED after an error."""
 
     claimed: str
     reason: str

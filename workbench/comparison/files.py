@@ -189,7 +189,7 @@ def _outcomes(
     exact: JobOutcome, problem: FrictionProblem, formulations: Sequence[Formulation], solvers: Sequence[Solver],
     seconds: float | None, progress: ProgressCallback | None,
 ) -> dict[Job, JobOutcome]:  # fmt: skip
-    """Every formulation to round-off, and by the solvers; rows of a formulation stand together."""
+    """Solve every formulation to round-off and by each solver; jobs of a formulation are adjacent."""
     jobs = [Job(f, s, STEP) for f in formulations for s in (None, *solvers)]
     found = {exact.job: exact} if exact.job in jobs else {}
     waiting = [(problem, job) for job in jobs if job not in found]
@@ -266,7 +266,7 @@ def _determined(
 
 
 def _velocity(problem: FrictionProblem, exact: ProblemStep, law: Formulation, sigma: Array) -> tuple[str, str]:
-    """Is the velocity of the exact solution the only one?
+    """Decide whether the velocity of the exact solution is unique, and give the reason.
 
     With W symmetric positive definite the CCP's answer to a shift s along the normals is Lipschitz: subtracting the
     variational inequalities of two shifts gives |du| <= sqrt(cond W) |ds|. De Saxce's s = mu |u_t| has

@@ -51,7 +51,7 @@ class Settings:
     reference: str = AUTO
 
     def of_case(self, case: Case) -> "Settings":
-        """The same settings with the case's own in place of None."""
+        """Return the settings with the case's values in place of None."""
         return replace(
             self,
             duration=case.duration if self.duration is None else self.duration,
@@ -60,7 +60,7 @@ class Settings:
         )
 
     def must_fit(self) -> None:
-        """Raises DataError where a step is no whole multiple of the reference's, UnknownNameError for a reference."""
+        """Raise DataError if a step is no multiple of the reference step, UnknownNameError for an unknown reference."""
         if self.reference not in REFERENCES:
             raise UnknownNameError("reference", self.reference, list(REFERENCES))
         for h in (self.reference_step, *self.steps):
@@ -136,7 +136,7 @@ class Runs(Protocol[J]):
         ...
 
     def worth_sharing(self, jobs: Sequence[J]) -> Sequence[J]:
-        """Those that take longer than it takes another process to start."""
+        """Return the jobs that take longer than starting another process."""
         ...
 
 

@@ -404,7 +404,7 @@ class MeasuredRun(MeasuredSteps):
 
     @cached_property
     def _determinacy(self) -> Determinacy:
-        """With the contacts that carry something in any of the answers that are compared."""
+        """Return the determinacy of impulses, given the contacts that carry a force in any of the compared answers."""
         answers = {id(a): a for pair in self.pairs.values() for a in pair.answers if a.h >= self.run.h}
         carries = self._carries
         for a in answers.values():

@@ -55,7 +55,7 @@ class Saved:
 
 
 def merged(several: Sequence[Saved]) -> Comparison:
-    """One comparison with the runs of all; of a run that is there twice the newer, which a remark says.
+    """Merge comparisons into one. Of a run that occurs twice the newer one is kept, and a remark says so.
 
     Raises DataError, which names what differs, where they are not of one system, reference, metrics and versions.
     """
@@ -190,7 +190,7 @@ def _of_references(x: Comparison, y: Comparison) -> str:
 
 
 def _without_older(several: Sequence[Saved]) -> tuple[list[Comparison], list[str]]:
-    """Each without runs that a newer one has, and sentences on what was left out."""
+    """Return the comparisons without runs that a newer one has, and remarks on the runs left out."""
     kept, left_out = [], []
     for i, s in enumerate(several):
         c = s.comparison

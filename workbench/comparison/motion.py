@@ -57,9 +57,9 @@ class MotionTrack:
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """At most 241 moments t (K,) [s], evenly spread from 0 on: `bodies` that move, `ground` at rest, a track a run.
+    """Motion at up to 241 equidistant times t (K,) [s] from 0: moving `bodies`, fixed `ground`, a track for each run.
 
-    The reference's track comes first. Where all bodies are balls there are `radii` (B,) [m] in the place of `bodies`.
+    The reference's track comes first. If all bodies are balls, `radii` (B,) [m] replace `bodies`.
     """
 
     t: Array
@@ -70,7 +70,7 @@ class Motion:
 
     @property
     def sizes(self) -> Array:
-        """How far each body reaches from its centre (B,) [m]."""
+        """Largest distance (B,) [m] of each body's points from its centre."""
         return self.radii if self.radii.size else reaches(self.bodies)
 
     @property
@@ -94,7 +94,7 @@ class Motion:
         return float(self.across.max()), float(self.travelled(start, end).max())
 
     def save(self, path: str | Path) -> None:
-        """One `.npz` file of plain arrays."""
+        """Write one `.npz` file of plain arrays."""
         arrays: dict[str, Any] = {"t": self.t, "radii": self.radii}
         for kind in ("bodies", "ground", "tracks"):
             for i, x in enumerate(getattr(self, kind)):
@@ -163,7 +163,7 @@ def _body(solids: Sequence[Solid], i: int, name: str) -> Solid:
 
 
 def reaches(bodies: Sequence[Solid]) -> Array:
-    """How far each body reaches from its centre (B,) [m]."""
+    """Return the largest distance (B,) [m] of each body's points from its centre."""
     return np.array([np.linalg.norm(x.vertices, axis=1).max() for x in bodies])
 
 

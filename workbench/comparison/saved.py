@@ -215,7 +215,7 @@ def _frame(place: Path, columns: Any, about: frozenset[str], needed: bool) -> pd
 
 
 def _must_fit(folder: Path, found: Content, cards: bool, runs: pd.DataFrame, labels: list[str]) -> None:
-    """Raises DataError where frames and comparison.json are not of the same comparison."""
+    """Raise DataError if the frames and comparison.json belong to different comparisons."""
     settings = found.settings
     stepped = found.case is not None or found.scene is not None
     steps = stepped and bool(set(runs["step"]) - set(settings.steps))

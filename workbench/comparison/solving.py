@@ -172,7 +172,7 @@ def solve_row(
     path: Path, formulation: Formulation, solver: str | None = None, strict: bool = True, tuning: Tuning = UNTUNED,
     alone: bool = False,
 ) -> Row:  # fmt: skip
-    """One file as a row of results (`COLUMNS`), and the arrays of its answer.
+    """Solve one file; return a row of results (`COLUMNS`) and the arrays of its answer.
 
     Without `strict` a file that cannot be read is a row, not an error. `alone`: the row's times are compared with
     nothing, and include what interpreting takes where a problem is small.

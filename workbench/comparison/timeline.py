@@ -113,7 +113,7 @@ def first_contact(rows: pd.DataFrame) -> tuple[float, list[str]]:
 
 
 def covered(rows: pd.DataFrame, at: Array) -> Array:
-    """For each time the part of it [s] before which these rows, of one run and contact, cover."""
+    """Return the total time [s] that these rows, of one run and contact, cover before each of the given times."""
     # The rows of a contact are in the order of time and do not overlap.
     edges = rows[["start", "end"]].to_numpy(dtype=float)
     length = np.cumsum(edges[:, 1] - edges[:, 0])

@@ -54,7 +54,7 @@ PLACES = {
         "upper": "certainly at the upper bound", "undetermined": "undetermined",
     },
 }  # fmt: skip
-"""Where unknowns are, in words."""
+"""Positions of unknowns, in words."""
 
 
 def check_box(M: IntervalMatrix, p: UncertainMLCP | None = None, seconds: float = 10.0) -> Entry:

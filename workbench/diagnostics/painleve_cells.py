@@ -20,8 +20,8 @@ UNDECIDED = len(REGIMES)
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """For each cell: `regime`, by number; `answers`, the number of solutions, -1 if unknown; whether M_mu is a
-    P-matrix, and whether Proposition 1 proves it. P is not claimed where the regime is undecided."""
+    """Verdicts for each cell: number of the `regime`; number of solutions (`answers`, -1 if unknown); whether M_mu is a
+    P-matrix and whether Proposition 1 proves it. P is not claimed if the regime is undecided."""
 
     regime: NDArray[np.int64]
     answers: NDArray[np.int64]

@@ -56,7 +56,7 @@ def _of_bounds(problem: MLCP, deadline: float) -> Entry:
 
 
 def _of_large_bounds(problem: MLCP, deadline: float) -> Entry:
-    """The same from the classes of the part that is not fixed: where it is P, the bounds do not matter."""
+    """Decide from the classes of the part without fixed unknowns: if that is P, the bounds do not matter."""
     kinds = pattern(problem.lower, problem.upper)
     moving = sorted((*kinds.free, *kinds.bounded))
     part = check_matrix(Matrix(problem.M).part(moving), seconds_left(deadline, 1.0)) if moving else None

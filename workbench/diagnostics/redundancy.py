@@ -72,7 +72,7 @@ def redundancy(core: Core, answer: ContactSolution) -> Redundancy:
 
 
 def contact_modes(u_n: Array, u_t: Array, slow: float | Array) -> tuple[str, ...]:
-    """Each contact's mode from its velocity u_n (r,), u_t (r, d) after the step.
+    """Return the mode of each contact from its velocity u_n (r,), u_t (r, d) after the step.
 
     Velocities up to `slow` [m/s], one for all or (r,), count as zero.
     """

@@ -80,7 +80,7 @@ class Regime:
 
     @property
     def name(self) -> str:
-        """One of `REGIMES`, or "undecided"."""
+        """Name of the regime, one of `REGIMES`, or "undecided"."""
         if self.kind in ("none", "undecided"):
             return INCONSISTENT if self.kind == "none" else "undecided"
         if self.opening is None:

@@ -10,7 +10,7 @@ CREEP = 1e-5
 
 
 def held_or_sliding(name: str, record: Record, truth: float) -> MeasuredQuantity:
-    """For a body pulled along x: its acceleration if theory says that it slides with `truth`, otherwise its creep."""
+    """Measure a body pulled along x: its acceleration if it slides in theory (`truth` > 0), otherwise its creep."""
     if truth > 0:
         value = record.acceleration(BEGIN, END)
         return MeasuredQuantity("acceleration of slip", name, value, truth, 0.01 * truth, "m/s2")

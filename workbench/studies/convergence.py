@@ -80,7 +80,7 @@ class Bound:
     C: float
     last: float
     falls: str
-    """Whether C is a bound: "bounded", "not", "unknown" below `LEAST_STEPS`; "zero" for an error that is zero."""
+    """Verdict on C as a bound: "bounded", "not", "unknown" below `LEAST_STEPS`; "zero" for an error that is zero."""
 
 
 def bound(h: Array, errors: Array) -> Bound:

@@ -118,7 +118,7 @@ def compare(
 
 
 def must_fit(settings: Settings) -> None:
-    """Raises DataError where a step is no even multiple of the reference's, of `FINER` at least, or longer than the
+    """Raise DataError if a step is not an even multiple, at least `FINER`, of the reference step, or exceeds the
     duration."""
     settings.must_fit()
     for h in settings.steps:
@@ -135,7 +135,7 @@ def must_fit(settings: Settings) -> None:
 
 
 def must_be_kept(settings: Settings, rows: int, bodies: int, velocities: int) -> None:
-    """Raises DataError where the runs, which are kept, take more than `MEMORY`."""
+    """Raise DataError if the runs, which are kept in memory, take more than `MEMORY`."""
     steps = [2 / settings.reference_step, *((rows + 1) / h for h in settings.steps)]
     size = 8 * (NUMBERS * bodies + 3 * velocities) * float(settings.duration or 0.0) * sum(steps)
     if size > MEMORY:

@@ -112,7 +112,7 @@ class Discharge:
 
     @property
     def rows(self) -> pd.DataFrame:
-        """Every run; `across` is the opening and `rate` the discharge without their units, as `beverloo` takes them."""
+        """Return a row per run, with dimensionless opening `across` and discharge `rate`, as `beverloo` takes them."""
         found = []
         for x in self.flows:
             opening, d, g = x.case.opening, 2 * x.radius, x.case.gravity  # type: ignore[attr-defined]

@@ -57,9 +57,9 @@ MOMENTS = 121
 
 @dataclass(frozen=True)
 class Moving:
-    """Where grains of radius (N,) [m] are in one run: position (K, N, 3) [m] at moments t (K,) [s] that all runs share.
+    """Positions (K, N, 3) [m] of grains of radius (N,) [m] in one run, at times t (K,) [s] that all runs share.
 
-    `ground` is what is drawn of the walls.
+    `ground` holds the walls that are drawn.
     """
 
     formulation: str
@@ -135,7 +135,7 @@ def flow(
 
 
 def at_roughness(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of rows with an artefact those of one step a friction coefficient: whose `needed_step` is nearest to its own."""
+    """Return rows of one step for each friction coefficient: the step closest to the `needed_step` of its artefact."""
     own = rows.assign(far=np.log(rows["step"] / rows["needed_step"]))
     own["far"] = own.groupby(["mu", "step"])["far"].transform("mean").abs()
     return rows[own["far"] == own.groupby("mu")["far"].transform("min")]
@@ -208,7 +208,7 @@ class FlowRuns:
 
 
 def _moving(label: str, scene: Grains, track: Track) -> Moving:
-    """At most `MOMENTS` moments of a run, evenly spread."""
+    """Return the grains' positions at `MOMENTS` or fewer equidistant times of a run."""
     every = -(-track.steps // (MOMENTS - 1))
     x, radius = track.position[::every], scene.radius[: len(scene.mass)]
     low, high = (x - radius[:, None]).min(axis=(0, 1)), (x + radius[:, None]).max(axis=(0, 1))

@@ -37,7 +37,7 @@ def differences(rows: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
 
 
 def _at_smallest(x: pd.Series) -> pd.Series:
-    """Every run's value at the smallest step, at all steps."""
+    """Return for every row the value of its run at the smallest step."""
     step = x.index.get_level_values("step")
     return x.where(step == step.min()).groupby(["mu", "seed"]).transform("max")
 

@@ -1,4 +1,4 @@
-"""Up to which time runs of a scene can be compared: as long as the reference itself is known, and no chaos rules."""
+"""Horizon of a scene: the time up to which the reference is known well enough to compare runs with it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

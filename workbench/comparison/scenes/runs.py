@@ -26,7 +26,7 @@ class SceneEngine(Protocol):
     def label(self) -> str: ...
     @property
     def words(self) -> str:
-        """What it is, in a sentence."""
+        """Description in one sentence."""
 
     def run(self, h: float, duration: float, progress: Report = None) -> Track: ...
 
@@ -46,7 +46,7 @@ class SceneRuns:
         return whole_steps(self.duration, job.h)
 
     def make(self, job: Job, report: Report = None) -> Track:
-        """One run, step by step; raises WorkbenchError where there is none."""
+        """Simulate one run step by step; raise WorkbenchError if that is impossible."""
         if not isinstance(job.subject, Formulation):
             engine: SceneEngine = job.subject
             return engine.run(job.h, self.duration, report)

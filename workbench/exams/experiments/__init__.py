@@ -26,6 +26,6 @@ EXPERIMENTS = {
         halving, balance,
     )
 }  # fmt: skip
-"""In the order of the page."""
+"""Experiments in the order of the page."""
 VERSION = "2"
 """Version of the exam: it changes with every trial, truth or bound, so that results can be cited."""

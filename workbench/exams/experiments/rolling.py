@@ -9,7 +9,7 @@ from workbench.exams.trial import Trial, sphere
 MU, SPEED, RADIUS = 0.3, 2.0, 0.1
 BALL = sphere("ball", 1.0, RADIUS, position=(0.0, 0.0, RADIUS), velocity=(SPEED, 0.0, 0.0, 0.0, 0.0, 0.0))
 DURATION = 0.4
-"""It rolls from 2 v / (7 mu g) = 0.19 s on."""
+"""Duration [s]; the ball rolls from 2 v / (7 mu g) = 0.19 s on."""
 
 
 def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:

@@ -8,7 +8,7 @@ from workbench.exams.record import Record
 from workbench.exams.trial import Trial, sled, tilted
 
 ANGLES = {0.2: (10.0, 15.0), 0.5: (20.0, 30.0), 0.8: (30.0, 45.0)}
-"""For every friction coefficient a slope on which the block sticks and one on which it slides, in degrees."""
+"""Slopes [deg] on which the block sticks and slides, by friction coefficient."""
 
 
 def trials() -> dict[str, Trial]:

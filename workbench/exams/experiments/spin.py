@@ -16,7 +16,7 @@ DISC = TrialBody(
 )  # fmt: skip
 BRAKED = MU * MASS * 9.81 * RADIUS / I
 BEGIN, END = 0.05, 0.25
-"""It stops after 10 / 29.4 = 0.34 s."""
+"""Interval of the measurement [s]; the spin ends after 10 / 29.4 = 0.34 s."""
 
 
 def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:

@@ -39,7 +39,7 @@ KEYS: dict[str, tuple[str, ...]] = {
 }
 """The tables of a description and their allowed keys."""
 Columns = str | list[str]
-"""One array that contains all components, or the name of each."""
+"""Name of one array with all components, or a list with a name for each component."""
 
 
 @dataclass(frozen=True, eq=False)

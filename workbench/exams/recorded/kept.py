@@ -18,7 +18,7 @@ ARRAYS = "search", "losses", "position", "angle", "spread"
 
 
 def tried_as_text(unit: tuple[RealityTrial, Subject]) -> list[dict[str, Any]]:
-    """One row of text: the outcome of a subject, or the `reason` why there is none."""
+    """Return one row of text: the outcome of a subject, or the `reason` why there is none."""
     trial, subject = unit
     found = tried(trial, subject)
     if found.reason:
