@@ -16,7 +16,7 @@ from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.ranking import ranking_figure
 from workbench.builtin.reports.pages.motion import motion_view
 from workbench.builtin.reports.text.conclusions import listed, summary
-from workbench.builtin.reports.text.decision import confidence, defect, price, recommendation, rows, time
+from workbench.builtin.reports.text.decision import confidence, defect, legend, price, recommendation, rows, time
 from workbench.builtin.reports.text.headline import compared, extremes, headline, subject
 from workbench.builtin.reports.text.terminal import print_comparison
 from workbench.cli.main import main
@@ -114,7 +114,7 @@ def test_runs_that_are_the_same_are_one_entry_and_others_are_not(wheel):
 
     def moved(label, position):
         tracks = tuple(replace(x, position=position) if x.label == label else x for x in wheel.motion.tracks)
-        return replace(wheel, motion=replace(wheel.motion, tracks=tracks))
+        return cost(replace(wheel, motion=replace(wheel.motion, tracks=tracks)))
 
     same = moved("ccp", at["box"].position + 1e-5)
     assert next(x for x in decide(same).entries if x.label == "box").every == "box = ccp"
@@ -143,6 +143,10 @@ def test_a_run_that_stops_or_has_no_answer_is_not_recommended(wheel):
     assert "hybrid" not in {x.label for x in decide(refused).entries}
     assert rows(refused, decide(refused))[-1][:4] == ("", "hybrid", "–", "no answer: ray")
     assert "6 of 7 runs are verified" in confidence(refused, decide(refused))
+    two = with_rows(refused, {"verified": False, "claimed": "RAY"}, labelled("box"))
+    assert rows(two, decide(two))[-1].names == "box, hybrid"
+    assert [legend(x, decide(x)).endswith('"to T" under ok: the run stops at T, after the time compared.')
+            for x in (early, refused)] == [True, False]  # fmt: skip
 
 
 # What is recommended
@@ -178,6 +182,11 @@ def test_exact_friction_is_recommended_unless_another_is_told_to_be_cheaper(whee
         "If an error of 6.1 mm is small enough, hybrid is 5 times cheaper, as long as contacts slide in slowly "
         "changing directions and normal forces change little"
     )
+    # One at least as cheap and more accurate, whose timings scatter too much to call it cheaper, makes it no advice.
+    both = cost(off(wheel, hybrid=0.0061, box=0.1, phantom_inertia=0.004), hybrid=2e-6, box=3e-6)
+    scattered = with_rows(both, {"cost_high": 1e-5}, labelled("hybrid"))
+    assert "small enough, hybrid is" in recommendation(both, decide(both))[1]
+    assert not any("small enough" in x for x in recommendation(scattered, decide(scattered)))
     # Less than half as much again, or timings whose ranges meet, is no difference.
     assert decide(cost(c, hybrid=0.7e-5)).taken.exact
     wide = with_rows(cheaper, {"cost_high": 1e-5}, labelled("hybrid"))
@@ -213,7 +222,7 @@ def test_every_formulation_that_is_named_has_its_own_condition_beside_it(plane, 
     dear = cost(plane, coulomb=1e-5, stewart_trinkle=1.1e-5, gauss_seidel=0.9e-5)
     first, *_ = recommendation(dear, decide(dear))
     assert first.endswith("; no equally accurate formulation is clearly cheaper.")
-    words = " ".join(headline(plane).recommendation)
+    words = " ".join(headline(cost(plane)).recommendation)
     assert "(polygon, LCP, " in words
     assert "), without condition in the plane; " in words
     assert ", as long as a few sweeps are enough" in words
@@ -259,6 +268,17 @@ def test_the_law_is_exact_and_the_path_is_the_reference(wheel, step, plane, caps
         said = " ".join(capsys.readouterr().out.split())
         found = re.findall(r"exact (\w+)", f"{said} {compared(c)} {figures(c)[0].caption}")
         assert set(found) <= {"Coulomb", "friction", "solution"}, found
+
+
+def test_names_of_points_at_both_ends_of_the_axis_stay_beside_it(wheel):
+    c = cost(off(wheel, hybrid=0.0, phantom_inertia=0.0, box=0.0, ccp=9.5, stewart_trinkle=9.5, frictionless=9.5))
+    chart = ranking_figure(c)[0].chart.to_dict()
+    labels = [x["label"] for rows in chart["datasets"].values() for x in rows if "label" in x]
+    (low, high), *_ = {
+        tuple(x["encoding"]["y"]["scale"]["domain"]) for x in chart["layer"] if "scale" in x["encoding"]["y"]
+    }
+    assert low < min(labels)
+    assert max(labels) < high
 
 
 def test_families_have_the_same_word_in_the_sentence_and_in_the_legend(wheel):
@@ -407,6 +427,11 @@ def test_the_animation_shows_the_best_beside_exact_friction_and_the_defect_to_se
     assert page["ranked"] == list(extremes(wheel))
     alone = with_rows(wheel, {"verified": False}, lambda x: ~x["label"].isin(["ccp", "coulomb"]))
     assert extremes(alone) == ("ccp",)
+    # Where the CCP is as good as exact friction, the defect is one of another family than the best, thus colour.
+    good = off(wheel, hybrid=0.0039, ccp=0.004, stewart_trinkle=0.5, phantom_inertia=0.6, box=0.7)
+    assert extremes(good) == ("hybrid", "phantom-inertia")
+    polygons = off(wheel, phantom_inertia=0.0039, ccp=0.004, hybrid=0.5, stewart_trinkle=0.7, box=0.6)
+    assert extremes(polygons) == ("phantom-inertia", "box")
     assert motion_view(replace(wheel, motion=None))["motion"] == {}
 
 

@@ -1,5 +1,7 @@
 """What hooks receive, how many passes they may ask for, and which of them are refused."""
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -107,6 +109,20 @@ def test_the_message_says_how_far_from_settled():
     assert solution.claimed is Status.NO_FIXED_POINT
     assert "within 3 passes (another one changes the impulses by 0.25 of the largest)" in solution.reason
     assert np.isnan(answer.v).all()
+
+
+def test_the_time_and_the_iterations_of_a_step_are_those_of_all_passes():
+    class Counted:
+        name, solves, guaranteed_for = "counted", LEMKE.solves, LEMKE.guaranteed_for
+        tolerance, why_not = LEMKE.tolerance, LEMKE.why_not
+
+        def solve(self, problem):
+            return replace(LEMKE.solve(problem), solve_time=2.0, iterations=3)
+
+    system = ContactSystem(np.eye(2), [0, -1.0], [0, 0], 0.01, [[0, 1.0]], [[1.0, 0]], 0.5)
+    for passes, claimed in ((5, Status.SOLVED), (4, Status.NO_FIXED_POINT)):
+        _, solution = solve_system(settling_after(5), system, Counted(), passes=passes)
+        assert (solution.claimed, solution.solve_time, solution.iterations) == (claimed, 2.0 * passes, 3 * passes)
 
 
 def test_sweeps_take_the_option():

@@ -117,6 +117,8 @@ def test_how_sure_it_is_and_where_it_stops():
         "Confidence: high. 1 of 2 runs are verified (not: ccp); the reference path is known to 0.1 mm"
     )
     assert sure.endswith("a small change of the initial state is amplified 250 times.")
+    ran = headline(comparison(errors | {"engine:x": (0.3, 0.2)}, engines={"engine:x": "X"})).confidence
+    assert "All 2 runs are verified; an engine's own steps are not verified (engine:x);" in ran
     calm = headline(comparison(errors, (), growth=(1.0, 1.4))).sentences
     assert "amplified" not in " ".join(calm)
     assert scenes.until_words(shown()) == "from 0 to 2 s"

@@ -84,6 +84,16 @@ def _short(x: Entry) -> str:
     return " = ".join(named) + (f" +{more}" if more else "")
 
 
+def _in_time(unit: str) -> str:
+    """Return the expression of a tick's label: times of 1000 units or more have a larger unit."""
+    units = ("µs", "ms", "s")[("µs", "ms").index(unit) :]
+    label = f"format(datum.value, '.3~r') + ' {units[0]}'"
+    for k, larger in enumerate(units[1:], 1):
+        label = f"datum.value >= {1000**k} ? format(datum.value / {1000**k}, '.3~r') + ' {larger}' : {label}"
+    # The largest comes first.
+    return label
+
+
 def _is_wide(costs: Array) -> bool:
     """Return whether costs want a logarithmic axis."""
     return bool(costs.max() / costs.min() >= DECADE)
@@ -114,7 +124,7 @@ def _spread(y: Array, low: float, high: float, least: float) -> Array:
             if lacking > 0:
                 found[i] -= lacking / 2
                 found[j] += lacking / 2
-        found = found - max(0.0, found[-1] - (high - gap / 2)) + max(0.0, low + gap / 2 - found[0])
+        found[0], found[-1] = max(found[0], low + gap / 2), min(found[-1], high - gap / 2)
     places = np.empty_like(found)
     places[order] = found
     return places
@@ -137,14 +147,14 @@ def _chart(
     if errors.zero:
         in_words = f"datum.value < {2.0 * errors.low:g} ? '0' : {in_words}"
     x = alt.X(
-        "cost:Q", title=f"solver time{' per step' if c.stepped else ''} [{time_unit}]", scale=on_x,
-        axis=alt.Axis(labelExpr="format(datum.value, '.3~r')", grid=True, **ticks),
+        "cost:Q", title=f"solver time{' per step' if c.stepped else ''}", scale=on_x,
+        axis=alt.Axis(labelExpr=_in_time(time_unit), grid=True, **ticks),
     )  # fmt: skip
     y = alt.Y("error:Q", title=None, scale=on_y, axis=alt.Axis(values=decades, labelExpr=in_words, grid=True))
     own, tip = alt.Color("colour:N", scale=None, legend=None), ["name:N", "words:N"]
     there = [f for f in FAMILIES if f in set(points["family"])]
     of_family = alt.Scale(domain=there, range=[FAMILIES[f][0] for f in there])
-    legend = alt.Legend(title=None, orient="top", direction="horizontal", columns=6, symbolSize=90, symbolStrokeWidth=0)
+    legend = alt.Legend(title=None, orient="top", direction="horizontal", columns=7, symbolSize=90, symbolStrokeWidth=0)
     fill = alt.Fill("family:N", scale=of_family, legend=legend)
     shape = alt.Shape("family:N", scale=alt.Scale(domain=there, range=[FAMILIES[f][1] for f in there]), legend=legend)
     named, others = points[points["named"]], points[~points["named"]]

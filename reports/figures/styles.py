@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from zlib import crc32
 
-from workbench.comparison.families import BARE, BOX, CONE, EXACT, OTHER, POLYGON, SOFT
+from workbench.comparison.families import BARE, BOX, CONE, ENGINE, EXACT, OTHER, POLYGON, SOFT
 
 INK = "currentColor"
 """Black on paper, and on a dark page its light ink; files have black."""
@@ -16,6 +16,7 @@ FAMILIES = {
     CONE: ("#8A4A6E", "triangle-down"),
     SOFT: ("#0F9A74", "circle"),
     BARE: ("#74849c", "M-1,-.7L-.7,-1L0,-.3L.7,-1L1,-.7L.3,0L1,.7L.7,1L0,.3L-.7,1L-1,.7L-.3,0Z"),
+    ENGINE: ("#57606A", "triangle-left"),
     OTHER: ("#57606A", "triangle-right"),
 }
 """Colour and marker of each family of formulations, in the order of legends."""

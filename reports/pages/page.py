@@ -22,6 +22,9 @@ from workbench.engine.disk import read, write
 if TYPE_CHECKING:
     from workbench.builtin.reports.figures.charts import Figure
 
+UNITS = re.compile(r"(?<=\d) (?=(?:[nµmk]?[mgsJN]|%|°)(?![\w]))")
+"""Space between a number and its unit."""
+
 
 @cache
 def environment() -> Environment:
@@ -33,9 +36,14 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"mathml": mathml, "prose": prose, "terms": terms}
+    found.filters |= {"mathml": mathml, "prose": prose, "terms": terms, "unbroken": unbroken}
     found.globals |= {"policy": policy(), "swatch": swatch, "saved_as": saved_as, "term": term}
     return found
+
+
+def unbroken(text: str) -> str:
+    """Return the text with its numbers and their units on one line each."""
+    return UNITS.sub("\u00a0", text)
 
 
 def swatch(colour: str, dash: Sequence[int]) -> Markup:

@@ -70,10 +70,13 @@ def _exact(c: Comparison, d: Decision, taken: Entry) -> list[str]:
 
 
 def _near_miss(c: Comparison, d: Decision, taken: Entry) -> list[str]:
-    """Return the most accurate formulation that is cheaper than the recommended one, with its error and condition."""
-    cheaper = (x for x in d.entries if not x.bare and x.stops is None and x.cheaper(taken) > 1.0)
-    best = next(cheaper, None)
-    if best is None:
+    """Return the most accurate formulation that is cheaper than the recommended one, with its error and condition.
+
+    None if a formulation at least as cheap is more accurate, whose timings scatter too much to call it cheaper.
+    """
+    able = [x for x in d.entries if not x.bare and x.stops is None]
+    best = next((x for x in able if x.cheaper(taken) > 1.0), None)
+    if best is None or any(x.cost <= best.cost and x.error < best.error for x in able):
         return []
     first = best.by_condition[0]
     times = _times(best.cheaper(taken))
@@ -178,7 +181,7 @@ class Row(NamedTuple):
 
 
 def rows(c: Comparison, d: Decision, everything: bool = True) -> list[Row]:
-    """Return a line for each entry, best first, and one for each formulation without a solution."""
+    """Return a line for each entry, best first, and one for each reason why formulations have no solution."""
     engines = c.scene.engines if c.scene else {}
     found = []
     for x in d.entries if everything else shown(d):
@@ -187,10 +190,10 @@ def rows(c: Comparison, d: Decision, everything: bool = True) -> list[Row]:
         ok = f"to {x.stops:.3g} s" if early else "ran" if x.label in engines else "yes"
         cells = (f"{x.place}{tie}", x.every, amount(x.error, d.error), defect(c, d, x), time(x.cost), ok)
         found.append(Row(*cells, "differs" if early else "yes"))
+    without: dict[str, list[str]] = {}
     for row in d.missing:
-        reason = f"no answer: {row['claimed'].lower().replace('_', ' ')}"
-        found.append(Row("", row["label"], "–", reason, "–", "no", "no"))
-    return found
+        without.setdefault(row["claimed"].lower().replace("_", " "), []).append(row["label"])
+    return [*found, *(Row("", ", ".join(x), "–", f"no answer: {why}", "–", "no", "no") for why, x in without.items())]
 
 
 def _of_problem(entry: Entry) -> str:
@@ -215,7 +218,9 @@ def redundant(c: Comparison) -> str:
 
 def confidence(c: Comparison, d: Decision) -> str:
     """Return the confidence in the ranking, in a word and with the reasons."""
-    count = len(d.entries) + sum(len(x.alike) for x in d.entries) + len(d.missing)
+    engines = set(c.scene.engines) if c.scene else set()
+    labels = {label for x in d.entries for label in (x.label, *x.alike)}
+    count = len(labels - engines) + len(d.missing)
     answered = count - len(d.missing)
     what = "answers" if not c.stepped else "runs"
     whole = f"all {count} {what} are verified"
@@ -223,7 +228,9 @@ def confidence(c: Comparison, d: Decision) -> str:
         whole = f"{answered} of {count} {what} are verified (not: {few([x['label'] for x in d.missing])})"
     if count == 1:
         whole = f"the {what[:-1]} is {'verified' if answered else 'not verified'}"
-    parts, doubts = [whole], 0
+    parts, doubts = [whole] if count else [], 0
+    if ran := sorted(labels & engines):
+        parts.append(f"an engine's own steps are not verified ({few(ran)})")
     if c.stepped and np.isfinite(d.known):
         well = amount(d.known, d.error) if d.known > LEAST else f"better than {1e9 * LEAST:g} nm"
         parts.append(f"the reference path is known to {well}")
@@ -318,4 +325,6 @@ def legend(c: Comparison, d: Decision) -> str:
     timings = {x.row.get("timings") == 1 for x in d.entries}
     least = f"{SAME_ONCE:g}, because each is a single timing," if timings == {True} else f"{SAME:g}"
     once = f" ({SAME_ONCE:g} for single timings)" if len(timings) > 1 else ""
-    return f"error: {what}{tie}. Costs within a factor of {least}{once} or with overlapping timings count as equal."
+    stop = ' "to T" under ok: the run stops at T, after the time compared.' if any(x.stops for x in d.entries) else ""
+    costs = f"Costs within a factor of {least}{once} or with overlapping timings count as equal."
+    return f"error: {what}{tie}. {costs}{stop}"

@@ -5,7 +5,8 @@ from typing import NamedTuple
 from workbench.builtin.reports.text import scenes
 from workbench.builtin.reports.text.comparison import changed, facts_in_words
 from workbench.builtin.reports.text.decision import confidence, price, recommendation, redundant, several
-from workbench.comparison.decision import Decision, Entry, decide
+from workbench.comparison.decision import Entry, decide, shown
+from workbench.comparison.families import family
 from workbench.comparison.jobs import EVENTS
 from workbench.comparison.result import Comparison
 
@@ -88,15 +89,19 @@ def extremes(c: Comparison) -> tuple[str, ...]:
     found = decide(c)
     if found is None:
         return ()
-    rubs = [x for x in found.entries if not x.bare and not x.exact]
+    rubs = [x for x in shown(found) if not x.bare and not x.exact]
     taken = found.taken
     best = taken if taken in rubs else next(iter(rubs), None)
-    worst = _instructive(found, rubs)
+    worst = _instructive(best, rubs)
     return tuple(dict.fromkeys(x.label for x in (best, worst) if x is not None))
 
 
-def _instructive(found: Decision, rubs: list[Entry]) -> Entry | None:
-    """Return the CCP unless it shares the first place, else the entry with friction and the largest error."""
+def _instructive(best: Entry | None, rubs: list[Entry]) -> Entry | None:
+    """Return the CCP unless it shares the first place, else the entry with friction and the largest error.
+
+    Another family than that of the best comes first: colours of one family are hard to tell apart.
+    """
     behind = [x for x in rubs if x.place > 1]
-    ccp = (x for x in behind if x.row["formulation"] == "ccp")
-    return next(ccp, behind[-1] if behind else None)
+    ccp = [x for x in behind if x.row["formulation"] == "ccp"]
+    other = [x for x in behind if best is None or family(x.label) != family(best.label)]
+    return next((found[-1] for found in (ccp, other, behind) if found), None)

@@ -92,14 +92,14 @@ RUNS = (
     Column("tolerance", "1", "largest residual at which an answer of this solver is verified", ANSWERED, ALL),
     Column("reason", "", "why there is no verified answer", of=ALL),
     Column(
-        "iterations", "1", "iterations of the solver over the window; for a problem, in the last pass", ANSWERED, ALL,
+        "iterations", "1", "iterations of the solver over the window, in all passes", ANSWERED, ALL,
         heading="iter.", shown="count",
     ),
     Column("taken_over", "", "methods that took over from the solver, with the number of steps of each", of=STEPPED),
     Column("passes_max", "1", "most passes in a step until data that depend on the answer converged", of=CASE),
     Column("build_time", "s", "time to compile the declaration; for a problem, to pose it", ANSWERED),
     Column(
-        "solve_time", "s", "time of all steps; for a problem, of the solver in the last pass", ANSWERED, ALL,
+        "solve_time", "s", "time of all steps; for a problem, of the solver in all passes", ANSWERED, ALL,
         heading="time", shown="milliseconds",
     ),
     Column(

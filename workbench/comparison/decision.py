@@ -34,8 +34,11 @@ NAMED = 3
 LEAST = 1e-9
 """Error [m, or relative to |q|] below which differences are round-off."""
 SHOWN_ROWS = 10
-"""Number of entries on the first screen."""
-ASIDE = ("comfree", "genesis", "hunt-crossley", "gauss-seidel", "mujoco-pyramid", "discrete-velocity", "sap")
+"""Number of rows on the first screen: entries, and reasons why formulations have no answer."""
+ASIDE = (
+    "comfree", "genesis", "hunt-crossley", "gauss-seidel", "mujoco-pyramid", "discrete-velocity", "mujoco-noslip",
+    "sap",
+)  # fmt: skip
 """Formulations left out first if there are too many: variants of engines, and near duplicates of others."""
 
 
@@ -196,11 +199,11 @@ def in_short(row: Mapping[str, Any], metrics: Sequence[Metric]) -> str:
 
 def shown(d: Decision) -> list[Entry]:
     """The entries that a first screen has room for; all where there are few."""
-    found = list(d.entries)
+    found, room = list(d.entries), SHOWN_ROWS - len({x["claimed"] for x in d.missing})
     for label in ASIDE:
-        if len(found) > SHOWN_ROWS:
+        if len(found) > room:
             found = [x for x in found if x.row["formulation"] != label or x.alike]
-    return found[:SHOWN_ROWS]
+    return found[:room]
 
 
 def decide(c: Comparison, step: float | None = None) -> Decision | None:

@@ -2,8 +2,8 @@
 
 import re
 
-EXACT, BOX, POLYGON, CONE, SOFT, BARE, OTHER = (
-    "exact Coulomb", "box", "polygon", "cone", "soft", "no friction", "other",
+EXACT, BOX, POLYGON, CONE, SOFT, BARE, ENGINE, OTHER = (
+    "exact Coulomb", "box", "polygon", "cone", "soft", "no friction", "engine", "other",
 )  # fmt: skip
 MEMBERS = {
     EXACT: ("coulomb", "uncertainty of the reference"),
@@ -12,6 +12,7 @@ MEMBERS = {
     CONE: ("ccp",),
     SOFT: ("mujoco", "mujoco-pyramid", "mujoco-noslip", "genesis", "sap", "comfree", "hunt-crossley", "ipc"),
     BARE: ("frictionless",),
+    ENGINE: ("engine",),
     OTHER: (),
 }
 """The formulations of each family, in the order of legends."""

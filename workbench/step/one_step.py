@@ -1,5 +1,7 @@
 """A single step, of a given `ContactSystem` or the first one of a case."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from workbench.algorithms.base import Solver
@@ -84,17 +86,17 @@ def solve_system(
     """Solve one step of a given system; impulses in the system's own axes, nan if the solver found no solution.
 
     `passes` limits the passes of a fixed point (status NO_FIXED_POINT beyond). Raises DataError if the problem cannot
-    be formed.
+    be formed. Iterations and time of the Solution are those of all passes.
     """
     n, _, r, d = system.size
     stepper = pose(formulation, system, passes)
-    solution = stepper.solve(solver)[0]
+    solution, iterations, _ = stepper.solve(solver)
     out = stepper.work.out
     if solution.claimed not in (Status.SOLVED, Status.INACCURATE):
         out[:] = np.nan
     stepping.turn_back(stepper.core, out[n + r : n + r + d * r])
     v, p_n, p_t, p_b = np.split(out.copy(), [n, n + r, n + r + d * r])
-    return ContactSolution(v, p_n, p_t, p_b), solution
+    return ContactSolution(v, p_n, p_t, p_b), replace(solution, iterations=iterations)
 
 
 def first_step(

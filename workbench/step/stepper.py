@@ -139,17 +139,18 @@ class Stepper:
         return finish_pass(self.core, self.work, self.track, self.again)
 
     def solve(self, solver: Solver, done: tuple[int, int] = (0, 0)) -> tuple[Solution, int, int]:
-        """Make all passes of one step: returns the last Solution, the iterations over all passes, and the passes.
+        """Make all passes of one step: returns the last Solution with the time of all, their iterations and number.
 
         `done`: iterations and passes of the step that have been made already.
         """
-        iterations, first = done
+        (iterations, first), seconds = done, 0.0
         for passes in range(first + 1, self.passes + 1):
             solution, wanted = self._pass(solver)
-            iterations += solution.iterations
+            iterations, seconds = iterations + solution.iterations, seconds + solution.solve_time
             if not wanted:
-                return solution, iterations, passes
-        unsettled = replace(solution, claimed=Status.NO_FIXED_POINT, reason=self.why_unsettled(solver))
+                return replace(solution, solve_time=seconds), iterations, passes
+        reason = self.why_unsettled(solver)
+        unsettled = replace(solution, claimed=Status.NO_FIXED_POINT, reason=reason, solve_time=seconds)
         return unsettled, iterations, self.passes
 
     def _pass(self, solver: Solver) -> tuple[Solution, bool]:
