@@ -343,9 +343,11 @@ def test_a_pipe_gets_a_line_now_and_then_as_long_as_something_is_done(monkeypatc
 
     progress = CommandProgress(quiet=False)
     with progress as report:
-        assert heard("compiling")
+        assert heard("loading and compiling kernels")
         report("box", 3, 7)
         assert heard("box, 3 of 7")
+        report("the page", 0, 1)
+        assert heard("the page")
     assert not progress.teller.is_alive()
 
 

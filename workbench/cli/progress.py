@@ -12,13 +12,15 @@ from workbench.support.signals import EndedBySignal
 
 EVERY = 5.0
 """Seconds between the lines written to a pipe."""
+AT_FIRST = "loading and compiling kernels"
+"""Work before the first report of progress."""
 
 
 class _Bar:
     """The bar, and results above it."""
 
     def __init__(self, bar: Any) -> None:
-        self.bar, self.task = bar, bar.add_task("compiling", total=None)
+        self.bar, self.task = bar, bar.add_task(AT_FIRST, total=None)
 
     def __call__(self, label: str, done: int, total: int) -> None:
         self.bar.update(self.task, description=label, completed=done, total=total)
@@ -31,10 +33,10 @@ class _Lines:
     """The latest progress, every few seconds, and results as they are computed."""
 
     def __init__(self) -> None:
-        self.state, self.start = "compiling", monotonic()
+        self.state, self.start = AT_FIRST, monotonic()
 
     def __call__(self, label: str, done: int, total: int) -> None:
-        self.state = f"{label}, {done} of {total}"
+        self.state = f"{label}, {done} of {total}" if total > 1 else label
 
     def say(self, line: str) -> None:
         # The reader of the pipe may be gone.
