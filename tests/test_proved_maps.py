@@ -86,7 +86,7 @@ def test_ranges_in_python():
         ([*ROD[:3], "mu=0:1", *ROD[4:]], "both mu"),
         (["painleve", "wheel", "--x", "mu=0:1", "--y", "m=1:2", "--prove"], "wheel: its contacts are known at single"),
         (["painleve", "rod", "--x", "mu=1:0", "--y", "theta=1:2", "--prove"], "the first must be the smaller"),
-        (["painleve", "rod", "--x", "nu=0:1", "--y", "theta=1:2", "--prove"], "unknown parameter of rod 'nu'"),
+        (["painleve", "rod", "--x", "nu=0:1", "--y", "theta=1:2", "--prove"], "unknown parameter 'nu' of rod"),
         (["check", "--case", "rod", "--vary", "mu=0:1", "theta=1:2", "-f", "coulomb"], "without -f"),
         (["check", "--case", "rod", "--vary", "mu=0:1", "mu=1:2"], "named twice"),
         (["check", "--case", "wheel", "--vary", "mu=0:1", "m=1:2"], "wheel: its contacts are known at single"),

@@ -174,6 +174,8 @@ def test_a_stepped_reference_is_asked_for_or_said_why():
         assert any(x.startswith("The reference is time stepping at 0.1 ms") and why in x for x in c.remarks), why
     with pytest.raises(DataError, match="cube has no event-driven reference: the rows of its contacts are compliant"):
         wb.compare("cube", ["box"], steps=H, duration=0.02, reference="events")
+    with pytest.raises(DataError, match=r"duration 0\.0001 s; at least one step of 0\.001 s"):
+        wb.compare("wheel", ["box"], duration=1e-4)
     with pytest.raises(UnknownNameError, match="reference"):
         wb.compare("block", ["box"], steps=H, reference="steady")
 

@@ -70,7 +70,7 @@ def test_an_answer_that_fails_is_its_own_systems():
     ("given", "words"),
     [
         ({}, "nothing varies"),
-        ({"mu": [1.0]}, "unknown datum of sliding contacts 'mu'"),
+        ({"mu": [1.0]}, "unknown datum 'mu' of sliding contacts"),
         ({"mu_u": np.ones((2, 3))}, r"mu_u has shape \(2, 3\); \(2, 1\) or \(2,\)"),
         ({"mu_u": [1.0, -1.0]}, r"mu_u\[1, 0\] = -1; a nonnegative number"),
         ({"xi_u": [1.0, 0.5]}, r"xi_u\[1, 0\] = 0.5; the sign of a velocity"),

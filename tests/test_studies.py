@@ -188,7 +188,7 @@ def test_settings_and_options_are_varied_too():
     assert rows["verified"].all()
     with pytest.raises(UnknownNameError, match=r"quantity to vary 'boxx\.bounds'"):
         study(parameters={"boxx.bounds": [1]})
-    with pytest.raises(UnknownNameError, match="parameter of wheel 'nu'; known: v_th, R"):
+    with pytest.raises(UnknownNameError, match="parameter 'nu' of wheel; known: v_th, R"):
         study(parameters={"nu": [1]})
     with pytest.raises(DataError, match="not a whole multiple"):
         study(parameters={"step": [7e-4]})

@@ -60,7 +60,8 @@ class Settings:
         )
 
     def must_fit(self) -> None:
-        """Raise DataError if a step is no multiple of the reference step, UnknownNameError for an unknown reference."""
+        """Raise DataError if a step is no multiple of the reference step or exceeds the duration, UnknownNameError for
+        an unknown reference."""
         if self.reference not in REFERENCES:
             raise UnknownNameError("reference", self.reference, list(REFERENCES))
         for h in (self.reference_step, *self.steps):
@@ -70,6 +71,8 @@ class Settings:
             stride = h / self.reference_step
             if not 1 <= stride < np.inf or abs(stride - round(stride)) > 1e-9 * stride:
                 raise DataError(f"step {h:g} s is not a whole multiple of the reference step {self.reference_step:g} s")
+            if self.duration is not None and not self.duration >= h:
+                raise DataError(f"duration {self.duration:g} s; at least one step of {h:g} s is needed")
 
 
 def reference_of(steps: Sequence[float]) -> float:

@@ -73,6 +73,8 @@ def _read(path: str | Path) -> FileProblem:
             f"{path.name} is neither HDF5 nor .npz, and its byte {error.start} is not text; give a file with a contact "
             "problem"
         ) from None
+    if not text.strip():
+        raise DataError(f"{path.name} is empty; give a file with a contact problem")
     if text.lstrip()[:1] == "{":
         return _json(text, path.name)
     from workbench.readers.siconos import parse

@@ -79,7 +79,7 @@ def _other_kind(head: list[int]) -> str | None:
 
 def _nothing_known(head: list[int]) -> str:
     return (
-        f"is not a problem in Siconos' text format: its first numbers are {' '.join(map(str, head)) or 'missing'}; "
+        f"is not a problem in Siconos' text format: it begins with {' '.join(map(str, head)) or 'no whole numbers'}; "
         "an LCP begins n 0 n n, an MLCP 1 1 n m 0, a friction problem 3 contacts 0"
     )
 

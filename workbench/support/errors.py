@@ -35,4 +35,6 @@ class UnknownNameError(WorkbenchError):
     """A case, formulation, solver or option that does not exist; the message lists the existing ones."""
 
     def __init__(self, kind: str, name: str, known: list[str]) -> None:
-        super().__init__(f"unknown {kind} '{name}'; {meant(name, known)}known: {', '.join(known)}")
+        # The name precedes its owner: unknown option 'axis' of box.
+        what, of, owner = kind.partition(" of ")
+        super().__init__(f"unknown {what} '{name}'{of}{owner}; {meant(name, known)}known: {', '.join(known)}")

@@ -118,8 +118,7 @@ def compare(
 
 
 def must_fit(settings: Settings) -> None:
-    """Raise DataError if a step is not an even multiple, at least `FINER`, of the reference step, or exceeds the
-    duration."""
+    """Raise DataError if a step is not an even multiple, at least `FINER`, of the reference step."""
     settings.must_fit()
     for h in settings.steps:
         times = round(h / settings.reference_step)
@@ -128,8 +127,6 @@ def must_fit(settings: Settings) -> None:
                 f"step {h:g} s is {times} times the reference step {settings.reference_step:g} s; an even number of "
                 f"times, {FINER} at least, is needed, since the reference is compared with a run at twice its step"
             )
-        if not (settings.duration and settings.duration >= h):
-            raise DataError(f"duration {settings.duration or 0:g} s; at least one step of {h:g} s is needed")
     if len(set(settings.steps)) < len(settings.steps):
         raise DataError("a step is given twice")
 
