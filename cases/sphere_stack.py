@@ -94,7 +94,7 @@ class SphereStack(RigidBodies):
 
     @property
     def thresholds(self) -> tuple[float, float]:
-        """Least friction coefficients between the balls and of the floor with which the stack stands."""
+        """Least friction coefficients between the balls and at the floor for the stack to stand."""
         least = float(np.tan(self.alpha / 2))
         return least, least / 4
 

@@ -117,7 +117,7 @@ def begin(core, memory, own, size):
 
 @kernel(AGAIN)
 def again(core, memory, own, numbers, v, p_n, p_t):
-    """Start the next sweep from this one's friction: U_soft = 0, c = U q_t. Stop where that changes nothing."""
+    """Start the next sweep from this one's friction: U_soft = 0, c = U q_t. Stop if that changes nothing."""
     memory[-1] += 1.0
     if memory[-1] >= numbers[0]:
         return False

@@ -169,7 +169,7 @@ def now(data: pd.DataFrame, plot: str) -> alt.Chart:
 
 
 def _decades(values: pd.Series, most: int = 9) -> list[float]:
-    """Powers of ten, about so many at most, for the ticks of a logarithmic axis."""
+    """Return powers of ten, a limited number of them, for the ticks of a logarithmic axis."""
     values = values.dropna()
     if values.empty:
         return []

@@ -31,7 +31,7 @@ ROUND_OFF = 1e-8
 SHARE_OF_SOLVER = 0.01
 """Share of an error from which on a further solver's part in it is worth a row of the budget."""
 SHOWN_AS = {"discretisation": "step size"}
-"""Parts of the budget whose columns are called otherwise on the page."""
+"""Display names of parts of the error budget that differ from their columns."""
 MOST_CONTACTS = 6
 """Contacts that have a plot of their own each; of more the range is drawn."""
 COLUMNS, SIDE = 4, 170
@@ -54,7 +54,7 @@ def figures(c: Comparison) -> list[Figure]:
 
 
 def _budget(c: Comparison, caption: str) -> list[Figure]:
-    """The error budget of the first window, a plot for each relative error; nothing without metrics that have one.
+    """Error budget of the first window, a plot for each relative error; none without metrics that have a budget.
 
     Rows are of the first solver, and of others that make `SHARE_OF_SOLVER` of an error.
     """
@@ -158,7 +158,7 @@ def _of_system(
     name: str, title: str, caption: str, curves: pd.DataFrame, column: str, axis: str, log: bool = False,
     zero: bool = False,
 ) -> list[Figure]:  # fmt: skip
-    """The figure; nothing where no value can be drawn."""
+    """Return the figure, or none if no value can be drawn."""
     if curves[column].isna().all() or (log and not (curves[column] > SMALLEST).any()):
         return []
     aside = curves.attrs["aside"]

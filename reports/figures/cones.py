@@ -1,4 +1,4 @@
-"""The complementary cones of a matrix of two or three unknowns as a picture: how many solutions for which q."""
+"""Picture of the complementary cones of a matrix of two or three unknowns, with the number of solutions by q."""
 
 import math
 from collections.abc import Iterator, Mapping

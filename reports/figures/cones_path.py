@@ -97,7 +97,7 @@ def _about(trace: Trace, step: PivotStep) -> str:
 
 
 def _line_in_plane(trace: Trace) -> str:
-    """q + t e to scale, each piece a little beside the one before."""
+    """Points q + t e to scale, each piece slightly offset from the previous one."""
     # Doubles hold shares of the largest coordinate, whatever that is.
     size = max(abs(x + t) for x in trace.system.q for t in (fmpq(0), *(t for _, t in _along(trace))))
     q = [nearest_double(x / size) for x in trace.system.q]

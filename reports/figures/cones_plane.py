@@ -12,7 +12,7 @@ CENTRE, RADIUS = (WIDTH / 2, 185.0), 145.0
 PLACES = (0.5, 0.33, 0.67, 0.2, 0.8)
 """Parts of a sector at which its number may stand."""
 AMPLE, LEAST = 24.0, 8.0
-"""Distance from the nearest line that a large number needs, and a small one [px]; without it, it stands outside."""
+"""Distance from the nearest line for a large and a small number [px]; with less it is placed outside."""
 APART = math.radians(14)
 """Angle between words around the circle at least."""
 
@@ -76,7 +76,7 @@ def _sector(region: Region, start: float, width: float) -> str:
 
 
 def _number(count: int, start: float, width: float, aim: float | None) -> str | None:
-    """The number of solutions within its sector, beside the arrow of q; None where it has no room."""
+    """Label of a sector with its number of solutions, off the arrow of q; None if it has no room."""
     lines = [start, start + width] + ([] if aim is None else [aim])
 
     def room(angle: float, distance: float) -> float:

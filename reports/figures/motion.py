@@ -27,7 +27,7 @@ TALLEST = 1.5
 SIGHT = 1000.0
 """Distance, in reaches of a body, beyond which the view no longer follows it."""
 SHORT = 8.0
-"""Length [px] below which the line between a body and its place in the reference says nothing."""
+"""Length [px] below which the line between a body and its reference position is omitted."""
 LIGHT = np.array([-0.5, 0.9, 1.0]) / np.linalg.norm([-0.5, 0.9, 1.0])
 """Direction to the light: right, up, towards the viewer, as in `scene.js`."""
 
@@ -310,7 +310,7 @@ class _Drawing:
         )
 
     def gap(self, tail: Array, head: Array) -> None:
-        """A line between two places, with its length [mm] beside it, where it is long enough to be seen."""
+        """Draw a line between two positions, labelled with its length [mm], if it is long enough to be seen."""
         (x, y), (u, v) = self.at(np.stack([tail, head]))
         if np.hypot(u - x, v - y) < SHORT:
             return

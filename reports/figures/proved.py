@@ -1,4 +1,4 @@
-"""The proved map: boxes solid by verdict where it is proved, hatched where nothing is."""
+"""Proved map: boxes coloured by proved verdict, hatched without one."""
 
 import altair as alt
 import numpy as np

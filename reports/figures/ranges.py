@@ -54,7 +54,7 @@ def range_of(curves: pd.DataFrame, column: str, log: bool = False, zero: bool = 
 
 
 def _cut_off(data: pd.DataFrame, column: str, values: pd.Series, low: float, high: float, log: bool) -> str:
-    """Whose values lie beyond the axis, and how far they go. Small values of a logarithmic axis are no news."""
+    """Name the curves with values beyond the axis, and their extremes, except small values on a logarithmic axis."""
     beyond = data[(values > high) if log else (values > high) | (values < low)]
     if beyond.empty:
         return ""

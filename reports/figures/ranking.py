@@ -16,7 +16,7 @@ from workbench.comparison.result import Comparison
 from workbench.support.arrays import Array
 
 WIDTH, ROW = 360, 20
-"""Size of the plot, and height of a name beside it [px]."""
+"""Size of the plot, and height of a label next to it [px]."""
 LOWEST = 250
 """Height of the plot at least [px]."""
 DECADE = 10.0
@@ -27,7 +27,7 @@ QUIET = "#8a8f98"
 
 
 class Errors(NamedTuple):
-    """The axis of errors, from and to decades; with `zero` its lower end stands for no error at all."""
+    """Axis of errors between powers of ten; with `zero` its lower end represents zero."""
 
     low: float
     high: float
@@ -36,7 +36,7 @@ class Errors(NamedTuple):
 
 
 def ranking_figure(c: Comparison) -> list[Figure]:
-    """A point for each entry of the decision at the first step size; nothing where errors or costs are not known."""
+    """Plot a point for each entry of the decision at the first step size; none without errors or costs."""
     d = decide(c)
     if d is None:
         return []
@@ -95,7 +95,7 @@ def _in_time(unit: str) -> str:
 
 
 def _is_wide(costs: Array) -> bool:
-    """Return whether costs want a logarithmic axis."""
+    """Return whether costs need a logarithmic axis."""
     return bool(costs.max() / costs.min() >= DECADE)
 
 
@@ -115,7 +115,7 @@ def _caption(c: Comparison, d: Decision, known: bool, unnamed: int, wide: bool) 
 
 
 def _spread(y: Array, low: float, high: float, least: float) -> Array:
-    """Places of names beside points at y, in their order, at least a share of the height apart."""
+    """Return label positions for points at y, in their order, at least a share of the height apart."""
     gap, order = least * (high - low), np.argsort(y, kind="stable")
     found = y[order].copy()
     for _ in range(200):

@@ -1,4 +1,4 @@
-"""Figures of formulations held against recordings: differences with intervals, errors over time, searches, phases."""
+"""Figures of formulations compared with recordings: differences with intervals, errors over time, searches, phases."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +22,7 @@ MOST = 8
 
 
 def figures(f: Findings) -> list[Figure]:
-    """The answer first; nothing of subjects without numbers."""
+    """Return the figures, the answer first, without subjects that have no numbers."""
     rows = f.subjects[f.subjects["reason"].fillna("") == ""]
     order = [f.reference, *rows[rows["label"] != f.reference].sort_values("position_more")["label"]]
     found = [_differences(f, rows, order)] if len(rows) > 1 else []

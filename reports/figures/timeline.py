@@ -45,7 +45,7 @@ def main_contacts(c: Comparison) -> list[tuple[Any, ...]]:
 
 
 def timeline_figure(c: Comparison) -> list[Figure]:
-    """Bars over time, a plot for each contact; nothing where nothing touches."""
+    """Plot the contact modes as bars over time, a panel for each contact; none without contact."""
     exact, runs = exact_and_runs(c)
     runs = {label: rows for label, rows in runs.items() if label != "coulomb"} or runs
     if c.timeline.empty or not runs:
@@ -74,7 +74,7 @@ def timeline_figure(c: Comparison) -> list[Figure]:
 
 
 def _telling(exact: pd.DataFrame, runs: dict[str, pd.DataFrame]) -> str:
-    """The label of the run whose contacts do longest what they do not do in the reference."""
+    """Return the label of the run whose contact modes differ longest from the reference's."""
     lasts = {label: sum(x[kind] for x in otherwise(rows, exact) for kind in KINDS)
              for label, rows in runs.items()}  # fmt: skip
     return max(lasts, key=lasts.__getitem__)

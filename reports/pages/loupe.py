@@ -185,7 +185,7 @@ def _named(values: Array, name: str) -> Array:
 
 
 def _telling(values: NDArray[np.float32], shown: list[bool]) -> tuple[int, int]:
-    """The moment and the contact where formulations that slide as the reference does rub farthest from its friction.
+    """Return the time and contact with the largest friction error of formulations that slide as the reference does.
 
     Where all stick, or have drifted away from the reference, just where they rub farthest from it. Friction that the
     motion leaves open tells nothing.

@@ -26,9 +26,9 @@ from workbench.comparison.result import Comparison
 from workbench.support.arrays import Array
 
 HEAVIEST = 1_000_000
-"""Bytes of the tracks on a page; of longer ones every other moment is left out, as often as needed."""
+"""Limit of the size of tracks on a page [bytes]; longer ones are halved in time until they fit."""
 SECONDS, BEGIN = 6.0, 0.4
-"""About how long the motion plays, and the share of it that is shown at first where nothing parts."""
+"""Approximate duration of playback [s], and the share of the motion shown first if no run deviates."""
 FLOATS = ("position", "force")
 """Arrays that are printed as numbers or span decades; all others are only drawn, and are rounded to 16 bits."""
 KEPT = (*FLOATS, "orientation", "point", "axes", "slip")
@@ -140,7 +140,7 @@ def mesh(solid: Any) -> dict[str, Any]:
 
 
 def _section(card: dict[str, Any]) -> Any:
-    """The cross-section of a formulation's friction cone, as its card has it; a disc where that says nothing."""
+    """Return the cross-section of a formulation's friction cone from its card; a disc by default."""
     if "section" not in card:
         return "disc"
     if card["section"] is None or card["section_axes"] is None:

@@ -47,7 +47,7 @@ def unbroken(text: str) -> str:
 
 
 def swatch(colour: str, dash: Sequence[int]) -> Markup:
-    """A short line in the colour and dash of a formulation, to stand before its name."""
+    """Return a short line in the colour and dash of a formulation, for use before its name."""
     return Markup(
         '<svg class="marks" viewBox="0 0 34 8" width="34" height="8" aria-hidden="true"><path d="M0,4h34" stroke="{}" '
         'stroke-width="3" stroke-dasharray="{}"/></svg>'
@@ -55,7 +55,7 @@ def swatch(colour: str, dash: Sequence[int]) -> Markup:
 
 
 def policy(*allowed: str) -> str:
-    """The content security policy of a page: nothing is loaded from anywhere, and no script runs but those allowed."""
+    """Return a page's content security policy: no external resources, and no scripts except those allowed."""
     digests = [base64.b64encode(sha256(script.encode()).digest()).decode() for script in allowed]
     scripts = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
     return (

@@ -44,7 +44,7 @@ def render(
 
 
 def _moved(a: Alternatives) -> list[tuple[Motions, str, str, str]]:
-    """Motions, and impulses beside forces, with their headings."""
+    """Return tables of motions, and of impulses and forces, with their headings."""
     found = []
     if a.motions is not None:
         found.append((a.motions, "Motions of contacts at rest", "forces [N]", "accelerations [m/s²]"))

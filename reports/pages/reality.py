@@ -1,4 +1,4 @@
-"""The page of formulations held against recordings: the answer with its intervals, then what it rests on."""
+"""Page of formulations compared with recordings: the answer with its intervals, then the evidence."""
 
 from collections.abc import Sequence
 from typing import Any

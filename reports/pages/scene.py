@@ -1,4 +1,4 @@
-"""The page of a comparison of a scene: whose motion is closest to Coulomb's law, body by body."""
+"""Page of a comparison of a scene: distance of each body's motion from Coulomb's law."""
 
 from typing import Any
 

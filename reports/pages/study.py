@@ -1,4 +1,4 @@
-"""The page of a study: what it says, its figures, orders of convergence, and the cheapest row below a bound."""
+"""Page of a study: findings, figures, orders of convergence, and the cheapest row below an error bound."""
 
 import json
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ def render(
 
 
 def _json(data: Any) -> str:
-    """JSON in which nothing reads as an end or a beginning of a script."""
+    """Return JSON without text that begins or ends a script element."""
     return json.dumps(data).replace("<", "\\u003c")
 
 

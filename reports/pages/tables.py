@@ -17,7 +17,7 @@ PARQUET = "application/vnd.apache.parquet"
 
 
 def table(title: str, runs: pd.DataFrame, columns: list[Column]) -> dict[str, Any]:
-    """A table and the files it is saved as: CSV and Parquet in full numbers, Markdown and LaTeX as it stands."""
+    """Return a table and its files: CSV and Parquet at full precision, Markdown and LaTeX as shown."""
     found = {"title": title, "rows": rows_of(runs, columns), "columns": columns, "clipped": False}
     shown, numbers = of_runs(found), full(runs, columns)
     of_numbers = [

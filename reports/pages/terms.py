@@ -1,4 +1,4 @@
-"""Words that explain themselves where they stand: buttons that open their meaning, without a script."""
+"""Glossary terms in the text: buttons that show the definition, without a script."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ IN_TEXT = (
     "CCP", "conic QP", "copositive", "Coulomb NCP", "LCP", "lead matrix", "mixed NCP", "MLCP", "P, P-matrix",
     "principal minor", "PSD", "r, n_d", "rank", "rho, ρ", "Delassus operator, W",
 )  # fmt: skip
-"""Words of the glossary that mean nothing else in a sentence."""
+"""Glossary terms without another meaning in a sentence."""
 ALIASES = {x: word for word in IN_TEXT for alias in word.split(", ") for x in (alias, alias[:1].upper() + alias[1:])}
 WORDS = re.compile("|".join(rf"\b{re.escape(x)}(?![\w-])" for x in sorted(ALIASES, key=len, reverse=True)))
 
@@ -22,7 +22,7 @@ def term(title: str, name: str) -> Markup:
 
 
 def terms(text: str) -> Markup:
-    """Text whose words of `IN_TEXT` are such buttons."""
+    """Return the text with the terms of `IN_TEXT` as buttons."""
     parts, end = [], 0
     for found in WORDS.finditer(text):
         parts += [escape(text[end : found.start()]), term(found.group(), ALIASES[found.group()])]

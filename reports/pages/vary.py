@@ -99,7 +99,7 @@ def _bands(paths: SolutionPaths, x: alt.X) -> alt.Chart:
 
 
 def _frame(curves: Array, marks: Array) -> tuple[float, float]:
-    """Limits of the ordinate: what is drawn but for values far beyond the typical one, on the way to infinity."""
+    """Return the limits of the ordinate: all drawn values except those that diverge."""
     values = np.concatenate([curves, marks, [0.0]])
     values = values[np.isfinite(values)]
     if values.any():

@@ -92,7 +92,7 @@ def stop(r: Run) -> float:
 
 @dataclass(frozen=True)
 class RankRow:
-    """A lead matrix: what it should lack of full rank, and what it lacks; None where it cannot be posed."""
+    """Expected and computed rank deficiency of a lead matrix; None if it cannot be posed."""
 
     system: str
     formulation: str

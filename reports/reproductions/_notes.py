@@ -214,7 +214,7 @@ class Agreement:
 
 
 def compare(case: ThreeBodies, q: Array, v: Array, h: float, n_d: int, printed: Collection[str] = ()) -> Agreement:
-    """The notes' LCP beside the compiled declaration of stewart-trinkle at a state.
+    """Compare the notes' LCP with the compiled declaration of stewart-trinkle at a state.
 
     Mixed form: for random z, v+ by the notes' dynamics has to satisfy the declaration's equations, and the partners'
     rows at (v+, z) have to be M z + q.

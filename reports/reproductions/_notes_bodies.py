@@ -134,7 +134,7 @@ def stepped() -> tuple[Run, LCP, Array, float]:
 
 
 def instant(r: Run, problem: LCP, z: Array) -> Table:
-    """The LCP's unknowns and what is complementary to them, contact by contact."""
+    """The LCP's unknowns and their complements, contact by contact."""
     w, mu = problem.M @ z + problem.q, r.record.friction[0]
     rows = []
     for i, name in enumerate(PARTNERS):

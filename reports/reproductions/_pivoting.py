@@ -137,7 +137,7 @@ def failures_below_limit() -> int:
 
 
 def rho_of(r: Run, k: int) -> float:
-    """The phantom inertia [kg] in the problem of step k: w_up and w_lo enter oppositely, but for rho."""
+    """Return the phantom inertia [kg] in the problem of step k: apart from rho, w_up and w_lo enter oppositely."""
     M, contacts = r.record.M[k], r.case.size[2]
     return float(M[contacts, contacts] + M[contacts, contacts + (len(M) - contacts) // 2])
 

@@ -24,7 +24,7 @@ ROUND_OFF = 1e-12
 
 
 def pushed(push: float, angle: float = 0.0) -> ContactSystem:
-    """A block at rest on a floor, pushed by so many times LIMIT at an angle [deg]."""
+    """A block at rest on a floor, pushed by a multiple of LIMIT at an angle [deg]."""
     turned = np.radians(angle)
     force = LIMIT * push * np.array([np.cos(turned), np.sin(turned)])
     axes = np.eye(3)

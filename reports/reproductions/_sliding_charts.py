@@ -16,7 +16,7 @@ OVERLAP = 1.15
 
 
 def kind(p: bool, count: int) -> str:
-    """The name of a state's regime: whether M_mu is a P-matrix, and how many solutions this state has."""
+    """Return the name of a state's regime, from the P verdict on M_mu and the number of solutions."""
     return list(KINDS)[0 if p else {1: 1, 0: 2, 2: 3, 3: 4}[count]]
 
 
@@ -63,7 +63,7 @@ def curve(x: Array, y: Array, dash: tuple[int, int] = (1, 0)) -> alt.Chart:
 
 
 def points(x: list[float], y: list[float], labels: list[str]) -> Chart:
-    """Marked points with their names beside them."""
+    """Plot labelled points."""
     base = alt.Chart(pd.DataFrame({"x": x, "y": y, "label": labels})).encode(x="x:Q", y="y:Q")
     return alt.layer(
         base.mark_circle(color="#222", size=45, opacity=1),

@@ -1,4 +1,4 @@
-"""The rod in a guide on the page of hal-01224915: Proposition 1 beside the friction at which uniqueness is lost."""
+"""Rod in a guide, for the page of hal-01224915: Proposition 1 and the friction at which uniqueness is lost."""
 
 import numpy as np
 import pandas as pd
@@ -72,7 +72,7 @@ def ratios(systems: list[SlidingSystem]) -> tuple[Array, int]:
 
 
 def furthest(x: Array, expected: float) -> float:
-    """The entry of x that is furthest from what is expected."""
+    """Return the entry of x that differs most from the expected value."""
     return float(x.flat[np.argmax(np.abs(x - expected))])
 
 

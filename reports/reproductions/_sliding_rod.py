@@ -70,7 +70,7 @@ def independent_checks() -> list[Check]:
 
 
 def rod_map(spin: float, shape: tuple[int, int]) -> tuple[pd.DataFrame, int]:
-    """Cells of the map over angle [deg] and mu, and how many of them differ from the closed form."""
+    """Return the cells of the map over angle [deg] and mu, and the number that differ from the closed form."""
     x, y = (np.linspace(low, high, 2 * n + 1)[1::2] for n, low, high in ((shape[0], 10, 88), (shape[1], 0, 3)))
     kinds, differ = [], 0
     for angle in x:

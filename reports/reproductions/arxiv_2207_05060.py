@@ -1,4 +1,4 @@
-"""arXiv 2207.05060: gradients of four families of contact simulation on three tasks, beside the exact ones.
+"""arXiv 2207.05060: gradients of four families of contact simulation on three tasks, compared with exact ones.
 
 The published numbers are those of the authors' repository, github.com/DesmondZhong/diff_sim_grads: the settings of the
 tasks, the outputs of the notebooks and the conclusions of the poster.

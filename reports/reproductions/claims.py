@@ -72,7 +72,7 @@ class Claim:
 
     @property
     def verdict(self) -> Verdict:
-        """Beyond the tolerance two numbers differ, and a bound, or what is no number, is not confirmed."""
+        """Return the verdict. Outside the tolerance numbers differ; bounds and non-numbers are not confirmed."""
         held = [self.holds(x) for x in self._numbers]
         if all(held):
             return "confirmed"
@@ -196,7 +196,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A paper's figures beside ours: `title`, the `source` reproduced, a `lead` of a sentence or two, `sections`."""
+    """A paper's results compared with computed ones: `title`, `source`, a `lead` of a sentence or two, `sections`."""
 
     title: str
     source: str

@@ -130,7 +130,7 @@ def _distance_rows(result: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def between(enclosure: dict[str, Any], digits: int = 6) -> str:
-    """An enclosure in so many digits: one number where both bounds round to it, else the bounds rounded outward."""
+    """Format an enclosure with a number of digits: one number if both bounds round to it, else outward bounds."""
     lower, upper = enclosure["lower"], enclosure["upper"]
     if upper is None:
         return f"at least {rounded(lower, digits, ROUND_FLOOR)}"
@@ -142,7 +142,7 @@ def between(enclosure: dict[str, Any], digits: int = 6) -> str:
 
 
 def rounded(x: float, digits: int, rounding: str = ROUND_CEILING) -> str:
-    """A bound in so many digits, rounded up or, with ROUND_FLOOR, down."""
+    """Format a bound with a number of digits, rounded up or, with ROUND_FLOOR, down."""
     return f"{Context(digits, rounding).create_decimal_from_float(x):.{digits}g}"
 
 

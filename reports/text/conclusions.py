@@ -21,7 +21,7 @@ VELOCITY = "velocity_error"
 NEGLIGIBLE = 1e-6
 """Errors up to this share, or number of metres, have no reason worth a sentence."""
 CLEAR = 1.2
-"""Errors closer than this factor are not told apart in a ranking."""
+"""Factor up to which errors share a rank."""
 
 
 def summary(c: Comparison) -> list[str]:
@@ -109,7 +109,7 @@ def about_step(c: Comparison, rows: pd.DataFrame, where: str) -> list[str]:
 
 
 def ranking(rows: pd.DataFrame, column: Column) -> list[list[str]]:
-    """Labels by the error of a column, smallest first; together where they are not told apart."""
+    """Return labels by the error of a column, smallest first, grouped where errors share a rank."""
     errors = by_error(rows, column)
     if len(errors) < 2 or errors.max() < NEGLIGIBLE:
         return []
@@ -152,7 +152,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def few(names: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
+    """Return the first few names and the number of others."""
     return listed([*names[:NAMED], *[f"{len(names) - NAMED} more"] * (len(names) > NAMED)])
 
 
@@ -210,7 +210,7 @@ def mostly_step_size(rows: pd.DataFrame) -> str:
 
 
 def cancelled(rows: pd.DataFrame) -> str:
-    """Whose error is smaller than a part of it, since parts have directions and may cancel."""
+    """Name formulations whose error is smaller than one of its parts: parts have directions and may cancel."""
     parts = [x for x in ("velocity_formulation", "velocity_compliance") if x in rows]
     if "velocity_error" not in rows or not parts:
         return ""
@@ -239,7 +239,7 @@ def impacts(rows: pd.DataFrame) -> str:
 
 
 def redundancy(rows: pd.DataFrame) -> str:
-    """Return whether redundant contacts leave impulses open, and what is compared then."""
+    """Return a sentence on impulses that redundant contacts leave undetermined, and on the compared quantity."""
     if "free_directions" not in rows or not rows["free_directions"].max() > 0:
         return ""
     return (

@@ -1,4 +1,4 @@
-"""Other possible modes of closed contacts besides continued sliding, as data, as text, and in sentences."""
+"""Possible modes of closed contacts other than continued sliding, as data, text and sentences."""
 
 import math
 from typing import Any

@@ -37,7 +37,7 @@ def sentences(orders: pd.DataFrame, rows: pd.DataFrame) -> list[str]:
 
 
 def table(orders: pd.DataFrame, everything: bool = False) -> tuple[list[str], list[list[str]], int]:
-    """Head and rows, a row for each formulation and scheme, best first, and how many are left out.
+    """Return heading and rows, one for each formulation and scheme, best first, and the number left out.
 
     Cells are of position errors: order with its interval, limit or bound, and the error at the smallest step.
     """

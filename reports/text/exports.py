@@ -1,4 +1,4 @@
-"""Tables for other places: as they stand on a page, as Markdown, LaTeX and CSV; of a comparison in full numbers too."""
+"""Export of tables: as shown on a page, as Markdown, LaTeX and CSV; of a comparison also at full precision."""
 
 import csv as commas
 import io

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 BESIDE = 2.0
-"""Standard errors by which two values differ that are told apart."""
+"""Difference, in standard errors, from which on two values are distinct."""
 
 
 def sentences(table: pd.DataFrame, settings: dict[str, Any]) -> list[str]:

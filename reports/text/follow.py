@@ -7,7 +7,7 @@ from workbench.events.simulation import EventRun
 from workbench.events.twice import Uncertainty
 
 MOST = 8
-"""Contacts that are told one by one."""
+"""Number of contacts listed individually."""
 VERBS = {"open": "is open", "slip": "slides", "stick": "sticks"}
 
 

@@ -56,7 +56,7 @@ class Contact:
 
     @property
     def share(self) -> float:
-        """|p_t| / (mu p_n); NaN where there is nothing to divide by."""
+        """Return |p_t| / (mu p_n); NaN if mu p_n is zero."""
         return self.friction / self.limit if self.bears else np.nan
 
     @property

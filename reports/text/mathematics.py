@@ -7,7 +7,7 @@ BARS, SPACED = re.compile(r"\\\|"), re.compile(r"(\\[A-Za-z]+) (?=\\)")
 
 
 def plain(text: str) -> str:
-    """A sentence with what stands between dollar signs as text: $\\mu < \\mu_c$ becomes μ < μ_c."""
+    """Convert the mathematics between dollar signs to text: $\\mu < \\mu_c$ becomes μ < μ_c."""
     parts = re.split(r"\$([^$]+)\$", text)
     return "".join(_converted(part) if i % 2 else part for i, part in enumerate(parts))
 

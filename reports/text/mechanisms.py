@@ -11,7 +11,7 @@ from workbench.comparison.result import Comparison
 
 
 class Reason(NamedTuple):
-    """A mechanism in a few words, and in a sentence with its numbers; how far [m] it moves a body, where it says so."""
+    """A mechanism in a few words, and in a sentence with its numbers; its displacement of a body [m], if known."""
 
     short: str
     words: str

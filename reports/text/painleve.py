@@ -156,7 +156,7 @@ def _regime_words(r: Regime) -> str:
 
 
 def regime_text(r: Regime) -> str:
-    """The regime by name, and how many answers it has."""
+    """Return the name of the regime and its number of solutions."""
     return f"{r.name} ({described(r.as_given)}{' for the stored numbers' if r.kind != r.as_given else ''})"
 
 
@@ -287,7 +287,7 @@ def forces(a: IsolatedSolution) -> str:
 
 
 def vector(x: Any) -> str:
-    """Numbers of one unit or of similar size; what is below 1e-12 of the largest is round-off and printed as 0."""
+    """Format numbers of one unit or similar size; values below 1e-12 of the largest are printed as 0."""
     x = np.asarray(x, dtype=float)
     return "[" + ", ".join(f"{v:.6g}" for v in np.where(np.abs(x) > 1e-12 * np.abs(x).max(), x, 0.0)) + "]"
 

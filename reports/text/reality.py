@@ -13,7 +13,7 @@ from workbench.exams.recorded.trial import RealityTrial
 FEW = 20
 """Intervals of which one is expected to miss its number by chance."""
 NAMED = 4
-"""Number of formulations of each kind that a sentence names besides the last one."""
+"""Number of formulations of each kind that a sentence names in addition to the last one."""
 
 
 def sentences(recordings: Recordings, trial: RealityTrial, f: Findings) -> list[str]:
@@ -57,7 +57,7 @@ def _answer(recordings: Recordings, trial: RealityTrial, f: Findings, rows: pd.D
 
 
 def _some(words: list[str]) -> str:
-    """The first ones, how many more there are, and the last."""
+    """Return the first names, the number of others, and the last."""
     if len(words) <= NAMED + 1:
         return listed(words)
     return f"{', '.join(words[:NAMED])} and {len(words) - NAMED} more, up to {words[-1]}"

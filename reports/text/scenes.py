@@ -143,7 +143,7 @@ def _of_reference(c: Comparison) -> pd.DataFrame:
 
 
 def touches_nothing(c: Comparison) -> bool:
-    """Return whether nothing touches in the reference nor in any run."""
+    """Return whether there is no contact, neither in the reference nor in any run."""
     return c.timeline.empty and "start" in c.timeline
 
 
@@ -167,12 +167,12 @@ def first_rows(c: Comparison) -> pd.DataFrame:
 
 
 def _others(rows: pd.DataFrame) -> pd.DataFrame:
-    """The verified rows of all but exact Coulomb friction, of each the first solver's."""
+    """Return the verified rows except exact Coulomb friction's, of the first solver of each formulation."""
     return rows[rows["verified"] & (rows["formulation"] != "coulomb")].drop_duplicates("label")
 
 
 def _bodies(c: Comparison, name: str, value: str) -> pd.DataFrame:
-    """The bodies of the first step size of whose rows a column has this value, by the first solver."""
+    """Return the rows of bodies at the first step size, by the first solver, in which a column has this value."""
     return by_first_solver(c.bodies[(c.bodies[name] == value) & (c.bodies["step"] == c.settings.steps[0])])
 
 

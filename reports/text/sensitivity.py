@@ -15,7 +15,7 @@ KNOWN = 1e-6
 GOOD = 0.05
 """Relative error up to which a derivative is called right."""
 FLAT = 1e-3
-"""Share of the steepest slope of the motion below which its sign says nothing."""
+"""Share of the motion's steepest slope below which the sign of a slope is ignored."""
 MOST = 10
 
 

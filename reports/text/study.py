@@ -10,7 +10,7 @@ from workbench.studies.convergence import Bound, Order
 from workbench.studies.tables import concerned
 
 SAMPLE = 8
-"""Points with a value of their own each from which on they are taken for a sample, whose quarters are compared."""
+"""Number of points with distinct values from which on they count as a sample, whose quarters are compared."""
 
 
 def in_words(found: Order | Bound, column: Column) -> str:

@@ -169,7 +169,7 @@ def tableau_cells(trace: Trace, number: int) -> list[list[str]]:
 
 
 def tableau_lines(trace: Trace, number: int) -> list[str]:
-    """The tableau for a terminal, its columns in several pieces where they do not fit beside each other."""
+    """Format the tableau for a terminal, its columns in several blocks if they do not fit side by side."""
     rows = tableau_cells(trace, number)
     widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]
     pieces: list[list[int]] = [[]]

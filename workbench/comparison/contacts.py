@@ -129,7 +129,7 @@ def _impulses(run: SampledMotion, t: Array) -> Array:
 
 
 def _slips(run: SampledMotion, i: NDArray[Any], start: Array, end: Array) -> Array:
-    """(k,) how far contacts i slide between times [s], by the midpoint rule."""
+    """Return the distances (k,) that contacts i slide between times [s], by the midpoint rule."""
     parts = np.maximum(np.ceil((end - start) / run.h).astype(int), 1)
     row = np.repeat(np.arange(i.size), parts)
     place = np.arange(row.size) - np.repeat(np.cumsum(parts) - parts, parts) + 0.5
@@ -154,7 +154,7 @@ def changes(mode: NDArray[np.str_], h: float, start: float, lasts: float) -> lis
 
 
 def _of_contact(mode: NDArray[np.str_], brief: int) -> list[tuple[int, str]]:
-    """Steps at whose starts a contact does something else, and what."""
+    """Return the steps at the start of which a contact's mode changes, and the new modes."""
     edges = [0, *np.flatnonzero(mode[1:] != mode[:-1]) + 1, len(mode)]
     pieces = [(str(mode[a]), a, b) for a, b in pairwise(edges)]
     # A brief gap after a touch is none.

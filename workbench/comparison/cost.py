@@ -20,7 +20,7 @@ K = TypeVar("K")
 
 
 def costs(timings: Sequence[float], steps: int) -> dict[str, float]:
-    """The columns on cost of a run whose steps took so many seconds, each time that it was made."""
+    """Return the cost columns of a run from the seconds that its steps took in each repetition."""
     each = [x / steps for x in timings]
     return {"cost": median(each), "cost_low": min(each), "cost_high": max(each), "timings": len(each)}
 

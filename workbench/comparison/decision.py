@@ -168,7 +168,7 @@ class Decision:
 
 
 def bound(own: float, known: float) -> float:
-    """The error up to which the first place is shared; LEAST where nothing is known of it."""
+    """Return the error up to which the first place is shared; LEAST if it is not known."""
     return float(np.nan_to_num(own)) + apart(np.nan_to_num(own), known)
 
 
@@ -207,7 +207,7 @@ def shown(d: Decision) -> list[Entry]:
 
 
 def decide(c: Comparison, step: float | None = None) -> Decision | None:
-    """The decision at a step size [s], the first one, in the first window; None where nothing that ranks was measured.
+    """Return the decision at a step size [s], by default the first, in the first window; None without a ranking error.
 
     Of several solvers of a formulation the first counts whose answer is verified.
     """
@@ -240,7 +240,7 @@ def _part(rows: pd.DataFrame, name: str, part: str) -> float:
 
 
 def _joined(c: Comparison, rows: Sequence[dict[str, Any]], name: str, known: float, step: float | None) -> list[Entry]:
-    """An entry for each row, but for those whose run is that of an earlier row; exact and bare ones stand alone."""
+    """Return an entry for each row; rows with the same run share one, except exact and frictionless ones."""
     frictions = {f.label: f.friction for f in c.formulations}
     early = stops(c, step) if step else {}
     runs, distance = _answers(c, rows, step), _apart if c.case else _mean_apart
@@ -289,7 +289,7 @@ def _answers(c: Comparison, rows: Sequence[dict[str, Any]], step: float | None) 
 
 
 def _apart(a: Array, b: Array) -> float:
-    """The largest distance of two runs; nan, which is below nothing, where one of them ends."""
+    """Return the largest distance of two runs; nan, which compares as false, if one of them ends early."""
     with np.errstate(over="ignore", invalid="ignore"):
         return float(np.linalg.norm(a - b, axis=-1).max())
 

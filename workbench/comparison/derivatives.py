@@ -44,7 +44,7 @@ COLUMNS = (
 
 
 SAMPLES, REACH = 21, 0.2
-"""Values of a parameter at which outputs are sampled, and how far from its own value, as a share of it."""
+"""Number of sampled values of a parameter, and their largest distance from its own value, as a share of it."""
 SAMPLED = (
     Column("parameter", "", "parameter of the case", of=CASE),
     Column("at", "", "value of the parameter, in its unit", of=CASE),

@@ -173,7 +173,7 @@ def outcome_of(problem: FrictionProblem, job: Job) -> JobOutcome:
 
 
 def _lost(waiting: tuple[FrictionProblem, Job], claimed: str, reason: str, iterate: Array | None) -> JobOutcome:
-    """A job whose time is over, with the residual of the best iterate where its method has one."""
+    """Outcome of a job that exceeded its time, with the residual of the best iterate if its method has one."""
     problem, job = waiting
     if iterate is not None:
         residual, _ = judged_iterate(problem, job.subject, iterate)

@@ -1,4 +1,4 @@
-"""Rows of planned runs, each made and told as soon as the runs are there that it is held against."""
+"""Rows of planned runs, each computed and reported as soon as the runs with which it is compared exist."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The runs of a comparison: what they share, and running them, the slow ones in several processes."""
+"""Runs of a comparison: common settings, and execution, of slow ones in several processes."""
 
 import pickle
 from collections.abc import Callable, Iterator, Sequence
@@ -135,7 +135,7 @@ class Runs(Protocol[J]):
         ...
 
     def make(self, job: J, report: Report = None) -> Any:
-        """The run of a job, a `Run` of a case or a `Track` of a scene; `report` hears of finished steps."""
+        """Compute a job's run, a `Run` of a case or a `Track` of a scene; `report` is called with finished steps."""
         ...
 
     def worth_sharing(self, jobs: Sequence[J]) -> Sequence[J]:

@@ -71,7 +71,7 @@ class Answer(Protocol):
 
 
 class AnswerPair(NamedTuple):
-    """Two answers whose distance is part of an error budget, and what it is multiplied by."""
+    """Two answers whose distance is part of an error budget, and the factor of that part."""
 
     answers: tuple[Any, Any]
     factor: float = 1.0
@@ -106,7 +106,7 @@ def closed(run: Answer) -> NDArray[np.bool_]:
 
 
 def modes(run: Answer) -> NDArray[np.str_]:
-    """open, sliding or sticking (K, r): open where a contact carries nothing and leaves, faster than counts as none.
+    """Modes (K, r), open, sliding or sticking: an open contact carries no impulse and separates noticeably.
 
     What presses while it leaves, as under the cone complementarity problem, is closed. Under Coulomb's law this is the
     mode by velocity, which is the same for all impulses that make the same motion.

@@ -118,7 +118,7 @@ def _of_role(frame: pd.DataFrame, role: str) -> pd.DataFrame:
 def _of_contacts(
     frames: Sequence[pd.DataFrame], order: Mapping[str, list[Any]], columns: Sequence[Column], about: frozenset[str]
 ) -> pd.DataFrame:
-    """The reference's rows, which all have alike, and those of all runs; nothing where one comparison has none."""
+    """Return the reference's rows, common to all, and those of all runs; empty if one comparison has none."""
     if any(frame.columns.empty for frame in frames):
         return pd.DataFrame()
     of_runs = _ordered(pd.concat([frame[frame["role"] != "reference"] for frame in frames]), order)
@@ -126,7 +126,7 @@ def _of_contacts(
 
 
 def difference(a: Saved, b: Saved) -> str:
-    """The first thing that keeps two comparisons from sharing a page, in words; empty where nothing does."""
+    """Return the first difference that prevents merging two comparisons, in words; empty if there is none."""
     x, y = a.comparison, b.comparison
     kinds = ["case" if c.case else "scene" if c.scene else "file" for c in (x, y)]
     if (x.name, kinds[0]) != (y.name, kinds[1]):

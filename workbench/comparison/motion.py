@@ -176,7 +176,7 @@ def reach(track: MotionTrack, sizes: Array, rest: Sequence[Solid]) -> tuple[Arra
 
 
 def _track(run: Run | Track, role: str, every: int, K: int) -> MotionTrack:
-    """A run at every so many of its steps, K moments in all."""
+    """A run sampled at every n-th step, K times in all."""
     ends = every * np.arange(min(K, run.steps // every + 1))
     arrays, mu = _of_bodies(run, ends) if isinstance(run, Track) else _of_contacts(run, ends)
     position, orientation, point, axes, force, slip = (

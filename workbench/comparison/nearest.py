@@ -77,7 +77,7 @@ def nearest(problem: FrictionProblem) -> Nearest | None:
 
 
 def of_bodies(problem: FrictionProblem) -> tuple[FrictionProblem, float | None]:
-    """The problem that formulations over bodies take, and how far it moves the exact velocity; None: it is the given.
+    """Return the problem for formulations over bodies, and its change of the exact velocity, None if unchanged.
 
     Raises DataError where that is more than `MOST_MOVED`.
     """

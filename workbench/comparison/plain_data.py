@@ -1,4 +1,4 @@
-"""Dataclasses as JSON and back, each value held against its annotation: nothing in a file is believed or run."""
+"""Dataclasses as JSON and back. Each value is checked against its annotation; no code in a file is executed."""
 
 import json
 import sys
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def written(data: Any) -> Any:
-    """Dataclasses, arrays, sequences, sets and mappings as what JSON has; raises TypeError for anything else."""
+    """Convert dataclasses, arrays, sequences, sets and mappings to JSON types; raise TypeError for others."""
     if hasattr(data, "tolist"):
         # Arrays and scalars of NumPy.
         data = data.tolist()

@@ -51,7 +51,7 @@ def contact_system(problem: FrictionProblem) -> ContactSystem:
 def over_W(
     problem: FrictionProblem | GlobalFrictionProblem, formulation: Formulation
 ) -> tuple[str, FrictionProblem | GlobalFrictionProblem, float | None] | None:
-    """The law of `DIRECT` that a formulation is over W, the problem it is stated for, and how far that `moved`.
+    """Return the law of `DIRECT` that a formulation is over W, its problem, and the change `moved` of that.
 
     None for formulations that need bodies. Raises DataError where W is not symmetric, the law needs that, and the
     nearest W moves too far.
@@ -71,7 +71,7 @@ def over_W(
 def over_bodies(
     problem: FrictionProblem | GlobalFrictionProblem, formulation: Formulation
 ) -> tuple[FrictionProblem, float | None]:
-    """The problem that `contact_system` takes, and how far it `moved`. Raises DataError where it cannot be had."""
+    """Return the problem for `contact_system` and its change `moved`. Raise DataError if there is none."""
     if formulation.symbols is not ContactSymbols:
         raise DataError(f"{formulation.name} is for {formulation.symbols.about}; a friction problem is one time step")
     r, d = problem.contacts, problem.d

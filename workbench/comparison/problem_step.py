@@ -36,7 +36,7 @@ class ProblemStep:
 
     @property
     def free(self) -> float:
-        """|q|_2, by which velocities are measured; 1 where nothing moves."""
+        """|q|_2, the unit of velocities; 1 if nothing moves."""
         return float(np.linalg.norm(self.problem.q)) or 1.0
 
     @cached_property

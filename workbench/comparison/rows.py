@@ -71,7 +71,7 @@ def came_to(run: Run | Track, k: NDArray[np.int64], complete: bool) -> dict[str,
 
 
 def listed(others: Mapping[str, int]) -> str:
-    """Methods and how many steps they solved, in words."""
+    """Return the methods and the number of steps that each solved, in words."""
     return ", ".join(f"{name}: {count}" for name, count in others.items())
 
 

@@ -123,7 +123,7 @@ def solve_within(
     problem: FileProblem | ConeProblem, formulation: Formulation | None, solver: Solver | None, tuning: Tuning,
     seconds: float | None,
 ) -> SolverAnswer:  # fmt: skip
-    """`solve_problem` within so many seconds, in another process; then the best iterate of a solver that has one.
+    """Call `solve_problem` in another process with a time limit; after it, return the solver's best iterate, if any.
 
     Raises what `solve_problem` does, WorkbenchError where it raises anything in the other process or takes that down.
     """

@@ -65,7 +65,7 @@ def exact_contacts(c: ClosedContacts) -> ExactContacts:
 
 
 def with_uncertainty(e: ExactContacts, tolerance: float) -> ExactContacts:
-    """Balls around the numbers: all contacts whose data are within `tolerance` of these.
+    """Balls around the numbers that contain all contacts with data within `tolerance` of these.
 
     The tolerance of W_ij is relative to sqrt(W_ii W_jj), that of w_i and u_i to the largest entry of the same kind of
     row, that of mu to itself; zeros remain zero.

@@ -44,7 +44,7 @@ def every_q_entry(friction: RationalFriction, deadline: float) -> Entry:
 
 
 def every_q_verdict(contacts: list[Entry], number: int, contraction: float | None) -> str:
-    """Return whether so many contacts have one solution for every q, by the verdicts on some of them alone."""
+    """Decide if all contacts have one solution for every q, from the verdicts on some of them."""
     verdicts = {x["verdict"] for x in contacts}
     if contraction is not None or (number == 1 and "unique" in verdicts):
         return "unique"

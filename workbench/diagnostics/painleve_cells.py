@@ -30,7 +30,7 @@ class Cells:
 
     @classmethod
     def filled(cls, shape: tuple[int, int], regime: int) -> "Cells":
-        """Cells of one regime, with nothing else known."""
+        """Return cells of one regime without further verdicts."""
         return cls(np.full(shape, regime), np.full(shape, -1), np.zeros(shape, bool), np.zeros(shape, bool))
 
     def write(self, places: NDArray[np.int64], part: "Cells") -> None:

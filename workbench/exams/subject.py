@@ -70,7 +70,7 @@ class Engine:
     """The settings as text."""
     patience: float = PATIENCE
     needs: tuple[str, ...] = ()
-    """Modules besides those that the adapter imports."""
+    """Modules needed in addition to those that the adapter imports."""
     how: str = ""
     """Installation instructions, if not by `pip install`."""
 

@@ -50,7 +50,7 @@ def run_in_jobs(
     study: Study, folder: Path, submitter: Any, jobs: int, retry_failed: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> Kept:  # fmt: skip
-    """Run the study by so many jobs, and wait for them; they are cancelled if this ends early.
+    """Run the study in a number of jobs and wait for them; cancel them if this ends early.
 
     Raises WorkbenchError if a job fails.
     """

@@ -11,7 +11,7 @@ THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 @dataclass(frozen=True)
 class Pool:
-    """Starts an executor, again whenever it breaks, whose `workers` take a unit each.
+    """Executor with `workers` that take a unit each; restarted whenever it breaks.
 
     `killed` are the exceptions of a unit whose workers died repeatedly, if the executor replaces workers by itself.
     """

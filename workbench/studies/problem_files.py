@@ -18,7 +18,7 @@ BROKEN = ("FAILED", "CRASHED")
 
 @contextmanager
 def resumed(tasks: Sequence[Task], seconds: float | None, folder: Path) -> Iterator[tuple[int, Iterator[dict]]]:
-    """Return how many rows of the tasks are in the journal of a folder, and all rows in order, computed if missing.
+    """Return the number of task rows in a folder's journal, and all rows in order, computed if missing.
 
     `seconds` is the time limit of each. The folder is created, and removed again if nothing was stored. Raises
     WorkbenchError if the journal cannot be written or another process writes to it.

@@ -1,4 +1,4 @@
-"""Symptoms along the surfaces: contacts that should stick and move, and how far contacts slip at all."""
+"""Symptoms along the surfaces: motion of contacts that should stick, and slip of all contacts."""
 
 import numpy as np
 

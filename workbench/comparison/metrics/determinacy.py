@@ -1,4 +1,4 @@
-"""Metrics of how far the motion determines the contact impulses."""
+"""Metrics of the determinacy of contact impulses by the motion."""
 
 from workbench.comparison.measured import Measured
 from workbench.comparison.metric import metric

@@ -8,7 +8,7 @@ from workbench.comparison.measured import SPAN, Measured
 from workbench.comparison.metric import distance
 
 ENOUGH = 0.5
-"""Share of the friction bounds that determined contacts must have, so that their error stands for that of friction."""
+"""Least share of the friction bounds at determined contacts for their error to represent that of friction."""
 
 
 @distance(

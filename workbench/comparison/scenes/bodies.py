@@ -126,7 +126,7 @@ def penetration(m: MeasuredScene) -> Array:
 
 
 def _largest(x: Array) -> Array:
-    """(B,) the largest of x (k, B), at least 0; NaN where nothing is known."""
+    """Return the largest of x (k, B) for each body (B,), at least 0; NaN without a value."""
     return np.where(np.isfinite(x).any(axis=0), np.max(np.where(np.isfinite(x), x, 0.0), axis=0, initial=0.0), np.nan)
 
 

@@ -30,7 +30,7 @@ NAN = float("nan")
 
 
 class BeverlooFit(NamedTuple):
-    """C and k, each between a low and a high end with a certainty of `SURE`; NaN where the runs do not tell.
+    """C and k with confidence intervals of level `SURE`; NaN if the runs do not determine them.
 
     `straight` is the probability of means as far from a line, were they on one.
     """

@@ -43,7 +43,7 @@ def _at_smallest(x: pd.Series) -> pd.Series:
 
 
 def _means(pairs: pd.DataFrame, measures: int) -> pd.DataFrame:
-    """The means of pairs of values, index (mu, seed, step), by mu and step; of one of so many measures."""
+    """Return means of paired values, index (mu, seed, step), by mu and step, for one of several measures."""
     by = pairs.groupby(["mu", "step"])
     scale = by["beside"].transform("mean").abs()
     difference = (pairs["own"] - pairs["beside"]) / scale.where(scale > 0)

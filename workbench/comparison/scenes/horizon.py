@@ -16,7 +16,7 @@ PERTURBATION = 1e-7
 SHARE = 1.0 / 3.0
 """Share of the differences shown up to which the reference's own uncertainty is accepted."""
 LEAST = 1e-6
-"""Uncertainty that never ends a comparison [m]: nothing so small is shown."""
+"""Uncertainty up to which a comparison never ends [m], too small to be shown."""
 MOST_GROWTH = 1e4
 """Growth from which on a motion is unpredictable: a tenth of a micrometre has become a millimetre."""
 

@@ -1,4 +1,4 @@
-"""Single steps: how far each is from exact Coulomb friction's from the same state, without drift and without chaos.
+"""Single steps: distance from the step of exact Coulomb friction from the same state, free of drift and chaos.
 
 Rigid formulations are asked at states of exact Coulomb friction. A soft one has no force before a contact has gone in,
 so that from a rigid state its error may come to 1 by construction: it is asked at states of its own run, as an engine
@@ -28,7 +28,7 @@ MOST = 40
 
 
 class ZeroGapScene:
-    """A scene in which nothing has gone in and nothing has come apart."""
+    """A scene without penetration and without joint drift."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
@@ -51,7 +51,7 @@ def from_exact(stepper: SteppingScheme, exact: Track, steps: NDArray[np.int64]) 
 
 
 def from_own(exact: SteppingScheme, run: Track, steps: NDArray[np.int64]) -> float:
-    """The error of a run's own steps, held against exact Coulomb friction's from the same states.
+    """Return the error of a run's steps against steps of exact Coulomb friction from the same states.
 
     `exact` steps the scene as `ZeroGapScene`.
     """

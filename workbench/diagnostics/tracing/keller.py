@@ -75,7 +75,7 @@ def _step(
 
 
 def _unbounded(system: System, steps: list[PivotStep], i: int, dz: Vector, curvature: fmpq) -> Trace:
-    """Return the trace that ends because nothing stops z_i."""
+    """Return the trace that ends because z_i grows without bound."""
     because = f"nothing is zero however far z_{i} grows"
     if curvature < 0:
         because += f"; M is not positive semidefinite: p^T M p = {curvature} for the direction p of the drive"

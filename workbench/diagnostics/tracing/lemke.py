@@ -92,7 +92,7 @@ def _step(
 
 
 def _on_ray(system: System, steps: Sequence[PivotStep], tableau: Tableau, entering: int) -> Trace:
-    """Return the trace that ends because nothing stops the entering unknown."""
+    """Return the trace that ends in a ray: the entering unknown grows without bound."""
     change = dict(zip(tableau.basic, tableau.column(entering), strict=True)) | {entering: fmpq(1)}
     dz = [change.get(system.n + i, fmpq(0)) for i in range(system.n)]
     ray = Ray(dz, change.get(system.t, fmpq(0)))
