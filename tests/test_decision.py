@@ -251,6 +251,8 @@ def test_the_question_has_the_size_of_what_moves_the_window_the_step_and_the_ref
     still = replace(wheel.motion.tracks[0], position=0 * wheel.motion.tracks[0].position)
     still = replace(wheel, motion=replace(wheel.motion, tracks=(still, *wheel.motion.tracks[1:])))
     assert "the wheel measures 1 m, nothing moves in the reference." in subject(still)
+    undescribed = type("Bare", (type(wheel.case),), {"description": ""})()
+    assert subject(replace(wheel, case=undescribed)).startswith("1 contact. Compared from 0 to 0.3 s in 1 ms steps; ")
     # The impulses of the step remove the approach at 2 and mu 2 = 1 of the sliding at 5.
     assert f"these change it by {100 * np.sqrt(5 / 29):.3g} %." in subject(step)
     assert "Reference: exact Coulomb friction, residual " in subject(step)

@@ -21,7 +21,7 @@ def tasks(options: Options, associated: bool = False) -> list[Task]:
     try:
         import mujoco  # noqa: F401
     except ImportError:
-        raise Missing("the package mujoco is needed: pip install 'contact-workbench[scenes]'") from None
+        raise Missing("the package mujoco is needed: pip install mujoco") from None
     law, made = ConicQP if associated else CoulombNCP, []
     for name in robots.SCENES:
         every, count = (10, 20) if options.quick else (EVERY, STEPS)

@@ -45,7 +45,8 @@ def subject(c: Comparison) -> str:
     start, end = next(iter(c.windows.values()))[["window_start", "window_end"]].iloc[0]
     contacts = c.trajectories["contact"].nunique()
     return (
-        f"{c.case.description}; {contacts} contact{'s' if contacts > 1 else ''}. Compared from {start:g} to {end:g} s "
+        f"{f'{c.case.description}; ' if c.case.description else ''}{contacts} contact{'s' if contacts > 1 else ''}. "
+        f"Compared from {start:g} to {end:g} s "
         f"in {scenes.steps(c)} ms steps{scenes.extent(c, start, end)}. "
         f"Reference: exact Coulomb friction, {followed(c)}."
     )

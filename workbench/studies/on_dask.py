@@ -21,7 +21,7 @@ def dask_pool(address: str) -> Pool:
     try:
         from distributed import KilledWorker
     except ImportError as error:
-        raise WorkbenchError("executor dask needs distributed: pip install 'contact-workbench[cluster]'") from error
+        raise WorkbenchError("executor dask needs distributed: pip install distributed") from error
     with _client(address) as client:
         threads = [worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values()]
     if not threads or max(threads) > 1:

@@ -18,9 +18,7 @@ def mpi_pool() -> Pool:
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
-        raise WorkbenchError(
-            f"executor mpi needs mpi4py and an MPI library: pip install 'contact-workbench[cluster]' ({error})"
-        ) from error
+        raise WorkbenchError(f"executor mpi needs mpi4py and an MPI library: pip install mpi4py ({error})") from error
     ranks = MPI.COMM_WORLD.Get_size()
     if ranks < 2:
         raise WorkbenchError(f"executor mpi needs two ranks or more; there is one: {START}")

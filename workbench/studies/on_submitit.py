@@ -102,7 +102,7 @@ def submitter_of(executor: Any, folder: Path) -> Any:
     try:
         from submitit import AutoExecutor
     except ImportError as error:
-        raise WorkbenchError("executor submitit needs submitit: pip install 'contact-workbench[cluster]'") from error
+        raise WorkbenchError("executor submitit needs submitit: pip install submitit") from error
     cluster = executor.partition(":")[2]
     again = {"slurm_max_num_timeout": REQUEUES} if cluster == "slurm" else {}
     try:

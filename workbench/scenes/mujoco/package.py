@@ -16,9 +16,7 @@ def mujoco() -> Any:
     try:
         module = imported("mujoco")
     except ImportError as reason:
-        raise DataError(
-            f"models of MuJoCo need the package mujoco ({reason}); pip install 'contact-workbench[scenes]'"
-        ) from None
+        raise DataError(f"models of MuJoCo need the package mujoco ({reason}); pip install mujoco") from None
     version = tuple(int(x) for x in module.__version__.split(".")[:2])
     if version < OLDEST:
         raise DataError(f"mujoco {module.__version__} is too old; pip install 'mujoco>={OLDEST[0]}.{OLDEST[1]}'")
