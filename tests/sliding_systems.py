@@ -21,7 +21,7 @@ def random_system(seed: int, m_b: int, m_u: int, mu: float = 0.3, **given) -> Sl
     return SlidingSystem(**(data | given))
 
 
-def close(computed, expected, rtol=1e-12):
+def assert_close(computed, expected, rtol=1e-12):
     """Equal to rtol of the largest entry."""
     np.testing.assert_allclose(computed, expected, rtol=0, atol=rtol * np.abs(expected).max(initial=1e-300))
 

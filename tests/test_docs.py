@@ -31,7 +31,7 @@ LONG = {
     "page", quickly(examples.pages(), lambda page: page.stem not in LONG), ids=lambda page: page.stem
 )
 def test_every_code_block_of_a_page_does_what_the_page_says(page):
-    examples.run(page)
+    examples.check(page)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_block_that_does_something_else_is_noticed(block, words, tmp_path):
     page = tmp_path / "page.md"
     page.write_text(f"```{block}```\n", "utf-8")
     with pytest.raises(examples.ExampleError, match=re.escape(words)):
-        examples.run(page)
+        examples.check(page)
 
 
 def test_every_block_is_in_a_language_that_is_run_or_known():

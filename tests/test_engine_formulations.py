@@ -43,7 +43,7 @@ def on_belt(mu: float, phi: float, belt: float, push: float, h: float = H) -> Co
     return ContactSystem(M * axes, np.zeros(3), [push, 0, -M * G], h, axes[2:], axes[:2], mu, phi=phi, r_t=[belt, 0.0])
 
 
-def rests(label: str, system: ContactSystem) -> ContactSolution:
+def assert_rests(label: str, system: ContactSystem) -> ContactSolution:
     """The state is a stationary one: v+ = v = 0."""
     answer = solved(label, system)
     np.testing.assert_allclose(answer.v, 0.0, atol=1e-12)
@@ -77,7 +77,7 @@ def test_what_slides_under_sap_rides_higher_by_mu_times_its_slip(options):
     R_n = max(o["beta"] ** 2 / (4 * np.pi**2) * W_PARTICLE, 1 / (H * o["stiffness"] * (H + o["tau_d"])))
     R_t = o["sigma"] * W_PARTICLE
     phi = (H + o["tau_d"]) * (mu * (slip - R_t * mu * p_n) - R_n * p_n)
-    answer = rests("sap" + options, on_belt(mu, phi, slip, mu * M * G))
+    answer = assert_rests("sap" + options, on_belt(mu, phi, slip, mu * M * G))
     assert answer.p_t[0] == pytest.approx(-mu * p_n, rel=1e-9)
 
 
@@ -87,7 +87,7 @@ def test_what_sap_holds_creeps_at_sigma_times_its_mobility():
         R_n = max(W_PARTICLE / (4 * np.pi**2), 1 / (H * 1e6 * (H + 0.1)))
         creep = sigma * W_PARTICLE * push * H
         system = on_belt(0.8, -(H + 0.1) * R_n * M * G * H, creep, push)
-        rests(f"sap:sigma={sigma}", system)
+        assert_rests(f"sap:sigma={sigma}", system)
 
 
 def test_sap_tends_to_the_ccp_as_its_compliance_vanishes():
@@ -146,7 +146,7 @@ def test_what_noslip_holds_does_not_creep(cone):
         z += H * v[2]
     held = replace(on_belt(mu, z, 0.0, push), v=np.zeros(3))
     assert solved(soft, held).v[0] > 1e-3
-    rests(f"mujoco-noslip:cone={cone},dmin={d},dmax={d},sweeps=1", held)
+    assert_rests(f"mujoco-noslip:cone={cone},dmin={d},dmax={d},sweeps=1", held)
 
 
 def test_noslip_changes_friction_alone_and_within_its_bound():
@@ -221,13 +221,13 @@ def test_what_slides_under_comfree_hovers_and_what_is_held_creeps():
     mu, belt, kappa, p_n = 0.5, 2.0, 0.3, M * G * H
     ahead = belt + mu * G * H
     phi = H * (mu * ahead + G * H - p_n / kappa)
-    answer = rests(f"comfree:kappa={kappa}", on_belt(mu, phi, belt, mu * M * G))
+    answer = assert_rests(f"comfree:kappa={kappa}", on_belt(mu, phi, belt, mu * M * G))
     assert phi > 0
     assert answer.p_t[0] == pytest.approx(-mu * p_n, rel=1e-9)
     # With auto, kappa = m/4 of each of four facets, two of which share the push p_t = 2 kappa mu^2 (u + F h / m).
     push = 1.0
     creep = push * H / M * (2 / mu**2 - 1)
-    rests("comfree", on_belt(mu, 0.0, creep, push))
+    assert_rests("comfree", on_belt(mu, 0.0, creep, push))
 
 
 # Projected Gauss-Seidel, stopped
@@ -299,7 +299,7 @@ def test_what_slides_under_hunt_and_crossley_s_law_lifts_only_where_friction_is_
     z = -mu * (root - v_s) if friction == "similar" else 0.0
     phi = -M * G / (k * (1 - d * z)) - H * z
     push = mu * M * G * slip / root
-    answer = rests(
+    answer = assert_rests(
         f"hunt-crossley:friction={friction},stiffness={k},dissipation={d},v_s={v_s},sigma=0",
         on_belt(mu, phi, slip, push),
     )
@@ -342,7 +342,7 @@ def test_what_ipc_holds_creeps_where_its_mollifier_bears_the_load(share):
     mu, eps_v = 0.5, 1e-3
     creep = eps_v * (1 - np.sqrt(1 - share))
     for bounds in ("last", "iterated"):
-        rests(f"ipc:bounds={bounds},eps_v={eps_v}", on_belt(mu, 0.0, creep, share * mu * M * G))
+        assert_rests(f"ipc:bounds={bounds},eps_v={eps_v}", on_belt(mu, 0.0, creep, share * mu * M * G))
 
 
 def test_a_particle_that_ipc_stops_slips_by_what_the_mollifier_takes():

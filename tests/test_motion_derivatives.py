@@ -53,7 +53,7 @@ def everything(case):
     return [f"q[{i}]" for i in range(len(q))] + [f"v[{i}]" for i in range(len(v))]
 
 
-def agree(case, formulation, name, steps):
+def assert_agrees(case, formulation, name, steps):
     found = motion_derivatives(case, formulation, everything(case), [name], 1e-3, steps * 1e-3)[1][name]
     assert found.reason == ""
     expected = quotient(case, formulation, name, steps)
@@ -67,7 +67,7 @@ def agree(case, formulation, name, steps):
 def test_sliding_in_space_under_every_law(label, name):
     """A block pushed aslant through turning axes, lagged bounds and fixed points; sliding all the way."""
     case = find_case("block")
-    found = agree(case, find_formulation(label), name, 20)
+    found = assert_agrees(case, find_formulation(label), name, 20)
     assert found.kinks == ()
 
 
@@ -75,7 +75,7 @@ def test_sliding_in_space_under_every_law(label, name):
 @pytest.mark.parametrize("label", ["coulomb", "ccp", "hybrid", "phantom-inertia", "stewart-trinkle"])
 @pytest.mark.parametrize(("case", "name"), [("wheel", "mu"), ("wheel", "yaw_rate"), ("rod", "mu"), ("sphere", "speed")])
 def test_motions_of_bodies(label, case, name):
-    agree(find_case(case), find_formulation(label), name, STEPS)
+    assert_agrees(find_case(case), find_formulation(label), name, STEPS)
 
 
 def test_a_sliding_block_by_the_closed_form():

@@ -100,7 +100,7 @@ def test_a_singular_mass_matrix_is_refused():
         problem.local  # noqa: B018
 
 
-def same(problem, again):
+def assert_same(problem, again):
     """Bit for bit, which equal bytes say."""
     assert type(again) is type(problem)
     for key in ("M", "H", "G", "W", "f", "w", "b", "q", "mu", "lower", "upper"):
@@ -128,11 +128,11 @@ def test_round_trips_are_bit_for_bit(tmp_path, ending):
                 write_problem_file(problem, path)
         elif ending != "mtx":
             write_problem_file(problem, path)
-            same(problem, read_problem_file(path))
+            assert_same(problem, read_problem_file(path))
         else:
             write_problem_file(problem, path)
             M, q = read_problem(path, tmp_path / "p_q.mtx")
-            same(problem, LCP(M.values, q.values[:, 0]))
+            assert_same(problem, LCP(M.values, q.values[:, 0]))
     written = [f"p.{ending}"] + ["p_q.mtx"] * (ending == "mtx")
     assert sorted(p.name for p in tmp_path.iterdir()) == written
 
@@ -147,10 +147,10 @@ def test_every_double_survives(tmp_path, ending):
     bounds = [(free, np.inf), (np.zeros(6), np.inf), (M[0] - 1, M[0] + 0.3)]
     for problem in (LCP(M, M[0]), *(MLCP(M, M[1], *b) for b in bounds)):
         write_problem_file(problem, tmp_path / f"p.{ending}")
-        same(problem, read_problem_file(tmp_path / f"p.{ending}"))
+        assert_same(problem, read_problem_file(tmp_path / f"p.{ending}"))
     friction = FrictionProblem(np.diag(M[0]) + np.diag(M[1, 1:], 1), M[2], np.array([0.1, 1 / 3]))
     write_problem_file(friction, tmp_path / f"p.{ending}")
-    same(friction, read_problem_file(tmp_path / f"p.{ending}"))
+    assert_same(friction, read_problem_file(tmp_path / f"p.{ending}"))
 
 
 @pytest.mark.parametrize("ending", ["hdf5", "npz", "mat", "dat"])
@@ -159,7 +159,7 @@ def test_free_motion_and_matrices_without_entries_survive(tmp_path, ending):
     free = GlobalFrictionProblem(2.0 * np.eye(4), np.zeros((4, 0)), np.ones(4), nothing, nothing)
     for problem in (free, FrictionProblem(np.zeros((3, 3)), -np.ones(3), np.ones(1))):
         write_problem_file(problem, tmp_path / f"p.{ending}")
-        same(problem, read_problem_file(tmp_path / f"p.{ending}"))
+        assert_same(problem, read_problem_file(tmp_path / f"p.{ending}"))
 
 
 @pytest.mark.parametrize("ending", ["mat", "dat", "mtx"])
@@ -281,7 +281,7 @@ def test_real_files_are_read_and_survive_a_round_trip(real_files, tmp_path):
                 continue
             write_problem_file(problem, tmp_path / f"p.{ending}")
             again = read_problem_file(tmp_path / f"p.{ending}")
-            same(problem, again)
+            assert_same(problem, again)
         if not isinstance(problem, MLCP):
             write_problem_file(problem, tmp_path / "p.hdf5")
             assert read_problem_file(tmp_path / "p.hdf5").mu.tolist() == problem.mu.tolist() == again.mu.tolist()

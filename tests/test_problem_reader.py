@@ -257,7 +257,7 @@ def test_truncated_matlab_file(tmp_path):
     whole = (tmp_path / "a.mat").read_bytes()
     for length in range(0, len(whole) - 8, 500):
         (tmp_path / "a.mat").write_bytes(whole[:length])
-        refusal(tmp_path / "a.mat")
+        assert refusal(tmp_path / "a.mat")
 
 
 def test_headers_of_matrices_are_judged_before_they_are_made(tmp_path):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.sliding_systems import SIZES, close, random_system
+from tests.sliding_systems import SIZES, assert_close, random_system
 from workbench.algorithms import find_solver
 from workbench.builtin.formulations.sliding_lcp import sliding_lcp
 from workbench.diagnostics.proposition import balanced, beta_2, bilateral_limit, bounds, proposition
@@ -106,9 +106,9 @@ def test_balancing_keeps_the_verdict_and_forgets_units_while_the_plain_bound_doe
         assert other.balanced.beta == pytest.approx(p.balanced.beta, rel=1e-9)
         differs += abs(other.plain.scale / p.plain.scale - 1) > 0.1
         same = balanced(s)
-        close(np.concatenate([np.diag(same.inverse.nb), np.diag(same.inverse.nu)]), np.ones(3))
+        assert_close(np.concatenate([np.diag(same.inverse.nb), np.diag(same.inverse.nu)]), np.ones(3))
         if p.verdict.verdict == "P":
-            close(*(solve_sliding(sliding_lcp, x, ENUMERATE)[1] for x in (same, s)), 1e-11)
+            assert_close(*(solve_sliding(sliding_lcp, x, ENUMERATE)[1] for x in (same, s)), 1e-11)
     assert differs > 10
 
 

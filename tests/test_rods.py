@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.mechanics import filled
-from tests.sliding_systems import close
+from tests.sliding_systems import assert_close
 from workbench.algorithms import find_solver
 from workbench.algorithms.enumeration import all_solutions
 from workbench.algorithms.escalation import default_solver
@@ -89,8 +89,8 @@ def test_the_sliding_system_is_the_time_stepping_s_mechanics(kind):
         case = kind(**{name: value * rng.uniform(0.7, 1.3) for name, value, *_ in kind.parameter_table()})
         q, v = rng.uniform(-1, 1, 3), rng.uniform(-5, 5, 3)
         s, core = case.sliding_system(q, v), filled(case, q, v)
-        close(s.M, core.M)
-        close(s.f, core.f)
+        assert_close(s.M, core.M)
+        assert_close(s.f, core.f)
         for J, rows in ((s.J_nu, core.J_n), (s.J_tu, core.J_t)):
             np.testing.assert_allclose(J[0], rows[-1], rtol=1e-14)
         np.testing.assert_allclose(s.xi_u, np.sign(core.J_t[-1:] @ v))

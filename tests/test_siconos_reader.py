@@ -238,7 +238,7 @@ def test_text_cut_off_anywhere(tmp_path):
         content = text.local(W, q, mu, 3, printed).rstrip()
         # The last cut leaves a shorter last number, which nothing can tell from a number.
         for length in np.linspace(0, len(content) - 40, 25).astype(int):
-            refused(written(tmp_path, content[:length]))
+            assert refused(written(tmp_path, content[:length]))
 
 
 def sparse_friction(rng, r, d, n):

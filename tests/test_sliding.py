@@ -7,7 +7,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from tests.sliding_systems import SIZES, close, random_system
+from tests.sliding_systems import SIZES, assert_close, random_system
 from workbench.algorithms import find_solver
 from workbench.algorithms.enumeration import all_solutions
 from workbench.builtin.cases.rod import Rod
@@ -49,11 +49,11 @@ def test_the_lcp_is_the_mixed_system_with_accelerations_and_positive_parts_elimi
         x = -np.linalg.solve(K, others)
         rows = np.vstack([x[n:], s.J_nu @ x[:n]])
         rows[m_b:, -1] += s.w_nu
-        close(s.M_mu, rows[:, :-1])
-        close(s.z, rows[:, -1])
+        assert_close(s.M_mu, rows[:, :-1])
+        assert_close(s.z, rows[:, -1])
         problem, _ = pose_sliding(sliding_lcp, s)
-        close(problem.M, s.M_mu)
-        close(problem.q, s.z)
+        assert_close(problem.M, s.M_mu)
+        assert_close(problem.q, s.z)
 
 
 @each_size
@@ -65,7 +65,7 @@ def test_answers_obey_the_law_as_it_stands(size):
             assert solution.claimed is Status.SOLVED
             assert law_residual(s, a, lambda_nb, lambda_nu).worst <= 1e-13
             z = all_solutions(s.lcp)[0]
-            close(np.concatenate(s.multipliers(z)), np.concatenate([lambda_nb, lambda_nu]), 1e-11)
+            assert_close(np.concatenate(s.multipliers(z)), np.concatenate([lambda_nb, lambda_nu]), 1e-11)
 
 
 def test_both_signs_of_bilateral_forces_occur_and_rub_alike():
@@ -113,7 +113,7 @@ def test_the_block_expansion_holds_as_corrected_and_not_as_printed():
         G = np.linalg.solve(a.nb, a.tb * m)
         K = np.linalg.solve(np.eye(2) - G, G)
         series = sum(np.linalg.matrix_power(G, i) for i in range(1, 200))
-        close(K, series)
+        assert_close(K, series)
         mixed, rub = np.linalg.solve(a.nb, a.nbnu), np.linalg.solve(a.nb, a.nbtu * (s.mu_u * s.xi_u))
         C, N = s.blocks.C, a.nutb * m
         bracket = (np.eye(2) + K) @ rub - K @ mixed
@@ -125,7 +125,7 @@ def test_the_block_expansion_holds_as_corrected_and_not_as_printed():
         }
         cut = (slice(0, 2), slice(2, 5))
         for (i, j), expected in lines.items():
-            close(s.M_mu[cut[i], cut[j]], expected)
+            assert_close(s.M_mu[cut[i], cut[j]], expected)
         printed = -2 * N + C @ K
         assert np.abs(printed - s.M_mu[2:, :2]).max() > 1e-3 * np.abs(printed).max()
 
@@ -140,7 +140,7 @@ def test_the_second_row_of_the_mixed_problem_needs_cbar_and_not_c_twice():
         # With both parts positive |lambda| is their sum, as the split has it.
         force = force - s.J_tb.T @ (s.mu_b * s.xi_b * (plus + minus)) - s.J_tu.T @ (s.mu_u * s.xi_u * nu)
         u = s.J_nu @ np.linalg.solve(s.M, force) + s.w_nu
-        close(b.C @ plus - b.Cbar @ minus + b.D @ nu + b.w2, u)
+        assert_close(b.C @ plus - b.Cbar @ minus + b.D @ nu + b.w2, u)
         printed = b.C @ plus - b.C @ minus + b.D @ nu + b.w2
         assert np.abs(printed - u).max() > 1e-3 * np.abs(u).max()
 
@@ -150,11 +150,11 @@ def test_the_frictionless_matrix_has_the_transpose_in_its_lower_left():
     J = np.vstack([s.J_nb, s.J_nu])
     full = J @ np.linalg.solve(s.M, J.T)
     a = s.inverse
-    close(np.block([[a.nb, a.nbnu], [a.nbnu.T, a.nu]]), full)
+    assert_close(np.block([[a.nb, a.nbnu], [a.nbnu.T, a.nu]]), full)
     # As printed it would not even have the right shape.
     assert a.nbnu.shape != full[2:, :2].shape
-    close(s.M_0[2:, 2:], a.nu - a.nbnu.T @ np.linalg.solve(a.nb, a.nbnu))
-    close(s.with_friction(0.0).M_mu, s.M_0)
+    assert_close(s.M_0[2:, 2:], a.nu - a.nbnu.T @ np.linalg.solve(a.nb, a.nbnu))
+    assert_close(s.with_friction(0.0).M_mu, s.M_0)
 
 
 def test_friction_enters_to_first_order():

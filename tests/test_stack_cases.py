@@ -32,7 +32,7 @@ def run(case, h=1e-3, duration=None, label="coulomb", **options):
     return r
 
 
-def truths(case, r, *expected):
+def assert_truths(case, r, *expected):
     """The truths by name; all hold, and the expected ones are among them."""
     found = case.truths(r)
     assert failing(found) == set()
@@ -74,7 +74,7 @@ def test_a_bead_in_a_sheath_slides_at_uniform_acceleration_and_never_lifts():
         m, mu, P = rng.uniform(0.1, 2), rng.uniform(0, 0.8), rng.uniform(0, 8)
         case = Sheath(m=m, mu=mu, pull=P, R=rng.uniform(0.01, 0.1), clearance=rng.uniform(1e-4, 1e-2))
         r = run(case, rng.uniform(1e-3, 1e-2))
-        truths(case, r, "final speed", "height gained", "impulse at the upper face")
+        assert_truths(case, r, "final speed", "height gained", "impulse at the upper face")
         t = r.h * np.arange(r.steps + 1)
         np.testing.assert_allclose(r.states_v[:, 0], max(0, P / m - mu * 9.81) * t, rtol=0, atol=1e-11 * (P / m + 10))
 
@@ -100,7 +100,7 @@ def test_the_path_is_straight_under_coulomb_friction_whatever_its_direction():
         case = case.with_parameters(pull=rng.uniform(1.1, 5) * case.mu * case.m * case.gravity)
         for explicit in (False, True):
             r = run(case, 1e-2, explicit=explicit)
-            truths(case, r, "drift of the path", "final speed", "distance at this step")
+            assert_truths(case, r, "drift of the path", "final speed", "distance at this step")
         held = case.with_parameters(pull=0.9 * case.mu * case.m * case.gravity)
         assert np.abs(run(held, 1e-2).states_q).max() <= 1e-15
         assert held.truths(run(held, 1e-2)) == []
@@ -217,13 +217,13 @@ def test_the_box_tips_wedges_and_rests_under_any_pull_below_the_grip(label):
         mu, share = rng.uniform(0.8, 1.2), rng.uniform(0.1, 0.7)
         weakest = WedgedBox(mu=mu).mu * 0.2 * 9.81
         case = WedgedBox(mu=mu, pull=weakest + share * (WedgedBox(mu=mu).grip - weakest))
-        truths(case, run(case, label=label, duration=0.5), "tilt", "normal forces", "speed", "friction")
+        assert_truths(case, run(case, label=label, duration=0.5), "tilt", "normal forces", "speed", "friction")
 
 
 def test_a_box_of_little_friction_slides_flat_and_a_slot_too_high_is_refused():
     for mu, pull in ((0.45, 2.0), (0.2, 0.5), (0.4, 0.5)):
         case = WedgedBox(mu=mu, pull=pull)
-        assert truths(case, run(case))["speed"].computed == pytest.approx(
+        assert assert_truths(case, run(case))["speed"].computed == pytest.approx(
             max(0, pull / 0.2 - mu * 9.81) * 0.3, abs=1e-9
         )
     with pytest.raises(DataError, match=r"wedged-box: slot 0\.05 m high; less than the diagonal 0\.0447"):
@@ -245,7 +245,7 @@ def test_the_gripper_holds_if_and_only_if_its_grip_carries_the_accelerated_weigh
     for _ in range(10):
         case, a = random_gripper(rng, share)
         r = run(case, 5e-3)
-        found = truths(case, r, "speed of the ball", "speed of the gripper", "error of the joints")
+        found = assert_truths(case, r, "speed of the ball", "speed of the gripper", "error of the joints")
         slip = found["speed of the gripper"].computed - found["speed of the ball"].computed
         assert (slip <= 1e-12) == (share > 1)
         if share > 1:
@@ -261,7 +261,7 @@ def test_a_grip_too_weak_leaves_the_ball_and_a_lift_too_weak_the_gripper_on_the_
     for squeeze, lift, expected in ((2.0, 10.0, (0.0, 8.8 / 6)), (14.0, 1.5, (0.0, 0.0)), (0.0, 1.5, (0.0, 0.25))):
         case = Gripper(squeeze=squeeze, lift=lift)
         assert case.accelerations == pytest.approx(expected)
-        truths(case, run(case), "speed of the ball", "speed of the gripper")
+        assert_truths(case, run(case), "speed of the ball", "speed of the gripper")
 
 
 class Displaced(Gripper):
@@ -286,7 +286,7 @@ def test_the_capsule_rests_if_and_only_if_the_plates_carry_its_weight(share):
         m, mu = rng.uniform(0.1, 2), rng.uniform(0.1, 1)
         size = dict(R=rng.uniform(0.01, 0.1), half=rng.uniform(0.01, 0.2), m_plate=rng.uniform(0.1, 5))
         case = PinchedCapsule(m=m, mu=mu, squeeze=share * m * 9.81 / (2 * mu), **size)
-        found = truths(case, run(case, duration=0.2), "speed", "friction", "plates' normal forces")
+        found = assert_truths(case, run(case, duration=0.2), "speed", "friction", "plates' normal forces")
         assert ("creep" in found) == (share > 1)
         assert (found["speed"].computed > 0.01) == (share < 1)
 
@@ -318,7 +318,7 @@ def test_relaxed_friction_sags_by_the_stiffness_and_creeps_by_the_damping():
 def test_a_stack_of_cubes_rests_whatever_the_ratio_of_the_masses(ratio, mu):
     case = StackedCubes(ratio=ratio, mu=mu, m=2.0, edge=0.3)
     r = run(case, duration=0.01)
-    found = truths(case, r, "force on the floor", "force between the cubes", "displacement")
+    found = assert_truths(case, r, "force on the floor", "force between the cubes", "displacement")
     # Beside the heavy cube's impulses the light one's on top have few digits.
     assert r.residuals.max() <= (1e-9 if ratio < 1 else 1e-12)
     # The bounds mean something: five digits of the forces at a million, and no displacement to speak of.
@@ -340,7 +340,7 @@ def test_the_stack_of_balls_stands_if_and_only_if_both_thresholds_are_reached(sh
     for _ in range(4):
         case = random_stack(rng, *shares)
         r = run(case, duration=0.05)
-        found = truths(case, r, "vertical momentum")
+        found = assert_truths(case, r, "vertical momentum")
         falls = -r.states_v[-1, 20] / (case.gravity * 0.05)
         assert (falls <= 1e-12) == ("displacement" in found) == (min(shares) > 1)
         assert min(shares) > 1 or falls > 1e-4

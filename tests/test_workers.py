@@ -60,7 +60,7 @@ def test_no_worker_outlives_its_parent_by_a_second(number, place, tmp_path):
     (tmp_path / "working.py").write_text(WORKING)
     process = _started(tmp_path, "working.py", place)
     process.send_signal(number)
-    _ended_in_time(process)
+    _assert_ended_in_time(process)
 
 
 WORKS = """    print("engine", file=sys.stderr, flush=True)
@@ -89,7 +89,7 @@ def test_no_engine_of_the_exam_outlives_its_parent_by_a_second(place, tmp_path):
     (tmp_path / "asking.py").write_text(ASKING)
     process = _started(tmp_path, "asking.py", str(ROOT / "workbench" / "exams" / "protocol.py"), "adapter.py")
     process.kill()
-    _ended_in_time(process)
+    _assert_ended_in_time(process)
 
 
 def _started(folder: Path, *command: str) -> subprocess.Popen:
@@ -102,7 +102,7 @@ def _started(folder: Path, *command: str) -> subprocess.Popen:
     return process
 
 
-def _ended_in_time(process: subprocess.Popen) -> None:
+def _assert_ended_in_time(process: subprocess.Popen) -> None:
     try:
         process.wait(30)
         # The pipe ends when the last process that holds it has ended.

@@ -43,8 +43,8 @@ def blocks(page: Path) -> list[tuple[str, str]]:
     return BLOCK.findall(page.read_text("utf-8"))
 
 
-def run(page: Path) -> None:
-    """Run the blocks of a page. Raises ExampleError."""
+def check(page: Path) -> None:
+    """Run the blocks of a page. Raises ExampleError where one does something else than the page says."""
     names: dict[str, Any] = {"__name__": page.stem}
     with tempfile.TemporaryDirectory() as folder, _within(Path(folder)):
         for language, code in blocks(page):
