@@ -1,6 +1,7 @@
 """Fixtures that several test modules share."""
 
 import atexit
+import gc
 import os
 import shutil
 import signal
@@ -33,6 +34,16 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 def pytest_addoption(parser):
     parser.addoption("--part", help="K/N: of N parts of the tests the one of number K, counted from 1, file by file")
+
+
+# What is collected lives as long as the process: the garbage collector would look through it in vain.
+def pytest_configure():
+    gc.disable()
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 # Before pytest's own, which takes tests by their marks.

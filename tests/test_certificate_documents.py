@@ -457,7 +457,12 @@ def test_every_field_of_a_support_is_checked():
 def long_numbers(n, digits):
     """Positive numbers, those on the diagonal larger than the sum of the others."""
     rng = np.random.default_rng(1)
-    return [["".join(map(str, rng.integers(1, 10, digits + 3 * (i == j)))) for j in range(n)] for i in range(n)]
+    one, nine = b"19"
+
+    def number(digits):
+        return rng.integers(one, nine + 1, digits, np.uint8).tobytes().decode()
+
+    return [[number(digits + 3 * (i == j)) for j in range(n)] for i in range(n)]
 
 
 LONG = long_numbers(20, 9000)

@@ -25,7 +25,7 @@ class Sample(Packed):
 SAMPLE = Sample.compiled
 
 
-@njit(types.void(SAMPLE))
+@kernel(types.void(SAMPLE))
 def number(x):
     """Every entry its own number: field, row, column."""
     for i in range(x.a.shape[0]):
@@ -39,7 +39,7 @@ def number(x):
             x.F[i, j] = 300.0 + 10.0 * i + j
 
 
-@njit(types.float64(SAMPLE, VECTOR))
+@kernel(types.float64(SAMPLE, VECTOR))
 def seen(x, sizes):
     """What is read off: scalars by value, lengths of the spans, shapes."""
     sizes[0], sizes[1], sizes[2] = x.middle.shape[0], x.most.shape[0], x.M.shape[0]

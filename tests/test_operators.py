@@ -48,13 +48,16 @@ def problems():
     yield OVER["its sets one by one"].forward(CoulombNCP(W, q, mu)).problem
 
 
+PROBLEMS = list(problems())
+
+
 def as_array(problem):
     """A over x, column by column."""
     A = problem.by_set.operator
     return np.stack([A.products(e)[0] for e in np.eye(problem.size)], axis=1)
 
 
-@pytest.mark.parametrize("problem", list(problems()), ids=lambda p: p.kind)
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda p: p.kind)
 def test_an_operator_is_one_matrix_whatever_it_is_asked(problem):
     p = problem.by_set
     A, first = as_array(problem), p.sets.first
@@ -72,7 +75,7 @@ def test_an_operator_is_one_matrix_whatever_it_is_asked(problem):
     np.testing.assert_array_equal(p.part, least)
 
 
-@pytest.mark.parametrize("problem", list(problems()), ids=lambda p: p.kind)
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda p: p.kind)
 def test_velocities_and_shifts_are_those_of_the_matrix(problem):
     rng = np.random.default_rng(5)
     p, z = problem.by_set, rng.normal(size=problem.size)
@@ -107,7 +110,7 @@ def test_a_problem_measures_the_same_over_bodies_over_W_and_as_blocks():
         )
 
 
-@pytest.mark.parametrize("problem", list(problems()), ids=lambda p: p.kind)
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda p: p.kind)
 def test_the_size_of_what_cancels_does_not_cancel(problem):
     """Round-off is that of the terms: a row whose velocity is zero has as much of it as the others."""
     A, rng = as_array(problem), np.random.default_rng(6)

@@ -5,11 +5,11 @@ import re
 import cvxpy as cp
 import numpy as np
 import pytest
-from numba import njit
 
 from tests.declared import each_loop, frictionless, system_of
 from workbench.algorithms.lemke.method import SOLVER as LEMKE
 from workbench.builtin.cases.wheel import Wheel
+from workbench.engine.compiling import kernel
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import GIVEN
 from workbench.language.modelling import (
@@ -28,7 +28,7 @@ from workbench.step.simulation import simulate
 # A declaration of the user's own
 
 
-@njit(GIVEN)
+@kernel(GIVEN)
 def damping_grows_with_load(core, memory, own, numbers):
     """own = [D (2, 2), row by row]: a skewed damping, stiffer by the last step's p_n."""
     load = 0.0 if np.isnan(memory[0]) else memory[0]
@@ -79,7 +79,7 @@ def test_a_users_declaration_steps_the_wheel(solver):
     np.testing.assert_allclose(run.states_q, simulate(Wheel(), viscous, LEMKE, 1e-3, 0.1).states_q, rtol=1e-12)
 
 
-@njit(GIVEN)
+@kernel(GIVEN)
 def count_calls(core, memory, own, numbers):
     """The last entry of the memory, which `remember_impulses` leaves alone, counts the calls."""
     memory[-1] = 1.0 if np.isnan(memory[-1]) else memory[-1] + 1.0
@@ -95,7 +95,7 @@ def test_given_is_called_once_a_step(solver):
     np.testing.assert_allclose((run.record.M - run.W[:, :1, :1])[:, 0, 0], np.arange(1, 6), rtol=1e-12)
 
 
-@njit(GIVEN)
+@kernel(GIVEN)
 def lost_after_the_first_step(core, memory, own, numbers):
     own[:] = 1.0 if np.isnan(memory[0]) else np.nan
 
