@@ -9,20 +9,19 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.tosses import CUBE, RATE, THROWER, starts, tosses, write_tosses
+from tests.tosses import CUBE, RATE, SILENT, THROWER, recording, starts, tosses, write_tosses
 from workbench.algorithms.escalation import default_solver
 from workbench.cli.main import main
 from workbench.exams.recorded import kept
-from workbench.exams.recorded.body import Body
 from workbench.exams.recorded.folder import read_folder
 from workbench.exams.recorded.intervals import Bootstrap, ConfidenceInterval
-from workbench.exams.recorded.noise import Noise, ensemble, fly, noise_of
+from workbench.exams.recorded.noise import ensemble, fly, noise_of
 from workbench.exams.recorded.phases import phases
-from workbench.exams.recorded.recording import Recording, with_rates
+from workbench.exams.recorded.recording import with_rates
 from workbench.exams.recorded.replay import replay, typical
 from workbench.exams.recorded.throws import Subject
 from workbench.exams.recorded.tossed import begun
-from workbench.exams.recorded.trial import Outcome, RealityTrial, tried
+from workbench.exams.recorded.trial import Outcome, RealityTrial
 from workbench.mechanics.solids import rotated
 from workbench.step.simulation import simulate
 from workbench.support.errors import DataError
@@ -30,7 +29,6 @@ from workbench.verbs.find import find_formulation
 
 FLIGHT, IMPACT, SLIDING, ROLLING, REST = range(5)
 
-SILENT = Noise(0, np.zeros(3), np.zeros(3), 0.0, (0.0, 0.0))
 REAL = Path(os.environ.get("WORKBENCH_DATA", "nowhere")) / "tosses"
 """The recorded tosses, which are never among the files of the project."""
 
@@ -53,24 +51,14 @@ def test_a_throw_takes_the_steps_of_a_run(name):
     assert np.array_equal(states[1, :, 7:], run.states_v[::4])
 
 
-def test_mu_and_restitution_that_made_the_tosses_are_found():
-    made = tosses(8, 30, mu=0.2, e=0.3)
-    trial = RealityTrial(THROWER, made[:3], made[3:], SILENT)
-    found = tried(trial, subject("coulomb"))
+def test_mu_and_restitution_that_made_the_tosses_are_found(tmp_path):
+    made = write_tosses(tmp_path / "made", tosses(8, 30, mu=0.2, e=0.3))
+    found, box = wb.reality(made, ["box"], rows=("rigid",), share=0.375, members=0).outcomes
     assert (found.reason, found.mu, found.e) == ("", pytest.approx(0.2), pytest.approx(0.3))
     assert np.nanmax(found.position) < 1e-9
     assert np.nanmax(found.angle) < 1e-6
     assert max(np.abs(x).max() for x in found.step) < 1e-6
-    box = tried(trial, subject("box"))
     assert np.nanmean(box.position) > 1e-3
-
-
-def test_what_cannot_be_solved_or_takes_too_long_has_a_reason():
-    made = tosses(4, 10, mu=0.2, e=0.0)
-    trial = RealityTrial(THROWER, made[:2], made[2:], SILENT)
-    assert "constraint relaxation" in tried(trial, subject("phantom-inertia")).reason
-    late = tried(replace(trial, until=0.0), subject("coulomb"))
-    assert "time limit" in late.reason
 
 
 def states_of(position, orientation=(1.0, 0.0, 0.0, 0.0), velocity=(0.0, 0.0, 0.0), spin=(0.0, 0.0, 0.0)):
@@ -82,7 +70,7 @@ def test_phases_are_what_the_body_does():
     half = 0.0524
 
     def phase(states, body=CUBE):
-        (only,) = set(phases(Recording("x", 1 / RATE, states), body))
+        (only,) = set(phases(recording(states), body))
         return only
 
     assert phase(states_of((0, 0, half))) == REST
@@ -99,10 +87,20 @@ def test_phases_are_what_the_body_does():
     assert phase(rolling) == ROLLING
     struck = states_of((0, 0, half))
     struck[6:, 9], struck[:6, 9] = 0.5, -0.5
-    assert phases(Recording("x", 1 / RATE, struck), CUBE)[5] == IMPACT
-    ball = Body("ball", 1.0, np.full(3, 4e-4), np.zeros((1, 3)), 0.02)
+    assert phases(recording(struck), CUBE)[5] == IMPACT
+    ball = replace(CUBE, points=np.zeros((1, 3)), radius=0.02)
     assert phase(states_of((0, 0, 0.02), velocity=(0.4, 0, 0), spin=(0, 20.0, 0)), ball) == ROLLING
     assert phase(states_of((0, 0, 0.02), velocity=(0.4, 0, 0)), ball) == SLIDING
+
+
+def test_an_interval_touches_by_either_end_and_its_force_has_the_weight_in_it():
+    high = states_of((0, 0, 0.0524), velocity=(0.2, 0, 0))
+    high[:6, 2] = 0.5
+    assert (phases(recording(high), CUBE)[4:6] == FLIGHT).tolist() == [True, False]
+    for weights, kind in ((3.5, IMPACT), (2.5, SLIDING)):
+        struck = states_of((0, 0, 0.0524), velocity=(0.2, 0, 0))
+        struck[:6, 9] = -weights * 9.81 / RATE
+        assert phases(recording(struck), CUBE)[5] == kind
 
 
 def test_free_flight_keeps_energy_and_angular_momentum():
@@ -126,7 +124,7 @@ def test_errors_of_recorded_starts_are_reported_by_free_flight():
         states = np.array([fly(start, CUBE, t, 4) for t in np.arange(8) / RATE])
         states[0, 7:10] += 0.02 * random.normal(size=3) + [0.0, 0.0, 0.05]
         states[0, 10:13] += 0.3 * random.normal(size=3)
-        made.append(Recording("x", 1 / RATE, states))
+        made.append(recording(states))
     found = noise_of(tuple(made), CUBE)
     assert found.flights == 40
     assert found.velocity == pytest.approx([0.02, 0.02, 0.054], rel=0.3)
@@ -150,6 +148,13 @@ def test_errors_of_recorded_starts_are_reported_by_free_flight():
 )
 def test_a_difference_is_one_only_where_its_interval_leaves_zero_out(ends, said):
     assert ConfidenceInterval(sum(ends) / 2, *ends).verdict == said
+
+
+def test_an_interval_is_as_wide_as_that_of_a_normal_mean():
+    x = np.random.default_rng(1).normal(2.0, 3.0, size=400)
+    found = Bootstrap(400).interval(x)
+    half = 1.96 * x.std() / np.sqrt(400)
+    assert (found.mean - found.low, found.high - found.mean) == (pytest.approx(half, rel=0.05),) * 2
 
 
 def test_intervals_hold_the_mean_as_often_as_they_say():

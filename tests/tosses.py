@@ -7,6 +7,7 @@ import numpy as np
 
 from tests.torch_files import write_torch
 from workbench.exams.recorded.body import Body
+from workbench.exams.recorded.noise import Noise
 from workbench.exams.recorded.recording import Recording
 from workbench.exams.recorded.throws import Subject, Thrower
 from workbench.verbs.find import find_formulation
@@ -16,6 +17,13 @@ CUBE = Body(
     "cube", 0.37, np.full(3, 8.1e-4), 0.5 * EDGE * np.array(list(product((-1.0, 1.0), repeat=3))), 0.0, 0.0, 9.81
 )
 THROWER = Thrower(CUBE, 1.0 / (4 * RATE), 4, "moreau")
+SILENT = Noise(0, np.zeros(3), np.zeros(3), 0.0, (0.0, 0.0))
+"""Recordings without errors."""
+
+
+def recording(states: np.ndarray, name: str = "x") -> Recording:
+    """Recorded states (T, 13)."""
+    return Recording(name, 1.0 / RATE, states)
 
 
 def starts(count: int, seed: int) -> np.ndarray:
@@ -37,7 +45,7 @@ def tosses(
     states, _ = THROWER.throw(
         Subject(find_formulation(formulation)), starts(count, seed), np.full(count, samples), mu, e
     )
-    return tuple(Recording(f"{k}.pt", 1.0 / RATE, x) for k, x in enumerate(states))
+    return tuple(recording(x, f"{k}.pt") for k, x in enumerate(states))
 
 
 def write_tosses(folder: Path, recordings: tuple[Recording, ...]) -> Path:
