@@ -131,9 +131,9 @@ def _content(path: Path) -> Any:
     import pandas as pd
 
     if _is_journal(path.name):
-        from workbench.studies.journal import read_journals
+        from tests.journals import kept
 
-        return {key: _timeless(record.rows) for key, record in sorted(read_journals(path.parent).records.items())}
+        return {key: _timeless(rows) for key, (_, rows) in kept(path.parent).items()}
     match path.suffix:
         case ".csv" | ".parquet":
             frame = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)

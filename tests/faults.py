@@ -26,9 +26,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from tests.journals import damaged, kept
 from tests.tables import TIMES
 from workbench.cli.main import main
-from workbench.studies.journal import read_journals
 
 ROOT = Path(__file__).parents[1]
 RUNS = 48
@@ -159,14 +159,13 @@ def _parent(pid: int) -> int:
     return 0
 
 
-def resumed(folder: Path, *words: str, command: Command = STUDY, damaged: bool = False) -> list[str]:
+def resumed(folder: Path, *words: str, command: Command = STUDY, may_be_damaged: bool = False) -> list[str]:
     """What is wrong after the same command has gone on."""
     out = folder / "out"
-    before = {key: (record.at, record.rows) for key, record in read_journals(out).records.items()}
+    before = kept(out)
     status, heard = command.again(folder, *words)
     wrong = [f"resuming ended with {status}: {heard}"] if status else []
-    after = read_journals(out)
-    now = {key: (record.at, record.rows) for key, record in after.records.items()}
+    now = kept(out)
     lost = [key for key, record in before.items() if now.get(key) != record]
     wrong += [f"{len(lost)} of {len(before)} records are lost or were made again"] if lost else []
     wrong += [f"{len(now)} runs are kept, not {RUNS}"] if len(now) != RUNS else []
@@ -174,7 +173,7 @@ def resumed(folder: Path, *words: str, command: Command = STUDY, damaged: bool =
         wrong += [] if command.rows(folder).equals(command.undisturbed) else ["the rows differ"]
     left = {path.name for path in out.iterdir()} ^ command.files | {path.name for path in folder.glob(".*")}
     wrong += [f"files are left or missing: {sorted(left)}"] if left else []
-    wrong += [f"damage is reported, {after.damaged}"] if after.damaged and not damaged else []
+    wrong += [f"damage is reported, {damaged(out)}"] if damaged(out) and not may_be_damaged else []
     return wrong
 
 
@@ -192,7 +191,7 @@ def interrupted(number: int, folder: Path, records: int, seconds: float, command
     else:
         wrong += [] if status == 128 + number else [f"status {status}: {run.errors}"]
         heard = re.findall(r"^workbench: interrupted.*$", run.errors, re.MULTILINE)
-        there = len(read_journals(run.out).records)
+        there = len(kept(run.out))
         said = "the same command resumes" if there or command is STUDY else "nothing was written"
         wrong += [] if len(heard) == 1 and said in heard[0] else [run.errors]
         wrong += (
@@ -281,7 +280,7 @@ def journal_damaged(folder: Path, records: int, seconds: float) -> list[str]:
         else:
             content[at:at] = rng.randbytes(100)
     journal.write_bytes(content)
-    return resumed(folder, damaged=True)
+    return resumed(folder, may_be_damaged=True)
 
 
 FAULTS = (

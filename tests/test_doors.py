@@ -110,9 +110,8 @@ PAST = {
     ),
     "studies": (
         "journals damaged or written on purpose, pools, and single units of work.",
-        "failing_disk 2 faults 1 test_convergence 1 test_executors 3 test_journal 2 test_orders 2 test_progress 2 "
-        "test_resumed_solving 4 test_sources 1 test_status 3 test_studies 3 test_study_tables 5 test_units 3 "
-        "test_work 2",
+        "failing_disk 1 journals 2 test_convergence 1 test_executors 3 test_journal 2 test_orders 2 test_progress "
+        "2 test_sources 1 test_status 1 test_studies 3 test_study_tables 2 test_units 1 test_work 2",
     ),
     "verbs": (
         "thresholds lowered to have large matrices that are small, and trials of a recording.",

@@ -1,11 +1,13 @@
 """The journal of a study: records are complete or absent, whatever happens while they are written."""
 
 import os
+import tracemalloc
 from hashlib import sha256
 
 import numpy as np
 import pytest
 
+from tests.journals import write
 from workbench.studies.journal import Journal, read_journals
 from workbench.support.errors import WorkbenchError
 
@@ -34,16 +36,35 @@ def test_a_record_is_written_whole_and_synchronised_however_the_system_parts_it(
 
 
 def test_how_runs_ended_is_known_without_their_rows(journal):
-    ends = {"good": "SOLVED SOLVED", "half": "SOLVED REFUSED", "broken": "SOLVED FAILED", "late": "TIME_LIMIT SOLVED"}
+    ends = {
+        "good": "SOLVED SOLVED", "half": "SOLVED REFUSED", "refused": "REFUSED REFUSED", "long": "ITERATION_LIMIT",
+        "broken": "SOLVED FAILED", "crashed": "CRASHED CRASHED", "late": "TIME_LIMIT SOLVED",
+    }  # fmt: skip
     for key, claims in ends.items():
         journal.append([(key, [{"claimed": x, "verified": x == "SOLVED"} for x in claims.split()])])
     found = read_journals(journal.path.parent)
     assert {key for key, record in found.records.items() if record.verified} == {"good"}
-    assert {key for key, record in found.records.items() if record.failed} == {"broken", "late"}
-    assert found.done(retry_failed=True) == {"good", "half"}
+    assert {key for key, record in found.records.items() if record.failed} == {"broken", "crashed", "late"}
+    assert found.done(retry_failed=True) == {"good", "half", "refused", "long"}
     assert found.done(retry_failed=False) == set(ends)
     journal.path.write_bytes(b"x\ny\n")
     assert read_journals(journal.path.parent).damaged == {"journal.jsonl": 2}
+
+
+def test_a_journal_that_is_read_leaves_its_rows_in_the_file(tmp_path):
+    write(tmp_path, {str(i): [{"a": float(i), "words": f"{i}" * 5000}] for i in range(300)})
+    tracemalloc.start()
+    found = read_journals(tmp_path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 500_000 < (tmp_path / "journal.jsonl").stat().st_size
+    assert [found.records[str(i)].rows[0]["a"] for i in (299, 0, 7)] == [299.0, 0.0, 7.0]
+    (tmp_path / "journal.jsonl").write_bytes(b"x" * 100)
+    with pytest.raises(WorkbenchError, match="has been damaged since it was read"):
+        _ = found.records["0"].rows
+    (tmp_path / "journal.jsonl").unlink()
+    with pytest.raises(WorkbenchError, match="cannot be read"):
+        _ = found.records["0"].rows
 
 
 def test_the_latest_record_of_a_key_counts(journal):

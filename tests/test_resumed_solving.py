@@ -2,18 +2,18 @@
 
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from tests.journals import kept, write
 from workbench.algorithms import find_solver
 from workbench.algorithms.tuning import UNTUNED, Tuning
 from workbench.cli.main import main
 from workbench.comparison import solving
-from workbench.studies import problem_files
-from workbench.studies.journal import Journal, read_journals
-from workbench.studies.problem_files import key_of, resumed
+from workbench.studies.problem_files import resumed
 from workbench.verbs.find import find_formulation
 
 
@@ -112,9 +112,8 @@ def test_a_row_that_broke_is_made_again_and_one_without_an_answer_is_not(problem
 @pytest.mark.parametrize(("claimed", "again"), [("CRASHED", True), ("FAILED", True), ("TIME_LIMIT", False)])
 def test_what_broke_is_made_again_and_what_was_late_is_late_at_the_same_limit(claimed, again, problems, monkeypatch):
     assert main(["solve", "problems", "--out", "out"]) == 0
-    (key, *_), folder = read_journals(problems.parent / "out").records, problems.parent / "out"
-    with Journal(folder / "journal.jsonl") as journal:
-        journal.append([(key, [row | {"claimed": claimed} for row in read_journals(folder).rows[key]])])
+    (key, rows), *_ = ((key, rows) for key, (_, rows) in kept(Path("out")).items() if rows[0]["file"].endswith("0.npz"))
+    write(Path("out"), {key: [row | {"claimed": claimed} for row in rows]})
     names = made(monkeypatch)
     assert main(["solve", "problems", "--out", "out"]) == 0
     assert names == (["0.npz"] if again else [])
@@ -125,38 +124,47 @@ def test_a_row_is_kept_before_it_is_handed_out(problems):
     tasks = [(problems / f"{i}.npz", box, None, False, UNTUNED) for i in (0, 1)]
     with resumed(tasks, None, folder) as (there, rows):
         assert (there, next(rows)["file"]) == (0, str(problems / "0.npz"))
-        assert len(read_journals(folder).records) == 1
+        assert len(kept(folder)) == 1
     with resumed(tasks, None, folder) as (there, _):
         assert there == 1
 
 
-def test_whatever_determines_a_row_is_in_its_key(problems, monkeypatch):
-    path, coulomb = problems / "0.npz", find_formulation("coulomb")
-    keys = [
-        key_of((path, coulomb, None, False, UNTUNED), None),
-        key_of((problems / "1.npz", coulomb, None, False, UNTUNED), None),
-        key_of((path, find_formulation("box"), None, False, UNTUNED), None),
-        key_of((path, find_formulation("box:bounds=iterated"), None, False, UNTUNED), None),
-        key_of((path, coulomb, "lemke", False, UNTUNED), None),
-        key_of((path, coulomb, None, False, UNTUNED), 1.0),
-        key_of((path, coulomb, None, False, Tuning(tolerance=1e-3)), None),
-        key_of((path, coulomb, None, False, Tuning(max_iterations=7)), None),
-        key_of((path, coulomb, None, False, Tuning(start=np.ones(2))), None),
-        key_of((path, coulomb, None, True, UNTUNED), None),
-        key_of((path, find_formulation("ccp"), None, False, UNTUNED), None),
-    ]
+def test_whatever_determines_a_row_decides_whether_it_is_kept(problems, monkeypatch):
+    path, coulomb, folder = problems / "0.npz", find_formulation("coulomb"), problems.parent / "out"
+
+    def make(*tasks):
+        with resumed(tasks, None, folder) as (_, rows):
+            assert len(list(rows)) == len(tasks)
+
+    def is_kept(task, limit=None):
+        with resumed([task], limit, folder) as (there, _):
+            return there == 1
+
+    plain, by_lemke = (path, coulomb, None, False, UNTUNED), (path, coulomb, "lemke", False, UNTUNED)
+    gone = (problems / "gone", coulomb, None, False, UNTUNED)
+    make(plain, by_lemke, gone)
+    assert all(map(is_kept, (plain, by_lemke, gone)))
+    assert not is_kept(plain, limit=1.0)
     # The row has the file's name; what cannot be read is not empty.
-    for name, content in (("copy", path.read_bytes()), ("empty", b"")):
+    for name, content in (("copy", path.read_bytes()), ("gone", b"")):
         (problems / name).write_bytes(content)
-        keys.append(key_of((problems / name, coulomb, None, False, UNTUNED), None))
-    (problems / "empty").unlink()
-    keys.append(key_of((problems / "empty", coulomb, None, False, UNTUNED), None))
+    for other in (
+        (problems / "1.npz", coulomb, None, False, UNTUNED), (problems / "copy", coulomb, None, False, UNTUNED), gone,
+        (path, find_formulation("box"), None, False, UNTUNED), (path, find_formulation("ccp"), None, False, UNTUNED),
+        (path, coulomb, "keller", False, UNTUNED), (path, coulomb, None, True, UNTUNED),
+        (path, coulomb, None, False, Tuning(tolerance=1e-3)), (path, coulomb, None, False, Tuning(max_iterations=7)),
+        (path, coulomb, None, False, Tuning(start=np.ones(2))),
+    ):  # fmt: skip
+        assert not is_kept(other), other
     for code in (None, coulomb.build, type(find_solver("lemke"))):
         with monkeypatch.context() as m:
-            m.setattr(problem_files, "digest_of", lambda *things, code=code: "other" if code in things else "this")
-            keys.append(key_of((path, coulomb, "lemke", False, UNTUNED), None))
-    assert len(set(keys)) == len(keys)
-    assert keys[0] == key_of((path, coulomb, None, False, UNTUNED), None)
+            m.setattr(
+                "workbench.studies.problem_files.digest_of",
+                lambda *things, code=code: "other" if code in things else "this",
+            )
+            assert not is_kept(by_lemke), code
+            make(by_lemke)
+            assert is_kept(by_lemke)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no /dev/full")

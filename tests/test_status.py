@@ -1,10 +1,10 @@
 """What is known of a study from its folder alone, while it is being made."""
 
+import time
+
 import pandas as pd
 import pytest
 
-from workbench.studies import journal
-from workbench.studies import status as module
 from workbench.studies.journal import Journal
 from workbench.studies.status import status
 from workbench.support.errors import WorkbenchError
@@ -17,11 +17,11 @@ NOW = 1e6
 @pytest.fixture
 def at(tmp_path, monkeypatch):
     """Writes records at a time, each of which is a key with what its windows claim."""
-    monkeypatch.setattr(module.time, "time", lambda: NOW)
+    monkeypatch.setattr(time, "time", lambda: NOW)
 
     def written(seconds, *records, name="journal.jsonl", reason=""):
         with monkeypatch.context() as m, Journal(tmp_path / name) as file:
-            m.setattr(journal.time, "time", lambda: seconds)
+            m.setattr(time, "time", lambda: seconds)
             for key, *claims in records:
                 rows = [{"claimed": x, "verified": x == "SOLVED", "reason": reason} for x in claims]
                 file.append([(key, rows)])

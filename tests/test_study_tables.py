@@ -1,7 +1,6 @@
 """What a study's rows come to: tables that other programs read, and what is claimed of rows and of orders."""
 
 import importlib.util
-import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -10,14 +9,13 @@ import pyarrow.parquet as parquet
 import pytest
 
 import workbench as wb
+from tests.journals import write
 from workbench.comparison.columns import CASE
 from workbench.comparison.result import chosen_metrics
 from workbench.studies import long_table
 from workbench.studies.convergence import order
-from workbench.studies.journal import Journal, is_failed, read_journals
 from workbench.studies.study import Study
 from workbench.studies.tables import by_variant, errors_of, first_window, is_option, orders, shown_columns
-from workbench.support.errors import WorkbenchError
 
 METRICS = chosen_metrics(CASE, None)
 H = 1e-3 * 0.5 ** np.arange(6)
@@ -128,35 +126,6 @@ def test_values_of_several_kinds_are_text_and_no_rows_a_table():
     assert long_table.LongTable(lambda: iter(()), {"a": {}}).frame().shape == (0, 1)
 
 
-def test_a_journal_that_is_read_leaves_its_rows_in_the_file(tmp_path):
-    with Journal(tmp_path / "journal.jsonl") as journal:
-        for i in range(300):
-            journal.append([(str(i), [{"a": float(i), "words": f"{i}" * 5000}])])
-    tracemalloc.start()
-    found = read_journals(tmp_path)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 500_000 < (tmp_path / "journal.jsonl").stat().st_size
-    assert [found.records[str(i)].rows[0]["a"] for i in (299, 0, 7)] == [299.0, 0.0, 7.0]
-    (tmp_path / "journal.jsonl").write_bytes(b"x" * 100)
-    with pytest.raises(WorkbenchError, match="has been damaged since it was read"):
-        _ = found.records["0"].rows
-    (tmp_path / "journal.jsonl").unlink()
-    with pytest.raises(WorkbenchError, match="cannot be read"):
-        _ = found.records["0"].rows
-
-
-@pytest.mark.parametrize(
-    ("claims", "again"),
-    [
-        (["SOLVED", "SOLVED"], False), (["REFUSED", "REFUSED"], False), (["ITERATION_LIMIT"], False),
-        (["SOLVED", "FAILED"], True), (["CRASHED", "CRASHED"], True), (["SOLVED", "TIME_LIMIT"], True), ([], False),
-    ],
-)  # fmt: skip
-def test_only_what_broke_may_be_retried(claims, again):
-    assert is_failed([{"claimed": x} for x in claims]) is again
-
-
 def test_rows_that_failed_are_made_again_where_that_is_wanted(tmp_path):
     said = []
     with ThreadPoolExecutor(1) as here:
@@ -164,8 +133,7 @@ def test_rows_that_failed_are_made_again_where_that_is_wanted(tmp_path):
         given |= {"folder": tmp_path, "progress": said.append}
         found = wb.study("wheel", ["box", "coulomb"], **given)
         (key, *_) = found.study.points[0].keys
-        with Journal(tmp_path / "journal.jsonl") as journal:
-            journal.append([(key, [row | {"claimed": "FAILED", "verified": False} for row in found.kept.rows[key]])])
+        write(tmp_path, {key: [row | {"claimed": "FAILED", "verified": False} for row in found.kept.rows[key]]})
         wb.study("wheel", ["box", "coulomb"], **given)
         assert said[-1].made == 0
         again = wb.study("wheel", ["box", "coulomb"], retry_failed=True, **given)
