@@ -304,7 +304,7 @@ def contradicted(problem, claim, rng):
 
 
 @pytest.mark.parametrize(
-    ("seed", "count"), [(3, 12), pytest.param(4, 400, marks=pytest.mark.thorough)], ids=["few", "many"]
+    ("seed", "count"), [(3, 6), pytest.param(4, 400, marks=pytest.mark.thorough)], ids=["few", "many"]
 )
 def test_what_is_accepted_of_changed_certificates_is_true(seed, count):
     chance, rng = random.Random(seed), np.random.default_rng(seed)
@@ -389,14 +389,14 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("seed", quickly(range(6), lambda seed: seed == 1))
+@pytest.mark.parametrize("seed", quickly(range(18), lambda seed: seed == 1))
 def test_hostile_supports_are_refused_without_a_crash(seed):
     """At every place of a claim anything else may stand; whatever does is refused, or is true."""
     chance, rng = random.Random(seed), np.random.default_rng(seed)
     (box, q), *_ = boxes(seed + 20, 1)
     document = certified(box, q)
     places = [path for path in sites(document["claims"]) if "support" in path]
-    for path in chance.sample(places, min(30, len(places))):
+    for path in chance.sample(places, min(10, len(places))):
         for value in HOSTILE:
             claims = with_value(document["claims"], path, value)
             about = claims[path[0]]["about"]

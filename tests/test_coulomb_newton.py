@@ -39,7 +39,7 @@ def tower(rng, floors, d=2, legs=4):
 @pytest.mark.parametrize(("solver", "problem"), LAWS)
 def test_towers_of_redundant_contacts_are_solved_to_round_off(solver, problem, d):
     rng = np.random.default_rng(7)
-    for floors, mu in ((12, 0.2), (20, 0.7), (40, 1.2)):
+    for floors, mu in ((8, 0.2), (14, 0.7), (24, 1.2)):
         W, q = tower(rng, floors, d)
         r = 4 * floors
         assert np.linalg.matrix_rank(W) < W.shape[0]
@@ -114,7 +114,7 @@ def test_a_quasi_static_row_of_independent_contacts_needs_no_more_than_sweeps():
     assert s.residual <= 1e-12
 
 
-@pytest.mark.parametrize(("contacts", "seed"), [(100, 1), (100, 4), (150, 1)])
+@pytest.mark.parametrize(("contacts", "seed"), [(100, 1), (100, 4), pytest.param(150, 1, marks=pytest.mark.thorough)])
 def test_high_towers_that_slide_or_tumble_are_solved(contacts, seed):
     """Proximal points do not go back to where a burst of Newton steps, which gained nothing, began."""
     found = COULOMB.solve(tower_problem(contacts, seed).coulomb())

@@ -438,7 +438,8 @@ def test_the_animation_shows_the_best_beside_exact_friction_and_the_defect_to_se
 
 
 def test_the_terminal_has_ten_rows_at_most_and_all_where_they_are_asked_for(capsys):
-    c = wb.compare("wheel", solvers="auto", metrics=["path-error"], duration=0.05).comparison
+    some = [*NAMES, "anitescu-potra", "sap", "mujoco", "genesis", "hunt-crossley", "ipc", "comfree"]
+    c = wb.compare("wheel", some, solvers="auto", metrics=["path-error"], duration=0.05).comparison
     d = decide(c)
     assert len(shown(d)) == 10 < len(d.entries)
     assert {x.label for x in shown(d)} >= {"coulomb", "ccp", "frictionless"}
