@@ -1,6 +1,6 @@
 """P verdicts of boxes against definitions: `python -m tests.box_stress --count 2000 --samples 10000 --seed 1`.
 
-Box k depends on k and the seed alone; `--first 801` omits the 800 before it. Boxes of order 2 to 12 have radii around the
+Box k depends on k and the seed alone; `--first 801` omits the 800 before. Boxes of order 2 to 12 have radii around the
 largest that keeps P. A verdict on all members is compared with all principal minors of all vertex matrices
 C - diag(z) D diag(z) (Bialas and Garloff 1984), computed exactly where doubles do not tell their signs; members by
 chance must not contradict it, nor the verdict that no member is a P-matrix; the two members of "some" are checked.

@@ -97,6 +97,29 @@ def test_cone_problems_are_proved_as_they_are():
         wb.solve(FrictionProblem(W, q, 0.3), "stewart-trinkle", prove=True)
 
 
+@pytest.mark.parametrize("law", ["coulomb", "ccp"])
+def test_contacts_without_friction_impulse_or_slip_are_proved(law):
+    """One contact pressed in the normal direction, its twin lifted in it."""
+    W = np.kron(np.eye(2), np.array([[3.0, 0, 0], [0, 1, 0.5], [0, 0.5, 1]]))
+    order = [0, 3, 1, 2, 4, 5]
+    problem = FrictionProblem(W[np.ix_(order, order)], np.array([-1.0, 1, 0, 0, 0, 0]), [0.5, 0.5])
+    found = wb.solve(problem, law, prove=True).proof
+    assert found.enclosure.equations.modes == ("stick", "open")
+    assert found.distance < 1e-16
+
+
+def test_a_cone_problem_is_proved_for_its_own_matrix():
+    """W of no bodies: the solver takes another, and the solution of the given one is a little way off: p_n = 1 / 2."""
+    W = np.array([[2.0, 0, 0], [1e-6, 1, 0], [0, 0, 1]])
+    answer = wb.solve(FrictionProblem(W, np.array([-1.0, 0, 0]), 0.5), "ccp", prove=True)
+    assert answer.moved is not None
+    assert answer.proof.distance == pytest.approx(np.abs(answer.p - [0.5, -0.5e-6, 0]).max(), rel=1e-6)
+    # Redundant contacts: nothing is proved, and the other matrix is the reason.
+    twice = np.kron(W, np.ones((2, 2)))
+    redundant = wb.solve(FrictionProblem(twice, np.array([-1.0, -1, 0, 0, 0, 0]), [0.5, 0.5]), "ccp", prove=True)
+    assert "nearest W" in redundant.proof.reason
+
+
 def test_frictionless_contacts_are_proved():
     problem = FrictionProblem(np.eye(6), np.array([-1, -1, 3, 0, 2, 0.0]), [0, 0.5])
     found = wb.solve(problem, prove=True).proof

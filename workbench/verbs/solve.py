@@ -201,13 +201,14 @@ def answer_proof(
         return proved_solution(problem, z)
     if f is not None and f.name not in ("coulomb", "ccp"):
         raise WorkbenchError(f"proofs are about coulomb and ccp; {f.label} is stated over other unknowns")
-    if moved is not None:
-        return ProvedAnswer(None, "the nearest W of bodies was taken for the problem's own")
     if isinstance(problem, ConeProblem):
         friction, coulomb = rational_friction(problem.M, problem.q, problem.mu, problem.d), not problem.associated
     else:
         friction, coulomb = in_rationals(problem), f is None or f.name == "coulomb"
-    return proved_impulses(friction, z, coulomb)
+    proof = proved_impulses(friction, z, coulomb)
+    if moved is not None and proof.distance is None:
+        return ProvedAnswer(None, "the nearest W of bodies was taken for the problem's own")
+    return proof
 
 
 def _system(system: ContactSystem, f: Formulation, method: Any) -> Solved:

@@ -204,7 +204,9 @@ class ModeEquations:
 
 
 def _length(x: list[Any]) -> Any:
-    return abs(x[0]) if len(x) == 1 else (x[0] * x[0] + x[1] * x[1]).sqrt()
+    """The norm of balls; Arb's square root is undefined on balls around zero, which hold negative numbers too."""
+    least, largest = ([bound(value) for value in x] for bound in (arb.abs_lower, arb.abs_upper))
+    return sum(y * y for y in least).sqrt().union(sum(y * y for y in largest).sqrt())
 
 
 @dataclass(frozen=True, eq=False)
