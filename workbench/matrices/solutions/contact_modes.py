@@ -206,7 +206,7 @@ class ModeEquations:
 def _length(x: list[Any]) -> Any:
     """The norm of balls; Arb's square root is undefined on balls around zero, which hold negative numbers too."""
     least, largest = ([bound(value) for value in x] for bound in (arb.abs_lower, arb.abs_upper))
-    return sum(y * y for y in least).sqrt().union(sum(y * y for y in largest).sqrt())
+    return sum((y * y for y in least), arb(0)).sqrt().union(sum((y * y for y in largest), arb(0)).sqrt())
 
 
 @dataclass(frozen=True, eq=False)
