@@ -138,9 +138,9 @@ def differences(of: Callable[[float], Sequence[Array]], shift: float) -> tuple[l
 
 def slopes(of: Callable[[float], Sequence[Array]], unit: float) -> tuple[list[Array], bool]:
     """Return the slopes of order four at 0 of arrays that depend on a number of this unit, and whether these jump or
-    have a kink within reach. Values that are not finite have slope zero. The first of `WIDTHS` with smooth arrays is
-    taken."""
-    here = of(0.0)
+    have a kink within reach. Values that are not finite have slope zero. The first of `WIDTHS` with smooth arrays shows
+    that they are; slopes are those of the widest one that agrees with it up to its rounding."""
+    here, wider = of(0.0), []
     for width in WIDTHS:
         step = width * unit
         try:
@@ -149,7 +149,7 @@ def slopes(of: Callable[[float], Sequence[Array]], unit: float) -> tuple[list[Ar
             if width == WIDTHS[-1]:
                 raise
             continue
-        found, smooth = [], True
+        found, noise, smooth = [], [], True
         for y, *around in zip(here, *values, strict=True):
             still = ~np.isfinite(y) | ~np.isfinite(around).all(axis=0)
             far_back, back, near, far = (np.where(still, 0.0, x) for x in around)
@@ -160,8 +160,16 @@ def slopes(of: Callable[[float], Sequence[Array]], unit: float) -> tuple[list[Ar
             rounding = ROUNDED * np.abs(y).max(initial=0.0) / step
             smooth &= bool((np.maximum(np.abs(fourth - second), np.abs(bend)) <= ROUGH * size + rounding).all())
             found.append(fourth)
+            noise.append(rounding)
         if smooth:
             break
+        wider.append(found)
+    if smooth:
+        # Where terms cancel, the curvature that is left is large for what is left of the slope, at a wide width too.
+        for other in wider:
+            apart = (np.abs(a - b).max(initial=0.0) for a, b in zip(other, found, strict=True))
+            if all(a <= rounding for a, rounding in zip(apart, noise, strict=True)):
+                return other, False
     return found, not smooth
 
 
