@@ -294,6 +294,11 @@ def carried(step: Step, x: Solved, t: Direction) -> Carried:
         noted[1] |= rough
         return found
 
+    def reach_with(at: Solved, dz: Array) -> float:
+        """`reach`, within which velocities move no farther than 1 m/s either."""
+        fastest = float(np.abs(at.outputs[: step.case.size[0]] @ dz).max(initial=0.0))
+        return min(reach, 1.0 / fastest) if fastest > 0.0 else reach
+
     def passed(at: Solved, own: Array) -> Array:
         dz = solution(at, own)
 
@@ -301,7 +306,7 @@ def carried(step: Step, x: Solved, t: Direction) -> Carried:
             posed(s, at, own)
             return [step.passed(at.z + s * dz)]
 
-        (after_it,), rough = slopes(after_pass, reach)
+        (after_it,), rough = slopes(after_pass, reach_with(at, dz))
         noted[1] |= rough
         return after_it
 
@@ -326,7 +331,7 @@ def carried(step: Step, x: Solved, t: Direction) -> Carried:
         posed(s, x, own)
         return step.ended(x.z + s * dz)
 
-    found, rough = slopes(ended, reach)
+    found, rough = slopes(ended, reach_with(x, dz))
     return Carried(State(*found), noted[0], noted[1] or rough)
 
 
