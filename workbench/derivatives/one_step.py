@@ -93,10 +93,18 @@ class Step:
             raise DataError("the problem cannot be posed at neighbouring states")
         return [np.array(getattr(s.work, name)) for name in self.names]
 
-    def passed(self, z: Array) -> Array:
-        """The formulation's own data after the pass with the solution z, after `posed`."""
-        self.stepper.finish_pass(z)
-        return self.stepper.own.copy()
+    def passed(self, z: Array, is_settled: bool) -> Array:
+        """The formulation's own data after the pass with the solution z, after `posed`.
+
+        Passes that have settled remember this solution too, not only the start (`newton.turns_back`).
+        """
+        s = self.stepper
+        own = s.own.copy()
+        s.finish_pass(z)
+        if is_settled:
+            s.own[:] = own
+            s.finish_pass(z)
+        return s.own.copy()
 
     def ended(self, z: Array) -> State:
         """The state after the step with the solution z, after `posed`."""
@@ -213,7 +221,9 @@ def solved(step: Step, state: State) -> Solved:
             step.stepper.finish_pass(one.z)
         last = _solved_pass(step, state, last.z)
         return last._replace(earlier=tuple(earlier))
-    if np.abs(step.stepper.own - last.own).max(initial=0.0) > UNSETTLED * np.abs(last.own).max(initial=0.0):
+    step.begin(state)
+    step.posed(last.own)
+    if np.abs(step.passed(last.z, True) - last.own).max(initial=0.0) > UNSETTLED * np.abs(last.own).max(initial=0.0):
         last = last._replace(unsettled="its passes end before the iterated data converge")
     return last
 
@@ -304,7 +314,7 @@ def carried(step: Step, x: Solved, t: Direction) -> Carried:
 
         def after_pass(s: float) -> list[Array]:
             posed(s, at, own)
-            return [step.passed(at.z + s * dz)]
+            return [step.passed(at.z + s * dz, not x.earlier)]
 
         (after_it,), rough = slopes(after_pass, reach_with(at, dz))
         noted[1] |= rough
