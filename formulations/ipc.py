@@ -72,17 +72,16 @@ def mollified(limit, eps_v, u, p, D):
     for j in range(d):
         y += u[1 + j] ** 2
     y = np.sqrt(y)
-    # f_1 / y, and (f_1' - f_1 / y) / y^2.
-    c = (2.0 - y / eps_v) / eps_v if y < eps_v else 1.0 / y
-    change = 0.0
-    if y > 0.0:
-        change = -1.0 / (eps_v**2 * y) if y < eps_v else -1.0 / y**3
+    # f_1 / y and f_1': what D is across the slip and along it.
+    inside = y < eps_v
+    across, ahead = ((2.0 - y / eps_v) / eps_v, 2.0 * (1.0 - y / eps_v) / eps_v) if inside else (1.0 / y, 0.0)
     p[0] = D[0, 0] = 0.0
     for row in range(d):
-        p[1 + row] = -limit * c * u[1 + row]
+        p[1 + row] = -limit * across * u[1 + row]
         D[0, 1 + row] = D[1 + row, 0] = 0.0
         for j in range(d):
-            D[1 + row, 1 + j] = limit * (c * (row == j) + change * u[1 + row] * u[1 + j])
+            along = (u[1 + row] / y) * (u[1 + j] / y) if y > 0.0 else 0.0
+            D[1 + row, 1 + j] = limit * (across * ((row == j) - along) + ahead * along)
 
 
 @kernel(GIVEN)

@@ -27,8 +27,9 @@ from workbench.step.stepper import Stepper, end_step
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 
-SETTLED, UNSETTLED = 1e-11, 1e-7
-"""Relative change per pass below which the tangent of a fixed point has converged, and above which it has not."""
+SETTLED, UNSETTLED, UNCLEAR = 1e-11, 1e-7, 1e-5
+"""Relative change per pass below which the tangent of a fixed point has converged, and above which it has not; up to
+which noise of the data explains that."""
 DATA = {
     "LCP": ("M", "q"), "MLCP": ("M", "q", "lower", "upper"), "conic QP": ("M", "q", "mu"),
     "Coulomb NCP": ("M", "q", "mu"), "mixed NCP": ("M", "q", "lower", "upper", "mu"), "equations": (),
@@ -36,6 +37,10 @@ DATA = {
 """The data of each kind of problem that may change."""
 JUMP = "the step jumps here: its data differ on both sides, as where a contact closes"
 """Why there is no derivative where the data of a step jump."""
+NOISY = 1e-7
+"""Relative disagreement of slopes, as a share of the largest, that may be noise of the data beyond rounding."""
+UNCONVERGED = "the derivative of its fixed point does not converge: the passes have kinks there"
+"""Why there is no derivative where passes of tangents do not converge."""
 MOST_PASSES = 20
 """Number of passes after which the tangent of a fixed point is computed from its linear equations."""
 
@@ -93,8 +98,8 @@ class Step:
             raise DataError("the problem cannot be posed at neighbouring states")
         return [np.array(getattr(s.work, name)) for name in self.names]
 
-    def passed(self, z: Array, is_settled: bool) -> Array:
-        """The formulation's own data after the pass with the solution z, after `posed`.
+    def passed(self, z: Array, is_settled: bool) -> list[Array]:
+        """The formulation's own data and [v, p_n, p_t] after the pass with the solution z, after `posed`.
 
         Passes that have settled remember this solution too, not only the start (`newton.turns_back`).
         """
@@ -104,7 +109,7 @@ class Step:
         if is_settled:
             s.own[:] = own
             s.finish_pass(z)
-        return s.own.copy()
+        return [s.own.copy(), s.work.out.copy()]
 
     def ended(self, z: Array) -> State:
         """The state after the step with the solution z, after `posed`."""
@@ -146,9 +151,13 @@ def differences(of: Callable[[float], Sequence[Array]], shift: float) -> tuple[l
 
 def slopes(of: Callable[[float], Sequence[Array]], unit: float) -> tuple[list[Array], bool]:
     """Return the slopes of order four at 0 of arrays that depend on a number of this unit, and whether these jump or
-    have a kink within reach. Values that are not finite have slope zero. The first of `WIDTHS` with smooth arrays shows
-    that they are; slopes are those of the widest one that agrees with it up to its rounding."""
-    here, wider = of(0.0), []
+    have a kink within reach. Values that are not finite have slope zero.
+
+    The first of `WIDTHS` with smooth arrays shows that they are; slopes are those of the widest one that agrees with it
+    up to its rounding. Without one, they are those of the width at which the arrays are smoothest, as where their noise
+    exceeds rounding.
+    """
+    here, tried, best, least = of(0.0), [], [], np.inf
     for width in WIDTHS:
         step = width * unit
         try:
@@ -157,7 +166,7 @@ def slopes(of: Callable[[float], Sequence[Array]], unit: float) -> tuple[list[Ar
             if width == WIDTHS[-1]:
                 raise
             continue
-        found, noise, smooth = [], [], True
+        found, noise, smooth, excess = [], [], True, 0.0
         for y, *around in zip(here, *values, strict=True):
             still = ~np.isfinite(y) | ~np.isfinite(around).all(axis=0)
             far_back, back, near, far = (np.where(still, 0.0, x) for x in around)
@@ -166,19 +175,24 @@ def slopes(of: Callable[[float], Sequence[Array]], unit: float) -> tuple[list[Ar
             fourth = (8 * (near - back) - (far - far_back)) / (12 * step)
             size = np.maximum(np.abs(fourth), LEVEL * np.abs(y) / unit)
             rounding = ROUNDED * np.abs(y).max(initial=0.0) / step
-            smooth &= bool((np.maximum(np.abs(fourth - second), np.abs(bend)) <= ROUGH * size + rounding).all())
+            beyond = float((np.maximum(np.abs(fourth - second), np.abs(bend)) - ROUGH * size).max(initial=0.0))
+            if beyond > rounding:
+                smooth, excess = False, max(excess, beyond / float(size.max()) if size.any() else np.inf)
             found.append(fourth)
             noise.append(rounding)
         if smooth:
             break
-        wider.append(found)
-    if smooth:
-        # Where terms cancel, the curvature that is left is large for what is left of the slope, at a wide width too.
-        for other in wider:
-            apart = (np.abs(a - b).max(initial=0.0) for a, b in zip(other, found, strict=True))
-            if all(a <= rounding for a, rounding in zip(apart, noise, strict=True)):
-                return other, False
-    return found, not smooth
+        tried.append(found)
+        if not best or excess < least:
+            best, least = found, excess
+    if not smooth:
+        return best, least > NOISY
+    # Where terms cancel, the curvature that is left is large for what is left of the slope, at a wide width too.
+    for other in tried:
+        apart = (np.abs(a - b).max(initial=0.0) for a, b in zip(other, found, strict=True))
+        if all(a <= rounding for a, rounding in zip(apart, noise, strict=True)):
+            return other, False
+    return found, False
 
 
 class Solved(NamedTuple):
@@ -223,8 +237,15 @@ def solved(step: Step, state: State) -> Solved:
         return last._replace(earlier=tuple(earlier))
     step.begin(state)
     step.posed(last.own)
-    if np.abs(step.passed(last.z, True) - last.own).max(initial=0.0) > UNSETTLED * np.abs(last.own).max(initial=0.0):
-        last = last._replace(unsettled="its passes end before the iterated data converge")
+    own, out = step.passed(last.z, True)
+    if np.abs(own - last.own).max(initial=0.0) > UNSETTLED * np.abs(last.own).max(initial=0.0):
+        # Data may be steep where the outputs do not depend on them.
+        step.begin(state)
+        step.posed(own)
+        one = step.solver.solve(step.stepper.problem())
+        floor = floor_of(step.case.size[0], out)
+        if one.claimed is not Status.SOLVED or floor.apart(step.passed(one.z, True)[1], out) > UNSETTLED:
+            last = last._replace(unsettled="its passes end before the iterated data converge")
     return last
 
 
@@ -239,6 +260,29 @@ def after(step: Step, x: Solved) -> State:
     step.begin(x.state)
     step.posed(x.own)
     return step.ended(x.z)
+
+
+class Floor(NamedTuple):
+    """Sizes below which changes of the n velocities v and of impulses in [v, p_n, p_t] do not count."""
+
+    n: int
+    velocities: float
+    impulses: float
+
+    def apart(self, one: Array, other: Array) -> float:
+        """The largest difference of velocities or of impulses, relative to the largest of these in one."""
+        worst = 0.0
+        for part, least in ((slice(self.n), self.velocities), (slice(self.n, None), self.impulses)):
+            apart = float(np.abs(one[part] - other[part]).max(initial=0.0))
+            if apart > 0.0:
+                worst = max(worst, apart / max(float(np.abs(one[part]).max()), least))
+        return worst
+
+
+def floor_of(n: int, out: Array, unit: float = 1.0) -> Floor:
+    """The floor of changes of outputs `out` per unit of a parameter."""
+    p = float(np.abs(out[n:]).max(initial=0.0))
+    return Floor(n, LEVEL * (1.0 + float(np.abs(out[:n]).max(initial=0.0))) / unit, LEVEL * p / unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,14 +353,14 @@ def carried(step: Step, x: Solved, t: Direction) -> Carried:
         fastest = float(np.abs(at.outputs[: step.case.size[0]] @ dz).max(initial=0.0))
         return min(reach, 1.0 / fastest) if fastest > 0.0 else reach
 
-    def passed(at: Solved, own: Array) -> Array:
+    def passed(at: Solved, own: Array) -> list[Array]:
         dz = solution(at, own)
 
         def after_pass(s: float) -> list[Array]:
             posed(s, at, own)
-            return [step.passed(at.z + s * dz, not x.earlier)]
+            return step.passed(at.z + s * dz, not x.earlier)
 
-        (after_it,), rough = slopes(after_pass, reach_with(at, dz))
+        after_it, rough = slopes(after_pass, reach_with(at, dz))
         noted[1] |= rough
         return after_it
 
@@ -324,17 +368,19 @@ def carried(step: Step, x: Solved, t: Direction) -> Carried:
         begun(s)
         return [step.stepper.own.copy()]
 
-    def fixed(own: Array) -> Array:
+    def fixed(own: Array) -> list[Array]:
         noted[:] = [False, False]
         return passed(x, own)
 
-    own = np.zeros(x.own.size)
+    own, noisy = np.zeros(x.own.size), False
     if x.earlier:
         (own,), noted[1] = slopes(first, reach)
         for one in x.earlier:
-            own = passed(one, own)
+            own, _ = passed(one, own)
     elif step.iterates:
-        own = _fixed(fixed, own)
+        step.begin(x.state)
+        step.posed(x.own)
+        own, noisy = _fixed(fixed, own, floor_of(step.case.size[0], step.passed(x.z, True)[1], reach))
     dz = solution(x, own)
 
     def ended(s: float) -> State:
@@ -342,28 +388,40 @@ def carried(step: Step, x: Solved, t: Direction) -> Carried:
         return step.ended(x.z + s * dz)
 
     found, rough = slopes(ended, reach_with(x, dz))
-    return Carried(State(*found), noted[0], noted[1] or rough)
+    return Carried(State(*found), noted[0], noted[1] or noisy or rough)
 
 
-def _fixed(passed: Callable[[Array], Array], x: Array) -> Array:
-    """The fixed point of the tangents of passes, by passes, or by its linear equations where passes contract slowly.
+def _fixed(passed: Callable[[Array], list[Array]], own: Array, floor: Floor) -> tuple[Array, bool]:
+    """The fixed point of the tangents of passes, and whether these are too noisy to converge further.
 
-    Raises DataError where neither converges.
+    By passes, or by their linear equations where they contract slowly. `passed` returns the tangents of the
+    formulation's own data and of the outputs. Those of the outputs tell whether passes have converged, above a `floor`:
+    the data themselves may be steep, and their slopes noisy, where the outputs do not depend on them, as tangents of
+    Newton's method. Raises DataError where passes do not converge.
     """
-    for _ in range(MOST_PASSES):
-        before, x = x, passed(x)
-        if np.abs(x - before).max(initial=0.0) <= SETTLED * np.abs(x).max(initial=0.0):
-            return x
-    size = float(np.abs(x).max()) or 1.0
-    start = passed(np.zeros(x.size))
-    slope = np.stack([(passed(size * e) - start) / size for e in np.eye(x.size)], axis=1)
+    own, out = passed(own)
+    apart = [np.inf]
+    while len(apart) < MOST_PASSES:
+        before = out
+        own, out = passed(own)
+        apart.append(floor.apart(out, before))
+        if apart[-1] <= SETTLED:
+            return own, False
+    if apart[-1] <= UNSETTLED:
+        return own, False
+    if 0.1 * apart[MOST_PASSES // 2] < apart[-1] <= UNCLEAR:
+        return own, True
+    size = float(np.abs(own).max()) or 1.0
+    start, _ = passed(np.zeros(own.size))
+    slope = np.stack([(passed(size * e)[0] - start) / size for e in np.eye(own.size)], axis=1)
     try:
-        found = np.asarray(np.linalg.solve(np.eye(x.size) - slope, start), dtype=float)
+        found = np.asarray(np.linalg.solve(np.eye(own.size) - slope, start), dtype=float)
     except np.linalg.LinAlgError:
         raise DataError("the derivative of its fixed point is unbounded") from None
-    if np.abs(passed(found) - found).max(initial=0.0) > UNSETTLED * np.abs(found).max(initial=0.0):
-        raise DataError("the derivative of its fixed point does not converge: the passes have kinks there")
-    return found
+    after_it, out = passed(found)
+    if floor.apart(passed(after_it)[1], out) > UNSETTLED:
+        raise DataError(UNCONVERGED)
+    return found, False
 
 
 def derivative_of_solution(s: Sensitivity, outputs: Array, change: dict[str, Array]) -> tuple[Array, bool]:
