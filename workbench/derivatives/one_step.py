@@ -37,7 +37,7 @@ DATA = {
 """The data of each kind of problem that may change."""
 JUMP = "the step jumps here: its data differ on both sides, as where a contact closes"
 """Why there is no derivative where the data of a step jump."""
-NOISY = 1e-7
+NOISY = 1e-8
 """Relative disagreement of slopes, as a share of the largest, that may be noise of the data beyond rounding."""
 UNCONVERGED = "the derivative of its fixed point does not converge: the passes have kinks there"
 """Why there is no derivative where passes of tangents do not converge."""
@@ -153,11 +153,11 @@ def slopes(of: Callable[[float], Sequence[Array]], unit: float) -> tuple[list[Ar
     """Return the slopes of order four at 0 of arrays that depend on a number of this unit, and whether these jump or
     have a kink within reach. Values that are not finite have slope zero.
 
-    The first of `WIDTHS` with smooth arrays shows that they are; slopes are those of the widest one that agrees with it
-    up to its rounding. Without one, they are those of the width at which the arrays are smoothest, as where their noise
-    exceeds rounding.
+    Of `WIDTHS`, up to the first with smooth arrays, the one with the least rounding and disagreement is taken, or the
+    widest that agrees with it as far: where terms cancel, the curvature that is left is large for what is left of the
+    slope.
     """
-    here, tried, best, least = of(0.0), [], [], np.inf
+    here, tried, smooth = of(0.0), [], False
     for width in WIDTHS:
         step = width * unit
         try:
@@ -166,7 +166,7 @@ def slopes(of: Callable[[float], Sequence[Array]], unit: float) -> tuple[list[Ar
             if width == WIDTHS[-1]:
                 raise
             continue
-        found, noise, smooth, excess = [], [], True, 0.0
+        found, bounds, worst, smooth = [], [], 0.0, True
         for y, *around in zip(here, *values, strict=True):
             still = ~np.isfinite(y) | ~np.isfinite(around).all(axis=0)
             far_back, back, near, far = (np.where(still, 0.0, x) for x in around)
@@ -174,25 +174,26 @@ def slopes(of: Callable[[float], Sequence[Array]], unit: float) -> tuple[list[Ar
             second, bend = (near - back) / (2 * step), (far + far_back - 4 * (near + back) + 6 * y) / (4 * step)
             fourth = (8 * (near - back) - (far - far_back)) / (12 * step)
             size = np.maximum(np.abs(fourth), LEVEL * np.abs(y) / unit)
-            rounding = ROUNDED * np.abs(y).max(initial=0.0) / step
+            rounding = ROUNDED * float(np.abs(y).max(initial=0.0)) / step
             beyond = float((np.maximum(np.abs(fourth - second), np.abs(bend)) - ROUGH * size).max(initial=0.0))
-            if beyond > rounding:
-                smooth, excess = False, max(excess, beyond / float(size.max()) if size.any() else np.inf)
+            smooth &= beyond <= rounding
             found.append(fourth)
-            noise.append(rounding)
+            bounds.append(max(beyond, rounding))
+            if bounds[-1] > 0.0:
+                worst = max(worst, bounds[-1] / float(size.max()) if size.any() else np.inf)
+        if smooth and not tried:
+            return found, False
+        tried.append((worst, found, bounds))
         if smooth:
             break
-        tried.append(found)
-        if not best or excess < least:
-            best, least = found, excess
-    if not smooth:
-        return best, least > NOISY
-    # Where terms cancel, the curvature that is left is large for what is left of the slope, at a wide width too.
-    for other in tried:
-        apart = (np.abs(a - b).max(initial=0.0) for a, b in zip(other, found, strict=True))
-        if all(a <= rounding for a, rounding in zip(apart, noise, strict=True)):
-            return other, False
-    return found, False
+    k = min(range(len(tried)), key=lambda i: tried[i][0])
+    least, best, bounds = tried[k]
+    for _, other, _ in tried[:k]:
+        apart = (np.abs(a - b).max(initial=0.0) for a, b in zip(other, best, strict=True))
+        if all(a <= bound for a, bound in zip(apart, bounds, strict=True)):
+            best = other
+            break
+    return best, not smooth and least > NOISY
 
 
 class Solved(NamedTuple):
@@ -380,7 +381,11 @@ def carried(step: Step, x: Solved, t: Direction) -> Carried:
     elif step.iterates:
         step.begin(x.state)
         step.posed(x.own)
-        own, noisy = _fixed(fixed, own, floor_of(step.case.size[0], step.passed(x.z, True)[1], reach))
+        floor = floor_of(step.case.size[0], step.passed(x.z, True)[1], reach)
+        try:
+            own, noisy = _fixed(fixed, own, floor)
+        except DataError as error:
+            raise DataError(JUMP) if noted[1] and str(error) == UNCONVERGED else error from None
     dz = solution(x, own)
 
     def ended(s: float) -> State:
