@@ -48,7 +48,7 @@ AHEAD, AHEAD_TOO = (-25 / 12, 4.0, -3.0, 4 / 3, -1 / 4), (-11 / 6, 3.0, -3 / 2, 
 """Weights of one-sided differences of orders four and three."""
 NOISE, ROUND_OFF = np.array([1.0, -8.0, 28.0, -56.0, 70.0, -56.0, 28.0, -8.0, 1.0]), 2.0**-53
 """Weights of the eighth difference."""
-SHIFTS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
+SHIFTS = tuple(10.0**-k for k in range(2, 11))
 """Shifts of differences, in units of the direction."""
 RIGHT, CLOSE, KNOWN = 1e-6, 1e-9, 1e-10
 """Relative errors: of a right derivative, of a smooth one, and up to which a difference is known well enough for it."""
@@ -294,7 +294,9 @@ class Solution:
             return found, False, False
         parts = self.pair.parts(t)
         x = self._solved
-        self.margin = min(self.margin, np.inf if x.sensitivity is None else x.sensitivity.margin)
+        # Of all passes, where their number is given.
+        margins = (one.sensitivity.margin for one in (*x.earlier, x) if one.sensitivity is not None)
+        self.margin = min(self.margin, *margins, np.inf)
         one = carried(self.pair.step, x, Direction(State(*parts[:4]), parts[4]))
         return np.concatenate(one.state[:2]), one.is_kink, one.is_rough
 
