@@ -48,7 +48,7 @@ def test_entries_of_zero_couple_nothing():
         J = sparse.csr_array(np.eye(3 * count))
         J = sparse.csr_array((np.append(J.data, 0.0), np.append(J.indices, 0), np.append(J.indptr[:-1], J.nnz + 1)))
         p = pose(np.eye(3 * count), -np.ones(3 * count), J, [cone(3, 0.5)] * count)
-        assert (p.small is None) == (count > 2)
+        assert (p.few is None) == (count > 2)
         assert p.J.nnz == 3 * count + 1
         assert p.part.tolist() == list(range(count))
 

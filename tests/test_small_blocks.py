@@ -14,8 +14,8 @@ from workbench.support.errors import DataError
 def both_ways(p):
     """The problem as it is, and once more as one of many blocks."""
     sparsely = replace(p)
-    vars(sparsely)["small"] = None
-    assert p.small is not None
+    vars(sparsely)["few"] = None
+    assert p.few is not None
     return p, sparsely
 
 

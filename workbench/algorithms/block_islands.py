@@ -53,7 +53,7 @@ def islands(p: ContactBlocks) -> Iterator[Island]:
 
 def _matrix(p: ContactBlocks, some: list[Island]) -> Any:
     """Return L W R + N of all these islands, sparse; None if the problem has the matrix of all blocks."""
-    if p.small:
+    if p.few:
         return None
     unknowns = np.concatenate([island.unknowns for island in some])
     rows = ranges(p.row, np.concatenate([island.blocks for island in some]))
@@ -65,7 +65,7 @@ def _matrix(p: ContactBlocks, some: list[Island]) -> Any:
 def dense_matrix(p: ContactBlocks) -> Array:
     """Return L W R + N (X, X) of a small island."""
     A = _matrix(p, list(islands(p)))
-    return p.small.few.A if A is None else A.toarray()
+    return p.few.A if A is None else A.toarray()
 
 
 def solve_islands(p: ContactBlocks, some: list[Island], x: Array) -> int:
@@ -74,7 +74,7 @@ def solve_islands(p: ContactBlocks, some: list[Island], x: Array) -> int:
     q, info, iterations, first = p.free[1], np.zeros(1, dtype=np.int64), 0, 0
     for island in some:
         u, blocks = island.unknowns, island.blocks
-        own = p.small.few.A[np.ix_(u, u)] if A is None else A[first : first + u.size, first : first + u.size].toarray()
+        own = p.few.A[np.ix_(u, u)] if A is None else A[first : first + u.size, first : first + u.size].toarray()
         ends, z = np.append(0, np.cumsum(np.diff(p.unknown)[blocks])), x[u]
         sets = BlockSets(ends, p.cone[blocks], p.mu[blocks], p.lower[u], p.upper[u])
         iterations += solve_dense(own, q[u], sets, island.method, z, info)

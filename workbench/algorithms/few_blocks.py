@@ -6,8 +6,6 @@ beside them, and those of bounds that are not symmetric, go to the solver of som
 left to others (`block_newton`, `block_sweeps`).
 """
 
-from typing import Any
-
 import numpy as np
 from numba import types
 
@@ -15,10 +13,10 @@ from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.algorithms.proximal import proximal_kernel
 from workbench.algorithms.small_cones import solve_anew
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.problems.block_kernels import BLOCKS
-from workbench.problems.residual import BLOCK_SETS
+from workbench.problems.residual import BLOCK_SETS, READ_ROW
 from workbench.problems.sets import NO_CONE, BlockSets
 from workbench.problems.small_blocks import FEW, few_residuals
 
@@ -117,17 +115,19 @@ def solve_one(blocks, few, island, members, unknowns, method, x, info):
     return steps
 
 
-@kernel(types.boolean(BLOCKS, FEW, types.float64, types.float64, VECTOR, VECTOR, INDICES), checked=False)
-def solve_few(blocks, few, enough, at_last, x, residuals, info):
+@kernel(types.boolean(BLOCKS, FEW, types.float64, types.float64, READ_ROW, VECTOR, VECTOR, VECTOR), checked=False)
+def solve_few(blocks, few, enough, at_last, guess, x, residuals, found_out):
     """The islands whose residuals are more than `enough`; whether all come to that, or by `FINAL` methods to `at_last`.
 
-    x (X,): an answer, replaced island by island where a better one is found; residuals (B,) receives what its are then.
-    info (2,): iterations, and islands that went to a method.
+    From a guess (X,), where it is finite, x (X,) receives an answer, replaced island by island where a better one is
+    found, residuals (B,) what its are; `found_out` (3,) the largest of these, iterations, and islands that went to a
+    method.
     """
     first, part, B, X = blocks.unknown, few.part, residuals.shape[0], x.shape[0]
     trial, found, worst, method = scratch(X), scratch(B), scratch(B), scratch_indices(B)
     size, members, one = scratch_indices(B), scratch_indices(B), scratch_indices(1)
-    copy(x, trial)
+    for k in range(X):
+        x[k] = trial[k] = guess[k] if np.isfinite(guess[k]) else 0.0
     few_residuals(blocks, few, x, residuals)
     choose(blocks, part, members, size, method)
     for i in range(B):
@@ -140,7 +140,6 @@ def solve_few(blocks, few, enough, at_last, x, residuals, info):
         if part[p] == p and worst[p] > enough and method[p] != NO_METHOD:
             iterations += solve_one(blocks, few, p, members[p], size[p], method[p], trial, one)
             solved += 1
-    info[0], info[1] = iterations, solved
     if solved:
         few_residuals(blocks, few, trial, found)
         for p in range(B):
@@ -156,14 +155,9 @@ def solve_few(blocks, few, enough, at_last, x, residuals, info):
                             residuals[i] = found[i]
                             for k in range(first[i], first[i + 1]):
                                 x[k] = trial[k]
-    left = 0
+    left, largest = 0, 0.0
     for p in range(B):
         left += part[p] == p and not worst[p] <= (at_last if method[p] in FINAL else enough)
+        largest = max(largest, residuals[p])
+    found_out[0], found_out[1], found_out[2] = largest, iterations, solved
     return left == 0
-
-
-def solved_few(problem: Any, enough: float, at_last: float, x: Any, residuals: Any) -> tuple[bool, int, int]:
-    """`solve_few` on a problem that has `small`: whether that is enough, iterations, islands that were solved."""
-    info = np.zeros(2, dtype=np.int64)
-    done = solve_few(problem.arrays, problem.small.few, enough, at_last, x, residuals, info)
-    return done, int(info[0]), int(info[1])

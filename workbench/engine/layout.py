@@ -146,7 +146,10 @@ class Packed:
 
     def like(self) -> Any:
         """Return another one of the same sizes, `unset`."""
-        return self.unset(**dict(zip(self.sizes, self._sizes, strict=True)))
+        found = object.__new__(type(self))
+        found.__dict__.update(zip(self.sizes, self._sizes, strict=True), buffer=np.empty(self.buffer.size))
+        found.__dict__["_sizes"] = self._sizes
+        return found
 
     def place(self, name: str) -> slice:
         """Return the position of a field or span in the buffer."""

@@ -75,12 +75,16 @@ class ContactBlocks(Problem):
             self.__dict__.pop(name, None)
 
     @classmethod
-    def of_kernels(cls, arrays: BlockArrays, mass: Mass | None = None) -> "ContactBlocks":
-        """Blocks that kernels have written and found sound (`block_kernels.is_sound`), with the factors of M."""
+    def of_kernels(cls, arrays: BlockArrays, mass: Mass | None = None, few: Any = None) -> "ContactBlocks":
+        """Blocks that kernels have written and found sound (`block_kernels.is_sound`), with the factors of M, and what
+        few blocks are asked for."""
         found = object.__new__(cls)
-        found.__dict__["arrays"] = arrays
+        known = found.__dict__
+        known["arrays"] = arrays
         if mass is not None:
-            found.__dict__["mass"] = mass
+            known["mass"] = mass
+        if few is not None:
+            known["few"] = few
         return found
 
     def __getattr__(self, name: str) -> Any:
@@ -151,17 +155,18 @@ class ContactBlocks(Problem):
         )
 
     @cached_property
-    def small(self) -> Any:
-        """`small_blocks.SmallBlocks` where the blocks are few, else None."""
-        from workbench.problems.small_blocks import MOST_ROWS, MOST_UNKNOWNS, MOST_VELOCITIES, SmallBlocks
+    def few(self) -> Any:
+        """`small_blocks.Few` where the blocks are few, else None."""
+        from workbench.problems.small_blocks import room_for, set_up
 
-        a = self.arrays
-        few = a.rows <= MOST_ROWS and a.unknowns <= MOST_UNKNOWNS and 0 < a.n <= MOST_VELOCITIES
+        found = room_for(self.arrays)
         try:
-            return SmallBlocks(self) if few else None
+            if found is not None:
+                set_up(self.arrays, self.mass, found)
         except DataError:
             # Where that is due to rounding, another factorisation may do.
             return None
+        return found
 
     @cached_property
     def inertia(self) -> Inertia:
@@ -203,8 +208,8 @@ class ContactBlocks(Problem):
         """The diagonal blocks of W = J M^-1 J^T, m_i m_i numbers for block i, and those of L W R + N, as N; flat."""
         from workbench.problems.block_kernels import own_matrices, row_products
 
-        if self.small:
-            return self.small.few.W[block_places(self.row)], self.small.few.own_A
+        if self.few:
+            return self.few.W[block_places(self.row)], self.few.own_A
         m = np.diff(self.row)
         W = np.zeros(int((m * m).sum()))
         responses = self.responses
@@ -219,8 +224,8 @@ class ContactBlocks(Problem):
     def free(self) -> tuple[Array, Array, Array]:
         """v^ (n,) that M v = b + J^T s has, q (X,) of F = (L W R + N) x + q, and the sizes of what q is the sum of."""
         n = self.b.size
-        if self.small:
-            few = self.small.few
+        if self.few:
+            few = self.few
             return few.velocity * np.sqrt(self.M.diagonal()), few.q, few.terms
         v = self.inertia.response(self.inertia.scale * (self.b + self.J.T @ self.s)) if n else np.zeros(0)
         L = self.whole[0]
@@ -229,15 +234,15 @@ class ContactBlocks(Problem):
     @cached_property
     def body(self) -> Indices:
         """(n,) which velocities M couples."""
-        if self.small:
-            return self.small.mass.group
+        if self.few:
+            return self.mass.group
         return self.inertia.body if self.b.size else np.zeros(0, dtype=np.int64)
 
     @cached_property
     def part(self) -> Indices:
         """(B,) the least block of the island of every one: what bodies couple directly or through others."""
-        if self.small:
-            return self.small.few.part
+        if self.few:
+            return self.few.part
         from workbench.problems.islands import parts_over_bodies
 
         body = self.body.astype(np.int64)
@@ -266,7 +271,7 @@ class ContactBlocks(Problem):
 
     def moved(self, x: Array) -> Array:
         """(L W R + N) x (X,)."""
-        return self.small.few.A @ x if self.small else self._sums(x)[0]
+        return self.few.A @ x if self.few else self._sums(x)[0]
 
     def _sums(self, x: Array) -> tuple[Array, Array]:
         """(L W R + N) x (X,), and the sizes of what its rows are the sums of."""
@@ -276,22 +281,26 @@ class ContactBlocks(Problem):
 
     def impulses(self, x: Array) -> Array:
         """P (R,) of x (X,)."""
-        x = self._asked(x)
-        return self.small.motion(x)[1] if self.small else self.whole[2] @ x + self.s
+        return self.motion(x)[1] if self.few else self.whole[2] @ self._asked(x) + self.s
 
     def velocities(self, x: Array) -> Array:
         """v+ (n,) of x (X,)."""
         if not self.b.size:
             return np.zeros(0)
-        x = self._asked(x)
-        if self.small:
-            return self.small.motion(x)[0]
-        given = self.rows.T @ (self.whole[2] @ x)
+        if self.few:
+            return self.motion(x)[0]
+        given = self.rows.T @ (self.whole[2] @ self._asked(x))
         return self.inertia.scale * (self.free[0] + self.inertia.response(given))
 
     def motion(self, x: Array) -> tuple[Array, Array]:
         """v+ (n,) and P (R,) of x (X,)."""
-        return self.small.motion(self._asked(x)) if self.small else (self.velocities(x), self.impulses(x))
+        if not self.few:
+            return self.velocities(x), self.impulses(x)
+        from workbench.problems.small_blocks import move
+
+        v, P = np.empty(self.arrays.n), np.empty(self.arrays.rows)
+        move(self.arrays, self._asked(x), self.mass, v, P)
+        return v, P
 
     @property
     def laws(self) -> Indices:
@@ -304,7 +313,13 @@ class ContactBlocks(Problem):
 
     def block_residuals(self, x: Array) -> Array:
         """As `Problem.block_residuals`; few blocks are measured by kernels."""
-        return self.small.residuals(self._asked(x)) if self.small else super().block_residuals(x)
+        if not self.few:
+            return super().block_residuals(x)
+        from workbench.problems.small_blocks import few_residuals
+
+        found = np.empty(self.blocks)
+        few_residuals(self.arrays, self.few, np.require(self._asked(x), requirements="W"), found)
+        return found
 
 
 @dataclass(frozen=True, eq=False)

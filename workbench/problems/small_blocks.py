@@ -19,7 +19,6 @@ from workbench.problems.islands import parts_over_bodies
 from workbench.problems.mass import MASS, solve_mass
 from workbench.problems.residual import READ_ROW, Iterate, block_units, growth_exponent, measure, row_product
 from workbench.problems.sets import DISC, BlockSets
-from workbench.support.arrays import Array
 
 MOST_ROWS, MOST_UNKNOWNS, MOST_VELOCITIES = 200, 400, 400
 """Rows, unknowns and velocities up to which contact blocks are few."""
@@ -43,6 +42,8 @@ class Few(Packed):
 
 
 FEW = Few.compiled
+NO_FEW = Few(n=0, blocks=0, rows=0, unknowns=0, square=0)
+"""Placeholder where blocks are many."""
 
 
 @kernel(types.void(BLOCKS, MASS, MATRIX))
@@ -202,26 +203,8 @@ def move(blocks, x, mass, v, P):
     solve_mass(mass, v)
 
 
-class SmallBlocks:
-    """The matrices of few contact blocks; raises DataError where the mass matrix is not positive definite."""
-
-    def __init__(self, p: Any) -> None:
-        # Not the problem itself: that has these, and two that have each other are freed late.
-        self.mass, self.blocks = p.mass, p.arrays
-        blocks = self.blocks
-        self.few: Few = Few.unset(
-            n=blocks.n, blocks=blocks.blocks, rows=blocks.rows, unknowns=blocks.unknowns, square=blocks.square
-        )
-        set_up(self.blocks, self.mass, self.few)
-
-    def residuals(self, x: Array) -> Array:
-        """Of every block (B,) at x (X,)."""
-        found = np.empty(self.blocks.blocks)
-        few_residuals(self.blocks, self.few, x if x.flags.carray else np.require(x, float, ["C", "W"]), found)
-        return found
-
-    def motion(self, x: Array) -> tuple[Array, Array]:
-        """v+ (n,) and P (R,) of x (X,)."""
-        v, P = np.empty(self.blocks.n), np.empty(self.blocks.rows)
-        move(self.blocks, x, self.mass, v, P)
-        return v, P
+def room_for(blocks: Any) -> Few | None:
+    """Room for the numbers of blocks (`block_kernels.BlockArrays`) if they are few, else None."""
+    few = blocks.rows <= MOST_ROWS and blocks.unknowns <= MOST_UNKNOWNS and 0 < blocks.n <= MOST_VELOCITIES
+    sizes = {name: getattr(blocks, name) for name in Few.sizes}
+    return Few.unset(**sizes) if few else None

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from workbench.algorithms import find_solver
 from workbench.algorithms.asking import solved_from
 from workbench.algorithms.base import Solver
+from workbench.algorithms.contact_blocks import FewAnswer
 from workbench.algorithms.escalation import HOPELESS, Chain, in_steps
 from workbench.language.formulation import Formulation
 from workbench.mechanics.instant import Instant
@@ -66,6 +67,8 @@ class SceneStepper:
         self.asked = in_steps(find_solver(solver or "auto"), ContactBlocks.kind)
         self.label, self.solver, self.passes = formulation.label, self.asked.name, passes
         self.poser = Poser(formulation, normal, scene.v_th, scene.recovery)
+        first: Any = self.asked.first if isinstance(self.asked, Chain) and self.asked.asked is None else self.asked
+        self.at_once = getattr(first, "at_once", None)
         self.begin()
 
     def begin(self) -> None:
@@ -112,7 +115,7 @@ class SceneStepper:
         kinds = "overlaps and limits" if contacts.size == found.sum() else "overlaps, limits and equalities"
         return f"{found.sum()} {kinds} together{such}"
 
-    def _solve(self, posed: Posed) -> tuple[Solution, int, int, bool]:
+    def _solve(self, posed: Posed) -> tuple[Solution | FewAnswer, int, int, bool]:
         """Pass after pass: the last solution, all iterations, the passes, and whether they have settled.
 
         They have where no other is asked for, or where others change nothing: a solver takes a start that solves its
@@ -131,7 +134,10 @@ class SceneStepper:
                 return solution, iterations, passes, True
         return solution, iterations, self.passes, False
 
-    def _solved(self, problem: Any, guess: Array) -> Solution:
+    def _solved(self, problem: ContactBlocks, guess: Array) -> Solution | FewAnswer:
+        if self.at_once and (few := self.at_once(problem, guess)):
+            self.lost = 0
+            return few
         found = solved_from(self.method, problem, guess)
         if found.solver != self.solver:
             self.others[found.solver] += 1
