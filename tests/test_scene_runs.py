@@ -12,7 +12,7 @@ from workbench.comparison.scenes.bodies import SYMPTOMS
 from workbench.comparison.scenes.measured import MeasuredScene
 from workbench.mechanics.instant import Places
 from workbench.problems.solution import Status
-from workbench.scenes.memory import Memory
+from workbench.scenes.posing import Memory
 from workbench.scenes.run import perturbed, run
 from workbench.scenes.stepper import SceneStepper, Stepped
 from workbench.scenes.track import ContactsByBody, StepContacts, Track, by_body, in_a_row

@@ -22,8 +22,7 @@ from workbench.mechanics.instant import instant
 from workbench.mechanics.relaxation import RIGID
 from workbench.problems.solution import Status
 from workbench.scenes.case_scene import CaseScene
-from workbench.scenes.memory import Memory
-from workbench.scenes.posing import Poser
+from workbench.scenes.posing import Memory, Poser
 from workbench.scenes.run import run
 from workbench.scenes.scene import Scene
 from workbench.scenes.stepper import SceneStepper

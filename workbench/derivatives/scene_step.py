@@ -18,8 +18,7 @@ from workbench.problems.bridges.dense import BRIDGE
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.solution import Status
-from workbench.scenes.memory import Memory
-from workbench.scenes.posing import Posed, Poser
+from workbench.scenes.posing import Memory, Posed, Poser
 from workbench.scenes.scene import Scene
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
@@ -54,7 +53,7 @@ class SceneStep:
         none = np.zeros(v.size)
         self.instant = self.scene.instant(q, v, t, self.h)
         posed, problem = self._posed(0.0, none, none, none, np.zeros(self.instant.mu.size))
-        if posed.sizes.again:
+        if posed.iterates:
             raise DataError(f"{formulation.label} iterates, and derivatives of its steps in scenes are not formed")
         found = default_solver(ContactBlocks.kind).solve(posed.blocks)
         if found.claimed is not Status.SOLVED:

@@ -10,7 +10,9 @@ from workbench.engine.stored import Stored
 from workbench.language.assemble.local import STAMP, stamp_block
 from workbench.mechanics.instant import INSTANT
 from workbench.problems.block_kernels import BLOCKS, is_sound
+from workbench.problems.mass import MASS
 from workbench.problems.sets import NO_CONE
+from workbench.problems.small_blocks import FEW, set_up
 from workbench.scenes.rows import ROWS, velocities
 from workbench.scenes.single import CORES
 
@@ -168,9 +170,12 @@ def write_bodies(s, rows, copies, blocks):
             blocks.M_pointer[c * n + i + 1] = at
 
 
-@kernel(types.boolean(INSTANT, ROWS, I64, types.float64, BLOCKS), checked=False)
-def complete(s, rows, copies, recovery, blocks):
-    """All but the blocks of contacts with directions; whether the problem is sound as it is."""
+@kernel(types.boolean(INSTANT, ROWS, I64, types.float64, BLOCKS, MASS, FEW), checked=False)
+def complete(s, rows, copies, recovery, blocks, mass, few):
+    """All but the blocks of contacts with directions; whether the problem is sound as it is.
+
+    Where there is room in `few`, it receives what few blocks are asked for, by the factors of M.
+    """
     rubbing = rows.counts[RUBBING]
     for i in range(blocks.row.shape[0]):
         blocks.row[i], blocks.unknown[i] = rows.row[i], rows.unknown[i]
@@ -181,7 +186,10 @@ def complete(s, rows, copies, recovery, blocks):
     write_bodies(s, rows, copies, blocks)
     place_singles(s, rows, copies, recovery, blocks)
     write_rows(s, rows, copies, blocks)
-    return is_sound(blocks)
+    sound = is_sound(blocks)
+    if sound and few.velocity.shape[0] > 0:
+        set_up(blocks, mass, few)
+    return sound
 
 
 @kernel(types.void(INSTANT, ROWS, I64, VECTOR, VECTOR), checked=False)

@@ -4,7 +4,6 @@ from functools import lru_cache
 
 from workbench.language.formulation import Formulation
 from workbench.language.values import by_values
-from workbench.support.arrays import Array
 from workbench.support.errors import ModellingError, WorkbenchError
 
 SHARE = 2.0**-10
@@ -48,17 +47,16 @@ def _numbers(formulation: Formulation, d: int) -> tuple[float, ...]:
         return formulation.declaration(*size).hooks.numbers
 
 
-def own_numbers(formulation: Formulation, d: int, given: dict[str, Array], numbers: Array) -> None:
-    """Contacts' own values into the numbers (count, .) of their hooks, given (count,) each by the options' names.
+def own_places(formulation: Formulation, d: int, names: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    """Which of these names are options that contacts have for themselves, and their places among the hooks' numbers.
 
     Names that are no options of the formulation belong to others. Raises ModellingError for an option that a contact
     cannot have for itself.
     """
     places = places_of_options(formulation, d)
-    for name, values in given.items():
-        if name in places:
-            numbers[:, places[name]] = values
-        elif name in formulation.options and name not in formulation.chosen:
+    for name in names:
+        if name not in places and name in formulation.options and name not in formulation.chosen:
             raise ModellingError(
                 f"{formulation.name} cannot take {name} from single contacts: its hooks do not get it as it is given"
             )
+    return tuple((name, places[name]) for name in names if name in places)

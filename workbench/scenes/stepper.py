@@ -17,8 +17,7 @@ from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.sets import APART, ASSOCIATED, COULOMB
 from workbench.problems.solution import Solution, Status
 from workbench.scenes.jammed import jammed
-from workbench.scenes.memory import Memory
-from workbench.scenes.posing import Posed, Poser
+from workbench.scenes.posing import Memory, Posed, Poser
 from workbench.scenes.scene import Scene
 from workbench.step.stepping import PASSES
 from workbench.support.arrays import Array
@@ -74,11 +73,12 @@ class SceneStepper:
     def begin(self) -> None:
         """As for a first run: no contact is remembered, nothing is counted, and the whole chain of solvers is there."""
         self.method, self.memory, self.lost, self.others = self.asked, Memory(), 0, Counter[str]()
+        self.posed: Posed | None = None
 
     def step(self, q: Array, v: Array, t: float) -> Stepped:
         """From the state (q, v) at the time t; raises DataError where the scene has no contact data for it."""
         given = self.scene.instant(q, v, t, self.h)
-        posed = self.poser.pose(given, self.memory, self.method)
+        posed = self.posed = self.poser.pose(given, self.memory, self.method, self.posed)
         solution, iterations, passes, settled = self._solve(posed)
         v_next, (P, p_b, p_f) = posed.velocity(solution.z), posed.impulses(solution.z)
         posed.remember(solution.z)
