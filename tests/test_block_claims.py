@@ -127,7 +127,7 @@ def test_a_normal_along_which_nothing_moves_but_for_the_rounding_of_meshes_parts
     def of(normal, tangent=1.0):
         one, table, three = np.zeros(1, dtype=np.int32), np.zeros((1, 3)), np.arange(3, dtype=np.int32)
         J, length = np.array([normal, tangent, 0.5 * tangent]), np.ones(3, dtype=np.int32)
-        rows = Constraints(J, length, *(three,) * 4, table[0])
+        rows = Constraints(J, length, *(three,) * 4, *(table[0],) * 4)
         found = Collisions(one, one + 3, one[:, None], table, table, table[0], *(table,) * 5)
         return parts(rows, found, 0, LOCKED)
 

@@ -2,17 +2,17 @@
 
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, VECTOR, copy
+from workbench.engine.compiling import argument_type, kernel
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, set_all
 from workbench.engine.layout import Packed
 from workbench.engine.lazy import sparse
-from workbench.engine.stored import Stored, add_product, as_sparse, as_stored, stored
+from workbench.engine.stored import STORED, Stored, add_product, as_sparse, as_stored, stored
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 
@@ -20,8 +20,7 @@ KINDS = {0: "frictionless", 1: "planar", 2: "sliding", 3: "sliding and torsion",
 """Number of friction directions, and the motions that friction of the contact resists."""
 
 
-@dataclass(frozen=True, eq=False)
-class Places:
+class Places(NamedTuple):
     """Positions, bodies and axes of the r contacts of an instant, for drawings and for net forces of bodies.
 
     point (r, 3) [m]; pair (r, 2) numbers of the two bodies, -1 for what does not move; acts (R, 6) what a unit of
@@ -38,6 +37,14 @@ class Places:
     def unknown(cls, r: int, R: int) -> "Places":
         """Return the places of contacts at unknown positions: they act on no body."""
         return cls(np.zeros((r, 3)), np.full((r, 2), -1), np.zeros((R, 6)))
+
+    @classmethod
+    def unset(cls, r: int, R: int) -> "Places":
+        """Return room for the places of contacts."""
+        return cls(np.empty((r, 3)), np.empty((r, 2), dtype=np.int64), np.empty((R, 6)))
+
+
+PLACES = argument_type(Places, MATRIX, types.Array(types.int64, 2, "C"), MATRIX)
 
 
 class InstantArrays(Packed):
@@ -121,12 +128,12 @@ class Instant:
 
     @classmethod
     def of_kernels(
-        cls, arrays: InstantArrays, numbers: dict[str, Array] | None = None, places: Places | None = None
+        cls, arrays: InstantArrays, sound: bool, numbers: dict[str, Array] | None = None, places: Places | None = None
     ) -> "Instant":
-        """An instant that kernels have written, whose shapes fit."""
+        """An instant that kernels have written, whose shapes fit, and found `sound` (`is_sound`) or not."""
         found = object.__new__(cls)
         found.__dict__.update(arrays=arrays, numbers=numbers or {}, places=places)
-        if not found._is_sound():
+        if not sound:
             _find_fault(found)
         return found
 
@@ -227,6 +234,39 @@ def pack(h, whole, real, s):
         copy(real[j], numbers[j])
 
 
+@kernel(types.void(types.float64, VECTOR, VECTOR, STORED, INSTANT), checked=False)
+def set_bodies(h, v, f, M, s):
+    """Fill what belongs to no contact, and zero wherever a scene may have nothing to say.
+
+    Contacts then have no restitution, no compliance and no rate, and axes that do not turn; other rows have no error,
+    no rate, no compliance and no limit.
+    """
+    s.free[0] = h
+    copy(v, s.v)
+    copy(f, s.f)
+    for i in range(M.pointer.shape[0]):
+        s.M_pointer[i] = M.pointer[i]
+    for k in range(M.data.shape[0]):
+        s.M_column[k], s.M_data[k] = M.column[k], M.data[k]
+    for i in range(s.phi.shape[0]):
+        s.heading[i, 0], s.heading[i, 1] = 1.0, 0.0
+    for x in (s.e, s.rate, s.eps, s.g, s.r_b, s.eps_b, s.limit, s.r_f, s.eps_f):
+        set_all(0.0, x)
+
+
+@kernel(types.boolean(PLACES), checked=False)
+def are_finite(places):
+    """Return whether all numbers of places are."""
+    wrong = 0
+    for i in range(places.point.shape[0]):
+        for c in range(3):
+            wrong += not np.isfinite(places.point[i, c])
+    for k in range(places.acts.shape[0]):
+        for c in range(6):
+            wrong += not np.isfinite(places.acts[k, c])
+    return wrong == 0
+
+
 @kernel(types.boolean(INSTANT), checked=False)
 def is_sound(s):
     """As `Instant._is_sound`, of its arrays."""
@@ -270,7 +310,7 @@ def _find_fault(s: Instant) -> None:
     given |= {f"numbers[{name!r}]": value for name, value in s.numbers.items()}
     if s.places is not None:
         shapes |= {"point": (r, 3), "pair": (r, 2), "acts": (R, 6)}
-        given |= vars(s.places)
+        given |= s.places._asdict()
     for name, value in given.items():
         shape = shapes.get(name, (r,))
         if value.shape != shape:

@@ -8,7 +8,7 @@ from workbench.engine.kernels import VECTOR, copy
 from workbench.engine.stored import STORED, Stored
 from workbench.mechanics.case import Case
 from workbench.mechanics.core import CORE, VELOCITY, Core, friction_coefficient
-from workbench.mechanics.instant import INSTANT, Instant, InstantArrays
+from workbench.mechanics.instant import INSTANT, Instant, InstantArrays, is_sound
 from workbench.mechanics.solids import Plane, Solid
 from workbench.scenes.scene import Scene
 from workbench.support.arrays import Array
@@ -27,9 +27,10 @@ def take_entries(x, X, row, at):
     return at
 
 
-@kernel(types.void(CORE, INSTANT), checked=False)
+@kernel(types.boolean(CORE, INSTANT), checked=False)
 def gather(core, s):
-    """What a case has filled for a step, contact by contact and sparse; keys are the contacts' places."""
+    """What a case has filled for a step, contact by contact and sparse, and whether it is sound; keys are the contacts'
+    places."""
     r, at = core.phi.shape[0], 0
     d = core.r_t.shape[0] // r
     M, J = Stored(s.M_pointer, s.M_column, s.M_data), Stored(s.J_pointer, s.J_column, s.J_data)
@@ -59,6 +60,7 @@ def gather(core, s):
             row += 1
             at = take_entries(core.J_t[a], J, row, at)
             rate[row], eps[row], mu[row] = core.r_t[a], core.eps_t[a], own
+    return is_sound(s)
 
 
 class CaseScene(Scene):
@@ -74,24 +76,22 @@ class CaseScene(Scene):
         n, m, r, d = case.size
         R = r * (1 + d)
         # A case has no dry friction.
-        self.sizes = {
-            "n": n, "r": r, "ends": r + 1, "R": R, "m": m, "k": 0, "M_ends": n + 1, "M_entries": n * n,
-            "J_ends": R + 1, "J_entries": R * n, "J_b_ends": m + 1, "J_b_entries": m * n, "J_f_ends": 1,
-            "J_f_entries": 0,
-        }  # fmt: skip
+        self.room: InstantArrays = InstantArrays.unset(
+            n=n, r=r, ends=r + 1, R=R, m=m, k=0, M_ends=n + 1, M_entries=n * n, J_ends=R + 1, J_entries=R * n,
+            J_b_ends=m + 1, J_b_entries=m * n, J_f_ends=1, J_f_entries=0,
+        )  # fmt: skip
 
     def start(self) -> tuple[Array, Array]:
         return self.case.start()
 
     def instant(self, q: Array, v: Array, t: float, h: float) -> Instant:
         """Raises DataError where the mechanics give what does not fit."""
-        core = self.core
-        core.h, core.v = h, v
+        core, arrays = self.core, self.room.like()
+        core.h = h
+        core.v[:] = v
         core.eps_b[:] = core.eps_n[:] = core.eps_t[:] = 0.0
         self.case.fill(q, v, self.data, core)
-        arrays = InstantArrays.unset(**self.sizes)
-        gather(core, arrays)
-        return Instant.of_kernels(arrays)
+        return Instant.of_kernels(arrays, gather(core, arrays))
 
     def advance(self, q: Array, v: Array, h: float) -> Array:
         q_next = np.empty_like(q)

@@ -12,7 +12,7 @@ from workbench.problems.solution import Status
 from workbench.scenes.scene import Scene
 from workbench.scenes.stepper import Stepped
 from workbench.scenes.track import ContactsByBody, StepContacts, Track, by_body, in_a_row, stacked
-from workbench.support.arrays import Array
+from workbench.support.arrays import Array, is_finite
 from workbench.support.errors import WorkbenchError
 
 TOO_FAST = 1e6
@@ -141,7 +141,7 @@ def _judged(x: Stepped) -> tuple[Status, str]:
     if not x.residual <= x.tolerance:
         return Status.INACCURATE, f"residual {x.residual:.1e} above {x.tolerance:.0e}"
     fastest = abs(x.v).max(initial=0.0)
-    if not (np.isfinite(x.q).all() and fastest < TOO_FAST):
+    if not (fastest < TOO_FAST and is_finite(x.q)):
         return Status.NOT_FINITE, f"the motion explodes: a velocity of {fastest:.1e} m/s or rad/s"
     return Status.SOLVED, ""
 

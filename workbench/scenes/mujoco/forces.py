@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.engine.lazy import sparse
-from workbench.engine.stored import stored
+from workbench.engine.stored import Stored, as_sparse, as_stored, stored
 from workbench.scenes.mujoco.package import mujoco
 from workbench.support.arrays import Array
 
@@ -36,7 +36,7 @@ class Forces:
         lower = kept_rows(np.arange(1.0, model.nC + 1), model.M_rownnz, model.M_rowadr, model.M_colind, model.nv)
         both = sparse.csr_array(lower + lower.T - sparse.diags_array(lower.diagonal()))
         self.taken = both.data.astype(int) - 1
-        self.places = both.indices.astype(np.int64), both.indptr.astype(np.int64)
+        self.places = both.indptr.astype(np.int64), both.indices.astype(np.int64)
         self.diagonal = np.flatnonzero(both.indices == np.repeat(np.arange(model.nv), np.diff(both.indptr)))
         off = mj.mjtDisableBit.mjDSBL_DAMPER | mj.mjtDisableBit.mjDSBL_EULERDAMP
         self.damped = self.kind in ("euler", "rk4") and not model.opt.disableflags & off
@@ -46,7 +46,7 @@ class Forces:
             self.damping[dof] += model.actuator_damping[actuator]
             self.poly[dof] += model.actuator_dampingpoly[actuator]
 
-    def step(self, data: Any) -> tuple[Any, Array, Array]:
+    def step(self, data: Any) -> tuple[Stored, Array, Array]:
         """Inertia (n, n), forces (n,) and velocities (n,) after the step without contacts; activations step too.
 
         `data` must be done up to accelerations, without constraints; its coordinates and time are those of the start
@@ -54,31 +54,30 @@ class Forces:
         """
         mj, m = mujoco(), self.model
         q, v, t, f = data.qpos.copy(), data.qvel.copy(), data.time, data.qfrc_smooth.copy()
-        M = self._symmetric(data.M)
+        M = Stored(*self.places, data.M[self.taken])
         if self.kind == "discrete" and data.efm_active:
-            M, f = self._discrete(data, M, f)
+            M, f = self._discrete(data, f)
         if self.kind.startswith("implicit"):
             mj.mj_implicit(m, data)
             D = kept_rows(data.qDeriv, m.D_rownnz, m.D_rowadr, m.D_colind, m.nv)
-            M = M - 0.5 * m.opt.timestep * (D + D.T)
+            M = as_stored(sparse.csr_array(as_sparse(M, (m.nv, m.nv)) - 0.5 * m.opt.timestep * (D + D.T)))
         else:
             mj.mj_Euler(m, data)
         if self.damped:
             M.data[self.diagonal] += m.opt.timestep * self._joint_damping(v)
         free = data.qvel.copy()
         data.qpos[:], data.qvel[:], data.time = q, v, t
-        return M if isinstance(M, sparse.csr_array) else sparse.csr_array(M), f, free
+        return M, f, free
 
     def _symmetric(self, values: Array) -> Any:
         """A matrix (n, n) of which MuJoCo keeps the lower triangle, in the places of M."""
-        indices, pointer = self.places
-        return stored(pointer, indices, values[self.taken], (self.model.nv, self.model.nv))
+        return stored(*self.places, values[self.taken], (self.model.nv, self.model.nv))
 
     def _joint_damping(self, v: Array) -> Array:
         """(n,) derivatives of the joints' damping forces a v + b v |v| + c v^3, their actuators' included."""
         return self.damping + 2 * self.poly[:, 0] * np.abs(v) + 3 * self.poly[:, 1] * v**2
 
-    def _discrete(self, data: Any, M: Any, f: Array) -> tuple[Any, Array]:
+    def _discrete(self, data: Any, f: Array) -> tuple[Stored, Array]:
         """MuJoCo's effective metric and its shift of the forces by -h K v."""
         m = self.model
         tendons, actuators = data.efm_tid[: data.nefmT], data.efm_aid[: data.nefmA]
@@ -88,8 +87,8 @@ class Forces:
             kept_rows(data.actuator_moment, data.moment_rownnz, data.moment_rowadr, data.moment_colind, m.nv)[outputs],
         ])  # fmt: skip
         scale = np.append(data.efm_ts[: tendons.size], data.efm_as[: actuators.size])
-        M = M + sparse.diags_array(data.efm_diag) + J.T @ sparse.diags_array(scale) @ J
-        return M + self._symmetric(data.efm_fluid), f + data.efm_c + data.efm_ca
+        M = self._symmetric(data.M) + sparse.diags_array(data.efm_diag) + J.T @ sparse.diags_array(scale) @ J
+        return as_stored(sparse.csr_array(M + self._symmetric(data.efm_fluid))), f + data.efm_c + data.efm_ca
 
 
 def kept_rows(values: Array, lengths: Indices, starts: Indices, columns: Indices, n: int) -> Any:

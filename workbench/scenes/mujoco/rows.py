@@ -5,7 +5,7 @@ equalities are the derivatives of their errors, those of limits of the distance 
 direction, behind all others.
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numba import types
@@ -13,8 +13,18 @@ from numpy.typing import NDArray
 
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR
-from workbench.engine.stored import STORED, Stored, add_product, as_sparse, as_stored
-from workbench.mechanics.instant import Places
+from workbench.engine.layout import Packed
+from workbench.engine.stored import STORED, Stored, add_product
+from workbench.mechanics.instant import (
+    INSTANT,
+    PLACES,
+    Instant,
+    InstantArrays,
+    Places,
+    are_finite,
+    is_sound,
+    set_bodies,
+)
 from workbench.support.arrays import Array
 
 EQUALITY, DRY_FRICTION, LIMIT_JOINT, LIMIT_TENDON = 0, (1, 2), 3, 4
@@ -42,7 +52,8 @@ STRIDED32, STRIDED_ROWS32, STRIDED, STRIDED_ROWS = (types.Array(x, d, "A") for x
 
 class Constraints(NamedTuple):
     """The rows (nefc,) that MuJoCo has set up: the entries J[start : start + length] in the columns of the same places,
-    kind (mjtConstraint), the number of the joint or tendon that a limit is `of`, and the position [m, rad]."""
+    kind (mjtConstraint), the number of the joint or tendon that a limit is `of`, and the position [m, rad]; the largest
+    force of dry friction, and what soft rows have for themselves, reference acceleration and regularisation R."""
 
     J: Any
     length: Any
@@ -51,6 +62,9 @@ class Constraints(NamedTuple):
     kind: Any
     of: Any
     position: Any
+    friction: Any
+    reference: Any
+    softness: Any
 
 
 class Collisions(NamedTuple):
@@ -89,35 +103,30 @@ class Constants(NamedTuple):
     impratio: float
 
 
-class Rows(NamedTuple):
-    """Contacts and limits as an `Instant` has them, with room for more: `row` (R,) of MuJoCo's, first (r + 1,), mu,
-    rate (R,), acts (R, 6), phi (r,), pair of geoms (r,) as one number or a limit's key, point (r, 3), bodies (r, 2),
-    softness (9, r); bilateral (m,) and dry (k,) rows of MuJoCo's; counts r, R, m, k."""
+class Chosen(Packed):
+    """Which of MuJoCo's rows an instant has, with room for more: `row` (R,) of its contacts and limits, first (r + 1,),
+    `source` (r,) MuJoCo's contact, -1 of limits, `bilateral` (m,), `dry` (k,); counts r, R, m, k, and of the numbers in
+    these rows, of contacts and limits, bilateral and dry."""
 
-    row: Any
-    first: Any
-    mu: Any
-    rate: Any
-    acts: Any
-    phi: Any
-    key: Any
-    point: Any
-    bodies: Any
-    softness: Any
-    bilateral: Any
-    dry: Any
-    counts: Any
+    sizes = ("most", "ends")
+    integers = ("row", "first", "source", "bilateral", "dry", "counts")
+    fields: ClassVar[dict[str, tuple]] = {
+        "row": ("most",), "first": ("ends",), "source": ("most",), "bilateral": ("most",), "dry": ("most",),
+        "counts": (7,),
+    }  # fmt: skip
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
 
-CONSTRAINTS = argument_type(Constraints, VECTOR, *(NUMBERS32,) * 5, VECTOR)
+CHOSEN = Chosen.compiled
+CONSTRAINTS = argument_type(Constraints, VECTOR, *(NUMBERS32,) * 5, *(VECTOR,) * 4)
 COLLISIONS = argument_type(
     Collisions, STRIDED32, STRIDED32, STRIDED_ROWS32, STRIDED_ROWS, STRIDED_ROWS, STRIDED, *(STRIDED_ROWS,) * 5
 )
 CONSTANTS = argument_type(
     Constants, INDICES, types.boolean, F64, VECTOR, PAIRS, VECTOR, VECTOR, MATRIX, MATRIX, VECTOR, MATRIX, MATRIX, F64
-)  # fmt: skip
-ROWS = argument_type(
-    Rows, INDICES, INDICES, VECTOR, VECTOR, MATRIX, VECTOR, INDICES, MATRIX, PAIRS, MATRIX, *(INDICES,) * 3
 )  # fmt: skip
 
 
@@ -183,71 +192,91 @@ def soften(softness, i, impratio, timeconst, dampratio, solimp, stiffness_t, dam
     softness[POWER, i], softness[IMPRATIO, i] = max(solimp[4], 1.0), impratio
 
 
-@kernel(types.void(CONSTRAINTS, COLLISIONS, CONSTANTS, types.boolean, I64, ROWS))
-def read_contacts(rows, found, file, locked, geoms, to):
-    """The contacts of so many `geoms`, with `locked` ones or only those that `parts` (those act on no body).
+@kernel(I64(CONSTRAINTS, INDICES, I64))
+def count_entries(rows, which, count):
+    """Return how many numbers the first so many rows of `which` have."""
+    total = 0
+    for i in range(count):
+        total += rows.length[which[i]]
+    return total
+
+
+@kernel(types.void(CONSTRAINTS, COLLISIONS, types.boolean, CHOSEN), checked=False)
+def choose(rows, found, locked, to):
+    """Contacts, with `locked` ones or only those that `parts`, limits behind them, equalities and dry friction.
 
     Directions without friction are left out, and those along which nothing can move.
     """
-    r = R = 0
-    to.first[0] = 0
+    row, first, source, bilateral, dry, counts = to.row, to.first, to.source, to.bilateral, to.dry, to.counts
+    r, R, m, k = 0, 0, 0, 0
+    first[0] = 0
     for c in range(found.row.shape[0]):
         if found.row[c] < 0 or found.geom[c, 0] < 0 or found.geom[c, 1] < 0:
             continue
-        free = parts(rows, found, c, LOCKED)
-        if not (parts(rows, found, c, ROUNDING) if locked else free):
+        if not parts(rows, found, c, ROUNDING if locked else LOCKED):
             continue
         for a in range(found.dim[c]):
-            mu = found.friction[c, a - 1] if a else 1.0
-            if a and not (mu > NO_FRICTION and largest_entry(rows, found.row[c] + a) > 0.0):
-                continue
-            to.row[R], to.mu[R], to.rate[R] = found.row[c] + a, mu, found.drift[c, a - 1] if 1 <= a <= 3 else 0.0
-            for k in range(3):
-                to.acts[R, k] = found.frame[c, 3 * a + k] if a < 3 else 0.0
-                to.acts[R, 3 + k] = found.frame[c, 3 * (a - 3) + k] if a >= 3 else 0.0
-            R += 1
-        one, other = found.geom[c, 0], found.geom[c, 1]
-        to.phi[r], to.key[r] = found.dist[c] - margin(file, one, other), one * geoms + other
-        to.bodies[r, 0], to.bodies[r, 1] = (file.body[one], file.body[other]) if free else (-1, -1)
-        for k in range(3):
-            to.point[r, k] = found.point[c, k]
-        soften(
-            to.softness, r, file.impratio, found.solref[c, 0], found.solref[c, 1], found.solimp[c],
-            found.solreffriction[c, 0], found.solreffriction[c, 1],
-        )  # fmt: skip
+            if a == 0 or (found.friction[c, a - 1] > NO_FRICTION and largest_entry(rows, found.row[c] + a) > 0.0):
+                row[R] = found.row[c] + a
+                R += 1
+        source[r] = c
         r += 1
-        to.first[r] = R
-    to.counts[0], to.counts[1] = r, R
-
-
-@kernel(types.void(CONSTRAINTS, CONSTANTS, ROWS))
-def read_others(rows, file, to):
-    """The limits of joints and tendons behind the contacts, and which rows are equalities and dry friction."""
-    r, R, m, k = to.counts[0], to.counts[1], 0, 0
+        first[r] = R
     for i in range(rows.kind.shape[0]):
-        kind, of = rows.kind[i], rows.of[i]
+        kind = rows.kind[i]
         if kind == EQUALITY:
-            to.bilateral[m] = i
+            bilateral[m] = i
             m += 1
         elif kind in DRY_FRICTION:
-            to.dry[k] = i
+            dry[k] = i
             k += 1
         elif kind in (LIMIT_JOINT, LIMIT_TENDON):
-            tendon = kind == LIMIT_TENDON
-            lower = 1 if rows.J[rows.start[i]] > 0.0 else 0
-            to.row[R], to.mu[R], to.rate[R] = i, 1.0, 0.0
-            for p in range(6):
-                to.acts[R, p] = 0.0
-            for p in range(3):
-                to.point[r, p] = 0.0
-            to.bodies[r, 0] = to.bodies[r, 1] = -1
-            to.key[r] = -1 - (4 * of + (2 if tendon else 0) + lower)
-            to.phi[r] = rows.position[i] - (file.tendon_margin[of] if tendon else file.joint_margin[of])
-            ref, imp = (file.tendon_solref, file.tendon_solimp) if tendon else (file.joint_solref, file.joint_solimp)
-            soften(to.softness, r, file.impratio, ref[of, 0], ref[of, 1], imp[of], 0.0, 0.0)
+            row[R], source[r] = i, -1
             r, R = r + 1, R + 1
-            to.first[r] = R
-    to.counts[0], to.counts[1], to.counts[2], to.counts[3] = r, R, m, k
+            first[r] = R
+    counts[0], counts[1], counts[2], counts[3] = r, R, m, k
+    counts[4], counts[5] = count_entries(rows, row, R), count_entries(rows, bilateral, m)
+    counts[6] = count_entries(rows, dry, k)
+
+
+@kernel(types.void(CONSTRAINTS, COLLISIONS, CONSTANTS, CHOSEN, INSTANT, PLACES, MATRIX))
+def write_contacts(rows, found, file, chosen, s, places, softness):
+    """The contacts and limits of an instant; contacts that nothing `parts` act on no body."""
+    first, point, pair, acts = s.first, places.point, places.pair, places.acts
+    for i in range(s.phi.shape[0]):
+        c, R = chosen.source[i], chosen.first[i]
+        first[i + 1], s.mu[R], pair[i, 0], pair[i, 1] = chosen.first[i + 1], 1.0, -1, -1
+        if c < 0:
+            k = chosen.row[R]
+            tendon, of, lower = rows.kind[k] == LIMIT_TENDON, rows.of[k], 1 if rows.J[rows.start[k]] > 0.0 else 0
+            for p in range(6):
+                acts[R, p] = 0.0
+            for p in range(3):
+                point[i, p] = 0.0
+            s.key[i] = -1 - (4 * of + (2 if tendon else 0) + lower)
+            s.phi[i] = rows.position[k] - (file.tendon_margin[of] if tendon else file.joint_margin[of])
+            ref, imp = (file.tendon_solref, file.tendon_solimp) if tendon else (file.joint_solref, file.joint_solimp)
+            soften(softness, i, file.impratio, ref[of, 0], ref[of, 1], imp[of], 0.0, 0.0)
+            continue
+        for k in range(R, first[i + 1]):
+            a = chosen.row[k] - found.row[c]
+            if a:
+                s.mu[k] = found.friction[c, a - 1]
+            if 1 <= a <= 3:
+                s.rate[k] = found.drift[c, a - 1]
+            for p in range(3):
+                acts[k, p] = found.frame[c, 3 * a + p] if a < 3 else 0.0
+                acts[k, 3 + p] = found.frame[c, 3 * (a - 3) + p] if a >= 3 else 0.0
+        one, other = found.geom[c, 0], found.geom[c, 1]
+        s.phi[i], s.key[i] = found.dist[c] - margin(file, one, other), one * file.body.shape[0] + other
+        if parts(rows, found, c, LOCKED):
+            pair[i, 0], pair[i, 1] = file.body[one], file.body[other]
+        for p in range(3):
+            point[i, p] = found.point[c, p]
+        soften(
+            softness, i, file.impratio, found.solref[c, 0], found.solref[c, 1], found.solimp[c],
+            found.solreffriction[c, 0], found.solreffriction[c, 1],
+        )  # fmt: skip
 
 
 @kernel(types.void(CONSTRAINTS, INDICES, I64, STORED))
@@ -262,20 +291,66 @@ def take(rows, which, count, to):
         to.pointer[i + 1] = at
 
 
-@kernel(types.void(CONSTRAINTS, COLLISIONS, CONSTANTS, types.boolean, I64, ROWS, STORED, STORED, STORED), checked=False)
-def read_all(rows, found, file, locked, geoms, to, J, J_b, J_f):
-    """Contacts and limits, equalities and dry friction, and their rows; the pointers begin with 0."""
-    read_contacts(rows, found, file, locked, geoms, to)
-    read_others(rows, file, to)
-    take(rows, to.row, to.counts[1], J)
-    take(rows, to.bilateral, to.counts[2], J_b)
-    take(rows, to.dry, to.counts[3], J_f)
+@kernel(types.void(CONSTRAINTS, INDICES, STORED, F64, VECTOR, VECTOR, VECTOR))
+def soften_rows(rows, which, J, h, v, rate, compliance):
+    """Rates and compliances with which rows J (k, n), MuJoCo's `which`, are as soft as MuJoCo makes them.
+
+    MuJoCo has (u+ - u)/h - a_ref + R f = 0 with p = h f, which is u+ + r + R p = 0 with r = -u - h a_ref.
+    """
+    add_product(J, v, rate)
+    for i in range(rate.shape[0]):
+        rate[i] = -rate[i] - h * rows.reference[which[i]]
+        compliance[i] = rows.softness[which[i]]
+
+
+@kernel(types.void(INDICES), checked=False)
+def number_occurrences(key):
+    """Replace the number of every pair of geoms (r,) by a key, with which of their contacts it is; limits keep theirs.
+
+    Contacts of a pair are mostly one after the other.
+    """
+    for i in range(key.shape[0] - 1, -1, -1):
+        if key[i] >= 0:
+            before = 0
+            for j in range(i):
+                before += key[j] == key[i]
+            key[i] = MOST * key[i] + before
+
+
+@kernel(
+    types.boolean(CONSTRAINTS, COLLISIONS, CONSTANTS, types.boolean, CHOSEN, INSTANT, PLACES, MATRIX), checked=False
+)
+def write(rows, found, file, soft, chosen, s, places, softness):
+    """All rows of an instant whose bodies are set, equalities and dry friction as `soft` as MuJoCo has them or rigid;
+    whether it is sound."""
+    J, J_b = Stored(s.J_pointer, s.J_column, s.J_data), Stored(s.J_b_pointer, s.J_b_column, s.J_b_data)
+    J_f, m, k = Stored(s.J_f_pointer, s.J_f_column, s.J_f_data), s.g.shape[0], s.limit.shape[0]
+    s.first[0] = J.pointer[0] = J_b.pointer[0] = J_f.pointer[0] = 0
+    write_contacts(rows, found, file, chosen, s, places, softness)
+    number_occurrences(s.key)
+    take(rows, chosen.row, s.mu.shape[0], J)
+    take(rows, chosen.bilateral, m, J_b)
+    take(rows, chosen.dry, k, J_f)
+    for i in range(k):
+        s.limit[i] = s.h * rows.friction[chosen.dry[i]]
+    if soft:
+        soften_rows(rows, chosen.bilateral, J_b, s.h, s.v, s.r_b, s.eps_b)
+        soften_rows(rows, chosen.dry, J_f, s.h, s.v, s.r_f, s.eps_f)
+    else:
+        for i in range(m):
+            s.g[i] = rows.position[chosen.bilateral[i]]
+    wrong = 0
+    for a in range(softness.shape[0]):
+        for i in range(softness.shape[1]):
+            wrong += not np.isfinite(softness[a, i])
+    return wrong == 0 and is_sound(s) and are_finite(places)
 
 
 def constraints(data: Any) -> Constraints:
     return Constraints(
-        data.efc_J, data.efc_J_rownnz, data.efc_J_rowadr, data.efc_J_colind, data.efc_type, data.efc_id, data.efc_pos
-    )
+        data.efc_J, data.efc_J_rownnz, data.efc_J_rowadr, data.efc_J_colind, data.efc_type, data.efc_id, data.efc_pos,
+        data.efc_frictionloss, data.efc_aref, data.efc_R,
+    )  # fmt: skip
 
 
 def collisions(data: Any) -> Collisions:
@@ -297,43 +372,32 @@ def constants(file: Any, number: NDArray[np.int64], same: bool) -> Constants:
     )  # fmt: skip
 
 
-class RowsOfStep(NamedTuple):
-    """Contacts and limits, equalities and dry friction as an `Instant` has them, and which of MuJoCo's rows the last
-    two are, `bilateral` (m,) and `friction` (k,)."""
+class Reader:
+    """Reads instants off the rows that MuJoCo has set up; the room for which these are is made beforehand."""
 
-    first: NDArray[np.int64]
-    J: Any
-    mu: Array
-    phi: Array
-    rate: Array
-    key: NDArray[np.int64]
-    numbers: dict[str, Array]
-    places: Places
-    J_b: Any
-    bilateral: NDArray[np.int64]
-    J_f: Any
-    friction: NDArray[np.int64]
+    def __init__(self, file: Constants, n: int) -> None:
+        self.file, self.n = file, n
+        self.chosen: Chosen = Chosen.unset(most=0, ends=1)
 
+    def instant(self, data: Any, soft: bool, h: float, f: Array, M: Stored) -> Instant:
+        """The instant of bodies with inertia M (n, n) and forces f (n,), for a step of h [s] from the data's v.
 
-def read(model: Any, data: Any, file: Constants, locked: bool) -> RowsOfStep:
-    """The rows that MuJoCo has set up; `locked` contacts, which nothing can part, are among them or left out."""
-    most, entries = data.nefc, data.efc_J.size
-    indices, numbers = np.empty((5, most + 1), dtype=np.int64), np.empty((3, most))
-    row, first, key, bilateral, dry = indices
-    mu, rate, phi = numbers
-    to = Rows(
-        row, first, mu, rate, np.empty((most, 6)), phi, key, np.empty((most, 3)), np.empty((most, 2), dtype=np.int64),
-        np.empty((len(SOFTNESS), most)), bilateral, dry, np.empty(4, dtype=np.int64),
-    )  # fmt: skip
-    J, J_b, J_f = (Stored.of_size(most, entries) for _ in range(3))
-    read_all(constraints(data), collisions(data), file, locked, model.ngeom, to, J, J_b, J_f)
-    r, R, m, k = to.counts.tolist()
-    return RowsOfStep(
-        first[: r + 1], as_sparse(J, (R, model.nv)), mu[:R], phi[:r], rate[:R], with_occurrences(key[:r]),
-        {name: x[:r] for name, x in zip(SOFTNESS, to.softness, strict=True)},
-        Places(to.point[:r], to.bodies[:r], to.acts[:R]), as_sparse(J_b, (m, model.nv)), bilateral[:m],
-        as_sparse(J_f, (k, model.nv)), dry[:k],
-    )  # fmt: skip
+        Equalities and dry friction are as `soft` as MuJoCo has them, with contacts that nothing can part among the
+        others; or they are rigid, without these. Raises DataError where MuJoCo's numbers are no contact data.
+        """
+        rows, found, chosen = constraints(data), collisions(data), self.chosen
+        if data.nefc > chosen.most:
+            chosen = self.chosen = Chosen.unset(most=2 * data.nefc, ends=2 * data.nefc + 1)
+        choose(rows, found, soft, chosen)
+        r, R, m, k, J, J_b, J_f = chosen.counts.tolist()
+        s: InstantArrays = InstantArrays.unset(
+            n=self.n, r=r, ends=r + 1, R=R, m=m, k=k, M_ends=self.n + 1, M_entries=M.data.size, J_ends=R + 1,
+            J_entries=J, J_b_ends=m + 1, J_b_entries=J_b, J_f_ends=k + 1, J_f_entries=J_f,
+        )  # fmt: skip
+        places, softness = Places.unset(r, R), np.empty((len(SOFTNESS), r))
+        set_bodies(h, data.qvel, f, M, s)
+        sound = write(rows, found, self.file, soft, chosen, s, places, softness)
+        return Instant.of_kernels(s, sound, dict(zip(SOFTNESS, softness, strict=True)), places)
 
 
 def held(model: Any, data: Any) -> NDArray[np.int64]:
@@ -342,16 +406,6 @@ def held(model: Any, data: Any) -> NDArray[np.int64]:
     there = np.flatnonzero((found.row >= 0) & (found.geom >= 0).all(axis=1))
     locked = [i for i in there if not parts(rows, found, i, LOCKED)]
     return with_occurrences(pairs(found.geom[locked], model.ngeom))
-
-
-def soft_rows(data: Any, J: Any, row: NDArray[np.int64], v: Array, h: float) -> tuple[Array, Array]:
-    """Rates and compliances with which rows J (k, n), MuJoCo's `row` (k,), are as soft as MuJoCo makes them.
-
-    MuJoCo has (u+ - u)/h - a_ref + R f = 0 with p = h f, which is u+ + r + R p = 0 with r = -u - h a_ref.
-    """
-    u = np.zeros(row.size)
-    add_product(as_stored(J), v, u)
-    return -u - h * data.efc_aref[row], data.efc_R[row].copy()
 
 
 def features(key: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -383,10 +437,6 @@ def pairs(geoms: NDArray[Any], ngeom: int) -> NDArray[np.int64]:
 
 def with_occurrences(key: NDArray[np.int64]) -> NDArray[np.int64]:
     """The key (r,) of every contact, by its pair of geoms and which of their contacts it is; a limit's is its own."""
-    seen: dict[int, int] = {}
     found = key.copy()
-    for i, pair in enumerate(key.tolist()):
-        if pair >= 0:
-            found[i] = MOST * pair + seen.setdefault(pair, 0)
-            seen[pair] += 1
+    number_occurrences(found)
     return found

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.engine.stored import Stored
 from workbench.mechanics.instant import Instant
 from workbench.mechanics.solids import Plane, Solid
 from workbench.scenes.jammed import jammed
@@ -20,7 +21,7 @@ from workbench.scenes.mujoco.look_ahead import LookAhead
 from workbench.scenes.mujoco.model import load_model, warnings_of_mujoco
 from workbench.scenes.mujoco.package import mujoco
 from workbench.scenes.scene import Scene
-from workbench.support.arrays import Array
+from workbench.support.arrays import Array, is_finite
 from workbench.support.errors import DataError
 
 
@@ -54,9 +55,11 @@ class MujocoScene(Scene):
         self.bodies, self.body_numbers = self._bodies.names, self._bodies.number
         self.copy = _seeing(self.model)
         self._flags = int(self.copy.opt.disableflags)
+        self._bare = self._flags | int(mj.mjtDisableBit.mjDSBL_CONSTRAINT | mj.mjtDisableBit.mjDSBL_SENSOR)
         self._ahead = LookAhead(self.model, self.copy)
-        self._constants = rows.constants(self.model, self._bodies.number, self._ahead.override)
+        file = rows.constants(self.model, self._bodies.number, self._ahead.override)
         self._forces = Forces(self.copy)
+        self._reader = rows.Reader(file, self.model.nv)
         self._data = mj.MjData(self.copy)
         self._activated: dict[bytes, Array] = {}
         self._jammed = np.zeros(0, dtype=np.int64)
@@ -110,44 +113,38 @@ class MujocoScene(Scene):
             M, f = self._without_contacts(q, v, t, h)
             mj.mj_collision(m, d)
             mj.mj_makeConstraint(m, d)
-        x = rows.read(m, d, self._constants, self.soft)
-        r, R, (m_b, k) = x.phi.size, x.mu.size, (x.bilateral.size, x.friction.size)
-        phi, g, heading = x.phi, np.zeros(m_b) if self.soft else d.efc_pos[x.bilateral], np.empty((r, 2))
-        heading[:] = 1.0, 0.0
-        if self._jammed.size and not self.soft:
-            phi = np.where(np.isin(rows.features(x.key), self._jammed), np.maximum(phi, 0.0), phi)
-        soft = np.zeros(m_b), np.zeros(m_b), np.zeros(k), np.zeros(k)
         if self.soft:
             mj.mj_projectConstraint(m, d)
             mj.mj_referenceConstraint(m, d)
-            soft = *rows.soft_rows(d, x.J_b, x.bilateral, v, h), *rows.soft_rows(d, x.J_f, x.friction, v, h)
-        r_b, eps_b, r_f, eps_f = soft
-        return Instant(
-            h, M, v.copy(), f, x.first, x.J, x.mu, phi, x.rate, np.zeros(r), np.zeros(R), x.key, heading, x.J_b, g, r_b,
-            eps_b, x.J_f, h * d.efc_frictionloss[x.friction], r_f, eps_f, x.numbers, x.places,
-        )  # fmt: skip
+        s = self._reader.instant(d, self.soft, h, f, M)
+        if self._jammed.size and not self.soft:
+            held = np.isin(rows.features(s.key), self._jammed)
+            s.phi[held] = np.maximum(s.phi[held], 0.0)
+        return s
 
-    def _without_contacts(self, q: Array, v: Array, t: float, h: float) -> tuple[Any, Array]:
+    def _without_contacts(self, q: Array, v: Array, t: float, h: float) -> tuple[Stored, Array]:
         """Inertia and forces, with kinematics, controls and raised margins in the data; activations are stepped."""
         mj, m, d = mujoco(), self.copy, self._data
-        if not (np.isfinite(q).all() and np.isfinite(v).all()):
+        if not (is_finite(q) and is_finite(v)):
             raise DataError(f"a state at t = {t:g} s is not finite")
-        d.qpos[:], d.act[:], d.qvel[:], d.time, d.ctrl[:] = *np.split(q, [m.nq]), v, t, self.controls.at(t)
-        m.opt.timestep = h
-        m.opt.disableflags = self._flags | int(mj.mjtDisableBit.mjDSBL_CONSTRAINT | mj.mjtDisableBit.mjDSBL_SENSOR)
+        d.qpos[:], d.qvel[:], d.time, d.ctrl[:] = q[: m.nq], v, t, self.controls.at(t)
+        if m.na:
+            d.act[:] = q[m.nq :]
+        m.opt.timestep, m.opt.disableflags = h, self._bare
         mj.mj_forward(m, d)
         M, f, free = self._forces.step(d)
-        self._activated = {q.tobytes(): d.act.copy()}
+        if m.na:
+            self._activated = {q.tobytes(): d.act.copy()}
         self._ahead.raise_margins(d, free, h)
         m.opt.disableflags = self._flags
         return M, f
 
     def advance(self, q: Array, v: Array, h: float) -> Array:
         """Coordinates after h [s]; activations as the last instant has stepped them if it was at q, else unchanged."""
-        after, position = q.copy(), q[: self.copy.nq].copy()
-        mujoco().mj_integratePos(self.copy, position, v, h)
-        after[: self.copy.nq] = position
-        after[self.copy.nq :] = self._activated.get(q.tobytes(), q[self.copy.nq :])
+        after, nq = q.copy(), self.copy.nq
+        mujoco().mj_integratePos(self.copy, after[:nq], v, h)
+        if q.size > nq:
+            after[nq:] = self._activated.get(q.tobytes(), q[nq:])
         return after
 
     def poses(self, q: Array) -> tuple[Array, Array]:
