@@ -242,6 +242,7 @@ def set_bodies(h, v, f, M, s):
     no rate, no compliance and no limit.
     """
     s.free[0] = h
+    s.first[0] = s.J_pointer[0] = s.J_b_pointer[0] = s.J_f_pointer[0] = 0
     copy(v, s.v)
     copy(f, s.f)
     for i in range(M.pointer.shape[0]):

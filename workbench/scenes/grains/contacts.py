@@ -5,14 +5,40 @@ Both bodies are pushed at one point, the arms (from the centres, along the norma
 exactly, whatever the gap. Body k has the velocities v[k] (6,), linear [m/s] and angular [rad/s], both in world axes.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
-from workbench.engine.compiling import kernel
+from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR
+from workbench.mechanics.instant import INSTANT, PLACES, are_finite, is_sound
+from workbench.support.arrays import Array
 
-F64, FLAGS = types.float64, types.Array(types.boolean, 1, "C")
-SHORT = types.Array(types.int32, 1, "C")
+F64 = types.float64
+
+
+class SphereContacts(NamedTuple):
+    """r contacts: bodies a, b (a = -1 for what does not move), friction, gap, normal and arms; `moved` (r, 3) is the
+    velocity of what has no number [m/s]."""
+
+    a: NDArray[np.int64]
+    b: NDArray[np.int64]
+    key: NDArray[np.int64]
+    mu: Array
+    phi: Array
+    normal: Array
+    arm_a: Array
+    arm_b: Array
+    moved: Array
+
+    def where(self, chosen: NDArray[np.bool_]) -> "SphereContacts":
+        parts: Any = (x[chosen] for x in self)
+        return SphereContacts(*parts)
+
+
+CONTACTS = argument_type(SphereContacts, *(INDICES,) * 3, VECTOR, VECTOR, MATRIX, VECTOR, VECTOR, MATRIX)
 
 
 @kernel(types.void(MATRIX, VECTOR, INDICES, INDICES, VECTOR, MATRIX))
@@ -42,35 +68,41 @@ def sliding_speeds(a, b, normal, arm_a, arm_b, moved, v, speed):
         speed[k] = np.sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2])
 
 
-@kernel(types.void(INDICES, INDICES, MATRIX, VECTOR, VECTOR, MATRIX, INDICES, VECTOR, SHORT, SHORT, MATRIX, VECTOR))
-def rows(a, b, normal, arm_a, arm_b, moved, first, values, columns, starts, acts, rate):
-    """J (R, 6 N) as values, columns and starts of CSR, six entries a body; acts (R, 6) and rate (R,) as in `Instant`.
+@kernel(types.boolean(CONTACTS, MATRIX, INSTANT, PLACES))
+def write(found, q, s, places):
+    """The contacts of an instant whose bodies and `first` are set, and where they are; whether it is sound.
 
-    Contact k has the rows first[k]:first[k + 1], three, or one without friction.
+    q (N, 7) are the grains' coordinates. Contact k has the rows first[k]:first[k + 1], three, or one without friction,
+    with six entries a body.
     """
+    a, b, normal, acts, rate = found.a, found.b, found.normal, places.acts, s.rate
+    first, values, columns, starts = s.first, s.J_data, s.J_column, s.J_pointer
     e, m = np.empty((3, 3)), np.empty((3, 3))
     at = 0
-    starts[0] = 0
     for k in range(a.shape[0]):
         _axes(normal, k, e, m)
+        s.phi[k], s.key[k], places.pair[k, 0], places.pair[k, 1] = found.phi[k], found.key[k], a[k], b[k]
+        for x in range(3):
+            places.point[k, x] = q[b[k], x] - found.arm_b[k] * normal[k, x]
         for row in range(first[k], first[k + 1]):
             c = row - first[k]
-            rate[row] = 0.0
+            s.mu[row] = found.mu[k] if c else 1.0
             for side in range(2):
                 body = a[k] if side == 0 else b[k]
                 if body < 0:
                     continue
                 # The velocity of the point is that of the centre + omega x arm n, and (omega x n) . e = omega . n x e.
                 sign = -1.0 if side == 0 else 1.0
-                arm = -arm_a[k] if side == 0 else -arm_b[k]
+                arm = -found.arm_a[k] if side == 0 else -found.arm_b[k]
                 for x in range(3):
                     values[at + x], columns[at + x] = sign * e[c, x], 6 * body + x
                     values[at + 3 + x], columns[at + 3 + x] = arm * m[c, x], 6 * body + 3 + x
                 at += 6
             for x in range(3):
                 acts[row, x], acts[row, 3 + x] = e[c, x], 0.0
-                rate[row] -= e[c, x] * moved[k, x]
+                rate[row] -= e[c, x] * found.moved[k, x]
             starts[row + 1] = at
+    return is_sound(s) and are_finite(places)
 
 
 @kernel(types.void(MATRIX, types.int64, MATRIX, MATRIX))

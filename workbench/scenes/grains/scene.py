@@ -1,15 +1,16 @@
 """Spheres between walls as a scene: who is close, what a step may close, and the contact data of it."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from workbench.engine.lazy import sparse
-from workbench.mechanics.instant import Instant, Places, instant
+from workbench.engine.stored import as_stored
+from workbench.mechanics.instant import Instant, InstantArrays, Places, set_bodies
 from workbench.mechanics.solids import Plane, Solid
 from workbench.scenes.grains import contacts
+from workbench.scenes.grains.contacts import SphereContacts
 from workbench.scenes.grains.neighbours import close_pairs
 from workbench.scenes.grains.walls import Wall
 from workbench.scenes.scene import Scene
@@ -26,24 +27,6 @@ AHEAD = 0.05
 """Gap, beside the smaller radius, within which a contact is always taken along: a push travels through neighbours."""
 OVERLAP = 1e-3
 """The same that grains may overlap by at the start, where overlaps are pushed apart."""
-
-
-class SphereContacts(NamedTuple):
-    """r contacts: bodies a, b (a = -1 for what does not move), friction, gap, normal and arms; see `contacts`."""
-
-    a: NDArray[np.int64]
-    b: NDArray[np.int64]
-    key: NDArray[np.int64]
-    mu: Array
-    phi: Array
-    normal: Array
-    arm_a: Array
-    arm_b: Array
-    moved: Array
-
-    def where(self, chosen: NDArray[np.bool_]) -> "SphereContacts":
-        parts: Any = (x[chosen] for x in self)
-        return SphereContacts(*parts)
 
 
 class Grains(Scene):
@@ -79,6 +62,7 @@ class Grains(Scene):
         self._must_be_moderate()
         diagonal = np.repeat(np.stack([self.mass, self.inertia], axis=-1), 3, axis=1).ravel()
         self.M: Any = sparse.diags_array(diagonal, format="csr")
+        self.stored = as_stored(self.M)
         self.weight = np.zeros((N, 6))
         self.weight[:, :3] = self.mass[:, None] * self.gravity
         self.bodies = [f"grain {i + 1}" for i in range(N)]
@@ -175,19 +159,17 @@ class Grains(Scene):
     def instant(self, q: Array, v: Array, t: float, h: float) -> Instant:
         given = self._touching(q.reshape(-1, 7)[:, :3], v.reshape(-1, 6), t, h)
         first = np.append(0, np.cumsum(np.where(given.mu > 0, 3, 1)))
-        R, entries = int(first[-1]), 6 * (first[1:] - first[:-1]) @ np.where(given.a >= 0, 2, 1)
-        values, columns, starts = np.empty(entries), np.empty(entries, dtype=np.int32), np.empty(R + 1, dtype=np.int32)
-        acts, rate = np.empty((R, 6)), np.empty(R)
-        contacts.rows(
-            given.a, given.b, given.normal, given.arm_a, given.arm_b, given.moved, first, values, columns, starts, acts,
-            rate,
+        r, R, n, ends = given.phi.size, int(first[-1]), v.size, v.size + 1
+        entries = int(6 * (first[1:] - first[:-1]) @ np.where(given.a >= 0, 2, 1))
+        s: InstantArrays = InstantArrays.unset(
+            n=n, r=r, ends=r + 1, R=R, m=0, k=0, M_ends=ends, M_entries=n, J_ends=R + 1, J_entries=entries, J_b_ends=1,
+            J_b_entries=0, J_f_ends=1, J_f_entries=0,
         )  # fmt: skip
-        x = q.reshape(-1, 7)[:, :3]
-        places = Places(x[given.b] - given.arm_b[:, None] * given.normal, np.stack([given.a, given.b], axis=-1), acts)
-        return instant(
-            h, self.M, v, self.weight.ravel(), J=sparse.csr_array((values, columns, starts), shape=(R, v.size)),
-            first=first, mu=np.repeat(given.mu, np.diff(first)), phi=given.phi, rate=rate, key=given.key, places=places,
-        )  # fmt: skip
+        places = Places.unset(r, R)
+        set_bodies(h, np.ascontiguousarray(v), self.weight.ravel(), self.stored, s)
+        s.first = first
+        sound = contacts.write(given, q.reshape(-1, 7), s, places)
+        return Instant.of_kernels(s, sound, places=places)
 
     def advance(self, q: Array, v: Array, h: float) -> Array:
         q_next = np.empty_like(q)

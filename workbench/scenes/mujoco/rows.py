@@ -325,7 +325,6 @@ def write(rows, found, file, soft, chosen, s, places, softness):
     whether it is sound."""
     J, J_b = Stored(s.J_pointer, s.J_column, s.J_data), Stored(s.J_b_pointer, s.J_b_column, s.J_b_data)
     J_f, m, k = Stored(s.J_f_pointer, s.J_f_column, s.J_f_data), s.g.shape[0], s.limit.shape[0]
-    s.first[0] = J.pointer[0] = J_b.pointer[0] = J_f.pointer[0] = 0
     write_contacts(rows, found, file, chosen, s, places, softness)
     number_occurrences(s.key)
     take(rows, chosen.row, s.mu.shape[0], J)
