@@ -11,8 +11,9 @@ from workbench.language.assemble.local import STAMP, stamp_block
 from workbench.mechanics.instant import INSTANT
 from workbench.problems.block_kernels import BLOCKS, is_sound
 from workbench.problems.mass import MASS
+from workbench.problems.residual import READ_ROW
 from workbench.problems.sets import NO_CONE
-from workbench.problems.small_blocks import FEW, set_up
+from workbench.problems.small_blocks import FEW, move, set_up
 from workbench.scenes.rows import ROWS, velocities
 from workbench.scenes.single import CORES
 
@@ -208,3 +209,10 @@ def read_answer(s, rows, main, v, P):
             own[a + 1], own[a + 2] = frame[i, 0] * x - frame[i, 1] * y, frame[i, 1] * x + frame[i, 0] * y
         for k in range(a, first[i + 1]):
             rows.P[k] = own[k] * rows.scale[k]
+
+
+@kernel(types.void(INSTANT, ROWS, BLOCKS, MASS, READ_ROW, VECTOR, VECTOR), checked=False)
+def read_few(s, rows, blocks, mass, x, v, P):
+    """The same of an answer x (X,) to few blocks of a single copy; v (n,) and P (R,) receive what it means for them."""
+    move(blocks, x, mass, v, P)
+    read_answer(s, rows, 0, v, P)

@@ -26,7 +26,7 @@ from workbench.problems.mass import NO_MASS, Mass, mass_of
 from workbench.problems.sets import DISC
 from workbench.problems.small_blocks import MOST_VELOCITIES, NO_FEW, Few, room_for
 from workbench.problems.solution import Status
-from workbench.scenes.blocks import arrange, complete, place_blocks, read_answer
+from workbench.scenes.blocks import arrange, complete, place_blocks, read_answer, read_few
 from workbench.scenes.discs import with_tips_at_zero
 from workbench.scenes.numbers import own_places
 from workbench.scenes.rows import ContactRows, measure
@@ -300,7 +300,8 @@ class Posed:
         sound = complete(s, rows, copies, self.poser.recovery, self.stamped, self.mass, self.few or NO_FEW)
         self.given: Array | None = None
         self.read: Any = None
-        if sound and not self.discs:
+        self.plain = sound and not self.discs
+        if self.plain:
             mass = self.mass if self.factored and copies == 1 else None
             self.blocks = ContactBlocks.of_kernels(self.stamped, mass, self.few)
         else:
@@ -364,12 +365,16 @@ class Posed:
         """v+ (n,) and the impulses in all rows of an answer x (X,), which is asked for several times; `rows` have what
         they mean for contacts."""
         if self.read is None or self.read[0] is not x:
-            n, main = self.arrays.n, self.main
-            v, P = self.blocks.motion(x)
-            if self.given is not None:
-                P = P + self.given
-            v = v[main * n : (main + 1) * n]
-            read_answer(self.arrays, self.rows, main, v, P)
+            n, main, few = self.arrays.n, self.main, self.few
+            if self.plain and few and x.shape == (few.unknowns,) and x.dtype == float and x.flags.c_contiguous:
+                v, P = np.empty(n), np.empty(few.rows)
+                read_few(self.arrays, self.rows, self.stamped, self.mass, x, v, P)
+            else:
+                v, P = self.blocks.motion(x)
+                if self.given is not None:
+                    P = P + self.given
+                v = v[main * n : (main + 1) * n]
+                read_answer(self.arrays, self.rows, main, v, P)
             self.read = x, v, P
         return self.read[1:]
 

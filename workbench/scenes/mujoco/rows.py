@@ -192,15 +192,6 @@ def soften(softness, i, impratio, timeconst, dampratio, solimp, stiffness_t, dam
     softness[POWER, i], softness[IMPRATIO, i] = max(solimp[4], 1.0), impratio
 
 
-@kernel(I64(CONSTRAINTS, INDICES, I64))
-def count_entries(rows, which, count):
-    """Return how many numbers the first so many rows of `which` have."""
-    total = 0
-    for i in range(count):
-        total += rows.length[which[i]]
-    return total
-
-
 @kernel(types.void(CONSTRAINTS, COLLISIONS, types.boolean, CHOSEN), checked=False)
 def choose(rows, found, locked, to):
     """Contacts, with `locked` ones or only those that `parts`, limits behind them, equalities and dry friction.
@@ -208,7 +199,7 @@ def choose(rows, found, locked, to):
     Directions without friction are left out, and those along which nothing can move.
     """
     row, first, source, bilateral, dry, counts = to.row, to.first, to.source, to.bilateral, to.dry, to.counts
-    r, R, m, k = 0, 0, 0, 0
+    r, R, m, k, J, J_b, J_f = 0, 0, 0, 0, 0, 0, 0
     first[0] = 0
     for c in range(found.row.shape[0]):
         if found.row[c] < 0 or found.geom[c, 0] < 0 or found.geom[c, 1] < 0:
@@ -218,25 +209,25 @@ def choose(rows, found, locked, to):
         for a in range(found.dim[c]):
             if a == 0 or (found.friction[c, a - 1] > NO_FRICTION and largest_entry(rows, found.row[c] + a) > 0.0):
                 row[R] = found.row[c] + a
+                J += rows.length[row[R]]
                 R += 1
         source[r] = c
         r += 1
         first[r] = R
     for i in range(rows.kind.shape[0]):
-        kind = rows.kind[i]
+        kind, length = rows.kind[i], rows.length[i]
         if kind == EQUALITY:
             bilateral[m] = i
-            m += 1
+            m, J_b = m + 1, J_b + length
         elif kind in DRY_FRICTION:
             dry[k] = i
-            k += 1
+            k, J_f = k + 1, J_f + length
         elif kind in (LIMIT_JOINT, LIMIT_TENDON):
             row[R], source[r] = i, -1
-            r, R = r + 1, R + 1
+            r, R, J = r + 1, R + 1, J + length
             first[r] = R
     counts[0], counts[1], counts[2], counts[3] = r, R, m, k
-    counts[4], counts[5] = count_entries(rows, row, R), count_entries(rows, bilateral, m)
-    counts[6] = count_entries(rows, dry, k)
+    counts[4], counts[5], counts[6] = J, J_b, J_f
 
 
 @kernel(types.void(CONSTRAINTS, COLLISIONS, CONSTANTS, CHOSEN, INSTANT, PLACES, MATRIX))
