@@ -43,6 +43,24 @@ def test_the_residual_is_that_of_the_dense_problem(kinds):
             assert 0.2 * expected <= found <= 5 * expected
 
 
+@pytest.mark.parametrize("kinds", [*CONES, *INTERVALS])
+def test_few_blocks_at_once_have_the_answer_of_the_whole_method(kinds):
+    rng, answered = np.random.default_rng(11), 0
+    for _ in range(8):
+        p = random_blocks(rng, kinds)
+        guess = rng.normal(size=p.size)
+        guess[0] = np.nan
+        whole, found = SOLVER.solve(p, guess), SOLVER.at_once(p, guess)
+        if found is not None:
+            answered += 1
+            np.testing.assert_array_equal(found.z, whole.z)
+            assert (found.residual, found.tolerance) == (whole.residual, whole.tolerance)
+            assert (found.iterations, found.claimed) == (whole.iterations, whole.claimed)
+    assert answered >= 4
+    many = tower(15, FORMULATIONS["coulomb"](0.5))
+    assert SOLVER.at_once(many, np.zeros(many.size)) is None
+
+
 @pytest.mark.parametrize("kinds", [["coulomb", "limit", "dry", "bilateral", "polygon"]])
 def test_the_residual_knows_no_units(kinds):
     """Impulses and velocities in other units, and masses with them, down to where numbers end."""

@@ -172,6 +172,29 @@ def test_a_second_run_with_the_same_stepper_is_the_first_one():
     assert np.abs(given.step(*scene.start(), 0.0).v - first.v[1]).max() > 1e-9
 
 
+@pytest.mark.parametrize("f", ["coulomb", "hybrid", "stewart-trinkle", "mujoco"])
+def test_a_step_takes_nothing_from_the_arrays_of_the_step_before(f):
+    case, h, ends, kept = case_of("table"), 1e-3, [], []
+    for spoiled in (False, True):
+        scene = CaseScene(case, h)
+        stepper, (q, v) = SceneStepper(scene, NAMED[f], normal=case.normal), scene.start()
+        for k in range(6):
+            x = stepper.step(q, v, k * h)
+            kept.append((x, x.P.copy(), x.given.phi.copy()))
+            q, v, posed = x.q, x.v, stepper.posed
+            for arrays in (posed.rows, posed.mass, posed.stamped, posed.few) if spoiled else ():
+                if arrays is not None:
+                    arrays.buffer[:] = np.nan
+            for _, cores in posed.groups if spoiled else ():
+                cores.states = cores.roots = cores.memory = cores.numbers = cores.p_bar = np.nan
+        ends.append(np.concatenate([q, v]))
+    np.testing.assert_array_equal(*ends)
+    # Nor does a step write over what the steps before have answered.
+    for x, P, phi in kept:
+        np.testing.assert_array_equal(x.P, P)
+        np.testing.assert_array_equal(x.given.phi, phi)
+
+
 def test_arrays_of_other_types_and_layouts_are_the_same_instant():
     """Kernels read them as they are declared: an instant makes them plain."""
     s, states = CaseScene(case_of("table"), 1e-3).instant(*case_of("table").start(), 0.0, 1e-3), []

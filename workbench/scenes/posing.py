@@ -51,6 +51,7 @@ WRONG = {
     BENT: "a hook changes rows of J other than by turning tangent axes or opening the contact",
 }
 NOTHING: tuple[Any, Array] = np.zeros(0, dtype=np.int64), np.zeros((0, 0))
+NO_ANSWER: tuple[Any, list[Any], Array] = None, [], np.zeros(0)
 
 
 class Memory:
@@ -58,8 +59,7 @@ class Memory:
     which parts have keys. What is new begins as nan."""
 
     def __init__(self) -> None:
-        self.kept: dict[Any, tuple[Any, Array]] = {}
-        self.last: tuple[Any, list[Any], Array] = None, [], np.zeros(0)
+        self.forget()
 
     def recall(self, sort: Any, keys: Any, width: int) -> Array:
         """The rows (count, width) that were kept for these keys at the last step."""
@@ -91,7 +91,8 @@ class Memory:
 
     def forget(self) -> None:
         """All of it."""
-        self.__init__()  # type: ignore[misc]
+        self.kept: dict[Any, tuple[Any, Array]] = {}
+        self.last: tuple[Any, list[Any], Array] = NO_ANSWER
 
 
 def _found(known: Any, rows: Array, keys: Any, width: int) -> Array:

@@ -89,12 +89,12 @@ class TrackRecorder:
 
     def add(self, x: Stepped) -> None:
         """A finished step."""
-        given = x.given
-        u = np.empty(given.arrays.R)
-        row_velocities(given.arrays, x.v, u)
-        places = given.places or Places.unknown(given.contacts, u.size)
+        given = x.given.arrays
+        u = np.empty(given.R)
+        row_velocities(given, x.v, u)
+        places = x.given.places or Places.unknown(given.r, given.R)
         contacts = StepContacts(given.first, x.P, u, given.phi, places)
-        self.keep(x.q, x.v, contacts, given.contacts, x.residual, x.tolerance, x.iterations)
+        self.keep(x.q, x.v, contacts, given.r, x.residual, x.tolerance, x.iterations)
 
     def keep(
         self, q: Array, v: Array, contacts: StepContacts, count: int, residual: float, tolerance: float,
