@@ -9,7 +9,8 @@ import pandas as pd
 
 from workbench.algorithms.escalation import default_solver
 from workbench.comparison.columns import CASE, Column, framed
-from workbench.derivatives.motion import State, differences, motion_derivatives, moved, output_of
+from workbench.derivatives.differences import differences
+from workbench.derivatives.motion import State, motion_derivatives, moved, output_of
 from workbench.events.simulation import simulate_events
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from workbench.derivatives.motion import SHIFT, Motion, Output, Parameter, differences, moved, output_of, tangents_of
+from workbench.derivatives.differences import SHIFT, differences
+from workbench.derivatives.motion import Motion, Output, Parameter, moved, output_of, tangents_of
 from workbench.derivatives.one_step import State
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case

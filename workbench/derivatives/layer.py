@@ -20,8 +20,8 @@ import numpy as np
 from numba import types
 
 from workbench.algorithms.escalation import default_solver, in_steps
+from workbench.derivatives.differences import AT, SHIFT, fourth
 from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
-from workbench.derivatives.slopes import SHIFT
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, SOLVE, SOLVE_T, VECTOR, copy, set_all
 from workbench.engine.scratch import scratch_matrix
@@ -71,7 +71,7 @@ def differ_hook(core, buffer, given, moved, at, track, hook, found):
         shift = SHIFT * (1.0 + abs(given[k]))
         for side in range(4):
             copy(given, buffer)
-            buffer[k] += (-1.0 if side % 2 else 1.0) * (2.0 if side > 1 else 1.0) * shift
+            buffer[k] += AT[side] * shift
             set_all(np.nan, track.memory)
             copy(track.own_start, core.own)
             if hook.estimate != stepping.NO_ESTIMATE:
@@ -81,7 +81,7 @@ def differ_hook(core, buffer, given, moved, at, track, hook, found):
         total = 0.0
         for a in range(size):
             if at[a] != 0.0:
-                slope = (8.0 * (ends[0, a] - ends[1, a]) - (ends[2, a] - ends[3, a])) / (12.0 * shift)
+                slope = fourth(ends[0, a], ends[1, a], ends[2, a], ends[3, a], shift)
                 total += at[a] * slope if np.isfinite(slope) else 0.0
         found[k] = total
 

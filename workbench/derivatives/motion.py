@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.derivatives import sweep
-from workbench.derivatives.one_step import Direction, Solved, State, Step, after, carried, differences, solved
-from workbench.derivatives.slopes import SHIFT, Machine, Sweep, find_moves
+from workbench.derivatives.differences import SHIFT, differences
+from workbench.derivatives.one_step import Direction, Solved, State, Step, after, carried, solved
+from workbench.derivatives.slopes import FIXED, POINTS, STILL, Machine, Sweep, find_kinds
 from workbench.derivatives.system import empty_system
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
@@ -37,8 +38,8 @@ from workbench.support.progress import ProgressCallback
 
 PIECE = 500
 """Number of compiled steps between checks for interrupts."""
-SAMPLES, BESIDE = 4, 1e-2
-"""States of a motion, and how far beside them, at which to find out which inputs of a step move which data."""
+SAMPLES, BESIDE = 3, 1e-2
+"""States of a motion, and how far beside them, at which to find out how the data of a step depend on its inputs."""
 
 
 @dataclass(frozen=True)
@@ -195,47 +196,55 @@ class Motion:
         return p.sets.first, cone, p.order, np.where(cone == NO_CONE, -1, numbers)
 
     @cached_property
-    def _moves(self) -> NDArray[np.bool_]:
-        """Mask (n_w, n_y) of the data of a step that each of its inputs moves; completes the record."""
-        machine, rng = self._machine(0), np.random.default_rng(0)
-        x, n = machine.sweep.x, self.states_v.shape[1]
+    def _kinds(self) -> tuple[Indices, Array]:
+        """How each input of a step moves its data (n_w, n_y), and fixed slopes (`find_kinds`); completes the record."""
+        machine, rng = self._machine(), np.random.default_rng(0)
+        x, n, n_q = machine.sweep.x, self.states_v.shape[1], self.states_q.shape[1]
         if self.step.rest:
             sweep.follow_memory(self.rows, machine)
-        k = np.unique(np.linspace(0, self.steps - 1, SAMPLES).astype(int)) if self.steps else np.zeros(1, dtype=int)
+        # The first step has no memory, and other data may depend on its state than on that of all others.
+        k = np.unique(np.linspace(min(1, self.steps - 1), max(0, self.steps - 1), SAMPLES).astype(int))
         samples = np.zeros((2, k.size, x.size))
         samples[..., : self.n_s], samples[..., self.n_s : -n] = self.rows[k, : self.n_s], self.case.data()
         samples[..., -n:] = self.states_v[np.minimum(k + 1, self.steps)]
-        # Beside the states, nothing is still or zero by chance.
-        apart = rng.normal(size=samples[1].shape)
-        samples[1] *= 1.0 + BESIDE * apart
-        samples[1, :, : self.n_s] += BESIDE * rng.normal(size=(k.size, self.n_s))
-        moves = np.empty((x.size, machine.sweep.y.size), dtype=np.int64)
-        find_moves(machine, samples.reshape(-1, x.size), moves)
-        return moves != 0
+        # Beside the states, nothing is still or zero by chance; impulses keep their size.
+        size = np.ones(self.n_s)
+        impulses = slice(n_q + 2 * n, n_q + n + self.step.stepper.work.out.size)
+        largest = np.abs(np.nan_to_num(self.rows[k, impulses])).max(initial=0.0)
+        size[impulses] = largest or 1.0
+        samples[1] *= 1.0 + BESIDE * rng.normal(size=samples[1].shape)
+        samples[1, :, : self.n_s] += BESIDE * size * rng.normal(size=(k.size, self.n_s))
+        slopes = np.empty((x.size, machine.sweep.y.size))
+        kinds = np.empty(slopes.shape, dtype=np.int64)
+        find_kinds(machine, samples.reshape(-1, x.size), kinds, slopes)
+        return kinds, slopes
 
     def machine(self, parameters: Sequence[Parameter], count: int = 0) -> Machine:
         """Data of compiled sweeps by these parameters: in reverse, or forward with `count` tangents."""
-        machine, n, n_q = self._machine(count), self.states_v.shape[1], self.states_q.shape[1]
-        room, active = machine.sweep, np.ones(len(self._moves), dtype=bool)
+        (every, slopes), n, n_q = self._kinds, self.states_v.shape[1], self.states_q.shape[1]
+        active = np.ones(len(every), dtype=bool)
         if self.step.velocities_alone:
             active[n_q + n : self.n_s] = False
         active[self.n_s : -n] = np.any([p.along != 0 for p in parameters], axis=0) if parameters else False
-        moves = self._moves & active[:, None]
-        n_c = moves.shape[1] - n_q
+        kinds = np.where(active[:, None], every, STILL)
+        n_c = kinds.shape[1] - n_q
+        contacts, coordinates = _groups(kinds[:, :n_c]), _groups(kinds[:, n_c:])
         # Inputs that seem to move nothing are varied, too, so that it shows where they do.
-        contacts = _apart(moves[:, :n_c]) or [[]]
-        contacts[0] += np.flatnonzero(active & ~moves.any(axis=1)).tolist()
-        room.of_contacts = len(contacts)
-        for g, inputs in enumerate([*contacts, *_apart(moves[:, n_c:])]):
-            columns = slice(0, n_c) if g < len(contacts) else slice(n_c, None)
-            by, at = np.nonzero(moves[inputs, columns])
-            room.count[g], room.members[g], room.groups = at.size, len(inputs), g + 1
-            room.at[g, : at.size], room.by[g, : at.size] = columns.start + at, np.asarray(inputs)[by]
+        contacts[0][0].extend(np.flatnonzero(active & (kinds == STILL).all(axis=1)).tolist())
+        machine = self._machine(count, len(contacts) + len(coordinates) + 2 * len(kinds))
+        room = machine.sweep
+        room.planned[:] = 0, len(contacts), len(contacts) + len(coordinates)
+        for g, (inputs, moves) in enumerate([*contacts, *coordinates]):
+            by, at = np.nonzero(moves[inputs])
+            by, at = np.asarray(inputs, dtype=int)[by], at + (n_c if g >= len(contacts) else 0)
+            room.count[g], room.members[g] = at.size, len(inputs)
+            room.at[g, : at.size], room.by[g, : at.size], room.slope[g, : at.size] = at, by, slopes[by, at]
             room.member[g, : len(inputs)] = inputs
+            room.points[g] = max(POINTS[kind] for kind in (STILL, *kinds[by, at]))
         return machine
 
-    def _machine(self, count: int) -> Machine:
-        """Data of compiled sweeps, without groups of inputs."""
+    def _machine(self, count: int = 0, groups: int = 0) -> Machine:
+        """Data of compiled sweeps, with room for so many tangents and groups of inputs."""
         s, case = self.step.stepper, self.case
         c, work, core, track = s.c, s.work, s.core, s.track
         assert self._layout is not None
@@ -244,7 +253,7 @@ class Motion:
         rows, columns = work.A.shape
         n_w = self.n_s + n_d + n
         room = Sweep(
-            n_q=n_q, n=n, n_o=n_o, n_m=self.step.rest, n_d=n_d, n_x=self.n_s + n_d, n_w=n_w, n_g=2 * n_w,
+            n_q=n_q, n=n, n_o=n_o, n_m=self.step.rest, n_d=n_d, n_x=self.n_s + n_d, n_w=n_w, n_g=groups,
             n_y=core.theta.size + core.frame.size + self.step.rest + n_q,
             n_f=work.X.shape[0], X=order.size, B=cone.size, rows=rows, columns=columns, nnz=work.at.size, K=count,
         )  # fmt: skip
@@ -256,6 +265,10 @@ class Motion:
         solver: Any = self.step.solver
         solve = solver.kernel if is_compiled(case, solver, c.kind) else lemke_kernel
         return Machine(core, work, track, s.functions(case, solve), s.settings(solver), empty_system(first, cone), room)
+
+    def start_of(self, p: Parameter) -> Array:
+        """The tangent (n_x,) of the first step's inputs by a parameter."""
+        return np.concatenate([p.q, p.v, np.zeros(self.n_s - p.q.size - p.v.size), p.along])
 
     def state(self, k: int) -> State:
         """The state at the beginning of step k of a compiled motion."""
@@ -278,20 +291,32 @@ class Motion:
             raise DataError(f"step {k}: {error}") from None
 
 
-def _apart(moves: NDArray[np.bool_]) -> list[list[int]]:
-    """Groups of inputs that move different data, of a mask (inputs, data); inputs that move none are in no group."""
-    groups: list[list[int]] = []
-    taken: list[NDArray[np.bool_]] = []
-    for i in np.argsort(-moves.sum(axis=1), kind="stable"):
-        if not moves[i].any():
-            break
-        g = next((g for g, data in enumerate(taken) if not (data & moves[i]).any()), len(groups))
-        if g == len(groups):
-            groups.append([])
-            taken.append(np.zeros(moves.shape[1], dtype=bool))
-        groups[g].append(int(i))
-        taken[g] |= moves[i]
-    return groups
+def _groups(kinds: Indices) -> list[tuple[list[int], NDArray[np.bool_]]]:
+    """Groups of inputs that may be varied together, with the mask (inputs, data) of their slopes, by `kinds`.
+
+    Fixed slopes come first. Of the others, inputs that need many evaluations share groups, not to need them twice; a
+    datum whose slope is computed is moved by no other input of the group, and slopes of a group are of different data.
+    """
+    found: list[tuple[list[int], NDArray[np.bool_]]] = []
+    for moves, avoided in ((kinds == FIXED, kinds == FIXED), (kinds > FIXED, kinds > STILL)):
+        own, all_of = _as_numbers(moves), _as_numbers(avoided)
+        groups: list[tuple[list[int], int, int]] = []
+        for i in np.lexsort((-moves.sum(axis=1), -np.where(moves, kinds, STILL).max(axis=1, initial=STILL))).tolist():
+            if not own[i]:
+                continue
+            for g, (inputs, taken, used) in enumerate(groups):
+                if not (taken & all_of[i] or used & own[i]):
+                    groups[g] = [*inputs, i], taken | own[i], used | all_of[i]
+                    break
+            else:
+                groups.append(([i], own[i], all_of[i]))
+        found += [(inputs, moves) for inputs, _, _ in groups]
+    return found or [([], kinds > STILL)]
+
+
+def _as_numbers(rows: NDArray[np.bool_]) -> list[int]:
+    """Each row of a mask as the number with these bits."""
+    return [int.from_bytes(row.tobytes(), "big") for row in np.packbits(rows, axis=1)]
 
 
 def _rows(run: Run, rest: int) -> Array:
@@ -344,7 +369,7 @@ def tangents_of(
     n_d, n_s = step.case.data().size, motion.n_s
     found, memory, notes = np.zeros((steps + 1, K, n_s + n_d)), np.zeros((K, start.memory.size)), _Notes(K)
     for j, p in enumerate(parameters):
-        found[0, j, : n_q + n] = np.concatenate([p.q, p.v])
+        found[0, j] = motion.start_of(p)
         found[:, j, n_s:] = p.along
     at_once = motion.is_compiled and all(p.in_data_alone for p in parameters)
     machine, state, k = motion.machine(parameters, K) if at_once else None, start, 0
@@ -408,6 +433,8 @@ def gradient_of(
             k = int(sweep.back(k, start, motion.rows, given, due, np.empty(due.size), machine))
             if k > start:
                 break
+    if k == 0:
+        return np.array([motion.start_of(p) @ due for p in parameters]), motion.steps
     tangents = tangents_of(motion, parameters, progress, k)
     for p, reason in zip(parameters, tangents.reasons, strict=True):
         if reason:

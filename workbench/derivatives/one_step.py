@@ -6,7 +6,7 @@ differences of solutions, which miss kinks. Fixed points are iterated until thei
 has only one-sided derivatives, the one along the direction is taken, and the step is recorded.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.algorithms.escalation import default_solver, in_steps
+from workbench.derivatives.differences import LEVEL, slopes
 from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
-from workbench.derivatives.slopes import LEVEL, ROUGH, ROUNDED, WIDTHS
 from workbench.language.assemble.assembly import carry_back
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
@@ -37,8 +37,6 @@ DATA = {
 """The data of each kind of problem that may change."""
 JUMP = "the step jumps here: its data differ on both sides, as where a contact closes"
 """Why there is no derivative where the data of a step jump."""
-NOISY = 1e-8
-"""Relative disagreement of slopes, as a share of the largest, that may be noise of the data beyond rounding."""
 UNCONVERGED = "the derivative of its fixed point does not converge: the passes have kinks there"
 """Why there is no derivative where passes of tangents do not converge."""
 MOST_PASSES = 20
@@ -132,68 +130,6 @@ class Step:
 
 def _sum(state: State, tangent: State, s: float) -> State:
     return State(*(x + s * dx for x, dx in zip(state, tangent, strict=True)))
-
-
-def differences(of: Callable[[float], Sequence[Array]], shift: float) -> tuple[list[Array], list[Array]]:
-    """Differences of orders four and two of arrays at a shift. Values that are not finite, the memory of a first step
-    and bounds, have derivative zero."""
-    fourth, second = [], []
-    for ahead, behind, twice, back in zip(*(of(k * shift) for k in (1.0, -1.0, 2.0, -2.0)), strict=True):
-        with np.errstate(invalid="ignore"):
-            near, wide = (ahead - behind) / (2 * shift), (twice - back) / (4 * shift)
-        still = ~np.isfinite(near)
-        if still.any():
-            near, wide = np.where(still, 0.0, near), np.where(still, 0.0, wide)
-        second.append(near)
-        fourth.append((4 * near - wide) / 3)
-    return fourth, second
-
-
-def slopes(of: Callable[[float], Sequence[Array]], unit: float) -> tuple[list[Array], bool]:
-    """Return the slopes of order four at 0 of arrays that depend on a number of this unit, and whether these jump or
-    have a kink within reach. Values that are not finite have slope zero.
-
-    Of `WIDTHS`, up to the first with smooth arrays, the one with the least rounding and disagreement is taken, or the
-    widest that agrees with it as far: where terms cancel, the curvature that is left is large for what is left of the
-    slope.
-    """
-    here, tried, smooth = of(0.0), [], False
-    for width in WIDTHS:
-        step = width * unit
-        try:
-            values = [of(k * step) for k in (-2.0, -1.0, 1.0, 2.0)]
-        except DataError:
-            if width == WIDTHS[-1]:
-                raise
-            continue
-        found, bounds, worst, smooth = [], [], 0.0, True
-        for y, *around in zip(here, *values, strict=True):
-            still = ~np.isfinite(y) | ~np.isfinite(around).all(axis=0)
-            far_back, back, near, far = (np.where(still, 0.0, x) for x in around)
-            y = np.where(still, 0.0, y)
-            second, bend = (near - back) / (2 * step), (far + far_back - 4 * (near + back) + 6 * y) / (4 * step)
-            fourth = (8 * (near - back) - (far - far_back)) / (12 * step)
-            size = np.maximum(np.abs(fourth), LEVEL * np.abs(y) / unit)
-            rounding = ROUNDED * float(np.abs(y).max(initial=0.0)) / step
-            beyond = float((np.maximum(np.abs(fourth - second), np.abs(bend)) - ROUGH * size).max(initial=0.0))
-            smooth &= beyond <= rounding
-            found.append(fourth)
-            bounds.append(max(beyond, rounding))
-            if bounds[-1] > 0.0:
-                worst = max(worst, bounds[-1] / float(size.max()) if size.any() else np.inf)
-        if smooth and not tried:
-            return found, False
-        tried.append((worst, found, bounds))
-        if smooth:
-            break
-    k = min(range(len(tried)), key=lambda i: tried[i][0])
-    least, best, bounds = tried[k]
-    for _, other, _ in tried[:k]:
-        apart = (np.abs(a - b).max(initial=0.0) for a, b in zip(other, best, strict=True))
-        if all(a <= bound for a, bound in zip(apart, bounds, strict=True)):
-            best = other
-            break
-    return best, not smooth and least > NOISY
 
 
 class Solved(NamedTuple):

@@ -1,7 +1,7 @@
 """One step of a scene and its derivative along a direction of its state, forces and friction coefficients.
 
 The blocks of the contact problem are written as one dense problem, whose data are differentiated by differences of the
-scene's instants (`one_step.slopes`), MuJoCo's kinematics and forces included; the derivative of its solution is that of
+scene's instants (`differences`), MuJoCo's kinematics and forces included; the derivative of its solution is that of
 `sensitivity`. Contacts that come or go within reach of the differences leave no derivative.
 """
 
@@ -11,7 +11,8 @@ from functools import partial
 import numpy as np
 
 from workbench.algorithms.escalation import default_solver
-from workbench.derivatives.one_step import DATA, derivative_of_solution, slopes
+from workbench.derivatives.differences import slopes
+from workbench.derivatives.one_step import DATA, derivative_of_solution
 from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
 from workbench.language.formulation import Formulation
 from workbench.problems.bridges.dense import BRIDGE

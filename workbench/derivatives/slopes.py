@@ -4,31 +4,36 @@
     data y      parameters of the mixed system, axes in use, the rest of the memory after the step, q+
 
 Inputs that move different data are varied together, in groups (Curtis, Powell & Reid, J. Inst. Math. Appl. 13, 1974).
-Which data an input moves is found at states of the motion and beside them (`find_moves`). At every step all inputs are
-varied at once in addition; where that contradicts the slopes, every input forms its own group from there on.
+How a datum depends on an input is found at states of the motion and beside them (`find_kinds`). A slope that is the
+same at all of them needs no evaluation at a step; a polynomial of degree one or two needs one or two, all else four. At
+every step all inputs are varied at once in addition, to both sides; where that contradicts the slopes, as at a kink or
+where a formula takes another branch, every input forms its own group at this step, with four evaluations.
 """
 
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+import numpy as np
 from numba import types
 
+from workbench.derivatives.differences import AT, ROUNDED, SHIFT, WIDTHS, fourth, is_smooth, smooth_slopes
 from workbench.derivatives.system import SYSTEM
 from workbench.engine.compiling import argument_type, kernel
-from workbench.engine.kernels import MATRIX, VECTOR, copy, copy_at, set_all
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, copy_at, set_all
 from workbench.engine.layout import Packed
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.language.assemble.plan import WORK
 from workbench.mechanics.core import CORE
 from workbench.step.stepping import FUNCTIONS, SETTINGS, TRACK, begin_step
 
-WIDTHS = 1e-3, 3e-5, 1e-6
-"""Fractions of a parameter and of the state by which they are varied for differences of order four: the first at which
-the data are smooth enough is taken."""
-ROUGH, LEVEL, ROUNDED = 1e-5, 1e-4, 1e-14
-"""Relative disagreement of slopes of orders two and four up to which the latter are known to its square; share of the
-data per unit of the input that counts as the size of a slope; fraction of the largest data that may be rounding."""
-SHIFT = 1e-5
-"""The fraction by which inputs are varied to see which data they move, and all of them at once."""
+FAR, ALIKE = 1e-2, 2e-14
+"""The fraction by which an input is varied on which a datum depends by a polynomial; fraction of the datum that may be
+rounding where that is found out."""
+STILL, FIXED, LINEAR, QUADRATIC, CURVED = range(5)
+"""How a datum depends on an input: not; by the same slope everywhere; linearly; quadratically; otherwise."""
+POINTS = 0, 0, 1, 2, 4
+"""Evaluations that these need."""
+STUCK = 0.1
+"""The largest such change of a velocity in stick thresholds."""
 TOGETHER, EQUAL = 1e-7, 1e-12
 """Allowed difference between the data's change along all inputs at once and the sum over the inputs, as a fraction of
 the sum's terms and of the largest datum."""
@@ -44,8 +49,8 @@ class Sweep(Packed):
         "n_q", "n", "n_o", "n_m", "n_d", "n_x", "n_w", "n_g", "n_y", "n_f", "X", "B", "rows", "columns", "nnz", "K",
     )  # fmt: skip
     integers = (
-        "asks", "row_of", "column_of", "order", "coefficient", "pivots", "groups", "of_contacts", "alone", "member",
-        "members", "count", "at", "by",
+        "asks", "row_of", "column_of", "order", "coefficient", "pivots", "planned", "alone", "used", "member",
+        "members", "points", "count", "at", "by",
     )  # fmt: skip
     fields: ClassVar[dict[str, tuple]] = {
         "asks": (),  # whether the impulses of a step have an effect on the next
@@ -60,11 +65,14 @@ class Sweep(Packed):
         "largest": (1,),  # largest of the finite y
         "ahead": ("n_y",),
         "behind": ("n_y",),
-        "groups": (1,),
-        "of_contacts": (1,),  # number of groups that contact data are evaluated for; of the others, q+ is
-        "alone": (1,),  # whether every input forms its own group
+        # The first group, the first for which q+ is evaluated in place of contact data, and the end: of the groups made
+        # beforehand, of those of single inputs (0 where they are not made yet), and of those in use.
+        "planned": (3,),
+        "alone": (3,),
+        "used": (3,),
         "members": ("n_g",),  # number of inputs of a group, and the inputs
         "member": ("n_g", "n_w"),
+        "points": ("n_g",),  # number of evaluations, `POINTS`
         "count": ("n_g",),  # number of slopes of a group, and for each its datum, its input, its value
         "at": ("n_g", "n_y"),
         "by": ("n_g", "n_y"),
@@ -162,120 +170,145 @@ def step_data(m, x, y):
     coordinates_after(m, x, y)
 
 
-@kernel(types.void(MACHINE, MATRIX, CODES))
-def find_moves(m, samples, moves):
-    """Set moves[i, j] (n_w, n_y) for the data j that input i moves at one of the samples (., n_w), the others to 0."""
-    s, d = m.sweep, 0.0
-    x, moved, y, ahead = s.x, s.moved, s.y, s.ahead
-    for i in range(moves.shape[0]):
-        for j in range(moves.shape[1]):
-            moves[i, j] = 0
-    for k in range(samples.shape[0]):
-        copy(samples[k], x)
-        step_data(m, x, y)
-        for i in range(x.shape[0]):
-            copy(x, moved)
-            d = SHIFT * (1.0 + abs(x[i]))
-            moved[i] += d
-            step_data(m, moved, ahead)
-            for j in range(y.shape[0]):
-                # What is not finite does not move.
-                moves[i, j] |= ahead[j] != y[j] and (ahead[j] - ahead[j] == 0.0 or y[j] - y[j] == 0.0)
-
-
 @kernel(types.void(MACHINE))
 def find_units(m):
-    """Compute the sizes of the state, the last solution, v+ and the contact data; those of the data are constant."""
-    s, size = m.sweep, 0.0
+    """Compute the sizes of the state, the last solution, v+ and the contact data; those of the data are constant.
+
+    Impulses have the size of the largest: next to a small one the data may be curved."""
+    s, size, largest = m.sweep, 0.0, 0.0
     x, unit, y, n, n_d = s.x, s.unit, s.y, m.core.v.shape[0], m.track.data.shape[0]
-    last = x.shape[0] - n
+    last, first = x.shape[0] - n, m.track.q.shape[0] + 2 * n
+    end = first + m.work.out.shape[0] - n
+    for i in range(first, end):
+        largest = max(largest, abs(x[i])) if x[i] - x[i] == 0.0 else largest
     for i in range(x.shape[0]):
         if i < last - n_d or i >= last:
-            unit[i] = 1.0 + abs(x[i])
+            unit[i] = largest if first <= i < end and largest > 0.0 else 1.0 + abs(x[i])
     for i in range(y.shape[0] - m.track.q.shape[0]):
         size = max(size, abs(y[i])) if y[i] - y[i] == 0.0 else size
     s.largest[0] = size
 
 
-@kernel(F64(I64, F64, F64), linked=True)
-def weight(k, side, step):
-    """Weight of a value k = 1 or 2 steps to one side (1 or -1) in the slope of order four."""
-    return side * (8.0 if k == 1 else -1.0) / (12.0 * step)
-
-
-@kernel(types.void(VECTOR, VECTOR, I64, F64, F64, MATRIX))
-def add_point(y, there, k, side, step, sums):
-    """Add the data `there`, beside y by k steps to one side (1 or -1), to the sums (3, n_y): the slopes of orders four
-    and two, and the even part of the change, which is zero to order four."""
-    for i in range(y.shape[0]):
-        sums[0, i] += weight(k, side, step) * there[i]
-        sums[1, i] += side * there[i] / (2.0 * step) if k == 1 else 0.0
-        sums[2, i] += (-4.0 if k == 1 else 1.0) * (there[i] - y[i]) / (4.0 * step)
-
-
-@kernel(types.boolean(F64, F64, MATRIX, I64, F64))
-def is_settled(y, unit, sums, i, rounding):
-    """Return whether the slopes of orders four and two of datum i, y, by an input of this unit, agree and the even part
-    vanishes, as they do except at kinks. Nonfinite slopes become zero."""
-    if sums[0, i] - sums[0, i] != 0.0:
-        sums[0, i] = 0.0
-        return True
-    size = max(abs(sums[0, i]), LEVEL * abs(y) / unit)
-    return max(abs(sums[0, i] - sums[1, i]), abs(sums[2, i])) <= ROUGH * size + rounding
+@kernel(types.void(MACHINE, MATRIX, CODES, MATRIX))
+def find_kinds(m, samples, kinds, slopes):
+    """Find how datum j depends on input i, `STILL` and so on in kinds[i, j] (n_w, n_y), at samples (., n_w) of inputs,
+    and the fixed slopes. What is not finite does not move."""
+    s, n_y, n_q, n, n_d = m.sweep, m.sweep.y.shape[0], m.track.q.shape[0], m.core.v.shape[0], m.track.data.shape[0]
+    n_x = s.x.shape[0] - n
+    x, moved, y, kind, slope, rounding = s.x, s.moved, s.y, STILL, 0.0, 0.0
+    ends, size = scratch_matrix(3, n_y), scratch(n_y)
+    set_all(0.0, size)
+    for k in range(samples.shape[0]):
+        step_data(m, samples[k], y)
+        for j in range(n_y):
+            size[j] = max(size[j], abs(y[j])) if y[j] - y[j] == 0.0 else size[j]
+    for i in range(kinds.shape[0]):
+        for j in range(n_y):
+            kinds[i, j], slopes[i, j] = STILL, np.nan
+    for k in range(samples.shape[0]):
+        copy(samples[k], x)
+        step_data(m, x, y)
+        find_units(m)
+        for i in range(kinds.shape[0]):
+            # Impulses that nothing asks for have no effect.
+            if x[i] - x[i] != 0.0 or (not s.asks and n_q + n <= i < n_x - n_d):
+                continue
+            step = FAR * s.unit[i]
+            copy(x, moved)
+            for side in range(3):
+                moved[i] = x[i] + (side if side > 0 else -1.0) * step
+                copy(y, ends[side])
+                if i < n_x:
+                    contact_data(m, moved, ends[side])
+                coordinates_after(m, moved, ends[side])
+            for j in range(n_y):
+                if y[j] - y[j] != 0.0:
+                    continue
+                back, near, far = ends[0, j] - y[j], ends[1, j] - y[j], ends[2, j] - y[j]
+                rounding, slope = ALIKE * max(size[j], abs(ends[2, j])), near / step
+                if abs(near + back) <= rounding and abs(far - 2.0 * near) <= rounding:
+                    same = slopes[i, j] != slopes[i, j] or abs(slopes[i, j] - slope) * step <= rounding
+                    kind, slopes[i, j] = FIXED if same else LINEAR, slope
+                else:
+                    kind = QUADRATIC if abs(far - 3.0 * near - back) <= rounding else CURVED
+                kinds[i, j] = max(kinds[i, j], kind)
+    for i in range(kinds.shape[0]):
+        for j in range(n_y):
+            if kinds[i, j] == FIXED and slopes[i, j] == 0.0:
+                kinds[i, j] = STILL
 
 
 @kernel(types.boolean(MACHINE, VECTOR, F64))
 def find_slope(m, t, unit):
     """Put the slope of the data along a tangent of the inputs but v+ (n_x,) into `ahead`, varied by fractions of this
     unit; return False where there may be a jump or kink within reach. Nonfinite entries have slope zero."""
-    x, moved, y, there = m.sweep.x, m.sweep.moved, m.sweep.y, m.sweep.ahead
-    sums = scratch_matrix(3, y.shape[0])
+    x, moved, y = m.sweep.x, m.sweep.moved, m.sweep.y
+    values, settled = scratch_matrix(4, y.shape[0]), scratch_indices(y.shape[0])
+    for i in range(y.shape[0]):
+        settled[i] = 0
     copy(x, moved)
     for width in WIDTHS:
-        step, smooth = width * unit, True
-        for a in range(3):
-            set_all(0.0, sums[a])
-        for k in (1, 2):
-            for side in (1.0, -1.0):
-                for i in range(t.shape[0]):
-                    moved[i] = x[i] + side * k * step * t[i]
-                step_data(m, moved, there)
-                add_point(y, there, k, side, step, sums)
-        for i in range(y.shape[0]):
-            smooth &= is_settled(y[i], unit, sums, i, ROUNDED * m.sweep.largest[0] / step)
-        if smooth:
-            copy(sums[0], there)
+        step = width * unit
+        for k in range(4):
+            for i in range(t.shape[0]):
+                moved[i] = x[i] + AT[k] * step * t[i]
+            step_data(m, moved, values[k])
+        if smooth_slopes(y, values, step, unit, m.sweep.largest[0], settled, m.sweep.ahead):
             return True
     return False
+
+
+@kernel(types.void(MACHINE, I64, F64, VECTOR))
+def move_group(m, g, width, there):
+    """Compute the data `there` (n_y,), contact data or q+, with a group's inputs moved by a fraction of their units."""
+    s = m.sweep
+    x, moved, unit, member = s.x, s.moved, s.unit, s.member[g]
+    copy(x, moved)
+    for j in range(s.members[g]):
+        moved[member[j]] = x[member[j]] + width * unit[member[j]]
+    if g < s.used[1]:
+        contact_data(m, moved, there)
+    else:
+        coordinates_after(m, moved, there)
+
+
+@kernel(types.void(MACHINE, I64))
+def interpolate_group(m, g):
+    """Compute the slopes by the inputs of a group on which data depend by polynomials; fixed slopes are known."""
+    s, points = m.sweep, m.sweep.points[g]
+    unit, y, there, at, by, slopes = s.unit, s.y, s.ahead, s.at[g], s.by[g], s.slope[g]
+    for k in range(1, points + 1):
+        move_group(m, g, k * FAR, there)
+        share = 1.0 if points == 1 else 2.0 if k == 1 else -0.5
+        for a in range(s.count[g]):
+            slope = share * (there[at[a]] - y[at[a]]) / (FAR * unit[by[a]])
+            slopes[a] = (slopes[a] if k > 1 else 0.0) + (slope if slope - slope == 0.0 else 0.0)
 
 
 @kernel(types.boolean(MACHINE, I64))
 def differ_group(m, g):
     """Compute the slopes by the inputs of a group, varied together; return False as `find_slope`."""
     s = m.sweep
-    x, moved, unit, y, there, member = s.x, s.moved, s.unit, s.y, s.ahead, s.member[g]
-    at, by, slopes, members = s.at[g], s.by[g], s.slope[g], s.members[g]
-    sums = scratch_matrix(3, y.shape[0])
-    copy(x, moved)
+    x, unit, y, at, by, slopes = s.x, s.unit, s.y, s.at[g], s.by[g], s.slope[g]
+    values, settled = scratch_matrix(4, y.shape[0]), scratch_indices(s.count[g])
+    for k in range(s.count[g]):
+        settled[k] = 0
     for width in WIDTHS:
-        smooth = True
-        for a in range(3):
-            set_all(0.0, sums[a])
-        for k in (1, 2):
-            for side in (1.0, -1.0):
-                for j in range(members):
-                    moved[member[j]] = x[member[j]] + side * k * width * unit[member[j]]
-                if g < s.of_contacts[0]:
-                    contact_data(m, moved, there)
-                else:
-                    coordinates_after(m, moved, there)
-                # In units of the inputs, which a datum has one of.
-                add_point(y, there, k, side, width, sums)
+        smooth, rounding = True, ROUNDED * s.largest[0] / width
+        for k in range(4):
+            move_group(m, g, AT[k] * width, values[k])
         for k in range(s.count[g]):
+            if settled[k]:
+                continue
             i, j = by[k], at[k]
-            if x[i] - x[i] == 0.0:
-                smooth &= is_settled(y[j], 1.0, sums, j, ROUNDED * s.largest[0] / width)
-            slopes[k] = sums[0, j] / unit[i] if x[i] - x[i] == 0.0 else 0.0
+            far_back, back, near, far = values[0, j], values[1, j], values[2, j], values[3, j]
+            # In units of the input.
+            slope = fourth(far_back, back, near, far, width)
+            settled[k], slopes[k] = 1, slope / unit[i]
+            if x[i] - x[i] != 0.0 or slope - slope != 0.0:
+                slopes[k] = 0.0
+            elif not is_smooth(y[j], far_back, back, near, far, width, 1.0, rounding):
+                settled[k], smooth = 0, False
         if smooth:
             return True
     return False
@@ -286,18 +319,22 @@ def add_up(m):
     """Return whether the data change along all inputs at once by the sum of their changes by single inputs."""
     s = m.sweep
     x, moved, unit, y, ahead, behind = s.x, s.moved, s.unit, s.y, s.ahead, s.behind
-    n_y, share = y.shape[0], scratch(x.shape[0])
+    n_q, n, n_y, share = m.track.q.shape[0], m.core.v.shape[0], y.shape[0], scratch(x.shape[0])
     expected, terms = scratch(n_y), scratch(n_y)
     set_all(0.0, expected)
     set_all(0.0, terms)
     set_all(0.0, share)
-    for g in range(s.groups[0]):
+    for g in range(s.used[0], s.used[2]):
         for k in range(s.members[g]):
             # Unequal shares of either sign, so that no two changes cancel.
             i = s.member[g, k]
-            size = 0.5 + 0.6180339887498949 * i % 0.5
-            share[i] = SHIFT * unit[i] * (size if i % 2 == 0 else -size)
-    for g in range(s.groups[0]):
+            size = 0.5 + (21 * i % 34) / 68.0
+            step = SHIFT * unit[i]
+            if n_q <= i < n_q + n:
+                # What sticks stays sticking, so that what is different there shows.
+                step = min(step, STUCK * m.core.v_th)
+            share[i] = step * (size if i % 2 == 0 else -size)
+    for g in range(s.used[0], s.used[2]):
         at, by, slopes = s.at[g], s.by[g], s.slope[g]
         for k in range(s.count[g]):
             change = slopes[k] * share[by[k]]
@@ -318,37 +355,48 @@ def add_up(m):
 
 @kernel(types.void(MACHINE))
 def part(m):
-    """Make a group of every input that is in one, for the contact data and for q+."""
+    """Use a group of every input that is in one, for the contact data and for q+."""
     s = m.sweep
-    n_y, n_w, old, groups = s.y.shape[0], s.x.shape[0], s.groups[0], 0
-    grouped = scratch_indices(n_w)
-    for i in range(n_w):
-        grouped[i] = 0
-    for g in range(old):
-        for k in range(s.members[g]):
-            grouped[s.member[g, k]] = 1
-    first, last = 0, n_y - m.track.q.shape[0]
-    for kind in range(2):
+    n_y, n_w = s.y.shape[0], s.x.shape[0]
+    if s.alone[2] == 0:
+        groups, first, last, grouped = s.planned[2], 0, n_y - m.track.q.shape[0], scratch_indices(n_w)
         for i in range(n_w):
-            if grouped[i]:
-                s.members[groups], s.member[groups, 0], s.count[groups] = 1, i, last - first
-                for j in range(first, last):
-                    s.at[groups, j - first], s.by[groups, j - first] = j, i
-                groups += 1
-        if kind == 0:
-            s.of_contacts[0], first, last = groups, last, n_y
-    s.alone[0], s.groups[0] = 1, groups
+            grouped[i] = 0
+        for g in range(s.planned[2]):
+            for k in range(s.members[g]):
+                grouped[s.member[g, k]] = 1
+        s.alone[0] = groups
+        for kind in range(2):
+            for i in range(n_w):
+                if grouped[i]:
+                    s.members[groups], s.member[groups, 0], s.count[groups] = 1, i, last - first
+                    s.points[groups] = POINTS[CURVED]
+                    for j in range(first, last):
+                        s.at[groups, j - first], s.by[groups, j - first] = j, i
+                    groups += 1
+            s.alone[1 + kind], first, last = groups, last, n_y
+    copy_used(s.alone, s.used)
+
+
+@kernel(types.void(INDICES, INDICES), linked=True)
+def copy_used(groups, used):
+    """Copy the range of groups to those in use."""
+    for k in range(3):
+        used[k] = groups[k]
 
 
 @kernel(types.boolean(MACHINE))
 def find_slopes(m):
     """Compute the slopes of the data by the inputs of all groups; return False as `find_slope`."""
     s = m.sweep
+    copy_used(s.planned, s.used)
     while True:
-        for g in range(s.groups[0]):
-            if not differ_group(m, g):
+        for g in range(s.used[0], s.used[2]):
+            if s.points[g] < POINTS[CURVED]:
+                interpolate_group(m, g)
+            elif not differ_group(m, g):
                 return False
-        if s.alone[0] or add_up(m):
+        if s.used[0] > 0 or add_up(m):
             return True
         part(m)
 
@@ -358,7 +406,7 @@ def along(m, t, dy):
     """Compute the tangent dy (n_y,) of the data along a tangent of the inputs but v+ (n_x,), after `find_slopes`."""
     s = m.sweep
     set_all(0.0, dy)
-    for g in range(s.groups[0]):
+    for g in range(s.used[0], s.used[2]):
         at, by, slopes = s.at[g], s.by[g], s.slope[g]
         for k in range(s.count[g]):
             if by[k] < t.shape[0]:
@@ -372,7 +420,7 @@ def weigh(m, first, due, total, size):
     s = m.sweep
     set_all(0.0, total)
     set_all(0.0, size)
-    for g in range(first, s.groups[0]):
+    for g in range(first, s.used[2]):
         at, by, slopes = s.at[g], s.by[g], s.slope[g]
         for k in range(s.count[g]):
             term = due[at[k]] * slopes[k]

@@ -13,6 +13,7 @@ outputs are not unique because of redundant contacts, are left to the caller.
 import numpy as np
 from numba import types
 
+from workbench.derivatives.differences import AT, fourth
 from workbench.derivatives.elimination import (
     factorise,
     find_kernel,
@@ -25,18 +26,19 @@ from workbench.derivatives.linearised import due_to_sources, find_columns, find_
 from workbench.derivatives.modes import NO_PLACE, find_modes, is_between
 from workbench.derivatives.slopes import (
     CODES,
+    CURVED,
     MACHINE,
+    POINTS,
     along,
     find_slope,
     find_slopes,
     find_units,
     step_data,
     weigh,
-    weight,
 )  # fmt: skip
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, copy, is_finite, lu_factor, lu_solve, set_all
-from workbench.engine.scratch import scratch
+from workbench.engine.scratch import scratch, scratch_matrix
 from workbench.step.stepping import SOLVED, pose
 
 WIDE = 1e-3
@@ -335,26 +337,32 @@ def unit_along(m, t):
 def coordinates(m, t, dv, unit, found):
     """The tangent of q+ along a tangent of the inputs (n_x,) and one of v+ (n_o,), by differences of order four."""
     s, n_q, n = m.sweep, m.track.q.shape[0], m.core.v.shape[0]
-    q, v, data = scratch(n_q), scratch(n), scratch(m.track.data.shape[0])
+    q, v, data, values = scratch(n_q), scratch(n), scratch(m.track.data.shape[0]), scratch_matrix(4, n_q)
     after = t.shape[0] - data.shape[0]
     least = unit
     for i in range(n):
         if dv[i] != 0.0:
             least = min(least, (1.0 + abs(s.raw[i])) / abs(dv[i]))
+    for k in range(4):
+        step = AT[k] * WIDE * least
+        for i in range(n_q):
+            q[i] = s.x[i] + step * t[i]
+        for i in range(n):
+            v[i] = s.raw[i] + step * dv[i]
+        for i in range(data.shape[0]):
+            data[i] = s.x[after + i] + step * t[after + i]
+        m.functions.advance(q, v, m.core.h, data, values[k])
     for i in range(n_q):
-        found[i] = 0.0
-    for k in (1, 2):
-        for side in (1.0, -1.0):
-            step = side * k * WIDE * least
-            for i in range(n_q):
-                q[i] = s.x[i] + step * t[i]
-            for i in range(n):
-                v[i] = s.raw[i] + step * dv[i]
-            for i in range(data.shape[0]):
-                data[i] = s.x[after + i] + step * t[after + i]
-            m.functions.advance(q, v, m.core.h, data, s.q_ahead)
-            for i in range(n_q):
-                found[i] += weight(k, side, WIDE * least) * s.q_ahead[i]
+        found[i] = fourth(values[0, i], values[1, i], values[2, i], values[3, i], WIDE * least)
+
+
+@kernel(I64(MACHINE))
+def evaluations(m):
+    """Return the number of evaluations of the contact data for slopes by all inputs."""
+    s, count = m.sweep, 0
+    for g in range(s.planned[1]):
+        count += s.points[g]
+    return count
 
 
 @kernel(types.boolean(MACHINE, MATRIX, MATRIX))
@@ -367,7 +375,7 @@ def step_ahead(m, tangents, found):
         return False
     find_units(m)
     # A kink along some input need not be one along the tangents.
-    many = tangents.shape[0] > s.of_contacts[0] and find_slopes(m)
+    many = tangents.shape[0] > evaluations(m) // POINTS[CURVED] and find_slopes(m)
     for j in range(tangents.shape[0]):
         if many:
             along(m, tangents[j], s.dy[j])
@@ -493,7 +501,7 @@ def step_back(m, due, found):
     set_all(0.0, here)
     for i in range(n_q):
         here[n_y - n_q + i] = due[i]
-    weigh(m, s.of_contacts[0], here, total, size)
+    weigh(m, s.used[1], here, total, size)
     for i in range(n_o):
         out[i] = due[n_q + n + i] if i < counted else 0.0
     for i in range(n):
@@ -501,7 +509,7 @@ def step_back(m, due, found):
     if not in_reverse(m, Y, rank, out, here, outside):
         return False
     pass_on(m, due, here)
-    weigh(m, 0, here, total, size)
+    weigh(m, s.used[0], here, total, size)
     if rank < Y:
         # The adjoint must not depend on the load distribution of redundant contacts.
         if not move_aside(m, Y, rank, counted):
@@ -510,11 +518,11 @@ def step_back(m, due, found):
         if rank < 0 or not in_reverse(m, Y, rank, out, aside, outside):
             return False
         pass_on(m, due, aside)
-        weigh(m, 0, aside, other, against)
+        weigh(m, s.used[0], aside, other, against)
         for i in range(n_x):
             if abs(other[i] - total[i]) > SAME * size[i]:
                 return False
-        weigh(m, 0, outside, other, against)
+        weigh(m, s.used[0], outside, other, against)
         for i in range(n_x):
             if abs(other[i]) > CONSISTENT * against[i]:
                 return False
