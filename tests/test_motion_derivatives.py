@@ -267,7 +267,7 @@ def test_the_gradient_of_an_output_in_reverse():
 def test_what_cannot_be_asked_says_so():
     for given, error, words in (
         (dict(of="w", to="mu"), UnknownNameError, "output"),
-        (dict(of="x", to="friction"), UnknownNameError, "parameter of block"),
+        (dict(of="x", to="friction"), UnknownNameError, "unknown parameter .friction. of block"),
         (dict(of="x", to="mu", step=0.0), DataError, "step 0 s"),
         (dict(of="x", to="mu", duration=-1.0), DataError, "duration -1 s"),
         (dict(of="x", to="mu", formulations=[]), WorkbenchError, "no formulation"),

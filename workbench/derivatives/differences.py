@@ -83,7 +83,8 @@ def slopes(of: Callable[[float], Sequence[Array]], unit: float) -> tuple[list[Ar
     widest that agrees with it as far: where terms cancel, the curvature that is left is large for what is left of the
     slope.
     """
-    here, tried, smooth = of(0.0), [], False
+    tried: list[tuple[float, list[Array], list[float]]] = []
+    here, smooth = of(0.0), False
     for width in WIDTHS:
         step = width * unit
         try:
