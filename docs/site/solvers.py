@@ -2,14 +2,15 @@
 
 from docs.site.text import escaped, table
 from workbench.algorithms.table import Cell
-from workbench.cli.solver_table import bundled, mark
+from workbench.builtin.reports.text.solver_table import mark
 from workbench.problems.bridges import BRIDGES
+from workbench.verbs.registries import solver_cells
 
 
 def solvers() -> str:
     """A table of marks, every bridge, and every cell in words."""
     rows: dict[str, list] = {}
-    for cell in bundled():
+    for cell in solver_cells():
         rows.setdefault(cell.solver, []).append(cell)
     problems = [cell.problem for cell in next(iter(rows.values()))]
     marks = table(["problem", *(f"`{name}`" for name in rows)], [

@@ -32,11 +32,10 @@ def compiled_ahead(words: Sequence[str]) -> Iterator[None]:
 
 
 def _helps() -> bool:
-    from workbench.step.local_steps import each
+    from workbench.verbs.compare import steps_are_compiled
 
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    # Interpreted kernels have no machine code.
-    return hasattr(each, "is_ready") and _load() <= processors - 1 + IDLE and not each.is_ready()
+    return _load() <= processors - 1 + IDLE and not steps_are_compiled()
 
 
 def _load() -> float:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import shlex
 from contextlib import nullcontext
 from fractions import Fraction
@@ -164,27 +165,25 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
 
 def _check_box(o: argparse.Namespace, M: Any, q: Any, deadline: float) -> None:
     """Check all matrices within the intervals of M, of `--uncertainty` and of `--plus-minus`, and q likewise."""
-    from workbench.matrices.intervals.uncertain_problem import UncertainMLCP
+    from workbench.verbs.check import uncertain_mlcp
 
     spread, of_q = _radii(o)
     if of_q is not None and q is None:
         raise WorkbenchError("--plus-minus has radii for q, but q is missing; give it by --rhs")
     box, right = _widened(o, M, spread, o.symmetric), q and _widened(o, q, of_q)
-    _check_uncertain(o, box, UncertainMLCP.lcp(box, right) if right else None, deadline)
+    problem = uncertain_mlcp(box, right, [0] * box.order, [None] * box.order) if right else None
+    _check_uncertain(o, box, problem, deadline)
 
 
 def _check_uncertain_mlcp(o: argparse.Namespace, posed: Any, deadline: float) -> None:
     """Check an MLCP with bounds for all M and q of `--uncertainty`, and all M, q and bounds of `--plus-minus`."""
     import numpy as np
-    from flint import fmpq
 
-    from workbench.matrices.intervals.uncertain_problem import UncertainMLCP
-    from workbench.matrices.p_property.bounded import exact_bounds
-    from workbench.problems.classes import MLCP
     from workbench.readers.matrix import Matrix
     from workbench.readers.npz import read_arrays
+    from workbench.verbs.check import uncertain_mlcp
 
-    if not isinstance(posed, MLCP):
+    if not hasattr(posed, "lower"):
         raise WorkbenchError(
             f"--uncertainty, --plus-minus and --symmetric are for LCPs and MLCPs; '{o.file}' holds a {posed.kind}"
         )
@@ -197,10 +196,10 @@ def _check_uncertain_mlcp(o: argparse.Namespace, posed: Any, deadline: float) ->
         radii = np.broadcast_to(arrays.get(name, 0.0), bounds.shape).astype(float)
         if not (radii >= 0).all() or np.isinf(radii).any():
             raise WorkbenchError(f"--plus-minus {given}: {name} has a radius that is not a number >= 0")
-        around = zip(exact_bounds(bounds), (fmpq(*x.as_integer_ratio()) for x in radii.tolist()), strict=True)
-        ends.append([None if x is None else (x - r, x + r) for x, r in around])
+        around = zip(bounds.tolist(), map(Fraction, radii.tolist()), strict=True)
+        ends.append([(Fraction(x) - r, Fraction(x) + r) if math.isfinite(x) else None for x, r in around])
     q = _widened(o, Matrix(posed.q[:, None]), of_q)
-    _check_uncertain(o, box, UncertainMLCP(box, q, *ends), deadline)
+    _check_uncertain(o, box, uncertain_mlcp(box, q, *ends), deadline)
 
 
 def _check_uncertain(o: argparse.Namespace, box: Any, problem: Any, deadline: float) -> None:
@@ -263,12 +262,9 @@ def _for_verdicts(o: argparse.Namespace, deadline: float, n: int, entries: int) 
 
     `entries` of the matrix are not zero.
     """
-    from workbench.diagnostics.certificate import writing_seconds
-    from workbench.engine.timing import seconds_left
+    from workbench.verbs.check import seconds_before_proofs
 
-    left = seconds_left(deadline, 1.0)
-    kept = max(PROOFS * left, writing_seconds(n, entries)) if o.certificate or o.out else 0.0
-    return max(0.0, left - kept)
+    return seconds_before_proofs(deadline, PROOFS if o.certificate or o.out else 0.0, n, entries)
 
 
 def _check_posed(o: argparse.Namespace, posed: Any, deadline: float) -> None:

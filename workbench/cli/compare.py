@@ -162,14 +162,13 @@ def chosen(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     if kind == "scene":
         return _of_scene(o)
     # All names are looked up before any work is done, to catch typing errors.
-    from workbench.algorithms import find_solver
-    from workbench.comparison.metrics import METRICS
-    from workbench.verbs.find import along_both_axes, find_formulations
+    from workbench.verbs.find import along_both_axes, find_formulations, find_solver
+    from workbench.verbs.registries import BY_KIND, derivative_metrics, find_metrics
 
     given: dict[str, Any] = {
         "formulations": find_formulations(o.formulation) if o.formulation else None,
         "solvers": [find_solver(x) for x in o.solver or ()],
-        "metrics": None if o.metric is None else [METRICS.find(x) for x in o.metric],
+        "metrics": None if o.metric is None else find_metrics(o.metric),
     }  # fmt: skip
     if o.axes == "both":
         given["formulations"] = along_both_axes(given["formulations"])
@@ -179,19 +178,9 @@ def chosen(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     must_be_known(o.case)
     what, settings = case_with_settings(o.case, o.set or []), _of_case(o)
     if o.derivative:
-        given["metrics"] = [*(given["metrics"] or METRICS), *_derivatives(what, o.derivative)]
+        (all_metrics,) = BY_KIND["metrics"]
+        given["metrics"] = [*(given["metrics"] or all_metrics), *derivative_metrics(what, o.derivative)]
     return what, given | settings
-
-
-def _derivatives(case: Any, given: Sequence[Sequence[str]]) -> list[Any]:
-    """The metrics of --derivative."""
-    from workbench.comparison.derivative_error import derivative_error
-    from workbench.derivatives.motion import moved, output_of
-
-    for output, parameter in given:
-        output_of(case, output)
-        moved(case, parameter)
-    return [derivative_error(*names) for names in given]
 
 
 def _of_file(o: argparse.Namespace, rows: int) -> dict[str, Any]:
@@ -200,28 +189,26 @@ def _of_file(o: argparse.Namespace, rows: int) -> dict[str, Any]:
 
 
 def _of_case(o: argparse.Namespace) -> dict[str, Any]:
-    from workbench.step.scheme import find_scheme
     from workbench.verbs.find import find_relaxation
 
     return {
         "steps": steps_of(o.step or ["1e-3"]),
         "reference_step": number_option(o.reference_step, "--reference-step", "seconds") if o.reference_step else None,
         "duration": None if o.duration is None else number_option(o.duration, "--duration", "seconds"),
-        "scheme": find_scheme(o.scheme, o.position_update == "explicit"), "normal": o.normal,
+        "scheme": o.scheme, "explicit": o.position_update == "explicit", "normal": o.normal,
         "workers": os.cpu_count() or 1, "relaxation": find_relaxation(o.relax), "reference": o.reference or "auto",
     }  # fmt: skip
 
 
 def _of_scene(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """The scene, and the other arguments of `wb.compare`."""
-    from workbench.algorithms import find_solver
-    from workbench.comparison.metrics import METRICS
-    from workbench.verbs.find import find_formulations
+    from workbench.verbs.find import find_formulations, find_solver
+    from workbench.verbs.registries import find_metrics
     from workbench.verbs.scene import apart, duration_of, find_engine, scene
 
     formulations, engines = apart(o.formulation or [])
     chosen = find_formulations(formulations)
-    metrics = None if o.metric is None else [METRICS.find(x) for x in o.metric]
+    metrics = None if o.metric is None else find_metrics(o.metric)
     found = scene(o.case, named_settings(o.set or [], OF_MODEL), o.key, o.ctrl)
     for x in engines:
         find_engine(x, found)
@@ -243,16 +230,15 @@ def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
     from workbench.builtin.reports.pages.comparison import remove_others
     from workbench.builtin.reports.text.terminal import print_comparison
     from workbench.cli.ahead import compiled_ahead
-    from workbench.comparison.metrics import METRICS
-    from workbench.mechanics.case import Case
     from workbench.support.output import json_rows, staged
     from workbench.verbs.compare import compare
-    from workbench.verbs.scene import is_model
+    from workbench.verbs.registries import BY_KIND
+    from workbench.verbs.scene import is_model, is_scene
 
     # With the file's extension: a case, or another file, may have the same name.
     name = Path(what).name if isinstance(what, str) else what.name
     out = Path(o.out or f"{Path(o.case).name if is_model(o.case) else name}-comparison")
-    ahead = compiled_ahead(o.words) if isinstance(what, Case) else nullcontext()
+    ahead = nullcontext() if isinstance(what, str) or is_scene(what) else compiled_ahead(o.words)
     with staged(out) as stage, ahead, CommandProgress(o.quiet) as progress:
         found = compare(what, progress=progress, **given)
         c = found.comparison
@@ -265,6 +251,6 @@ def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
     if o.json:
         print(json_rows(c.runs))
     elif not o.quiet:
-        asked = [x for x in given["metrics"] or () if o.metric or x.name not in METRICS]
+        asked = [x for x in given["metrics"] or () if o.metric or x.name not in BY_KIND["metrics"][0]]
         print_comparison(c, asked, o.all, bool(o.solver))
         print(f"report: {out / 'report.html'}")

@@ -24,12 +24,10 @@ def script(top: argparse.ArgumentParser, shell: str) -> str:
 
     An argument takes names by its destination: `case`, `formulation`, `solver`, `metric`.
     """
-    from workbench.algorithms import SOLVERS
-    from workbench.builtin.cases import CASES
-    from workbench.builtin.formulations import FORMULATIONS
-    from workbench.comparison.metrics import METRICS
+    from workbench.verbs.registries import BY_KIND
 
-    names = {registry.kind: " ".join(registry.names) for registry in (CASES, FORMULATIONS, SOLVERS, METRICS)}
+    kinds = (BY_KIND[kind][0] for kind in ("cases", "formulations", "solvers", "metrics"))
+    names = {registry.kind: " ".join(registry.names) for registry in kinds}
     for action in _actions(top):
         if action.dest in names:
             action.complete = {"bash": f"_workbench_{action.dest}", "zsh": f"_workbench_{action.dest}"}  # type: ignore[attr-defined]

@@ -52,11 +52,9 @@ def run_export(o: argparse.Namespace) -> None:
         return
     h = number_option(o.step or "1e-3", "--step", "seconds")
     case = case_with_settings(o.case, o.set)
-    from workbench.comparison.solving import exported_step
-    from workbench.readers.files import write_problem_file
-    from workbench.verbs.find import find_formulation
+    from workbench.verbs.export import export_case
 
-    write_problem_file(exported_step(case, find_formulation("coulomb"), h, o.step_number or 0), o.out)
+    export_case(case, o.out, h, o.step_number or 0)
 
 
 def _of_model(o: argparse.Namespace) -> None:

@@ -13,7 +13,7 @@ from workbench.support.errors import WorkbenchError
 from workbench.support.output import json_text, write_json
 
 if TYPE_CHECKING:
-    from workbench.comparison.solving import Task
+    from workbench.verbs.solve_files import FileTasks
 
 WRITTEN = (
     "file to write; its ending gives the format: .hdf5 (FCLIB), .npz, .mat, .dat (Siconos text), or for an LCP .mtx "
@@ -113,10 +113,9 @@ def run_convert(o: argparse.Namespace) -> None:
 
 def run_info(o: argparse.Namespace) -> None:
     """Print facts, one per line."""
-    from workbench.diagnostics.problem_facts import problem_facts
-    from workbench.readers.files import read_problem_file
+    from workbench.verbs.read import facts_of
 
-    facts = {"file": o.file} | problem_facts(read_problem_file(o.file))
+    facts = {"file": o.file} | facts_of(o.file)
     if o.json:
         print(json_text(facts))
         return
@@ -133,17 +132,17 @@ def run_solve(o: argparse.Namespace) -> None:
     if o.all:
         _all_solutions(o, [path for path, _ in files])
         return
-    tasks, seconds, answer = _asked(o, files)
+    asked, answer = _asked(o, files)
     if o.prove and o.out and not answer:
         raise WorkbenchError(f"--prove prints its proofs and cannot write them to a folder; leave out --out {o.out}")
     if o.out and not answer:
         facts = {
-            "command": f"workbench {shlex.join(o.words)}", "formulation": tasks[0][1].label,
+            "command": f"workbench {shlex.join(o.words)}", "formulation": asked.tasks[0][1].label,
             "solvers": o.solver or ["default"], "files": [str(path) for path, _ in files],
         }  # fmt: skip
-        found, totals = _in_folder(tasks, seconds, Path(o.out), facts, not o.json)
+        found, totals = _in_folder(asked, Path(o.out), facts, not o.json)
     else:
-        found = _solved(tasks, seconds, answer, not o.json, o.prove)
+        found = _solved(asked, answer, not o.json, o.prove)
         totals = _test_set(found, None) if len(found) > 1 else []
     if o.json:
         print(json_text(found))
@@ -170,53 +169,50 @@ def _all_solutions(o: argparse.Namespace, files: list[Path]) -> None:
         print(json_text(found))
 
 
-def _asked(o: argparse.Namespace, files: list[tuple[Path, bool]]) -> tuple[list["Task"], float | None, Path | None]:
-    """Every file with every solver, seconds for each, and the file for the result; raises WorkbenchError."""
-    from workbench.algorithms import find_solver
+def _asked(o: argparse.Namespace, files: list[tuple[Path, bool]]) -> tuple["FileTasks", Path | None]:
+    """Every file with every solver, and the file for the result; raises WorkbenchError."""
     from workbench.readers.answers import ENDINGS
     from workbench.verbs.find import find_formulation
+    from workbench.verbs.solve_files import FileTasks
 
     seconds = None if o.time_limit is None else number_option(o.time_limit, "--time-limit", "seconds")
     if o.formulation and len(o.formulation) > 1:
         raise WorkbenchError(f"solve takes one formulation; {len(o.formulation)} are given (see: workbench compare)")
     formulation = find_formulation(o.formulation[0] if o.formulation else "coulomb")
-    solvers = o.solver or [None]
-    for name in o.solver or []:
-        find_solver(name)
     answer = Path(o.out) if o.out and Path(o.out).suffix.lower() in ENDINGS else None
-    if (answer or o.start) and (len(files), len(solvers)) != (1, 1):
+    if (answer or o.start) and (len(files), len(o.solver or [None])) != (1, 1):
         word = "--start" if o.start else f"--out {o.out}"
         raise WorkbenchError(f"{word} is for one problem and one solver; several are given")
-    tuning = _tuning(o, files[0][0])
-    return [(path, formulation, s, not inside, tuning) for path, inside in files for s in solvers], seconds, answer
+    most = (
+        None if o.max_iterations is None else round(number_option(o.max_iterations, "--max-iterations", "iterations"))
+    )
+    tolerance = o.tolerance and number_option(o.tolerance, "--tolerance", "no unit")
+    return FileTasks.of(files, formulation, o.solver or [], seconds, o.start, tolerance, most), answer
 
 
 def _in_folder(
-    tasks: list["Task"], seconds: float | None, out: Path, facts: dict[str, Any], shown: bool
+    asked: "FileTasks", out: Path, facts: dict[str, Any], shown: bool
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The rows of tasks, each saved in the folder when computed, and their summary; then write all tables there."""
-    from workbench.studies.problem_files import JOURNAL
     from workbench.support.output import provenance, staged
 
-    journal = out / JOURNAL
+    journal = asked.journal(out)
     with (
         goes_on(lambda: f"finished rows are kept in '{journal}'" if journal.exists() else ""),
         staged(out) as stage,
     ):
-        found = _kept(tasks, seconds, out, shown)
+        found = _kept(asked, out, shown)
         totals = _test_set(found, stage)
         write_json(stage / "provenance.json", provenance(**facts))
     return found, totals
 
 
-def _kept(tasks: list["Task"], seconds: float | None, out: Path, shown: bool) -> list[dict[str, Any]]:
+def _kept(asked: "FileTasks", out: Path, shown: bool) -> list[dict[str, Any]]:
     """The rows of tasks, printed if `shown`; those in the folder's journal are not computed again."""
-    from workbench.studies.problem_files import JOURNAL, resumed
-
     found = []
-    with resumed(tasks, seconds, out) as (there, rows):
+    with asked.resumed(out) as (there, rows):
         if shown and there:
-            print(f"{there} of {len(tasks)} rows were kept from before, in '{out / JOURNAL}'.")
+            print(f"{there} of {len(asked.tasks)} rows were kept from before, in '{asked.journal(out)}'.")
         if shown:
             print(HEADER)
         for row in rows:
@@ -226,73 +222,29 @@ def _kept(tasks: list["Task"], seconds: float | None, out: Path, shown: bool) ->
     return found
 
 
-def _solved(
-    tasks: list["Task"], seconds: float | None, answer: Path | None, shown: bool, prove: bool
-) -> list[dict[str, Any]]:
-    """The rows of tasks, printed as they are computed if `shown`; the solution of a single task is written to a file.
-
-    With `prove` a row also has `proved`, the distance of an exact solution, and `not_proved`, why there is none.
-    """
-    from workbench.comparison.solving import solve_row, solve_rows
-    from workbench.readers.answers import write_answer
-    from workbench.readers.files import read_problem_file
-
+def _solved(asked: "FileTasks", answer: Path | None, shown: bool, prove: bool) -> list[dict[str, Any]]:
+    """The rows of tasks, printed as they are computed if `shown`; the solution of a single one is written to a file."""
     found: list[dict[str, Any]] = []
-    alone = len(tasks) == 1 and seconds is None
-    rows = [solve_row(*tasks[0], alone=True)] if alone else solve_rows(tasks, seconds)
-    for task, (row, values) in zip(tasks, rows, strict=True):
-        if prove:
-            row |= _proof(task, row, values)
+    for row, values in asked.rows(prove):
         if shown and not found:
             print(HEADER)
         found.append(row)
         if shown:
             print(_line(row), flush=True)
         if answer:
-            if not values:
-                raise WorkbenchError(f"no solution to write to '{answer}': {row['reason']}")
-            write_answer(read_problem_file(tasks[0][0]), values, answer)
+            asked.write_answer(row, values, answer)
     return found
-
-
-def _proof(task: "Task", row: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
-    """The row's entries on a proof of its solution."""
-    from workbench.readers.files import read_problem_file
-    from workbench.verbs.solve import answer_proof
-
-    if not values:
-        return {"proved": None, "not_proved": "there is no answer"}
-    z = values["p"] if "p" in values else values["z"]
-    found = answer_proof(read_problem_file(task[0]), task[1], z, row["moved"])
-    return {"proved": found.distance, "not_proved": found.reason or None}
-
-
-def _tuning(o: argparse.Namespace, path: Path) -> Any:
-    from workbench.algorithms.tuning import Tuning
-    from workbench.readers.answers import read_answer
-    from workbench.readers.files import read_problem_file
-
-    most = (
-        None if o.max_iterations is None else round(number_option(o.max_iterations, "--max-iterations", "iterations"))
-    )
-    tolerance = o.tolerance and number_option(o.tolerance, "--tolerance", "no unit")
-    start = None if o.start is None else read_answer(o.start, read_problem_file(path))
-    return Tuning(start, tolerance, most)
 
 
 def _test_set(found: list[dict[str, Any]], stage: Path | None) -> list[dict[str, Any]]:
     """The summary of the rows as records; all tables are written if there is a stage."""
-    import pandas as pd
+    from workbench.verbs.solve_files import test_set
 
-    from workbench.comparison.solving import COLUMNS, profile, summary
-
-    rows = pd.DataFrame(found, columns=list(COLUMNS))
-    rows = rows.astype(dict.fromkeys(("size", "contacts", "iterations"), "Int64"))
-    totals = summary(rows)
+    rows, totals, profile = test_set(found)
     if stage:
         rows.to_csv(stage / "results.csv", index=False)
         totals.to_csv(stage / "summary.csv", index=False)
-        profile(rows).to_csv(stage / "profile.csv", index=False)
+        profile.to_csv(stage / "profile.csv", index=False)
     return [{str(name): value for name, value in row.items()} for row in totals.to_dict("records")]
 
 
@@ -311,7 +263,7 @@ HEADER = (
 
 def _line(row: dict[str, Any]) -> str:
     from workbench.builtin.reports.text.check import in_lines
-    from workbench.diagnostics.proved_answer import ProvedAnswer
+    from workbench.verbs.solve_files import proof_in_words
 
     def cell(value: Any, form: str) -> str:
         return "-" if value is None else format(value, form)
@@ -329,7 +281,7 @@ def _line(row: dict[str, Any]) -> str:
             f"solved with the nearest W = J M^-1 J^T, which changes the exact velocity by {row['moved']:.1e} |q|"
         )
     if "proved" in row:
-        notes.append(ProvedAnswer(row["proved"], row["not_proved"] or "").words)
+        notes.append(proof_in_words(row))
     if row["path"] is not None:
         notes.append(f"through: {row['path']}")
     if row["reason"]:

@@ -7,7 +7,6 @@ from typing import Any
 from workbench.cli.parsing import WIDTH, command
 from workbench.support.errors import WorkbenchError, meant
 from workbench.support.output import json_text
-from workbench.support.registry import Registry
 
 KINDS = ("cases", "scenes", "formulations", "solvers", "metrics", "reproductions")
 
@@ -48,9 +47,10 @@ def run_list(o: argparse.Namespace) -> None:
             short = textwrap.shorten(line, WIDTH - 23, placeholder=" ...")
             print(f"{name:<22} {short}".rstrip())
         if o.what == "solvers":
-            from workbench.cli.solver_table import table
+            from workbench.builtin.reports.text.solver_table import table
+            from workbench.verbs.registries import solver_cells
 
-            print(f"\n{table()}")
+            print(f"\n{table(solver_cells())}")
         return
     details = _details(o.what) or _line(o.what, lists)
     print(details)
@@ -70,39 +70,27 @@ def _line(name: str, lists: dict[str, dict[str, str]]) -> str:
 
 def _records(what: str | None, lists: dict[str, dict[str, str]]) -> Any:
     """The output of `list` for programs; for solvers the cells of their table."""
-    from workbench.cli.solver_table import bundled
+    from workbench.verbs.registries import solver_cells
 
     if what == "solvers":
-        return [cell._asdict() for cell in bundled()]
+        return [cell._asdict() for cell in solver_cells()]
     if what in lists:
         return lists[what]
     if what is None:
         return lists
-    cells = [cell._asdict() for cell in bundled(what)]
+    cells = [cell._asdict() for cell in solver_cells(what)]
     return cells or {"name": what, "text": _details(what) or _line(what, lists)}
 
 
 GENERIC = {"cvxpy:NAME": "any installed CVXPY solver, for problems that are convex (conic) QPs"}
 
 
-def _registries() -> dict[str, tuple[Registry, ...]]:
-    """The registries of every kind that has any."""
-    from workbench.algorithms import SOLVERS
-    from workbench.builtin.cases import CASES, SCENES
-    from workbench.builtin.formulations import REGISTRIES
-    from workbench.comparison.metrics import METRICS
-
-    return {
-        "cases": (CASES,), "scenes": (SCENES,), "formulations": tuple(REGISTRIES), "solvers": (SOLVERS,),
-        "metrics": (METRICS,),
-    }  # fmt: skip
-
-
 def _names() -> dict[str, list[str]]:
     """The names of every kind, without importing the objects."""
     from workbench.builtin.reports.reproductions import REPRODUCTIONS
+    from workbench.verbs.registries import BY_KIND
 
-    names = {kind: [name for r in registries for name in r.names] for kind, registries in _registries().items()}
+    names = {kind: [name for r in registries for name in r.names] for kind, registries in BY_KIND.items()}
     names["solvers"] += GENERIC
     return names | {"reproductions": [*REPRODUCTIONS]}
 
@@ -110,37 +98,38 @@ def _names() -> dict[str, list[str]]:
 def _lists() -> dict[str, dict[str, str]]:
     """The names of every kind with a line each."""
     from workbench.builtin.reports.reproductions import REPRODUCTIONS
+    from workbench.verbs.registries import BY_KIND
 
-    lists = {k: {name: x for r in some for name, x in r.lines().items()} for k, some in _registries().items()}
+    lists = {k: {name: x for r in some for name, x in r.lines().items()} for k, some in BY_KIND.items()}
     lists["solvers"] |= GENERIC
     return lists | {"reproductions": dict.fromkeys(REPRODUCTIONS, "")}
 
 
 def _details(name: str) -> str | None:
     """A case with its parameters, a formulation with its options, a solver with its theoretical guarantees."""
-    from workbench.algorithms import SOLVERS, find_solver
-    from workbench.builtin.cases import CASES, SCENES
-    from workbench.builtin.formulations import FORMULATIONS, REGISTRIES
     from workbench.builtin.reports.text.check import in_lines
-    from workbench.comparison.metrics import METRICS
+    from workbench.verbs.registries import BY_KIND, solver_cells
 
-    if name in SCENES or name in CASES or _is_place_of(CASES, name):
-        case = SCENES.find(name)() if name in SCENES else CASES.find(name)
+    (cases,), (scenes,), formulations = (BY_KIND[kind] for kind in ("cases", "scenes", "formulations"))
+    (solvers,), (metrics,) = BY_KIND["solvers"], BY_KIND["metrics"]
+    if name in scenes or name in cases or _is_place_of(cases, name):
+        case = scenes.find(name)() if name in scenes else cases.find(name)
         values = [(f"{key} = {x:g} {unit}", meaning) for key, x, unit, meaning in case.parameter_table()]
         width = max((len(value) for value, _ in values), default=0)
         table = [f"  {value:<{width}}  {meaning}" for value, meaning in values]
         return "\n".join([in_lines(f"{name}: {case.description}"), in_lines(case.source), "", *table])
-    if any(name in registry for registry in REGISTRIES) or _is_place_of(FORMULATIONS, name):
-        f = next((registry for registry in REGISTRIES if name in registry), FORMULATIONS).find(name)
+    if any(name in registry for registry in formulations) or _is_place_of(formulations[0], name):
+        f = next((registry for registry in formulations if name in registry), formulations[0]).find(name)
         table = [textwrap.indent(in_lines(f"{key} = {values}"), "  ") for key, values in f.described_options.items()]
         return "\n".join([in_lines(f"{name}: {f.friction}"), in_lines(f.source), "", *(table or ["  no options"])])
-    if name in SOLVERS:
-        solver = find_solver(name)
-        from workbench.cli.solver_table import row
+    if name in solvers:
+        from workbench.builtin.reports.text.solver_table import row
+        from workbench.verbs.find import find_solver
 
+        solver = find_solver(name)
         said = [f"{name}: {', '.join(sorted(solver.solves))}", f"guaranteed for {solver.guaranteed_for}"]
-        return "\n".join([*map(in_lines, said), "", row(name)])
-    return in_lines(f"{name}: {METRICS.lines()[name]}") if name in METRICS else None
+        return "\n".join([*map(in_lines, said), "", row(solver_cells(name))])
+    return in_lines(f"{name}: {metrics.lines()[name]}") if name in metrics else None
 
 
 def _is_place_of(registry: Any, name: str) -> bool:

@@ -11,11 +11,10 @@ from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress
 from workbench.cli.words import PROOFS, number_option, numbers, state_settings
 from workbench.readers.numbers import exact_number
-from workbench.support.errors import UnknownNameError, WorkbenchError
+from workbench.support.errors import WorkbenchError
 from workbench.support.output import json_text, page_path
 
 if TYPE_CHECKING:
-    from workbench.diagnostics.painleve_map import MapAxis
     from workbench.mechanics.case import Case
 
 MOST_POINTS = 1000
@@ -127,11 +126,11 @@ def parse_range(case: "Case", text: str, option: str) -> tuple[str, tuple[Fracti
     return case.aliases.get(name, name), (exact_number(ends[0], place), exact_number(ends[1], place))
 
 
-def parse_axis(case: "Case", text: str, option: str) -> "MapAxis":
-    """NAME=FROM:TO:COUNT as an axis, by the parameter's name in the case."""
+def parse_axis(case: "Case", text: str, option: str) -> tuple[str, Any]:
+    """NAME=FROM:TO:COUNT as an axis of a map: the parameter's name in the case, and its values."""
     import numpy as np
 
-    from workbench.diagnostics.painleve_map import SLIP, axis
+    from workbench.verbs.painleve import map_axis
 
     name, _, rest = text.partition("=")
     given, place = rest.split(":"), f"{option} {text[:60]}"
@@ -143,12 +142,4 @@ def parse_axis(case: "Case", text: str, option: str) -> "MapAxis":
         raise WorkbenchError(f"{place}: FROM < TO is needed, within the range of doubles")
     if count.denominator != 1 or not 2 <= count <= MOST_POINTS:
         raise WorkbenchError(f"{place}: COUNT must be a whole number from 2 to {MOST_POINTS}")
-    # An unknown name is reported now, with the known ones; a refused value leaves a gap in the map.
-    if name != SLIP:
-        try:
-            case.with_parameters(**{name: start})
-        except UnknownNameError:
-            raise
-        except WorkbenchError:
-            pass
-    return axis(case, name, np.linspace(start, end, int(count)))
+    return map_axis(case, name, np.linspace(start, end, int(count)))

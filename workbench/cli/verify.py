@@ -27,7 +27,6 @@ def add_command(commands: Any) -> None:
 
 def run_verify(o: argparse.Namespace) -> None:
     """Print every claim and its outcome; status 1 if one was refuted, 3 if one, or all, were not verified."""
-    from workbench.certificates.outcomes import STATUS
     from workbench.verbs.verify import verify
 
     seconds = number_option(o.time_limit, "--time-limit", "seconds")
@@ -37,4 +36,4 @@ def run_verify(o: argparse.Namespace) -> None:
     claims = [vars(f) for f in found.findings]
     print(json_text({"outcome": found.outcome, "holds": found.holds, "claims": claims}) if o.json else found.text)
     if not found:
-        raise SystemExit(STATUS[found.outcome])
+        raise SystemExit(found.status)

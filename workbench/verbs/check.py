@@ -15,7 +15,7 @@ from flint import fmpq_mat
 from workbench.builtin.reports.text.check import to_text
 from workbench.diagnostics.check import check_matrix
 from workbench.engine.interpreted import interpreting
-from workbench.engine.timing import clock
+from workbench.engine.timing import clock, seconds_left
 from workbench.language.formulation import Formulation
 from workbench.matrices.intervals.uncertain_problem import Ends, UncertainMLCP
 from workbench.mechanics.case import Case
@@ -396,6 +396,18 @@ def _of_case(
     exact = find_formulation("coulomb")
     report = lead_matrix(case, f, exact, step, max(end - clock(), LEAST), start, where)
     return CheckedFormulation(f"{f.label} on {case.name}, {where}", report)
+
+
+def seconds_before_proofs(deadline: float, share: float, n: int, entries: int) -> float:
+    """Return the seconds left for verdicts on n unknowns, less this share or what writing a certificate takes.
+
+    `deadline` is by `timing.clock`; `entries` of the matrix are not zero; a share of 0 means that nothing is proved.
+    """
+    from workbench.diagnostics.certificate import writing_seconds
+
+    left = seconds_left(deadline, 1.0)
+    kept = max(share * left, writing_seconds(n, entries)) if share else 0.0
+    return max(0.0, left - kept)
 
 
 def check_posed_problem(name: str, problem: FileProblem, seconds: float) -> CheckedProblem:

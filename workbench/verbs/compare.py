@@ -253,6 +253,14 @@ def is_local(f: Formulation) -> bool:
     return True
 
 
+def steps_are_compiled() -> bool:
+    """Return whether the time steps of cases need no compiling: they are in the cache, or interpreted."""
+    from workbench.step.local_steps import each
+
+    # Interpreted kernels have no machine code.
+    return not hasattr(each, "is_ready") or each.is_ready()
+
+
 def several(given: Any) -> list[Any]:
     """A list from one object or several."""
     return list(given) if isinstance(given, list | tuple | set | np.ndarray) else [given]

@@ -12,10 +12,13 @@ import numpy as np
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.support.errors import WorkbenchError
 from workbench.support.output import replaced, write_json
+from workbench.verbs.find import find_formulation
 from workbench.verbs.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from workbench.mechanics.case import Case
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -95,3 +98,12 @@ def export(
     contacts = pd.DataFrame(scene.contact_names(given)).assign(gap=given.phi, mu=problem.mu)
     title = f"{scene.name} at t = {at:g} s, step size {h:g} s"
     return Exported(title, problem, contacts, scene.velocity_names(), found.changes, scene.left_out)
+
+
+def export_case(case: Case, path: str | Path, step: float, number: int = 0) -> None:
+    """Write the local contact problem of one step of a case under exact Coulomb friction, steps of `step` [s] counted
+    from 0. Raises DataError if the run does not get that far, WorkbenchError for an unsupported extension."""
+    from workbench.comparison.solving import exported_step
+    from workbench.readers.files import write_problem_file
+
+    write_problem_file(exported_step(case, find_formulation("coulomb"), step, number), path)

@@ -16,14 +16,14 @@ from workbench.builtin.reports.text.check import in_lines
 from workbench.builtin.reports.text.painleve import as_data, in_words, to_text
 from workbench.diagnostics.painleve import Painleve, of_case
 from workbench.diagnostics.painleve_contacts import Alternatives, alternatives
-from workbench.diagnostics.painleve_map import RegimeMap, axis, regime_map
+from workbench.diagnostics.painleve_map import SLIP, MapAxis, RegimeMap, axis, regime_map
 from workbench.diagnostics.proved_ranges import ProvedRanges
 from workbench.diagnostics.proved_ranges import of_case as proved_of_case
 from workbench.engine.timing import clock
 from workbench.mechanics.case import Case
 from workbench.readers.numbers import exact_number
 from workbench.step.sliding.state import State, coordinates
-from workbench.support.errors import WorkbenchError
+from workbench.support.errors import UnknownNameError, WorkbenchError
 from workbench.support.output import provenance
 from workbench.support.progress import ProgressCallback
 from workbench.verbs.find import find_case
@@ -150,7 +150,7 @@ def painleve(
             raise WorkbenchError("prove needs x and y, each a parameter and its ends, and takes none of q, v, at, slip")
         ranges = dict(exact_range(*x) for x in (x, y))
         x = y = None
-    axes = None if x is None or y is None else (axis(found, *x), axis(found, *y))
+    axes = None if x is None or y is None else (map_axis(found, *x), map_axis(found, *y))
     if axes and axes[0].name == axes[1].name:
         raise WorkbenchError(f"x and y are both {axes[0].name}; a map needs two parameters")
     if at is not None and not (q is None and v is None):
@@ -165,6 +165,20 @@ def painleve(
     left = max(end - clock(), LEAST)
     proof = None if ranges is None else proved_of_case(found, exact, ranges, seconds=left, progress=progress)
     return Regimes(found, exact, judged, beside, state, drawn, proof)
+
+
+def map_axis(case: Case, name: str, values: Any) -> MapAxis:
+    """Return the axis of a map for a parameter, or "slip". Raises UnknownNameError for a name that the case does not
+    have; a value that it refuses leaves a gap in the map."""
+    found = axis(case, name, values)
+    if name != SLIP:
+        try:
+            case.with_parameters(**{name: float(found.values[0])})
+        except UnknownNameError:
+            raise
+        except WorkbenchError:
+            pass
+    return found
 
 
 def exact_range(name: str, ends: Any) -> tuple[str, tuple[Fraction, Fraction]]:

@@ -1,12 +1,20 @@
 """`read`: a problem or a matrix from a file."""
 
 from pathlib import Path
+from typing import Any
 
 from workbench.readers.files import ENDINGS, read_problem_file
 from workbench.readers.matrix import Matrix
 from workbench.readers.npz import FileProblem
 from workbench.readers.problem import read_problem
 from workbench.support.errors import DataError
+
+
+def facts_of(path: str | Path) -> dict[str, Any]:
+    """Return facts about the problem in a file: kind, sizes, rank, symmetry and so on. Raises DataError."""
+    from workbench.diagnostics.problem_facts import problem_facts
+
+    return problem_facts(read_problem_file(path))
 
 
 def read(path: str | Path) -> FileProblem | Matrix:

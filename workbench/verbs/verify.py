@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.certificates.documents import read_document
 from workbench.certificates.limits import ORDER, SECONDS
-from workbench.certificates.outcomes import VERIFIED, Finding, RefusedError, outcome, sentences, text
+from workbench.certificates.outcomes import STATUS, VERIFIED, Finding, RefusedError, outcome, sentences, text
 from workbench.certificates.problem import LARGE, Problem
 from workbench.certificates.verify import verify as verify_document
 from workbench.problems.classes import MLCP
@@ -45,6 +45,11 @@ class Verified(Result):
     @property
     def holds(self) -> bool:
         return self.outcome == VERIFIED
+
+    @property
+    def status(self) -> int:
+        """Exit status of the command: 0 if verified, 1 if refuted, 3 if not verified."""
+        return STATUS[self.outcome]
 
     def __bool__(self) -> bool:
         return self.holds

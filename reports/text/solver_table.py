@@ -1,21 +1,20 @@
 """The solvers of each problem, as `workbench list` prints them: a table of all, and the row of one as text."""
 
 import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from workbench.algorithms import SOLVERS, find_solver
-from workbench.algorithms.table import Cell, cells
-from workbench.cli.parsing import WIDTH
+if TYPE_CHECKING:
+    from workbench.algorithms.table import Cell
+
+WIDTH = 100
+"""Columns of the terminal."""
 
 
-def bundled(name: str = "") -> list[Cell]:
-    """The table of the bundled solvers, or the row of one of them."""
-    return list(cells([find_solver(solver) for solver in SOLVERS.names if name in ("", solver)]))
-
-
-def table() -> str:
+def table(cells: "Sequence[Cell]") -> str:
     """Rows of solvers and columns of problems, with the number of bridges between them."""
     rows: dict[str, list[Cell]] = {}
-    for cell in bundled():
+    for cell in cells:
         rows.setdefault(cell.solver, []).append(cell)
     problems = [cell.problem for cell in next(iter(rows.values()))]
     legend = ", ".join(f"{k} {name}" for k, name in enumerate(problems, start=1))
@@ -30,17 +29,17 @@ def table() -> str:
     return "\n".join([textwrap.fill(words, WIDTH), "", *lines])
 
 
-def mark(cell: Cell) -> str:
+def mark(cell: "Cell") -> str:
     """The number of bridges, s for a sequence, - for none."""
     if cell.reason:
         return "-"
     return "s" if not cell.guaranteed_for else str(len(cell.path))
 
 
-def row(name: str) -> str:
-    """Every problem with the bridges from it to a solver, or the reason why there are none."""
+def row(cells: "Sequence[Cell]") -> str:
+    """Every problem with the bridges from it to a solver, or the reason why there are none, from its cells."""
     lines = []
-    for cell in bundled(name):
+    for cell in cells:
         found = cell.reason or f"through: {', '.join(cell.path)}"
         lines.append(textwrap.fill(
             f"{cell.problem:<22}{found if cell.reason or cell.path else 'directly'}", WIDTH, subsequent_indent=" " * 24
