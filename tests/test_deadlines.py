@@ -14,8 +14,8 @@ from workbench.engine.timing import OutOfTimeError, Pace, clock
 from workbench.matrices.linear_algebra import in_time
 from workbench.matrices.linear_algebra.in_time import bits, determinant, echelon, null_vector, rank, solution
 from workbench.readers.matrix import matrix_of
-from workbench.readers.numbers import parse_entry, parse_rational, parse_row
 from workbench.support.errors import DataError
+from workbench.support.numbers import parse_entry, parse_rational, parse_row
 
 ALWAYS = float("inf")
 LONG = 1000

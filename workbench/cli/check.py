@@ -110,7 +110,7 @@ def run_check(o: argparse.Namespace) -> None:
         raise WorkbenchError("--uncertainty, --plus-minus and --symmetric are for matrices, not for --case")
     if o.formulation is None or o.out or o.rhs or o.certificate or o.picture:
         raise WorkbenchError("--case needs --formulation NAME, and excludes --rhs, --out, --certificate and --picture")
-    from workbench.readers.numbers import exact_number
+    from workbench.support.numbers import exact_number
     from workbench.verbs.check import check
 
     h = number_option(o.step, "--step", "seconds")
@@ -245,7 +245,7 @@ def _widened(o: argparse.Namespace, M: Any, spread: Any, symmetric: bool = False
     from flint import fmpq
 
     from workbench.readers.interval_matrix import IntervalMatrix
-    from workbench.readers.numbers import exact_number
+    from workbench.support.numbers import exact_number
 
     relative = fmpq(0)
     if o.uncertainty:
@@ -292,7 +292,7 @@ def _check_posed(o: argparse.Namespace, posed: Any, deadline: float) -> None:
 def _vary(o: argparse.Namespace, seconds: float) -> None:
     from workbench.cli.painleve import exact_setting
     from workbench.engine.timing import clock, seconds_left
-    from workbench.readers.numbers import exact_number
+    from workbench.support.numbers import exact_number
     from workbench.support.output import provenance, replaced
     from workbench.verbs.vary import vary
 
@@ -338,7 +338,7 @@ def _vary(o: argparse.Namespace, seconds: float) -> None:
 
 def _along(text: str) -> tuple[str, Fraction, Fraction]:
     """NAME=FROM:TO, with the ends as typed."""
-    from workbench.readers.numbers import exact_number
+    from workbench.support.numbers import exact_number
 
     name, _, span = text.partition("=")
     ends = span.split(":")

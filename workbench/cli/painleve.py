@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress
 from workbench.cli.words import PROOFS, number_option, numbers, state_settings
-from workbench.readers.numbers import exact_number
 from workbench.support.errors import WorkbenchError
+from workbench.support.numbers import exact_number
 from workbench.support.output import json_text, page_path
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any
 from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress, goes_on
 from workbench.cli.words import number_option, workers_of
-from workbench.readers.numbers import parse_entry
 from workbench.support.errors import WorkbenchError
+from workbench.support.numbers import parse_entry
 from workbench.support.output import json_text
 
 

@@ -4,8 +4,8 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbench.readers.numbers import exact_number, parse_entry
 from workbench.support.errors import WorkbenchError
+from workbench.support.numbers import exact_number, parse_entry
 
 if TYPE_CHECKING:
     from workbench.mechanics.case import Case

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from workbench.readers.interval_matrix import IntervalMatrix
 from workbench.readers.matrix import Matrix, matrix_of
-from workbench.readers.numbers import parse_entry, parse_rational
 from workbench.support.errors import DataError
+from workbench.support.numbers import parse_entry, parse_rational
 
 MOST_ENTRIES = 40_000
 """Largest number of intervals in two arrays; verdicts on boxes end far below."""

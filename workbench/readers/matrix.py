@@ -15,8 +15,8 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
-from workbench.readers.numbers import parse_rational, parse_row
 from workbench.support.errors import DataError
+from workbench.support.numbers import parse_rational, parse_row
 
 LARGEST_SIDE = 5000
 """Largest number of rows or columns: a dense diagnosis would take hours."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from workbench.problems.classes import Array
 from workbench.readers.matrix import LARGEST_SIDE, Matrix, sparse_matrix_of
-from workbench.readers.numbers import exact_decimal, parse_entry
 from workbench.support.errors import DataError
+from workbench.support.numbers import exact_decimal, parse_entry
 
 SYMMETRIES = {"general": None, "symmetric": 1, "skew-symmetric": -1}
 

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from workbench.problems.classes import LCP, MLCP, Array
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem, Sparse
 from workbench.readers.matrix import Matrix, matrix_of
-from workbench.readers.numbers import exact_decimal
 from workbench.readers.siconos_matrix import (
     STORAGES,
     WHOLE,
@@ -33,6 +32,7 @@ from workbench.readers.siconos_matrix import (
     read_entries,
 )
 from workbench.support.errors import DataError
+from workbench.support.numbers import exact_decimal
 
 ROLLING = 5
 """Number of rows of a contact with rolling friction."""

@@ -19,8 +19,8 @@ from workbench.engine.lazy import sparse
 from workbench.problems.classes import Array
 from workbench.problems.friction_problem import Sparse
 from workbench.readers.matrix import LARGEST_SIDE, Matrix, matrix_of
-from workbench.readers.numbers import parse_entry
 from workbench.support.errors import DataError
+from workbench.support.numbers import parse_entry
 
 DENSE, BLOCKS, SPARSE = STORAGES = 0, 1, 2
 TRIPLET, COLUMNS, ROWS = 1, 2, 3

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.readers.numbers import parse_entry
 from workbench.support.errors import DataError
+from workbench.support.numbers import parse_entry
 
 MOST_POINTS = 10**6
 SAMPLES = ("sobol", "lhs", "random")

@@ -1,3 +1,3 @@
-"""Support for all rooms: errors, safe output, registries, own code, progress, signals, and lifetimes of processes."""
+"""Support for all rooms: errors, numbers as text, safe output, registries, user code, progress, signals, processes."""
 
 __version__ = "0.1.0"

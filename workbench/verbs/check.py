@@ -25,10 +25,10 @@ from workbench.readers.files import ENDINGS, names_in, read_problem_file
 from workbench.readers.interval_matrix import IntervalMatrix
 from workbench.readers.matrix import Matrix, exact_doubles, matrix_of
 from workbench.readers.npz import FileProblem
-from workbench.readers.numbers import exact_decimal
 from workbench.readers.problem import name_of, read_problem
 from workbench.step.sliding.state import State, coordinates
 from workbench.support.errors import DataError, WorkbenchError
+from workbench.support.numbers import exact_decimal
 from workbench.support.progress import ProgressCallback
 from workbench.verbs.find import find_case, find_formulation
 from workbench.verbs.results import Result

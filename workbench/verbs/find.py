@@ -11,8 +11,8 @@ from workbench.builtin.formulations import FORMULATIONS, REGISTRIES
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import RIGID, Relaxation
-from workbench.readers.numbers import parse_entry
 from workbench.support.errors import UnknownNameError, WorkbenchError
+from workbench.support.numbers import parse_entry
 
 
 def find_formulation(wanted: str | Formulation) -> Formulation:

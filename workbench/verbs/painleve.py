@@ -21,9 +21,9 @@ from workbench.diagnostics.proved_ranges import ProvedRanges
 from workbench.diagnostics.proved_ranges import of_case as proved_of_case
 from workbench.engine.timing import clock
 from workbench.mechanics.case import Case
-from workbench.readers.numbers import exact_number
 from workbench.step.sliding.state import State, coordinates
 from workbench.support.errors import UnknownNameError, WorkbenchError
+from workbench.support.numbers import exact_number
 from workbench.support.output import provenance
 from workbench.support.progress import ProgressCallback
 from workbench.verbs.find import find_case

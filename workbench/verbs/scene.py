@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.builtin.cases import CASES, SCENES
-from workbench.readers.numbers import parse_entry
 from workbench.scenes.case import SceneCase
 from workbench.scenes.scene import Scene
 from workbench.support.errors import DataError, UnknownNameError, WorkbenchError
+from workbench.support.numbers import parse_entry
 
 if TYPE_CHECKING:
     from workbench.comparison.scenes.runs import SceneEngine

@@ -41,7 +41,7 @@ from workbench.matrices.linear_algebra.in_time import (
 )
 from workbench.matrices.linear_algebra.rationals import as_text, exact, extend_from_schur, nearest_double
 from workbench.readers.matrix import Matrix
-from workbench.readers.numbers import parse_rational
+from workbench.support.numbers import parse_rational
 
 Array = NDArray[np.float64]
 Values = Any
