@@ -57,21 +57,20 @@ def perturbed(case: Any, rng: np.random.Generator) -> Any:
 def record(folder: Path, runs: int, steps: int, quick: bool) -> None:
     """Write the posed problems of every case under every formulation, a file each."""
     from workbench.algorithms.escalation import default_solver
-    from workbench.builtin.cases import CASES
-    from workbench.builtin.formulations import FORMULATIONS
     from workbench.language.assemble.find import compiled
     from workbench.step.simulation import simulate
     from workbench.step.stepping import RESIDUAL
     from workbench.support.errors import WorkbenchError
-    from workbench.verbs.find import find_formulation
+    from workbench.verbs.find import find_case, find_formulation, find_formulations
+    from workbench.verbs.registries import BY_KIND
 
     folder.mkdir(parents=True, exist_ok=True)
-    cases = [CASES.find(name) for name in ("block", "wedged-box")] if quick else list(CASES)
+    cases = map(find_case, ("block", "wedged-box") if quick else BY_KIND["cases"][0].names)
     labels = ["box:bounds=coupled", "coulomb"] if quick else [
-        *(f.name for f in FORMULATIONS), "box:bounds=coupled", "box:bounds=iterated", "hybrid:bounds=iterated",
+        *(f.name for f in find_formulations(None)), "box:bounds=coupled", "box:bounds=iterated",
+        "hybrid:bounds=iterated",
     ]  # fmt: skip
     for case in cases:
-        case = case() if isinstance(case, type) else case
         for label in labels:
             rng = np.random.default_rng([SEED, *map(ord, case.name + label)])
             parts: dict[str, list[Any]] = defaultdict(list)

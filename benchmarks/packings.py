@@ -12,14 +12,14 @@ import numpy as np
 from scipy import sparse
 
 from workbench.algorithms import spheres
-from workbench.builtin.cases import SCENES
-from workbench.builtin.formulations import FORMULATIONS
 from workbench.problems.contact_blocks import ContactBlocks, Indices
 from workbench.problems.sets import ASSOCIATED, normals_first
 from workbench.problems.solution import Solution
 from workbench.scenes.posing import Poser
 from workbench.scenes.stepper import SceneStepper
 from workbench.support.arrays import Array
+from workbench.verbs.find import find_formulation
+from workbench.verbs.registries import BY_KIND
 
 GRAVITY = 9.81
 STATES: dict[str, tuple[float, dict[str, float]]] = {
@@ -122,9 +122,9 @@ def packing(N: int, state: str, law: str, seed: int = 0) -> Packing:
     if state == SETTLED:
         return settled(N, law, seed)
     h, given = STATES[state]
-    scene = SCENES.find("packing")(N=N, seed=seed, **given).scene()
+    scene = BY_KIND["scenes"][0].find("packing")(N=N, seed=seed, **given).scene()
     q, v = scene.start()
-    poser = Poser(FORMULATIONS.find(law), recovery=scene.recovery)
+    poser = Poser(find_formulation(law), recovery=scene.recovery)
     return Packing(poser.pose(scene.instant(q, v, 0.0, h)).problem(), h)
 
 
@@ -150,11 +150,11 @@ class Overheard:
 
 def settled(N: int, law: str, seed: int) -> Packing:
     """What N spheres in a bin ask for when they have come to rest, or nearly."""
-    bin_of_spheres = SCENES.find("silo")(N=N, seed=seed, bin=0.01 * np.cbrt(N), rising=0.0)
+    bin_of_spheres = BY_KIND["scenes"][0].find("silo")(N=N, seed=seed, bin=0.01 * np.cbrt(N), rising=0.0)
     scene, asked = bin_of_spheres.scene(), dict[str, Any]()
     q, v = scene.start()
     for h, steps in FALL:
-        stepper = SceneStepper(scene, FORMULATIONS.find(law), h, Overheard(asked))
+        stepper = SceneStepper(scene, find_formulation(law), h, Overheard(asked))
         for _ in range(steps):
             x = stepper.step(q, v, 0.0)
             q, v = x.q, x.v

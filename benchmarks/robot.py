@@ -26,9 +26,9 @@ from benchmarks.peers.pinocchio import contacts
 from benchmarks.provenance import one_line, provenance
 from tests.dense_contact import dense_step, residual
 from workbench.algorithms.escalation import default_solver
-from workbench.builtin.formulations import FORMULATIONS
 from workbench.scenes.mujoco.scene import MujocoScene
 from workbench.scenes.posing import Poser
+from workbench.verbs.find import find_formulation
 
 SCENE = Path(__file__).parent / "scenes" / "ragdoll.xml"
 CONTACTS = range(16, 25)
@@ -107,7 +107,7 @@ class Admm:
 def measure(count: int) -> dict[str, list[tuple[float, float]]]:
     """(seconds, residual) of every problem and peer; the residual is that of `tests.dense_contact`."""
     scene = MujocoScene(SCENE)
-    poser, solver, engine = Poser(FORMULATIONS.find("coulomb")), default_solver("contact blocks"), Engine(scene.model)
+    poser, solver, engine = Poser(find_formulation("coulomb")), default_solver("contact blocks"), Engine(scene.model)
     names = ["contact data of the scene", "posing", "Coulomb, solve", "MuJoCo, whole step", "MuJoCo, solver"]
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
     try:

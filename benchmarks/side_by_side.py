@@ -174,20 +174,19 @@ def packings() -> Iterator[Row]:
 
 def scenes() -> Iterator[Row]:
     """Steps of scenes, cases among them, recording included; the first run compiles."""
-    from workbench.builtin.cases import CASES as BUILT_IN
-    from workbench.builtin.formulations import FORMULATIONS
     from workbench.scenes.case_scene import CaseScene
     from workbench.scenes.run import run
     from workbench.scenes.stepper import SceneStepper
+    from workbench.verbs.find import find_case, find_formulation
 
-    found: dict[str, Any] = {name: CaseScene(BUILT_IN.find(name)()) for name in CASES}
+    found: dict[str, Any] = {name: CaseScene(find_case(name)) for name in CASES}
     if find_spec("mujoco"):
         from workbench.scenes.mujoco.scene import MujocoScene
 
         found |= {name: MujocoScene(Path(__file__).parent / "scenes" / f"{name}.xml") for name in MODELS}
     for law in (*LAWS, "stewart-trinkle"):
         for name, scene in found.items():
-            stepper, least = SceneStepper(scene, FORMULATIONS.find(law)), np.inf
+            stepper, least = SceneStepper(scene, find_formulation(law)), np.inf
             for _ in range(4):
                 begun = time.process_time()
                 track = run(scene, stepper, STEPS)

@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from benchmarks.provenance import one_line, provenance
-from workbench.builtin.formulations import FORMULATIONS
 from workbench.engine.compiling import kernel
 from workbench.language.formulation import ContactSymbols
 from workbench.mechanics.bodies import RigidBodies, fill_body, fill_contact, place, point_of, rotation
@@ -25,6 +24,7 @@ from workbench.problems.solution import Status
 from workbench.scenes.case_scene import CaseScene
 from workbench.scenes.posing import Poser
 from workbench.scenes.stepper import SceneStepper
+from workbench.verbs.find import find_formulations
 
 HALF, MASS = 0.05, 1.0
 INERTIA = MASS * (2 * HALF) ** 2 / 6.0
@@ -85,7 +85,7 @@ def main() -> None:
     scene = CaseScene(tower(options.boxes, options.speed))
     # The mechanics are compiled for all.
     given = scene.instant(*scene.start(), 0.0, scene.step)
-    for f in FORMULATIONS:
+    for f in find_formulations(None):
         if f.symbols is ContactSymbols and f.name in (options.formulation or [f.name]):
             begun = perf_counter()
             size = Poser(f).pose(given).problem().size

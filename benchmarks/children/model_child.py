@@ -45,11 +45,11 @@ def engine(model: Any, steps: int) -> Row:
 
 def stepped(path: str, formulation: str, steps: int, limit: float) -> Row:
     """So many steps of a formulation, or as many as `limit` seconds allow, and whether all had a verified answer."""
-    from workbench.builtin.formulations import FORMULATIONS
     from workbench.problems.solution import Status
     from workbench.scenes.mujoco.scene import MujocoScene
     from workbench.scenes.run import run
     from workbench.scenes.stepper import SceneStepper
+    from workbench.verbs.find import find_formulation
 
     class Over(Exception):  # noqa: N818
         pass
@@ -64,7 +64,7 @@ def stepped(path: str, formulation: str, steps: int, limit: float) -> Row:
     scene = MujocoScene(path)
     left = "; ".join(scene.left_out)
     begun = perf_counter()
-    stepper = SceneStepper(scene, FORMULATIONS.find(formulation), scene.step)
+    stepper = SceneStepper(scene, find_formulation(formulation), scene.step)
     try:
         track = run(scene, stepper, steps, progress=progress)
     except Over:

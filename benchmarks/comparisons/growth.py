@@ -17,11 +17,11 @@ from benchmarks.peers import convex, floor, ours, pivoting
 from benchmarks.peers.siconos import siconos
 from benchmarks.rows import Row, row_problem
 from workbench.algorithms.escalation import default_solver
-from workbench.builtin.formulations import FORMULATIONS
 from workbench.engine.timing import clock
 from workbench.language.assemble.find import compiled
 from workbench.problems.classes import LCP, MLCP, Array, MatrixProblem
 from workbench.step.simulation import simulate
+from workbench.verbs.find import find_formulation
 
 CONTACTS = (8, 16, 32, 64, 128, 256, 512, 1000)
 STACK = 8
@@ -129,7 +129,7 @@ class Steps:
 
 def stepped(name: str) -> Peer:
     """The compiled loop of a formulation; the time is that of all of `simulate`."""
-    formulation = next(f for f in FORMULATIONS if f.name == name)
+    formulation = find_formulation(name)
 
     def load() -> Measure:
         # What is compiled for rows of several stacks is loaded here.

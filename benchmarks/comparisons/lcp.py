@@ -3,12 +3,12 @@
 from benchmarks.harness import Comparison, Options, Task
 from benchmarks.peers import floor, ours, pivoting, siconos
 from benchmarks.towers import SIZES, STATES, tower
-from workbench.builtin.formulations import FORMULATIONS
 from workbench.step.one_step import pose
+from workbench.verbs.find import find_formulation
 
 PROBLEMS = 40
 """Problems of each size."""
-STEWART_TRINKLE = next(f for f in FORMULATIONS if f.name == "stewart-trinkle")
+STEWART_TRINKLE = find_formulation("stewart-trinkle")
 
 
 def task(n: int, k: int) -> Task:

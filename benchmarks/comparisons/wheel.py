@@ -15,19 +15,18 @@ from benchmarks.harness import Comparison, Measure, Peer, Task, in_process
 from benchmarks.peers.convex import checked, clarabel_solver, rows, triangle
 from workbench.algorithms import find_solver
 from workbench.algorithms.escalation import default_solver
-from workbench.builtin.cases import CASES
-from workbench.builtin.formulations import FORMULATIONS
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.step.run import Run, make_problem
 from workbench.step.simulation import simulate
+from workbench.verbs.find import find_case, find_formulations
 
 H = 1e-3
 STEPS = 2000
 VARIANTS = {
     "stewart-trinkle": {"directions": 8}, "anitescu-potra": {"directions": 16}, "hybrid": {"bounds": "iterated"},
 }  # fmt: skip
-CASE = CASES[0]()
+CASE = find_case("wheel")
 
 
 def run(formulation: Formulation, steps: int) -> Run:
@@ -90,8 +89,9 @@ def cvxpy_loop() -> Measure:
 def listed(quick: bool) -> list[Formulation]:
     """Every formulation with its default options, and some with others."""
     if quick:
-        return [f for f in FORMULATIONS if f.name in ("stewart-trinkle", "ccp")]
-    return [g for f in FORMULATIONS for g in (f, *([f.with_options(**VARIANTS[f.name])] if f.name in VARIANTS else []))]
+        return [f for f in find_formulations(None) if f.name in ("stewart-trinkle", "ccp")]
+    all_of_them = find_formulations(None)
+    return [g for f in all_of_them for g in (f, *([f.with_options(**VARIANTS[f.name])] if f.name in VARIANTS else []))]
 
 
 COMPARISON = Comparison(
