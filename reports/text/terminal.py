@@ -1,6 +1,7 @@
 """Tables for a terminal."""
 
 from collections.abc import Sequence
+from textwrap import shorten
 from typing import Any
 
 import pandas as pd
@@ -29,6 +30,8 @@ UNBOUNDED = 1000
 """Width at which a table is measured."""
 PIPE_WIDTH = 100
 """Width of the table where no terminal says otherwise."""
+LONGEST = 180
+"""Characters of the reason why a run has no answer; runs.csv has all of a longer one."""
 
 
 def print_comparison(
@@ -69,7 +72,7 @@ def print_comparison(
         if r["notes"]:
             lines.setdefault(r["notes"], []).append(who(r))
     for what, runs_of_it in lines.items():
-        say(f"{', '.join(runs_of_it)}: {what}")
+        say(f"{', '.join(runs_of_it)}: {shorten(what, LONGEST, placeholder=' ...; see runs.csv')}")
 
 
 def _places(c: Comparison, d: Decision, everything: bool) -> Table:
