@@ -10,6 +10,7 @@ from scipy import sparse
 
 import workbench as wb
 from tests.boxes import rational
+from tests.proofs import proves
 from tests.test_large_matrices import large_from_seven  # noqa: F401
 from workbench.certificates.documents import signed
 from workbench.certificates.outcomes import VERIFIED
@@ -125,12 +126,12 @@ def test_a_banded_matrix_in_other_units(band):
 
 
 def test_what_stays_open_is_told_in_one_line():
-    n, rng = 700, np.random.default_rng(3)
-    A = np.diag(np.full(n, 3.0)) + np.diag(rng.standard_normal(n - 1), 1) + np.diag(rng.standard_normal(n - 2), -2)
-    A += np.diag(2 * rng.standard_normal(n - 1), -1)
+    # A cycle: all minors but the last are powers of 2, and that is 2^701 + 3^701.
+    A = 2 * np.eye(701) + 3 * np.roll(np.eye(701), 1, axis=1)
     found, p = p_of(A)
     assert p["verdict"] == "undecided"
     assert "up to 600" in found.data["p_matrix"]["reason"]
+    assert "windows of 40 rows" in found.data["p_matrix"]["reason"]
     assert "\n" not in found.data["p_matrix"]["reason"]
 
 
@@ -167,3 +168,64 @@ def test_a_large_problem_that_is_not_unique():
     open_ = wb.check(large_mlcp(320, 0.5)).data["problem"]["uniqueness"]
     assert open_["verdict"] == "undecided"
     assert "eliminated up to 300 rows" in open_["tests"]["class"]["reason"]
+
+
+def refuted(A, seconds=20.0):
+    """The classes that a certificate refutes, all of them verified."""
+    found = wb.check(A, seconds=seconds)
+    claims = verify(json.loads(json.dumps(found.certificate())))
+    assert all(claim.result == VERIFIED for claim in claims), [(c.about, c.result) for c in claims]
+    return {name for name, entry in found.data["classes"].items() if entry["verdict"] == "no"}
+
+
+def ring(n, diagonal):
+    """Second differences with both ends joined: cycles, and the eigenvalues diagonal - 2 cos(2 pi k / n)."""
+    A = np.diag(np.full(n, diagonal)) - np.eye(n, k=1) - np.eye(n, k=-1)
+    A[0, -1] = A[-1, 0] = -1
+    return A
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_symmetric_matrix_is_p_if_it_is_definite_only(sign):
+    """The negative eigenvalues belong to vectors that are spread over all rows."""
+    n = 700
+    A = np.sqrt(np.outer(1 + np.arange(n) % 3, 1 + np.arange(n) % 3)) * ring(n, 2 - 1e-3)
+    # Signs of rows and columns that make no Z-matrix of it.
+    A *= np.outer(np.sign(np.sin(np.arange(n) + sign)), np.sign(np.sin(np.arange(n) + sign)))
+    A = np.tril(A) + np.tril(A, -1).T
+    assert {"P", "P0", "column_sufficient", "row_sufficient", "PD", "PSD", "H_plus"} <= refuted(A)
+
+
+def test_an_eigenvector_of_few_rows_is_cut_off():
+    A = ring(700, 3.0)
+    A[300:303, 300:303] += 1.5 * (np.eye(3) - np.ones((3, 3)))
+    assert {"P", "P0", "column_sufficient", "row_sufficient"} <= refuted(A)
+
+
+@pytest.mark.thorough
+def test_a_window_of_a_band_refutes_the_whole():
+    """Three rows whose minors of order two are positive and whose determinant is not, in rows of other units."""
+    n, rng = 700, np.random.default_rng(5)
+    A = 4 * np.eye(n) + sum(np.diag(rng.uniform(-1, 1, n - abs(k)), k) for k in (-1, 1, 2))
+    A[350:353, 350:353] = [[4, 1, -9], [-9, 4, 1], [1, -9, 4]]
+    A = (np.exp2(rng.integers(-8, 8, n))[:, None] * A)[np.ix_(*[rng.permutation(n)] * 2)]
+    assert np.linalg.det([[4, 1, -9], [-9, 4, 1], [1, -9, 4]]) < -500
+    assert {"P", "P0", "H_plus", "column_sufficient"} <= refuted(A)
+
+
+@pytest.mark.thorough
+def test_lost_dominance_is_found_where_iteration_is_slow():
+    """A positive definite band in other units: P, and no H-matrix by a few rows."""
+    n, rng = 700, np.random.default_rng(0)
+    A = 2.5 * np.eye(n) + sum(np.diag(rng.uniform(-1, 0, n - abs(k)), k) for k in (-2, -1, 1, 2))
+    A[100:104, 100:104] += 0.7 * (np.ones((4, 4)) - np.eye(4))
+    A = np.exp2(rng.integers(-5, 5, n))[:, None] * (A + A.T)
+    C = 2 * np.diag(np.diag(A)) - np.abs(A)
+    lost = np.linalg.solve(C, np.diag(C)).min() < 0
+    assert ("H_plus" in refuted(A)) == lost
+
+
+@pytest.mark.parametrize(("x", "holds"), [(["1", "-1"], True), (["1", "0"], False), (["1", "-1/2"], False)])
+def test_a_vector_refutes_p0_where_all_its_products_are_negative(x, holds):
+    assert proves("P0", "no", [["1", "2"], ["2", "1"]], {"x": x}) == holds

@@ -28,7 +28,7 @@ from workbench.support.errors import DataError
 
 ALWAYS = float("inf")
 THRESHOLDS = {
-    large_matrix: {"LARGEST_ORDER": 6, "LARGEST_P": 0},
+    large_matrix: {"LARGEST_ORDER": 6, "LARGEST_P": 0, "WINDOW": 6},
     check: {"LARGEST_ORDER": 6, "LARGEST_P": 0, "LARGEST_BY_SETS": 0},
     structure: {"LARGEST_DENSE": 6, "FILLED": 1.0},
     certificate: {"LARGEST": 6},

@@ -292,6 +292,7 @@ def _vector_contradicts(name: str, M: Rows, x: Vector) -> bool:
         "E": nonnegative and max(inside, default=Fraction(1)) <= 0,
         "R0": nonnegative and min(image) >= 0 and not any(products),
         "P": max(products) <= 0,
+        "P0": all(product < 0 for u, product in zip(x, products, strict=True) if u),
     }.get(name, False)
 
 

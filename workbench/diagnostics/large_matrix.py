@@ -1,7 +1,7 @@
 """The classes of a large matrix: from its structure first, then from its islands or diagonal blocks, one by one."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbench.engine.timing import OUT_OF_TIME, clock, moment, seconds_left
@@ -16,7 +16,7 @@ from workbench.matrices.classes.matrix_classes import (
     structured_classes,
 )
 from workbench.matrices.classes.structure import Structure, explored
-from workbench.matrices.linear_algebra.blocks import irreducible_blocks, islands
+from workbench.matrices.linear_algebra.blocks import irreducible_blocks, islands, neighbouring
 from workbench.matrices.p_property.verdict import PVerdict, p_verdict
 from workbench.readers.matrix import Matrix
 
@@ -24,6 +24,8 @@ LARGEST_ORDER = 256
 """Largest order for which everything is tried; beyond, `structure` and blocks, and the P verdict up to `LARGEST_P`."""
 LARGEST_P = 600
 """Largest order for which entries are converted to rationals: one diagonal W may prove the P-property."""
+WINDOW = 40
+"""Rows of the principal submatrices in which a minor that is not positive is sought, where the whole is too large."""
 ENTRY_SECONDS, TYPED_SECONDS = 3e-6, 1e-5
 """Seconds to convert an entry to a rational and calculate with it once or twice: from a double, and from text."""
 
@@ -87,11 +89,32 @@ def _of_structure(matrix: Matrix, deadline: float) -> Judged:
     known = p_of_class(classes["P"])
     if known:
         return Judged(classes, known)
-    if not with_rationals:
-        why = f"{reason}, a proof by principal pivots up to {LARGEST_P}"
-        return Judged(classes, PVerdict("undecided", reason=why))
-    verdict = p_verdict(matrix.exact, seconds_left(deadline, 0.7))
+    if with_rationals:
+        verdict = p_verdict(matrix.exact, seconds_left(deadline, 0.7))
+    else:
+        verdict = _by_windows(matrix, neighbouring(s.pattern, WINDOW), moment(deadline, 0.6))
+        if verdict.verdict == "undecided":
+            why = f"{reason}, a proof by principal pivots up to {LARGEST_P}; {verdict.reason}"
+            return Judged(classes, PVerdict("undecided", reason=why))
     return Judged(structured_classes(found, reason, verdict), verdict)
+
+
+def _by_windows(matrix: Matrix, windows: Sequence[list[int]], deadline: float) -> PVerdict:
+    """A minor of one of the windows that is not positive, as a verdict on the whole matrix."""
+    undecided = 0
+    for k, rows in enumerate(windows):
+        if clock() > deadline:
+            return PVerdict("undecided", reason=f"{OUT_OF_TIME} after {k} of {len(windows)} windows of {WINDOW} rows")
+        found = p_verdict(matrix.part(rows).exact, seconds_left(deadline, 1 / (len(windows) - k)))
+        if found.verdict == "not P":
+            x = ["0"] * len(matrix.values)
+            for i, value in zip(rows, found.sign_reversal or (), strict=True):
+                x[i] = value
+            return replace(found, index_set=tuple(rows[i] for i in found.index_set or ()), sign_reversal=x)
+        undecided += found.verdict == "undecided"
+    some = f", {undecided} of them undecided" if undecided else ""
+    reason = f"in {len(windows)} windows of {WINDOW} rows no minor that is not positive was found{some}"
+    return PVerdict("undecided", reason=reason)
 
 
 def _blocks(matrix: Matrix, rows: Sequence[list[int]], deadline: float) -> list[Block]:

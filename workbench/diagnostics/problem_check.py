@@ -111,7 +111,8 @@ def text_rows(name: str, entry: Entry) -> list[tuple[str, str]]:
     facts = entry["facts"]
     what = f"{facts['kind']}, {facts['size']} unknowns"
     if facts.get("contacts") is not None:
-        what += f", {facts['contacts']} contacts in {'space' if facts['dimension'] == 3 else 'the plane'}"
+        contacts, space = facts["contacts"], "space" if facts["dimension"] == 3 else "the plane"
+        what += f", {contacts} contact{'s' * (contacts != 1)} in {space}"
     rows = [("problem", f"{name}: {what}")]
     if "note" in facts:
         rows.append(("note", facts["note"]))

@@ -58,6 +58,8 @@ LARGEST_DENSE = 600
 """Order above which a matrix with few entries is stored as a sparse one."""
 FILLED = 0.1
 """Largest share of entries other than zero in such a matrix."""
+CUT = 1e-6
+"""Entries of eigenvectors, relative to the largest, that are taken for zero."""
 BAND = 256
 """Rows of a matrix whose pairs of entries are compared at once."""
 
@@ -289,6 +291,10 @@ def _lost_dominance(s: Structure, C: Values) -> Array | None:
         if len(a) == 1:
             return None
         part, v = N[a][:, a], np.ones(len(a))
+        if s.is_sparse and len(a) > LARGEST_DENSE:
+            v = _perron_vector(part)
+            a, v = a[v > CUT], v[v > CUT]
+            part = N[a][:, a]
         for _ in range(200):
             if not s.affordable(0.0):
                 return None
@@ -300,6 +306,15 @@ def _lost_dominance(s: Structure, C: Values) -> Array | None:
             if (_lower(-C, x)[a] > 0).all():
                 return x
     return None
+
+
+def _perron_vector(N: Values) -> Array:
+    """Approximate Perron vector (n), largest entry 1, of a nonnegative irreducible N (n, n); ones if none is found."""
+    try:
+        v = sparse.linalg.eigs(N, 1, which="LR", v0=np.ones(N.shape[0]), maxiter=300)[1][:, 0]
+    except (RuntimeError, sparse.linalg.ArpackError):
+        return np.ones(N.shape[0])
+    return np.abs(v) / np.abs(v).max()
 
 
 def _lower(A: Values, x: Array) -> Array:
@@ -328,8 +343,39 @@ def _form(s: Structure) -> Iterator[Finding]:
             yield "copositive", NO, None, {"x": exact_texts(np.abs(x))}
         else:
             yield from _split(s)
+        yield from _reversed(s, x)
         return
     yield from _semidefinite(s, s.rationals)
+
+
+def _reversed(s: Structure, x: Array) -> Iterator[Finding]:
+    """P, P0 and sufficiency fail at an eigenvector of a symmetric matrix to a negative eigenvalue: its products
+    x_i (M x)_i are negative where x_i is not zero. It is sought from x (n), at which the form is negative.
+
+    Entries that rounding could turn are cut off, and an eigenvector of the remaining rows and columns is taken.
+    """
+    S = sparse.csr_array(s.values)
+    if not s.is_sparse or (S != S.T).nnz:
+        return
+    a = np.arange(s.order)
+    for _ in range(2):
+        part = sparse.csc_array(S[a][:, a])
+        diagonal, rows = part.diagonal(), np.asarray(abs(part).sum(axis=1)).ravel()
+        # Gershgorin's bound of the spectrum, moved off it: the eigenvalue that is nearest is the smallest.
+        below = (diagonal + np.abs(diagonal) - rows).min() - 1e-3 * rows.max()
+        try:
+            v = sparse.linalg.eigsh(part, 1, sigma=below, v0=x)[1][:, 0]
+        except (RuntimeError, sparse.linalg.ArpackError):
+            return
+        kept = np.abs(v) > CUT * np.abs(v).max()
+        a, x = a[kept], v[kept]
+        if len(a) < 3:
+            return
+    if (_lower(-sparse.diags_array(np.sign(x)) @ S[a][:, a], x) > 0).all():
+        whole = np.zeros(s.order)
+        whole[a] = x
+        for name in ("P", "P0", "column_sufficient", "row_sufficient"):
+            yield name, NO, None, {"x": exact_texts(whole)}
 
 
 def _definite(s: Structure) -> tuple[bool, Array | None]:
@@ -482,6 +528,9 @@ def _played(s: Structure) -> Iterator[Finding]:
             return
         if (_lower(-s.values.T, y) > 0).all():
             yield "S", NO, "y >= 0 is not zero, and y^T M <= 0", {"y": exact_texts(y)}
+            if s.is_sparse:
+                # Of a large matrix the verifier takes the theorem that Q implies S, not the proof by branches.
+                return
             yield "Q", NO, "LCP(q, M) is not even feasible at q = -e", {"q": ["-1"] * s.order}
             return
 

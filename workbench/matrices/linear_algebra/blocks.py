@@ -1,4 +1,4 @@
-"""Independent parts of a matrix: its islands, and the diagonal blocks of its block triangular form."""
+"""Parts of a matrix: its islands, the diagonal blocks of its block triangular form, and windows along its band."""
 
 from typing import Any
 
@@ -31,6 +31,13 @@ def irreducible_blocks(pattern: Any) -> list[list[int]]:
                 order.append(c)
     found = _index_sets(label)
     return [found[b] for b in order]
+
+
+def neighbouring(pattern: Any, size: int) -> list[list[int]]:
+    """Overlapping index sets of at most `size` rows that are near each other, by the reverse Cuthill-McKee order."""
+    order = csgraph.reverse_cuthill_mckee(sparse.csr_array(abs(pattern) + abs(pattern).T), symmetric_mode=True)
+    starts = range(0, max(1, len(order) - size // 2), max(1, size // 2))
+    return [np.sort(order[k : k + size]).tolist() for k in starts]
 
 
 def _index_sets(label: Any) -> list[list[int]]:
