@@ -5,10 +5,11 @@ imports.
 """
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+
+from tests.imports import written
 
 ROOT = Path(__file__).parents[1]
 REGISTRIES = {"METHODS"}
@@ -128,37 +129,28 @@ def room(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
-IMPORT = re.compile(r"^ *(?:from (workbench[\w.]*) import (\([^)]*\)|[^\n#]*)|import (workbench[\w.]*))", re.MULTILINE)
-
-
-def written(path: Path) -> Iterator[tuple[str, str | None]]:
-    """The same by the text alone, which is ten times faster and enough for code that holds no scripts."""
-    for module, names, whole in IMPORT.findall(path.read_text("utf-8")):
-        if whole:
-            yield whole, None
-        for name in re.sub(r"#[^\n]*|[()]", "", names).split(","):
-            if name.strip():
-                yield module, name.split()[0]
-
-
 def doors() -> set[tuple[str, str | None]]:
     """What is imported from another room, by whatever is not a test."""
     found = set()
     for folder in ("workbench", "formulations", "cases", "reports", "benchmarks", "docs"):
         for path in (ROOT / folder).rglob("*.py"):
             here = path.relative_to(ROOT / "workbench").parts[0] if folder == "workbench" else folder
-            found |= {(module, name) for module, name in written(path) if room(module) != here}
+            found |= {(module, name) for module, name in written(path.read_text("utf-8")) if room(module) != here}
     return found
 
 
 def past_doors() -> Iterator[tuple[str, str, str]]:
     """Imports of the tests past all doors: the room, the file, and the module with the name."""
     known = doors()
+
+    def past(found: Iterator[tuple[str, str | None]]) -> list[tuple[str, str | None]]:
+        inside = (x for x in found if x[0] != "workbench" and not x[0].startswith("workbench.builtin"))
+        return [(module, name) for module, name in inside if (module, name) not in known and name not in REGISTRIES]
+
     for path in sorted((ROOT / "tests").glob("*.py")):
-        for module, name in imported(path):
-            inside = module != "workbench" and not module.startswith("workbench.builtin")
-            if inside and (module, name) not in known and name not in REGISTRIES:
-                yield room(module), path.stem, f"{module}:{name}"
+        # Parsing takes time: only where the text, of which a part may be scripts, has such imports.
+        for module, name in past(imported(path)) if past(written(path.read_text("utf-8"))) else ():
+            yield room(module), path.stem, f"{module}:{name}"
 
 
 def test_no_test_imports_past_a_door_without_a_reason():

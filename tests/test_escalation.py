@@ -116,19 +116,19 @@ def test_bimatrix_games_have_an_equilibrium():
 def test_small_lcps_are_decided_as_by_definition():
     rng = np.random.default_rng(4)
     absent = 0
-    for _ in range(1500):
+    for _ in range(500):
         n = int(rng.integers(1, 4))
         M, q = rng.integers(-2, 3, (n, n)), rng.integers(-2, 3, n)
         expected = not solvable(M.tolist(), q.tolist())
         assert refuted(LCP(M.astype(float), q.astype(float))) == expected, (M, q)
         absent += expected
-    assert 300 < absent < 1200
+    assert 100 < absent < 400
 
 
 def test_exact_arithmetic_alone_decides_as_by_definition():
     """Without the methods before it, which leave it only what they cannot solve."""
     rng = np.random.default_rng(5)
-    for _ in range(600):
+    for _ in range(300):
         n = int(rng.integers(1, 4))
         M, q = rng.integers(-2, 3, (n, n)), rng.integers(-2, 3, n)
         form = equivalent_lcp(LCP(M.astype(float), q.astype(float)), ALWAYS)
@@ -167,7 +167,7 @@ def random_mlcp(rng, n):
 def test_small_mlcps_are_decided_as_by_definition():
     rng = np.random.default_rng(7)
     absent = 0
-    for _ in range(800):
+    for _ in range(300):
         n = int(rng.integers(1, 4))
         M, q, lower, upper = random_mlcp(rng, n)
         low = np.array([-np.inf if x is None else x for x in lower], float)
@@ -181,7 +181,7 @@ def test_small_mlcps_are_decided_as_by_definition():
         if x is not None:
             assert problem.residual(np.array([float(c.p) / float(c.q) for c in form.point(x)])) < 1e-12
         absent += expected
-    assert absent > 80
+    assert absent > 30
 
 
 def test_redundant_and_contradictory_equations():

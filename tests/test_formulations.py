@@ -144,7 +144,7 @@ def obeys_the_laws(systems, formulation, system, answer, estimate, last=None) ->
         assert systems.LAWS[formulation.name](formulation.options, contact, s.h) <= 1e-9
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("past", [False, True], ids=["first step", "later step"])
 def test_a_step_obeys_the_dynamics_and_its_own_contact_laws(systems, formulation, past):
     for shape, seed in itertools.product(some(formulation, systems.SHAPES.values()), range(2)):
@@ -171,7 +171,7 @@ SOLVER_NAMES = [*SOLVERS.names, "cvxpy:CLARABEL"]
 POLISHED = {name for name in SOLVERS.names if find_solver(name).tolerance <= EXACT}
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 def test_solvers_agree_on_the_velocity(systems, formulation):
     """Of one problem, the bounds given: on the unique v+, that is for convex programmes and for little friction."""
     shapes = [*systems.SHAPES.values(), dict(r=2, d=1, duplicates=1), dict(r=1, d=2, duplicates=1)]

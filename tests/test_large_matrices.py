@@ -12,6 +12,7 @@ from scipy.io import mmwrite, savemat
 import workbench as wb
 import workbench.verbs.verify as verb
 from tests.proofs import REFUTED, document, with_digest
+from tests.thorough import quickly
 from workbench.certificates import blocks, exact
 from workbench.certificates.outcomes import VERIFIED
 from workbench.certificates.verify import verify
@@ -89,8 +90,11 @@ def certified(M, found):
     return {f.about: f.claim for f in checked.findings}
 
 
-def test_a_sparse_definite_m_matrix_belongs_to_every_class():
-    M = second_differences(610).toarray()
+@pytest.mark.parametrize("n", quickly([30, 610], lambda n: n == 30))
+def test_a_sparse_definite_m_matrix_belongs_to_every_class(n, request):
+    if n < 600:
+        request.getfixturevalue("large_from_seven")
+    M = second_differences(n).toarray()
     found = wb.check(M)
     assert set(verdicts(found).values()) == {"yes"}
     assert found.data["definiteness"]["verdict"] == "positive definite"

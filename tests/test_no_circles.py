@@ -1,12 +1,15 @@
-"""No module imports itself over others, not even when it is called: whoever reads one need not have read all."""
+"""No module imports itself over others, not even when it is called: whoever reads one need not have read all.
 
-import ast
-from collections.abc import Iterator
+What is imported for types alone does not count.
+"""
+
 from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+
+from tests.imports import written
 
 ROOT = Path(__file__).parents[1]
 
@@ -19,26 +22,14 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def imported(tree: ast.AST, known: set[str]) -> Iterator[str]:
-    """The modules that the code of one imports, whenever it does; what is for types alone counts nothing."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            continue
-        if isinstance(node, ast.ImportFrom) and node.module:
-            for alias in node.names:
-                name = f"{node.module}.{alias.name}"
-                yield name if name in known else node.module
-        elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        yield from imported(node, known)
-
-
 def test_no_module_imports_itself_over_others():
     found = modules()
     place = {name: i for i, name in enumerate(found)}
     edges = np.zeros((len(found), len(found)), dtype=bool)
     for name, path in found.items():
-        for other in imported(ast.parse(path.read_text(encoding="utf-8")), set(found)):
+        for module, imported in written(path.read_text("utf-8"), types=False):
+            whole = f"{module}.{imported}"
+            other = whole if whole in place else module
             if other in place and other != name:
                 edges[place[name], place[other]] = True
     assert edges.sum() > len(found)

@@ -156,7 +156,7 @@ def test_the_residual_of_contact_blocks_is_the_formularys(few, monkeypatch):
     rng = np.random.default_rng(1)
     if not few:
         monkeypatch.setattr(ContactBlocks, "small", None)
-    for _ in range(400):
+    for _ in range(150):
         kinds, first, mu, bounds, J, q, z = random_sets(rng)
         M, n = J @ J.T, J.shape[1]
         b = rng.standard_normal(n) * 10.0 ** rng.uniform(-3, 3)

@@ -120,7 +120,7 @@ def run(case, h, **options):
 def test_the_truths_hold_for_other_parameters_too(kind, normal, explicit):
     rng = np.random.default_rng([4, normal == "gap"])
     counts = []
-    for _ in range(10):
+    for _ in range(6):
         given = dict(m=rng.uniform(0.1, 10), l=rng.uniform(0.3, 3), kappa=rng.uniform(0.1, 0.9),
                      angle=rng.uniform(25, 75), spin=rng.choice([-1, 1]) * rng.uniform(0.3, 1.5))  # fmt: skip
         if kind is Rod:
@@ -132,7 +132,7 @@ def test_the_truths_hold_for_other_parameters_too(kind, normal, explicit):
         bad = [t for t in truths if not t.holds]
         # The explicit update with the gap law rebounds from its own penetration; its first step knows nothing of that.
         assert not bad or (explicit and normal == "gap" and all("angle" in t.name for t in bad)), bad
-    assert sum(c > 0 for c in counts) >= 7
+    assert sum(c > 0 for c in counts) >= 4
 
 
 @pytest.mark.parametrize("case", [Rod(), Rod(spin=1.0, mu=0.8), RodInGuide(), RodInGuide(spin=2.0)], ids=str)
