@@ -408,7 +408,7 @@ SMALL = {
 }  # fmt: skip
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(7)
 @pytest.mark.parametrize("code", SMALL.values(), ids=SMALL)
 def test_small_commands_import_nothing_heavy(code, tmp_path):
     np.savez(tmp_path / "small.npz", M=np.eye(2), q=-np.ones(2))

@@ -21,7 +21,7 @@ from workbench.verbs.find import find_formulation
 DOCS = examples.DOCS
 LONG = {
     "tutorial", "paper", "painleve", "lecture", "study", "reality", "declare-your-own", "matrix", "grains", "scenes",
-    "exam",
+    "exam", "notebook",
 }  # fmt: skip
 """Pages whose blocks take seconds each: the thorough run of the tests runs them."""
 
