@@ -159,7 +159,7 @@ def test_a_global_problem_is_reduced_without_rounding():
 def test_a_large_problem_is_checked_island_by_island():
     n = 303
     p = FrictionProblem(np.eye(n), -np.ones(n), np.full(n // 3, 0.5))
-    found = wb.check(p)
+    found = wb.check(p, seconds=60)
     assert found.data["facts"]["rank"] == n
     posed = found.data["problem"]
     assert (posed["islands"]["count"], posed["coulomb"]["count"]) == (101, 1)
@@ -170,6 +170,6 @@ def test_a_large_problem_is_checked_island_by_island():
 
 def test_a_large_mlcp_is_decided_by_the_class_of_its_matrix():
     n = 301
-    found = wb.check(MLCP(np.eye(n), np.zeros(n), np.full(n, -1.0), np.ones(n)))
+    found = wb.check(MLCP(np.eye(n), np.zeros(n), np.full(n, -1.0), np.ones(n)), seconds=60)
     assert found.data["problem"]["uniqueness"]["verdict"] == "unique"
     assert found.data["facts"]["rank"] == n

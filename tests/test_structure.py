@@ -144,6 +144,7 @@ def test_leading_minors_stop_at_the_deadline():
         positive_definite(S, clock() - 1)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", ["definite", "not M", "row-dominant", "semidefinite"])
 def test_without_time_a_large_matrix_has_a_page_all_the_same(large, name):
     result = check_matrix(Matrix(large[name]), 0.0, Matrix(np.ones((300, 1))))
