@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
+from tests import tracks
 from workbench.comparison.scenes.horizon import MOST_GROWTH, horizon
-from workbench.problems.solution import Status
-from workbench.scenes.track import Track, in_a_row, stacked
 from workbench.support.errors import WorkbenchError
 
 LEAST = 1e-6
@@ -18,16 +17,9 @@ BODIES = "first", "second"
 def track(h, apart, end=END):
     """A run up to a time, in which the second body is apart(t) [m] from where it was and the first one at rest."""
     steps = round(end / h)
-    t = h * np.arange(steps + 1)
-    position, none = np.zeros((steps + 1, 2, 3)), np.zeros(steps)
-    position[:, 1, 0] = apart(t)
-    turn, state = np.zeros((steps + 1, 2, 4)), np.zeros((steps + 1, 0))
-    reason = "" if end == END else f"at {end:g} s: it ended"
-    return Track(
-        "run", "solver", h, round(END / h), state, state, position, turn, 0 * t, stacked((), 2),
-        none.astype(int), none, 1e-9, none.astype(int), Status.SOLVED, reason, 0.0, in_a_row(()),
-        none.astype(int),
-    )  # fmt: skip
+    position = np.zeros((steps + 1, 2, 3))
+    position[:, 1, 0] = apart(h * np.arange(steps + 1))
+    return tracks.track(steps, h, 2, position, round(END / h))
 
 
 def still(t):

@@ -14,10 +14,8 @@ from workbench.comparison.measured import angles
 from workbench.comparison.scenes import runs
 from workbench.comparison.scenes.compare import compare
 from workbench.comparison.scenes.single import ZeroGapScene
-from workbench.mechanics.instant import Places
 from workbench.scenes.run import run
 from workbench.scenes.stepper import SceneStepper
-from workbench.scenes.track import ContactsByBody, StepContacts, by_body
 from workbench.support.errors import DataError, WorkbenchError
 from workbench.verbs.find import find_formulation
 
@@ -49,34 +47,6 @@ def test_forces_by_body_are_those_of_newton():
     rate[..., 2] += 9.81
     np.testing.assert_allclose(track.touched.wrench, rate, atol=1e-7)
     assert track.touched.load.max() > 9
-
-
-def test_forces_between_two_bodies_cancel():
-    """A contact pushes its bodies apart with opposite forces, whose moments about one point cancel too."""
-    random = np.random.default_rng(3)
-    acts = random.standard_normal((3, 6))
-    places = Places(random.standard_normal((1, 3)), np.array([[0, 1]]), acts)
-    centre, P = random.standard_normal((2, 3)), random.standard_normal(3)
-    contacts = StepContacts(np.array([0, 3]), P, np.zeros(3), np.zeros(1), places)
-    step = ContactsByBody(*(x[0] for x in by_body(centre[None], [contacts], 0.5)[0]))
-    np.testing.assert_allclose(step.wrench[1, :3], P @ acts[:, :3] / 0.5)
-    about_zero = step.wrench[:, 3:] + np.cross(centre, step.wrench[:, :3])
-    np.testing.assert_allclose(step.wrench[:, :3].sum(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(about_zero.sum(axis=0), 0, atol=1e-12)
-
-
-def test_symptoms_are_in_the_axes_of_the_contact():
-    """What slides along a tangent slips, whatever torsion and rolling there are besides."""
-    acts = np.zeros((4, 6))
-    acts[[0, 1, 2], [2, 0, 1]] = 1.0
-    acts[3, 5] = 1.0
-    places = Places(np.zeros((1, 3)), np.array([[-1, 0]]), acts)
-    u, gap = np.array([9, 3, 4, 7.0]), np.array([-1e-3])
-    contacts = StepContacts(np.array([0, 4]), np.full(4, 2.0), u, gap, places)
-    step = ContactsByBody(*(x[0] for x in by_body(np.zeros((1, 1, 3)), [contacts], 0.1)[0]))
-    assert step.slip == [5.0]
-    assert step.slide.tolist() == [[3.0, 4.0, 0.0]]
-    assert (step.load, step.gap) == (20.0, -1e-3)
 
 
 def test_without_friction_rigid_formulations_agree():

@@ -5,17 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests import tracks
 from tests.scenes import Balls
+from tests.tracks import step_by_body
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.comparison.scenes import single
 from workbench.comparison.scenes.bodies import SYMPTOMS
 from workbench.comparison.scenes.measured import MeasuredScene
-from workbench.mechanics.instant import Places
 from workbench.problems.solution import Status
 from workbench.scenes.posing import Memory
 from workbench.scenes.run import perturbed, run
 from workbench.scenes.stepper import SceneStepper, Stepped
-from workbench.scenes.track import ContactsByBody, StepContacts, Track, by_body, in_a_row
 
 TOO_FAST = 1e6
 
@@ -97,9 +97,7 @@ def touching(P, pair, rate=(0.0, 0.0, 0.0), gap=-1e-3):
     """A contact at the origin with these impulses, as it is listed by body."""
     acts = np.zeros((3, 6))
     acts[[0, 1, 2], [2, 0, 1]] = 1.0
-    places = Places(np.zeros((1, 3)), np.array([pair]), acts)
-    contacts = StepContacts(np.array([0, 3]), np.array(P), np.array(rate), np.array([gap]), places)
-    return ContactsByBody(*(x[0] for x in by_body(np.zeros((1, 2, 3)), [contacts], 0.5)[0]))
+    return step_by_body(P, pair, acts, rate=rate, gap=gap)
 
 
 def test_what_one_body_does_to_the_other_is_reported_from_both_sides():
@@ -108,6 +106,29 @@ def test_what_one_body_does_to_the_other_is_reported_from_both_sides():
     assert step.slip.tolist() == [5.0, 5.0]
     assert step.wrench[:, 2].tolist() == [-4.0, 4.0]
     assert step.load.tolist() == [4.0, 4.0]
+
+
+def test_forces_between_two_bodies_cancel():
+    """A contact pushes its bodies apart with opposite forces, whose moments about one point cancel too."""
+    random = np.random.default_rng(3)
+    acts = random.standard_normal((3, 6))
+    point, centre, P = random.standard_normal((1, 3)), random.standard_normal((2, 3)), random.standard_normal(3)
+    step = step_by_body(P, (0, 1), acts, point=point, centre=centre)
+    np.testing.assert_allclose(step.wrench[1, :3], P @ acts[:, :3] / 0.5)
+    about_zero = step.wrench[:, 3:] + np.cross(centre, step.wrench[:, :3])
+    np.testing.assert_allclose(step.wrench[:, :3].sum(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(about_zero.sum(axis=0), 0, atol=1e-12)
+
+
+def test_symptoms_are_in_the_axes_of_the_contact():
+    """What slides along a tangent slips, whatever torsion and rolling there are besides."""
+    acts = np.zeros((4, 6))
+    acts[[0, 1, 2], [2, 0, 1]] = 1.0
+    acts[3, 5] = 1.0
+    step = step_by_body([2.0] * 4, (-1, 0), acts, rate=[9, 3, 4, 7], gap=-1e-3, h=0.1, centre=np.zeros((1, 3)))
+    assert step.slip == [5.0]
+    assert step.slide.tolist() == [[3.0, 4.0, 0.0]]
+    assert (step.load, step.gap) == (20.0, -1e-3)
 
 
 def test_a_contact_that_pulls_by_rounding_bears_no_load_and_has_no_place():
@@ -144,15 +165,6 @@ def test_memory_is_for_rows_of_one_width():
 K, STRIDE, V_TH = 4, 3, 1e-3
 
 
-def made_up(count, h, **rows):
-    """A run of one body at rest, with rows of `ContactsByBody` (count, ...) changed."""
-    by_body = (np.zeros((count, 1, *x)) for x in ((6,), (3,), (), (), (3,), ()))
-    steps = ContactsByBody(*by_body, held=np.zeros((count, 3)))._replace(**rows)
-    turn, state, none = np.tile([1.0, 0, 0, 0], (count + 1, 1, 1)), np.zeros((count + 1, 0)), np.zeros(count)
-    return Track("x", "", h, count, state, state, np.zeros((count + 1, 1, 3)), turn, none, steps, none.astype(int),
-                 none, 1e-9, none.astype(int), Status.SOLVED, "", 0.0, in_a_row(()), none.astype(int))  # fmt: skip
-
-
 def each(*values):
     """(count, 1) a number for the body in every step."""
     return np.array(values, dtype=float)[:, None]
@@ -160,7 +172,7 @@ def each(*values):
 
 def symptoms(own, reference):
     """Symptoms of a run of K steps beside a reference that takes `STRIDE` steps for each."""
-    run_, fine = made_up(K, 0.5, **own), made_up(K * STRIDE, 0.5 / STRIDE, **reference)
+    run_, fine = tracks.track(K, 0.5, **own), tracks.track(K * STRIDE, 0.5 / STRIDE, **reference)
     m = MeasuredScene(run_, fine, run_, run_, np.arange(K), fine, V_TH)
     return m, {x.column.name: x.function(m)[0] for x in SYMPTOMS}
 
