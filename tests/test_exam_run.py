@@ -15,7 +15,7 @@ from workbench.builtin.reports.text.exam import ranked, sentences, tally, with_u
 from workbench.cli.main import main
 from workbench.exams.examine import examine
 from workbench.exams.experiment import MeasuredQuantity
-from workbench.exams.experiments import EXPERIMENTS, halving
+from workbench.exams.experiments import EXPERIMENTS
 from workbench.exams.record import Record
 from workbench.exams.subject import CannotPlayError, EndedError, ExamSubject, FormulationSubject
 from workbench.exams.trial import Trial
@@ -64,8 +64,10 @@ def test_half_the_step_is_taken_where_a_trial_says_so():
             assert h == pytest.approx(H / trial.finer)
             return super().play(trial, h)
 
-    found = examine([Told()], [halving.EXPERIMENT], [H]).rows
-    assert sorted(found["trial"]) == sorted(halving.TRIALS)
+    found = examine([Told()], [EXPERIMENTS["halving"]], [H]).rows
+    assert sorted(found["trial"]) == sorted(
+        name for name, trial in EXPERIMENTS["halving"].trials.items() if trial.finer == 1
+    )
 
 
 def test_an_interrupted_exam_goes_on_where_it_was(tmp_path, monkeypatch):

@@ -116,6 +116,9 @@ def test_dependent_constraints_and_too_many_contacts_are_reported():
     s = random_system(0, 1, 2)
     p = proposition(replace(s, J_nu=np.vstack([s.J_nu[:1], s.J_nb])))
     assert (p.independent, p.plain, p.balanced, p.holds) == (False, None, None, False)
+    # One bilateral contact with A_nb = mu A_tb, exactly in whole numbers.
+    singular = SlidingSystem(np.eye(2), np.ones(2), np.array([[1.0, 0.0]]), np.array([[2.0, 1.0]]), 0.5, 1.0)
+    assert (proposition(singular).verdict, proposition(singular).holds) == (None, False)
     n = 15
     many = SlidingSystem(np.eye(n), np.zeros(n), J_nu=np.eye(n), J_tu=np.ones((n, n)))
     with pytest.raises(DataError, match=r"m_u = 15.*m_u <= 14"):

@@ -10,7 +10,8 @@ from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_poly
 import workbench as wb
 from workbench.builtin.reports.pages.vary import figure
 from workbench.cli.main import main
-from workbench.diagnostics.sliding_regime import classified, regime
+from workbench.diagnostics.painleve import of_case
+from workbench.diagnostics.sliding_regime import classified
 from workbench.diagnostics.solution_paths import at_critical, curves, number
 from workbench.diagnostics.varied import TOLERANCE, _polynomial
 from workbench.engine.timing import clock
@@ -112,7 +113,7 @@ def test_the_first_step_under_a_formulation():
         (dict(what="rod", along=("angle", 10, 80)), "enters the problem in no polynomial"),
         (dict(what="rod", along=("m", 1, 2)), "enters the problem in no polynomial"),
         (dict(what="rod", along=("m", 1, "1.001"), given={"tan_theta": 2}), "enters the problem in no polynomial"),
-        (dict(what="rod", along=("nu", 0, 1)), "unknown parameter 'nu' of rod"),
+        (dict(what="rod", along=("nu", 0, 1)), "unknown parameter of rod 'nu'"),
         (dict(what="rod", along=("mu", 2, 2)), "from 2 to 2"),
         (dict(what="rod", along=("mu", 0, "x")), "mu: 'x' is not a number"),
         (dict(what="rod", along=("mu", 0, None)), "mu = None"),
@@ -226,8 +227,7 @@ def test_forces_of_bilateral_contacts_have_either_sign():
     found = wb.vary("drawer", along=("mu", 0, "1/2"))
     frame = curves(found.paths)
     start = frame[frame["t"] == 0].set_index("name")["value"]
-    system = find_case("drawer", mu=0.0)
-    [answer] = regime(sliding_system(system), system.exact_sliding({"mu": Fraction(0)})).answers
+    [answer] = of_case(find_case("drawer", mu=0.0), {"mu": Fraction(0)}).regime.answers
     assert start.to_numpy() == pytest.approx(answer.multipliers.lambda_nb, rel=1e-12)
     assert start.min() < 0 < start.max()
 
