@@ -104,7 +104,7 @@ def test_impacts_have_a_bound_and_no_order(particle):
 def test_phases_part_the_motion_at_its_events():
     def found(name, h=2e-3, duration=None, **parameters):
         case = find_case(name, **parameters)
-        return phases(motions(case, find_formulation("coulomb"), duration).first, h)
+        return phases(motions(case, find_formulation("coulomb"), duration), h)
 
     (smooth, stick) = found("rod", speed=0.5)
     stop = 0.0424454635834
@@ -123,7 +123,7 @@ def test_phases_part_the_motion_at_its_events():
 def test_impacts_begin_with_the_first_and_steps_go_down():
     case, coulomb = find_case("bouncing-ball"), find_formulation("coulomb")
     known = motions(case, coulomb, 2.0)
-    (smooth, impacts) = phases(known.first, 2e-3)
+    (smooth, impacts) = phases(known, 2e-3)
     assert (smooth.name, impacts.name) == ("smooth", "impacts")
     assert impacts.start == known.first.events[0].t
     said = []

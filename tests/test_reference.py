@@ -7,7 +7,7 @@ import workbench as wb
 from workbench.algorithms.escalation import default_solver
 from workbench.builtin.cases import CASES
 from workbench.comparison.decision import apart, bound
-from workbench.comparison.event_steps import sampled
+from workbench.comparison.event_steps import Motions
 from workbench.comparison.measured import modes, uncertainty_factor
 from workbench.events.phase import Integrator
 from workbench.events.simulation import simulate_events
@@ -23,7 +23,7 @@ H = 1e-3
 def motion(name, duration=None, h=H, **parameters):
     events = simulate_events(find_case(name, **parameters), duration, DENSE)
     assert events.reason == ""
-    return sampled(events, COULOMB, h)
+    return Motions(events, events, COULOMB).at(h)[0]
 
 
 def stepped(name, h, duration=None, **parameters):
@@ -184,7 +184,7 @@ def test_what_fails_in_somebodys_own_mechanics_leaves_a_stepped_reference(monkey
     def broken(*_):
         raise ZeroDivisionError("no event here")
 
-    monkeypatch.setattr("workbench.comparison.reference.simulate_events", broken)
+    monkeypatch.setattr("workbench.comparison.event_steps.simulate_events", broken)
     c = wb.compare("block", ["box"], steps=H, duration=0.05).comparison
     assert any("ZeroDivisionError: no event here" in x for x in c.remarks)
 

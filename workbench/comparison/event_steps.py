@@ -1,13 +1,15 @@
-"""An event-driven motion as a run: states at the ends of steps, and the impulses in between."""
+"""Event-driven motions as runs: states at the ends of steps, and the impulses in between."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from workbench.events.simulation import EventRun
+from workbench.events.phase import Integrator
+from workbench.events.simulation import EventRun, simulate_events
 from workbench.judge import coulomb
 from workbench.language.formulation import Formulation
+from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import RIGID
 from workbench.problems.solution import Status
 from workbench.step.record import RunRecord, visited
@@ -16,6 +18,8 @@ from workbench.step.scheme import SYMPLECTIC
 from workbench.step.simulation import whole_steps
 from workbench.support.arrays import Array
 
+FINEST, COARSER = Integrator(dense=True), Integrator(rtol=1e-11, atol=1e-13, dense=True)
+"""Tolerances of a motion, and of the same motion once more: their distance is its uncertainty."""
 SOLVER = "event-driven"
 CARRIES = 1e-9
 """Fraction of an impulse's scale below which a contact counts as unloaded."""
@@ -93,3 +97,32 @@ def sampled(events: EventRun, exact: Formulation, h: float) -> SampledMotion:
         case, exact, SOLVER, "Coulomb NCP", CARRIES, h, SYMPLECTIC, case.normal, RIGID, Status.SOLVED, "", steps, 0.0,
         0.0, record, events=events, last={name: x[1:] for name, x in found.items()},
     )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Motions:
+    """The motion of a case under Coulomb's law, and the same at coarser tolerances, read at steps of any size.
+
+    `reason` tells why one of them ended early, "" if neither did.
+    """
+
+    first: EventRun
+    second: EventRun
+    exact: Formulation
+    _known: dict[float, tuple[SampledMotion, SampledMotion]] = field(default_factory=dict, repr=False)
+
+    @property
+    def reason(self) -> str:
+        return self.first.reason or self.second.reason
+
+    def at(self, h: float) -> tuple[SampledMotion, SampledMotion]:
+        """Return both as runs of steps of h [s]. Raises DataError where a record does not fit into memory."""
+        if h not in self._known:
+            self._known[h] = sampled(self.first, self.exact, h), sampled(self.second, self.exact, h)
+        return self._known[h]
+
+
+def motions(case: Case, exact: Formulation, duration: float | None) -> Motions:
+    """Follow a case from event to event for `duration` [s], twice; the second time not if the first ended early."""
+    first = simulate_events(case, duration, FINEST)
+    return Motions(first, first if first.reason else simulate_events(case, duration, COARSER), exact)

@@ -7,18 +7,14 @@ coarser tolerances: their distance is what is said of its uncertainty, and is th
 
 from dataclasses import dataclass, replace
 
-from workbench.comparison.event_steps import SampledMotion, sampled
+from workbench.comparison.event_steps import SampledMotion, motions
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import EVENTS, STEPS, CaseRuns, Job, Settings, run_jobs
-from workbench.events.phase import Integrator
-from workbench.events.simulation import simulate_events
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import RIGID
 from workbench.step.run import Run
 from workbench.support.errors import DataError, WorkbenchError
 from workbench.support.progress import ProgressCallback
-
-FINEST, COARSER = Integrator(dense=True), Integrator(rtol=1e-11, atol=1e-13, dense=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,15 +72,10 @@ def _followed(case: Case, fine: Job, settings: Settings) -> tuple[SampledMotion,
     if settings.normal != case.normal:
         return f"the normal law is not the case's own, {case.normal}"
     try:
-        runs = []
-        for method in (FINEST, COARSER):
-            events = simulate_events(case, settings.duration, method)
-            if events.reason:
-                return events.reason
-            runs.append(sampled(events, fine.subject, fine.h))
+        found = motions(case, fine.subject, settings.duration)
+        return found.reason or found.at(fine.h)
     except Exception as error:
         return failed(error).reason
-    return runs[0], runs[1]
 
 
 def _verified(run: Run | Failed) -> Run:

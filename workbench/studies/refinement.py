@@ -11,7 +11,6 @@ each run's own steps.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,14 +19,13 @@ import pandas as pd
 from workbench.algorithms.base import Solver
 from workbench.algorithms.escalation import default_solver
 from workbench.comparison.columns import CASE, RUNS, Column, framed
-from workbench.comparison.event_steps import SampledMotion, sampled
+from workbench.comparison.event_steps import Motions
+from workbench.comparison.event_steps import motions as followed
 from workbench.comparison.failure import failed
 from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metric import Metric, evaluate
 from workbench.comparison.metrics.position import position_error
 from workbench.comparison.metrics.velocity import velocity_error
-from workbench.comparison.reference import COARSER, FINEST
-from workbench.events.simulation import EventRun, simulate_events
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
@@ -90,8 +88,9 @@ class Phase(NamedTuple):
         return np.arange(first, min(last, count))
 
 
-def phases(motion: EventRun, coarsest: float) -> list[Phase]:
+def phases(known: Motions, coarsest: float) -> list[Phase]:
     """Return the phases of a motion that are long enough for steps up to `coarsest` [s]."""
+    motion = known.first
     times = [e.t for e in motion.events]
     first = min(times, default=np.inf)
     impact = min((e.t for e in motion.events if e.what == IMPACT), default=np.inf)
@@ -103,30 +102,14 @@ def phases(motion: EventRun, coarsest: float) -> list[Phase]:
     return [x for x in found if x.end - x.start > FEWEST * coarsest]
 
 
-@dataclass(frozen=True, eq=False)
-class Motions:
-    """The motion of a case, and the same at coarser tolerances, to be read at the ends of steps of any size."""
-
-    first: EventRun
-    second: EventRun
-    exact: Formulation
-    _known: dict[float, tuple[SampledMotion, SampledMotion]] = field(default_factory=dict, repr=False)
-
-    def at(self, h: float) -> tuple[SampledMotion, SampledMotion]:
-        """Return both, as runs of steps of h [s]."""
-        if h not in self._known:
-            self._known[h] = sampled(self.first, self.exact, h), sampled(self.second, self.exact, h)
-        return self._known[h]
-
-
 def motions(case: Case, exact: Formulation, duration: float | None) -> Motions:
     """Return the motion of a case under Coulomb's law for `duration` [s]; raises DataError if it cannot be computed."""
-    found = [simulate_events(case, duration, method) for method in (FINEST, COARSER)]
-    for run in found:
-        if run.reason:
-            beyond = f" beyond {run.end.t:.4g} s; ask for a shorter duration" if run.stretches else ""
-            raise DataError(f"{case.name} has no event-driven motion to measure against{beyond}: {run.reason}")
-    return Motions(found[0], found[1], exact)
+    found = followed(case, exact, duration)
+    if found.reason:
+        run = found.first if found.first.reason else found.second
+        beyond = f" beyond {run.end.t:.4g} s; ask for a shorter duration" if run.stretches else ""
+        raise DataError(f"{case.name} has no event-driven motion to measure against{beyond}: {run.reason}")
+    return found
 
 
 def refined(
@@ -137,7 +120,7 @@ def refined(
 
     Raises DataError if no phase is long enough for these steps.
     """
-    windows = phases(known.first, max(steps))
+    windows = phases(known, max(steps))
     if not windows:
         raise DataError(
             f"no phase of the motion lasts {FEWEST} steps of {max(steps):g} s; give smaller steps, or a longer duration"
