@@ -224,7 +224,7 @@ BUGS = (
         ("test_path.py", "test_vary.py", "test_painleve.py"),
     ),
     Bug(
-        "workbench/matrices/linear_algebra/rank.py",
+        "workbench/problems/rank.py",
         "gap = float(sigma[r - 1] / sigma[r]) if sigma[r] > 0",
         "gap = float(sigma[0] / sigma[r]) if sigma[r] > 0",
         "how clear a numerical rank is comes out too high: the gap is measured from the largest singular value",

@@ -11,7 +11,7 @@ from workbench.builtin.reports.pages.check import render
 from workbench.builtin.reports.text.check import between, to_text
 from workbench.diagnostics.check import check_matrix
 from workbench.matrices.linear_algebra.definiteness import definiteness, proved_positive_definite
-from workbench.matrices.linear_algebra.rank import dependent_rows, rank, ranks
+from workbench.problems.rank import dependent_rows, rank, ranks
 from workbench.readers.matrix import Matrix, matrix_of
 from workbench.support.errors import DataError
 

@@ -15,9 +15,9 @@ from workbench.builtin.cases.tippe_top import TippeTop
 from workbench.builtin.cases.v_groove import VGroove
 from workbench.judge.coulomb import judge
 from workbench.language.assemble.find import compiled
-from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.contact import ContactSystem
 from workbench.mechanics.relaxation import Relaxation
+from workbench.problems.rank import rank
 from workbench.step.one_step import solve_system
 from workbench.step.simulation import simulate
 from workbench.verbs.find import find_formulation

@@ -16,9 +16,9 @@ from workbench.builtin.formulations import FORMULATIONS, box, hybrid
 from workbench.judge.coulomb import judge
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
-from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.contact import ContactSolution, ContactSystem
 from workbench.mechanics.core import open_contact
+from workbench.problems.rank import rank
 from workbench.problems.solution import Solution, Status
 from workbench.step import stepping
 from workbench.step.one_step import pose, solve_system

@@ -19,9 +19,9 @@ from workbench.builtin.formulations.stewart_trinkle import stewart_trinkle
 from workbench.builtin.reports.reproductions import _notes as notes
 from workbench.builtin.reports.reproductions import friction_notes
 from workbench.builtin.reports.reproductions._notes_bodies import GRAPH
-from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.bodies import rotation
 from workbench.problems.classes import LCP
+from workbench.problems.rank import rank
 from workbench.step.one_step import pose
 from workbench.step.simulation import simulate
 

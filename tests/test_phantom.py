@@ -12,9 +12,9 @@ from workbench.builtin.formulations.discrete_velocity import discrete_velocity
 from workbench.builtin.formulations.phantom_inertia import phantom_inertia
 from workbench.builtin.reports.reproductions._cube import predicted_lack, rank_rows, regularised_step
 from workbench.diagnostics.phantom import lead_matrices, p_limit, pencil, scan, singular_values_of_rho, threshold
-from workbench.matrices.linear_algebra.rank import rank
 from workbench.matrices.p_property.verdict import p_verdict_of
 from workbench.mechanics.relaxation import RIGID
+from workbench.problems.rank import rank
 from workbench.step.one_step import first_step, pose
 from workbench.support.errors import DataError
 

@@ -22,10 +22,10 @@ from workbench.diagnostics.phantom import lead_matrices
 from workbench.judge.coulomb import misalignment
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
-from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.case import Array, Case
 from workbench.mechanics.contact import ContactSystem
 from workbench.mechanics.relaxation import RIGID, Relaxation
+from workbench.problems.rank import rank
 from workbench.step.one_step import first_step, pose
 from workbench.step.run import Run
 from workbench.step.simulation import simulate

@@ -12,9 +12,9 @@ from workbench.builtin.reports.figures.charts import Chart, Figure
 from workbench.builtin.reports.reproductions import _notes as notes
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Section, Sketch, Table
 from workbench.language.notation import latex_blocks, relation
-from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.case import Array
 from workbench.problems.classes import LCP
+from workbench.problems.rank import rank
 from workbench.step.run import Run
 from workbench.step.simulation import simulate
 

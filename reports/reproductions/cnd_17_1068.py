@@ -24,8 +24,8 @@ from workbench.builtin.reports.reproductions._conic import (
     reordered,
 )  # fmt: skip
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, Reproduction, Section, Table
-from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.case import Array, Case, quantity
+from workbench.problems.rank import rank
 from workbench.step.one_step import pose, solve_system
 from workbench.step.run import Run
 from workbench.step.simulation import simulate

@@ -31,8 +31,8 @@ from workbench.builtin.reports.reproductions._wheel_friction import angles, budg
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, Reproduction, Section, Table
 from workbench.builtin.reports.reproductions.selection import row
 from workbench.comparison.result import Comparison
-from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.contact import ContactSystem
+from workbench.problems.rank import rank
 from workbench.step.one_step import pose
 from workbench.step.simulation import simulate
 from workbench.support.progress import ProgressCallback

@@ -38,9 +38,9 @@ from workbench.diagnostics.problem_facts import problem_facts
 from workbench.diagnostics.redundancy import freedom
 from workbench.engine.timing import standing_still
 from workbench.language.formulation import Formulation
-from workbench.matrices.linear_algebra.rank import rank
 from workbench.problems.classes import is_psd
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem, reversed_contacts
+from workbench.problems.rank import rank
 from workbench.problems.solution import Status
 from workbench.support.arrays import Array
 from workbench.support.errors import WorkbenchError

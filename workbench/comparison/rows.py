@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from workbench.comparison.cost import costs
 from workbench.comparison.jobs import Job
 from workbench.language.formulation import Formulation
-from workbench.matrices.linear_algebra.rank import rank, ranks
 from workbench.mechanics.case import Case
+from workbench.problems.rank import rank, ranks
 from workbench.problems.solution import Status
 from workbench.scenes.scene import Scene
 from workbench.scenes.track import Track

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from workbench.comparison.rows import labels
-from workbench.matrices.linear_algebra.rank import rank, ranks
 from workbench.matrices.p_property.verdict import LARGEST_BATCH_ORDER, p_verdict_of, smallest_minor
+from workbench.problems.rank import rank, ranks
 from workbench.step.run import Run
 from workbench.support.arrays import Array
 

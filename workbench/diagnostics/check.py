@@ -26,10 +26,10 @@ from workbench.matrices.distances.index_sets import LARGEST as LARGEST_BY_SETS
 from workbench.matrices.linear_algebra.definiteness import Definiteness, definiteness, proved_positive_definite
 from workbench.matrices.linear_algebra.in_time import EIGENVALUES, SINGULAR_VALUES, product_seconds
 from workbench.matrices.linear_algebra.in_time import rank as exact_rank
-from workbench.matrices.linear_algebra.rank import rank
 from workbench.matrices.p_property.verdict import PVerdict, p_verdict
 from workbench.matrices.p_property.witness import as_lines
 from workbench.problems.classes import SYMMETRY_TOLERANCE
+from workbench.problems.rank import rank
 from workbench.readers.matrix import Matrix
 from workbench.support.arrays import Array
 from workbench.support.progress import ProgressCallback

@@ -24,7 +24,6 @@ from workbench.diagnostics.redundancy import Redundancy, redundancy
 from workbench.engine.timing import clock, seconds_left
 from workbench.language.formulation import Formulation
 from workbench.matrices.classes.matrix_classes import matrix_classes
-from workbench.matrices.linear_algebra.rank import Rank, rank
 from workbench.matrices.linear_algebra.rationals import exact as exact_number
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.matrices.p_property.witness import PVerdict
@@ -33,6 +32,7 @@ from workbench.mechanics.case import Case
 from workbench.mechanics.contact import ContactSolution
 from workbench.problems.classes import MLCP, Array
 from workbench.problems.mixed import MixedNCP
+from workbench.problems.rank import Rank, rank
 from workbench.problems.solution import Status
 from workbench.readers.matrix import Matrix
 from workbench.step.one_step import first_step

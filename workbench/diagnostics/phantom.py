@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.engine.lazy import linalg
-from workbench.matrices.linear_algebra.rank import rank
 from workbench.matrices.p_property.verdict import p_verdict_of
 from workbench.problems.classes import Array, equilibration
+from workbench.problems.rank import rank
 from workbench.step.stepper import Stepper
 from workbench.support.errors import DataError
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock
 from workbench.matrices.linear_algebra.in_time import EIGENVALUES, SINGULAR_VALUES, product_seconds
-from workbench.matrices.linear_algebra.rank import rank
 from workbench.problems.classes import MLCP, Array, is_psd, is_symmetric
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
+from workbench.problems.rank import rank
 from workbench.support.errors import DataError
 
 

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.diagnostics.friction_line import FrictionLine, norm
-from workbench.matrices.linear_algebra.rank import dependent_rows
 from workbench.matrices.p_property.verdict import PVerdict, p_verdict
 from workbench.mechanics.contact import Array
+from workbench.problems.rank import dependent_rows
 from workbench.readers.matrix import Matrix
 from workbench.step.sliding.system import SlidingSystem
 from workbench.support.errors import DataError

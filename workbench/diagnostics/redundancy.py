@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.contact import ContactSolution
 from workbench.mechanics.core import Core
+from workbench.problems.rank import rank
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 

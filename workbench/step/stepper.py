@@ -183,7 +183,7 @@ class Stepper:
             start += p.size
         if status is not Status.SINGULAR or not np.isfinite(A).all():
             return Status.NOT_FINITE.meaning
-        from workbench.matrices.linear_algebra.rank import dependent_rows
+        from workbench.problems.rank import dependent_rows
 
         n_f = self.c.plan.n_free
         place = [(i, words) for words, size in self._relations for i in range(size)]

@@ -1,1 +1,1 @@
-"""Exact linear algebra: rationals, linear programmes, definiteness, triangular factors; numerical rank."""
+"""Exact linear algebra: rationals, linear programmes, definiteness, triangular factors."""

@@ -24,10 +24,10 @@ from workbench.language.assemble.assembly import carry_back, eliminate, stamp
 from workbench.language.assemble.find import compiled
 from workbench.language.assemble.plan import Work
 from workbench.language.formulation import Formulation
-from workbench.matrices.linear_algebra.rank import dependent_rows
-from workbench.matrices.linear_algebra.rank import rank as numerical_rank
 from workbench.mechanics.contact import Array, _real
 from workbench.problems.classes import LCP
+from workbench.problems.rank import dependent_rows
+from workbench.problems.rank import rank as numerical_rank
 from workbench.problems.solution import Solution, Status
 from workbench.support.errors import DataError
 
