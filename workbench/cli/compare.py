@@ -148,7 +148,7 @@ def run_compare(o: argparse.Namespace) -> None:
 def chosen(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """The subject of the comparison, and the other arguments of `wb.compare`."""
     from workbench.verbs.compare import is_file
-    from workbench.verbs.scene import is_scene, must_be_known
+    from workbench.verbs.scene import is_scene
 
     kind = "scene" if is_scene(o.case) else "file" if is_file(o.case) else "case"
     words, refused = OPTIONS[kind]
@@ -162,7 +162,7 @@ def chosen(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     if kind == "scene":
         return _of_scene(o)
     # All names are looked up before any work is done, to catch typing errors.
-    from workbench.verbs.find import along_both_axes, find_formulations, find_solver
+    from workbench.verbs.find import along_both_axes, find_formulations, find_solver, must_be_known
     from workbench.verbs.registries import BY_KIND, derivative_metrics, find_metrics
 
     given: dict[str, Any] = {

@@ -21,7 +21,7 @@ from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.files import ENDINGS, read_problem_file
 from workbench.step.scheme import Scheme, find_scheme
-from workbench.support.errors import ModellingError, WorkbenchError
+from workbench.support.errors import WorkbenchError
 from workbench.support.output import page_path, provenance, replaced
 from workbench.support.progress import ProgressCallback
 from workbench.verbs.find import (
@@ -30,9 +30,10 @@ from workbench.verbs.find import (
     find_formulations,
     find_relaxation,
     find_solver,
+    must_be_known,
 )
 from workbench.verbs.results import Result
-from workbench.verbs.scene import apart, duration_of, engines_of, find_engine, is_scene, must_be_known, scene
+from workbench.verbs.scene import compared_on, duration_of, is_scene, scene
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -220,18 +221,14 @@ def _scene(
     scene's engines."""
     from workbench.scenes.stepper import SceneStepper
 
-    found = scene(what)
-    if formulations is None:
-        chosen, engines = tuple(f for f in find_formulations(None) if is_local(f)), engines_of(found)
-    else:
-        wanted, named = apart(several(formulations))
-        chosen, engines = find_formulations(wanted), tuple(find_engine(x, found) for x in named)
+    found, default_duration = scene(what), duration_of(what)
+    chosen, engines = compared_on(found, None if formulations is None else several(formulations))
     if not chosen and not engines:
         raise WorkbenchError("no formulation is given; name at least one, or leave the argument out for all")
     must_differ(chosen)
     sizes = tuple(several(found.step if steps is None else steps))
     finest = min(sizes) / 10 if reference_step is None else reference_step
-    settings = Settings(sizes, finest, duration_of(what) if duration is None else duration)
+    settings = Settings(sizes, finest, default_duration if duration is None else duration)
     measured = None if metrics is None else several(metrics)
     c = compare_scene(
         found, chosen, find_formulation("coulomb"), SceneStepper, settings, engines, progress, measured, workers,
@@ -240,17 +237,6 @@ def _scene(
     own = {"steps": sizes, "reference_step": finest, "duration": settings.duration}
     return Compared(c, {"scene": str(what) if isinstance(what, str | Path) else found.name, "settings": own,
                         "rows": [x.label for x in engines]})  # fmt: skip
-
-
-def is_local(f: Formulation) -> bool:
-    """Return whether scenes, whose contacts come and go, can be posed contact by contact under a formulation."""
-    from workbench.language.assemble.local import local_block
-
-    try:
-        local_block(f, 2)
-    except ModellingError:
-        return False
-    return True
 
 
 def steps_are_compiled() -> bool:

@@ -2,16 +2,17 @@
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from workbench.algorithms import find_solver as solver_by_name
 from workbench.algorithms.base import Solver
-from workbench.builtin.cases import CASES
+from workbench.builtin.cases import CASES, SCENES
 from workbench.builtin.formulations import FORMULATIONS, REGISTRIES
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import RIGID, Relaxation
-from workbench.support.errors import UnknownNameError, WorkbenchError
+from workbench.support.errors import DataError, ModellingError, UnknownNameError, WorkbenchError
 from workbench.support.numbers import parse_entry
 
 
@@ -59,6 +60,14 @@ def find_case(wanted: str | Case | type[Case], **parameters: float) -> Case:
     return found.with_parameters(**parameters)
 
 
+def must_be_known(what: Any) -> None:
+    """Raise UnknownNameError for a plain name that is neither a case nor a scene, DataError for an absent file."""
+    if isinstance(what, str) and ":" not in what and Path(what).suffix not in ("", ".py") and not Path(what).exists():
+        raise DataError(f"{what} does not exist; name a case, a scene, or a file with a problem or a model")
+    if isinstance(what, str) and not {".", ":", "/"} & set(what) and what not in CASES and what not in SCENES:
+        raise UnknownNameError("case or scene", what, [*CASES.names, *SCENES.names, "FILE.py:CASE", "MODEL.xml"])
+
+
 def find_solver(wanted: str | Solver) -> Solver:
     """Find the solver NAME, cvxpy:NAME, FILE.py:NAME or package.module:NAME, or an object. Raises UnknownNameError.
 
@@ -74,6 +83,21 @@ def find_formulations(wanted: Sequence[Any] | Any | None) -> tuple[Formulation, 
         return tuple(FORMULATIONS.find(name) for name in FORMULATIONS.bundled)
     several = [wanted] if isinstance(wanted, str | Formulation) else wanted
     return tuple(map(find_formulation, several))
+
+
+def local_formulations() -> tuple[Formulation, ...]:
+    """All bundled formulations that are local to their contacts, as scenes need them, whose contacts come and go."""
+    return tuple(filter(_is_local, find_formulations(None)))
+
+
+def _is_local(f: Formulation) -> bool:
+    from workbench.language.assemble.local import local_block
+
+    try:
+        local_block(f, 2)
+    except ModellingError:
+        return False
+    return True
 
 
 def along_both_axes(formulations: Sequence[Formulation] | None = None) -> tuple[Formulation, ...]:

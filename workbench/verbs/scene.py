@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.builtin.cases import CASES, SCENES
+from workbench.builtin.cases import SCENES
 from workbench.scenes.case import SceneCase
 from workbench.scenes.scene import Scene
-from workbench.support.errors import DataError, UnknownNameError, WorkbenchError
+from workbench.support.errors import UnknownNameError, WorkbenchError
 from workbench.support.numbers import parse_entry
+from workbench.verbs.find import find_formulations, local_formulations
 
 if TYPE_CHECKING:
     from workbench.comparison.scenes.runs import SceneEngine
+    from workbench.language.formulation import Formulation
 
 MODELS = (".xml", ".mjcf", ".urdf", ".mjb")
 """Extensions of files that hold models of MuJoCo or URDF."""
@@ -52,14 +54,6 @@ def scene(
     if key is not None or ctrl is not None:
         raise WorkbenchError(f"{case.name} has no keyframes and no actuators; key and ctrl are for files of models")
     return case.with_parameters(**{k: parse_entry(str(x), f"{k}={x}"[:60]) for k, x in (values or {}).items()}).scene()
-
-
-def must_be_known(what: Any) -> None:
-    """Raise UnknownNameError for a plain name that is neither a case nor a scene, DataError for an absent file."""
-    if isinstance(what, str) and ":" not in what and Path(what).suffix not in ("", ".py") and not Path(what).exists():
-        raise DataError(f"{what} does not exist; name a case, a scene, or a file with a problem or a model")
-    if isinstance(what, str) and not {".", ":", "/"} & set(what) and what not in CASES and what not in SCENES:
-        raise UnknownNameError("case or scene", what, [*CASES.names, *SCENES.names, "FILE.py:CASE", "MODEL.xml"])
 
 
 def is_model(what: Any) -> bool:
@@ -103,11 +97,15 @@ def find_engine(wanted: str, found: Scene) -> SceneEngine:
     return MujocoEngine(found, **given)
 
 
-def engines_of(found: Scene) -> tuple[SceneEngine, ...]:
-    """The engines that a scene comes with."""
-    from workbench.scenes.mujoco.scene import MujocoScene
+def compared_on(found: Scene, wanted: Sequence[Any] | None) -> tuple[tuple[Formulation, ...], tuple[SceneEngine, ...]]:
+    """Find the formulations and engines that a scene is compared under, by default all that are local to their contacts
+    and the engine that the scene comes from."""
+    if wanted is None:
+        from workbench.scenes.mujoco.scene import MujocoScene
 
-    return (find_engine(ENGINE, found),) if isinstance(found, MujocoScene) else ()
+        return local_formulations(), (find_engine(ENGINE, found),) if isinstance(found, MujocoScene) else ()
+    formulations, engines = apart(wanted)
+    return find_formulations(formulations), tuple(find_engine(name, found) for name in engines)
 
 
 def apart(wanted: Sequence[Any]) -> tuple[list[Any], list[str]]:
