@@ -343,6 +343,8 @@ def test_where_friction_changes_nothing_that_is_said(wheel):
         .recommendation[0]
         .startswith("Friction is not tested here: the motion is the same without it. coulomb,")
     )
+    said = [recommendation(x, decide(x))[0].rpartition("; ")[2] for x in (cost(c), cost(c, hybrid=2e-6))]
+    assert said == ["none is clearly cheaper than exact Coulomb friction.", "hybrid costs least."]
     assert not decide(c).tested
 
 

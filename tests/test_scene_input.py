@@ -6,6 +6,7 @@ import pytest
 pytest.importorskip("mujoco")
 
 import workbench as wb
+from workbench.builtin.reports.text.terminal import print_comparison
 from workbench.cli.main import main
 from workbench.scenes.mujoco.engine import MujocoEngine
 from workbench.scenes.mujoco.scene import MujocoScene
@@ -237,11 +238,14 @@ def test_a_keyframe_that_does_not_exist_is_refused_with_those_that_do(key, tmp_p
     assert "it has none" in refused(lambda: MujocoScene(tmp_path / "box.xml", key=key))
 
 
-def test_a_motion_that_touches_nothing_is_reported_too(tmp_path):
+def test_a_motion_that_touches_nothing_is_reported_too(tmp_path, capsys):
     (tmp_path / "fall.xml").write_text(crate("0 0 0.5", "0 0 5"))
     found = wb.compare(tmp_path / "fall.xml", ["box", "engine:mujoco"], duration=0.02)
     assert "No contact in 0.02 s: contact formulations cannot differ" in str(found)
     assert "Use " not in str(found)
+    assert 'id="figure-ranking"' not in found.html(), "all rows are the same"
+    print_comparison(found.comparison)
+    assert "main defect" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("tilt", "soft"), [("1e-4", 4), ("1e-14", 0)])

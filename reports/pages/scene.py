@@ -14,7 +14,7 @@ from workbench.builtin.reports.pages.terms import meanings
 from workbench.builtin.reports.text.comparison import cell, error_columns, judged_columns, symptom_columns
 from workbench.builtin.reports.text.glossary import GLOSSARY
 from workbench.builtin.reports.text.headline import headline, subject
-from workbench.builtin.reports.text.scenes import compared, shown, summary
+from workbench.builtin.reports.text.scenes import compared, shown, summary, touches_nothing
 from workbench.comparison.result import Comparison, by_first_solver
 from workbench.comparison.scenes.bodies import BODIES, GROWTH
 from workbench.comparison.scenes.horizon import MOST_GROWTH
@@ -25,7 +25,9 @@ MOST = 60
 
 def render(c: Comparison, provenance: dict[str, Any]) -> str:
     """The whole page as text."""
-    drawn, moving, every, parts = figures(c), motion_view(c), tables(c), budgets(c)
+    moving, every, parts = motion_view(c), tables(c), budgets(c)
+    # Without contact all formulations are the same point.
+    drawn = [f for f in figures(c) if f.name != "ranking" or not touches_nothing(c)]
     columns = {x.name: (x.title, x.meaning) for t in (*every, *parts) for x in t["columns"]}
     return (
         environment()

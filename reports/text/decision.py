@@ -120,8 +120,10 @@ def _untested(d: Decision) -> str:
     labels = [label for x in d.first for label in (x.label, *x.alike)]
     if len(labels) == 1:
         return f"{words}. {labels[0]} reproduces it."
-    least = min(d.first, key=lambda x: (np.isnan(x.cost), x.cost))
-    return f"{words}. {few(labels)} reproduce it; {least.label} costs least."
+    least, exact = min(d.first, key=lambda x: (np.isnan(x.cost), x.cost)), d.exact
+    if exact is None or least.cheaper(exact) > 1.0:
+        return f"{words}. {few(labels)} reproduce it; {least.label} costs least."
+    return f"{words}. {few(labels)} reproduce it; none is clearly cheaper than exact Coulomb friction."
 
 
 def _none_as_good(c: Comparison, d: Decision) -> str:
@@ -230,7 +232,7 @@ def confidence(c: Comparison, d: Decision) -> str:
         whole = f"the {what[:-1]} is {'verified' if answered else 'not verified'}"
     parts, doubts = [whole] if count else [], 0
     if ran := sorted(labels & engines):
-        parts.append(f"an engine's own steps are not verified ({few(ran)})")
+        parts.append(f"{few(ran)} {'is' if len(ran) == 1 else 'are'} not")
     if c.stepped and np.isfinite(d.known):
         well = amount(d.known, d.error) if d.known > LEAST else f"better than {1e9 * LEAST:g} nm"
         parts.append(f"the reference path is known to {well}")

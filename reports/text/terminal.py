@@ -21,6 +21,7 @@ from workbench.builtin.reports.text.comparison import (
 from workbench.builtin.reports.text.decision import cross_checks, legend, rows
 from workbench.builtin.reports.text.headline import headline, subject
 from workbench.builtin.reports.text.mathematics import plain
+from workbench.builtin.reports.text.scenes import touches_nothing
 from workbench.comparison.columns import Column
 from workbench.comparison.decision import Decision, amount, decide, shown
 from workbench.comparison.metric import Metric
@@ -54,7 +55,9 @@ def print_comparison(
         say(sentence)
     for step in c.settings.steps if c.stepped else (None,):
         found = decide(c, step)
-        if found is not None and (found.entries or found.missing):
+        # Without contact all rows are the same.
+        alike = c.scene is not None and touches_nothing(c) and not everything
+        if found is not None and (found.entries or found.missing) and not alike:
             console.print(_places(c, found, everything))
             for sentence in filter(None, (legend(c, found), "" if everything else _hidden(found))):
                 say(sentence)
