@@ -7,7 +7,8 @@ Mutants that differ from the code in nothing that matters stand in `tests/equiva
     python -m tests.mutants                                  # all rooms of the table
     python -m tests.mutants workbench/engine/disk.py         # one file
 
-A mutant takes a second or two, a room some minutes on two processors; `--lines 40:60` tries some lines of a file only.
+A mutant takes a second or two, a room some minutes on two processors; `--lines 40:60` tries some lines of a file only,
+`--every 5` a fifth of its mutants.
 """
 
 import argparse
@@ -43,6 +44,15 @@ TESTS = {
         "test_box_rank.py", "test_large_matrices.py", "test_uncertain_bounds.py", "test_largest_uncertainty.py",
         "test_programmes.py", "test_large_blocks.py",
     ],
+    "workbench/certificates/boxes.py": ["test_box_certificates.py", "test_box_rank.py"],
+    "workbench/certificates/signed_pivots.py": ["test_box_certificates.py"],
+    "workbench/certificates/uncertain.py": ["test_uncertain_bounds.py", "test_box_certificates.py"],
+    "workbench/certificates/unique_box.py": ["test_uncertain_bounds.py"],
+    "workbench/certificates/largest_uncertainty.py": ["test_largest_uncertainty.py", "test_box_certificates.py"],
+    "workbench/certificates/programme.py": ["test_programmes.py"],
+    "workbench/certificates/maps.py": ["test_map_certificates.py", "test_programmes.py"],
+    "workbench/certificates/forms.py": ["test_map_certificates.py", "test_programmes.py"],
+    "workbench/certificates/mechanisms.py": ["test_map_certificates.py", "test_programmes.py"],
     "workbench/diagnostics/contact_uniqueness.py": ["test_coulomb_solutions.py"],
     "workbench/matrices/solutions/coulomb_solutions.py": ["test_coulomb_solutions.py"],
     "workbench/step/scheme.py": ["test_schemes.py"],
@@ -296,6 +306,7 @@ def main() -> None:
     words.add_argument("files", nargs="*", metavar="FILE", help="default: all rooms of the table")
     words.add_argument("--processes", type=int, default=2)
     words.add_argument("--lines", metavar="FIRST:LAST")
+    words.add_argument("--every", type=int, default=1, metavar="K", help="every K-th mutant of a file")
     given = words.parse_args()
     chosen = [str(Path(name).resolve().relative_to(ROOT)) for name in given.files] or list(TESTS)
     files = [
@@ -309,6 +320,7 @@ def main() -> None:
         for file in files:
             path = str(file.relative_to(ROOT))
             made = [x for x in mutants(path, file.read_text("utf-8")) if int(first) <= x.line <= int(last)]
+            made = made[:: given.every]
             count = counts.setdefault(room_of(path) or path, [0, 0, 0, 0])
             count[0] += len(made)
             count[2] += sum(x.name in equivalent for x in made)

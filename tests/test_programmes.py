@@ -148,6 +148,11 @@ def test_a_programme_needs_numbers_of_steps():
         functions({"steps": [["pi"]], "P": [[0, 0]], "Q": [[0]], "w": [0], "locking": None})
 
 
+def test_a_programme_has_a_step():
+    with pytest.raises(RefusedError, match="list of 1 to"):
+        functions({"steps": [], "P": [["1"]], "Q": [["1"]], "w": ["1"], "locking": None})
+
+
 def test_a_case_known_by_name_keeps_its_name():
     case, spans = RANGES["rod"]
     found = of_case(case, {}, spans, Fraction(1, 10))

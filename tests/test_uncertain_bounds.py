@@ -226,6 +226,14 @@ def test_claims_on_a_drive_cannot_be_sharper():
     assert outcome(wide, "basis") != VERIFIED
 
 
+@pytest.mark.parametrize("by", ["P", "schur"])
+def test_unknown_fields_of_a_uniqueness_proof_are_refused(by):
+    document = json.loads(json.dumps(wb.check(drive() if by == "P" else saddle()).certificate()))
+    assert claim(document, "uniqueness")["support"]["by"] == by
+    extra = changed(document, lambda d: claim(d, "uniqueness")["support"].update(extra="1"))
+    assert outcome(extra, "uniqueness") != VERIFIED
+
+
 SADDLE = [["0", "1", "0"], ["-1", "2", "1"], ["0", "-1", "3"]]
 
 
