@@ -54,6 +54,8 @@ RIGHT, CLOSE, KNOWN = 1e-6, 1e-9, 1e-10
 """Relative errors: of a right derivative, of a smooth one, and up to which a difference is known well enough for it."""
 FLOOR = 1e-3
 """Smallest change of velocities and coordinates, as a share of the largest, relative to which errors are."""
+NOISE_TIMES = 10.0
+"""A difference may be off by this many times the error that its orders and its noise tell."""
 NEAR = 1e-3
 """Margin of a mode below which the differences may reach another one."""
 FATES = {
@@ -62,6 +64,7 @@ FATES = {
     "near": "said to be near-degenerate: a margin below 1e-3, data that jump, or a kink; differences reach beyond it",
     "set-valued": "said to have none: redundant contacts, or several solutions or none nearby",
     "refused": "no derivative, for another reason",
+    "noisy": "the derivative is that of differences as far as these are known, which is less than 1e-7",
     "unsettled": "differences do not settle, and nothing says why",
     "wrong": "the derivative is not that of differences",
     "nan": "not finite, without a reason",
@@ -423,7 +426,9 @@ def judge(pair: Pair, solution: Solution, t: Array, tally: Tally) -> tuple[str, 
         return "agreed", off, known
     if is_rough or solution.margin < NEAR:
         return "near", off, known
-    return ("wrong" if known <= 0.1 * RIGHT else "unsettled"), off, known
+    if known <= 0.1 * RIGHT:
+        return "wrong", off, known
+    return ("noisy" if off <= NOISE_TIMES * known <= 1.0 else "unsettled"), off, known
 
 
 def examine(pair: Pair, count: int, seed: int, only: int = -1, most: int = 5) -> Tally:

@@ -26,6 +26,30 @@ def test_derivatives_at_random_states_are_those_of_differences(name):
     assert np.mean(np.array(tally.errors) <= 1e-9) > 0.9
 
 
+@pytest.mark.parametrize(
+    ("name", "state", "direction", "fate"),
+    [
+        # Terms of order 1e3 cancel in the rows of a sweep.
+        ("gauss-seidel/woodpecker", 0, "m_M", "agreed"),
+        # Contacts at both ends of a capsule, one of them without force, and slips that turn.
+        ("ipc/pinched-capsule", 2, "coordinates", "kinks"),
+        # The last pass's slip is opposite to that before the step.
+        ("ipc/gripper", 1, "m", "agreed"),
+        # Rounding of a stiff system exceeds its estimate.
+        ("ipc/woodpecker", 1, "forces", "agreed"),
+        # A derivative of zero: the passes' tangents are rounding.
+        ("hunt-crossley/drawer", 0, "radius", "agreed"),
+    ],
+)
+def test_steps_that_iterate_their_data(name, state, direction, fate):
+    pair = Pair(*name.split("/"))
+    rng = np.random.default_rng([0, *name.encode()])
+    for k, (x, z) in enumerate(pair.states(state + 1, rng)):
+        directions = pair.directions(x, rng)
+        if k == state:
+            assert judge(pair, Solution(pair, x, z), directions[direction], Tally())[0] == fate
+
+
 def test_a_false_derivative_is_found():
     pair, rng = Pair("coulomb", "block"), np.random.default_rng(2)
     ((x, z),) = pair.states(1, rng)

@@ -163,6 +163,48 @@ def test_the_command(capsys, tmp_path):
     assert "dx/dmu" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("block --of x --to friction", "unknown parameter of block 'friction'"),
+        ("block --of w --to mu", "unknown output 'w'"),
+        ("block --of x --to mu --set mu=-1", "mu = -1; a nonnegative number"),
+        ("block --of x --to mu --step 0", "--step 0 is out of range"),
+        ("nothing --of x --to mu", "unknown case 'nothing'"),
+    ],
+)
+def test_what_the_command_cannot_be_asked_is_one_line(arguments, words, capsys):
+    assert main(["sensitivity", *arguments.split(), "--quiet"]) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        # An output that is not determined, a run that fails, friction that begins, and no contact.
+        ("table --of x --to width -f stewart-trinkle", "stewart-trinkle has no derivative by width: step 0: "),
+        ("table --of x --to mu -f staggered", "staggered has no derivative by mu: step 0 (t = 0 s): the state-"),
+        ("block --of x --to mu --set mu=0 -f coulomb", "dx/dmu = -0.000127436 for exact friction"),
+        ("particle --of x --to mu -f ccp", "dx/dmu = 0 for the event-driven motion. All formulations agree."),
+    ],
+)
+def test_what_has_no_derivative_or_a_plain_one_is_one_line(arguments, words, capsys):
+    main(["sensitivity", *arguments.split(), "--duration", "0.005", "--quiet"])
+    lines = " ".join(capsys.readouterr().out.split())
+    assert words in lines
+
+
+def test_a_derivative_within_rounding_is_zero():
+    """A box that is pushed stays on the ground whatever its friction: the rest is rounding of its velocity."""
+    found = wb.sensitivity("pushed-box", ["coulomb"], of="v[2]", to="mu", duration=3e-3)
+    assert (found.table["derivative"] == 0.0).all()
+    assert found.words[0].endswith("All formulations agree.")
+    some = wb.sensitivity("table", ["staggered"], of="x", to="mu", duration=2e-3)
+    assert some.words[0].endswith("The others agree.")
+
+
 COMPILED = [
     ("block", "coulomb", {}), ("wheel", "mujoco", {}), ("rod", "sap", {}), ("sphere", "stewart-trinkle", {}),
     ("wheel", "box", {}), ("gripper", "ccp", {}), ("cube", "ccp", {}),

@@ -72,7 +72,10 @@ def _judged(rows: pd.DataFrame, exact: float) -> str:
     own = rows[(rows["formulation"] != THE_MOTION) & np.isfinite(rows["derivative"])]
     if exact == 0.0:
         moving = own[own["derivative"] != 0.0]["formulation"]
-        return "All formulations agree." if moving.empty else f"Nonzero: {', '.join(moving)}."
+        if len(moving):
+            return f"Nonzero: {', '.join(moving)}."
+        every = "All formulations" if len(own) == len(rows[rows["formulation"] != THE_MOTION]) else "The others"
+        return f"{every} agree."
     right = own[own["error"].abs() <= GOOD]["formulation"]
     turned = own[own["derivative"] * exact < 0]["formulation"]
     blind = own[own["derivative"] == 0.0]["formulation"]

@@ -24,6 +24,8 @@ APART = 1e-5
 """Share of a parameter by which runs are apart for difference quotients."""
 FOLLOWED = 1e-3
 """Relative step of difference quotients of event-driven motions, which are more accurate."""
+ROUNDING = 1e-12
+"""Change of an output, per unit of a parameter and relative to its value or 1, that is rounding."""
 THE_MOTION = "the motion"
 """Name of the row of the event-driven motion."""
 COLUMNS = (
@@ -120,8 +122,10 @@ def derivatives_of(
     for name in parameters:
         value, true, known = truths[name]
         quotients = {f.label: _quotient(case, f, outputs, name, h, duration) for f in formulations}
-        first = found[formulations[0].label][1]
-        exact = true if np.isfinite(true).all() else (first[name].derivative if first else true)
+        unit = moved(case, name)[1]
+        true = _nonzero(true, value, unit)
+        own = {label: _nonzero(by[name].derivative, v, unit) for label, (v, by, _) in found.items() if by}
+        exact = true if np.isfinite(true).all() else own.get(formulations[0].label, true)
         for i, output in enumerate(outputs):
             of = {"parameter": name, "output": output}
             if np.isfinite(true[i]):
@@ -129,7 +133,7 @@ def derivatives_of(
             for f in formulations:
                 values, by, why = found[f.label]
                 one = by[name] if by else None
-                derivative = one.derivative[i] if one else np.nan
+                derivative = own[f.label][i] if one else np.nan
                 quotient, off = (x[i] for x in quotients[f.label])
                 error = derivative / exact[i] - 1 if exact[i] else np.nan
                 row = _row(f.label, values[i], derivative, (quotient, off), error)
@@ -143,6 +147,11 @@ def _at(case: Case, outputs: Sequence[str], q: Array, v: Array) -> Array:
     """The outputs (outputs,) of a state."""
     state = State(q, v, np.zeros(0), np.zeros(0))
     return np.array([output_of(case, name).of(case, state) for name in outputs])
+
+
+def _nonzero(derivatives: Array, values: Array, unit: float) -> Array:
+    """Derivatives of outputs with these values by a parameter of this unit, 0 where they are rounding of these."""
+    return np.where(np.abs(derivatives) <= ROUNDING * (1.0 + np.abs(values)) / unit, 0.0, derivatives)
 
 
 def _row(label: str, value: float, derivative: float, quotient: tuple[float, float], error: float) -> dict[str, Any]:
