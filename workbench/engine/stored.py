@@ -35,13 +35,6 @@ class Stored(NamedTuple):
     column: NDArray[np.int64]
     data: Array
 
-    @classmethod
-    def of_size(cls, rows: int, most: int) -> "Stored":
-        """Room for a matrix of so many rows and at most so many numbers."""
-        pointer = np.empty(rows + 1, dtype=np.int64)
-        pointer[0] = 0
-        return cls(pointer, np.empty(most, dtype=np.int64), np.empty(most))
-
 
 STORED = argument_type(Stored, INDICES, INDICES, VECTOR)
 

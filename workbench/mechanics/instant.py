@@ -9,7 +9,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from workbench.engine.compiling import argument_type, kernel
-from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, set_all
+from workbench.engine.kernels import MATRIX, VECTOR, copy, set_all
 from workbench.engine.layout import Packed
 from workbench.engine.lazy import sparse
 from workbench.engine.stored import STORED, Stored, add_product, as_sparse, as_stored, stored
@@ -119,11 +119,10 @@ class Instant:
     places: Places | None = None
 
     def __post_init__(self) -> None:
-        if not (self._fits() and self._is_sound()):
-            # What is wrong is looked for where something is.
-            _find_fault(self)
-        # From here on they are views of `arrays`.
-        for name in (*InstantArrays.fields, *MATRICES):
+        _find_fault(self)
+        packed = self.arrays
+        # From here on they are views of these.
+        for name in (*packed.fields, *MATRICES):
             self.__dict__.pop(name, None)
 
     @classmethod
@@ -150,52 +149,16 @@ class Instant:
     @cached_property
     def arrays(self) -> InstantArrays:
         """All numbers, as kernels take them."""
-        stored = [as_stored(_sparse(getattr(self, name))) for name in MATRICES]
         sizes = {"n": self.v.size, "r": self.phi.size, "ends": self.first.size, "R": self.mu.size, "m": self.g.size}
-        for name, X in zip(MATRICES, stored, strict=True):
+        given = {name: getattr(self, name) for name in InstantArrays.fields if name[:2] not in ("M_", "J_")}
+        for name in MATRICES:
+            X = as_stored(_sparse(getattr(self, name)))
             sizes |= {f"{name}_ends": X.pointer.size, f"{name}_entries": X.data.size}
+            given |= {f"{name}_{part}": numbers for part, numbers in zip(Stored._fields, X, strict=True)}
         found: InstantArrays = InstantArrays.unset(**sizes, k=self.limit.size)
-        M, J, J_b, J_f = stored
-        whole = self.first, self.key, *M[:2], *J[:2], *J_b[:2], *J_f[:2]
-        real = (
-            self.v, self.f, self.phi, self.e, self.heading.ravel(), self.mu, self.rate, self.eps, self.g, self.r_b,
-            self.eps_b, self.limit, self.r_f, self.eps_f, M.data, J.data, J_b.data, J_f.data,
-        )  # fmt: skip
-        pack(
-            float(self.h), tuple(plain(x, np.int64) for x in whole), tuple(plain(x, np.float64) for x in real), found
-        )  # fmt: skip
+        for name, numbers in given.items():
+            setattr(found, name, numbers)
         return found
-
-    def _fits(self) -> bool:
-        """Return whether all shapes belong together."""
-        n, r, R, m, k = self.v.size, self.phi.size, self.mu.size, self.g.size, self.limit.size
-        places = self.places
-        return (
-            (
-                self.M.shape, self.J.shape, self.J_b.shape, self.J_f.shape, self.v.shape, self.f.shape,
-                self.first.shape, self.heading.shape, self.mu.shape, self.rate.shape, self.eps.shape, self.phi.shape,
-                self.e.shape, self.key.shape, self.g.shape, self.r_b.shape, self.eps_b.shape, self.limit.shape,
-                self.r_f.shape, self.eps_f.shape,
-            )
-            == (
-                (n, n), (R, n), (m, n), (k, n), (n,), (n,), (r + 1,), (r, 2), (R,), (R,), (R,), (r,), (r,), (r,), (m,),
-                (m,), (m,), (k,), (k,), (k,),
-            )
-            and all(x.shape == (r,) for x in self.numbers.values())
-            and (
-                places is None
-                or (places.point.shape, places.pair.shape, places.acts.shape) == ((r, 3), (r, 2), (R, 6))
-            )
-        )  # fmt: skip
-
-    def _is_sound(self) -> bool:
-        """Return whether `first` rises, all numbers are finite, and those not negative that must not be."""
-        places, numbers = self.places, self.numbers
-        return bool(
-            is_sound(self.arrays)
-            and (not numbers or np.isfinite(np.concatenate(list(numbers.values()))).all())
-            and (places is None or all(np.isfinite(x).all() for x in (places.point, places.acts, places.pair)))
-        )
 
     @property
     def contacts(self) -> int:
@@ -208,30 +171,6 @@ class Instant:
 
 
 NOT_NEGATIVE = "mu", "e", "eps", "eps_b", "limit", "eps_f"
-
-
-def plain(x: NDArray[Any], kind: type) -> NDArray[Any]:
-    """Return an array as kernels take it, copied only if necessary."""
-    return x if x.dtype == kind and x.flags.carray else np.require(x, kind, ["C", "W"])
-
-
-@kernel(types.void(types.float64, types.UniTuple(INDICES, 10), types.UniTuple(VECTOR, 18), INSTANT), checked=False)
-def pack(h, whole, real, s):
-    """Fill an instant's arrays, in the order of `Instant.arrays`."""
-    s.free[0] = h
-    indices = (
-        s.first, s.key, s.M_pointer, s.M_column, s.J_pointer, s.J_column, s.J_b_pointer, s.J_b_column, s.J_f_pointer,
-        s.J_f_column,
-    )  # fmt: skip
-    numbers = (
-        s.v, s.f, s.phi, s.e, s.heading.reshape(-1), s.mu, s.rate, s.eps, s.g, s.r_b, s.eps_b, s.limit, s.r_f, s.eps_f,
-        s.M_data, s.J_data, s.J_b_data, s.J_f_data,
-    )  # fmt: skip
-    for j in range(len(indices)):
-        for k in range(indices[j].shape[0]):
-            indices[j][k] = whole[j][k]
-    for j in range(len(numbers)):
-        copy(real[j], numbers[j])
 
 
 @kernel(types.void(types.float64, VECTOR, VECTOR, STORED, INSTANT), checked=False)
@@ -270,7 +209,7 @@ def are_finite(places):
 
 @kernel(types.boolean(INSTANT), checked=False)
 def is_sound(s):
-    """As `Instant._is_sound`, of its arrays."""
+    """Return whether `first` rises, all numbers are finite, and those not negative that must not be."""
     first, r = s.first, s.phi.shape[0]
     wrong = first[0] != 0 or first[r] != s.mu.shape[0]
     for i in range(r):
@@ -301,6 +240,7 @@ def _entries(value: Any) -> Array:
 
 
 def _find_fault(s: Instant) -> None:
+    """Raise DataError naming what is wrong, if anything is."""
     n, r, R, m, k = s.v.size, s.phi.size, s.mu.size, s.g.size, s.limit.size
     shapes = {
         "M": (n, n), "v": (n,), "f": (n,), "first": (r + 1,), "J": (R, n), "mu": (R,), "phi": (r,), "rate": (R,),

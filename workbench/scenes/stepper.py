@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from workbench.algorithms import find_solver
 from workbench.algorithms.asking import solved_from
 from workbench.algorithms.base import Solver
-from workbench.algorithms.contact_blocks import FewAnswer
+from workbench.algorithms.contact_blocks import BlockSolver, FewAnswer
 from workbench.algorithms.escalation import HOPELESS, Chain, in_steps
 from workbench.language.formulation import Formulation
 from workbench.mechanics.instant import Instant
@@ -67,7 +67,8 @@ class SceneStepper:
         self.label, self.solver, self.passes = formulation.label, self.asked.name, passes
         self.poser = Poser(formulation, normal, scene.v_th, scene.recovery)
         first: Any = self.asked.first if isinstance(self.asked, Chain) and self.asked.asked is None else self.asked
-        self.at_once = getattr(first, "at_once", None)
+        # A solver derived from it may solve otherwise.
+        self.at_once = first.at_once if type(first) is BlockSolver else None
         self.begin()
 
     def begin(self) -> None:
