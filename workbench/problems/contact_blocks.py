@@ -79,12 +79,8 @@ class ContactBlocks(Problem):
         """Blocks that kernels have written and found sound (`block_kernels.is_sound`), with the factors of M, and what
         few blocks are asked for."""
         found = object.__new__(cls)
-        known = found.__dict__
-        known["arrays"] = arrays
-        if mass is not None:
-            known["mass"] = mass
-        if few is not None:
-            known["few"] = few
+        known = {"arrays": arrays, "mass": mass, "few": few}
+        found.__dict__.update({name: x for name, x in known.items() if x is not None})
         return found
 
     def __getattr__(self, name: str) -> Any:

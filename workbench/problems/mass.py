@@ -63,19 +63,6 @@ def find_groups(M, group):
     return count
 
 
-@kernel(types.void(STORED, I64, INDICES), checked=False)
-def count_groups(M, n, found):
-    """found (2,): the groups of n velocities, and the numbers of all their factors."""
-    group, size = scratch_indices(n), scratch_indices(n)
-    found[0], found[1] = find_groups(M, group), 0
-    for g in range(found[0]):
-        size[g] = 0
-    for i in range(n):
-        size[group[i]] += 1
-    for g in range(found[0]):
-        found[1] += size[g] * size[g]
-
-
 @kernel(I64(STORED, MASS), checked=False)
 def factorise(M, mass):
     """Find the groups and factor each by Cholesky; returns 0, or 1 + the first velocity whose pivot is not positive.
@@ -194,18 +181,12 @@ def own_products(first, start, column, place, value, mass, W):
         begun += rows * rows
 
 
-def mass_of(M: Stored, n: int, like: Mass | None = None) -> Mass:
-    """Return the factors of a mass matrix (n, n), in no time if its groups are as large as those of another, `like`.
-
-    Raises DataError if it is not positive definite."""
-    mass = None if like is None else like.like()
-    wrong = MISFIT if mass is None else factorise(M, mass)
-    if wrong == MISFIT:
-        found = np.empty(2, dtype=np.int64)
-        count_groups(M, n, found)
-        mass = Mass.unset(n=n, ends=int(found[0]) + 1, numbers=int(found[1]))
-        wrong = factorise(M, mass)
-    if wrong:
+def mass_of(M: Stored, n: int) -> Mass:
+    """Return the factors of a mass matrix (n, n). Raises DataError if it is not positive definite."""
+    group = np.empty(n, dtype=np.int64)
+    count = find_groups(M, group)
+    sizes = np.bincount(group, minlength=count)
+    mass: Mass = Mass.unset(n=n, ends=count + 1, numbers=int(sizes @ sizes))
+    if wrong := factorise(M, mass):
         raise DataError(f"the mass matrix M is not positive definite: velocity {wrong - 1} has no inertia of its own")
-    assert mass is not None
     return mass

@@ -7,7 +7,7 @@ and a step writes into them by kernels alone.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -135,6 +135,7 @@ class Kind:
         self.forgetful = not self.hooked and hooks.estimate == "none"
         """Whether nothing asks for what the last step has left."""
         self.own: dict[tuple[str, ...], tuple[tuple[str, int], ...]] = {}
+        """`own_places`, by the names of contacts' own numbers."""
 
     def cores(self, members: Any) -> Cores:
         """Those of some contacts, to be filled."""
@@ -157,13 +158,6 @@ class Kind:
         if wrong:
             label = self.block.formulation.label
             raise ModellingError(f"{label} is not local to its contacts: {WRONG[wrong]}")
-
-
-class Group(NamedTuple):
-    """The contacts of one kind in a step, and their cores."""
-
-    kind: Kind
-    cores: Cores
 
 
 class Poser:
@@ -208,10 +202,10 @@ class Posed:
     """
 
     def __init__(self, poser: Poser, s: InstantArrays, shape: tuple[bytes, Any], before: "Posed | None" = None) -> None:
-        self.poser, self.shape, self.key = poser, shape, s.place("key")
+        self.poser, self.shape, self.keys_at = poser, shape, s.place("key")
         d = np.diff(s.first) - 1
         kinds = [poser.kind(k) for k in np.unique(d).tolist()]
-        self.groups = [Group(kind, kind.cores(np.flatnonzero(d == kind.d))) for kind in kinds]
+        self.groups = [(kind, kind.cores(np.flatnonzero(d == kind.d))) for kind in kinds]
         blocks = [kind.block for kind in kinds]
         # Copies of the system, of which one has v+ as its velocity.
         self.copies, self.main = (blocks[0].copies, blocks[0].main) if blocks else (1, 0)
@@ -291,7 +285,7 @@ class Posed:
         counts = rows.counts.tolist()
         if counts != self.counts:
             self._make_room(counts)
-        arrangement = s.buffer[self.key].tobytes(), rows.closed.tobytes(), self.shape[0], s.m, s.k
+        arrangement = s.buffer[self.keys_at].tobytes(), rows.closed.tobytes(), self.shape[0], s.m, s.k
         if arrangement != self.arrangement:
             self.arrangement, self.parts = arrangement, list(self._parts())
         for kind, cores in self.groups:
