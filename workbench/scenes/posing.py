@@ -230,14 +230,16 @@ class Posed:
         self.arrangement: Any = None
 
     def take(self, s: Instant, memory: Memory) -> None:
-        """The instant, its rows, and the cores of its contacts."""
-        self.instant, self.memory, self.arrays = s, memory, s.arrays
-        self._measure()
+        """The instant, its rows, the factors of M where they are needed, and the cores of its contacts."""
+        self.instant, self.memory, self.arrays, given = s, memory, s.arrays, s.arrays
+        if measure(given, self.mass, self.factored, self.hooked, self.rows):
+            self.mass = mass_of(Stored(given.M_pointer, given.M_column, given.M_data), given.n)
+            measure(given, self.mass, False, self.hooked, self.rows)
         for kind, cores in self.groups:
             if not kind.forgetful:
-                cores.memory[:] = memory.recall(kind.d, self.arrays.key[cores.members], kind.memory)
+                cores.memory[:] = memory.recall(kind.d, given.key[cores.members], kind.memory)
             kind.set_numbers(cores, s.numbers)
-            fill_cores(self.arrays, self.rows, cores, self.poser.recovery, kind.one)
+            fill_cores(given, self.rows, cores, self.poser.recovery, kind.one)
 
     def begin(self, solver: Solver | None) -> None:
         """What the formulation does before a step; `solver` finds the impulses without friction, where they are asked
@@ -247,13 +249,6 @@ class Posed:
         for kind, cores in self.groups:
             if not kind.idle:
                 kind.must_be_fine(call_given(self.rows, cores, kind.given, kind.one))
-
-    def _measure(self) -> None:
-        """The contact rows of the instant and how they move; the factors of M where they are needed."""
-        s, rows = self.arrays, self.rows
-        if measure(s, self.mass, self.factored, self.hooked, rows):
-            self.mass = mass_of(Stored(s.M_pointer, s.M_column, s.M_data), s.n)
-            measure(s, self.mass, False, self.hooked, rows)
 
     def _estimate(self, solver: Solver) -> None:
         """The normal impulses that contacts may have: the last step's, and those without friction for new ones."""
