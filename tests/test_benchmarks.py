@@ -26,7 +26,7 @@ from benchmarks.towers import STATES, jacobians, tower, tower_problem
 from workbench.algorithms import find_solver
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.sets import normals_first
-from workbench.readers.siconos import parse
+from workbench.readers.files import read_problem_file
 
 ROOT = Path(__file__).parents[1]
 EYE = Task("eye", LCP(np.eye(2), [-1.0, 2.0]), "two unknowns")
@@ -136,18 +136,20 @@ def test_a_child_that_cannot_start_is_missing():
 
 
 @pytest.mark.parametrize("in_blocks", [False, True])
-def test_siconos_text_of_a_friction_problem_is_what_the_reader_reads(in_blocks):
+def test_siconos_text_of_a_friction_problem_is_what_the_reader_reads(in_blocks, tmp_path):
     problem = row_problem(8, 4)
     W, q = problem.by_contacts()
-    again = parse(friction_text(block_rows(W, 3) if in_blocks else W.toarray(), q, problem.mu), "text")
+    (tmp_path / "p.dat").write_text(friction_text(block_rows(W, 3) if in_blocks else W.toarray(), q, problem.mu))
+    again = read_problem_file(tmp_path / "p.dat")
     np.testing.assert_array_equal(again.dense, problem.dense)
     np.testing.assert_array_equal(again.q, problem.q)
     np.testing.assert_array_equal(again.mu, problem.mu)
 
 
-def test_siconos_text_of_a_mixed_problem_is_what_the_reader_reads():
+def test_siconos_text_of_a_mixed_problem_is_what_the_reader_reads(tmp_path):
     M, q, free = mlcp.task(3, 0).data
-    again = parse(mlcp_text(M, q, free), "text")
+    (tmp_path / "p.dat").write_text(mlcp_text(M, q, free))
+    again = read_problem_file(tmp_path / "p.dat")
     np.testing.assert_array_equal(again.M, M)
     np.testing.assert_array_equal(again.q, q)
     assert (np.isneginf(again.lower) == (np.arange(q.size) < free)).all()

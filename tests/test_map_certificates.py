@@ -1,14 +1,12 @@
 """Certificates of proved maps: the verifier's formulas, its arithmetic, and forged maps."""
 
 import copy
-import itertools
 import json
 import random
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from flint import arb, ctx
 
 import workbench as wb
 from tests.proofs import NOT_VERIFIED, REFUTED
@@ -18,7 +16,6 @@ from workbench.builtin.cases import CASES
 from workbench.builtin.cases.rod import Rod
 from workbench.builtin.cases.wedged_box import WedgedBox
 from workbench.certificates.documents import signed
-from workbench.certificates.forms import ONE, constant, pi, variable
 from workbench.certificates.maps import Judge, halves
 from workbench.certificates.mechanisms import FUNCTIONS
 from workbench.certificates.outcomes import VERIFIED, RefusedError
@@ -245,66 +242,6 @@ def test_formulas_agree_with_the_mechanics_of_each_case(name):
 def test_the_rod_by_its_other_parameters(given):
     document = wb.vary("rod", along={"mu": (0, 3), "kappa": ("1/4", 1)}, given=given, undecided="1/20").certificate()
     assert result(document) == VERIFIED
-
-
-def test_arithmetic_encloses():
-    """Functions at rational points, and sums and products over boxes, against Arb."""
-    low, high = pi()
-    with ctx.workprec(300):
-        assert arb(low) <= arb.pi() * arb(2) ** 128 <= arb(high)
-        assert high - low < 2**14
-        rng = random.Random(2)
-        for k in range(300):
-            x = Fraction(rng.randint(-(10**9), 10**9), 10 ** rng.choice((6, 9, 15)))
-            form, exact = constant(x, ()), arb(x.numerator) / x.denominator
-            found = [(form.cos(), exact.cos()), (form.sin(), exact.sin())]
-            found.append((form.in_radians(), exact * arb.pi() / 180))
-            if x > 0:
-                found.append((form.sqrt(), exact.sqrt()))
-            for enclosure, value in found:
-                start, end = enclosure.centre
-                assert arb(start) <= value * arb(2) ** 128 <= arb(end), (k, x)
-                assert end - start < 2**40
-        with pytest.raises(RefusedError):
-            constant(Fraction(0), ()).sqrt()
-
-
-def test_forms_hold_values_and_slopes_over_the_box():
-    rng = np.random.default_rng(3)
-
-    def f(x, y):
-        return (x * x - y * 3) * wave(x) + root(x * y + 2) - x * wave(y * 2)
-
-    def over(at, half):
-        """The form, and the excess of its values over those on a grid."""
-        reach = tuple(int(h * ONE) + 1 for h in half)
-        found = f(*(variable(Fraction(at[k]), Fraction(half[k]), k, reach) for k in (0, 1)))
-        grid = np.linspace(-1, 1, 41)
-        values = f(*(at + half * np.array([*itertools.product(grid, grid)])).T)
-        low, high = (float(end) / ONE for end in found.over)
-        assert low - 1e-12 <= values.min()
-        assert values.max() <= high + 1e-12
-        return found, high - low - values.max() + values.min()
-
-    e = 1e-6
-    for _ in range(20):
-        at, half = rng.uniform(0.3, 0.9, 2), rng.uniform(0.01, 0.1, 2)
-        found, excess = over(at, half)
-        # It is of second order in the widths.
-        assert over(at, half / 8)[1] < excess / 25
-        for k in (0, 1):
-            step = e * np.eye(2)[k]
-            slope = (f(*(at + step)) - f(*(at - step))) / (2 * e)
-            start, end = (float(v) / ONE for v in found.slopes[k])
-            assert start - 1e-6 <= slope <= end + 1e-6
-
-
-def wave(x):
-    return np.cos(x) if isinstance(x, float | np.ndarray) else x.cos()
-
-
-def root(x):
-    return np.sqrt(x) if isinstance(x, float | np.ndarray) else x.sqrt()
 
 
 def test_every_case_with_a_proved_map_has_a_certificate():

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import workbench as wb
 from tests.test_comparison import SLIPPERY
 from workbench.algorithms.escalation import default_solver
 from workbench.builtin.cases.wheel import Wheel
@@ -21,7 +22,7 @@ from workbench.comparison.files import compare_problem
 from workbench.comparison.jobs import Settings
 from workbench.comparison.measured import Measured, MeasuredRun, rms
 from workbench.comparison.measured_problem import MeasuredProblem
-from workbench.comparison.metric import distance, metric
+from workbench.comparison.metric import metric
 from workbench.comparison.metrics import METRICS
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.support.errors import DataError, UnknownNameError
@@ -211,7 +212,7 @@ def test_the_command_takes_names_of_metrics(tmp_path, capsys):
 
 @pytest.mark.parametrize(("unit", "shown"), [("1", "percent"), ("m/s", "number")])
 def test_only_a_pure_distance_is_shown_in_percent(unit, shown):
-    found = distance("apart", unit=unit, meaning="a distance")(lambda m, a, b: 0.0)
+    found = wb.distance("apart", unit=unit, meaning="a distance")(lambda m, a, b: 0.0)
     assert {column.shown for column in found.columns} == {shown}
 
 

@@ -12,7 +12,6 @@ from workbench.builtin.cases.rod_in_guide import RodInGuide
 from workbench.builtin.reports.figures.regimes import COLOURS, rectangles
 from workbench.builtin.reports.pages.painleve import render
 from workbench.cli.main import main
-from workbench.cli.painleve import parse_axis
 from workbench.diagnostics.painleve import of_case
 from workbench.diagnostics.painleve_contacts import alternatives
 from workbench.diagnostics.painleve_map import NAMES, axis, regime_map
@@ -75,7 +74,7 @@ def test_pages_of_all_regimes_can_be_made():
 
 def test_the_rectangles_of_a_map_cover_it_once():
     case = RodInGuide(spin=1.0)
-    m = regime_map(case, parse_axis(case, "angle=10:85:9", "--x"), parse_axis(case, "mu_wall=0:3:14", "--y"))
+    m = regime_map(case, axis(case, "angle", np.linspace(10, 85, 9)), axis(case, "mu_wall", np.linspace(0, 3, 14)))
     frame = rectangles(m)
     by_column = frame.assign(height=frame["y2"] - frame["y"]).groupby("x")["height"].sum()
     assert len(by_column) == 9

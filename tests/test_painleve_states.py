@@ -9,7 +9,6 @@ from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.rod import Rod
 from workbench.builtin.cases.sphere import Sphere
 from workbench.builtin.cases.wheel import Wheel
-from workbench.cli.painleve import parse_axis
 from workbench.diagnostics.painleve_map import NAMES, axis, regime_map
 from workbench.step.sliding.state import State, sliding_system
 from workbench.support.errors import DataError
@@ -78,7 +77,7 @@ def test_every_case_can_be_put_into_a_state_that_slides():
 
 def test_a_map_over_the_direction_of_slip():
     case = Wheel()
-    slip, mu = parse_axis(case, "slip=0:330:12", "--x"), axis(case, "mu", np.linspace(0.1, 8.0, 8))
+    slip, mu = axis(case, "slip", np.linspace(0.0, 330.0, 12)), axis(case, "mu", np.linspace(0.1, 8.0, 8))
     m = regime_map(case, slip, mu)
     assert m.friction == "y"
     assert len(m.shares()) == 2

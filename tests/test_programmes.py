@@ -9,7 +9,6 @@ import pytest
 
 from tests.test_proved_ranges import RANGES
 from workbench.certificates.documents import signed
-from workbench.certificates.forms import ONE, constant, variable
 from workbench.certificates.maps import Judge
 from workbench.certificates.outcomes import VERIFIED, RefusedError
 from workbench.certificates.problem import Ranges
@@ -126,21 +125,6 @@ def test_a_sign_that_changes_is_refused():
     fixed = {"k": GIVEN["k"], "g": GIVEN["g"], "angle": Fraction(30)}
     with pytest.raises(DataError, match="not certain over the ranges"):
         programme_of(Own(), fixed, spans)
-
-
-def test_quotients_are_enclosed():
-    reach = (ONE // 2,)
-    x = variable(Fraction(2), Fraction(1, 2), 0, reach)
-    inverse = x.reciprocal()
-    for value in (Fraction(3, 2), Fraction(2), Fraction(5, 2)):
-        assert Fraction(inverse.over[0], ONE) <= 1 / value <= Fraction(inverse.over[1], ONE)
-    quotient = (x / x).over
-    assert Fraction(quotient[0], ONE) <= 1 <= Fraction(quotient[1], ONE)
-    negative = (-x).reciprocal().over
-    assert negative[0] <= -ONE // 2 <= negative[1] < 0
-    for wrong in (variable(Fraction(0), Fraction(1, 2), 0, reach), constant(Fraction(0), reach)):
-        with pytest.raises(RefusedError):
-            wrong.reciprocal()
 
 
 def test_a_programme_needs_numbers_of_steps():
