@@ -42,7 +42,7 @@ TESTS = {
         "test_checker.py", "test_checker_bounds.py", "test_problem_certificates.py", "test_certificate_documents.py",
         "test_certificates.py", "test_proved_answer.py", "test_box_certificates.py", "test_map_certificates.py",
         "test_box_rank.py", "test_large_matrices.py", "test_uncertain_bounds.py", "test_largest_uncertainty.py",
-        "test_programmes.py", "test_large_blocks.py",
+        "test_programmes.py", "test_large_blocks.py", "test_forms.py",
     ],
     "workbench/certificates/boxes.py": ["test_box_certificates.py", "test_box_rank.py"],
     "workbench/certificates/signed_pivots.py": ["test_box_certificates.py"],

@@ -11,7 +11,7 @@ from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.comparison.cases import compare
-from workbench.comparison.jobs import CaseRuns, Job, Settings, run_jobs
+from workbench.comparison.jobs import Settings
 from workbench.comparison.measured import rms
 from workbench.comparison.verdicts import sliding_minor
 from workbench.engine.compiling import kernel
@@ -19,6 +19,7 @@ from workbench.engine.kernels import SOLVE
 from workbench.language.formulation import formulation
 from workbench.language.modelling import complements, declare, equals, free, friction_cone, nonneg
 from workbench.problems.solution import Status
+from workbench.step.simulation import simulate
 from workbench.support.errors import DataError, WorkbenchError
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
@@ -61,8 +62,7 @@ def test_friction_rmsd_is_what_the_formulary_says(result):
     """RMS over the window of |p_t|/(mu p_n) minus the reference's at the step that starts at the same time."""
     row, own = only(result.runs, "box", "judice-pires"), curve(result, "box", "judice-pires")
     ratio = np.hypot(own["p_t1"], own["p_t2"]) / (0.3 * own["p_n"])
-    fine = dict(run_jobs(CaseRuns(Wheel(), SETTINGS), [Job(COULOMB, find_solver("coulomb-exact"), 2e-4)]))
-    reference = next(iter(fine.values()))
+    reference = simulate(Wheel(), COULOMB, find_solver("coulomb-exact"), 2e-4, 0.2)
     ref_ratio = np.linalg.norm(reference.p_t[:, 0], axis=-1) / (0.3 * reference.p_n[:, 0])
     assert np.allclose(reference.t[::5] + 1e-3, own["t"], atol=1e-12)
     assert row["friction_rmsd"] == pytest.approx(np.sqrt(np.mean((ratio - ref_ratio[::5]) ** 2)), rel=1e-12)
@@ -216,7 +216,7 @@ def test_generic_solvers_appear_where_the_problem_is_a_convex_qp():
 
 def test_sliding_minor_is_the_scalar_of_a_single_contact():
     """W_nn - mu W_nt.u_t/|u_t|, here from the wheel's mass matrix and Jacobians directly."""
-    ((_, run),) = run_jobs(CaseRuns(Wheel(), SETTINGS), [Job(COULOMB, find_solver("coulomb-exact"), 1e-3)])
+    run = simulate(Wheel(), COULOMB, find_solver("coulomb-exact"), 1e-3, 0.2)
     k = 120
     J, M = run.record.J[k], run.record.mass[k]
     u = J[1:] @ run.states_v[k]

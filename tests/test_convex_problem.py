@@ -1,13 +1,9 @@
 """The CVXPY problem of a declared step: its solution is the step's, and it takes own objectives and constraints."""
 
-import doctest
-
 import cvxpy as cp
 import numpy as np
 import pytest
 
-import workbench.mechanics.contact
-import workbench.step.one_step
 from formulations import FORMULATIONS
 from workbench.algorithms.escalation import default_solver
 from workbench.language.assemble.find import compiled
@@ -126,10 +122,3 @@ def test_a_matrix_that_is_symmetric_but_no_convex_one_is_refused():
 
     with pytest.raises(ModellingError, match="not positive semidefinite"):
         pull.declaration(*BLOCK.size).problem()
-
-
-@pytest.mark.parametrize("module", [workbench.mechanics.contact, workbench.step.one_step], ids=lambda m: m.__name__)
-def test_examples_in_docstrings(module):
-    found = doctest.testmod(module)
-    assert found.attempted
-    assert not found.failed

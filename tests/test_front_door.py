@@ -49,6 +49,8 @@ def test_a_mistyped_name_is_reported_with_the_known_ones():
 DOCUMENTED = [
     "workbench",
     *(f"workbench.verbs.{verb}" for verb in (*VERBS, "find") if verb in wb.__all__ or verb == "find"),
+    "workbench.mechanics.contact",
+    "workbench.step.one_step",
 ]
 
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.io import savemat
 
 from tests.tosses import RATE, tosses, write_tosses
 from workbench.exams.recorded.folder import read_folder
 from workbench.mechanics.case import planar_orientation
 from workbench.mechanics.solids import rotated
-from workbench.readers.matlab import write_variables
 from workbench.support.errors import DataError, WorkbenchError
 
 BODY = """
@@ -48,7 +48,7 @@ def write(ending, frame, path):
     elif ending == "npz":
         np.savez(path, **columns)
     else:
-        write_variables(columns, path)
+        savemat(path, columns)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "npz", "mat"])

@@ -4,6 +4,7 @@ import copy
 import itertools
 import json
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,8 +22,8 @@ from workbench.matrices.intervals.uncertain_problem import UncertainMLCP
 from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.matrices.p_property.bounded import solution_on_face
 from workbench.problems.classes import MLCP
+from workbench.readers.files import write_problem_file
 from workbench.readers.interval_matrix import IntervalMatrix
-from workbench.readers.npz import write_npz
 from workbench.support.errors import DataError, WorkbenchError
 
 
@@ -328,7 +329,8 @@ def test_bounds_of_a_certificate_are_read_strictly():
 
 def test_the_command_checks_a_file(tmp_path, capsys):
     file, radii, page, proof = (str(tmp_path / name) for name in ("p.npz", "r.npz", "p.html", "p.json"))
-    write_npz(MLCP(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([-1.0, 1.0]), [-np.inf, -0.125], [np.inf, 1.0]), file)
+    problem = MLCP(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([-1.0, 1.0]), [-np.inf, -0.125], [np.inf, 1.0])
+    write_problem_file(problem, Path(file))
     np.savez(radii, lower=[0.0, 2.0**-10])
     words = ["check", file, "--uncertainty", "1e-3", "--plus-minus", radii]
     assert main([*words, "--out", page, "--certificate", proof]) == 0
