@@ -68,7 +68,7 @@ PAST = {
     ),
     "exams": (
         "trials and adapters on made-up scenes, and experiments one by one.",
-        "test_exam 12 test_exam_engines 3 test_exam_mujoco 5 test_exam_run 3",
+        "test_exam 6 test_exam_engines 3 test_exam_mujoco 5 test_exam_run 3",
     ),
     "judge": (
         "the judge's own formula beside that of the metrics.",
