@@ -13,6 +13,11 @@ def rational(A):
     return fmpq_mat([[fmpq(*float(x).as_integer_ratio()) for x in row] for row in np.atleast_2d(A)])
 
 
+def doubles(A):
+    """An array of the doubles nearest to exact numbers."""
+    return np.array([[int(x.p) / int(x.q) for x in row] for row in A.tolist()])
+
+
 def random_box(rng, n, symmetric=False):
     """A box of order n with entries that are multiples of 1/16, some of them certain."""
     C = rng.integers(-16, 17, (n, n)) / 8 + rng.choice([0, 1, 2]) * np.eye(n)

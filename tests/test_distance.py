@@ -9,7 +9,7 @@ import pytest
 from flint import arb, ctx, fmpq, fmpq_mat
 
 from tests.distances import blocks, holds, matrices, mixtures, truth, width, written
-from workbench.matrices.distances.distance import Enclosure, distance
+from workbench.matrices.distances.distance import distance
 from workbench.matrices.distances.error_bound import alpha_2, error_bound
 from workbench.matrices.distances.index_sets import least_singular_value, principal
 from workbench.matrices.distances.singular_values import (
@@ -196,7 +196,7 @@ def test_an_exact_solution_has_no_error_and_a_scaled_one_the_least_bound():
     alpha = alpha_2(M, found)
     assert error_bound(M, q, [2.0, 0.0], found, alpha) == 0.0
     assert error_bound(M, q, [3.0, 0.0], found, alpha) == pytest.approx(2.0)
-    assert error_bound(M, q, [3.0, 0.0], found, Enclosure(ONE, None)) == pytest.approx(2.0)
+    assert error_bound(M, q, [3.0, 0.0], found, replace(alpha, lower=ONE, upper=None)) == pytest.approx(2.0)
     with pytest.raises(DataError, match="2 finite ones"):
         error_bound(M, q, [np.nan, 0.0], found, alpha)
 
@@ -204,9 +204,11 @@ def test_an_exact_solution_has_no_error_and_a_scaled_one_the_least_bound():
 def test_without_a_lower_bound_there_is_no_error_bound():
     M = Matrix(np.array([[1.0, 40.0], [0.0, 1.0]]))
     found = distance(M)
-    nothing = replace(found, enclosure=Enclosure(fmpq(0), found.enclosure.upper))
+    nothing = replace(found, enclosure=replace(found.enclosure, lower=fmpq(0)))
     assert nothing.beta_2.upper is None
-    assert error_bound(M.exact, [ONE, ONE], [0.5, 0.5], nothing, Enclosure(ONE, None)) is None
+    assert (
+        error_bound(M.exact, [ONE, ONE], [0.5, 0.5], nothing, replace(found.enclosure, lower=ONE, upper=None)) is None
+    )
     alpha = alpha_2(M.exact, nothing)
     assert holds(alpha.reciprocal.lower, truth(mixtures(M.exact)), alpha.reciprocal.upper)
 
@@ -250,7 +252,7 @@ def test_a_search_cut_short_is_not_taken_for_a_proof():
     assert not short.complete
     assert short.lower == 0
     found = distance(M)
-    nothing = replace(found, enclosure=Enclosure(fmpq(0), found.enclosure.upper))
+    nothing = replace(found, enclosure=replace(found.enclosure, lower=fmpq(0)))
     assert alpha_2(M.exact, nothing, seconds=-1.0).upper is None
     assert rounded_up(alpha_2(M.exact, found, seconds=-1.0).upper) >= (1 - 1e-9) / least
 

@@ -5,9 +5,8 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 import workbench as wb
-from tests.boxes import random_member, rational
+from tests.boxes import doubles, random_member, rational
 from workbench.algorithms import find_solver
-from workbench.diagnostics.box_check import nearest_doubles
 from workbench.engine.timing import clock
 from workbench.matrices.intervals.p_box import all_p
 from workbench.matrices.intervals.uncertain_mlcp import bounds
@@ -27,7 +26,7 @@ def solutions(rhs, symmetric=False, radius="1/10"):
 
 def solution(A, b):
     """An exact solution of LCP(b, A); None where Lemke's method finds none."""
-    near = find_solver("lemke").solve(LCP(*nearest_doubles(A, fmpq_mat(len(b), 1, b)))).z
+    near = find_solver("lemke").solve(LCP(doubles(A), doubles(fmpq_mat(len(b), 1, b))[:, 0])).z
     n = len(b)
     return solution_on_face(A, b, np.zeros(n), np.full(n, np.inf), near) if np.isfinite(near).all() else None
 
@@ -74,7 +73,7 @@ def test_solutions_of_members_lie_within(seed):
     D, q = np.round(0.3 * rng.random((n, n)), 2), np.round(rng.standard_normal((n, 1)), 2)
     box, right = IntervalMatrix(rational(C), rational(D)), IntervalMatrix(rational(q), rational(np.full((n, 1), 0.1)))
     is_p = all_p(box, clock() + 10).verdict == "all"
-    near = find_solver("lemke").solve(LCP(*nearest_doubles(box.centre, right.centre))).z
+    near = find_solver("lemke").solve(LCP(doubles(box.centre), doubles(right.centre)[:, 0])).z
     found = bounds(UncertainMLCP.lcp(box, right), is_p, near, clock() + 20)
     # Branching on all choices finds the same bounds as the basis of the centre does.
     assert found.lower == bounds(UncertainMLCP.lcp(box, right), False, near, clock() + 20).lower or not found.exact
