@@ -104,7 +104,7 @@ PAST = {
         "test_progress 2 test_status 1 test_studies 3 test_study_tables 2 test_units 1 test_work 2",
     ),
     "support": (
-        "TODO",
+        "the digest of sources of the workbench in another folder.",
         "test_sources 1",
     ),
     "verbs": (

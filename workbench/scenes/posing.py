@@ -87,12 +87,12 @@ class Memory:
 
     def keep_answer(self, arrangement: Any, parts: list[Any], x: Array) -> None:
         """In the place of the last one."""
-        self.last = arrangement, parts, x.copy()
+        self.last: tuple[Any, list[Any], Array] = arrangement, parts, x.copy()
 
     def forget(self) -> None:
         """All of it."""
         self.kept: dict[Any, tuple[Any, Array]] = {}
-        self.last: tuple[Any, list[Any], Array] = NO_ANSWER
+        self.last = NO_ANSWER
 
 
 def _found(known: Any, rows: Array, keys: Any, width: int) -> Array:
