@@ -11,7 +11,17 @@ import pytest
 import workbench as wb
 from workbench.builtin.reports.figures.comparison import undetermined
 from workbench.builtin.reports.pages.loupe import loupe
-from workbench.builtin.reports.text.loupe import STATES, VALUES, Contact, cells, faults, grouped, in_words, lead, number
+from workbench.builtin.reports.text.loupe import (
+    STATES,
+    VALUES,
+    StepContact,
+    cells,
+    faults,
+    grouped,
+    in_words,
+    lead,
+    number,
+)
 from workbench.comparison.problem_step import ProblemStep
 from workbench.problems.friction_problem import FrictionProblem
 
@@ -21,7 +31,7 @@ pytestmark = pytest.mark.thorough
 def moment(
     state=1, p_n=2.0, p_t=(-1.0, 0.0), slack=0.0, u_t=(3.0, 0.0), mu=0.5, gap=0.0, least=(1e-9, 1e-6), determined=True
 ):  # fmt: skip
-    return Contact(state, p_n, *p_t, slack, *u_t, mu, 0.0, 1.0, gap, *least, determined)
+    return StepContact(state, p_n, *p_t, slack, *u_t, mu, 0.0, 1.0, gap, *least, determined)
 
 
 EXACT = moment()
@@ -44,7 +54,7 @@ EXACT = moment()
         (moment(p_n=0, p_t=(0, 0)), []),
         (moment(state=2, u_t=(0, 0)), ["sticks where exact friction slides"]),
         (moment(state=0, p_n=0, p_t=(0, 0), slack=1.0), ["is open where exact friction slides"]),
-        (Contact(*np.full(len(VALUES), np.nan)), ["has no answer"]),
+        (StepContact(*np.full(len(VALUES), np.nan)), ["has no answer"]),
     ],
 )
 def test_a_contact_is_reported_what_it_does_otherwise_than_coulombs_law(x, words):
@@ -197,7 +207,7 @@ def test_other_moments_are_chosen_by_keyboard_and_by_the_clock(reader, page, com
     shown.evaluate(f"clock.set({data['t'][7]} + 1e-4)")
     assert shown.locator("#loupe [name=time]").input_value() == "7"
     box = data["labels"].index("box")
-    exact, own = (Contact(*values[run, 7, 0].astype(float)) for run in (0, box))
+    exact, own = (StepContact(*values[run, 7, 0].astype(float)) for run in (0, box))
     wanted = [[text, bool(broken)] for text, broken in cells(own, exact, data["h"][box])]
     assert shown.evaluate(CELLS)[box] == wanted
     assert said(shown)[0].startswith(f"At {data['t'][7]:.3f} s, contact 0")
@@ -239,7 +249,7 @@ def test_exact_coulomb_friction_never_breaks_its_own_law(case):
     compared = wb.compare(case, ["coulomb"], metrics=["velocity-error"]).comparison
     assert compared.runs["verified"].all()
     _, values = held(loupe(compared))
-    contacts = [Contact(*x) for x in values[1].reshape(-1, len(VALUES)).astype(float)]
+    contacts = [StepContact(*x) for x in values[1].reshape(-1, len(VALUES)).astype(float)]
     answered = [x for x in contacts if not np.isnan(x.state)]
     assert len(answered) > 0.9 * len(contacts)
     assert {words for x in answered for _, words in faults(x, x)} == set()
@@ -269,7 +279,7 @@ def test_the_judge_the_frames_and_the_loupe_mean_the_same_by_open_sliding_and_st
             assert counts == list(firsts.loc[label, ["open", "sliding", "sticking"]])
             assert sum(other for _, other in shown["runs"][run]["modes"]) == firsts["other_mode"][label]
             # What presses is not open, and what neither presses nor leaves is not either.
-            for x in (Contact(*y) for y in values[run, 0].astype(float)):
+            for x in (StepContact(*y) for y in values[run, 0].astype(float)):
                 assert (x.state == 0) == (x.p_n <= x.least_p and x.slack > x.least_u)
         else:
             assert [states.count(x) for x in words] == [compared.known[x] for x in words.values()]

@@ -7,7 +7,7 @@ import workbench as wb
 from workbench.algorithms.escalation import default_solver
 from workbench.builtin.cases import CASES
 from workbench.comparison.decision import bound
-from workbench.comparison.event_steps import sampled
+from workbench.comparison.event_steps import EventMotion
 from workbench.comparison.measured import modes, uncertainty_factor
 from workbench.events.phase import Integrator
 from workbench.events.simulation import simulate_events
@@ -23,7 +23,7 @@ H = 1e-3
 def motion(name, duration=None, h=H, **parameters):
     events = simulate_events(find_case(name, **parameters), duration, DENSE)
     assert events.reason == ""
-    return sampled(events, COULOMB, h)
+    return EventMotion(events, events, COULOMB).at(h)[0]
 
 
 def stepped(name, h, duration=None, **parameters):

@@ -19,7 +19,7 @@ LONGEST = 9
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """An entry: its middle and radius as text (radius "" where it is certain), and the value of the member that is not
     a P-matrix (None without one), where it is within the interval (-1 to 1), and whether its minor has the entry."""
 
@@ -60,7 +60,7 @@ def _shown(n: int, minor: list[int] | None) -> list[int]:
 
 def _cells(
     result: dict[str, Any], shown: list[int], outside: dict[str, Any] | None, minor: list[int] | None
-) -> list[list[Cell]]:
+) -> list[list[TableCell]]:
     centre, radius = result["M"]["centre"], result["M"]["radius"]
     inside = set(minor or [])
     return [
@@ -72,11 +72,11 @@ def _cells(
     ]
 
 
-def _right(q: dict[str, Any] | None, shown: list[int]) -> list[Cell] | None:
+def _right(q: dict[str, Any] | None, shown: list[int]) -> list[TableCell] | None:
     return None if q is None else [_cell(q["centre"][i], q["radius"][i], None, False) for i in shown]
 
 
-def _bounds(result: dict[str, Any], shown: list[int]) -> list[list[Cell]] | None:
+def _bounds(result: dict[str, Any], shown: list[int]) -> list[list[TableCell]] | None:
     """Lower and upper bound of the unknowns of an MLCP."""
     if result["kind"] != "MLCP":
         return None
@@ -84,17 +84,17 @@ def _bounds(result: dict[str, Any], shown: list[int]) -> list[list[Cell]] | None
     return [[_bound(bounds["lower"][i], "-∞"), _bound(bounds["upper"][i], "∞")] for i in shown]
 
 
-def _bound(ends: list[str] | None, otherwise: str) -> Cell:
+def _bound(ends: list[str] | None, otherwise: str) -> TableCell:
     if ends is None:
-        return Cell(otherwise, "", None, 0.0, False)
+        return TableCell(otherwise, "", None, 0.0, False)
     low, high = map(fmpq, ends)
     return _cell(str((low + high) / 2), str((high - low) / 2), None, False)
 
 
-def _cell(middle: str, radius: str, value: str | None, decides: bool) -> Cell:
+def _cell(middle: str, radius: str, value: str | None, decides: bool) -> TableCell:
     spread = fmpq(radius)
     place = 0.0 if value is None or spread == 0 else nearest_double((fmpq(value) - fmpq(middle)) / spread)
-    return Cell(_digits(middle), _digits(radius) if spread != 0 else "", value and _digits(value), place, decides)
+    return TableCell(_digits(middle), _digits(radius) if spread != 0 else "", value and _digits(value), place, decides)
 
 
 def _digits(exact: str) -> str:

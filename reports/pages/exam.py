@@ -18,7 +18,7 @@ Files = dict[tuple[str, str, float], str]
 """The file with the motion of every trial, by experiment, trial and step."""
 
 
-class Shown(NamedTuple):
+class ShownExam(NamedTuple):
     """A trial of which there is a motion: the file of its page, what it is, and with which step [s]."""
 
     file: str
@@ -59,18 +59,18 @@ def motions(exam: Exam, provenance: dict[str, Any]) -> Iterator[tuple[str, str]]
         yield shown.file, page
 
 
-def _shown(exam: Exam) -> list[Shown]:
+def _shown(exam: Exam) -> list[ShownExam]:
     found = []
     for experiment in exam.experiments:
         for i, trial in enumerate(experiment.trials):
             for h in exam.steps:
-                shown = Shown(f"{experiment.name}-{i + 1}-at-{1e6 * h:g}-us.html", experiment, trial, h)
+                shown = ShownExam(f"{experiment.name}-{i + 1}-at-{1e6 * h:g}-us.html", experiment, trial, h)
                 if _records(exam, shown):
                     found.append(shown)
     return found
 
 
-def _records(exam: Exam, shown: Shown) -> dict[str, Record]:
+def _records(exam: Exam, shown: ShownExam) -> dict[str, Record]:
     """The records of a trial by subject, the reference first."""
     key = shown.experiment.name, shown.trial, shown.step
     found = {name: exam.records[name, *key] for name in exam.subjects if (name, *key) in exam.records}
@@ -118,7 +118,7 @@ def _picture(exam: Exam, experiment: Experiment) -> dict[str, Any] | None:
     rows = rows[(rows["experiment"] == experiment.name) & (rows["step"] == exam.steps[0]) & (rows["error"] > 1)]
     for row in rows.sort_values("error", ascending=False, kind="stable").to_dict("records"):
         trial = next((x for x in experiment.trials if row["trial"].startswith(x)), "")
-        records = _records(exam, Shown("", experiment, trial, exam.steps[0]))
+        records = _records(exam, ShownExam("", experiment, trial, exam.steps[0]))
         reference = _reference(records) if records else ""
         if row["subject"] not in records or reference == row["subject"]:
             continue
@@ -134,7 +134,7 @@ def _apart(m: Any, t: float) -> float:
     return float(abs(m.tracks[0].position[k] - m.tracks[1].position[k]).max())
 
 
-def _numbers(exam: Exam, shown: Shown) -> list[tuple[str, str, bool]]:
+def _numbers(exam: Exam, shown: ShownExam) -> list[tuple[str, str, bool]]:
     """Return the measurements of every subject in a trial, in words."""
     rows = exam.rows
     rows = rows[(rows["experiment"] == shown.experiment.name) & rows["trial"].str.startswith(shown.trial)]

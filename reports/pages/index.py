@@ -20,7 +20,7 @@ MOST = 5000
 
 
 @dataclass(frozen=True)
-class Entry:
+class IndexEntry:
     """A page: its path within the folder, its kind, title, summary in a sentence, and when it was made."""
 
     path: str
@@ -34,7 +34,7 @@ class Entry:
         return quote(self.path)
 
 
-def entries(folder: Path) -> list[Entry]:
+def entries(folder: Path) -> list[IndexEntry]:
     """The workbench's pages in a folder and in those within it, by kind and path; links are not followed.
 
     Raises WorkbenchError where there are none or too many.
@@ -48,7 +48,7 @@ def entries(folder: Path) -> list[Entry]:
             head = head_of(path)
             if head.kind and head.kind != "index":
                 within = path.relative_to(folder).as_posix()
-                found.append(Entry(within, head.kind, head.title, head.given.get("description", ""), head.made))
+                found.append(IndexEntry(within, head.kind, head.title, head.given.get("description", ""), head.made))
             if len(found) > MOST:
                 raise WorkbenchError(f"'{folder}' holds more than {MOST} pages; make an index of a folder within it")
     if not found:
@@ -56,7 +56,7 @@ def entries(folder: Path) -> list[Entry]:
     return sorted(found, key=lambda x: (x.kind, x.path))
 
 
-def render(name: str, found: list[Entry], provenance: dict[str, Any]) -> str:
+def render(name: str, found: list[IndexEntry], provenance: dict[str, Any]) -> str:
     """The page as text."""
     return environment().get_template("index.html.j2").render(name=name, entries=found, provenance=provenance)
 

@@ -16,7 +16,7 @@ from workbench.builtin.reports.text.loupe import (
     SLIDES,
     STICKS,
     VALUES,
-    Contact,
+    StepContact,
     cells,
     grouped,
     lead,
@@ -53,7 +53,7 @@ def loupe(c: Comparison) -> dict[str, Any] | None:
     k, i = _telling(values[:, first:], shown)
     k += first
     now = values[:, k, i].astype(float)
-    at, each = [Contact(*x) for x in now], [[Contact(*x) for x in row] for row in values[:, k].astype(float)]
+    at, each = [StepContact(*x) for x in now], [[StepContact(*x) for x in row] for row in values[:, k].astype(float)]
     digits = decimals(steps if c.motion is None else c.motion.t)
     when = f"{steps[k]:.{digits}f} s" if c.case else ""
     cards = {card["label"]: card for card in c.mathematics}
@@ -212,7 +212,7 @@ def _pace(now: Array, shown: list[bool]) -> float:
 
 
 def _mark(
-    label: str, style: tuple[str, list[int]], card: dict[str, Any] | None, x: Contact, shown: bool, pace: float
+    label: str, style: tuple[str, list[int]], card: dict[str, Any] | None, x: StepContact, shown: bool, pace: float
 ) -> Mark:
     sections = (card[name] if card else None for name in ("section", "sliding_section"))
     section, sliding = (None if s is None else np.array(s) for s in sections)

@@ -170,7 +170,7 @@ def defect(c: Comparison, d: Decision, entry: Entry) -> str:
     return _of_problem(entry)
 
 
-class Row(NamedTuple):
+class DecisionRow(NamedTuple):
     """A line of the ranking as text; `state` is yes, differs (it stops early) or no."""
 
     place: str
@@ -182,7 +182,7 @@ class Row(NamedTuple):
     state: str
 
 
-def rows(c: Comparison, d: Decision, everything: bool = True) -> list[Row]:
+def rows(c: Comparison, d: Decision, everything: bool = True) -> list[DecisionRow]:
     """Return a line for each entry, best first, and one for each reason why formulations have no solution."""
     engines = c.scene.engines if c.scene else {}
     found = []
@@ -191,11 +191,11 @@ def rows(c: Comparison, d: Decision, everything: bool = True) -> list[Row]:
         early = x.stops is not None
         ok = f"to {x.stops:.3g} s" if early else "ran" if x.label in engines else "yes"
         cells = (f"{x.place}{tie}", x.every, amount(x.error, d.error), defect(c, d, x), time(x.cost), ok)
-        found.append(Row(*cells, "differs" if early else "yes"))
+        found.append(DecisionRow(*cells, "differs" if early else "yes"))
     without: dict[str, list[str]] = {}
     for row in d.missing:
         without.setdefault(row["claimed"].lower().replace("_", " "), []).append(row["label"])
-    return [*found, *(Row("", ", ".join(x), "–", f"no answer: {why}", "–", "no", "no") for why, x in without.items())]
+    return [*found, *(DecisionRow("", ", ".join(x), "–", f"no answer: {why}", "–", "no", "no") for why, x in without.items())]
 
 
 def _of_problem(entry: Entry) -> str:

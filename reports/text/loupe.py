@@ -15,7 +15,7 @@ of a contact no better."""
 
 
 @dataclass(frozen=True)
-class Contact:
+class StepContact:
     """Solution of a run at a contact in one step: `state`, NaN without an answer; impulses p_n, p_t1, p_t2 [N s]; the
     normal law's `slack` u_n + φ/h and the sliding velocity u_t1, u_t2 [m/s]; mu; the angle of the first tangent `axis`
     in use [rad], and whether it `slid` before the step; the `gap` before the step [m], NaN in a file, which
@@ -68,7 +68,7 @@ class Contact:
         return float(np.degrees(np.arccos(np.clip(along, -1.0, 1.0))))
 
 
-VALUES = tuple(field.name for field in fields(Contact))
+VALUES = tuple(field.name for field in fields(StepContact))
 
 
 def number(x: float) -> str:
@@ -83,7 +83,7 @@ def number(x: float) -> str:
     return f"{digits}e{int(power):+d}"
 
 
-def faults(x: Contact, exact: Contact) -> list[tuple[str, str]]:
+def faults(x: StepContact, exact: StepContact) -> list[tuple[str, str]]:
     """Return a run's violations of Coulomb's law, each with the violated pair: n, t, the angle or none.
 
     Nothing is a fault that the tolerance of the run, relative to the scale of the step, leaves open.
@@ -105,7 +105,7 @@ def faults(x: Contact, exact: Contact) -> list[tuple[str, str]]:
     return found + (_of_friction(x, few) if x.bears and is_determined(x, exact) else [])
 
 
-def _of_friction(x: Contact, few: float) -> list[tuple[str, str]]:
+def _of_friction(x: StepContact, few: float) -> list[tuple[str, str]]:
     """Faults of size and direction."""
     found, used = [], x.share
     if used > 10 and x.friction - x.limit > few:
@@ -120,16 +120,16 @@ def _of_friction(x: Contact, few: float) -> list[tuple[str, str]]:
     return found
 
 
-def is_determined(x: Contact, exact: Contact) -> bool:
+def is_determined(x: StepContact, exact: StepContact) -> bool:
     """Return whether the motions of both leave no choice of the contact's friction."""
     return bool(x.determined and exact.determined)
 
 
-def _does(x: Contact) -> str:
+def _does(x: StepContact) -> str:
     return "is open" if x.state == OPEN else "has no answer" if np.isnan(x.state) else STATES[int(x.state)]
 
 
-def _slack(x: Contact) -> str:
+def _slack(x: StepContact) -> str:
     """The normal law's slack, and the gap that is in it where it is one to be seen."""
     seen = f" at a gap of {number(1e3 * x.gap)} mm" if abs(x.gap) > SEEN else ""
     return f"{number(x.slack)}{'' if np.isnan(x.gap) else ' m/s'}{seen}"
@@ -139,7 +139,7 @@ SEEN = 1e-6
 """Gaps from which on they are named [m]."""
 
 
-def lead(when: str, contact: int, exact: Contact, h: float) -> str:
+def lead(when: str, contact: int, exact: StepContact, h: float) -> str:
     """Return the contact's mode under exact Coulomb friction; `when` is a time or empty; impulses over h are forces."""
     case = not np.isnan(exact.gap)
     speed = f" at {number(exact.speed)}{' m/s' if case else ''}" if exact.state == SLIDES else ""
@@ -150,7 +150,7 @@ def lead(when: str, contact: int, exact: Contact, h: float) -> str:
     return f"{start} {contact} {_does(exact)}{speed} under exact Coulomb friction{presses}."
 
 
-def grouped(labels: Sequence[str], contacts: Sequence[Contact], exact: Contact) -> list[tuple[str, str]]:
+def grouped(labels: Sequence[str], contacts: Sequence[StepContact], exact: StepContact) -> list[tuple[str, str]]:
     """Labels that have the same to be said of them, and what that is."""
     found: dict[str, list[str]] = {}
     for label, x in zip(labels, contacts, strict=True):
@@ -158,7 +158,7 @@ def grouped(labels: Sequence[str], contacts: Sequence[Contact], exact: Contact) 
     return [(", ".join(some), words) for words, some in found.items()]
 
 
-def in_words(x: Contact, exact: Contact) -> str:
+def in_words(x: StepContact, exact: StepContact) -> str:
     """Return the text on one run."""
     words = [words for _, words in faults(x, exact)]
     if x.bears and not is_determined(x, exact):
@@ -166,7 +166,7 @@ def in_words(x: Contact, exact: Contact) -> str:
     return ", ".join(words) or "Coulomb's law holds"
 
 
-def cells(x: Contact, exact: Contact, h: float) -> list[tuple[str, bool]]:
+def cells(x: StepContact, exact: StepContact, h: float) -> list[tuple[str, bool]]:
     """Return the cells of a row and whether each violates the law: state, gap, the two pairs, share and angle."""
     if np.isnan(x.state):
         return [("no answer", True), *[("–", False)] * 7]
@@ -188,7 +188,7 @@ FREE = "n/u"
 """Text in place of quantities that the motion does not determine."""
 
 
-def modes(contacts: Sequence[Contact], exact: Sequence[Contact]) -> list[tuple[str, bool]]:
+def modes(contacts: Sequence[StepContact], exact: Sequence[StepContact]) -> list[tuple[str, bool]]:
     """Return the mode of each contact in a run, and whether it differs from the reference."""
     return [
         ("–" if np.isnan(x.state) else STATES[int(x.state)], x.state != y.state and not np.isnan(x.state + y.state))

@@ -100,7 +100,7 @@ def sampled(events: EventRun, exact: Formulation, h: float) -> SampledMotion:
 
 
 @dataclass(frozen=True, eq=False)
-class Motions:
+class EventMotion:
     """The motion of a case under Coulomb's law, and the same at coarser tolerances, read at steps of any size.
 
     `reason` tells why one of them ended early, "" if neither did.
@@ -122,7 +122,7 @@ class Motions:
         return self._known[h]
 
 
-def motions(case: Case, exact: Formulation, duration: float | None) -> Motions:
+def event_motion(case: Case, exact: Formulation, duration: float | None) -> EventMotion:
     """Follow a case from event to event for `duration` [s], twice; the second time not if the first ended early."""
     first = simulate_events(case, duration, FINEST)
-    return Motions(first, first if first.reason else simulate_events(case, duration, COARSER), exact)
+    return EventMotion(first, first if first.reason else simulate_events(case, duration, COARSER), exact)

@@ -7,7 +7,7 @@ coarser tolerances: their distance is what is said of its uncertainty, and is th
 
 from dataclasses import dataclass, replace
 
-from workbench.comparison.event_steps import SampledMotion, motions
+from workbench.comparison.event_steps import SampledMotion, event_motion
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import EVENTS, STEPS, CaseRuns, Job, Settings, run_jobs
 from workbench.mechanics.case import Case
@@ -72,7 +72,7 @@ def _followed(case: Case, fine: Job, settings: Settings) -> tuple[SampledMotion,
     if settings.normal != case.normal:
         return f"the normal law is not the case's own, {case.normal}"
     try:
-        found = motions(case, fine.subject, settings.duration)
+        found = event_motion(case, fine.subject, settings.duration)
         return found.reason or found.at(fine.h)
     except Exception as error:
         return failed(error).reason

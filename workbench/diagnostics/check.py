@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from workbench.algorithms import OF_LCPS, find_solver
-from workbench.diagnostics.large_matrix import LARGEST_ORDER, LARGEST_P, Judged, judged, p_of_class
+from workbench.diagnostics.large_matrix import LARGEST_ORDER, LARGEST_P, BlockVerdicts, judged, p_of_class
 from workbench.diagnostics.robustness import degree_entry, index_entries, is_elsewhere, margin_entry, moved
 from workbench.diagnostics.wellposedness import (
     class_entries,
@@ -84,7 +84,7 @@ def check_matrix(
     asymmetry = _asymmetry(M)
     small = n <= LARGEST_ORDER
     classes: dict[str, ClassVerdict] = {}
-    large: Judged | None = None
+    large: BlockVerdicts | None = None
     tell("the P-property")
     structure = None
     if small:
@@ -306,7 +306,7 @@ def _of_large_lcp(matrix: Matrix, q: Matrix | None, classes: dict[str, ClassVerd
     }
 
 
-def _blocks_entry(large: Judged) -> dict | None:
+def _blocks_entry(large: BlockVerdicts) -> dict | None:
     """The blocks that decided classes of a large matrix; equal ones once, with the rows of all."""
     if not large.blocks:
         return None

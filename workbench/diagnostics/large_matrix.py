@@ -31,7 +31,7 @@ ENTRY_SECONDS, TYPED_SECONDS = 3e-6, 1e-5
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class BlockVerdicts:
     """The verdicts on a matrix, and on its `blocks` where these were needed.
 
     `of_islands` tells whether the blocks are islands, or diagonal blocks of the block triangular form.
@@ -39,35 +39,35 @@ class Judged:
 
     classes: dict[str, ClassVerdict]
     p: PVerdict
-    blocks: list["Block"] = field(default_factory=list)
+    blocks: list["MatrixBlock"] = field(default_factory=list)
     of_islands: bool = False
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class MatrixBlock:
     """A block: its rows in the matrix, its entries, and the verdicts on it."""
 
     rows: list[int]
     matrix: Matrix
-    judged: Judged
+    judged: BlockVerdicts
 
 
-def judged(matrix: Matrix, deadline: float) -> Judged:
+def judged(matrix: Matrix, deadline: float) -> BlockVerdicts:
     """Verdicts on the classes of a square matrix by about `deadline` (`clock()`); out of time all are undecided."""
     if clock() > deadline:
         return _nothing(OUT_OF_TIME)
     if len(matrix.values) <= LARGEST_ORDER:
         p = p_verdict(matrix.exact, seconds_left(deadline, 0.5))
-        return Judged(matrix_classes(matrix.exact, deadline, p), p)
+        return BlockVerdicts(matrix_classes(matrix.exact, deadline, p), p)
     return _of_structure(matrix, deadline)
 
 
-def _nothing(reason: str) -> Judged:
+def _nothing(reason: str) -> BlockVerdicts:
     open_ = dict.fromkeys(CLASSES, ClassVerdict(UNDECIDED, reason=reason))
-    return Judged(open_, PVerdict("undecided", reason=reason))
+    return BlockVerdicts(open_, PVerdict("undecided", reason=reason))
 
 
-def _of_structure(matrix: Matrix, deadline: float) -> Judged:
+def _of_structure(matrix: Matrix, deadline: float) -> BlockVerdicts:
     """Verdicts from the structure come first; blocks, or a search for the P verdict, follow for what it leaves open."""
     n = len(matrix.values)
     each = ENTRY_SECONDS if matrix.written is None else TYPED_SECONDS
@@ -77,7 +77,7 @@ def _of_structure(matrix: Matrix, deadline: float) -> Judged:
     reason = f"{why}; all minors and cones are searched up to {LARGEST_ORDER} rows only"
     classes = structured_classes(found, reason)
     if all(verdict.verdict != UNDECIDED for verdict in classes.values()):
-        return Judged(classes, p_of_class(classes["P"]) or _nothing(reason).p)
+        return BlockVerdicts(classes, p_of_class(classes["P"]) or _nothing(reason).p)
     for of_islands, rows in ((True, islands(s.pattern)), (False, irreducible_blocks(s.pattern))):
         if len(rows) > 1:
             blocks = _blocks(matrix, rows, deadline)
@@ -85,18 +85,18 @@ def _of_structure(matrix: Matrix, deadline: float) -> Judged:
             reason = _why_open(blocks, of_islands, reason)
             classes = structured_classes(found, reason)
             p = p_of_class(classes["P"]) or PVerdict("undecided", reason=reason)
-            return Judged(classes, p, blocks, of_islands)
+            return BlockVerdicts(classes, p, blocks, of_islands)
     known = p_of_class(classes["P"])
     if known:
-        return Judged(classes, known)
+        return BlockVerdicts(classes, known)
     if with_rationals:
         verdict = p_verdict(matrix.exact, seconds_left(deadline, 0.7))
     else:
         verdict = _by_windows(matrix, neighbouring(s.pattern, WINDOW), moment(deadline, 0.6))
         if verdict.verdict == "undecided":
             why = f"{reason}, a proof by principal pivots up to {LARGEST_P}; {verdict.reason}"
-            return Judged(classes, PVerdict("undecided", reason=why))
-    return Judged(structured_classes(found, reason, verdict), verdict)
+            return BlockVerdicts(classes, PVerdict("undecided", reason=why))
+    return BlockVerdicts(structured_classes(found, reason, verdict), verdict)
 
 
 def _by_windows(matrix: Matrix, windows: Sequence[list[int]], deadline: float) -> PVerdict:
@@ -117,21 +117,21 @@ def _by_windows(matrix: Matrix, windows: Sequence[list[int]], deadline: float) -
     return PVerdict("undecided", reason=reason)
 
 
-def _blocks(matrix: Matrix, rows: Sequence[list[int]], deadline: float) -> list[Block]:
+def _blocks(matrix: Matrix, rows: Sequence[list[int]], deadline: float) -> list[MatrixBlock]:
     """The blocks in order, judged from the smallest to the largest; equal ones are judged once."""
-    known: dict[Any, Judged] = {}
-    found: dict[int, Block] = {}
+    known: dict[Any, BlockVerdicts] = {}
+    found: dict[int, MatrixBlock] = {}
     order = sorted(range(len(rows)), key=lambda k: len(rows[k]))
     for position, k in enumerate(order):
         part = matrix.part(rows[k])
         key = part.values.tobytes(), part.written
         if key not in known:
             known[key] = judged(part, moment(deadline, 1 / (len(order) - position)))
-        found[k] = Block(rows[k], part, known[key])
+        found[k] = MatrixBlock(rows[k], part, known[key])
     return [found[k] for k in range(len(rows))]
 
 
-def _why_open(blocks: list[Block], of_islands: bool, otherwise: str) -> str:
+def _why_open(blocks: list[MatrixBlock], of_islands: bool, otherwise: str) -> str:
     """The reason of the largest block that is open, for a class that the blocks would decide."""
     open_ = [b for b in blocks if b.judged.p.verdict == "undecided"]
     if not open_:

@@ -38,7 +38,7 @@ def solved(A: Balls, B: Balls) -> Balls:
     return T[:, k:]
 
 
-class Motion(NamedTuple):
+class ModeMotion(NamedTuple):
     """Accelerations a (n,) and forces lambda_n (r,), lambda_t (r, d) of a mode."""
 
     a: Balls
@@ -46,7 +46,7 @@ class Motion(NamedTuple):
     lambda_t: Balls
 
 
-def accelerations(x: BallDynamics, modes: Modes, e: Balls) -> Motion:
+def accelerations(x: BallDynamics, modes: Modes, e: Balls) -> ModeMotion:
     """Accelerations and forces of a mode (`events.modes`); e (r, d) are the directions of slipping contacts."""
     r, d, n = x.J_t.shape
     on = [i for i, mode in enumerate(modes) if mode != Mode.OPEN]
@@ -65,7 +65,7 @@ def accelerations(x: BallDynamics, modes: Modes, e: Balls) -> Motion:
     lambda_t[stuck] = lam[len(on) :].reshape(-1, d)
     for i in set(on) - set(stuck):
         lambda_t[i] = -x.mu[i] * lambda_n[i] * e[i]
-    return Motion(answer[:n], lambda_n, lambda_t)
+    return ModeMotion(answer[:n], lambda_n, lambda_t)
 
 
 def prove_unique_slip(x: BallDynamics, on: list[int], e: Balls) -> None:
@@ -87,7 +87,7 @@ def _determinant(A: Balls) -> Ball:
     return sum(((-1) ** j * A[0, j] * minor for j, minor in enumerate(minors)), ZERO)
 
 
-class Answer(NamedTuple):
+class ContactAnswer(NamedTuple):
     """The unique solution of a contact problem: mode, sliding direction e (d,), force or impulse lam (1 + d,)."""
 
     mode: Mode
@@ -95,7 +95,7 @@ class Answer(NamedTuple):
     lam: Balls
 
 
-class Contact(NamedTuple):
+class SingleContact(NamedTuple):
     """The problem of one closed contact at rest with all others open, or of its impact; unknowns [lambda_n, lambda_t]:
 
     K contains lambda  perp  (a_n + mu |a_t|, a_t) in K*,     a = W lambda + w
@@ -125,7 +125,7 @@ class Contact(NamedTuple):
             return lam, [lam[0], bound - t[0], bound + t[0]]
         return lam, [lam[0], bound**2 - t @ t]
 
-    def answer(self) -> Answer:
+    def answer(self) -> ContactAnswer:
         """Return the solution, proved to be unique.
 
         Open and all directions of slip are examined one by one; sticking is a linear system, W positive definite.
@@ -133,17 +133,17 @@ class Contact(NamedTuple):
         directions = self._directions()
         # With W_s > 0 in every direction, w_n > 0 implies an open contact.
         if self.w[0] > 0:
-            return Answer(Mode.OPEN, np.full(self.d, ZERO), np.full(1 + self.d, ZERO))
+            return ContactAnswer(Mode.OPEN, np.full(self.d, ZERO), np.full(1 + self.d, ZERO))
         lam, within = self.stick()
         if not directions:
             if not all(x > 0 for x in within):
                 raise UndecidedError("neither stick nor slip is found")
-            return Answer(Mode.STICK, np.full(self.d, ZERO), lam)
+            return ContactAnswer(Mode.STICK, np.full(self.d, ZERO), lam)
         if all(x > 0 for x in within):
             raise UndecidedError("stick and slip are both possible (Painlevé)")
         (e,) = directions
         lambda_n, _ = self.slip(e)
-        return Answer(Mode.SLIP, e, np.array([lambda_n, *(-self.mu * lambda_n * e)]))
+        return ContactAnswer(Mode.SLIP, e, np.array([lambda_n, *(-self.mu * lambda_n * e)]))
 
     def prove_stick(self) -> None:
         """Prove over a box that sticking, while it lies within the cone, is the only mode."""
@@ -206,13 +206,13 @@ class Contact(NamedTuple):
         return e
 
 
-def contact(x: BallDynamics, i: int, w: Balls | None = None) -> Contact:
+def contact(x: BallDynamics, i: int, w: Balls | None = None) -> SingleContact:
     """The problem of contact i alone, with constants w (1 + d,), by default those of its accelerations."""
     J = np.concatenate([x.J_n[i : i + 1], x.J_t[i]])
     X = solved(x.M, np.column_stack([x.f, J.T]))
     if w is None:
         w = J @ X[:, 0] + np.array([x.c_n[i], *x.c_t[i]])
-    return Contact(constant(J @ X[:, 1:]), constant(w), x.mu[i])
+    return SingleContact(constant(J @ X[:, 1:]), constant(w), x.mu[i])
 
 
 def constant(X: Balls) -> Balls:
@@ -245,7 +245,7 @@ def hull(rows: Sequence[Balls]) -> Balls:
     return np.array(found)
 
 
-class Watched(NamedTuple):
+class WatchedQuantity(NamedTuple):
     """A quantity watched during a mode, its contact (-1: none), and the order to which it vanishes at the start."""
 
     what: str
@@ -267,7 +267,7 @@ class ModeFlow:
         self.mechanics, self.modes, self.e, self.duration, self.turning = mechanics, modes, e, duration, turning
         self.on = [i for i, mode in enumerate(modes) if mode != Mode.OPEN]
         watched = [(what, i) for i, mode in enumerate(modes) for what in self._guards(mode, i)]
-        self.watched = [Watched(what, i, fresh.get((what, i), 0)) for what, i in [*watched, (OVER, -1)]]
+        self.watched = [WatchedQuantity(what, i, fresh.get((what, i), 0)) for what, i in [*watched, (OVER, -1)]]
 
     def _guards(self, mode: Mode, i: int) -> list[str]:
         d = self.mechanics.case.size[3]
@@ -283,7 +283,7 @@ class ModeFlow:
         n_q = end - self.mechanics.case.size[0]
         return y[:n_q], y[n_q:end], y[end], y[end + 1 :]
 
-    def _at(self, y: Sequence[Ball]) -> tuple[BallDynamics, Balls, Motion]:
+    def _at(self, y: Sequence[Ball]) -> tuple[BallDynamics, Balls, ModeMotion]:
         q, v, _, turn = self.split(y)
         if self.turning is None:
             x, e = self.mechanics.at(q, v), self.e

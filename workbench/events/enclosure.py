@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from flint import arb, ctx
 
-from workbench.events.ball_modes import ModeFlow, Watched, contact, solved, unit
+from workbench.events.ball_modes import ModeFlow, WatchedQuantity, contact, solved, unit
 from workbench.events.balls import ZERO, Ball, BallDynamics, BallMechanics, Balls, UndecidedError, double
 from workbench.events.modes import Mode
 from workbench.events.phase import HALT, LIFT, OVER, TOUCH
@@ -250,7 +250,7 @@ class _Driver:
         slips = ModeFlow(self.mechanics, tuple(modes), e, self.found.duration, {}, i if turning else None)
         return slips, [*y, *turning]
 
-    def _follow(self, flow: ModeFlow, y: list[arb]) -> tuple[list[arb], Watched]:
+    def _follow(self, flow: ModeFlow, y: list[arb]) -> tuple[list[arb], WatchedQuantity]:
         """Follow a flow to its end; return the end state and the quantity that ends it."""
         self.found.end = _state(flow, y)
         for k in range(MOST_STEPS):
@@ -261,13 +261,13 @@ class _Driver:
             if end is not None:
                 return y, end
             if flow.turning is not None and flow.split(y)[3][0] < float(np.log(SLOWEST)):
-                return y, Watched(HALT, flow.turning)
+                return y, WatchedQuantity(HALT, flow.turning)
         raise UndecidedError(f"{MOST_STEPS} steps and no event")
 
     def _note(self, i: int, what: str, t: arb) -> None:
         self.found.events.append(EnclosedEvent(i, what, t))
 
-    def _react(self, flow: ModeFlow, y: list[arb], end: Watched) -> tuple[ModeFlow | None, list[arb]]:
+    def _react(self, flow: ModeFlow, y: list[arb], end: WatchedQuantity) -> tuple[ModeFlow | None, list[arb]]:
         """The flow after the event that ends one."""
         if end.what == OVER:
             return None, y
@@ -353,7 +353,7 @@ def _polar(u: Balls) -> tuple[arb, arb]:
     return (x * x + y * y).log() / 2, ((c * y - s * x) / (c * x + s * y)).atan() + near
 
 
-def _first_event(flow: ModeFlow, taken: Step, first: bool) -> tuple[Step, Watched | None, arb]:
+def _first_event(flow: ModeFlow, taken: Step, first: bool) -> tuple[Step, WatchedQuantity | None, arb]:
     """A step, shortened until all signs along it are proved; the event within it, if any, and its s, or the end."""
     while True:
         try:

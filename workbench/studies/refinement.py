@@ -19,8 +19,7 @@ import pandas as pd
 from workbench.algorithms.base import Solver
 from workbench.algorithms.escalation import default_solver
 from workbench.comparison.columns import CASE, RUNS, Column, framed
-from workbench.comparison.event_steps import Motions
-from workbench.comparison.event_steps import motions as followed
+from workbench.comparison.event_steps import EventMotion, event_motion
 from workbench.comparison.failure import failed
 from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metric import Metric, evaluate
@@ -75,7 +74,7 @@ ROWS = tuple(
 """Columns of the rows: one per formulation, scheme, step and phase."""
 
 
-class Phase(NamedTuple):
+class MotionPhase(NamedTuple):
     """Start and end [s] of a phase of the motion."""
 
     name: str
@@ -88,7 +87,7 @@ class Phase(NamedTuple):
         return np.arange(first, min(last, count))
 
 
-def phases(known: Motions, coarsest: float) -> list[Phase]:
+def phases(known: EventMotion, coarsest: float) -> list[MotionPhase]:
     """Return the phases of a motion that are long enough for steps up to `coarsest` [s]."""
     motion = known.first
     times = [e.t for e in motion.events]
@@ -96,15 +95,15 @@ def phases(known: Motions, coarsest: float) -> list[Phase]:
     impact = min((e.t for e in motion.events if e.what == IMPACT), default=np.inf)
     end = motion.duration
     found = (
-        Phase(SMOOTH, 0.0, min(end, first - 2 * coarsest)),
-        Phase(STICK_SLIP, first, min(end, impact - 2 * coarsest)), Phase(IMPACTS, impact, end),
+        MotionPhase(SMOOTH, 0.0, min(end, first - 2 * coarsest)),
+        MotionPhase(STICK_SLIP, first, min(end, impact - 2 * coarsest)), MotionPhase(IMPACTS, impact, end),
     )  # fmt: skip
     return [x for x in found if x.end - x.start > FEWEST * coarsest]
 
 
-def motions(case: Case, exact: Formulation, duration: float | None) -> Motions:
+def motions(case: Case, exact: Formulation, duration: float | None) -> EventMotion:
     """Return the motion of a case under Coulomb's law for `duration` [s]; raises DataError if it cannot be computed."""
-    found = followed(case, exact, duration)
+    found = event_motion(case, exact, duration)
     if found.reason:
         run = found.first if found.first.reason else found.second
         beyond = f" beyond {run.end.t:.4g} s; ask for a shorter duration" if run.stretches else ""
@@ -114,7 +113,7 @@ def motions(case: Case, exact: Formulation, duration: float | None) -> Motions:
 
 def refined(
     case: Case, formulations: Sequence[Formulation], schemes: Sequence[Scheme], steps: Sequence[float],
-    known: Motions, progress: ProgressCallback | None = None,
+    known: EventMotion, progress: ProgressCallback | None = None,
 ) -> pd.DataFrame:  # fmt: skip
     """Return a row for each formulation, scheme, step [s] and phase (`ROWS`), with the reason if a run fails.
 
@@ -140,7 +139,7 @@ def refined(
     return framed(rows, ROWS, CASE)
 
 
-def _measured(run: Run, phase: Phase, known: Motions) -> dict[str, Any]:
+def _measured(run: Run, phase: MotionPhase, known: EventMotion) -> dict[str, Any]:
     """Return the errors of a run in a phase, empty if the run does not reach its end."""
     k = phase.steps(run.h, run.steps_wanted)
     found: dict[str, Any] = {"solver": run.solver, "solve_time": run.solve_time, "verified": False, "reason": ""}

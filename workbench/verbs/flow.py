@@ -11,7 +11,7 @@ from workbench.algorithms.sphere_newton import SOLVER as NEWTON
 from workbench.algorithms.spheres import SOLVER as SWEEPS
 from workbench.builtin.cases import SCENES
 from workbench.builtin.reports.text.flow import sentences
-from workbench.comparison.scenes.flow import Flow, MakeStepper
+from workbench.comparison.scenes.flow import Flow, MakeGrainStepper
 from workbench.comparison.scenes.flow import flow as all_runs
 from workbench.language.formulation import Formulation
 from workbench.scenes.case import SceneCase
@@ -119,7 +119,7 @@ class FlowPlan(NamedTuple):
     formulations: Sequence[Formulation]
     mu: list[float]
     steps: list[float]
-    stepper: MakeStepper
+    stepper: MakeGrainStepper
 
 
 def planned(

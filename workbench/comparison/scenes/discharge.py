@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import fdtrc, stdtrit
 
-from workbench.comparison.scenes.flow import Flow, MakeStepper, flow
+from workbench.comparison.scenes.flow import Flow, MakeGrainStepper, flow
 from workbench.language.formulation import Formulation
 from workbench.scenes.case import SceneCase
 from workbench.support.arrays import Array
@@ -133,7 +133,7 @@ class Discharge:
 
 def discharge(
     cases: Sequence[SceneCase], formulations: Sequence[Formulation], mus: Sequence[float], steps: Sequence[float],
-    duration: float, roughness: float, seeds: int, stepper: MakeStepper, progress: ProgressCallback | None = None,
+    duration: float, roughness: float, seeds: int, stepper: MakeGrainStepper, progress: ProgressCallback | None = None,
 ) -> Discharge:  # fmt: skip
     """The flow of every case, all with the same runs; see `flow`."""
     flows = []

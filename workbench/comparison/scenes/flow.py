@@ -27,7 +27,7 @@ from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 from workbench.support.progress import ProgressCallback
 
-MakeStepper = Callable[[Grains, Formulation, float], SteppingScheme]
+MakeGrainStepper = Callable[[Grains, Formulation, float], SteppingScheme]
 BINS = np.append(np.arange(0.0, 6.0, 0.25), 6.0)
 """Bins of forces relative to their mean."""
 SAMPLES = 10
@@ -98,7 +98,7 @@ class Flow:
 
 def flow(
     case: SceneCase, formulations: Sequence[Formulation], mus: Sequence[float], steps: Sequence[float],
-    duration: float, roughness: float, seeds: int, stepper: MakeStepper, progress: ProgressCallback | None = None,
+    duration: float, roughness: float, seeds: int, stepper: MakeGrainStepper, progress: ProgressCallback | None = None,
 ) -> Flow:  # fmt: skip
     """Return all runs; `roughness` is relative to a grain's radius. Raises DataError for a scene without grains."""
     scene = case.scene()
@@ -178,7 +178,7 @@ class FlowRuns:
 
     case: SceneCase
     duration: float
-    stepper: MakeStepper
+    stepper: MakeGrainStepper
 
     def steps(self, job: Planned) -> int:
         return whole_steps(self.duration, job.step)
