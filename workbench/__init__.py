@@ -104,7 +104,7 @@ _PLACES = {
     "mechanics.case": ["Case", "Truth", "quantity"],
     "mechanics.contact": ["ContactSystem"],
     "mechanics.law": ["Law"],
-    "sliding.system": ["SlidingSystem"],
+    "step.sliding.system": ["SlidingSystem"],
     "verbs.check": ["check", "interval", "uncertain_mlcp"],
     **{
         f"verbs.{verb}": [verb]
