@@ -47,6 +47,19 @@ def seen(x, sizes):
     return x.h - 10.0 * (x.c // 2)
 
 
+def test_a_field_may_have_the_name_of_a_method():
+    """As the position in an order has in Lemke's method, which is interpreted, too."""
+
+    class Named(Packed):
+        sizes = ("n",)
+        fields: ClassVar[dict[str, tuple]] = {"x": ("n",), "place": ("n",)}
+        integers = ("place",)
+
+    named = Named(n=2)
+    named.place = [3, 4]
+    assert named.place.tolist() == named.buffer[2:].view(np.int64).tolist() == [3, 4]
+
+
 @pytest.mark.parametrize(("n", "r"), [(1, 1), (3, 2), (2, 5), (4, 0), (0, 3)])
 def test_python_and_compiled_code_see_the_same_numbers_at_the_same_places(n, r):
     x = Sample(n=n, r=r)

@@ -97,6 +97,9 @@ class Packed:
     def __init_subclass__(cls) -> None:
         cls.compiled = cls._numba_type_ = PackedType(cls.__name__, cls.sizes, cls.fields, cls.spans, cls.integers)
         cls._ordered = staticmethod(_ordering(cls.sizes, cls.compiled.end[list(cls.fields)[-1]]))
+        # A method of this class would hide a field of its name, in Python alone.
+        for name in cls.compiled.start.keys() & vars(Packed).keys():
+            setattr(cls, name, _field(name))
 
     def __init__(self, buffer: np.ndarray | None = None, **sizes: int) -> None:
         ordered, count = self._ordered(**sizes)
@@ -159,6 +162,11 @@ class Packed:
         # To mypy a class is not hashable if it has attributes of its own making.
         packed: Any = type(self)
         return _place_of(packed, self._sizes, name)
+
+
+def _field(name: str) -> property:
+    """Return the field of a packed object as a property."""
+    return property(lambda x: x.__getattr__(name))
 
 
 @lru_cache(maxsize=4096)
