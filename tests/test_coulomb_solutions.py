@@ -401,3 +401,16 @@ def test_a_contraction_shows_uniqueness_with_many_contacts():
     many = wb.solutions(FrictionProblem(np.eye(30), -np.ones(30), np.full(10, 0.5)))
     assert many.count == 1
     assert many.data["points"][0]["modes"] == ["slip"] * 10
+
+
+def test_pages_draw_all_solutions(tmp_path):
+    """Of three solutions each is a dot; in the plane too, and open contacts have none."""
+    path = tmp_path / "coupled.json"
+    path.write_text(json.dumps({"W": COUPLED.tolist(), "q": [-0.44875, -0.2583333333, 0.8934561483], "mu": [1.05]}))
+    for page in (wb.check(path).html(), wb.solutions(path).html()):
+        for name in ("1: slip, index +1", "2: slip, index -1", "3: stick, index +1"):
+            assert name in page
+    plane = FrictionProblem(np.diag([1.0, 2, 1, 2]), np.array([-1.0, 1, 0.9, 0]), [0.3, 0.3], 1)
+    page = wb.solutions(plane).html()
+    assert "slip-, open, index +1" in page or "slip+, open, index +1" in page
+    assert "All solutions of Coulomb" not in wb.solutions(FrictionProblem(np.eye(3), np.ones(3), 0.3)).html()

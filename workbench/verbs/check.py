@@ -189,6 +189,18 @@ class CheckedProblem(Answers):
 
         return text_rows(self.title, self.data)
 
+    def html(self, facts: dict[str, Any] | None = None) -> str:
+        """The page, with a picture of all solutions of Coulomb's law if they are known."""
+        from workbench.builtin.reports.pages.result import render
+
+        points = ((self.data.get("problem") or {}).get("coulomb") or {}).get("points")
+        figures = []
+        if points and isinstance(self.problem, FrictionProblem | GlobalFrictionProblem):
+            from workbench.builtin.reports.figures.coulomb_solutions import solutions_figures
+
+            figures = solutions_figures(points, self.problem.mu.tolist())
+        return render(self.title, self.words, self.frames, facts or self.facts, figures)
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CheckedBox(Answers):

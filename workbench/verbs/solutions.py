@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -30,11 +31,13 @@ SHOWN = 6
 class AllSolutions(Result):
     """The isolated solutions of a problem with its own q, and their number; `data` is ready for JSON.
 
-    `count` is a number, "infinite", or None with the reason in `data["reason"]`.
+    `count` is a number, "infinite", or None with the reason in `data["reason"]`; `mu` (r) are the coefficients of a
+    friction problem.
     """
 
     title: str
     data: dict[str, Any] = field(repr=False)
+    mu: Sequence[float] = field(default=(), repr=False)
 
     @property
     def count(self) -> int | str | None:
@@ -66,6 +69,17 @@ class AllSolutions(Result):
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
         return {"solutions": self.frame}
+
+    def html(self, facts: dict[str, Any] | None = None) -> str:
+        """The page, with a picture of all solutions of Coulomb's law."""
+        from workbench.builtin.reports.pages.result import render
+
+        figures = []
+        if self.mu and self.data["points"]:
+            from workbench.builtin.reports.figures.coulomb_solutions import solutions_figures
+
+            figures = solutions_figures(self.data["points"], self.mu)
+        return render(self.title, self.words, self.frames, facts or self.facts, figures)
 
     @property
     def text(self) -> str:
@@ -125,4 +139,4 @@ def solutions(problem: FileProblem | str | Path, *, seconds: float = 10.0) -> Al
         local = given.local if isinstance(given, GlobalFrictionProblem) else given
         unique = every_q_entry(friction, moment(deadline, 0.2))["verdict"] == "unique"
         found = coulomb_entry(friction, local, unique, deadline - clock())
-    return AllSolutions(name or f"the {given.kind} problem", found)
+    return AllSolutions(name or f"the {given.kind} problem", found, local.mu.tolist())
