@@ -44,10 +44,11 @@ def test_derivatives_at_random_states_are_those_of_differences(name):
 def test_steps_that_iterate_their_data(name, state, direction, fate):
     pair = Pair(*name.split("/"))
     rng = np.random.default_rng([0, *name.encode()])
-    for k, (x, z) in enumerate(pair.states(state + 1, rng)):
+    for k, (x, z) in enumerate(pair.states(4, rng)):
         directions = pair.directions(x, rng)
         if k == state:
-            assert judge(pair, Solution(pair, x, z), directions[direction], Tally())[0] == fate
+            break
+    assert judge(pair, Solution(pair, x, z), directions[direction], Tally())[0] == fate
 
 
 def test_a_false_derivative_is_found():
