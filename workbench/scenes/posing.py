@@ -61,6 +61,11 @@ class Memory:
     def __init__(self) -> None:
         self.forget()
 
+    def forget(self) -> None:
+        """All of it."""
+        self.kept: dict[Any, tuple[Any, Array]] = {}
+        self.last: tuple[Any, list[Any], Array] = NO_ANSWER
+
     def recall(self, sort: Any, keys: Any, width: int) -> Array:
         """The rows (count, width) that were kept for these keys at the last step."""
         known, rows = self.kept.get(sort, NOTHING)
@@ -87,12 +92,7 @@ class Memory:
 
     def keep_answer(self, arrangement: Any, parts: list[Any], x: Array) -> None:
         """In the place of the last one."""
-        self.last: tuple[Any, list[Any], Array] = arrangement, parts, x.copy()
-
-    def forget(self) -> None:
-        """All of it."""
-        self.kept: dict[Any, tuple[Any, Array]] = {}
-        self.last = NO_ANSWER
+        self.last = arrangement, parts, x.copy()
 
 
 def _found(known: Any, rows: Array, keys: Any, width: int) -> Array:
