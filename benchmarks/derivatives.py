@@ -86,14 +86,13 @@ def of_motion(name: str, label: str, data: dict[str, float], duration: float) ->
     _, reverse = gradient_of(motion, *due, moving)
     run, ahead, back = least(
         lambda: Motion(case, formulation, H, duration),
-        lambda: tangents_of(motion, moving),
-        lambda: gradient_of(motion, *due, moving),
+        lambda: tangents_of(Motion(case, formulation, H, duration), moving),
+        lambda: gradient_of(Motion(case, formulation, H, duration), *due, moving),
     )
     K = len(moving)
     return (
-        f"| {name} | {label} | {case.size[2]} | {K} | {1e6 * run / motion.steps:.0f} | {1 + ahead / run:.1f} "
-        f"| {1 + back / run:.1f} | {reverse} of {motion.steps} | {2 * K * run / (run + ahead):.1f} "
-        f"| {2 * K * run / (run + back):.1f} |"
+        f"| {name} | {label} | {case.size[2]} | {K} | {1e6 * run / motion.steps:.0f} | {ahead / run:.1f} "
+        f"| {back / run:.1f} | {reverse} of {motion.steps} | {2 * K * run / ahead:.1f} | {2 * K * run / back:.1f} |"
     )
 
 

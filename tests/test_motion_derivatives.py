@@ -22,7 +22,6 @@ from workbench.derivatives.motion import (
     moved,
     tangents_of,
 )  # fmt: skip
-from workbench.derivatives.slopes import STILL
 from workbench.mechanics.case import Case, quantity
 from workbench.step.simulation import simulate
 from workbench.support.errors import DataError, UnknownNameError, WorkbenchError
@@ -263,14 +262,14 @@ def test_inputs_wrongly_taken_for_independent_are_varied_one_by_one(name):
 
     def gradient(hidden):
         motion = Motion(case, find_formulation("coulomb"), 1e-3, 0.01)
-        motion._kinds[0][hidden] = STILL
+        motion._kinds[0][hidden] = 0
         return gradient_of(motion, *due, parameters)
 
     states = Motion(case, find_formulation("coulomb"), 1e-3, 0.01)
     due = rng.normal(size=states.states_q.shape), rng.normal(size=states.states_v.shape)
     expected, steps = gradient([])
     assert steps == states.steps
-    moving = np.flatnonzero((states._kinds[0][: states.n_s] != STILL).any(axis=1))
+    moving = np.flatnonzero((states._kinds[0][: states.n_s] != 0).any(axis=1))
     for hidden in (moving[:1], moving[-1:], moving):
         found, steps = gradient(hidden)
         assert steps == states.steps

@@ -79,7 +79,8 @@ class MotionDerivative:
     """Derivatives of the outputs at the end, (outputs,), by one parameter; NaN with a `reason` where there is none.
 
     kinks: the steps that have one-sided derivatives only; jumps: those whose data jump within the reach of the
-    differences; switches: how often a set changed its mode from step to step; parameters shift these changes in time.
+    differences; switches: how often a set changed its mode from step to step; events: how many contacts of a scene came
+    or went. Parameters shift these changes in time.
     """
 
     derivative: Array
@@ -87,6 +88,7 @@ class MotionDerivative:
     jumps: tuple[int, ...] = ()
     switches: int = 0
     reason: str = ""
+    events: int = 0
 
 
 def moved(case: Case, name: str) -> tuple[Callable[[float], Case], float]:
@@ -240,7 +242,7 @@ class Motion:
             room.count[g], room.members[g] = at.size, len(inputs)
             room.at[g, : at.size], room.by[g, : at.size], room.slope[g, : at.size] = at, by, slopes[by, at]
             room.member[g, : len(inputs)] = inputs
-            room.points[g] = max(POINTS[kind] for kind in (STILL, *kinds[by, at]))
+            room.points[g] = POINTS[kinds[by, at].max(initial=STILL)]
         return machine
 
     def _machine(self, count: int = 0, groups: int = 0) -> Machine:
