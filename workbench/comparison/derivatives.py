@@ -1,8 +1,8 @@
-"""Derivatives of a case's motion under several formulations, with difference quotients and exact values."""
+"""Derivatives of a motion of a case or scene under several formulations, with difference quotients and exact values."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,11 +10,13 @@ import pandas as pd
 from workbench.algorithms.escalation import default_solver
 from workbench.comparison.columns import CASE, Column, framed
 from workbench.derivatives.differences import differences
-from workbench.derivatives.motion import State, motion_derivatives, moved, output_of
+from workbench.derivatives.motion import MotionDerivative, State, motion_derivatives, moved, output_of
+from workbench.derivatives.scene_run import scene_derivatives, scene_end, scene_output, scene_parameter
 from workbench.events.simulation import simulate_events
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
+from workbench.scenes.scene import Scene
 from workbench.step.simulation import simulate
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError, WorkbenchError
@@ -41,6 +43,7 @@ COLUMNS = (
     Column("kinks", "1", "steps that have one-sided derivatives only", of=CASE),
     Column("jumps", "1", "steps whose data jump between the points of the difference quotient", of=CASE),
     Column("switches", "1", "changes of a row's or contact's mode from one step to the next", of=CASE),
+    Column("events", "1", "contacts of a scene that came or went from one step to the next", of=CASE),
     Column("reason", "", "why there is no derivative", of=CASE),
 )  # fmt: skip
 """Columns of the derivatives: a row per parameter, output and formulation."""
@@ -109,20 +112,66 @@ def derivatives_of(
     for name in outputs:
         output_of(case, name)
     truths = {name: _of_motion(case, tuple(outputs), name, duration) for name in parameters}
+
+    def derive(f: Formulation) -> tuple[Array, dict[str, MotionDerivative]]:
+        return motion_derivatives(case, f, outputs, parameters, h, duration)
+
+    return _table(
+        formulations, outputs, truths, derive, lambda f, name: _quotient(case, f, outputs, name, h, duration), progress
+    )
+
+
+def derivatives_of_scene(
+    scene: Scene, formulations: Sequence[Formulation], outputs: Sequence[str], parameters: Sequence[str], h: float,
+    duration: float, progress: ProgressCallback | None = None,
+) -> pd.DataFrame:  # fmt: skip
+    """The same for a run of a scene, whose exact motion is not known."""
+    steps, none = round(duration / h), np.full(len(outputs), np.nan)
+    wanted, moving = [scene_output(scene, x) for x in outputs], {x: scene_parameter(scene, x) for x in parameters}
+
+    def derive(f: Formulation) -> tuple[Array, dict[str, MotionDerivative]]:
+        return scene_derivatives(scene, f, outputs, parameters, h, steps, progress)
+
+    def quotient(f: Formulation, name: str) -> tuple[Array, Array]:
+        p = moving[name]
+
+        def of(s: float) -> Array:
+            end = scene_end(scene, f, h, steps, p, s)
+            return np.array([one(p.moved(s), *end) for one in wanted])
+
+        return _quotients(of, APART * p.unit)
+
+    truths = {x: Truth(p.unit, none, none, none) for x, p in moving.items()}
+    return _table(formulations, outputs, truths, derive, quotient, progress)
+
+
+class Truth(NamedTuple):
+    """Outputs of the exact motion, their derivatives by a parameter of this unit, and how well these are known; nan
+    where the motion is not known to its end."""
+
+    unit: float
+    value: Array
+    derivative: Array
+    error: Array
+
+
+def _table(
+    formulations: Sequence[Formulation], outputs: Sequence[str], truths: dict[str, tuple[Array, Array, Array]],
+    derive: Callable[[Formulation], tuple[Array, dict[str, MotionDerivative]]],
+    quotient: Callable[[Formulation, str], tuple[Array, Array]], progress: ProgressCallback | None,
+) -> pd.DataFrame:  # fmt: skip
+    """Return the rows, for parameters with what is known of the exact motion."""
     found: dict[str, tuple[Array, Any, str]] = {}
     for k, formulation in enumerate(formulations):
         if progress:
             progress(f"derivatives: {formulation.label}", k, len(formulations))
         try:
-            values, by = motion_derivatives(case, formulation, outputs, parameters, h, duration)
-            found[formulation.label] = values, by, ""
+            found[formulation.label] = *derive(formulation), ""
         except DataError as reason:
             found[formulation.label] = np.full(len(outputs), np.nan), None, str(reason)
     rows: list[dict[str, Any]] = []
-    for name in parameters:
-        value, true, known = truths[name]
-        quotients = {f.label: _quotient(case, f, outputs, name, h, duration) for f in formulations}
-        unit = moved(case, name)[1]
+    for name, (unit, value, true, known) in truths.items():
+        quotients = {f.label: _known(quotient, f, name, len(outputs)) for f in formulations}
         true = _nonzero(true, value, unit)
         own = {label: _nonzero(by[name].derivative, v, unit) for label, (v, by, _) in found.items() if by}
         exact = true if np.isfinite(true).all() else own.get(formulations[0].label, true)
@@ -134,13 +183,24 @@ def derivatives_of(
                 values, by, why = found[f.label]
                 one = by[name] if by else None
                 derivative = own[f.label][i] if one else np.nan
-                quotient, off = (x[i] for x in quotients[f.label])
+                by_runs, off = (x[i] for x in quotients[f.label])
                 error = derivative / exact[i] - 1 if exact[i] else np.nan
-                row = _row(f.label, values[i], derivative, (quotient, off), error)
+                row = _row(f.label, values[i], derivative, (by_runs, off), error)
                 if one:
-                    row |= {"kinks": len(one.kinks), "jumps": len(one.jumps), "switches": one.switches}
+                    counts = {"kinks": len(one.kinks), "jumps": len(one.jumps)}
+                    row |= {**counts, "switches": one.switches, "events": one.events}
                 rows.append(of | row | {"reason": one.reason if one else why})
     return framed(rows, COLUMNS, CASE)
+
+
+def _known(
+    quotient: Callable[[Formulation, str], tuple[Array, Array]], formulation: Formulation, name: str, count: int
+) -> tuple[Array, Array]:
+    """The difference quotients (count,), nan where a run does not reach the end."""
+    try:
+        return quotient(formulation, name)
+    except WorkbenchError:
+        return np.full(count, np.nan), np.full(count, np.nan)
 
 
 def _at(case: Case, outputs: Sequence[str], q: Array, v: Array) -> Array:
@@ -157,7 +217,7 @@ def _nonzero(derivatives: Array, values: Array, unit: float) -> Array:
 def _row(label: str, value: float, derivative: float, quotient: tuple[float, float], error: float) -> dict[str, Any]:
     return {
         "formulation": label, "value": value, "derivative": derivative, "error": error, "quotient": quotient[0],
-        "quotient_error": quotient[1], "kinks": 0, "jumps": 0, "switches": 0, "reason": "",
+        "quotient_error": quotient[1], "kinks": 0, "jumps": 0, "switches": 0, "events": 0, "reason": "",
     }  # fmt: skip
 
 
@@ -168,9 +228,8 @@ def _quotients(of: Callable[[float], Array], shift: float) -> tuple[Array, Array
 
 
 @lru_cache(maxsize=16)
-def _of_motion(case: Case, outputs: tuple[str, ...], name: str, duration: float) -> tuple[Array, Array, Array]:
-    """Outputs of the event-driven motion, their derivatives, and how well these are known; nan where it is not
-    followed to its end."""
+def _of_motion(case: Case, outputs: tuple[str, ...], name: str, duration: float) -> Truth:
+    """Return what the event-driven motion says."""
     at, unit = moved(case, name)
 
     def of(s: float) -> Array:
@@ -181,16 +240,16 @@ def _of_motion(case: Case, outputs: tuple[str, ...], name: str, duration: float)
         return _at(beside, outputs, run.end.q, run.end.v)
 
     try:
-        return of(0.0), *_quotients(of, FOLLOWED * unit)
+        return Truth(unit, of(0.0), *_quotients(of, FOLLOWED * unit))
     except WorkbenchError:
         none = np.full(len(outputs), np.nan)
-        return none, none, none
+        return Truth(unit, none, none, none)
 
 
 def _quotient(
     case: Case, formulation: Formulation, outputs: Sequence[str], name: str, h: float, duration: float
 ) -> tuple[Array, Array]:
-    """Return the difference quotient of whole runs and its error; nan if a run does not reach the end."""
+    """Return the difference quotient of whole runs and its error; raises DataError where one does not reach the end."""
     at, unit = moved(case, name)
     solver = default_solver(compiled(formulation, *case.size).kind)
 
@@ -201,7 +260,4 @@ def _quotient(
             raise DataError(run.reason)
         return _at(beside, outputs, run.states_q[-1], run.states_v[-1])
 
-    try:
-        return _quotients(of, APART * unit)
-    except WorkbenchError:
-        return np.full(len(outputs), np.nan), np.full(len(outputs), np.nan)
+    return _quotients(of, APART * unit)

@@ -75,9 +75,10 @@ def smooth_slopes(y, values, step, unit, largest, settled, found):
     return every
 
 
-def slopes(of: Callable[[float], Sequence[Array]], unit: float) -> tuple[list[Array], bool]:
+def slopes(of: Callable[[float], Sequence[Array]], unit: float, least: float = 0.0) -> tuple[list[Array], bool]:
     """Return the slopes of order four at 0 of arrays that depend on a number of this unit, and whether these jump or
-    have a kink within reach. Values that are not finite have slope zero.
+    have a kink within reach. Values that are not finite have slope zero. Rounding is that of numbers of the size
+    `least` at least, or of the largest of an array.
 
     Of `WIDTHS`, up to the first with smooth arrays, the one with the least rounding and disagreement is taken, or the
     widest that agrees with it as far: where terms cancel, the curvature that is left is large for what is left of the
@@ -102,7 +103,7 @@ def slopes(of: Callable[[float], Sequence[Array]], unit: float) -> tuple[list[Ar
             apart = np.abs(slope - second.py_func(back, near, step))
             bend = np.abs(fourth_difference.py_func(y, far_back, back, near, far, step))
             size = np.maximum(np.abs(slope), LEVEL * np.abs(y) / unit)
-            rounding = ROUNDED * float(np.abs(y).max(initial=0.0)) / step
+            rounding = ROUNDED * float(np.abs(y).max(initial=least)) / step
             beyond = float((np.maximum(apart, bend) - ROUGH * size).max(initial=0.0))
             smooth &= beyond <= rounding
             found.append(slope)
@@ -115,13 +116,13 @@ def slopes(of: Callable[[float], Sequence[Array]], unit: float) -> tuple[list[Ar
         if smooth:
             break
     k = min(range(len(tried)), key=lambda i: tried[i][0])
-    least, best, bounds = tried[k]
+    worst, best, bounds = tried[k]
     for _, other, _ in tried[:k]:
         between = (np.abs(a - b).max(initial=0.0) for a, b in zip(other, best, strict=True))
         if all(a <= bound for a, bound in zip(between, bounds, strict=True)):
             best = other
             break
-    return best, not smooth and least > NOISY
+    return best, not smooth and worst > NOISY
 
 
 def differences(of: Callable[[float], Sequence[Array]], shift: float) -> tuple[list[Array], list[Array]]:

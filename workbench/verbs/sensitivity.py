@@ -13,13 +13,14 @@ import numpy as np
 from workbench.builtin.reports.text.sensitivity import sampled_in_words, sentences
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
+from workbench.scenes.scene import Scene
 from workbench.support.errors import DataError, WorkbenchError
 from workbench.support.output import provenance
 from workbench.support.progress import ProgressCallback
 from workbench.verbs.compare import must_differ, several
 from workbench.verbs.find import find_case, find_formulation, find_formulations
 from workbench.verbs.results import Result
-from workbench.verbs.scene import is_scene
+from workbench.verbs.scene import duration_of, is_scene, scene
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +30,10 @@ CLASSICAL = (
     "sap",
 )  # fmt: skip
 """Default formulations."""
+STEP = 1e-3
+"""Default step of cases [s]."""
+IN_SCENES = "coulomb", "ccp", "stewart-trinkle"
+"""The same for scenes, whose derivatives are not compiled."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -85,48 +90,75 @@ class Sensitivities(Result):
         return provenance(case=self.case.name, parameters=vars(self.case), **self.settings)
 
 
-def sensitivity(
-    what: str | Case | type[Case], formulations: Any = CLASSICAL, *, of: str | Sequence[str], to: str | Sequence[str],
-    step: float = 1e-3, duration: float | None = None, progress: ProgressCallback | None = None,
-) -> Sensitivities:  # fmt: skip
-    """Return the derivatives of outputs `of` the end of a case's motion by parameters `to`, under formulations.
+@dataclass(frozen=True, repr=False, eq=False)
+class SceneSensitivities(Sensitivities):
+    """The same for a scene, without samples."""
 
-    Outputs are x, y, z of the centre of mass [m], energy [J], and q[i], v[i]. Each derivative is that of the motion
-    with steps of `step` [s], by the chain rule over steps (`derivatives.motion`), together with the difference quotient
-    of whole runs. Errors are relative to the derivative of the event-driven motion with the parameter varied, or, if it
-    cannot be followed, to exact Coulomb friction with the same steps. Raises UnknownNameError for unknown names,
-    DataError for an invalid step or duration, and if no formulation is given.
+    case: Scene  # type: ignore[assignment]
+
+    def html(self, facts: dict[str, Any] | None = None) -> str:
+        return Result.html(self, facts)
+
+    def write(self, folder: Path) -> None:
+        Result.write(self, folder)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return provenance(scene=self.case.name, **self.settings)
+
+
+def sensitivity(
+    what: str | Path | Case | type[Case] | Scene, formulations: Any = None, *, of: str | Sequence[str],
+    to: str | Sequence[str], step: float | None = None, duration: float | None = None,
+    progress: ProgressCallback | None = None,
+) -> Sensitivities:  # fmt: skip
+    """Return the derivatives of outputs `of` the end of a motion of a case or scene by parameters `to`, under
+    formulations (default: `CLASSICAL`, of scenes `IN_SCENES`).
+
+    Outputs of a case are x, y, z of the centre of mass [m], energy [J], and q[i], v[i]. Each derivative is that of the
+    motion with steps of `step` [s] (default: 1 ms), by the chain rule over steps (`derivatives.motion`), together with
+    the difference quotient of whole runs. Errors are relative to the derivative of the event-driven motion with the
+    parameter varied, or, if it cannot be followed, to exact Coulomb friction with the same steps.
+
+    A scene, or the file of a model, has the outputs energy, q[i], v[i], and the parameters mu (a change common to all
+    sliding friction), mass[BODY], v[i] at the start, and f[i], a constant force along a velocity; steps are its own by
+    default (`derivatives.scene_run`). Raises UnknownNameError for unknown names, DataError for an invalid step or
+    duration, and if no formulation is given.
 
     >>> import workbench as wb
     >>> found = wb.sensitivity("block", ["coulomb"], of="x", to="mu", duration=0.1)
     >>> bool(abs(found.table["error"].iloc[-1]) < 0.02)
     True
     """
-    from workbench.comparison.derivatives import derivatives_of
+    from workbench.comparison.derivatives import derivatives_of, derivatives_of_scene
 
-    if is_scene(what):
-        raise WorkbenchError(
-            "sensitivity takes a case; of a scene single steps have derivatives (workbench.derivatives.scene_step)"
-        )
-    case, chosen = find_case(what), find_formulations(formulations)
+    subject = scene(what) if is_scene(what) else find_case(what)  # type: ignore[arg-type]
+    usual = IN_SCENES if isinstance(subject, Scene) else CLASSICAL
+    chosen = find_formulations(usual if formulations is None else formulations)
     if not chosen:
         raise WorkbenchError("no formulation is given; name at least one")
+    if step is None:
+        step = subject.step if isinstance(subject, Scene) else STEP
+    if duration is None:
+        duration = duration_of(what) if isinstance(subject, Scene) else subject.duration
     must_differ(chosen)
     for name, value in (("step", step), ("duration", duration)):
-        if not (isinstance(value, int | float | np.number) or (value is None and name == "duration")):
+        if not isinstance(value, int | float | np.number):
             raise DataError(f"{name} {value!r}; a number of seconds is needed")
     if not (np.isfinite(step) and step > 0):
         raise DataError(f"step {step:g} s; a positive number of seconds is needed")
-    duration = case.duration if duration is None else duration
     if not (np.isfinite(duration) and duration >= step):
         raise DataError(f"duration {duration:g} s; at least one step of {step:g} s is needed")
     outputs, parameters = _names("of", of), _names("to", to)
     # Errors need exact friction with time steps where the motion cannot be followed.
     exact = find_formulation("coulomb")
     others = [f for f in chosen if f.label != exact.label]
-    table = derivatives_of(case, [exact, *others], outputs, parameters, step, duration, progress)
     settings = {"of": outputs, "to": parameters, "step": step, "duration": duration}
-    return Sensitivities(case, settings, table, (exact, *others))
+    if isinstance(subject, Scene):
+        table = derivatives_of_scene(subject, [exact, *others], outputs, parameters, step, duration, progress)
+        return SceneSensitivities(subject, settings, table, (exact, *others))
+    table = derivatives_of(subject, [exact, *others], outputs, parameters, step, duration, progress)
+    return Sensitivities(subject, settings, table, (exact, *others))
 
 
 def _names(what: str, given: Any) -> list[str]:

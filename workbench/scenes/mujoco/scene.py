@@ -22,7 +22,7 @@ from workbench.scenes.mujoco.model import load_model, warnings_of_mujoco
 from workbench.scenes.mujoco.package import mujoco
 from workbench.scenes.scene import Scene
 from workbench.support.arrays import Array, is_finite
-from workbench.support.errors import DataError
+from workbench.support.errors import DataError, UnknownNameError
 
 
 class MujocoScene(Scene):
@@ -91,6 +91,29 @@ class MujocoScene(Scene):
         other = object.__new__(MujocoScene)
         other.__dict__ |= vars(self) | {"soft": True}
         return other
+
+    def mass_of(self, body: str) -> float:
+        """The mass [kg] of a body of the model; raises UnknownNameError."""
+        names = [self.model.body(b).name for b in range(1, self.model.nbody)]
+        if body not in names:
+            raise UnknownNameError("body", body, [name for name in names if name])
+        return float(self.copy.body(body).mass[0])
+
+    def with_mass(self, body: str, mass: float) -> "MujocoScene":
+        """The same with another mass [kg] of a body, whose radii of gyration stay.
+
+        Raises UnknownNameError for a name that is no body's, DataError for a mass that is not positive.
+        """
+        before = self.mass_of(body)
+        if not (np.isfinite(mass) and mass > 0 and before > 0):
+            raise DataError(f"the mass of '{body}' is {before:g} kg and shall be {mass:g} kg; both must be positive")
+        other = MujocoScene(*self.given)
+        for model in (other.model, other.copy):
+            model.body(body).mass[0] = mass
+            model.body(body).inertia[:] = self.copy.body(body).inertia * (mass / before)
+            mujoco().mj_setConst(model, mujoco().MjData(model))
+        other._bodies = Bodies(other.model)
+        return other.softened() if self.soft else other
 
     def reset(self, data: Any) -> None:
         """Puts data of the model to the start; raises DataError for a keyframe that the model does not have."""

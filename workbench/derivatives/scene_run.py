@@ -1,0 +1,189 @@
+"""Derivatives of a run of a scene by its parameters, under one formulation: those of its steps, chained.
+
+Parameters are mu, a change common to all coefficients of sliding friction; mass[BODY], whose inertia keeps its radii of
+gyration; v[i], a velocity at the start; f[i], a constant force along a velocity. Contacts that come or go between two
+steps are events: within a sequence of contacts and modes the chain is exact, and parameters shift it in time.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+
+import numpy as np
+
+from workbench.derivatives.differences import slopes
+from workbench.derivatives.motion import MotionDerivative
+from workbench.derivatives.scene_step import SceneStep, moved_coordinates
+from workbench.language.formulation import Formulation
+from workbench.mechanics.instant import Instant
+from workbench.problems.solution import Status
+from workbench.scenes.memory import Memory
+from workbench.scenes.run import run
+from workbench.scenes.scene import Scene
+from workbench.scenes.stepper import SceneStepper
+from workbench.support.arrays import Array
+from workbench.support.errors import DataError, UnknownNameError
+from workbench.support.progress import ProgressCallback
+
+
+@dataclass(frozen=True)
+class SceneParameter:
+    """A parameter of a scene, and its size; `moved` is the scene with the parameter varied, v (n,) the tangent of the
+    velocities at the start, and `acts` whether the steps depend on it, too."""
+
+    name: str
+    unit: float
+    v: Array
+    acts: bool
+    moved: Callable[[float], Scene]
+
+
+class VariedScene(Scene):
+    """A scene with other velocities at the start, and constant forces f (n,) and a change of sliding friction added."""
+
+    def __init__(self, scene: Scene, v: Array, f: Array, mu: float) -> None:
+        self.scene, self.given = scene, (v, f, mu)
+        self.name, self.bodies, self.step = scene.name, scene.bodies, scene.step
+        self.v_th, self.recovery = scene.v_th, scene.recovery
+
+    def under(self, formulation: str) -> "VariedScene":
+        return VariedScene(self.scene.under(formulation), *self.given)
+
+    def start(self) -> tuple[Array, Array]:
+        q, v = self.scene.start()
+        return q, v + self.given[0]
+
+    def instant(self, q: Array, v: Array, t: float, h: float) -> Instant:
+        given, (_, f, mu) = self.scene.instant(q, v, t, h), self.given
+        return replace(given, f=given.f + f, mu=given.mu + mu * slides(given))
+
+    def advance(self, q: Array, v: Array, h: float) -> Array:
+        return self.scene.advance(q, v, h)
+
+    def poses(self, q: Array) -> tuple[Array, Array]:
+        return self.scene.poses(q)
+
+    def energy(self, q: Array, v: Array) -> float:
+        return self.scene.energy(q, v)
+
+
+def slides(given: Instant) -> Array:
+    """1 for the rows (R,) of sliding friction, 0 for those of normals, torsion and rolling."""
+    found = np.zeros(given.mu.size)
+    for k in (1, 2):
+        at = given.first[:-1] + k
+        found[at[at < given.first[1:]]] = 1.0
+    return found
+
+
+def scene_parameter(scene: Scene, name: str) -> SceneParameter:
+    """The parameter of this name; raises UnknownNameError, and DataError for masses of a scene that has none."""
+    n = scene.start()[1].size
+    none, kind, inside = np.zeros(n), name.partition("[")[0], name.partition("[")[2].removesuffix("]")
+    if name == "mu":
+        return SceneParameter(name, 1.0, none, True, lambda s: VariedScene(scene, none, none, s) if s else scene)
+    if kind in ("v", "f") and inside.isdecimal() and int(inside) < n:
+        e = np.eye(n)[int(inside)]
+        v, f = (e, none) if kind == "v" else (none, e)
+        return SceneParameter(name, 1.0, v, kind == "f", partial(_pushed, scene, v, f))
+    weigh = getattr(scene, "with_mass", None)
+    if kind == "mass" and weigh:
+        mass = scene.mass_of(inside)  # type: ignore[attr-defined]
+        # Such a scene takes longer to build than a step.
+        heavier = cache(lambda s: weigh(inside, mass + s) if s else scene)
+        return SceneParameter(name, mass, none, True, heavier)
+    known = ["mu", *(f"mass[{body}]" for body in scene.bodies if weigh), *(f"{x}[{i}]" for x in "vf" for i in range(n))]
+    raise UnknownNameError(f"parameter of {scene.name}", name, known)
+
+
+def _pushed(scene: Scene, v: Array, f: Array, s: float) -> Scene:
+    return VariedScene(scene, s * v, s * f, 0.0) if s else scene
+
+
+def scene_output(scene: Scene, name: str) -> Callable[[Scene, Array, Array], float]:
+    """The output of this name as a function of a scene and its state: q[i], v[i] or energy; raises UnknownNameError."""
+    q, v = scene.start()
+    known: dict[str, Callable[[Scene, Array, Array], float]] = {"energy": lambda own, q, v: own.energy(q, v)}
+    known |= {f"q[{i}]": lambda own, q, v, i=i: float(q[i]) for i in range(q.size)}  # type: ignore[misc]
+    known |= {f"v[{i}]": lambda own, q, v, i=i: float(v[i]) for i in range(v.size)}  # type: ignore[misc]
+    if name not in known:
+        raise UnknownNameError("output", name, list(known))
+    return known[name]
+
+
+def scene_derivatives(
+    scene: Scene, formulation: Formulation, outputs: Sequence[str], parameters: Sequence[str], h: float, steps: int,
+    progress: ProgressCallback | None = None,
+) -> tuple[Array, dict[str, MotionDerivative]]:  # fmt: skip
+    """The outputs after so many steps of h [s] of a scene, and their derivatives by parameters.
+
+    Raises UnknownNameError for an output or a parameter that the scene does not have, DataError where a step has no
+    solution, and for formulations that iterate or whose problems depend on the last step's impulses.
+    """
+    wanted, moving = [scene_output(scene, x) for x in outputs], [scene_parameter(scene, x) for x in parameters]
+    q, v = scene.start()
+    memory, K = Memory(), len(moving)
+    tangents, reasons = [(np.zeros(v.size), p.v) for p in moving], [""] * K
+    kinks: list[list[int]] = [[] for _ in moving]
+    jumps: list[list[int]] = [[] for _ in moving]
+    switches, events, last = 0, 0, None
+    for k in range(steps):
+        if progress:
+            progress(f"derivatives of {scene.name}", k, steps)
+        try:
+            step = SceneStep(scene, formulation, q, v, k * h, h, memory)
+            if step.remembers():
+                raise DataError(
+                    f"{formulation.label} depends on the last step's impulses, which have no derivatives here"
+                )
+        except DataError as error:
+            raise DataError(f"step {k}: {error}") from None
+        key, modes = step.instant.key, step.modes
+        if last is not None:
+            events += np.setxor1d(last[0], key).size
+            switches += int((last[1] != modes).sum()) if np.array_equal(last[0], key) else 0
+        last = key, modes
+        for j, p in enumerate(moving):
+            if reasons[j]:
+                continue
+            try:
+                found = step.along(*tangents[j], moved=p.moved if p.acts else None, unit=p.unit)
+                tangents[j] = step.velocities_of(found.q), found.v
+            except DataError as error:
+                reasons[j] = f"step {k}: {error}"
+                continue
+            for noted, where in ((found.is_kink, kinks[j]), (found.is_rough, jumps[j])):
+                if noted:
+                    where.append(k)
+        q, v, memory = step.q_next, step.v_next, step.remembered()
+    derivatives = {}
+    for j, p in enumerate(moving):
+        value = np.full(len(wanted), np.nan) if reasons[j] else _of_outputs(scene, p, wanted, (q, v), tangents[j])
+        derivatives[p.name] = MotionDerivative(value, tuple(kinks[j]), tuple(jumps[j]), switches, reasons[j], events)
+    return np.array([of(scene, q, v) for of in wanted]), derivatives
+
+
+def scene_end(
+    scene: Scene, formulation: Formulation, h: float, steps: int, parameter: SceneParameter, s: float
+) -> tuple[Array, Array]:
+    """The state after a run with the parameter varied by s; raises DataError where the run ends before."""
+    beside = parameter.moved(s)
+    track = run(beside, SceneStepper(beside, formulation, h), steps)
+    if track.status is not Status.SOLVED:
+        raise DataError(track.reason or track.status.meaning)
+    return track.q[-1], track.v[-1]
+
+
+def _of_outputs(
+    scene: Scene, p: SceneParameter, wanted: Sequence[Callable[[Scene, Array, Array], float]],
+    end: tuple[Array, Array], tangent: tuple[Array, Array],
+) -> Array:  # fmt: skip
+    """Derivatives of the outputs by a parameter that moves the end of a run along a tangent."""
+    (q, v), (dq, dv) = end, tangent
+    size = max(1.0 / p.unit, float(np.abs(dq).max(initial=0.0)), float(np.abs(dv / (1.0 + np.abs(v))).max(initial=0.0)))
+
+    def of(s: float) -> list[Array]:
+        own, beside = p.moved(s) if p.acts else scene, moved_coordinates(scene, q, dq, s)
+        return [np.array([one(own, beside, v + s * dv) for one in wanted])]
+
+    return slopes(of, 1.0 / size)[0][0]
