@@ -156,7 +156,7 @@ class Truth(NamedTuple):
 
 
 def _table(
-    formulations: Sequence[Formulation], outputs: Sequence[str], truths: dict[str, tuple[Array, Array, Array]],
+    formulations: Sequence[Formulation], outputs: Sequence[str], truths: dict[str, "Truth"],
     derive: Callable[[Formulation], tuple[Array, dict[str, MotionDerivative]]],
     quotient: Callable[[Formulation, str], tuple[Array, Array]], progress: ProgressCallback | None,
 ) -> pd.DataFrame:  # fmt: skip

@@ -17,7 +17,7 @@ from workbench.derivatives.scene_step import SceneStep, moved_coordinates
 from workbench.language.formulation import Formulation
 from workbench.mechanics.instant import Instant
 from workbench.problems.solution import Status
-from workbench.scenes.memory import Memory
+from workbench.scenes.posing import Memory
 from workbench.scenes.run import run
 from workbench.scenes.scene import Scene
 from workbench.scenes.stepper import SceneStepper
