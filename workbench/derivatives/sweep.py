@@ -374,8 +374,8 @@ def step_ahead(m, tangents, found):
     if not stand(m):
         return False
     find_units(m)
-    # A kink along some input need not be one along the tangents.
-    many = tangents.shape[0] > evaluations(m) // POINTS[CURVED] and find_slopes(m)
+    # A kink along some input need not be one along the tangents. One tangent may be along any input, in a group or not.
+    many = tangents.shape[0] > max(1, evaluations(m) // POINTS[CURVED]) and find_slopes(m)
     for j in range(tangents.shape[0]):
         if many:
             along(m, tangents[j], s.dy[j])
