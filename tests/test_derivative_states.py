@@ -33,6 +33,8 @@ def test_derivatives_at_random_states_are_those_of_differences(name):
         ("gauss-seidel/woodpecker", 0, "m_M", "agreed"),
         # Contacts at both ends of a capsule, one of them without force, and slips that turn.
         ("ipc/pinched-capsule", 2, "coordinates", "kinks"),
+        # Light cubes move fast by a force: increments that follow them leave rounding.
+        ("mujoco-noslip/stacked-cubes", 1, "forces", "agreed"),
         # The last pass's slip is opposite to that before the step.
         ("ipc/gripper", 1, "m", "agreed"),
         # Rounding of a stiff system exceeds its estimate.
@@ -44,10 +46,8 @@ def test_derivatives_at_random_states_are_those_of_differences(name):
 def test_steps_that_iterate_their_data(name, state, direction, fate):
     pair = Pair(*name.split("/"))
     rng = np.random.default_rng([0, *name.encode()])
-    for k, (x, z) in enumerate(pair.states(4, rng)):
-        directions = pair.directions(x, rng)
-        if k == state:
-            break
+    drawn = [(x, z, pair.directions(x, rng)) for x, z in pair.states(4, rng)]
+    x, z, directions = drawn[state]
     assert judge(pair, Solution(pair, x, z), directions[direction], Tally())[0] == fate
 
 

@@ -70,6 +70,42 @@ def test_one_sliding_contact_in_space():
     np.testing.assert_allclose(to_velocity @ by_mu.z, [-0.39763673077, -0.485815930128, 0.425930547574], atol=1e-11)
 
 
+def test_naive_derivatives_of_one_sliding_contact_are_off():
+    """By so much as the theory says, and the sensitivity is not: Coulomb's law as a CCP with its shift held fixed, the
+    sliding direction held fixed, the adjoint by the matrix that is not transposed."""
+    problem, to_velocity, J = one_contact(CoulombNCP)
+    z = solution(problem)
+    s = sensitivity_of(problem, z)
+    by_mu = to_velocity @ s.along(mu=[1.0])[0].z
+    by_speed = [1, 0, 0] + to_velocity @ s.along(q=J[:, 0])[0].z
+
+    def off(naive, right):
+        return np.linalg.norm(naive - right) / np.linalg.norm(right)
+
+    W, mu = np.asarray(problem.M), 0.5
+    u = W @ z + problem.q
+    speed, e = np.hypot(u[1], u[2]), u[1:] / np.hypot(u[1], u[2])
+    shifted = sensitivity_of(ConicQP(W, problem.q + np.array([mu * speed, 0, 0]), problem.mu, 2), z)
+    assert off(to_velocity @ shifted.along(mu=[1.0], q=[speed, 0, 0])[0].z, by_mu) == pytest.approx(0.46, abs=5e-3)
+    assert off([1, 0, 0] + to_velocity @ shifted.along(q=J[:, 0])[0].z, by_speed) == pytest.approx(0.28, abs=5e-3)
+    ray = np.array([1.0, *(-mu * e)])
+    held = [1, 0, 0] - to_velocity @ ray * J[0, 0] / (W[0] @ ray)
+    assert off(held, by_speed) == pytest.approx(0.037, abs=5e-4)
+    given = to_velocity[0]
+    right, system = s.plain_gradient(given)["q"], s.system
+    wrong = -system.L @ np.linalg.solve(system.S, system.R.T @ given)
+    assert np.abs(wrong / right - 1).max() == pytest.approx(0.018, abs=5e-4)
+    change = np.array([0.3, -0.2, 0.5])
+    assert right @ change == pytest.approx(given @ s.along(q=change)[0].z, abs=EXACT)
+
+
+def test_a_contact_that_sticks_has_derivative_zero_by_friction():
+    problem = CoulombNCP(np.eye(3), np.array([-1.0, 0.1, 0.0]), np.array([0.5]), 2)
+    (found,) = sensitivity_of(problem, solution(problem)).along(mu=[1.0])
+    assert not found.z.any()
+    assert not found.F.any()
+
+
 def test_one_sliding_contact_in_the_plane_under_three_laws():
     W, q = np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([-2.0, 4.0])
     for law, impulse, velocity in (
@@ -144,7 +180,7 @@ def test_a_sliding_box_has_a_velocity_whose_load_sharing_is_open():
     assert s.verdict[0].name == "SINGULAR"
     (found,) = s.along(mu=np.ones(4))
     slip = np.linalg.lstsq(J, found.F)[0]
-    np.testing.assert_allclose(slip, [-0.0981, 0, 0, 0, 0, 0], atol=1e-9)
+    np.testing.assert_allclose(slip, [-0.0981, 0, 0, 0, 0, 0], atol=EXACT)
     with pytest.raises(DataError, match="share the load"):
         s.along(mu=[1.0, 0, 0, 0])
     problem, _ = sliding_box([0.3, 0.4, 0.5, 0.6])

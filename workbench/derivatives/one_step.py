@@ -286,7 +286,9 @@ def carried(step: Step, x: Solved, t: Direction) -> Carried:
         return found
 
     def reach_with(at: Solved, dz: Array) -> float:
-        """`reach`, within which velocities move no farther than 1 m/s either."""
+        """`reach`, within which velocities of passes that settle, and may be curved, move no farther than 1 m/s."""
+        if x.earlier or not step.iterates:
+            return reach
         fastest = float(np.abs(at.outputs[: step.case.size[0]] @ dz).max(initial=0.0))
         return min(reach, 1.0 / fastest) if fastest > 0.0 else reach
 
