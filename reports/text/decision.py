@@ -195,7 +195,9 @@ def rows(c: Comparison, d: Decision, everything: bool = True) -> list[DecisionRo
     without: dict[str, list[str]] = {}
     for row in d.missing:
         without.setdefault(row["claimed"].lower().replace("_", " "), []).append(row["label"])
-    return [*found, *(DecisionRow("", ", ".join(x), "–", f"no answer: {why}", "–", "no", "no") for why, x in without.items())]
+    for why, labels in without.items():
+        found.append(DecisionRow("", ", ".join(labels), "–", f"no answer: {why}", "–", "no", "no"))
+    return found
 
 
 def _of_problem(entry: Entry) -> str:
