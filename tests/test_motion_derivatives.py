@@ -165,7 +165,7 @@ def test_the_command(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ("block --of x --to friction", "unknown parameter of block 'friction'"),
+        ("block --of x --to friction", "unknown parameter 'friction' of block"),
         ("block --of w --to mu", "unknown output 'w'"),
         ("block --of x --to mu --set mu=-1", "mu = -1; a nonnegative number"),
         ("block --of x --to mu --step 0", "--step 0 is out of range"),

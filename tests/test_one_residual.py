@@ -155,7 +155,7 @@ def test_the_residual_of_contact_blocks_is_the_formularys(few, monkeypatch):
     """Terms of their own block one by one, all others together; sizes of what free velocities are summed from."""
     rng = np.random.default_rng(1)
     if not few:
-        monkeypatch.setattr(ContactBlocks, "small", None)
+        monkeypatch.setattr(ContactBlocks, "few", None)
     for _ in range(150):
         kinds, first, mu, bounds, J, q, z = random_sets(rng)
         M, n = J @ J.T, J.shape[1]

@@ -182,7 +182,7 @@ def test_what_fails_in_somebodys_own_mechanics_leaves_a_stepped_reference(monkey
     def broken(*_):
         raise ZeroDivisionError("no event here")
 
-    monkeypatch.setattr("workbench.comparison.reference.simulate_events", broken)
+    monkeypatch.setattr("workbench.comparison.event_steps.simulate_events", broken)
     c = wb.compare("block", ["box"], steps=H, duration=0.05).comparison
     assert any("ZeroDivisionError: no event here" in x for x in c.remarks)
 

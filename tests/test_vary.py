@@ -113,7 +113,7 @@ def test_the_first_step_under_a_formulation():
         (dict(what="rod", along=("angle", 10, 80)), "enters the problem in no polynomial"),
         (dict(what="rod", along=("m", 1, 2)), "enters the problem in no polynomial"),
         (dict(what="rod", along=("m", 1, "1.001"), given={"tan_theta": 2}), "enters the problem in no polynomial"),
-        (dict(what="rod", along=("nu", 0, 1)), "unknown parameter of rod 'nu'"),
+        (dict(what="rod", along=("nu", 0, 1)), "unknown parameter 'nu' of rod"),
         (dict(what="rod", along=("mu", 2, 2)), "from 2 to 2"),
         (dict(what="rod", along=("mu", 0, "x")), "mu: 'x' is not a number"),
         (dict(what="rod", along=("mu", 0, None)), "mu = None"),
