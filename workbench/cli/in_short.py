@@ -9,12 +9,10 @@ other needs last before that row (`compile_last`).
 """
 
 import sys
-from contextlib import suppress
 from typing import Any
 
 from workbench.cli.compare import chosen
 from workbench.cli.main import parsed
-from workbench.support.errors import WorkbenchError
 from workbench.support.lifetime import end_with
 
 STEPS = 10
@@ -30,25 +28,9 @@ def in_short(case: Any, given: dict[str, Any]) -> dict[str, Any]:
     return given | {"formulations": list(reversed(formulations)), "duration": duration, "workers": 1}
 
 
-def compile_last(case: Any, duration: float) -> None:
-    """Compile the kernels of single steps, of frictionless contact and of the event-driven motion of a case."""
-    import numpy as np
-
-    from workbench.algorithms.escalation import default_solver
-    from workbench.events.simulation import simulate_events
-    from workbench.problems.classes import LCP
-    from workbench.step.local_steps import each
-
-    each.ready()
-    default_solver(LCP.kind).solve(LCP(np.eye(1), -np.ones(1)))
-    # Some motions have no events to follow; `compare` reports that.
-    with suppress(WorkbenchError):
-        simulate_events(case, duration)
-
-
 def main() -> None:
     """Run the second process."""
-    from workbench.verbs.compare import compare
+    from workbench.verbs.compare import compare, compile_last
 
     end_with(int(sys.argv[1]))
     case, given = chosen(parsed(sys.argv[2:]))

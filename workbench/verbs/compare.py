@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from workbench.comparison.scenes.compare import compare as compare_scene
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
-from workbench.problems.classes import MLCP
+from workbench.problems.classes import LCP, MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.files import ENDINGS, read_problem_file
 from workbench.step.scheme import Scheme, find_scheme
@@ -245,6 +246,22 @@ def steps_are_compiled() -> bool:
 
     # Interpreted kernels have no machine code.
     return not hasattr(each, "is_ready") or each.is_ready()
+
+
+def compile_last(case: Case, duration: float) -> None:
+    """Compile what a comparison of a case needs last before its first row.
+
+    That is single steps, frictionless contact, and the event-driven motion, which is followed for `duration` [s].
+    """
+    from workbench.algorithms.escalation import default_solver
+    from workbench.events.simulation import simulate_events
+    from workbench.step.local_steps import each
+
+    each.ready()
+    default_solver(LCP.kind).solve(LCP(np.eye(1), -np.ones(1)))
+    # Some motions have no events to follow; `compare` reports that.
+    with suppress(WorkbenchError):
+        simulate_events(case, duration)
 
 
 def several(given: Any) -> list[Any]:
