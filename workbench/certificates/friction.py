@@ -123,7 +123,7 @@ def check_existence(p: Friction, law: str, verdict: Any, support: dict[str, Any]
         check_enclosure(p.W, p.q, p.mu, p.d, coulomb, support)
         holds = True
     elif kind == "solution" and coulomb:
-        holds = _solves_coulomb(p, vector(support["r"], n, "r"))
+        holds = solves_coulomb(p, vector(support["r"], n, "r"))
     elif kind == "self-stress":
         r = vector(support["r"], n, "r")
         cone = p.in_cone(r) and not (coulomb and any(r[len(p.mu) :]))
@@ -163,7 +163,7 @@ def _reaches_inside(p: Friction, x: Vector, kind: str) -> bool:
     return transposed(p.W) == p.W and (p.d == 1 or not any(p.mu)) and p.in_dual(u)
 
 
-def _solves_coulomb(p: Friction, r: Vector) -> bool:
+def solves_coulomb(p: Friction, r: Vector) -> bool:
     u = [a + b for a, b in zip(times(p.W, r), p.q, strict=True)]
     if not p.in_cone(r):
         return False

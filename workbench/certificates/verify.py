@@ -10,6 +10,7 @@ from workbench.certificates import blocks
 from workbench.certificates.bounded import check_uniqueness
 from workbench.certificates.boxes import BOX_CLASSES, Box, check_box_class, check_rank
 from workbench.certificates.classes import CLASSES, check_class, check_indefinite
+from workbench.certificates.coulomb_count import COUNT, check_count
 from workbench.certificates.distance import check_distance
 from workbench.certificates.documents import CLAIM_FIELDS, admit, check_fields
 from workbench.certificates.exact import AnyRows, is_sparse, rank, rational
@@ -180,6 +181,12 @@ def _check_existence(law: str) -> Check:
     return check
 
 
+def _check_count(problem: Problem, verdict: Any, support: Support, _known: Known) -> None:
+    if is_sparse(problem.M):
+        raise RefusedError("the solutions of a large W are not counted")
+    check_count(Friction(problem.M, problem.q or [], problem.mu or [], problem.d or 0), verdict, support)
+
+
 def _check_class(name: str) -> Check:
     return lambda problem, verdict, support, known: check_class(problem.M, name, verdict, support, known)
 
@@ -250,7 +257,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
     LARGE: OF_LARGE_MATRICES,
     "LCP": {**OF_MATRICES, "solutions": _check_solutions},
     "MLCP": {"uniqueness": _check_uniqueness},
-    "friction problem": {law: _check_existence(law) for law in LAWS},
+    "friction problem": {**{law: _check_existence(law) for law in LAWS}, COUNT: _check_count},
     "interval matrix": OF_BOXES,
     "uncertain LCP": OF_UNCERTAIN,
     "uncertain MLCP": {**OF_UNCERTAIN, "uniqueness": _check_uniqueness_of_box},

@@ -1,12 +1,16 @@
 """The certificate of a check: its problem, and every verdict with its proof, in the format of docs/certificates.md."""
 
 import itertools
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat, fmpq_poly
 
+from workbench.certificates.coulomb_count import COUNT, check_count, directions
 from workbench.certificates.documents import Entry, signed
+from workbench.certificates.friction import Friction
+from workbench.certificates.outcomes import RefusedError
 from workbench.diagnostics.friction_check import island_problem
 from workbench.diagnostics.problem_check import in_rationals
 from workbench.engine.lazy import sparse
@@ -16,6 +20,7 @@ from workbench.matrices.classes.structure import nonzeros
 from workbench.matrices.linear_algebra.factors import factors, split
 from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double
 from workbench.matrices.linear_algebra.sparse_form import BITS, sparse_form
+from workbench.matrices.paths.roots import irreducible_factors, isolated
 from workbench.matrices.solutions.existence import rational_friction
 from workbench.matrices.solutions.friction_cones import RationalFriction, planar_lcp
 from workbench.matrices.solutions.solution_cover import cover, support_of
@@ -35,6 +40,11 @@ MULTIPLICATIONS = 50_000_000
 
 ENTRY_SECONDS = 2.5e-6
 """Seconds to write an entry of M, twice: for the digest and for the file."""
+
+MOST_MODES = 4
+"""Largest number of contacts in the plane whose 4^r modes the verifier repeats."""
+BRACKET = 50
+"""Half the width of the brackets of sliding directions, in binary digits after the point."""
 
 LONG = ("tree", "factors", "cones")
 """Proofs that a check keeps in a short form."""
@@ -140,7 +150,46 @@ def certificate_of_posed(problem: Posed, result: Entry, seconds: float = 10.0) -
         ]
     claims = [{"about": a, "verdict": v, "support": s} for a, v, s in found if s is not None]
     left_out = [{"about": a, "reason": "its proof has no written form"} for a, _, s in found if s is None]
+    if not isinstance(problem, MLCP):
+        count = result["problem"]["coulomb"]["count"]
+        support, reason = _of_count(friction, count)
+        if support is not None:
+            claims.append({"about": COUNT, "verdict": count, "support": support})
+        elif count is not None:
+            left_out.append({"about": COUNT, "reason": reason})
     return signed(about, claims, left_out)
+
+
+def _of_count(friction: RationalFriction, count: int | str | None) -> tuple[Entry | None, str]:
+    """The proof that Coulomb's law has so many solutions as far as the verifier repeats it, or the reason for none."""
+    if not isinstance(count, int):
+        return None, "that solutions are infinitely many is not repeated"
+    if friction.d == 2 and len(friction.mu) > 1:
+        return None, f"{count} solutions are proved by a search in ball arithmetic, which is not repeated"
+    if len(friction.mu) > MOST_MODES:
+        return None, f"{count} solutions are proved by the modes of {len(friction.mu)} contacts, too many to repeat"
+    numbers = [[*map(_fraction, some)] for some in (*friction.W.tolist(), friction.q, friction.mu)]
+    p = Friction(numbers[:-2], *numbers[-2:], friction.d)
+    support: Entry = {"kind": "modes"} if p.d == 1 else {"kind": "directions", "brackets": _brackets(p)}
+    try:
+        check_count(p, count, support)
+    except RefusedError as why:
+        return None, f"{count} solutions are proved in a way that is not repeated: {why}"
+    return support, ""
+
+
+def _fraction(x: fmpq) -> Fraction:
+    return Fraction(int(x.p), int(x.q))
+
+
+def _brackets(p: Friction) -> list[list[str]]:
+    """Around each direction in which one contact may slide in space: an interval of the tangent of half its angle."""
+    across = fmpq_poly([fmpq(x.numerator, x.denominator) for x in directions(p)[0]])
+    found = []
+    for root, _ in isolated(list(irreducible_factors(across.numer()).values())) if across.degree() > 0 else []:
+        middle, off = (root.lo + root.hi) / 2, (root.hi - root.lo) + fmpq(1, 2**BRACKET)
+        found.append(as_text([middle - off, middle + off]))
+    return found
 
 
 def _of_islands(problem: FrictionProblem | GlobalFrictionProblem, posed: Entry, deadline: float) -> Entry:

@@ -1,0 +1,183 @@
+"""Check the number of solutions of Coulomb's law for one q, in rationals. Standard library only.
+
+In the plane, kind "modes", and for one contact in space, kind "directions". A mode without sliding in space is linear:
+where its equations are regular it has the one point that they give, where they have no solution none; everything
+else is refused. Contacts between two modes are counted once, since the same p is.
+
+One contact that slides in space has p_t = -mu p_n e with D p_n = -q_n, D = W_nn - mu W_nt.e, and u_t along e. With
+t normal to e, D t.u_t = t.(D q_t - q_n (W_tn - mu W_tt e)) = 0 is a quartic in the tangent of half the angle of e. Its
+`brackets` (lo, hi] hold one root each, by Sturm's theorem, and as many as there are; e = (-1, 0) is tried apart. A root
+is a solution if -q_n D > 0 and -q_n D e.u_t > 0, and none if one of them is negative; neither has a root in the
+bracket.
+"""
+
+import itertools
+from fractions import Fraction
+from typing import Any
+
+from workbench.certificates.documents import check_fields
+from workbench.certificates.exact import Rows, Vector, dot, rank, solve, vector
+from workbench.certificates.friction import Friction, solves_coulomb
+from workbench.certificates.limits import check_time
+from workbench.certificates.outcomes import RefusedError, RefutedError
+
+COUNT = "number of solutions of Coulomb's law"
+"""What the claim is about."""
+ZERO = Fraction(0)
+Polynomial = Vector
+"""Coefficients, the constant one first; the last is not zero."""
+
+
+def check_count(p: Friction, verdict: Any, support: dict[str, Any]) -> None:
+    """Raise RefusedError unless Coulomb's law has exactly `verdict` solutions."""
+    kind = support.get("kind")
+    if type(verdict) is not int:
+        raise RefusedError("the number of solutions is not a whole number")
+    if p.d == 1 and kind == "modes":
+        check_fields(support, ("kind",), "the support")
+        found = len(_points(p))
+    elif p.d == 2 and len(p.mu) == 1 and kind == "directions":
+        check_fields(support, ("kind", "brackets"), "the support")
+        found = len(_points(p)) + (_slides(p, support["brackets"]) if p.mu[0] else 0)
+    else:
+        raise RefusedError("a number of solutions is checked in the plane, and of one contact in space")
+    if found != verdict:
+        raise RefutedError(f"it has {found}")
+
+
+def _points(p: Friction) -> set[tuple[Fraction, ...]]:
+    """The solutions in all modes without sliding in space."""
+    r, d, found = len(p.mu), p.d, set()
+    for senses in itertools.product(*((None, 0, *((1, -1) if d == 1 else ())) if mu else (None, 1) for mu in p.mu)):
+        check_time()
+        columns: list[dict[int, Fraction]] = []
+        rows = []
+        for i, (sense, mu) in enumerate(zip(senses, p.mu, strict=True)):
+            tangents = range(r + d * i, r + d * (i + 1))
+            if sense is None:
+                continue
+            columns.append({i: Fraction(1), **({tangents[0]: -sense * mu} if sense and mu else {})})
+            rows.append(i)
+            if not sense:
+                columns += [{k: Fraction(1)} for k in tangents]
+                rows += tangents
+        A = [[sum((p.W[i][j] * x for j, x in column.items()), ZERO) for column in columns] for i in rows]
+        b = [-p.q[i] for i in rows]
+        y = solve(A, b)
+        if y is None:
+            if rank(A) == rank([[*row, x] for row, x in zip(A, b, strict=True)]):
+                raise RefusedError("the equations of a mode are singular, so that its solutions are not counted")
+            continue
+        impulses = [ZERO] * len(p.q)
+        for column, value in zip(columns, y, strict=True):
+            for j, x in column.items():
+                impulses[j] += value * x
+        if solves_coulomb(p, impulses):
+            found.add(tuple(impulses))
+    return found
+
+
+def _slides(p: Friction, brackets: Any) -> int:
+    """The number of solutions in which the one contact slides in space."""
+    a, *c = p.W[0]
+    if not isinstance(brackets, list):
+        raise RefusedError("the brackets are not a list")
+    if not p.q[0]:
+        if a > 0 and a * a > p.mu[0] ** 2 * dot(c, c):
+            return 0
+        raise RefusedError("q_n is zero, and D may be")
+    across, signs = directions(p)
+    if not across:
+        raise RefusedError("every direction satisfies the equations of sliding")
+    found = 0
+    if len(across) < 5:
+        # e = (-1, 0), where the tangent is infinite: the leading coefficients are the values.
+        found += _slips(
+            [(f[top] > 0) - (f[top] < 0) if len(f) > top else 0 for f, top in zip(signs, (2, 4), strict=True)]
+        )
+    chain = _chain(across)
+    ends = [vector(bracket, 2, "a bracket") for bracket in brackets]
+    if any(lo >= hi for lo, hi in ends) or any(x[1] > y[0] for x, y in itertools.pairwise(sorted(ends))):
+        raise RefusedError("the brackets overlap, or are empty")
+    if any(_roots(chain, lo, hi) != 1 for lo, hi in ends) or _roots(chain) != len(ends):
+        raise RefutedError("the brackets do not hold one direction each, and all of them")
+    for lo, hi in ends:
+        if any(not f or _roots(_chain(f), lo, hi) for f in signs):
+            raise RefusedError("a direction may be between sliding and another mode")
+        found += _slips([1 if _value(f, hi) > 0 else -1 for f in signs])
+    return found
+
+
+def directions(p: Friction) -> tuple[Polynomial, list[Polynomial]]:
+    """D t.u_t of one contact in space, and -q_n D and -q_n D e.u_t, times powers of 1 + s^2; s is the tangent of half
+    the angle of e."""
+    (a, *c), mu, q = p.W[0], p.mu[0], p.q
+    one, x, y = [Fraction(1), ZERO, Fraction(1)], [Fraction(1), ZERO, Fraction(-1)], [ZERO, Fraction(2)]
+    D = _sum(_scaled(a, one), _scaled(-mu * c[0], x), _scaled(-mu * c[1], y))
+    u = []
+    for (b, *B), slip in zip(p.W[1:], q[1:], strict=True):
+        moved = _sum(_scaled(mu * B[0], x), _scaled(mu * B[1], y), _scaled(-b, one))
+        u.append(_sum(_scaled(slip, D), _scaled(q[0], moved)))
+    across = _sum(_product(x, u[1]), _scaled(Fraction(-1), _product(y, u[0])))
+    along = _sum(_product(x, u[0]), _product(y, u[1]))
+    return across, [_scaled(-q[0], D), _scaled(-q[0], along)]
+
+
+def _slips(signs: list[int]) -> int:
+    if min(signs) == 0:
+        raise RefusedError("a direction is between sliding and another mode")
+    return int(min(signs) > 0)
+
+
+def _sum(*terms: Polynomial) -> Polynomial:
+    return _trimmed([sum(some, ZERO) for some in itertools.zip_longest(*terms, fillvalue=ZERO)])
+
+
+def _trimmed(f: Polynomial) -> Polynomial:
+    while f and not f[-1]:
+        f = f[:-1]
+    return f
+
+
+def _scaled(factor: Fraction, f: Polynomial) -> Polynomial:
+    return _trimmed([factor * x for x in f])
+
+
+def _product(f: Polynomial, g: Polynomial) -> Polynomial:
+    found = [ZERO] * max(len(f) + len(g) - 1, 0)
+    for i, x in enumerate(f):
+        for j, y in enumerate(g):
+            found[i + j] += x * y
+    return _trimmed(found)
+
+
+def _value(f: Polynomial, x: Fraction) -> Fraction:
+    total = ZERO
+    for coefficient in reversed(f):
+        total = total * x + coefficient
+    return total
+
+
+def _chain(f: Polynomial) -> Rows:
+    """Sturm's chain of f: its sign changes count distinct roots (x, y], also multiple ones, with f(x), f(y) != 0."""
+    found = [f, _trimmed([k * x for k, x in enumerate(f)][1:])]
+    while found[-1]:
+        rest, divisor = found[-2], found[-1]
+        while len(rest) >= len(divisor):
+            check_time()
+            shift = [ZERO] * (len(rest) - len(divisor))
+            rest = _sum(rest, _scaled(-rest[-1] / divisor[-1], [*shift, *divisor]))
+        found.append(_scaled(Fraction(-1), rest))
+    return found[:-1]
+
+
+def _roots(chain: Rows, lo: Fraction | None = None, hi: Fraction | None = None) -> int:
+    """The number of distinct roots in (lo, hi], or of all. RefusedError where an end is a root."""
+    if lo is None or hi is None:
+        ends = [[f[-1] * (-1) ** (len(f) - 1) for f in chain], [f[-1] for f in chain]]
+    else:
+        ends = [[_value(f, x) for f in chain] for x in (lo, hi)]
+    if not (ends[0][0] and ends[1][0]):
+        raise RefusedError("an end of a bracket is a root")
+    changes = [sum(x * y < 0 for x, y in itertools.pairwise([x for x in some if x])) for some in ends]
+    return changes[0] - changes[1]
