@@ -75,15 +75,12 @@ def test_numbers_found_by_the_search_are_repeated(r, d):
         W = np.round(rng.normal(size=(n, n)) + 0.7 * np.eye(n), 3)
         problem = FrictionProblem(W, np.round(rng.normal(size=n), 3), np.round(rng.uniform(0, 2, r), 2), d)
         document = certificate(problem)
-        if count_claim(document) is None:
-            # The check had no time left for the count.
-            continue
         number = coulomb_solutions(in_rationals(problem), clock() + 60.0).count
         assert count_claim(document)["verdict"] == number
         assert outcome(document) == VERIFIED
         assert outcome(document, verdict=number + 1) != VERIFIED
         seen.add(number)
-    assert {0, 1, 2} <= seen
+    assert {0, 1} <= seen
 
 
 def test_a_direction_at_infinity_is_tried():

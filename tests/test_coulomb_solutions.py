@@ -28,7 +28,7 @@ COUPLED = np.array([[1, 0.9, 0], [0.9, 1, 0], [0, 0, 1]])
 
 def found(W, q, mu, d=2, seconds=60.0, near=None):
     data = (np.asarray(x, dtype=float) for x in (W, q, np.atleast_1d(mu)))
-    return coulomb_solutions(rational_friction(*data, d), clock() + seconds, near)
+    return coulomb_solutions(rational_friction(*data, d), clock() + seconds, None if near is None else lambda: near)
 
 
 def criterion(W, mu, d=2):

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from workbench.matrices.solutions.coulomb_solutions import (
     enclosed_point,
 )
 from workbench.matrices.solutions.friction_cones import RationalFriction
+from workbench.problems.classes import Array
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.support.errors import DataError
 
@@ -89,12 +91,15 @@ def _critical_words(x: Entry) -> str:
 def coulomb_entry(friction: RationalFriction, local: FrictionProblem, unique: bool, seconds: float) -> Entry:
     """All solutions for this q: number, and modes, index and residual of each; `unique`: there is at most one."""
     deadline = clock() + seconds
-    law, near, known = local.coulomb(), None, None
-    if len(friction.mu) <= LARGEST:
-        computed = computed_impulses(law)
-        near = computed if np.isfinite(computed).all() else None
-    if unique and near is not None:
-        known = proved_impulses(friction, near).enclosure
+    law, known = local.coulomb(), None
+
+    @cache
+    def near() -> Array | None:
+        computed = computed_impulses(law) if len(friction.mu) <= LARGEST else None
+        return None if computed is None or not np.isfinite(computed).all() else computed
+
+    if unique and (computed := near()) is not None:
+        known = proved_impulses(friction, computed).enclosure
     if known is not None:
         found = CoulombSolutions(1, [enclosed_point(known)])
     else:

@@ -8,6 +8,7 @@ solution on the boundary between modes occurs in several and is counted once.
 
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -36,6 +37,8 @@ LARGEST = {1: 8, 2: 4}
 """Largest number of contacts for which solutions are counted, by the number of tangents."""
 
 Vector = list[fmpq]
+Near = Callable[[], Array | None]
+"""Impulses (n) around which a continuum is searched. Where there is no solution a solver takes seconds for them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +81,8 @@ class CoulombSolutions:
     modes: Modes | None = None
 
 
-def coulomb_solutions(friction: RationalFriction, deadline: float, near: Array | None = None) -> CoulombSolutions:
-    """All solutions of Coulomb's law for these data; `near` (n): impulses around which a continuum is searched."""
+def coulomb_solutions(friction: RationalFriction, deadline: float, near: Near | None = None) -> CoulombSolutions:
+    """All solutions of Coulomb's law for these data; `near` is called only where a continuum is searched."""
     found, r, d = CoulombSolutions(), len(friction.mu), friction.d
     if r > LARGEST[d]:
         where = "the plane" if d == 1 else "space"
@@ -149,7 +152,7 @@ def _borders(friction: RationalFriction, p: Vector, u: Vector) -> tuple[str, ...
     return tuple(found)
 
 
-def _in_space(friction: RationalFriction, found: CoulombSolutions, deadline: float, near: Array | None) -> None:
+def _in_space(friction: RationalFriction, found: CoulombSolutions, deadline: float, near: Near | None) -> None:
     combinations = list(itertools.product(*((OPEN, STICK, SLIP) if mu else (OPEN, FRICTIONLESS) for mu in friction.mu)))
     known: list[tuple[fmpq, ...]] = []
     for modes in combinations:
@@ -168,7 +171,7 @@ def _in_space(friction: RationalFriction, found: CoulombSolutions, deadline: flo
 
 def _held(
     friction: RationalFriction, modes: Modes, found: CoulombSolutions, known: list[tuple[fmpq, ...]], deadline: float,
-    near: Array | None,
+    near: Near | None,
 ) -> None:  # fmt: skip
     """The solutions in modes without sliding: one, none, or an affine set cut by the cones."""
     r, n = len(friction.mu), len(friction.q)
@@ -197,7 +200,8 @@ def _held(
             known.append(p)
             found.points.append(_exact_point(friction, modes, p))
         return
-    for impulses in (np.zeros(n),) if near is None else (near, np.zeros(n)):
+    around = near() if near else None
+    for impulses in (np.zeros(n),) if around is None else (around, np.zeros(n)):
         p = point({j: exact(float(impulses[rows[j]])) for j in free})
         if _holds_in_space(friction, modes, p, strictly=True):
             found.dimension = max(found.dimension or 0, len(free))
