@@ -165,16 +165,16 @@ def _of_count(friction: RationalFriction, count: int | str | None) -> tuple[Entr
     if not isinstance(count, int):
         return None, "that solutions are infinitely many is not repeated"
     if friction.d == 2 and len(friction.mu) > 1:
-        return None, f"{count} solutions are proved by a search in ball arithmetic, which is not repeated"
+        return None, f"that it is {count} is proved by a search in ball arithmetic, which is not repeated"
     if len(friction.mu) > MOST_MODES:
-        return None, f"{count} solutions are proved by the modes of {len(friction.mu)} contacts, too many to repeat"
-    numbers = [[*map(_fraction, some)] for some in (*friction.W.tolist(), friction.q, friction.mu)]
-    p = Friction(numbers[:-2], *numbers[-2:], friction.d)
+        return None, f"that it is {count} is proved by the modes of {len(friction.mu)} contacts, too many to repeat"
+    *W, q, mu = ([*map(_fraction, some)] for some in (*friction.W.tolist(), friction.q, friction.mu))
+    p = Friction(W, q, mu, friction.d)
     support: Entry = {"kind": "modes"} if p.d == 1 else {"kind": "directions", "brackets": _brackets(p)}
     try:
         check_count(p, count, support)
     except RefusedError as why:
-        return None, f"{count} solutions are proved in a way that is not repeated: {why}"
+        return None, f"that it is {count} is proved in a way that is not repeated: {why}"
     return support, ""
 
 
@@ -188,7 +188,7 @@ def _brackets(p: Friction) -> list[list[str]]:
     found = []
     for root, _ in isolated(list(irreducible_factors(across.numer()).values())) if across.degree() > 0 else []:
         middle, off = (root.lo + root.hi) / 2, (root.hi - root.lo) + fmpq(1, 2**BRACKET)
-        found.append(as_text([middle - off, middle + off]))
+        found.append([str(middle - off), str(middle + off)])
     return found
 
 
