@@ -388,3 +388,11 @@ def test_a_run_that_does_not_reach_its_end_tells_no_derivative():
     row = found.table.set_index("formulation").loc["staggered"]
     assert "did not settle" in row["reason"]
     assert np.isnan([row["derivative"], row["quotient"], row["value"]]).all()
+
+
+def test_data_that_passes_change_beside_their_own_have_no_derivative():
+    """Iterated bounds of `hybrid` change its viscosity, pass by pass, by amounts that its own data do not tell."""
+    hybrid = find_formulation("hybrid:bounds=iterated")
+    _, found = motion_derivatives(find_case("wheel"), hybrid, ["v[1]"], ["mu"], 1e-3, 3e-3)
+    assert np.isnan(found["mu"].derivative).all()
+    assert "more than the data that it iterates" in found["mu"].reason

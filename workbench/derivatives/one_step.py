@@ -94,7 +94,11 @@ class Step:
             s.own[:] = own
         if s.pose() is not Status.SOLVED:
             raise DataError("the problem cannot be posed at neighbouring states")
-        return [np.array(getattr(s.work, name)) for name in self.names]
+        return self.data()
+
+    def data(self) -> list[Array]:
+        """Data of the problem that is posed."""
+        return [np.array(getattr(self.stepper.work, name)) for name in self.names]
 
     def passed(self, z: Array, is_settled: bool) -> list[Array]:
         """The formulation's own data and [v, p_n, p_t] after the pass with the solution z, after `posed`.
@@ -157,8 +161,10 @@ def solved(step: Step, state: State) -> Solved:
     last = _solved_pass(step, state, solution.z)
     if not step.iterates:
         return last
+    at_end = step.data()
     step.begin(state)
-    step.posed(last.own)
+    if not _agree(step.posed(last.own), at_end):
+        return last._replace(unsettled="its passes change more than the data that it iterates")
     wanted = step.stepper.finish_pass(last.z)
     if wanted and passes > 1:
         # A converged iteration would have ended here: this one counts its passes.
@@ -184,6 +190,12 @@ def solved(step: Step, state: State) -> Solved:
         if one.claimed is not Status.SOLVED or floor.apart(step.passed(one.z, True)[1], out) > UNSETTLED:
             last = last._replace(unsettled="its passes end before the iterated data converge")
     return last
+
+
+def _agree(one: list[Array], other: list[Array]) -> bool:
+    """Return whether the data of two problems agree up to what may not have converged."""
+    known = [(np.nan_to_num(x), np.nan_to_num(y)) for x, y in zip(one, other, strict=True)]
+    return all(np.abs(x - y).max(initial=0.0) <= UNSETTLED * np.abs(y).max(initial=0.0) for x, y in known)
 
 
 def _solved_pass(step: Step, state: State, z: Array) -> Solved:
