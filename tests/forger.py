@@ -22,10 +22,12 @@ from flint import fmpq_mat
 
 import workbench as wb
 from tests import definitions
+from tests.coulomb_counts import number_of_solutions
 from tests.proofs import document as certificate_of
 from tests.proofs import with_digest
 from tests.stress import KINDS, Document, random_matrices, right_hand_side, truths
 from tests.supports import COUNTS, SUPPORTS
+from workbench.certificates.coulomb_count import COUNT
 from workbench.certificates.outcomes import VERIFIED, Finding, RefusedError
 from workbench.certificates.problem import Problem, read_problem
 from workbench.certificates.verify import verify
@@ -43,13 +45,13 @@ KEYWORDS = (
     "entries", "implication", "tree", "ldl", "split", "cholesky", "cones", "repetition", "equations", "P", "branch",
     "blocks", "diagonal", "quotient", "transpose", "minors", "none", "point", "cone", "empty", "interior", "polyhedral",
     "definite", "solution", "self-stress", "cover", "no impulse",
-    "enclosure", "open", "stick", "slip", "slip+", "slip-", "frictionless",
+    "enclosure", "open", "stick", "slip", "slip+", "slip-", "frictionless", "modes", "directions",
 )  # fmt: skip
 FIELDS = ("x", "y", "d", "q", "z", "r", "by", "tree", "cover", "index_set", "minor", "points", "factors", "diagonal",
           "modes", "centre", "radii", "C")  # fmt: skip
 ABOUT = (
     *definitions.NAMES, "rank", "indefinite", "solutions", "distance_to_degenerate", "distance_to_non_p", "uniqueness",
-    "Coulomb's law", "cone problem",
+    COUNT, "Coulomb's law", "cone problem",
 )  # fmt: skip
 VERDICTS = ("yes", "no", "unique", "not unique", "exists", "none", "infinite", 0, 1, 2, 3)
 
@@ -297,6 +299,11 @@ def _exact(M: list[list[str]]) -> list[list[Fraction]]:
 def truth(problem: Document, claim: Document) -> bool | None:
     """Whether the claim is true of the problem, by definition; None where the definitions cannot tell."""
     about, verdict = claim["about"], claim["verdict"]
+    if about == COUNT:
+        W = np.array(_exact(problem["W"]), dtype=float)
+        q, mu = (np.array([Fraction(x) for x in problem[key]], dtype=float) for key in ("q", "mu"))
+        number = number_of_solutions(W, q, mu, problem["d"])
+        return None if number is None else type(verdict) is int and verdict == number
     if "W" in problem:
         found = has_solution(problem, about == "Coulomb's law")
         return None if found is None else verdict == ("exists" if found else "none")
