@@ -153,3 +153,11 @@ def test_tables_tell_how_many_steps_the_sample_has():
     result = compare(Wheel(), [BY_NAME["ccp"]], COULOMB, settings=replace(SETTINGS, duration=0.02))
     steps = result.runs[result.runs["sampled"]]["steps"].iloc[0]
     assert f"cvxpy:CLARABEL, {steps} steps" in render(result, provenance())
+
+
+def test_a_generic_optimiser_is_asked_where_problems_are_convex_alone():
+    """The matrix of Stewart and Trinkle's LCP is not symmetric; the box's MLCP is a convex quadratic program."""
+    formulations = [BY_NAME["stewart-trinkle"], BY_NAME["box"]]
+    runs = compare(Wheel(), formulations, COULOMB, settings=replace(SETTINGS, duration=0.02)).runs
+    asked = runs.groupby("formulation")["solver"].unique().map(set).to_dict()
+    assert asked == {"stewart-trinkle": {"lemke"}, "box": {"proximal", "cvxpy:CLARABEL"}}
