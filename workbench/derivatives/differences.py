@@ -75,10 +75,9 @@ def smooth_slopes(y, values, step, unit, largest, settled, found):
     return every
 
 
-def slopes(of: Callable[[float], Sequence[Array]], unit: float, least: float = 0.0) -> tuple[list[Array], bool]:
+def slopes(of: Callable[[float], Sequence[Array]], unit: float) -> tuple[list[Array], bool]:
     """Return the slopes of order four at 0 of arrays that depend on a number of this unit, and whether these jump or
-    have a kink within reach. Values that are not finite have slope zero. Rounding is that of numbers of the size
-    `least` at least, or of the largest of an array.
+    have a kink within reach. Values that are not finite have slope zero.
 
     Of `WIDTHS`, up to the first with smooth arrays, the one with the least rounding and disagreement is taken, or the
     widest that agrees with it as far: where terms cancel, the curvature that is left is large for what is left of the
@@ -103,7 +102,7 @@ def slopes(of: Callable[[float], Sequence[Array]], unit: float, least: float = 0
             apart = np.abs(slope - second.py_func(back, near, step))
             bend = np.abs(fourth_difference.py_func(y, far_back, back, near, far, step))
             size = np.maximum(np.abs(slope), LEVEL * np.abs(y) / unit)
-            rounding = ROUNDED * float(np.abs(y).max(initial=least)) / step
+            rounding = ROUNDED * float(np.abs(y).max(initial=0.0)) / step
             beyond = float((np.maximum(apart, bend) - ROUGH * size).max(initial=0.0))
             smooth &= beyond <= rounding
             found.append(slope)
@@ -123,6 +122,31 @@ def slopes(of: Callable[[float], Sequence[Array]], unit: float, least: float = 0
             best = other
             break
     return best, not smooth and worst > NOISY
+
+
+def slopes_by_datum(of: Callable[[float], Sequence[Array]], unit: float, size: float) -> tuple[list[Array], bool]:
+    """Return the same as `slopes`, each datum at its own first smooth width, as in compiled sweeps.
+
+    Data of contacts that are far apart in size are rough at different widths. Rounding is that of numbers of this size
+    at least, or of the largest of an array.
+    """
+    here = [np.ascontiguousarray(y, dtype=float) for y in of(0.0)]
+    found, settled = [np.zeros(y.size) for y in here], [np.zeros(y.size, dtype=np.int64) for y in here]
+    largest, smooth = [float(np.abs(y[np.isfinite(y)]).max(initial=size)) for y in here], False
+    for width in WIDTHS:
+        step = width * unit
+        try:
+            around = [of(k * step) for k in AT]
+        except DataError:
+            if width == WIDTHS[-1]:
+                raise
+            continue
+        smooth = True
+        for y, most, known, slope, *values in zip(here, largest, settled, found, *around, strict=True):
+            smooth &= bool(smooth_slopes(y.ravel(), np.array(values).reshape(4, -1), step, unit, most, known, slope))
+        if smooth:
+            break
+    return [slope.reshape(y.shape) for slope, y in zip(found, here, strict=True)], not smooth
 
 
 def differences(of: Callable[[float], Sequence[Array]], shift: float) -> tuple[list[Array], list[Array]]:

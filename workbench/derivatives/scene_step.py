@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.algorithms.escalation import default_solver
-from workbench.derivatives.differences import differences, slopes
+from workbench.derivatives.differences import differences, slopes_by_datum
 from workbench.derivatives.one_step import DATA, derivative_of_solution
 from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
 from workbench.language.formulation import Formulation
@@ -149,7 +149,7 @@ class SceneStep:
         ways = [by_state] if moved is None else [by_state, by_scene]
         # Where contacts rest, all velocities of the problem are rounding errors of those before.
         speed = max(float(np.abs(x).max(initial=0.0)) for x in (self.v, self.v_free))
-        change, is_rough = _sum(slopes(partial(self._data, way), way.unit, speed) for way in ways)
+        change, is_rough = _sum(slopes_by_datum(partial(self._data, way), way.unit, speed) for way in ways)
         dz, is_kink = np.zeros(0), False
         if self.sensitivity is not None:
             by_name = dict(zip(self.names, change, strict=True))
@@ -159,7 +159,7 @@ class SceneStep:
             v_next = way.posed(s)[0].velocity(self.z + s * dz if way is by_state else self.z)
             return [(way.scene(s) if way.scene else self.scene).advance(way.coordinates(s), v_next, self.h), v_next]
 
-        (dq, dv), too = _sum(slopes(partial(after, way=way), way.unit, speed) for way in ways)
+        (dq, dv), too = _sum(slopes_by_datum(partial(after, way=way), way.unit, speed) for way in ways)
         return SceneTangent(dq, dv, is_kink, is_rough or too)
 
     def _data(self, way: "_Way", s: float) -> list[Array]:
