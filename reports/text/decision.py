@@ -34,7 +34,7 @@ def recommendation(c: Comparison, d: Decision) -> list[str]:
     if not d.entries:
         return ["No formulation has a verified answer here, so none is recommended."]
     if not d.tested:
-        return [_untested(d)]
+        return [_untested(c, d)]
     taken = d.taken
     if taken is None or not d.as_exact:
         return [_none_as_good(c, d)]
@@ -72,11 +72,11 @@ def _exact(c: Comparison, d: Decision, taken: Entry) -> list[str]:
 def _near_miss(c: Comparison, d: Decision, taken: Entry) -> list[str]:
     """Return the most accurate formulation that is cheaper than the recommended one, with its error and condition.
 
-    None if a formulation at least as cheap is more accurate, whose timings scatter too much to call it cheaper.
+    None if a more accurate formulation costs about as much, whose timings scatter too much to call it cheaper.
     """
     able = [x for x in d.entries if not x.bare and x.stops is None]
     best = next((x for x in able if x.cheaper(taken) > 1.0), None)
-    if best is None or any(x.cost <= best.cost and x.error < best.error for x in able):
+    if best is None or any(best.cheaper(x) == 1.0 and x.error < best.error for x in able):
         return []
     first = best.by_condition[0]
     times = _times(best.cheaper(taken))
@@ -113,8 +113,8 @@ def _as_long_as(x: Entry) -> str:
     return ", without condition in the plane" if family(x.label) == POLYGON else ""
 
 
-def _untested(d: Decision) -> str:
-    words = "Friction is not tested here: the motion is the same without it"
+def _untested(c: Comparison, d: Decision) -> str:
+    words = f"Friction is not tested here: the {'motion' if c.stepped else 'velocity'} is the same without it"
     if not d.first:
         return f"{words}, so no formulation is recommended."
     labels = [label for x in d.first for label in (x.label, *x.alike)]
@@ -284,6 +284,8 @@ def price(c: Comparison, d: Decision) -> str:
         return ""
     opens = "Price of the CCP: associated flow opens sliding contacts"
     lift = next((ccp.row[x] / per for x, per in (("lift", 1e3), ("body_lift", 1.0)) if x in ccp.row), np.nan)
+    if not c.stepped and ccp.place == 1 and d.as_exact:
+        return "Price of the CCP: none visible; its velocity is as accurate as under exact Coulomb friction."
     if not c.stepped:
         return f"{opens}; the velocity error is {amount(ccp.error, d.error)} of |q|."
     if lift < VISIBLE or (pd.isna(lift) and ccp.place == 1 and d.as_exact):
@@ -312,10 +314,8 @@ def cross_checks(c: Comparison) -> str:
 
 def legend(c: Comparison, d: Decision) -> str:
     """Explain the columns of the table: error, ties and cost."""
-    tie = ""
-    if c.stepped:
-        more = f" or {amount(d.known, d.error)}" if d.known > TIED * max(np.nan_to_num(d.own), LEAST) else ""
-        tie = f'; "=" marks ties, within {100 * TIED:g} %{more}'
+    more = f" or {amount(d.known, d.error)}" if d.known > TIED * max(np.nan_to_num(d.own), LEAST) else ""
+    tie = f'; "=" marks ties, within {100 * TIED:g} %{more}'
     if c.case is not None:
         start, end = next(iter(c.windows.values()))[["window_start", "window_end"]].iloc[0]
         what = f"largest distance of a body from the reference path, {start:g} to {end:g} s"

@@ -33,6 +33,8 @@ NAMED = 3
 """Number of an entry's labels that are named in narrow places."""
 LEAST = 1e-9
 """Error [m, or relative to |q|] below which differences are round-off."""
+NEGLIGIBLE = 1e-6
+"""Share of |q| within which velocity errors of problems share a place: generic solvers answer to this tolerance."""
 SHOWN_ROWS = 10
 """Number of rows on the first screen: entries, and reasons why formulations have no answer."""
 ASIDE = (
@@ -185,7 +187,13 @@ def amount(x: float, column: Column) -> str:
     if column.shown == "millimetres" and x >= 0.9995:
         return f"{x:.3g} m"
     value = factor * x
-    return f"{value:.3g} {unit}" if value >= 1e-3 or x == 0 else f"{value:.0e} {unit}" if x >= LEAST else f"0 {unit}"
+    return (
+        f"{value:.3g} {unit}"
+        if value >= 1e-3 or x == 0
+        else f"{value:.0e} {unit}".replace("e-0", "e-")
+        if x >= LEAST
+        else f"0 {unit}"
+    )
 
 
 def in_short(row: Mapping[str, Any], metrics: Sequence[Metric]) -> str:
@@ -223,7 +231,7 @@ def decide(c: Comparison, step: float | None = None) -> Decision | None:
     answered = rows[rows["verified"].astype(bool) & rows[name].notna()]
     mine = answered.loc[answered["formulation"] == EXACT, name]
     own = float(mine.iloc[0]) if len(mine) else _part(answered, name, "discretisation")
-    known = _part(answered, name, "reference") if c.stepped else 0.0
+    known = _part(answered, name, "reference") if c.stepped else NEGLIGIBLE
     missing = _records(rows[~rows.index.isin(answered.index)])
     entries = _placed(_joined(c, _records(answered), name, known, step), own, known)
     return Decision(columns[name], float(step or np.nan), entries, tuple(missing), own, known)
