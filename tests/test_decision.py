@@ -462,6 +462,10 @@ def test_the_terminal_has_ten_rows_at_most_and_all_where_they_are_asked_for(caps
     d = decide(c)
     assert len(shown(d)) == 10 < len(d.entries)
     assert {x.label for x in shown(d)} >= {"coulomb", "ccp", "frictionless"}
+    assert "genesis" not in {x.label for x in shown(d)}
+    named = decide(cost(off(c, genesis=0.005), genesis=1e-6))
+    assert named.near_miss.label == "genesis"
+    assert named.near_miss in shown(named)
     print_comparison(c)
     few = capsys.readouterr().out
     hidden = [x for x in d.entries if x not in shown(d)]

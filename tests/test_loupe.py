@@ -11,6 +11,7 @@ import pytest
 import workbench as wb
 from workbench.builtin.reports.figures.comparison import undetermined
 from workbench.builtin.reports.pages.loupe import loupe
+from workbench.builtin.reports.text.headline import extremes
 from workbench.builtin.reports.text.loupe import (
     STATES,
     VALUES,
@@ -265,6 +266,13 @@ def test_the_judge_the_frames_and_the_loupe_mean_the_same_by_open_sliding_and_st
     compared = wb.compare(problem, ["box", "ccp", "stewart-trinkle", "discrete-velocity"]).comparison
     shown = loupe(compared)
     data, values = held(shown)
+    # The first screen shows exact friction and the two formulations that the motion would show, in the same words.
+    few = [label for label, *_ in shown["few"]]
+    assert few == list(extremes(compared))
+    assert shown["first"].count("data-run=") == 1 + len(few)
+    assert all(
+        any(label in some and told == words for some, told in shown["words"]) for label, _, _, words in shown["few"]
+    )
     firsts, rows = compared.runs.drop_duplicates("label").set_index("label"), compared.trajectories
     words = {"open": "open", "slides": "sliding", "sticks": "sticking"}
     assert len(np.unique(values[..., 0])) == 3

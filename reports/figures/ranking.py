@@ -10,7 +10,7 @@ import pandas as pd
 from workbench.builtin.reports.figures.charts import Chart, Figure, short
 from workbench.builtin.reports.figures.styles import FAMILIES, INK
 from workbench.comparison.columns import SHOWN
-from workbench.comparison.decision import LEAST, Decision, Entry, amount, bound, decide, shown
+from workbench.comparison.decision import LEAST, LENGTHS, Decision, Entry, amount, bound, decide, shown
 from workbench.comparison.families import family
 from workbench.comparison.result import Comparison
 from workbench.support.arrays import Array
@@ -94,6 +94,15 @@ def _in_time(unit: str) -> str:
     return label
 
 
+def _in_length() -> str:
+    """Return the expression of a tick's label for a value in millimetres, in the units of `amount`."""
+    *larger, (_, by, name) = LENGTHS
+    label = f"format({by / 1e3:g} * datum.value, '.3~r') + ' {name}'"
+    for least, by, name in reversed(larger):
+        label = f"datum.value >= {1e3 * least:g} ? format({by / 1e3:g} * datum.value, '.3~r') + ' {name}' : {label}"
+    return label
+
+
 def _is_wide(costs: Array) -> bool:
     """Return whether costs need a logarithmic axis."""
     return bool(costs.max() / costs.min() >= DECADE)
@@ -142,8 +151,7 @@ def _chart(
         at = (1, 2, 5) if high / low < MANY else (1,)
         ticks = {"values": [m * 10.0**k for k in range(-3, 10) for m in at if low <= m * 10.0**k <= high]}
     decades = [10.0**k for k in range(round(np.log10(errors.low)), round(np.log10(errors.high)) + 1)]
-    metres = "datum.value >= 1000 ? datum.value / 1000 + ' m' : datum.value + ' mm'"
-    in_words = metres if errors.unit == "mm" else f"datum.value + ' {errors.unit}'"
+    in_words = _in_length() if errors.unit == "mm" else f"format(datum.value, '.3~g') + ' {errors.unit}'"
     if errors.zero:
         in_words = f"datum.value < {2.0 * errors.low:g} ? '0' : {in_words}"
     x = alt.X(

@@ -2,6 +2,7 @@
 
 import json
 from base64 import b64encode
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from workbench.builtin.reports.figures.styles import INK, dashes, palette
 from workbench.builtin.reports.figures.tangent_plane import Mark, picture
 from workbench.builtin.reports.pages.motion import decimals, moments
+from workbench.builtin.reports.text.headline import extremes
 from workbench.builtin.reports.text.loupe import (
     OPEN,
     SLIDES,
@@ -19,6 +21,7 @@ from workbench.builtin.reports.text.loupe import (
     StepContact,
     cells,
     grouped,
+    in_words,
     lead,
     modes,
 )
@@ -67,10 +70,14 @@ def loupe(c: Comparison) -> dict[str, Any] | None:
         "labels": labels, "at": [k, i], "values": b64encode(values.tobytes()).decode(), "time": bool(c.case),
     }  # fmt: skip
     visible = [j for j, on in enumerate(shown) if on and j]
+    few = [labels.index(x) for x in extremes(c) if x in labels]
+    title = f"Friction in the tangent plane of contact {contacts[i]}, described below"
     return {
         "data": json.dumps(data), "d": d, "contacts": contacts, "contact": i, "moment": k, "moments": len(steps),
         "left_out": _contacts(c) - len(contacts), "case": bool(c.case),
-        "picture": picture(marks, d, f"Friction in the tangent plane of contact {contacts[i]}, described below"),
+        "picture": picture(marks, d, title),
+        "first": picture([marks[0], *(replace(marks[j], shown=True) for j in few)], d, title),
+        "few": [(labels[j], marks[j].colour, marks[j].dash, in_words(at[j], at[0])) for j in few],
         "lead": lead(when, contacts[i], at[0], h[0]),
         "words": grouped([labels[j] for j in visible], [at[j] for j in visible], at[0]),
         "runs": [

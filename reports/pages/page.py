@@ -22,6 +22,7 @@ from workbench.engine.disk import read, write
 if TYPE_CHECKING:
     from workbench.builtin.reports.figures.charts import Figure
 
+EXPONENTS = re.compile(r"(?<=\de)-(?=\d)")
 UNITS = re.compile(r"(?<=\d) (?=(?:[nµmk]?[mgsJN]|%|°)(?![\w]))")
 """Space between a number and its unit."""
 
@@ -43,7 +44,7 @@ def environment() -> Environment:
 
 def unbroken(text: str) -> str:
     """Return the text with its numbers and their units on one line each."""
-    return UNITS.sub("\u00a0", text)
+    return EXPONENTS.sub("\u2060-\u2060", UNITS.sub("\u00a0", text))
 
 
 def swatch(colour: str, dash: Sequence[int]) -> Markup:

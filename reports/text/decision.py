@@ -70,13 +70,9 @@ def _exact(c: Comparison, d: Decision, taken: Entry) -> list[str]:
 
 
 def _near_miss(c: Comparison, d: Decision, taken: Entry) -> list[str]:
-    """Return the most accurate formulation that is cheaper than the recommended one, with its error and condition.
-
-    None if a more accurate formulation costs about as much, whose timings scatter too much to call it cheaper.
-    """
-    able = [x for x in d.entries if not x.bare and x.stops is None]
-    best = next((x for x in able if x.cheaper(taken) > 1.0), None)
-    if best is None or any(best.cheaper(x) == 1.0 and x.error < best.error for x in able):
+    """Return the cheaper formulation with the smallest error, with that error and its condition."""
+    best = d.near_miss
+    if best is None:
         return []
     first = best.by_condition[0]
     times = _times(best.cheaper(taken))

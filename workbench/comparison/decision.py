@@ -35,6 +35,8 @@ LEAST = 1e-9
 """Error [m, or relative to |q|] below which differences are round-off."""
 NEGLIGIBLE = 1e-6
 """Share of |q| within which velocity errors of problems share a place: generic solvers answer to this tolerance."""
+LENGTHS = ((0.9995, 1.0, "m"), (0.9995e-5, 1e3, "mm"), (0.9995e-7, 1e6, "µm"), (0.0, 1e9, "nm"))
+"""Length [m] from which on a unit is used, its number in a metre, and its name."""
 SHOWN_ROWS = 10
 """Number of rows on the first screen: entries, and reasons why formulations have no answer."""
 ASIDE = (
@@ -168,6 +170,21 @@ class Decision:
             return exact
         return cheapest
 
+    @property
+    def near_miss(self) -> Entry | None:
+        """The most accurate entry that is clearly cheaper than exact Coulomb friction where that is recommended.
+
+        None if a more accurate one costs about as much, whose timings scatter too much to call it cheaper.
+        """
+        taken = self.taken
+        if taken is None or not taken.exact:
+            return None
+        able = [x for x in self.entries if not x.bare and x.stops is None]
+        best = next((x for x in able if x.cheaper(taken) > 1.0), None)
+        if best is None or any(best.cheaper(x) == 1.0 and x.error < best.error for x in able):
+            return None
+        return best
+
 
 def bound(own: float, known: float) -> float:
     """Return the error up to which the first place is shared; LEAST if it is not known."""
@@ -180,12 +197,12 @@ def apart(error: float, known: float) -> float:
 
 
 def amount(x: float, column: Column) -> str:
-    """An error with its unit: in millimetres, from a metre on in metres, or in percent."""
+    """An error with its unit: a length in metres, millimetres, micrometres or nanometres, or percent."""
     if np.isnan(x):
         return "–"
     factor, _, unit = SHOWN[column.shown]
-    if column.shown == "millimetres" and x >= 0.9995:
-        return f"{x:.3g} m"
+    if column.shown == "millimetres" and x >= LEAST:
+        factor, unit = next((by, name) for least, by, name in LENGTHS if x >= least)
     value = factor * x
     return (
         f"{value:.3g} {unit}"
@@ -210,7 +227,7 @@ def shown(d: Decision) -> list[Entry]:
     found, room = list(d.entries), SHOWN_ROWS - len({x["claimed"] for x in d.missing})
     for label in ASIDE:
         if len(found) > room:
-            found = [x for x in found if x.row["formulation"] != label or x.alike]
+            found = [x for x in found if x.row["formulation"] != label or x.alike or x is d.near_miss]
     return found[:room]
 
 
