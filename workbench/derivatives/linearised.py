@@ -53,7 +53,7 @@ from workbench.engine.compiling import kernel
 from workbench.engine.kernels import copy, set_all
 from workbench.engine.scratch import VECTOR, scratch
 from workbench.problems.mixed import MixedNCP
-from workbench.problems.problem import Matrix, Problem, SetBySet
+from workbench.problems.problem import OverMatrix, Problem, SetBySet
 from workbench.problems.sets import ASSOCIATED, DISC, NO_CONE, Sets
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
@@ -306,7 +306,7 @@ def matrix_of(p: SetBySet) -> Array:
     """A (X, X). Raises DataError if it would be too large."""
     if p.q.size > LARGEST:
         raise DataError(f"{p.q.size} unknowns; sensitivities are formed of at most {LARGEST}")
-    if isinstance(p.operator, Matrix):
+    if isinstance(p.operator, OverMatrix):
         return np.asarray(p.operator.A.toarray() if hasattr(p.operator.A, "toarray") else p.operator.A)
     return np.stack([p.operator.products(e)[0] for e in np.eye(p.q.size)], axis=1)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.problems.problem import Indices, Matrix, Operator, Problem, SetBySet
+from workbench.problems.problem import Indices, Operator, OverMatrix, Problem, SetBySet
 from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE, BlockSets, contact_by_contact
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
@@ -166,7 +166,7 @@ class MLCP(Problem):
     def by_set(self) -> SetBySet:
         each = np.arange(self.size + 1)
         sets = BlockSets(each, self.laws, np.zeros(self.size), self.lower, self.upper)
-        return SetBySet(sets, Matrix(self.M, each), self.q, abs(self.q), each[:-1], np.ones(self.size))
+        return SetBySet(sets, OverMatrix(self.M, each), self.q, abs(self.q), each[:-1], np.ones(self.size))
 
     def residual(self, z: Array) -> Array:
         """Natural-map residual of z (..., n), dimensionless; one number per problem, inf if z is not finite.
@@ -309,7 +309,7 @@ class ConeProblem(ConeComplementarity):
         return found
 
     def _operator(self, order: Indices, first: Indices) -> Operator:
-        return Matrix(self.M[order][:, order], first)
+        return OverMatrix(self.M[order][:, order], first)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from workbench.problems.classes import _asked, _finite, _square
-from workbench.problems.problem import Indices, Matrix, Problem, SetBySet
+from workbench.problems.problem import Indices, OverMatrix, Problem, SetBySet
 from workbench.problems.sets import NO_CONE, BlockSets, Sets
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
@@ -77,7 +77,7 @@ class MixedNCP(Problem):
                 unit[s.first[i] + 1 : s.first[i + 1]] = own / mu[i]
         A, q = unit[:, None] * self.M[np.ix_(order, order)] * unit, unit * self.q[order]
         sets = BlockSets(s.first, s.cone, mu, self.lower[order], self.upper[order])
-        return SetBySet(sets, Matrix(A, s.first), q, abs(q), order, unit)
+        return SetBySet(sets, OverMatrix(A, s.first), q, abs(q), order, unit)
 
     def velocity(self, z: Array) -> Array:
         # Directions without friction have no unit.

@@ -23,7 +23,7 @@ Indices = NDArray[np.int64]
 
 
 class Operator(Protocol):
-    """A over X unknowns ordered set by set: a matrix (`Matrix`), or an operator over bodies that does not form it."""
+    """A over X unknowns ordered set by set: `OverMatrix`, or `OverBodies`, which does not form it."""
 
     @property
     def diagonal(self) -> Array:
@@ -53,7 +53,7 @@ class Operator(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix:
+class OverMatrix:
     """A (X, X), dense or sparse, with sets of the unknowns first[i] : first[i + 1]; first (B + 1,)."""
 
     A: Any
@@ -129,8 +129,8 @@ class SetBySet:
 
     @property
     def matrix(self) -> Any:
-        """A, if the operator is a `Matrix`."""
-        assert isinstance(self.operator, Matrix)
+        """A, if the operator is an `OverMatrix`."""
+        assert isinstance(self.operator, OverMatrix)
         return self.operator.A
 
     def unknowns(self, z: Array) -> Array:
