@@ -10,7 +10,7 @@ import pytest
 from cases import CASES
 from workbench.events.ball_modes import accelerations
 from workbench.events.balls import Ball, BallMechanics, Dual, UndecidedError
-from workbench.events.enclosure import Enclosure, enclose
+from workbench.events.enclosure import EnclosedMotion, enclose
 from workbench.events.modes import Mode, rates
 from workbench.events.simulation import simulate_events
 from workbench.events.taylor import constants, first_root
@@ -33,7 +33,7 @@ def case_of(name: str, **parameters: float) -> Case:
     return CASES.find(name)().with_parameters(**parameters)
 
 
-def told(found: Enclosure) -> list[tuple[int, str]]:
+def told(found: EnclosedMotion) -> list[tuple[int, str]]:
     return [(e.contact, e.what) for e in found.events]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from workbench.events.enclosure import Enclosure
+from workbench.events.enclosure import EnclosedMotion
 from workbench.events.simulation import EventRun
 from workbench.events.twice import Uncertainty
 
@@ -11,7 +11,7 @@ MOST = 8
 VERBS = {"open": "is open", "slip": "slides", "stick": "sticks"}
 
 
-def sentences(run: EventRun, off: Uncertainty, proved: Enclosure | None) -> list[str]:
+def sentences(run: EventRun, off: Uncertainty, proved: EnclosedMotion | None) -> list[str]:
     """Return sentences on the modes of each contact, the accuracy, the reason for the end, and the proof."""
     return [*_contacts(run), *_known(run, off), *_end(run), *_proof(run, proved)]
 
@@ -68,7 +68,7 @@ def _end(run: EventRun) -> list[str]:
     return [f"{where}: {run.reason}. Either {ways}; --branches follows each."]
 
 
-def _proof(run: EventRun, proved: Enclosure | None) -> list[str]:
+def _proof(run: EventRun, proved: EnclosedMotion | None) -> list[str]:
     if proved is None:
         return []
     if proved.end is None or not proved.steps:

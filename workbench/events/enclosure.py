@@ -91,7 +91,7 @@ class Distances(NamedTuple):
 
 
 @dataclass(eq=False)
-class Enclosure:
+class EnclosedMotion:
     """A proved motion of a case: events, steps, and why it ends before `duration` [s] ("" if it does not)."""
 
     case: Case
@@ -155,7 +155,7 @@ def _moment(flow: ModeFlow, taken: Step, t: float) -> arb:
     return newton(lambda s: horner(clock, s) - t, lambda s: horner(slope, s), between(arb(0), arb(taken.h)))
 
 
-def enclose(case: Case, duration: float | None = None) -> Enclosure:
+def enclose(case: Case, duration: float | None = None) -> EnclosedMotion:
     """Enclose the motion of a case under exact Coulomb friction, with rigid contacts, from its start.
 
     Parameters and start are the case's doubles as exact numbers; a contact that is closed at the start to within
@@ -166,7 +166,7 @@ def enclose(case: Case, duration: float | None = None) -> Enclosure:
     if not (np.isfinite(duration) and duration > 0):
         raise DataError(f"duration {duration:g} s; a positive number of seconds is needed")
     case.must_fit()
-    found, cap = Enclosure(case, duration), ctx.cap
+    found, cap = EnclosedMotion(case, duration), ctx.cap
     try:
         with ctx.workprec(PRECISION):
             _Driver(found, BallMechanics(case)).go()
@@ -187,7 +187,7 @@ def _at(mechanics: BallMechanics, y: list[arb]) -> BallDynamics:
 
 @dataclass(eq=False)
 class _Driver:
-    found: Enclosure
+    found: EnclosedMotion
     mechanics: BallMechanics
 
     def go(self) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workbench.builtin.reports.text.follow import motions_in_words, sentences
-from workbench.events.enclosure import Enclosure, enclose
+from workbench.events.enclosure import EnclosedMotion, enclose
 from workbench.events.simulation import EventRun, simulate_branches, simulate_events
 from workbench.events.twice import SECOND, Uncertainty, differences, simulate_twice
 from workbench.mechanics.case import Case
@@ -29,7 +29,7 @@ class Followed(Result):
 
     run: EventRun = field(repr=False)
     uncertainty: Uncertainty = field(repr=False)
-    proved: Enclosure | None = field(repr=False)
+    proved: EnclosedMotion | None = field(repr=False)
     motions: tuple[tuple[EventRun, Uncertainty], ...] = field(default=(), repr=False)
 
     @property
