@@ -18,7 +18,7 @@ from workbench.algorithms.escalation import default_solver
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError
 from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double
 from workbench.matrices.p_property.bounded import solution_on_face
-from workbench.matrices.solutions.contact_modes import Enclosure, ModeEquations, enclosed, modes_of
+from workbench.matrices.solutions.contact_modes import EnclosedZero, ModeEquations, enclosed, modes_of
 from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.problems.classes import MLCP, Array, ConicQP, CoulombNCP
 from workbench.readers.matrix import Matrix
@@ -36,7 +36,7 @@ class ProvedAnswer:
 
     distance: float | None
     reason: str = ""
-    enclosure: Enclosure | None = None
+    enclosure: EnclosedZero | None = None
 
     @property
     def words(self) -> str:

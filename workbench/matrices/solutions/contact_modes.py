@@ -210,7 +210,7 @@ def _length(x: list[Any]) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Enclosure:
+class EnclosedZero:
     """A box with exactly one zero of the equations: rational centre and radii (m), and the C (m, m) of the test."""
 
     equations: ModeEquations
@@ -251,10 +251,10 @@ class Enclosure:
         return max((float(np.nextafter(float(part), np.inf)) for part in parts), default=0.0)
 
 
-def enclosed(equations: ModeEquations, x: list[fmpq]) -> Enclosure | None:
+def enclosed(equations: ModeEquations, x: list[fmpq]) -> EnclosedZero | None:
     """The zero that Newton's method finds from x (m), enclosed; None if it finds none, or none that is isolated."""
     if not x:
-        return Enclosure(equations, [], [], np.zeros((0, 0)))
+        return EnclosedZero(equations, [], [], np.zeros((0, 0)))
     with ctx.workprec(BITS):
         centre = [arb(value).mid() for value in x]
         for _ in range(NEWTON_STEPS):
@@ -275,7 +275,7 @@ def _scale(x: arb) -> arb:
     return max(abs(x).upper(), arb(2) ** -900)
 
 
-def _tested(equations: ModeEquations, centre: list[arb]) -> Enclosure | None:
+def _tested(equations: ModeEquations, centre: list[arb]) -> EnclosedZero | None:
     """Krawczyk's test around the centre."""
     m = len(centre)
     J = equations.jacobian(centre)
@@ -296,7 +296,7 @@ def _tested(equations: ModeEquations, centre: list[arb]) -> Enclosure | None:
         spread = sum((abs(off[i, j] - int(i == j)).upper() * radii[j] for j in range(m)), arb(0))
         if not rest[i] + spread < radii[i]:
             return None
-    return Enclosure(equations, [c.mid().fmpq() for c in centre], [x.upper().fmpq() for x in radii], C)
+    return EnclosedZero(equations, [c.mid().fmpq() for c in centre], [x.upper().fmpq() for x in radii], C)
 
 
 def modes_of(friction: RationalFriction, p: Array, u: Array, coulomb: bool = True) -> Modes:

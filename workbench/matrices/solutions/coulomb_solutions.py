@@ -23,7 +23,7 @@ from workbench.matrices.solutions.contact_modes import (
     OPEN,
     SLIP,
     STICK,
-    Enclosure,
+    EnclosedZero,
     ModeEquations,
     Modes,
     enclosed,
@@ -252,7 +252,7 @@ def _with_slides(
             found.reason = f"with modes {', '.join(modes)} a solution is on the border of what is possible"
 
 
-def _proved(slides: Slides, zero: Settled) -> Enclosure | None:
+def _proved(slides: Slides, zero: Settled) -> EnclosedZero | None:
     """The zero, enclosed around its position in its box."""
     equations = ModeEquations(slides.friction, slides.modes)
     y = zero.y * slides.unit[slides.held]
@@ -298,7 +298,7 @@ def _angles(friction: RationalFriction, modes: Modes, p: tuple[fmpq, ...]) -> Ar
     return np.array(found)
 
 
-def enclosed_point(enclosure: Enclosure) -> CoulombSolution:
+def enclosed_point(enclosure: EnclosedZero) -> CoulombSolution:
     """The solution in an enclosure whose inequalities hold strictly."""
     p, u = (np.array([float(x.mid()) for x in some]) for some in (enclosure.impulses(), enclosure.velocities()))
     determinant = enclosure.determinant()
