@@ -24,8 +24,8 @@ from workbench.builtin.reports.reproductions.claims import (
     Claim,
     Grid,
     Reproduction,
+    ResultTable,
     Section,
-    Table,
     claims_frame,
 )
 from workbench.builtin.reports.reproductions.page import make_pages, render
@@ -55,7 +55,7 @@ TOY = Reproduction(
                     tried=Grid("set <", "$k$ [kg]", ("1", "2", "4"), {"a <": (0, 0, 3), "b": (7, 7, 7)}),
                 ),
             ),
-            (Table("A <table>", ("name", "$k$"), (("x & y", 1 / 3), ("z", np.nan)), "note <"),),
+            (ResultTable("A <table>", ("name", "$k$"), (("x & y", 1 / 3), ("z", np.nan)), "note <"),),
             (Figure("drawn", "Curve <x>", "caption $y$", lines(TIME, "y", "y [-]", log=True)),),
         ),
         Section("Second", claims=(Check("bound", 1.0, 2.0, relation="≤", origin="theory <"),)),

@@ -32,7 +32,7 @@ from workbench.builtin.reports.reproductions._cube import (
     runs,
     stop,
 )  # fmt: skip
-from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, Section, Table, number_text
+from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, ResultTable, Section, number_text
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Array
 from workbench.step.run import Run
@@ -242,7 +242,7 @@ def parts(found: Paths) -> Section:
     )  # fmt: skip
 
 
-def parts_table(found: Paths) -> Table:
+def parts_table(found: Paths) -> ResultTable:
     rows: list[tuple[str, ...]] = []
     for h, step in STEPS.items():
         exact = found.exact[h]
@@ -260,7 +260,7 @@ def parts_table(found: Paths) -> Table:
             distances = (found.distance(f, h), apart(r, free), apart(free, exact))
             rows.append((step, name_of(f), f"{x:.4f}", f"{y:.4f}", number_text(stop(r), ".3f"),
                          *(number_text(d, ".1e") for d in distances), f"{r.residuals.max():.0e}"))  # fmt: skip
-    return Table(
+    return ResultTable(
         "End point of the centre, end of sliding, and the distances from exact Coulomb friction at the same step",
         ("step", "model", "x [m]", "y [m]", "stops [s]", "distance [m]", "compliance [m]", "formulation [m]",
          "residual"), tuple(rows),

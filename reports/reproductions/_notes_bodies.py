@@ -10,7 +10,7 @@ from workbench.builtin.formulations.coulomb import coulomb
 from workbench.builtin.formulations.stewart_trinkle import stewart_trinkle
 from workbench.builtin.reports.figures.charts import Chart, Figure
 from workbench.builtin.reports.reproductions import _notes as notes
-from workbench.builtin.reports.reproductions.claims import Check, Claim, Section, Sketch, Table
+from workbench.builtin.reports.reproductions.claims import Check, Claim, ResultTable, Section, Sketch
 from workbench.language.notation import latex_blocks, relation
 from workbench.mechanics.case import Array
 from workbench.problems.classes import LCP
@@ -107,7 +107,7 @@ def three_bodies() -> Section:
             *(Check.of(truth) for truth in case.truths(r)),
         ),
         tables=(
-            Table(f"$G_n$ at t = {INSTANT:g} s", ("", *(f"{i + 1}" for i in range(6))), tuple(rows),
+            ResultTable(f"$G_n$ at t = {INSTANT:g} s", ("", *(f"{i + 1}" for i in range(6))), tuple(rows),
                   "World axes; r × n in m; rows without an entry are left out, since all normals are vertical here. "
                   + "; ".join(f"{i + 1}: {x}" for i, x in enumerate(PARTNERS)) + "."),
         ),
@@ -133,7 +133,7 @@ def stepped() -> tuple[Run, LCP, Array, float]:
     return r, problem, z, float(np.abs(end - r.states_v[k + 1]).max())
 
 
-def instant(r: Run, problem: LCP, z: Array) -> Table:
+def instant(r: Run, problem: LCP, z: Array) -> ResultTable:
     """The LCP's unknowns and their complements, contact by contact."""
     w, mu = problem.M @ z + problem.q, r.record.friction[0]
     rows = []
@@ -145,7 +145,7 @@ def instant(r: Run, problem: LCP, z: Array) -> Table:
         rows.append(
             (f"{i + 1}: {name}", mu[i], *numbers[:4], active or "–", numbers[4], "slides" if s > TINY else "sticks")
         )
-    return Table(
+    return ResultTable(
         f"One step in numbers, t = {INSTANT:g} s, {N_D} corners",
         ("contact", "μ", "q of the normal row [m/s]", "$f_n$ [N]", "its slack [m/s]", "$e^T\\alpha/(\\mu f_n)$",
          "active $\\alpha_j$", "s [m/s]", ""), tuple(rows),
@@ -185,7 +185,7 @@ def final() -> Section:
                   "relative difference", 0.0, before_mass(case), tolerance=ROUND_OFF, origin=PRINTED, why=WHY["h"]),
         ),
         tables=(
-            Table("Symbols", ("meaning", "the notes", "the declaration"), SYMBOLS, words=True),
+            ResultTable("Symbols", ("meaning", "the notes", "the declaration"), SYMBOLS, words=True),
             instant(r, problem, z),
         ),
         figures=(
@@ -241,6 +241,6 @@ def misprints() -> Section:
     return Section(
         "Corrections to the notes",
         "Some may come from the scan, in which minus signs are easily lost. None affects the method.",
-        tables=(Table("Misprints "
+        tables=(ResultTable("Misprints "
                       "and omissions", ("page", "as printed", "should be", "shown in section"), rows, words=True),),
     )  # fmt: skip

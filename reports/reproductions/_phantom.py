@@ -18,7 +18,7 @@ from workbench.builtin.reports.reproductions._cube import (
     apart,
     run,
 )
-from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, Section, Table
+from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, ResultTable, Section
 from workbench.diagnostics.phantom import Pencil, p_limit, pencil, scan, singular_values_of_rho, threshold
 from workbench.matrices.p_property.verdict import p_verdict_of
 from workbench.mechanics.case import Case
@@ -132,7 +132,7 @@ def window() -> Section:
                   counts["wheel", 8], origin=BY_FORMULA),
         ),
         tables=(
-            Table("Singular values of rho [kg], 1 ms", ("system", "axes k", "singular at rho", "P-matrix at"),
+            ResultTable("Singular values of rho [kg], 1 ms", ("system", "axes k", "singular at rho", "P-matrix at"),
                   tuple(listed),
                   f"P-matrix at: how many of {LOG_RHO.size} values of rho from 1e-12 to 1e4 kg give one, in exact "
                   "arithmetic; – not decided."),

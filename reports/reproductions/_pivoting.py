@@ -17,7 +17,7 @@ from workbench.builtin.formulations.box import box_friction
 from workbench.builtin.formulations.discrete_velocity import discrete_velocity
 from workbench.builtin.formulations.phantom_inertia import phantom_inertia
 from workbench.builtin.reports.reproductions._cube import COARSE, COUPLED, FINE, FIXED, ITERATED, REGULARISED, run
-from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, Section, Table, number_text
+from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, ResultTable, Section, number_text
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
@@ -226,12 +226,12 @@ def solvers() -> Section:
     wheel = solver_frame(Wheel(), [anitescu_potra, discrete_velocity, FIXED, FIXED.with_options(directions=8)],
                          (*names, "enumerate"))  # fmt: skip
 
-    def table(title: str, frame: pd.DataFrame, note: str = "") -> Table:
+    def table(title: str, frame: pd.DataFrame, note: str = "") -> ResultTable:
         rows = [
             (str(label), *(number_text(float(x), "g") if x == x else "refused" for x in row))
             for label, row in zip(frame.index, frame.to_numpy(), strict=True)
         ]
-        return Table(title, ("formulation", *frame.columns), tuple(rows), note)
+        return ResultTable(title, ("formulation", *frame.columns), tuple(rows), note)
 
     return Section(
         "Problems solved by each algorithm",

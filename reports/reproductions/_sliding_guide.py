@@ -15,7 +15,7 @@ from workbench.builtin.reports.reproductions._sliding import (
     random_rod,
     random_system,
 )  # fmt: skip
-from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, Section, Table
+from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, ResultTable, Section
 from workbench.diagnostics.proposition import Bounds, balanced, beta_2, bilateral_limit, bounds
 from workbench.mechanics.case import Array
 from workbench.step.sliding.system import SlidingSystem
@@ -76,7 +76,7 @@ def furthest(x: Array, expected: float) -> float:
     return float(x.flat[np.argmax(np.abs(x - expected))])
 
 
-def quantities() -> Table:
+def quantities() -> ResultTable:
     def norm(b: Bounds) -> float:
         return np.nan if b.theta is None else b.theta
 
@@ -90,7 +90,7 @@ def quantities() -> Table:
                 "yes" if plain.holds or even.holds else "no", SHOWN * plain.scale, SHOWN * even.scale,
                 SHOWN * float(critical_scales(s)[0]),
             ))  # fmt: skip
-    return Table(
+    return ResultTable(
         f"Proposition 1 at $\\mu = {SHOWN:g}$ at both ends",
         ("", "$\\theta$", "$\\mu_{\\max}^b$", "$\\|\\Theta\\|$", "$1/\\beta_2$", "$\\|\\Theta\\|$ bal.",
          "$1/\\beta_2$ bal.", "holds", "guaranteed $\\mu$", "bal.", "true"),
@@ -108,9 +108,9 @@ def beyond_vertices(s: SlidingSystem, rng: np.random.Generator) -> float:
     return float(max(norms) / beta_2(M, s.m_b))
 
 
-def guaranteed(of_rods: np.ndarray, of_others: np.ndarray) -> Table:
+def guaranteed(of_rods: np.ndarray, of_others: np.ndarray) -> ResultTable:
     """The table of `ratios`, (N, 2) each."""
-    return Table(
+    return ResultTable(
         "Guaranteed over true friction", ("geometries", "how many", "scaling", "least", "median", "largest"),
         tuple(
             (words, str(len(x)), name, *(float(f(r)) for f in (np.min, np.median, np.max)))

@@ -20,7 +20,7 @@ from workbench.builtin.reports.reproductions._wheel import (
     STEP,
     percent,
 )
-from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, Section, Table
+from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, ResultTable, Section
 from workbench.builtin.reports.reproductions.selection import reference_of, row, steps_of
 from workbench.comparison.measured import rms
 from workbench.comparison.result import Comparison
@@ -140,7 +140,7 @@ def budget(paper: Comparison, longer: dict[str, Comparison]) -> Section:
                   form=".2f"),
         ),
         tables=(
-            Table("Error budget of the normalised friction [%]", ("model", "window", "total", "step", "model"),
+            ResultTable("Error budget of the normalised friction [%]", ("model", "window", "total", "step", "model"),
                   tuple(rows), "Step: exact Coulomb at 1 ms against 0.1 ms. Model: against exact Coulomb at 1 ms. Root "
                   "mean squares do not add up."),
         ),

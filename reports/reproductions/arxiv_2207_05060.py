@@ -31,7 +31,7 @@ from workbench.builtin.reports.reproductions._published_steps import (
     VELOCITY,
     Program,
 )
-from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, Section, Table
+from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, ResultTable, Section
 from workbench.comparison.derivatives import THE_MOTION, derivatives_of
 from workbench.language.formulation import Formulation
 from workbench.support.arrays import Array
@@ -136,7 +136,7 @@ def families() -> Section:
         "with and without impact time, and Warp's two. Nimble and Brax are not.",
         (r"q^+ = q + h v^+ - c\, J^T \frac{g}{J J^T}, \qquad c = 0 \text{ (plain)},\quad 1 \text{ (position-based)},"
          r"\quad 1 + e \text{ (impact time)}",),
-        tables=(Table("Families", ("family", "programs", "workbench", "what differs"), rows, words=True),),
+        tables=(ResultTable("Families", ("family", "programs", "workbench", "what differs"), rows, words=True),),
     )  # fmt: skip
 
 
@@ -183,7 +183,7 @@ def row(name: str, loss: float, by: Array, exact: Array) -> tuple[str | float, .
     return name, loss, *map(float, by), (f"{error:.0f}" if error >= 10 else f"{error:.2g}") + "\u202f%"
 
 
-def table_of(found: Gradients, names: dict[str, int], scale: float = 1.0) -> Table:
+def table_of(found: Gradients, names: dict[str, int], scale: float = 1.0) -> ResultTable:
     """The loss, and the derivatives by `names`, which are at these indices of a gradient, over `scale`."""
     shown = list(names.values())
     rows = tuple(
@@ -192,7 +192,7 @@ def table_of(found: Gradients, names: dict[str, int], scale: float = 1.0) -> Tab
     )  # fmt: skip
     note = "First the motion, then the workbench's formulations, then the rewritten programs."
     columns = ("", "loss", *(f"dl/d{name}" for name in names), "error of the gradient")
-    return Table("Losses and gradients", columns, rows, note)
+    return ResultTable("Losses and gradients", columns, rows, note)
 
 
 def followed(found: Gradients, names: dict[str, int], scale: float = 1.0) -> tuple[Check, ...]:
@@ -435,7 +435,7 @@ def impact_time() -> Section:
                   wrong(fine[VELOCITY], exact), tolerance=1e-4, form=".1e"),
         ),
         tables=(
-            Table("Task 2 under DiffTaichi's step",
+            ResultTable("Task 2 under DiffTaichi's step",
                   ("corrected", "steps", "loss", "dl/dx₀", "dl/dy₀", "dl/dv_x", "dl/dv_y", "error of the gradient"),
                   tuple(rows),
                   f"The motion has the loss {loss:.6f} and the gradient "

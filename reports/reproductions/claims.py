@@ -1,6 +1,6 @@
 """Parts of a reproduction: claims with computed verdicts, tables, figures and words, in sections.
 
-    Reproduction -> Section -> Claim, Check, Table, Figure
+    Reproduction -> Section -> Claim, Check, ResultTable, Figure
 
 A verdict is never written down: it follows from the expected number, the computed one and the allowed difference. What
 a paper says is a `Claim`; what we test besides, against theory or an independent program, is a `Check`. They are
@@ -146,7 +146,7 @@ class Check(Claim):
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """Rows of text and numbers under a heading; numbers are printed with four digits. Words may hold $LaTeX$.
 
     Columns are aligned for numbers, to the right, unless they are `words`.
@@ -185,7 +185,7 @@ class Section:
     prose: str = ""
     mathematics: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[ResultTable, ...] = ()
     figures: tuple[Figure, ...] = ()
     sketches: tuple[Sketch, ...] = ()
 

@@ -23,7 +23,7 @@ from workbench.builtin.reports.reproductions._conic import (
     relaxed_verdict,
     reordered,
 )  # fmt: skip
-from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, Reproduction, Section, Table
+from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, Reproduction, ResultTable, Section
 from workbench.mechanics.case import Array, Case, quantity
 from workbench.problems.rank import rank
 from workbench.step.one_step import pose, solve_system
@@ -140,7 +140,7 @@ def programme() -> Section:
                   worst[EXACT]["law"], tolerance=ROUND_OFF, form=".1e"),
         ),
         tables=(
-            Table(
+            ResultTable(
                 "Both ways on five systems",
                 ("system", "solver", "objective [J]", "gap / objective", "CCP residual", "residual of (5d)"),
                 tuple(rows),
@@ -269,7 +269,8 @@ def settled() -> Section:
                   away[STEP] / away[FINE], tolerance=0.5, origin="first order", form=".3f"),
         ),
         tables=(
-            Table("Sphere, 5 m/s, $\\mu = 0.2$", ("step", "gap at 0.3 s [mm]", "largest distance from Coulomb [mm]"),
+            ResultTable("Sphere, 5 m/s, $\\mu = 0.2$",
+                  ("step", "gap at 0.3 s [mm]", "largest distance from Coulomb [mm]"),
                   tuple((f"{1e3 * h:g} ms", 1e3 * at[h], 1e3 * away[h]) for h in own)),
         ),
     )  # fmt: skip
@@ -383,7 +384,7 @@ def redundancy() -> Section:
                   tolerance=1e-6, origin="statics", form=".1e"),
         ),
         tables=(
-            Table("Share of the weight that each corner carries",
+            ResultTable("Share of the weight that each corner carries",
                   ("box", "corner", "least of 24 orders", "most of 24 orders", "least possible", "most possible"),
                   tuple(rows),
                   "Possible: over all solutions, by conic programmes."),

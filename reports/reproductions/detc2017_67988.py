@@ -16,7 +16,7 @@ from workbench.builtin.reports.reproductions._cube_paths import cube_paths, part
 from workbench.builtin.reports.reproductions._phantom import full_rank, influence_of_rho, window
 from workbench.builtin.reports.reproductions._pivoting import solvers
 from workbench.builtin.reports.reproductions._saturation import one_contact
-from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, Section, Table
+from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, ResultTable, Section
 from workbench.step.simulation import simulate
 from workbench.support.progress import ProgressCallback
 
@@ -89,7 +89,7 @@ def ranks() -> Section:
                   origin=BY_FORMULA),
         ),
         tables=(
-            Table("Lead matrices of the first step, 1 ms",
+            ResultTable("Lead matrices of the first step, 1 ms",
                   ("system", "formulation", "relaxed", "mixed size", "rank", "reduced size", "rank", "deficiency",
                    "predicted"), shown,
                   "Mixed: all unknowns; reduced: after the Schur complement. Relaxed: the stiffnesses of Table 1. "

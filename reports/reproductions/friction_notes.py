@@ -25,9 +25,9 @@ from workbench.builtin.reports.reproductions.claims import (
     Check,
     Claim,
     Reproduction,
+    ResultTable,
     Section,
     Sketch,
-    Table,
     number_text,
 )
 from workbench.language.formulation import Formulation
@@ -131,7 +131,7 @@ def plane() -> Section:
                       "speed."),
         ),
         tables=(
-            Table("All solutions of the examples",
+            ResultTable("All solutions of the examples",
                   ("particle", "$\\alpha_1$ [N]", "$\\alpha_2$ [N]", "s [m/s]", "corners"),
                   tuple((name, *(interval(*r) for r in x), str(len(all_solutions(example(*EXAMPLES[name])))))
                         for name, x in found.items()),
@@ -302,7 +302,7 @@ def body() -> Section:
                   spins[1e-2, -1.0] / fine, tolerance=0.2, origin="first order"),
         ),
         tables=(
-            Table("Relative change of the angular momentum of a free body in 1 s",
+            ResultTable("Relative change of the angular momentum of a free body in 1 s",
                   ("step", "$T = -h\\,\\omega \\times J\\omega$", "$T = +h\\,\\omega \\times J\\omega$ (printed sign)"),
                   tuple((f"{1e3 * h:g} ms", spins[h, -1.0], spins[h, 1.0]) for h in (1e-2, 1e-3))),
         ),

@@ -11,7 +11,7 @@ from workbench.builtin.reports.reproductions import _sliding_charts as charts
 from workbench.builtin.reports.reproductions._sliding import EXACT, apart, at_start, is_p
 from workbench.builtin.reports.reproductions._sliding_guide import guide
 from workbench.builtin.reports.reproductions._sliding_rod import rod, stepping
-from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, Section, Table
+from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, ResultTable, Section
 from workbench.diagnostics.proposition import bilateral_limit
 from workbench.matrices.p_property.verdict import p_verdict, smallest_minor
 from workbench.mechanics.case import Array
@@ -252,10 +252,10 @@ def regained() -> Section:
         "some loads have none or several; for a given state the solutions must be counted: none, one, two or three.",
         claims=tuple(claims),
         tables=(
-            Table("Rising at 1 rad/s: all solutions",
+            ResultTable("Rising at 1 rad/s: all solutions",
                   ("state", "$M_\\mu$", "guide [N]", "wall [N]"),
                   tuple(rows), "Forces: normal ones; the guide's is positive where it holds the foot up."),
-            Table("Random systems with friction increased at a fixed ratio: how many regain the P-property",
+            ResultTable("Random systems with friction increased at a fixed ratio: how many regain the P-property",
                   ("contacts", "systems", "regain P"), tuple(counts)),
         ),
         figures=(

@@ -28,7 +28,7 @@ from workbench.builtin.reports.reproductions._wheel import (
     percent,
 )
 from workbench.builtin.reports.reproductions._wheel_friction import angles, budget, deviations
-from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, Reproduction, Section, Table
+from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, Reproduction, ResultTable, Section
 from workbench.builtin.reports.reproductions.selection import row
 from workbench.comparison.result import Comparison
 from workbench.mechanics.contact import ContactSystem
@@ -184,7 +184,7 @@ def robust(sliding: list[Comparison]) -> Section:
         "stays inaccurate.",
         claims=tuple(claims),
         tables=(
-            Table("Range over four integrators (explicit or symplectic, velocity or gap law)",
+            ResultTable("Range over four integrators (explicit or symplectic, velocity or gap law)",
                   ("formulation", "deviation from 1 [%]", "misalignment [°]"), tuple(rows)),
         ),
     )  # fmt: skip
@@ -206,7 +206,7 @@ def tenth(finer: Comparison) -> Section:
             for f, (ratio, tolerance, why) in expected.items()
         ),
         tables=(
-            Table("Deviation from 1 while sliding [%]", ("model", "1 ms", "0.1 ms"),
+            ResultTable("Deviation from 1 while sliding [%]", ("model", "1 ms", "0.1 ms"),
                   tuple((NAMES[f], *(f"{error[f, h]:.3f}" for h in (STEP, FINE))) for f in expected)),
         ),
     )  # fmt: skip
