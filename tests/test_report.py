@@ -189,7 +189,7 @@ HTML = """<div class="scroll"><table class="claims"><tr><th>what | is</th><th co
 def test_a_table_of_a_page_is_saved_as_it_reads():
     table = exports.of_page(HTML.format(prose(r"for $\mu_c < 1$:")), "Claims: all")
     cell = r"for $\mu_c < 1$: 50 % < all_of & μ"
-    assert table == exports.Table(
+    assert table == exports.ExportedTable(
         "Claims: all", ["what | is", "both", "", "number there"], [[cell, "−1.5e-3", "–", "x_12"]],
         [True, False, False, True],
     )  # fmt: skip

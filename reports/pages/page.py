@@ -15,7 +15,7 @@ from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 
 from workbench.builtin.reports.pages.terms import term, terms
-from workbench.builtin.reports.text.exports import Table, csv, markdown, of_page
+from workbench.builtin.reports.text.exports import ExportedTable, csv, markdown, of_page
 from workbench.builtin.reports.text.exports import latex as latex_of
 from workbench.engine.disk import read, write
 
@@ -77,7 +77,7 @@ def saved_as(html: str, title: str) -> list[tuple[str, str, str]]:
     return links(of_page(html, title))
 
 
-def links(table: Table) -> list[tuple[str, str, str]]:
+def links(table: ExportedTable) -> list[tuple[str, str, str]]:
     """Words, file name and address of a table in each format that it can be saved in."""
     kinds = (
         ("CSV", "csv", "text/csv", csv(table)), ("Markdown", "md", "text/markdown", markdown(table)),

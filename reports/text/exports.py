@@ -29,7 +29,7 @@ FORMULA = re.compile(r"(\$[^$]+\$)")
 
 
 @dataclass(frozen=True)
-class Table:
+class ExportedTable:
     """Content of a table: title, heading, rows with mathematics between dollar signs, and its columns of words."""
 
     title: str
@@ -43,7 +43,7 @@ class Table:
         return "-".join(re.findall(r"\w+", self.title.partition(":")[0].lower()))[:60] or "table"
 
 
-def of_runs(table: dict[str, Any]) -> Table:
+def of_runs(table: dict[str, Any]) -> ExportedTable:
     """A table of a comparison as on the page; step sizes where there are several."""
     steps = len({r["step_text"] for r in table["rows"]}) > 1
     head = ["formulation", "solver", *["step"] * steps, *(x.title for x in table["columns"]), "verified"]
@@ -51,7 +51,7 @@ def of_runs(table: dict[str, Any]) -> Table:
         [r["label"], r["solver"], *[r["step_text"]] * steps, *r["cells"], "yes" if r["verified"] else "no"]
         for r in table["rows"]
     ]
-    return Table(table["title"], head, rows, [True, True, *[False] * (len(head) - 3), True])
+    return ExportedTable(table["title"], head, rows, [True, True, *[False] * (len(head) - 3), True])
 
 
 def full(runs: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
@@ -62,14 +62,14 @@ def full(runs: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
     return found
 
 
-def csv(table: Table) -> str:
+def csv(table: ExportedTable) -> str:
     """The table as on the page, with commas between the cells."""
     text = io.StringIO()
     commas.writer(text, lineterminator="\n").writerows([table.head, *table.rows])
     return text.getvalue()
 
 
-def markdown(table: Table) -> str:
+def markdown(table: ExportedTable) -> str:
     """The table as on the page, in Markdown."""
     head, *rows = [[text.replace("|", "\\|") for text in row] for row in (table.head, *table.rows)]
     rule = ["---" if words else "---:" for words in table.words]
@@ -77,7 +77,7 @@ def markdown(table: Table) -> str:
     return f"{table.title}\n\n{lines}\n"
 
 
-def latex(table: Table) -> str:
+def latex(table: ExportedTable) -> str:
     """The table as on the page, in LaTeX with the rules of the package booktabs."""
     head, *rows = [" & ".join(map(_escaped, row)) + r" \\" for row in (table.head, *table.rows)]
     shape = "".join("l" if words else "r" for words in table.words)
@@ -92,7 +92,7 @@ def _escaped(text: str) -> str:
     return "".join(x if i % 2 else "".join(LATEX.get(c, c) for c in x) for i, x in enumerate(parts))
 
 
-def of_page(html: str, title: str) -> Table:
+def of_page(html: str, title: str) -> ExportedTable:
     """The first table of a page's HTML: text as it reads, mathematics as LaTeX, what spans several columns once."""
     reader = _Cells()
     reader.feed(html)
@@ -100,7 +100,7 @@ def of_page(html: str, title: str) -> Table:
     width = max(map(len, found), default=0)
     head, *rows = [[*row, *[""] * (width - len(row))] for row in found] or [[]]
     words = [any(not NUMBER.fullmatch(row[i]) for row in rows) for i in range(width)]
-    return Table(title, head, rows, words)
+    return ExportedTable(title, head, rows, words)
 
 
 class _Cells(HTMLParser):
