@@ -30,7 +30,7 @@ Vector = list[fmpq]
 
 
 @dataclass(frozen=True, eq=False)
-class Basis:
+class CentreBasis:
     """The solution z (n) of the centre's problem, exactly, the place of each unknown there ("between", "lower" or
     "upper"), and how far z and w may move on this basis: radius (n) of z_i between bounds and of w_i elsewhere, None
     where no bound was found. `strict`: none reaches its bounds or zero, so that every problem has a solution with these
@@ -62,7 +62,7 @@ class Bounds:
     exact: bool
     solvable: str
     places: list[str]
-    basis: Basis | None
+    basis: CentreBasis | None
     reason: str | None = None
 
 
@@ -146,7 +146,7 @@ def _of_symmetric(problem: UncertainMLCP, around: Bounds, deadline: float) -> Bo
     return Bounds(lower, upper, exact, around.solvable, around.places, around.basis, reason)
 
 
-def _basis(problem: UncertainMLCP, near: Array, deadline: float) -> Basis | None:
+def _basis(problem: UncertainMLCP, near: Array, deadline: float) -> CentreBasis | None:
     """The solution of the centre's problem with its bound; None where it was not found."""
     if not np.isfinite(near).all():
         return None
@@ -161,7 +161,7 @@ def _basis(problem: UncertainMLCP, near: Array, deadline: float) -> Basis | None
     except (ZeroDivisionError, OutOfTimeError):
         found = None
     radius, strict = (None, False) if found is None else (found.radius, found.strict)
-    return Basis(z, places_of(problem, z), radius, strict)
+    return CentreBasis(z, places_of(problem, z), radius, strict)
 
 
 def places_of(problem: UncertainMLCP, z: Vector) -> list[str]:
