@@ -48,7 +48,7 @@ class CentreBasis:
 
 
 @dataclass(frozen=True, eq=False)
-class Bounds:
+class SolutionBounds:
     """Bounds of the solutions of all problems of the box.
 
     lower, upper (n): bounds of z, None for no bound; `exact` tells whether both are taken on within the box.
@@ -66,7 +66,7 @@ class Bounds:
     reason: str | None = None
 
 
-def bounds(problem: UncertainMLCP, unique: bool, near: Array, deadline: float) -> Bounds:
+def bounds(problem: UncertainMLCP, unique: bool, near: Array, deadline: float) -> SolutionBounds:
     """Bounds of the solutions, by about `deadline`; `unique` tells that there is one for every M, q and bounds. `near`
     (n) is a solution of the centre's problem in floating point, nan where none is known.
 
@@ -79,7 +79,7 @@ def bounds(problem: UncertainMLCP, unique: bool, near: Array, deadline: float) -
     if n > LARGEST:
         why = f"the order {n} exceeds {LARGEST}"
         solvable = "one" if unique else "some" if problem.is_compact else "undecided"
-        return Bounds(lower, upper, False, solvable, _places(problem, lower, upper), None, why)
+        return SolutionBounds(lower, upper, False, solvable, _places(problem, lower, upper), None, why)
     basis = _basis(problem, near, deadline)
     strict = basis is not None and basis.strict
     solvable = "one" if unique else "some" if strict or problem.is_compact else "undecided"
@@ -93,7 +93,7 @@ def bounds(problem: UncertainMLCP, unique: bool, near: Array, deadline: float) -
             if place != BETWEEN:
                 lower[i], upper[i] = (problem.lower if place == LOWER else problem.upper)[i]  # type: ignore[misc]
         if M.symmetric and problem.is_lcp:
-            return _of_symmetric(problem, Bounds(lower, upper, True, solvable, basis.places, basis), deadline)
+            return _of_symmetric(problem, SolutionBounds(lower, upper, True, solvable, basis.places, basis), deadline)
     exact, reason = True, None
     for k, (i, sign) in enumerate(itertools.product(range(n), (1, -1))):
         until = clock() + seconds_left(deadline, 1.0 / (2 * n - k))
@@ -104,7 +104,7 @@ def bounds(problem: UncertainMLCP, unique: bool, near: Array, deadline: float) -
             continue
         if found is None:
             nothing: list[fmpq | None] = [None] * n
-            return Bounds(nothing, nothing, True, "none", [UNDETERMINED] * n, basis)
+            return SolutionBounds(nothing, nothing, True, "none", [UNDETERMINED] * n, basis)
         value, attained = found
         exact &= attained
         reason = reason if attained else f"{OUT_OF_TIME} before all bounds were exact"
@@ -114,7 +114,7 @@ def bounds(problem: UncertainMLCP, unique: bool, near: Array, deadline: float) -
     if M.symmetric:
         exact, reason = False, reason or "they hold for all matrices of the box; symmetric ones may stay further inside"
     places = basis.places if basis is not None and strict and unique else _places(problem, lower, upper)
-    return Bounds(lower, upper, exact, solvable, places, basis, reason)
+    return SolutionBounds(lower, upper, exact, solvable, places, basis, reason)
 
 
 def _places(problem: UncertainMLCP, lower: list[fmpq | None], upper: list[fmpq | None]) -> list[str]:
@@ -129,7 +129,7 @@ def _places(problem: UncertainMLCP, lower: list[fmpq | None], upper: list[fmpq |
     return found
 
 
-def _of_symmetric(problem: UncertainMLCP, around: Bounds, deadline: float) -> Bounds:
+def _of_symmetric(problem: UncertainMLCP, around: SolutionBounds, deadline: float) -> SolutionBounds:
     """The bounds of an LCP over the symmetric matrices of a box on the basis of the centre."""
     lower, upper, exact = list(around.lower), list(around.upper), True
     a = around.basis.basic if around.basis else ()
@@ -143,7 +143,7 @@ def _of_symmetric(problem: UncertainMLCP, around: Bounds, deadline: float) -> Bo
         elif found is not None:
             upper[a[k]] = -found[0]
     reason = None if exact else f"{OUT_OF_TIME} before all bounds were exact"
-    return Bounds(lower, upper, exact, around.solvable, around.places, around.basis, reason)
+    return SolutionBounds(lower, upper, exact, around.solvable, around.places, around.basis, reason)
 
 
 def _basis(problem: UncertainMLCP, near: Array, deadline: float) -> CentreBasis | None:
