@@ -16,7 +16,7 @@ from workbench.builtin.reports.reproductions._sliding import (
     random_system,
 )  # fmt: skip
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, ResultTable, Section
-from workbench.diagnostics.proposition import Bounds, balanced, beta_2, bilateral_limit, bounds
+from workbench.diagnostics.proposition import Inequalities, balanced, beta_2, bilateral_limit, bounds
 from workbench.mechanics.case import Array
 from workbench.step.sliding.system import SlidingSystem
 
@@ -44,7 +44,7 @@ def critical_of_guide(angle: float, rising: bool, kappa: float = 1 / 3) -> float
     return float(min(both, pulled, critical_friction(angle, kappa)))
 
 
-def both_bounds(s: SlidingSystem) -> tuple[Bounds, Bounds]:
+def both_bounds(s: SlidingSystem) -> tuple[Inequalities, Inequalities]:
     return bounds(s), bounds(balanced(s))
 
 
@@ -77,7 +77,7 @@ def furthest(x: Array, expected: float) -> float:
 
 
 def quantities() -> ResultTable:
-    def norm(b: Bounds) -> float:
+    def norm(b: Inequalities) -> float:
         return np.nan if b.theta is None else b.theta
 
     rows: list[tuple[str | float, ...]] = []

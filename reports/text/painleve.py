@@ -12,7 +12,7 @@ from workbench.diagnostics.critical_friction import CriticalFriction
 from workbench.diagnostics.painleve import ALL, Loss, Painleve
 from workbench.diagnostics.painleve_contacts import Alternatives
 from workbench.diagnostics.painleve_map import NAMES, RegimeMap
-from workbench.diagnostics.proposition import Bounds
+from workbench.diagnostics.proposition import Inequalities
 from workbench.diagnostics.sliding_regime import IsolatedSolution, Regime
 from workbench.matrices.paths.roots import Root
 from workbench.mechanics.case import Case
@@ -83,7 +83,7 @@ def _answer(a: IsolatedSolution) -> dict[str, Any]:
     return {**a.multipliers._asdict(), "exact": short, "acceleration": a.acceleration, "opening": a.opening}
 
 
-def _bounds(b: Bounds | None) -> dict[str, Any] | None:
+def _bounds(b: Inequalities | None) -> dict[str, Any] | None:
     return None if b is None else vars(b)
 
 

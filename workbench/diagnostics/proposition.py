@@ -32,7 +32,7 @@ STEPS = 20_000
 
 
 @dataclass(frozen=True)
-class Bounds:
+class Inequalities:
     """Proposition 1 for one scaling of the contact rows.
 
     `mu_max_b` (inf without bilateral friction), |Theta|_2, beta_2(M_0), whether the two inequalities hold, and
@@ -57,8 +57,8 @@ class Proposition:
     """
 
     independent: bool
-    plain: Bounds | None
-    balanced: Bounds | None
+    plain: Inequalities | None
+    balanced: Inequalities | None
     verdict: PVerdict | None
 
     @property
@@ -94,7 +94,7 @@ def balanced(system: SlidingSystem) -> SlidingSystem:
     )  # fmt: skip
 
 
-def bounds(system: SlidingSystem) -> Bounds:
+def bounds(system: SlidingSystem) -> Inequalities:
     """The inequalities of Proposition 1 for these rows; the constraints must be independent."""
     mu_max_b, beta = bilateral_limit(system), beta_2(system.M_0, system.m_b)
     low = bool(np.max(system.mu_b, initial=0.0) < mu_max_b)
@@ -103,7 +103,7 @@ def bounds(system: SlidingSystem) -> Bounds:
     except DataError:
         theta = None
     holds = low and theta is not None and theta < 1 / beta
-    return Bounds(mu_max_b, theta, beta, holds, guaranteed_scale(system, mu_max_b, beta))
+    return Inequalities(mu_max_b, theta, beta, holds, guaranteed_scale(system, mu_max_b, beta))
 
 
 def bilateral_limit(system: SlidingSystem) -> float:
