@@ -32,7 +32,7 @@ MISPRINTS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class NotesBody:
     """Mass [kg], principal moments J_0 (3,) [kg m2], centre x, attitude R (columns: body axes), rates, world axes."""
 
     m: float
@@ -72,7 +72,7 @@ def directions(n_d: int) -> Array:
     return np.array([np.cos(phi), np.sin(phi)])
 
 
-def wrench_columns(bodies: list[Body], touch: Touch, D: Array, printed: Collection[str] = ()) -> Array:
+def wrench_columns(bodies: list[NotesBody], touch: Touch, D: Array, printed: Collection[str] = ()) -> Array:
     """Columns (6 bodies, k) of directions D (3, k) at a contact: [D; r x D] on body 1, all negated on body 2 (p. 7, 8).
 
     As printed, body 2 keeps the sign of r x n and r x t, and only r x o changes it: D is (n), or (t, o).
@@ -108,7 +108,7 @@ class NotesLCP:
 
 
 def final_formulation(
-    bodies: list[Body], touches: list[Touch], h: float, gravity: float, n_d: int, printed: Collection[str] = ()
+    bodies: list[NotesBody], touches: list[Touch], h: float, gravity: float, n_d: int, printed: Collection[str] = ()
 ) -> NotesLCP:
     """p. 11 with p_n = h f_n, p_f = h alpha; `printed` names the MISPRINTS to keep."""
     G_n = np.hstack([wrench_columns(bodies, c, c.n[:, None], printed) for c in touches])
@@ -137,13 +137,13 @@ def final_formulation(
 # The three bodies, and the workbench's LCP beside the notes'
 
 
-def three_bodies(case: ThreeBodies, q: Array, v: Array) -> tuple[list[Body], list[Touch]]:
+def three_bodies(case: ThreeBodies, q: Array, v: Array) -> tuple[list[NotesBody], list[Touch]]:
     """Bodies A, B, E and contacts 1 to 6 at a state, worked out from the shapes and not from the case's kernels."""
     bodies = []
     for k, (m, *J_0) in enumerate(case.inertias()):
         R = np.column_stack([turned(q, k, axis) for axis in np.eye(3)])
         x, rates = q[7 * k : 7 * k + 3], v[6 * k : 6 * k + 6]
-        bodies.append(Body(float(m), np.array(J_0), x, R, rates[:3], R @ rates[3:]))
+        bodies.append(NotesBody(float(m), np.array(J_0), x, R, rates[:3], R @ rates[3:]))
     time, up = q[-1], np.array([0.0, 0.0, 1.0])
     plank, axle, rises = bodies[A].R, bodies[B].R[:, 1], case.rise * time * up
     height, along = 0.5 * case.rise * time**2, np.array([case.belt * time, 0.0, 0.0])
@@ -169,7 +169,7 @@ def three_bodies(case: ThreeBodies, q: Array, v: Array) -> tuple[list[Body], lis
     ]
 
 
-def in_body_axes(bodies: list[Body], v: Array) -> Array:
+def in_body_axes(bodies: list[NotesBody], v: Array) -> Array:
     """Velocities (6 bodies,) with every omega turned into its body's axes, as the workbench has them."""
     parts = v.reshape(-1, 6)
     return np.concatenate([np.concatenate([x[:3], b.R.T @ x[3:]]) for b, x in zip(bodies, parts, strict=True)])
