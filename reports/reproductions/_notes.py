@@ -48,7 +48,7 @@ class NotesBody:
 
 
 @dataclass(frozen=True, eq=False)
-class Touch:
+class NotesContact:
     """Contact of body 1, into which the normal points, with body 2; None is fixed or moves at w (3,) as prescribed."""
 
     first: int | None
@@ -72,7 +72,7 @@ def directions(n_d: int) -> Array:
     return np.array([np.cos(phi), np.sin(phi)])
 
 
-def wrench_columns(bodies: list[NotesBody], touch: Touch, D: Array, printed: Collection[str] = ()) -> Array:
+def wrench_columns(bodies: list[NotesBody], touch: NotesContact, D: Array, printed: Collection[str] = ()) -> Array:
     """Columns (6 bodies, k) of directions D (3, k) at a contact: [D; r x D] on body 1, all negated on body 2 (p. 7, 8).
 
     As printed, body 2 keeps the sign of r x n and r x t, and only r x o changes it: D is (n), or (t, o).
@@ -108,7 +108,12 @@ class NotesLCP:
 
 
 def final_formulation(
-    bodies: list[NotesBody], touches: list[Touch], h: float, gravity: float, n_d: int, printed: Collection[str] = ()
+    bodies: list[NotesBody],
+    touches: list[NotesContact],
+    h: float,
+    gravity: float,
+    n_d: int,
+    printed: Collection[str] = (),
 ) -> NotesLCP:
     """p. 11 with p_n = h f_n, p_f = h alpha; `printed` names the MISPRINTS to keep."""
     G_n = np.hstack([wrench_columns(bodies, c, c.n[:, None], printed) for c in touches])
@@ -137,7 +142,7 @@ def final_formulation(
 # The three bodies, and the workbench's LCP beside the notes'
 
 
-def three_bodies(case: ThreeBodies, q: Array, v: Array) -> tuple[list[NotesBody], list[Touch]]:
+def three_bodies(case: ThreeBodies, q: Array, v: Array) -> tuple[list[NotesBody], list[NotesContact]]:
     """Bodies A, B, E and contacts 1 to 6 at a state, worked out from the shapes and not from the case's kernels."""
     bodies = []
     for k, (m, *J_0) in enumerate(case.inertias()):
@@ -151,11 +156,15 @@ def three_bodies(case: ThreeBodies, q: Array, v: Array) -> tuple[list[NotesBody]
     def on_plank(ball: int | None, centre: Array, r: float, outward: Array, into_plank: bool, mu: float, w=0 * up):
         gap = float(outward @ (centre - bodies[A].x)) - 0.5 * case.thickness - r
         first, second = (A, ball) if into_plank else (ball, A)
-        return Touch(first, second, centre - r * outward, -outward if into_plank else outward, plank[:, 0], gap, mu, w)
+        return NotesContact(
+            first, second, centre - r * outward, -outward if into_plank else outward, plank[:, 0], gap, mu, w
+        )
 
-    def on_belt(centre: Array) -> Touch:
+    def on_belt(centre: Array) -> NotesContact:
         point = centre - case.radius * up
-        return Touch(B, None, point, up, np.array([1.0, 0.0, 0.0]), point[2] - height, case.mu_belt, along + rises)
+        return NotesContact(
+            B, None, point, up, np.array([1.0, 0.0, 0.0]), point[2] - height, case.mu_belt, along + rises
+        )
 
     left, right = (bodies[B].x + side * 0.5 * case.gauge * axle for side in (1, -1))
     support, r, under = np.array([case.support, 0.0, height + case.radius]), case.radius, -plank[:, 2]
