@@ -77,7 +77,7 @@ Support = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Box:
+class MatrixBox:
     """All A with |A - C| <= D, or the symmetric ones, C and D then symmetric."""
 
     C: Rows
@@ -109,7 +109,7 @@ class Box:
             raise RefutedError("a matrix given as a member is not symmetric")
 
 
-def check_box_class(box: Box, name: str, verdict: Any, support: Support, known: dict[str, str]) -> None:
+def check_box_class(box: MatrixBox, name: str, verdict: Any, support: Support, known: dict[str, str]) -> None:
     """Raise RefusedError unless the support proves that all, some or none belong to the class, given `known`."""
     by = support.get("by")
     if not isinstance(verdict, str) or not isinstance(by, str) or (verdict, by) not in FIELDS:
@@ -169,7 +169,7 @@ def check_claims(A: Rows, name: str, verdict: str, claims: Any) -> None:
         raise RefusedError(f"the claims on a member do not end in {verdict} to {name}")
 
 
-def member(box: Box, given: Any) -> Rows:
+def member(box: MatrixBox, given: Any) -> Rows:
     """The matrix that is given as rows. Raises RefusedError unless it is in the box."""
     n = len(box.C)
     if not isinstance(given, list) or len(given) != n:
@@ -179,12 +179,12 @@ def member(box: Box, given: Any) -> Rows:
     return A
 
 
-def _check_inside(box: Box, name: str, given: Any) -> None:
+def _check_inside(box: MatrixBox, name: str, given: Any) -> None:
     check_fields(given, ("matrix", "claims"), "a member")
     check_claims(member(box, given["matrix"]), name, "yes", given["claims"])
 
 
-def _check_outside(box: Box, name: str, given: Any) -> None:
+def _check_outside(box: MatrixBox, name: str, given: Any) -> None:
     if name != "nondegenerate" or not isinstance(given, dict) or "matrices" not in given:
         check_fields(given, ("matrix", "claims"), "a member")
         check_claims(member(box, given["matrix"]), name, "no", given["claims"])
@@ -203,7 +203,7 @@ def _is_z(A: Rows) -> bool:
     return all(x <= 0 for i, row in enumerate(A) for j, x in enumerate(row) if i != j)
 
 
-def _check_extreme(box: Box, name: str, verdict: str, claims: Any) -> None:
+def _check_extreme(box: MatrixBox, name: str, verdict: str, claims: Any) -> None:
     """Nonnegative vectors (S, copositive): L is worst and U best. Comparison matrices (H_plus): least diagonal and
     largest moduli are worst. M: for Z-matrices larger entries are better, and U must be one."""
     L, U, n = box.lower, box.upper, range(len(box.C))
@@ -225,7 +225,7 @@ def _check_extreme(box: Box, name: str, verdict: str, claims: Any) -> None:
 # All
 
 
-def _check_all(box: Box, name: str, by: str, support: Support) -> None:
+def _check_all(box: MatrixBox, name: str, by: str, support: Support) -> None:
     if by == "tree" and name == "P":
         check_signed_tree(box.C, box.D, support["tree"])
     elif by == "tree" and name == "PD":
@@ -245,7 +245,7 @@ def _check_all(box: Box, name: str, by: str, support: Support) -> None:
         raise RefusedError(f"that all are {name} cannot be proved by {by!r}")
 
 
-def _signs(box: Box) -> Iterator[tuple[int, ...]]:
+def _signs(box: MatrixBox) -> Iterator[tuple[int, ...]]:
     """One z (n) of each set of signs that give the same A_z."""
     label = components(box.D)
     free = [i for i, first in enumerate(label) if first != i]
@@ -259,13 +259,13 @@ def _signs(box: Box) -> Iterator[tuple[int, ...]]:
         yield tuple(z)
 
 
-def _repeat_minors(box: Box) -> None:
+def _repeat_minors(box: MatrixBox) -> None:
     n = len(box.C)
     if n > LARGEST_SIGNED:
         raise TooLongError(f"5^{n} / 2 determinants are too many to repeat; the largest order is {LARGEST_SIGNED}")
     for k in range(1, n + 1):
         for a in itertools.combinations(range(n), k):
-            sub = Box(part(box.C, list(a)), part(box.D, list(a)))
+            sub = MatrixBox(part(box.C, list(a)), part(box.D, list(a)))
             seen = set()
             for y, z in itertools.product(itertools.product((1, -1), repeat=k), repeat=2):
                 if y[0] > 0:
@@ -276,7 +276,7 @@ def _repeat_minors(box: Box) -> None:
                 raise RefutedError(f"the principal minor of {list(a)} vanishes in the box")
 
 
-def _check_bisection(box: Box, tree: Any) -> None:
+def _check_bisection(box: MatrixBox, tree: Any) -> None:
     """Preorder trees of all index sets, by size and in the order of combinations: ["cut", i, j] halves the entries ij
     and ji, lower half first; ["regular", R, x] as in `check_regular`."""
     if not isinstance(tree, list):
@@ -323,7 +323,7 @@ def check_regular(C: Rows, D: Rows, inverse: Any, given: Any) -> None:
             raise RefutedError("R and x do not show that the matrices of a part are regular")
 
 
-def check_rank(box: Box, verdict: Any, support: Support) -> None:
+def check_rank(box: MatrixBox, verdict: Any, support: Support) -> None:
     """Raise RefusedError unless all members have at least this rank: rows and columns of a submatrix whose members are
     regular, by R and x as above."""
     check_fields(support, ("rows", "columns", "R", "x"), "the support")
@@ -339,7 +339,7 @@ def check_rank(box: Box, verdict: Any, support: Support) -> None:
 # None
 
 
-def _check_none(box: Box, name: str, by: str, support: Support) -> None:
+def _check_none(box: MatrixBox, name: str, by: str, support: Support) -> None:
     n = len(box.C)
     if by == "vector" and name in ("P", "column_sufficient", "row_sufficient"):
         x = vector(support["x"], n, "x")
@@ -360,7 +360,7 @@ def _check_none(box: Box, name: str, by: str, support: Support) -> None:
         raise RefusedError(f"that none is {name} cannot be proved by {by!r}")
 
 
-def _largest_product(box: Box, given: Any) -> Fraction:
+def _largest_product(box: MatrixBox, given: Any) -> Fraction:
     """The largest <A, X>, X = sum x x^T, not zero."""
     n = len(box.C)
     if not isinstance(given, list):

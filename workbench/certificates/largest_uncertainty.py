@@ -14,7 +14,7 @@ comparison matrix of the worst member is no larger than this matrix.
 
 from typing import Any
 
-from workbench.certificates.boxes import Box
+from workbench.certificates.boxes import MatrixBox
 from workbench.certificates.classes import comparison
 from workbench.certificates.documents import check_fields
 from workbench.certificates.exact import determinant, indices, part, rational, symmetric
@@ -24,7 +24,7 @@ from workbench.certificates.signed_pivots import check_signed_tree
 NAMES = ("P", "PD", "H_plus")
 
 
-def check_largest_uncertainty(box: Box, name: str, verdict: Any, support: dict[str, Any]) -> None:
+def check_largest_uncertainty(box: MatrixBox, name: str, verdict: Any, support: dict[str, Any]) -> None:
     """Raise RefusedError unless both ends that are claimed are proved."""
     check_fields(support, ("tree", "signs", "index_set"), "the support")
     if not isinstance(verdict, list) or len(verdict) != 2 or verdict == [None, None]:

@@ -33,7 +33,7 @@ encloses x for all data, and x +- e stays in its place.
 from fractions import Fraction
 from typing import Any
 
-from workbench.certificates.boxes import Box
+from workbench.certificates.boxes import MatrixBox
 from workbench.certificates.documents import check_fields
 from workbench.certificates.exact import Rows, Vector, dot, index, indices, rational, times, transposed, vector
 from workbench.certificates.limits import check_time
@@ -52,7 +52,7 @@ class Uncertain:
     """The box of M, q within d of c (n), and the ends of the bounds (n), None for no bound; an LCP without them."""
 
     def __init__(
-        self, box: Box, c: Vector, d: Vector, lower: list[Bound] | None = None, upper: list[Bound] | None = None
+        self, box: MatrixBox, c: Vector, d: Vector, lower: list[Bound] | None = None, upper: list[Bound] | None = None
     ) -> None:
         self.n, self.box, self.c, self.d = len(c), box, c, d
         self.is_lcp = lower is None or upper is None

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from workbench.certificates.bounded import check_uniqueness
-from workbench.certificates.boxes import Box, check_regular, member
+from workbench.certificates.boxes import MatrixBox, check_regular, member
 from workbench.certificates.documents import check_fields
 from workbench.certificates.exact import Rows, dot, part, transposed, vector
 from workbench.certificates.limits import check_time
@@ -25,7 +25,7 @@ Bound = tuple[Fraction, Fraction] | None
 
 
 def check_unique_box(
-    box: Box, lower: list[Bound], upper: list[Bound], verdict: Any, support: dict[str, Any], known: dict[str, Any]
+    box: MatrixBox, lower: list[Bound], upper: list[Bound], verdict: Any, support: dict[str, Any], known: dict[str, Any]
 ) -> None:
     """Raise RefusedError unless the solutions are unique for "all" matrices, or "not all"; bounds are [from, to]."""
     n = range(len(box.C))
@@ -54,7 +54,7 @@ def check_unique_box(
         raise RefusedError(f"{str(verdict)[:20]!r} cannot be proved by {str(by)[:20]!r}")
 
 
-def _complements(box: Box, f: list[int], c: list[int], support: dict[str, Any]) -> tuple[Rows, Rows]:
+def _complements(box: MatrixBox, f: list[int], c: list[int], support: dict[str, Any]) -> tuple[Rows, Rows]:
     """Centre and radii of a box that holds the Schur complements on c of all matrices."""
     if f:
         check_regular(part(box.C, f), part(box.D, f), support["R"], support["x"])

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.certificates import blocks
 from workbench.certificates.bounded import check_uniqueness
-from workbench.certificates.boxes import BOX_CLASSES, Box, check_box_class, check_rank
+from workbench.certificates.boxes import BOX_CLASSES, MatrixBox, check_box_class, check_rank
 from workbench.certificates.classes import CLASSES, check_class, check_indefinite
 from workbench.certificates.coulomb_count import COUNT, check_count
 from workbench.certificates.distance import check_distance
@@ -191,8 +191,8 @@ def _check_class(name: str) -> Check:
     return lambda problem, verdict, support, known: check_class(problem.M, name, verdict, support, known)
 
 
-def _box(problem: Problem) -> Box:
-    return Box(problem.M, problem.radius or [], problem.symmetric)
+def _box(problem: Problem) -> MatrixBox:
+    return MatrixBox(problem.M, problem.radius or [], problem.symmetric)
 
 
 def _check_box_class(name: str) -> Check:

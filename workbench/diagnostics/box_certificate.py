@@ -6,7 +6,7 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat
 
-from workbench.certificates.boxes import Box
+from workbench.certificates.boxes import MatrixBox
 from workbench.certificates.documents import Entry, signed
 from workbench.certificates.outcomes import RefusedError
 from workbench.certificates.uncertain import Uncertain, check_basis
@@ -200,7 +200,7 @@ def _of_basis(p: UncertainMLCP, verdict: Any, basis: EnclosedUnknowns) -> Entry:
     slack = min([(r - e) / g for r, e, g in room if r is not None], default=fmpq(2)) / 2
     radii = [e + slack * g for e, g in zip(basis.radius, basis.growth, strict=True)]
     M = p.M
-    box = Box(_fractions(M.centre), _fractions(M.radius), M.symmetric)
+    box = MatrixBox(_fractions(M.centre), _fractions(M.radius), M.symmetric)
     q, d = ([_fraction(x) for x in A.entries()] for A in (p.q.centre, p.q.radius))
     lower, upper = (
         [None if x is None else (_fraction(x[0]), _fraction(x[1])) for x in bounds] for bounds in (p.lower, p.upper)
