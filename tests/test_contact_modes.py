@@ -11,7 +11,7 @@ import workbench as wb
 from workbench.builtin.reports.figures.timeline import timeline_figure
 from workbench.builtin.reports.text.contact_modes import lives, otherwise_words, slip_words
 from workbench.comparison.columns import CASE
-from workbench.comparison.contacts import Change, changes, unmatched
+from workbench.comparison.contacts import ModeChange, changes, unmatched
 from workbench.comparison.timeline import EVENTS, TIMELINE
 from workbench.support.errors import DataError
 from workbench.verbs.find import find_case
@@ -193,7 +193,7 @@ def test_chattering_makes_no_events_and_short_touches_do():
 
 def test_events_match_within_the_tolerance_one_to_one():
     def at(*times):
-        return [Change(t, 0, "sticks") for t in times]
+        return [ModeChange(t, 0, "sticks") for t in times]
 
     def counts(here, there, **rest):
         return tuple(map(len, unmatched(here, there, 0.1, rest.get("window", (0.0, 10.0)))))
@@ -202,7 +202,7 @@ def test_events_match_within_the_tolerance_one_to_one():
     assert counts(at(1.2), at(1.0)) == (1, 1)
     assert counts(at(0.95, 1.05), at(1.0)) == (0, 1)
     assert counts(at(), at(1.0, 2.0)) == (2, 0)
-    assert counts(at(1.0), [Change(1.0, 1, "sticks")]) == (1, 1)
-    assert counts(at(1.0), [Change(1.0, 0, "slips")]) == (1, 1)
+    assert counts(at(1.0), [ModeChange(1.0, 1, "sticks")]) == (1, 1)
+    assert counts(at(1.0), [ModeChange(1.0, 0, "slips")]) == (1, 1)
     # The other one may lie beyond the end.
     assert counts(at(9.95), at()) == (0, 0)

@@ -23,7 +23,7 @@ steps, and a soft contact takes some steps to carry its load. What lasts no long
 chattering from step to step makes no events; but a touch between two flights is one however short, as impacts are."""
 
 
-class Change(NamedTuple):
+class ModeChange(NamedTuple):
     """An event: the new behaviour of a contact from a time t [s] on."""
 
     t: float
@@ -142,13 +142,13 @@ def _slips(run: SampledMotion, i: NDArray[Any], start: Array, end: Array) -> Arr
     return np.bincount(row, width * speed, i.size).astype(float)
 
 
-def changes(mode: NDArray[np.str_], h: float, start: float, lasts: float) -> list[Change]:
+def changes(mode: NDArray[np.str_], h: float, start: float, lasts: float) -> list[ModeChange]:
     """Return the mode changes of contacts with modes (k, r) in steps of h [s] from a time `start` on.
 
     Modes that last no longer than `lasts` [s] are left out, except touches.
     """
     return [
-        Change(start + h * k, i, what)
+        ModeChange(start + h * k, i, what)
         for i in range(mode.shape[1]) for k, what in _of_contact(mode[:, i], int(lasts / h + 1e-6))
     ]  # fmt: skip
 
@@ -175,14 +175,14 @@ def _of_contact(mode: NDArray[np.str_], brief: int) -> list[tuple[int, str]]:
 
 
 def unmatched(
-    here: list[Change], there: list[Change], tolerance: float, window: tuple[float, float]
-) -> tuple[list[Change], list[Change]]:
+    here: list[ModeChange], there: list[ModeChange], tolerance: float, window: tuple[float, float]
+) -> tuple[list[ModeChange], list[ModeChange]]:
     """Events of the reference (`there`) that a run (`here`) misses, and those that it has in excess.
 
     A match is the same change of the same contact within `tolerance` [s]. Of what is nearer than that to the start or
     the end of the window, the other one may lie beyond.
     """
-    found: tuple[list[Change], list[Change]] = [], []
+    found: tuple[list[ModeChange], list[ModeChange]] = [], []
     for contact, what in dict.fromkeys((x.contact, x.what) for x in (*there, *here)):
         own, theirs = ([x for x in xs if (x.contact, x.what) == (contact, what)] for xs in (here, there))
         a = b = 0
@@ -201,7 +201,7 @@ def unmatched(
     return missed, spurious
 
 
-def events_apart(run: Run, reference: Run, steps: NDArray[np.int64]) -> tuple[list[Change], list[Change]]:
+def events_apart(run: Run, reference: Run, steps: NDArray[np.int64]) -> tuple[list[ModeChange], list[ModeChange]]:
     """`unmatched` of the steps of a run."""
     if not steps.size:
         return [], []
