@@ -252,7 +252,7 @@ def due_to_law(s, a, given, force, mu, low, high):
     due_to_sources(s, a, left, mu, low, high)
 
 
-class Change(NamedTuple):
+class DataChange(NamedTuple):
     """Change of the data of a problem along a parameter, set by set: A (X, X), q, lower, upper (X,), mu (B,)."""
 
     A: Array
@@ -262,7 +262,7 @@ class Change(NamedTuple):
     upper: Array
 
 
-def change_of(problem: Problem, **data: Any) -> Change:
+def change_of(problem: Problem, **data: Any) -> DataChange:
     """The change of a problem's M (or W), q, mu, lower, upper, in the problem's order; omitted data do not change.
 
     Raises DataError for a shape that differs from the data, for a name that the problem does not have, and for
@@ -287,7 +287,7 @@ def change_of(problem: Problem, **data: Any) -> Change:
         mu = _coefficients(problem, given["mu"])
     none = np.zeros(n)
     q, lower, upper = (given.get(name, none)[p.order] for name in ("q", "lower", "upper"))
-    return Change(A, p.unit * q, mu, lower, upper)
+    return DataChange(A, p.unit * q, mu, lower, upper)
 
 
 def _coefficients(problem: Problem, change: Array) -> Array:
@@ -404,7 +404,7 @@ class Linearised:
         found: Array = E * (V[kept].T @ ((U[:, kept].T @ (E * right)) / values[kept]))
         return found
 
-    def sources(self, change: Change) -> tuple[Array, Array, Array]:
+    def sources(self, change: DataChange) -> tuple[Array, Array, Array]:
         """r, p (X,) and b (Y,) of a change."""
         p, b = np.zeros(self.x.size), np.zeros(self.Y)
         find_sources(self.at, change.mu, change.lower, change.upper, p, b)
@@ -415,12 +415,12 @@ class Linearised:
         """F = A x + q (X,)."""
         return self.at.F
 
-    def right(self, change: Change) -> Array:
+    def right(self, change: DataChange) -> Array:
         """b - L^T (r + A p) (Y,), the right-hand side of S y."""
         r, p, b = self.sources(change)
         return b - self.L.T @ (r + self.A @ p)
 
-    def terms(self, change: Change) -> Array:
+    def terms(self, change: DataChange) -> Array:
         """Sizes (Y,) of the terms that add up to `right`, for the largest row in the units of S."""
         _, p, b = self.sources(change)
         E = self.at.E[: self.Y]
@@ -428,7 +428,7 @@ class Linearised:
         found: Array = (E * (np.abs(b) + np.abs(self.L.T) @ r)).max(initial=0.0) / E
         return found
 
-    def one_sided(self, change: Change) -> MixedNCP:
+    def one_sided(self, change: DataChange) -> MixedNCP:
         """The problem whose solutions y are the one-sided derivatives along a change."""
         s, Y = self.at, self.Y
         lower, upper, loose = s.low[:Y].copy(), s.high[:Y].copy(), s.loose[:Y]
@@ -448,13 +448,13 @@ class Linearised:
         sets = Sets(cone, np.append(start, Y), np.arange(Y), at)
         return MixedNCP(self.S, -self.right(change), lower, upper, radius[cone != NO_CONE], sets)
 
-    def derivative(self, y: Array, change: Change) -> tuple[Array, Array]:
+    def derivative(self, y: Array, change: DataChange) -> tuple[Array, Array]:
         """dx and dF (X,) for y."""
         r, p, _ = self.sources(change)
         dx = self.R @ y + p
         return dx, self.A @ dx + r
 
-    def gradient(self, given: Array, a: Array | None = None) -> Change:
+    def gradient(self, given: Array, a: Array | None = None) -> DataChange:
         """The gradient by all data of a function of x with gradient `given` (X,), from a (Y,) of S^T a = R^T given.
 
         Without a, S must be regular.
@@ -467,7 +467,7 @@ class Linearised:
         found = np.empty(3 * X + s.cone.size)
         force, low, high, mu = found[:X], found[X : 2 * X], found[2 * X : 3 * X], found[3 * X :]
         due_to_law(s, a, given, force, mu, low, high)
-        return Change(np.multiply.outer(-force, s.x), -force, mu, low, high)
+        return DataChange(np.multiply.outer(-force, s.x), -force, mu, low, high)
 
     def taken_for(self, sides: dict[int, int]) -> "Linearised":
         """The law with some modes taken for others, those between two for one of them."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from workbench.derivatives.choices import find_candidates
-from workbench.derivatives.linearised import Change, Linearised, change_of, linearised
+from workbench.derivatives.linearised import DataChange, Linearised, change_of, linearised
 from workbench.derivatives.modes import BEARING, SIDE, Mode, Place, one_by_one
 from workbench.matrices.p_property.verdict import p_verdict_of
 from workbench.problems.mixed import MixedNCP
@@ -164,14 +164,14 @@ class Sensitivity:
             size = float((np.abs(outputs) @ np.abs(one.z)).max(initial=0.0))
         return bool(np.abs(a - b).max(initial=0.0) <= SAME * max(size, np.abs(a).max(initial=0.0), 1e-300))
 
-    def _regular(self, change: Change, outputs: Array | None) -> Derivative:
+    def _regular(self, change: DataChange, outputs: Array | None) -> Derivative:
         s = self.system
         y = s.solved(s.right(change))
         if s.is_singular and (reason := self._undetermined(change, y, outputs)):
             raise DataError(reason)
         return self._plain(*s.derivative(y, change))
 
-    def _undetermined(self, change: Change, y: Array, outputs: Array | None) -> str:
+    def _undetermined(self, change: DataChange, y: Array, outputs: Array | None) -> str:
         """Why outputs, or velocities, have no derivative where impulses are not unique; "" where they have one."""
         s, p, name = self.system, self.system.problem, "velocities" if outputs is None else "outputs"
         Y, right = s.kernel(), s.right(change)
@@ -207,7 +207,7 @@ class Sensitivity:
         F[p.order] = np.divide(dF, p.unit, out=np.zeros(dF.size), where=p.unit > 0)
         return Derivative(p.plain(dx), F)
 
-    def gradient(self, g: Array, limiting: bool = False) -> Change:
+    def gradient(self, g: Array, limiting: bool = False) -> DataChange:
         """Of a function of z with gradient g (n,), the gradient by all data, set by set, by one transposed solve.
 
         Its A (X, X) is the outer product of what is due to q and of x. Between two modes `limiting` takes the Jacobian
