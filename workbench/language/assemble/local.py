@@ -25,7 +25,7 @@ from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy
 from workbench.language.assemble.assembly import stamp
 from workbench.language.assemble.find import compiled
-from workbench.language.assemble.locality import CONTACT, Claim, Velocity, must_be_local, not_local
+from workbench.language.assemble.locality import CONTACT, LocalityClaim, Velocity, must_be_local, not_local
 from workbench.language.assemble.plan import Compiled
 from workbench.language.formulation import ContactSymbols, Formulation
 from workbench.language.modelling import Hooks
@@ -110,7 +110,7 @@ def local_block(formulation: Formulation, d: int) -> LocalBlock:
     reader = Reader(c)
     velocities = reader.velocities()
     block = _block(reader, velocities)
-    must_be_local(Claim(formulation, d, velocities, block.main, block.own, block.theta, block.at_data))
+    must_be_local(LocalityClaim(formulation, d, velocities, block.main, block.own, block.theta, block.at_data))
     if block.cone != NO_CONE:
         _must_be_plain(block)
     return block

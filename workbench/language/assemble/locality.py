@@ -34,7 +34,7 @@ class Velocity(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Claim:
+class LocalityClaim:
     """The block to be checked (`local.LocalBlock`); `at_data` returns its matrix B for a contact's theta."""
 
     formulation: Formulation
@@ -51,7 +51,7 @@ def not_local(formulation: Formulation, why: str) -> ModellingError:
     return ModellingError(f"{formulation.label} is not local to its contacts: {why}")
 
 
-def must_be_local(claim: Claim) -> None:
+def must_be_local(claim: LocalityClaim) -> None:
     """Raise ModellingError if two or three contacts differ from the sum of their blocks."""
     for r in (2, 3):
         try:
@@ -67,7 +67,7 @@ def must_be_local(claim: Claim) -> None:
 class LocalityTest:
     """A declaration at r contacts, with random values for its data and unknowns, and its blocks."""
 
-    def __init__(self, claim: Claim, r: int) -> None:
+    def __init__(self, claim: LocalityClaim, r: int) -> None:
         d = claim.d
         self.claim, self.r, self.rng = claim, r, np.random.default_rng(r)
         self.one: DeclaredRows = read_rows(claim.formulation, (1 + d, 0, 1, d))
