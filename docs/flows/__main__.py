@@ -12,7 +12,7 @@ import pandas as pd
 from workbench.builtin.cases import SCENES
 from workbench.builtin.reports.figures.charts import write_figures
 from workbench.builtin.reports.figures.flow import artefact_figure, difference_figure
-from workbench.comparison.scenes.flow import Flow, columns
+from workbench.comparison.scenes.flow import GranularFlow, columns
 from workbench.comparison.scenes.flow_differences import EXACT
 from workbench.verbs.flow import ROUGHNESS
 
@@ -30,13 +30,13 @@ STUDIES = {
 """The scenes, and the measures that their figures and tables show."""
 
 
-def flow_of(name: str) -> Flow:
+def flow_of(name: str) -> GranularFlow:
     """The study's runs as `workbench flow` has them, without forces and motion."""
     case = SCENES.find(name)()
     rows = pd.read_csv(HERE / f"{name}.csv")
     rows.attrs["columns"] = columns(case)
     radius = float(case.scene().radii().mean())
-    return Flow(case, rows, pd.DataFrame(), pd.DataFrame(), (), radius, ROUGHNESS * radius)
+    return GranularFlow(case, rows, pd.DataFrame(), pd.DataFrame(), (), radius, ROUGHNESS * radius)
 
 
 def table(name: str) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from workbench.builtin.reports.figures.charts import Chart, Figure, short
 from workbench.builtin.reports.figures.styles import INK, dashes, palette
-from workbench.comparison.scenes.flow import Flow, at_roughness
+from workbench.comparison.scenes.flow import GranularFlow, at_roughness
 from workbench.comparison.scenes.flow_differences import EXACT
 
 WIDTH, ROW = 760, 130
@@ -18,7 +18,7 @@ FINE = 1e-3
 ASSOCIATED = "ccp"
 
 
-def figures(f: Flow) -> list[Figure]:
+def figures(f: GranularFlow) -> list[Figure]:
     """Figures of granular flow: differences, measures over the step, gap relative to roughness, forces."""
     rows = f.rows[f.rows["finished"]]
     if rows.empty:
@@ -60,7 +60,7 @@ def _in_ms(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(step=(1e3 * rows["step"]).map(short))
 
 
-def difference_figure(f: Flow, measures: Sequence[str]) -> Figure | None:
+def difference_figure(f: GranularFlow, measures: Sequence[str]) -> Figure | None:
     """Return the figure of differences from Coulomb's law over the step; None without data."""
     d = f.differences
     d = _in_ms(d[(d["formulation"] != EXACT) & np.isfinite(d["uncertainty"].astype(float))])
@@ -95,7 +95,7 @@ def difference_figure(f: Flow, measures: Sequence[str]) -> Figure | None:
     return Figure("differences", "Differences from Coulomb's law", caption, alt.vconcat(*plots))
 
 
-def _measures(f: Flow, rows: pd.DataFrame) -> Figure | None:
+def _measures(f: GranularFlow, rows: pd.DataFrame) -> Figure | None:
     """Figure of the flow measures, or None for one step and one start: axes scaled to two runs would magnify chance."""
     if rows["step"].nunique() == rows["seed"].nunique() == 1:
         return None
@@ -124,7 +124,7 @@ def _measures(f: Flow, rows: pd.DataFrame) -> Figure | None:
     return Figure("flow", "Flow measures against the step", caption, alt.vconcat(*plots))
 
 
-def artefact_figure(f: Flow) -> Figure | None:
+def artefact_figure(f: GranularFlow) -> Figure | None:
     """Return the figure of the gap due to associated flow over the step, relative to roughness; None without gap."""
     rows = f.rows[f.rows["finished"]]
     if not (rows["artefact"] > 0).any():
@@ -157,7 +157,7 @@ def artefact_figure(f: Flow) -> Figure | None:
     return Figure("artefact", "Gap between grains under associated flow", caption, by_mu(layers, data, 180))
 
 
-def _asked(f: Flow, rows: pd.DataFrame) -> pd.DataFrame:
+def _asked(f: GranularFlow, rows: pd.DataFrame) -> pd.DataFrame:
     """mu h |u_t| of associated flow by panel and step, beside the roughness; where `kind` is "fine", that is 1."""
     own = _in_ms(rows[(rows["formulation"] == ASSOCIATED) & (rows["artefact"] > 0)])
     beside = own.assign(gap=own["artefact"] / f.roughness).groupby(["mu", "step"])["gap"].mean().reset_index()
@@ -172,7 +172,7 @@ def _asked(f: Flow, rows: pd.DataFrame) -> pd.DataFrame:
     return panels(found).assign(formulation=ASSOCIATED)
 
 
-def _forces(f: Flow) -> Figure:
+def _forces(f: GranularFlow) -> Figure:
     finest = f.forces[f.forces["step"] == f.forces["step"].min()]
     finest = finest.groupby(["mu", "formulation", "force"], sort=False)["density"].mean().reset_index()
     data = panels(finest[finest["density"] > 0])[["panel", "formulation", "force", "density"]]

@@ -8,14 +8,14 @@ import pandas as pd
 from workbench.builtin.reports.figures.flow import figures
 from workbench.builtin.reports.pages.grains import grains_view
 from workbench.builtin.reports.pages.page import environment, scripts
-from workbench.comparison.scenes.flow import Flow
+from workbench.comparison.scenes.flow import GranularFlow
 from workbench.scenes.case import SceneCase
 from workbench.scenes.grains.case import GrainCase
 
 LEFT_OUT = ("finished", "reason", "steps")
 
 
-def render(title: str, words: Sequence[str], flow: Flow, provenance: dict[str, Any]) -> str:
+def render(title: str, words: Sequence[str], flow: GranularFlow, provenance: dict[str, Any]) -> str:
     """The whole page as text."""
     shown, moving = figures(flow), grains_view(flow.moving)
     columns = [c for c in flow.rows.columns if c not in LEFT_OUT]

@@ -7,14 +7,14 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from workbench.builtin.reports.text.conclusions import listed
-from workbench.comparison.scenes.flow import Flow, at_roughness
+from workbench.comparison.scenes.flow import GranularFlow, at_roughness
 from workbench.comparison.scenes.flow_differences import EXACT, SURE
 
 ASSOCIATED = "ccp"
 ANYTHING = "unbounded with so few starts"
 
 
-def sentences(f: Flow) -> list[str]:
+def sentences(f: GranularFlow) -> list[str]:
     """The answer first: what associated flow changes and what nobody can tell; then at which step its artefact is
     finer than the grains, and how sure all of that is."""
     rows = f.rows[f.rows["finished"]]
@@ -29,7 +29,7 @@ def sentences(f: Flow) -> list[str]:
     return found
 
 
-def _changes(f: Flow) -> list[str]:
+def _changes(f: GranularFlow) -> list[str]:
     """Return the significant differences of every formulation, and bounds of the others."""
     d, found = f.differences, []
     d = d[np.isfinite(d["uncertainty"].astype(float))]
@@ -76,7 +76,7 @@ def _below(d: pd.DataFrame) -> str:
     return f"below {_two(100 * most)} %" if most < 1 else ANYTHING
 
 
-def _over_mu(f: Flow, rows: pd.DataFrame) -> list[str]:
+def _over_mu(f: GranularFlow, rows: pd.DataFrame) -> list[str]:
     """Return the scene's own measures over the friction coefficient, under Coulomb's law at the smallest step."""
     own = rows[(rows["formulation"] == EXACT) & (rows["step"] == rows["step"].min())]
     if own["mu"].nunique() < 2 or own.groupby("mu")["seed"].nunique().min() < 2:
@@ -104,7 +104,7 @@ def _order(mean: pd.Series, half: pd.Series) -> str:
     return "increasing" if change > 0 else "decreasing"
 
 
-def _checked(f: Flow) -> list[str]:
+def _checked(f: GranularFlow) -> list[str]:
     """Return the truths with the number of runs in which each holds."""
     if f.truths.empty:
         return []
@@ -115,7 +115,7 @@ def _checked(f: Flow) -> list[str]:
     return [f"Checks against theory that hold: {'; '.join([*always, *rest])}."]
 
 
-def _artefact(f: Flow, rows: pd.DataFrame) -> list[str]:
+def _artefact(f: GranularFlow, rows: pd.DataFrame) -> list[str]:
     own = rows[(rows["formulation"] == ASSOCIATED) & (rows["needed_step"] > 0)]
     if own.empty:
         return []
@@ -133,7 +133,7 @@ def _needed(mu: Any, x: pd.Series) -> str:
     return f"{_two(1e3 * x.mean())} ms{spread} at μ = {mu:g}"
 
 
-def _how_sure(f: Flow, rows: pd.DataFrame) -> list[str]:
+def _how_sure(f: GranularFlow, rows: pd.DataFrame) -> list[str]:
     starts = rows["seed"].nunique()
     if EXACT not in set(rows["formulation"]):
         return []

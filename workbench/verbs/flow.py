@@ -11,7 +11,7 @@ from workbench.algorithms.sphere_newton import SOLVER as NEWTON
 from workbench.algorithms.spheres import SOLVER as SWEEPS
 from workbench.builtin.cases import SCENES
 from workbench.builtin.reports.text.flow import sentences
-from workbench.comparison.scenes.flow import Flow, MakeGrainStepper
+from workbench.comparison.scenes.flow import GranularFlow, MakeGrainStepper
 from workbench.comparison.scenes.flow import flow as all_runs
 from workbench.language.formulation import Formulation
 from workbench.scenes.case import SceneCase
@@ -44,7 +44,7 @@ AFTER: dict[Any, int] = {"admm": 1000, NEWTON: 40, "blocks-exact": 500}
 class FlowResult(Result):
     """`rows`, one per run; `differences` between formulations; `forces`, the distribution of contact forces."""
 
-    flow: Flow = field(repr=False)
+    flow: GranularFlow = field(repr=False)
     settings: Mapping[str, Any] = field(repr=False)
 
     @property

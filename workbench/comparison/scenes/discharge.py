@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import fdtrc, stdtrit
 
-from workbench.comparison.scenes.flow import Flow, MakeGrainStepper, flow
+from workbench.comparison.scenes.flow import GranularFlow, MakeGrainStepper, flow
 from workbench.language.formulation import Formulation
 from workbench.scenes.case import SceneCase
 from workbench.support.arrays import Array
@@ -104,7 +104,7 @@ def laws(rows: pd.DataFrame) -> pd.DataFrame:
 class Discharge:
     """Flows of one hopper, of which every one has another opening, the narrowest first."""
 
-    flows: tuple[Flow, ...]
+    flows: tuple[GranularFlow, ...]
 
     @property
     def case(self) -> SceneCase:

@@ -70,7 +70,7 @@ class Moving:
 
 
 @dataclass(frozen=True)
-class Flow:
+class GranularFlow:
     """`rows`, one a run, and `forces`, P(f) of each; of a case, with grains of this radius and roughness [m].
 
     `truths` are the case's, of every run. `moving` are the runs of every formulation at the largest friction
@@ -99,7 +99,7 @@ class Flow:
 def flow(
     case: SceneCase, formulations: Sequence[Formulation], mus: Sequence[float], steps: Sequence[float],
     duration: float, roughness: float, seeds: int, stepper: MakeGrainStepper, progress: ProgressCallback | None = None,
-) -> Flow:  # fmt: skip
+) -> GranularFlow:  # fmt: skip
     """Return all runs; `roughness` is relative to a grain's radius. Raises DataError for a scene without grains."""
     scene = case.scene()
     if not isinstance(scene, Grains):
@@ -131,7 +131,7 @@ def flow(
     frame = pd.DataFrame(rows).reindex(columns=list(about))
     frame.attrs["columns"] = about
     mean = float(scene.radius[: len(scene.mass)].mean())
-    return Flow(case, frame, pd.DataFrame(forces), pd.DataFrame(truths), tuple(moving), mean, rough)
+    return GranularFlow(case, frame, pd.DataFrame(forces), pd.DataFrame(truths), tuple(moving), mean, rough)
 
 
 def at_roughness(rows: pd.DataFrame) -> pd.DataFrame:
