@@ -18,7 +18,7 @@ import numpy as np
 from tests.test_sensitivity import nearby, random_mixed
 from workbench.algorithms import ROUND_OFF, find_solver
 from workbench.algorithms.asking import solved_from
-from workbench.derivatives.sensitivity import Kind, Sensitivity, sensitivity_of
+from workbench.derivatives.sensitivity import PointKind, Sensitivity, sensitivity_of
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.problem import Problem
 from workbench.problems.sets import ASSOCIATED, COULOMB
@@ -108,7 +108,7 @@ def examine(kind: str, count: int, seed: int) -> tuple[Counter[str], float, list
         s: Sensitivity = sensitivity_of(problem, z)
         fates[str(s.verdict[0])] += 1
         assert s.system.count_between > 0
-        assert s.verdict[0] is not Kind.SMOOTH
+        assert s.verdict[0] is not PointKind.SMOOTH
         for j in range(DIRECTIONS):
             change = direction(rng, problem)
             try:
@@ -117,8 +117,8 @@ def examine(kind: str, count: int, seed: int) -> tuple[Counter[str], float, list
                 fates["refused"] += 1
                 lines.append(f"{kind} {k} direction {j}: {error}")
                 continue
-            if not found or (len(found) > 1 and s.verdict[0] is Kind.KINK):
-                fates["wrong" if s.verdict[0] is Kind.KINK else "no solution nearby"] += 1
+            if not found or (len(found) > 1 and s.verdict[0] is PointKind.KINK):
+                fates["wrong" if s.verdict[0] is PointKind.KINK else "no solution nearby"] += 1
                 continue
             for one in found:
                 size = float(np.abs(one.z).max()) or 1.0

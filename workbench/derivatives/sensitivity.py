@@ -45,7 +45,7 @@ SAME = 1e-9
 """Relative difference within which two derivatives are equal."""
 
 
-class Kind(StrEnum):
+class PointKind(StrEnum):
     """The kind of a point for an optimiser."""
 
     SMOOTH = "differentiable"
@@ -81,38 +81,38 @@ class Sensitivity:
         return min((place.margin for place in self.places), default=np.inf)
 
     @cached_property
-    def verdict(self) -> tuple[Kind, str]:
+    def verdict(self) -> tuple[PointKind, str]:
         """The kind of point, and the reason as text."""
         s = self.system
         words = _count(s.between)
         if not s.between:
             if s.is_singular:
-                return Kind.SINGULAR, f"S has a kernel of {s.kernel().shape[1]} dimensions: contacts are redundant"
-            return Kind.SMOOTH, f"every mode holds, by {self.margin:.1e} at least, and S is regular"
+                return PointKind.SINGULAR, f"S has a kernel of {s.kernel().shape[1]} dimensions: contacts are redundant"
+            return PointKind.SMOOTH, f"every mode holds, by {self.margin:.1e} at least, and S is regular"
         if any(place.mode is Mode.NOTHING for place in s.between):
             return self._with_nothing(words)
         reduced = self._reduced
         if reduced is None:
-            return Kind.SINGULAR, f"{words}, and the other contacts are redundant"
+            return PointKind.SINGULAR, f"{words}, and the other contacts are redundant"
         verdict = p_verdict_of(reduced)
         if verdict.verdict == "P":
             return (
-                Kind.KINK,
+                PointKind.KINK,
                 f"{words}; the Schur complement on these is a P-matrix, so that there is one solution nearby",
             )
         if verdict.verdict == "undecided":
-            return Kind.UNDECIDED, f"{words}; whether the Schur complement is a P-matrix was not decided in time"
-        return Kind.SEVERAL, f"{words}; the Schur complement on these is not a P-matrix"
+            return PointKind.UNDECIDED, f"{words}; whether the Schur complement is a P-matrix was not decided in time"
+        return PointKind.SEVERAL, f"{words}; the Schur complement on these is not a P-matrix"
 
-    def _with_nothing(self, words: str) -> tuple[Kind, str]:
+    def _with_nothing(self, words: str) -> tuple[PointKind, str]:
         """The case of contacts with neither force nor velocity, which may move anywhere in their cones."""
         s = self.system
         laws = {place.law for place in self.places if place.law != NO_CONE}
         if COULOMB not in laws and np.allclose(s.S, s.S.T, rtol=0, atol=1e-12 * np.abs(s.S).max(initial=0.0)):
             least = float(np.linalg.eigvalsh(0.5 * (s.S + s.S.T))[0])
             if least > 1e-12 * float(np.abs(s.S).max()):
-                return Kind.KINK, f"{words}; S is positive definite, so that there is one solution nearby"
-        return Kind.UNDECIDED, f"{words}; nothing proves that there is one solution nearby"
+                return PointKind.KINK, f"{words}; S is positive definite, so that there is one solution nearby"
+        return PointKind.UNDECIDED, f"{words}; nothing proves that there is one solution nearby"
 
     @cached_property
     def _reduced(self) -> Array | None:
@@ -237,10 +237,10 @@ class Sensitivity:
         kind, reason = self.verdict
         if not limiting:
             raise DataError(f"no gradient: {reason}")
-        if kind in (Kind.SEVERAL, Kind.SINGULAR):
+        if kind in (PointKind.SEVERAL, PointKind.SINGULAR):
             # Redundant contacts: a vertex of their impulses has some at zero, which may bear as well.
             bearing = s.taken_for(BEARING)
-            if kind is Kind.SEVERAL and not bearing.is_singular:
+            if kind is PointKind.SEVERAL and not bearing.is_singular:
                 raise DataError(f"no gradient: {reason}")
             moved = bearing.R @ bearing.kernel()
             if (np.abs(given @ moved) > CONSISTENT * (np.abs(given) @ np.abs(moved))).any():
