@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.comparison.motion import Motion
+from workbench.comparison.motion import DrawnMotion
 
 pytestmark = pytest.mark.thorough
 
@@ -27,7 +27,7 @@ def test_grains_move_as_balls_between_their_walls(found, tmp_path):
     assert {x.name for x in motion.ground} >= {"wall", "rim", "floor"}
     assert [x.label for x in motion.tracks[1:]] == ["ccp", "frictionless"]
     motion.save(tmp_path / "motion.npz")
-    np.testing.assert_array_equal(Motion.load(tmp_path / "motion.npz").radii, motion.radii)
+    np.testing.assert_array_equal(DrawnMotion.load(tmp_path / "motion.npz").radii, motion.radii)
 
 
 def test_the_page_has_their_motion_and_the_checks(found):

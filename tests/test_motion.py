@@ -20,7 +20,7 @@ from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.cases.woodpecker import Woodpecker
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
-from workbench.comparison.motion import Motion, motion
+from workbench.comparison.motion import DrawnMotion, motion
 from workbench.mechanics.bodies import RigidBodies, fill_body, fill_contact, place
 from workbench.mechanics.sketch import Arrow, Outline, view
 from workbench.mechanics.solids import GROUND, Plane, Solid, rotated, slabs
@@ -277,7 +277,7 @@ def test_the_ground_reaches_as_far_as_the_motion(compared):
 def test_a_motion_is_saved_and_loaded_bit_for_bit(compared, tmp_path):
     m = compared.motion
     m.save(tmp_path / "motion.npz")
-    found = Motion.load(tmp_path / "motion.npz")
+    found = DrawnMotion.load(tmp_path / "motion.npz")
     np.testing.assert_array_equal(found.t, m.t)
     for kind in ("bodies", "ground", "tracks"):
         assert len(getattr(found, kind)) == len(getattr(m, kind))
@@ -290,7 +290,7 @@ def test_a_motion_is_saved_and_loaded_bit_for_bit(compared, tmp_path):
     (tmp_path / "text.npz").write_text("t = 0")
     for name in ("missing.npz", "other.npz", "text.npz"):
         with pytest.raises(DataError, match="holds no motion"):
-            Motion.load(tmp_path / name)
+            DrawnMotion.load(tmp_path / name)
 
 
 def run(case, h, duration):

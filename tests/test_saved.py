@@ -17,7 +17,7 @@ from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.reports.pages.comparison import render
 from workbench.cli.main import main
 from workbench.comparison import saved
-from workbench.comparison.motion import Motion
+from workbench.comparison.motion import DrawnMotion
 from workbench.support.errors import DataError, WorkbenchError
 from workbench.support.output import write_json
 
@@ -313,7 +313,7 @@ def test_markup_in_a_file_stays_text(copy):
         frame = pd.read_parquet(copy / f"{name}.parquet")
         names = {column: EVIL for column in ("reason", "notes", "witness", "verdict") if column in frame}
         frame.assign(label=frame["label"].replace("box", evil), **names).to_parquet(copy / f"{name}.parquet")
-    motion = Motion.load(copy / "motion.npz")
+    motion = DrawnMotion.load(copy / "motion.npz")
     tracks = tuple(replace(x, label=x.label.replace("box", evil), solver=EVIL) for x in motion.tracks)
     bodies = tuple(replace(x, name=EVIL) for x in motion.bodies)
     replace(motion, tracks=tracks, bodies=bodies).save(copy / "motion.npz")

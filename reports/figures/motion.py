@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from workbench.builtin.reports.figures.styles import INK, palette
-from workbench.comparison.motion import Motion, MotionTrack
+from workbench.comparison.motion import DrawnMotion, MotionTrack
 from workbench.comparison.result import Comparison
 from workbench.mechanics.solids import Solid
 from workbench.support.arrays import Array
@@ -99,7 +99,7 @@ def _apart(a: MotionTrack, b: MotionTrack) -> float:
     return float(gap[np.isfinite(gap)].mean()) if np.isfinite(gap).any() else 0.0
 
 
-def view_of(motion: Motion) -> View:
+def view_of(motion: DrawnMotion) -> View:
     """Return view and scale of a motion, from its reference and its bodies."""
     first = motion.tracks[0]
     reach = float(motion.sizes.max())
@@ -115,7 +115,7 @@ def view_of(motion: Motion) -> View:
     return View(float(azimuth), float(elevation), reach, follows, square, newton, speed)
 
 
-def planes(motion: Motion) -> tuple[list[tuple[Array, Array, Array | None]], list[Solid]]:
+def planes(motion: DrawnMotion) -> tuple[list[tuple[Array, Array, Array | None]], list[Solid]]:
     """`planes_of` the ground of a motion."""
     return planes_of(motion.ground)
 
@@ -156,7 +156,7 @@ def framing(view: View, tracks: Sequence[MotionTrack]) -> tuple[Array, Array]:
     return middle, np.maximum.accumulate(apart) + MARGIN * view.reach
 
 
-def stills(motion: Motion, tracks: Sequence[MotionTrack], colours: Sequence[str]) -> list[tuple[float, str]]:
+def stills(motion: DrawnMotion, tracks: Sequence[MotionTrack], colours: Sequence[str]) -> list[tuple[float, str]]:
     """(time, SVG) of `STILLS` moments evenly spread: the first of the tracks solid, the others laid over it."""
     view = view_of(motion)
     lasting = [k for k in range(len(motion.t)) if all(np.isfinite(x.position[k]).all() for x in tracks)]
@@ -166,7 +166,7 @@ def stills(motion: Motion, tracks: Sequence[MotionTrack], colours: Sequence[str]
 
 
 def _still(
-    motion: Motion,
+    motion: DrawnMotion,
     view: View,
     tracks: Sequence[MotionTrack],
     colours: Sequence[str],
@@ -248,7 +248,7 @@ class _Drawing:
         closed = f' stroke="{colour}" stroke-width="0.5"' if opacity == 1 else ""
         self.parts.append(f'<path d="{text}" fill="{colour}" fill-opacity="{opacity:g}"{closed}/>')
 
-    def grid(self, motion: Motion, view: View, half: float) -> None:
+    def grid(self, motion: DrawnMotion, view: View, half: float) -> None:
         for origin, axes, sizes in planes(motion)[0]:
             s, ends = view.square, []
             for i in range(2):

@@ -21,7 +21,7 @@ from workbench.builtin.reports.figures.motion import (
 )
 from workbench.builtin.reports.pages.page import script
 from workbench.builtin.reports.text.headline import extremes
-from workbench.comparison.motion import Motion, MotionTrack
+from workbench.comparison.motion import DrawnMotion, MotionTrack
 from workbench.comparison.result import Comparison
 from workbench.support.arrays import Array
 
@@ -49,7 +49,7 @@ def motion_view(c: Comparison) -> dict[str, Any]:
 
 
 def moving(
-    m: Motion, tracks: list[MotionTrack], shown: list[int], sections: dict[str, Any], sticks: float = 0.0
+    m: DrawnMotion, tracks: list[MotionTrack], shown: list[int], sections: dict[str, Any], sticks: float = 0.0
 ) -> dict[str, Any]:
     """Return the view of tracks, with those `shown` visible first; below `sticks` [m/s] a contact counts as sticking.
 
@@ -74,7 +74,7 @@ def moving(
 
 
 def _viewer(
-    m: Motion, tracks: list[MotionTrack], colours: list[str], sections: dict[str, Any], sticks: float, begin: float
+    m: DrawnMotion, tracks: list[MotionTrack], colours: list[str], sections: dict[str, Any], sticks: float, begin: float
 ) -> str:
     """The viewer with its data; it shows the time `begin` [s] at first."""
     view, stride = view_of(m), _stride(tracks)
@@ -108,7 +108,7 @@ def _viewer(
     return "\n".join(["{", script("scene.js"), f"const motion = {text};", script("motion.js"), "}"])
 
 
-def _parted(m: Motion, reference: MotionTrack, other: MotionTrack) -> float:
+def _parted(m: DrawnMotion, reference: MotionTrack, other: MotionTrack) -> float:
     """The time [s] at which the body that is farthest from where it is in the reference is so most."""
     apart = np.linalg.norm(other.position - reference.position, axis=-1).max(axis=-1, initial=0.0)
     apart = np.where(np.isfinite(apart), apart, 0.0)

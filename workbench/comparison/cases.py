@@ -33,7 +33,7 @@ from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import CaseRuns, Job, Settings, is_slow
 from workbench.comparison.judged import judged
 from workbench.comparison.metric import Metric, framed_runs
-from workbench.comparison.motion import Motion, measured_rows, motion
+from workbench.comparison.motion import DrawnMotion, measured_rows, motion
 from workbench.comparison.onward import onward_rows
 from workbench.comparison.reference import Reference
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics, refusals
@@ -152,7 +152,7 @@ def _onward(exact: Run | Failed | None, run: Run, span: dict[str, Any]) -> tuple
         return [], [f"From exact states {run.formulation.label} cannot be continued: {failed(error).reason}"]
 
 
-def _motion(case: Case, reference: Run, runs: Sequence[Run]) -> tuple[Motion | None, tuple[str, ...]]:
+def _motion(case: Case, reference: Run, runs: Sequence[Run]) -> tuple[DrawnMotion | None, tuple[str, ...]]:
     """Return the motion, or a sentence with the reason why user-defined shapes give none."""
     try:
         return motion(case, reference, runs), ()

@@ -21,7 +21,7 @@ from workbench.comparison.columns import (
     Column,
     framed,
 )
-from workbench.comparison.motion import Motion, measured_rows
+from workbench.comparison.motion import DrawnMotion, measured_rows
 from workbench.comparison.result import Comparison
 from workbench.comparison.scenes.bodies import BODIES
 from workbench.comparison.shown import SceneShown
@@ -209,7 +209,7 @@ def _without_older(several: Sequence[Saved]) -> tuple[list[Comparison], list[str
     return kept, left_out
 
 
-def _motion(several: Sequence[Comparison], order: Mapping[str, list[Any]]) -> Motion | None:
+def _motion(several: Sequence[Comparison], order: Mapping[str, list[Any]]) -> DrawnMotion | None:
     """The tracks of the runs that were kept, at the moments that all share; None where one has no motion."""
     motions = [c.motion for c in several if c.motion is not None]
     if len(motions) < len(several):
@@ -228,7 +228,9 @@ def _motion(several: Sequence[Comparison], order: Mapping[str, list[Any]]) -> Mo
                 tracks.append(replace(x, **arrays))
     places = {x: i for i, x in enumerate((h, label) for h in order["step"] for label in order["label"])}
     tracks.sort(key=lambda x: -1 if x.role == "reference" else places[x.step, x.label])
-    return Motion(first.t[np.searchsorted(ticks[0], shared)], first.bodies, first.ground, tuple(tracks), first.radii)
+    return DrawnMotion(
+        first.t[np.searchsorted(ticks[0], shared)], first.bodies, first.ground, tuple(tracks), first.radii
+    )
 
 
 def _in_order(frame: pd.DataFrame) -> list[tuple[Any, ...]]:

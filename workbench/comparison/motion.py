@@ -25,7 +25,7 @@ MARK = 0.01
 
 @dataclass(frozen=True, eq=False)
 class MotionTrack:
-    """Motion of one run at the K moments of a `Motion`, NaN after its end.
+    """Motion of one run at the K moments of a `DrawnMotion`, NaN after its end.
 
     B bodies, r contacts, d tangents; the axes of a contact are its normal and the tangents of p_t's components. A force
     is the impulse of the step that ends at the moment over the step, the slip is that of the same step: NaN at the
@@ -56,7 +56,7 @@ class MotionTrack:
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class DrawnMotion:
     """Motion at up to 241 equidistant times t (K,) [s] from 0: moving `bodies`, fixed `ground`, a track for each run.
 
     The reference's track comes first. If all bodies are balls, `radii` (B,) [m] replace `bodies`.
@@ -103,7 +103,7 @@ class Motion:
             np.savez_compressed(file, **arrays)
 
     @classmethod
-    def load(cls, path: str | Path) -> "Motion":
+    def load(cls, path: str | Path) -> "DrawnMotion":
         """The motion that `save` wrote; raises DataError for a file that is none."""
         try:
             with Path(path).open("rb") as file, np.load(file) as arrays:
@@ -115,7 +115,7 @@ class Motion:
                 balls = {"radii": arrays["radii"]} if "radii" in arrays else {}
                 return cls(arrays["t"], **found, **balls)
         except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-            raise DataError(f"{path} holds no motion ({error}); a file that Motion.save wrote is needed") from None
+            raise DataError(f"{path} holds no motion ({error}); a file that DrawnMotion.save wrote is needed") from None
 
 
 def _several(arrays: Any, kind: str, make: Any) -> Any:
@@ -129,7 +129,7 @@ def _several(arrays: Any, kind: str, make: Any) -> Any:
 
 def motion(
     what: Case | Scene, reference: Run | Track, runs: Sequence[Run | Track], until: float = np.inf
-) -> Motion | None:
+) -> DrawnMotion | None:
     """Return the motion of the reference and the runs up to a time [s]; None for a case or a scene without shapes."""
     shapes, radii = what.solids(), what.radii() if isinstance(what, Scene) else np.zeros(0)
     if not (shapes or radii.size):
@@ -146,11 +146,11 @@ def motion(
     rest = [x for x in solids if x.body == GROUND]
     low, high = reach(first, radii if radii.size else reaches(bodies), rest)
     ground = (*rest, *slabs([x for x in shapes if isinstance(x, Plane)], low, high))
-    return Motion(every * reference.h * np.arange(K, dtype=float), bodies, ground, (first, *tracks), radii)
+    return DrawnMotion(every * reference.h * np.arange(K, dtype=float), bodies, ground, (first, *tracks), radii)
 
 
-def measured_rows(rows: Sequence[dict[str, Any]], shown: Motion | None) -> list[dict[str, Any]]:
-    """Return rows of `runs` with `Motion.measures` over their windows, NaN where no motion is shown."""
+def measured_rows(rows: Sequence[dict[str, Any]], shown: DrawnMotion | None) -> list[dict[str, Any]]:
+    """Return rows of `runs` with `DrawnMotion.measures` over their windows, NaN where no motion is shown."""
     names, found = ("body_size", "path_length"), []
     for row in rows:
         sizes = (np.nan, np.nan) if shown is None else shown.measures(row["window_start"], row["window_end"])

@@ -11,7 +11,7 @@ from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Settings
 from workbench.comparison.metric import Metric
 from workbench.comparison.metrics import METRICS
-from workbench.comparison.motion import Motion
+from workbench.comparison.motion import DrawnMotion
 from workbench.comparison.shown import SavedCase, SavedFormulation, SceneShown
 from workbench.diagnostics.friction_section import friction_section, section_axes
 from workbench.diagnostics.lead_matrix import theory_of
@@ -65,7 +65,7 @@ class Comparison:
     facts: dict[str, Any] = field(default_factory=dict)
     known: dict[str, Any] = field(default_factory=dict)
     seconds: float | None = None
-    motion: Motion | None = None
+    motion: DrawnMotion | None = None
     scene: SceneShown | None = None
     bodies: pd.DataFrame = field(default_factory=pd.DataFrame)
     onward: pd.DataFrame = field(default_factory=pd.DataFrame)

@@ -27,7 +27,7 @@ from workbench.comparison.columns import (
 from workbench.comparison.failure import Failed
 from workbench.comparison.jobs import Settings
 from workbench.comparison.metric import Metric
-from workbench.comparison.motion import Motion
+from workbench.comparison.motion import DrawnMotion
 from workbench.comparison.plain_data import built, checked, parsed, written
 from workbench.comparison.result import Comparison
 from workbench.comparison.scenes.bodies import BODIES
@@ -134,7 +134,7 @@ def load(folder: Path) -> Comparison:
     )
     _must_fit(folder, found, [card["label"] for card in cards] == labels, runs, labels)
     # What an earlier comparison has left in the folder is not this one's.
-    motion = _read(Motion.load, folder / "motion.npz") if found.motion else None
+    motion = _read(DrawnMotion.load, folder / "motion.npz") if found.motion else None
     problem = None if found.case or found.scene else _read(read_problem_file, folder / "problem.npz")
     if problem is not None and not isinstance(problem, FrictionProblem):
         raise DataError(f"'{folder / 'problem.npz'}' holds no friction problem over W; run compare again")

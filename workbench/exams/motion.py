@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from workbench.comparison.motion import Motion, MotionTrack, reach, reaches
+from workbench.comparison.motion import DrawnMotion, MotionTrack, reach, reaches
 from workbench.exams.record import Record
 from workbench.mechanics.solids import GROUND, Plane, Solid, joined, slabs
 from workbench.support.arrays import Array
@@ -12,7 +12,7 @@ from workbench.support.arrays import Array
 MOMENTS = 121
 
 
-def motion(records: Mapping[str, Record], reference: str) -> Motion:
+def motion(records: Mapping[str, Record], reference: str) -> DrawnMotion:
     """Records of one trial with one step size, by subject; the others are drawn over that of `reference`."""
     first = records[reference]
     K = len(first.position)
@@ -26,7 +26,7 @@ def motion(records: Mapping[str, Record], reference: str) -> Motion:
     ground = slabs([x for x in shapes if isinstance(x, Plane)], low, high)
     rest = [x for x in solids if x.body == GROUND]
     t = every * first.h * np.arange(len(tracks[0].position), dtype=float)
-    return Motion(t, bodies, (*rest, *ground), tracks)
+    return DrawnMotion(t, bodies, (*rest, *ground), tracks)
 
 
 def _track(name: str, record: Record, every: int, role: str) -> MotionTrack:

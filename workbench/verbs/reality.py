@@ -31,7 +31,7 @@ from workbench.verbs.results import Result
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workbench.comparison.motion import Motion
+    from workbench.comparison.motion import DrawnMotion
 
 EXACT = "coulomb"
 MOST_TRACKS = 8
@@ -78,7 +78,7 @@ class RealityResult(Result):
         return render(self.title, self.words, self, facts or self.facts)
 
     @property
-    def motion(self) -> tuple[Motion, str] | None:
+    def motion(self) -> tuple[DrawnMotion, str] | None:
         """A toss that is typical of the first subject, with the best predictions, and its recording's name.
 
         None for a body without a shape.

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from workbench.comparison.motion import Motion, MotionTrack, motion
+from workbench.comparison.motion import DrawnMotion, MotionTrack, motion
 from workbench.exams.recorded.recording import Recording
 from workbench.exams.recorded.tossed import begun
 from workbench.exams.recorded.trial import Outcome, RealityTrial
@@ -20,7 +20,7 @@ def typical(one: Outcome) -> int:
     return int(order[(np.isfinite(errors).sum() - 1) // 2])
 
 
-def replay(trial: RealityTrial, outcomes: Sequence[Outcome], number: int) -> Motion | None:
+def replay(trial: RealityTrial, outcomes: Sequence[Outcome], number: int) -> DrawnMotion | None:
     """Recording `number` of the test and the subjects' runs from its start; None for a body without a shape.
 
     The recording's track comes first, with the role "reference"; between samples its poses are interpolated.
