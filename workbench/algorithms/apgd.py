@@ -26,7 +26,7 @@ from workbench.support.arrays import Array
 AT_ONCE, MOST = 10, 20_000
 
 
-class OverBodies(NamedTuple):
+class ScaledBodies(NamedTuple):
     """J, V, q and sets as in `first_order.ScaledBlocks`; v (n,) is a work array."""
 
     J: Stored
@@ -36,7 +36,7 @@ class OverBodies(NamedTuple):
     v: Array
 
 
-OVER_BODIES = argument_type(OverBodies, STORED, STORED, VECTOR, BLOCK_SETS, VECTOR)
+OVER_BODIES = argument_type(ScaledBodies, STORED, STORED, VECTOR, BLOCK_SETS, VECTOR)
 
 
 @kernel(types.void(OVER_BODIES, VECTOR))
@@ -60,7 +60,7 @@ class Accelerated:
 
     def __init__(self, blocks: ScaledBlocks, x: Array):
         self.x, u = x, np.empty(blocks.size)
-        self.W = OverBodies(blocks.J, blocks.V, blocks.q, blocks.sets, np.empty(blocks.velocities))
+        self.W = ScaledBodies(blocks.J, blocks.V, blocks.q, blocks.sets, np.empty(blocks.velocities))
         velocity_over_bodies(self.W, x, u)
         self.on = beginning(x, u, np.ones(x.size))
 
