@@ -20,7 +20,7 @@ from scipy import sparse
 
 from workbench.algorithms import ROUND_OFF, find_solver
 from workbench.derivatives.layer import ContactLayer, StepOutputs
-from workbench.derivatives.motion import Motion, Parameter, gradient_of, tangents_of
+from workbench.derivatives.motion import CaseParameter, Motion, gradient_of, tangents_of
 from workbench.derivatives.sensitivity import sensitivity_of
 from workbench.problems.classes import ConicQP
 from workbench.support.errors import WorkbenchError
@@ -38,7 +38,7 @@ CONTACTS = 1, 2, 4, 8
 ROUNDS, MANY_ROUNDS = 5, 50
 
 
-class StartEntry(Parameter):
+class StartEntry(CaseParameter):
     """An entry of the state at the start as a parameter."""
 
     def __init__(self, case: Any, which: str, i: int) -> None:
@@ -49,12 +49,12 @@ class StartEntry(Parameter):
         getattr(self, which)[i] = 1.0
 
 
-def parameters(case: Any) -> list[Parameter]:
+def parameters(case: Any) -> list[CaseParameter]:
     """The case's own that act by its data and start, then entries of the start, up to MANY in all."""
-    own: list[Parameter] = []
+    own: list[CaseParameter] = []
     for f in fields(case):
         try:
-            one = Parameter(case, f.name)
+            one = CaseParameter(case, f.name)
         except WorkbenchError:
             continue
         if one.in_data_alone:

@@ -14,8 +14,8 @@ from workbench.algorithms.escalation import default_solver
 from workbench.builtin.reports.text.sensitivity import sampled_in_words
 from workbench.cli.main import main
 from workbench.derivatives.motion import (
+    CaseParameter,
     Motion,
-    Parameter,
     gradient_of,
     motion_derivatives,
     motion_gradient,
@@ -215,7 +215,7 @@ feet that slide."""
 
 def parameters_of(case):
     found = [
-        Parameter(case, name) for name in ("mu", "gravity", "speed", "height", "m", "angle") if hasattr(case, name)
+        CaseParameter(case, name) for name in ("mu", "gravity", "speed", "height", "m", "angle") if hasattr(case, name)
     ]
     return [p for p in found if p.in_data_alone]
 
@@ -280,7 +280,7 @@ def test_four_feet_that_slide_have_the_derivative_of_one():
     """v = (g sin a - mu g cos a) t, however the feet share the load; no step is taken one by one."""
     case = find_case("table", angle=25.0, rate=0.0, mu_s=0.0)
     motion = Motion(case, find_formulation("coulomb"), 1e-3, 0.02)
-    mu, gravity, height = (Parameter(case, name) for name in ("mu", "gravity", "height"))
+    mu, gravity, height = (CaseParameter(case, name) for name in ("mu", "gravity", "height"))
     found = tangents_of(motion, [mu, gravity, height])
     a = np.radians(25.0)
     expected = [-9.81 * np.cos(a), np.sin(a) - 0.3 * np.cos(a), 0.0]

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.derivatives.differences import SHIFT, differences
-from workbench.derivatives.motion import Motion, Output, Parameter, moved, output_of, tangents_of
+from workbench.derivatives.motion import CaseParameter, Motion, Output, moved, output_of, tangents_of
 from workbench.derivatives.one_step import State
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
@@ -128,7 +128,7 @@ class _Model:
 
     def jacobian(self, case: Case, motion: Motion, progress: ProgressCallback | None) -> Array:
         """dr/dtheta (N, p); raises DataError where a parameter has no derivative."""
-        moving = [Parameter(case, name) for name in self.names]
+        moving = [CaseParameter(case, name) for name in self.names]
         found = tangents_of(motion, moving, progress)
         columns = []
         for j, p in enumerate(moving):
@@ -137,7 +137,7 @@ class _Model:
             q, v = found.q[:, j], found.v[:, j]
             size = max(float(np.abs(q).max(initial=0.0)), float(np.abs(v).max(initial=0.0)), 1.0 / p.unit)
 
-            def outputs(s: float, p: Parameter = p, q: Array = q, v: Array = v) -> list[Array]:
+            def outputs(s: float, p: CaseParameter = p, q: Array = q, v: Array = v) -> list[Array]:
                 return [self._at(p.moved(s), motion.states_q + s * q, motion.states_v + s * v)]
 
             (fourth,), _ = differences(outputs, SHIFT / size)

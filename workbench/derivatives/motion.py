@@ -113,7 +113,7 @@ def slope_of(of: Callable[[float], Sequence[Array]], shift: float) -> list[Array
         return [(4 * near - far - 3 * here) / (2 * shift) for here, near, far in values]
 
 
-class Parameter:
+class CaseParameter:
     """A parameter of a case as a direction: the change of data and start, and of all else that depends on it."""
 
     def __init__(self, case: Case, name: str) -> None:
@@ -221,7 +221,7 @@ class Motion:
         find_kinds(machine, samples.reshape(-1, x.size), kinds, slopes)
         return kinds, slopes
 
-    def machine(self, parameters: Sequence[Parameter], count: int = 0) -> Machine:
+    def machine(self, parameters: Sequence[CaseParameter], count: int = 0) -> Machine:
         """Data of compiled sweeps by these parameters: in reverse, or forward with `count` tangents."""
         (every, slopes), n, n_q = self._kinds, self.states_v.shape[1], self.states_q.shape[1]
         active = np.ones(len(every), dtype=bool)
@@ -268,7 +268,7 @@ class Motion:
         solve = solver.kernel if is_compiled(case, solver, c.kind) else lemke_kernel
         return Machine(core, work, track, s.functions(case, solve), s.settings(solver), empty_system(first, cone), room)
 
-    def start_of(self, p: Parameter) -> Array:
+    def start_of(self, p: CaseParameter) -> Array:
         """The tangent (n_x,) of the first step's inputs by a parameter."""
         return np.concatenate([p.q, p.v, np.zeros(self.n_s - p.q.size - p.v.size), p.along])
 
@@ -362,7 +362,10 @@ class _Notes:
 
 
 def tangents_of(
-    motion: Motion, parameters: Sequence[Parameter], progress: ProgressCallback | None = None, steps: int | None = None
+    motion: Motion,
+    parameters: Sequence[CaseParameter],
+    progress: ProgressCallback | None = None,
+    steps: int | None = None,
 ) -> Tangents:
     """Tangents of the states after 0 to `steps` steps (default: all), for all parameters at once."""
     n_q, n = motion.states_q.shape[1], motion.states_v.shape[1]
@@ -414,7 +417,7 @@ def gradient_of(
     motion: Motion,
     due_q: Array,
     due_v: Array,
-    parameters: Sequence[Parameter],
+    parameters: Sequence[CaseParameter],
     progress: ProgressCallback | None = None,
 ) -> tuple[Array, int]:
     """The derivatives (K,) by parameters of a function of the states with the gradients due_q (steps + 1, n_q),
@@ -456,7 +459,7 @@ def motion_derivatives(
     does not reach its end.
     """
     wanted = [output_of(case, name) for name in outputs]
-    moving = [Parameter(case, name) for name in parameters]
+    moving = [CaseParameter(case, name) for name in parameters]
     motion = Motion(case, formulation, h, duration)
     tangents, end = tangents_of(motion, moving, progress), motion.end
     found = {}
@@ -469,7 +472,7 @@ def motion_derivatives(
     return np.array([one.of(case, end) for one in wanted]), found
 
 
-def _of_outputs(p: Parameter, wanted: Sequence[Output], end: State, tangent: State) -> Array:
+def _of_outputs(p: CaseParameter, wanted: Sequence[Output], end: State, tangent: State) -> Array:
     """Derivatives of the outputs by a parameter that moves the end of a motion along a tangent."""
 
     def of(s: float) -> list[Array]:
@@ -487,7 +490,7 @@ def motion_gradient(
 
     Raises like `motion_derivatives`, and DataError where a parameter has no derivative.
     """
-    wanted, moving = output_of(case, output), [Parameter(case, name) for name in parameters]
+    wanted, moving = output_of(case, output), [CaseParameter(case, name) for name in parameters]
     motion = Motion(case, formulation, h, duration)
     end, due = motion.end, (np.zeros(motion.states_q.shape), np.zeros(motion.states_v.shape))
 
