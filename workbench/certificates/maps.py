@@ -22,7 +22,7 @@ from workbench.certificates.documents import check_fields
 from workbench.certificates.exact import rational
 from workbench.certificates.forms import Form, constant, enclosed, variable
 from workbench.certificates.limits import check_time
-from workbench.certificates.mechanisms import FUNCTIONS, Column, Number, Parameters, Sliding
+from workbench.certificates.mechanisms import FUNCTIONS, Column, EnclosedParameters, Number, Sliding
 from workbench.certificates.outcomes import RefusedError, RefutedError
 from workbench.certificates.problem import Ranges
 from workbench.certificates.programme import functions
@@ -107,7 +107,7 @@ class Judge:
         if answers != "?" and not _proved(data, answers):
             raise RefutedError(f"the verdict {ANSWERS[answers]!r} is not proved {_where(corner)}")
 
-    def _parameters(self, corner: Corner, side: Corner) -> Parameters:
+    def _parameters(self, corner: Corner, side: Corner) -> EnclosedParameters:
         spans = [high - low for low, high in self.ranges]
         half = [s * x / 2 for s, x in zip(spans, side, strict=True)]
         reach = tuple(enclosed(x)[1] for x in half)
@@ -115,7 +115,7 @@ class Judge:
         for k, name in enumerate(self.names):
             centre = self.ranges[k][0] + spans[k] * corner[k] + half[k]
             found[name] = variable(centre, half[k], k, reach)
-        return Parameters(found, reach)
+        return EnclosedParameters(found, reach)
 
 
 def _where(corner: Corner) -> str:

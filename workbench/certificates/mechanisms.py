@@ -32,7 +32,7 @@ class Sliding:
     locking: Form | None = None
 
 
-class Parameters:
+class EnclosedParameters:
     """Numbers over a box by name. RefusedError for a name that is missing, and for a sign that is needed."""
 
     def __init__(self, given: dict[str, Form], reach: tuple[int, ...]) -> None:
@@ -78,7 +78,7 @@ def _unilateral(D: list[list[Number]], w: Column, locking: Form | None = None) -
     return Sliding(P, [[-D[i][j] for i in m] for j in m], w, locking)
 
 
-def rod(p: Parameters) -> Sliding:
+def rod(p: EnclosedParameters) -> Sliding:
     """a = 1 + cos t (cos t + mu xi sin t) / kappa and b = l w^2 sin t - g, each times a positive number."""
     _, kappa, l = p.positive("m", "kappa", "l")
     friction, rate = p["mu"] * p.direction("xi" if "xi" in p else "speed"), p["spin"]
@@ -93,7 +93,7 @@ def rod(p: Parameters) -> Sliding:
     return _unilateral([[a]], [p["b"] if "b" in p.given else b])
 
 
-def rod_in_guide(p: Parameters) -> Sliding:
+def rod_in_guide(p: EnclosedParameters) -> Sliding:
     """Foot in a guide, bilateral, head on a wall; rows times m kappa.
 
     With r(u) = (u_theta - l sin t u_x - l cos t u_z) / l, u^T M^-1 v = (u_x v_x + u_z v_z) / m + r(u) r(v) / (kappa m):
@@ -114,7 +114,7 @@ def rod_in_guide(p: Parameters) -> Sliding:
     return Sliding(P, [[A_n[i][0] + guide[i] for i in (0, 1)], [-x for x in wall]], w)
 
 
-def wedged_box(p: Parameters) -> Sliding:
+def wedged_box(p: EnclosedParameters) -> Sliding:
     """Opposite corners on floor and roof, H across the slot and b along it; rows times 4 I, I = m D^2 / 12 for the
     diagonal D."""
     m, length, height, clearance = p.positive("m", "length", "height", "clearance")
@@ -131,7 +131,7 @@ def wedged_box(p: Parameters) -> Sliding:
     return _unilateral(D, [-load, load], mu * H - b)
 
 
-def tripod(p: Parameters) -> Sliding:
+def tripod(p: EnclosedParameters) -> Sliding:
     """Three feet on a circle at 90, 210 and 330 degrees in pure translation; rows times 4 m I."""
     m, inertia, R, h = p.positive("m", "inertia", "radius", "height")
     c, s = p.waves("direction")
@@ -148,7 +148,7 @@ def tripod(p: Parameters) -> Sliding:
     return _unilateral(D, [load, load, load])
 
 
-FUNCTIONS: dict[str, Callable[[Parameters], Sliding]] = {
+FUNCTIONS: dict[str, Callable[[EnclosedParameters], Sliding]] = {
     "rod": rod,
     "rod-in-guide": rod_in_guide,
     "wedged-box": wedged_box,

@@ -16,7 +16,7 @@ from workbench.certificates.documents import check_fields
 from workbench.certificates.exact import index, rational
 from workbench.certificates.forms import Form, constant, pi_over
 from workbench.certificates.limits import check_time
-from workbench.certificates.mechanisms import Number, Parameters, Sliding
+from workbench.certificates.mechanisms import EnclosedParameters, Number, Sliding
 from workbench.certificates.outcomes import RefusedError
 
 LONGEST, LARGEST = 20_000, 4
@@ -30,7 +30,7 @@ PAIRS: dict[str, Callable[[Form, Form], Form]] = {
 SINGLE: dict[str, Callable[[Form], Form]] = {"cos": Form.cos, "sin": Form.sin, "sqrt": Form.sqrt}
 
 
-def functions(given: Any) -> Callable[[Parameters], Sliding]:
+def functions(given: Any) -> Callable[[EnclosedParameters], Sliding]:
     """The functions of a programme. RefusedError for anything that is none."""
     check_fields(given, ("steps", "P", "Q", "w", "locking"), "the functions")
     steps = given["steps"]
@@ -46,7 +46,7 @@ def functions(given: Any) -> Callable[[Parameters], Sliding]:
         if not isinstance(columns, list) or [len(c) if isinstance(c, list) else 0 for c in columns] != [m] * m:
             raise RefusedError(f"{name} is not a list of {m} columns of {m} numbers")
 
-    def evaluated(p: Parameters) -> Sliding:
+    def evaluated(p: EnclosedParameters) -> Sliding:
         found: list[Form] = []
         for step in steps:
             check_time()
@@ -85,7 +85,7 @@ def _check_step(step: Any, k: int) -> None:
             index(i, k, "an operand")
 
 
-def _value(step: list[Any], found: list[Form], p: Parameters) -> Form:
+def _value(step: list[Any], found: list[Form], p: EnclosedParameters) -> Form:
     operation, *operands = step
     if operation == "parameter":
         return p[operands[0]]
