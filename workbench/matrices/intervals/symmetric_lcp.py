@@ -20,7 +20,7 @@ from workbench.readers.interval_matrix import IntervalMatrix
 Interval = tuple[fmpq, fmpq]
 
 
-class Part(NamedTuple):
+class BasisPart(NamedTuple):
     """Centres and radii of M (m, m), symmetric, and q (m, 1) on the basis."""
 
     M: fmpq_mat
@@ -63,11 +63,11 @@ def extreme(
     bound below it); None where not even a bound was found."""
     a = list(basis)
     column = [fmpq_mat(len(a), 1, [x[i, 0] for i in a]) for x in (q.centre, q.radius)]
-    part = Part(submatrix(M.centre, a), submatrix(M.radius, a), *column)
+    part = BasisPart(submatrix(M.centre, a), submatrix(M.radius, a), *column)
     numbers = itertools.count()
     heap: list[tuple] = []
 
-    def add(one: Part) -> bool:
+    def add(one: BasisPart) -> bool:
         """Whether the part could be bounded."""
         found = _enclosed(one)
         while found is not None and (smaller := _shrunk(one, found, k, sign)) is not None:
@@ -92,7 +92,7 @@ def extreme(
             return bound, False
 
 
-def _enclosed(part: Part) -> EnclosedBasis | None:
+def _enclosed(part: BasisPart) -> EnclosedBasis | None:
     """None where |R| D is too large for a bound."""
     m, one = part.M.nrows(), fmpq(1)
     try:
@@ -114,14 +114,14 @@ def _enclosed(part: Part) -> EnclosedBasis | None:
     return EnclosedBasis(z.entries(), R, dz.entries(), grown * size * part.D * size)
 
 
-def _uncertain(part: Part) -> list[tuple[int, int]]:
+def _uncertain(part: BasisPart) -> list[tuple[int, int]]:
     """The pairs ij of M, j <= i, and (i, -1) for q_i that are uncertain still."""
     m = part.M.nrows()
     pairs = [(i, j) for i in range(m) for j in range(i + 1) if part.D[i, j] != 0]
     return [*pairs, *((i, -1) for i in range(m) if part.d[i, 0] != 0)]
 
 
-def _with(part: Part, i: int, j: int, middle: fmpq, radius: fmpq) -> Part:
+def _with(part: BasisPart, i: int, j: int, middle: fmpq, radius: fmpq) -> BasisPart:
     """The part with another interval in one place."""
     M, D, q, d = (fmpq_mat(x) for x in part)
     if j < 0:
@@ -129,14 +129,14 @@ def _with(part: Part, i: int, j: int, middle: fmpq, radius: fmpq) -> Part:
     else:
         M[i, j] = M[j, i] = middle
         D[i, j] = D[j, i] = radius
-    return Part(M, D, q, d)
+    return BasisPart(M, D, q, d)
 
 
-def _at(part: Part, i: int, j: int) -> Interval:
+def _at(part: BasisPart, i: int, j: int) -> Interval:
     return (part.q[i, 0], part.d[i, 0]) if j < 0 else (part.M[i, j], part.D[i, j])
 
 
-def _shrunk(part: Part, found: EnclosedBasis, k: int, sign: int) -> Part | None:
+def _shrunk(part: BasisPart, found: EnclosedBasis, k: int, sign: int) -> BasisPart | None:
     """The part with every entry at the end that sign * z_k wants, where that is clear; None where none is."""
     smaller = None
     for i, j in _uncertain(part):
@@ -148,7 +148,7 @@ def _shrunk(part: Part, found: EnclosedBasis, k: int, sign: int) -> Part | None:
     return smaller
 
 
-def _halves(part: Part, found: EnclosedBasis, k: int) -> list[Part]:
+def _halves(part: BasisPart, found: EnclosedBasis, k: int) -> list[BasisPart]:
     """Two halves along the entry that matters most."""
 
     def weight(at: tuple[int, int]) -> fmpq:
