@@ -29,7 +29,7 @@ from tests.stress import KINDS, Document, random_matrices, right_hand_side, trut
 from tests.supports import COUNTS, SUPPORTS
 from workbench.certificates.coulomb_count import COUNT
 from workbench.certificates.outcomes import VERIFIED, Finding, RefusedError
-from workbench.certificates.problem import Problem, read_problem
+from workbench.certificates.problem import ProblemData, read_problem
 from workbench.certificates.verify import verify
 from workbench.matrices.linear_algebra.factors import factors
 from workbench.problems.classes import MLCP
@@ -382,7 +382,7 @@ class Forger:
         counts["mutants"] += 1
         counts[max(results, key=OUTCOMES.index)] += 1
 
-    def judged(self, forged: Document, problem: Any, given: Problem | None) -> str:
+    def judged(self, forged: Document, problem: Any, given: ProblemData | None) -> str:
         """What came of the forged certificate, as one of this problem."""
         findings = self._verified(forged, given)
         if not findings:
@@ -401,7 +401,7 @@ class Forger:
                     accepted = "accepted, undecided"
         return accepted
 
-    def _verified(self, document: Document, given: Problem | None) -> list[Finding]:
+    def _verified(self, document: Document, given: ProblemData | None) -> list[Finding]:
         """Nothing where the whole is refused."""
         try:
             return verify(document, given, SECONDS)

@@ -16,7 +16,7 @@ from tests.proofs import NOT_VERIFIED, REFUTED, document, with_digest
 from workbench.certificates import limits
 from workbench.certificates.documents import read_document
 from workbench.certificates.outcomes import VERIFIED, Finding, RefusedError, outcome, text
-from workbench.certificates.problem import Problem, common, read_problem
+from workbench.certificates.problem import ProblemData, common, read_problem
 from workbench.certificates.verify import verify
 from workbench.cli.main import main
 from workbench.problems.classes import MLCP
@@ -70,7 +70,7 @@ def test_claims_on_a_friction_problem_say_nothing_of_another_matrix():
 def problems():
     rng = np.random.default_rng(4)
     A = rng.integers(-2, 3, (2, 2)).astype(float)
-    yield Problem("matrix", [[Fraction(1)]]), {}
+    yield ProblemData("matrix", [[Fraction(1)]]), {}
     lower, upper = np.array([-np.inf, 0.1]), np.array([np.inf, 0.3])
     yield MLCP(A, np.array([0.1, -1.0]), lower, upper), {"lower": [None, str(Fraction(0.1))]}
     yield FrictionProblem(A @ A.T, np.array([-1.0, 0.1]), np.array([0.3]), 1), {"mu": [str(Fraction(0.3))], "d": 1}

@@ -53,7 +53,7 @@ class Ranges:
 
 
 @dataclass(frozen=True)
-class Problem:
+class ProblemData:
     """The data of the claims; None for data that this kind of problem does not have.
 
     M (n, n) is the matrix, W of a friction problem; q (n); lower, upper (n) with None for no bound; mu (r), d tangents;
@@ -75,7 +75,7 @@ class Problem:
     ends: tuple[Ends, Ends] | None = None
 
 
-def read_problem(given: Any) -> Problem:
+def read_problem(given: Any) -> ProblemData:
     """The problem of a certificate. RefusedError for other fields, inconsistent sizes, and empty bounds."""
     if not isinstance(given, dict):
         raise RefusedError("a certificate needs a problem, an object")
@@ -86,34 +86,34 @@ def read_problem(given: Any) -> Problem:
             f"no kind of problem has the fields {{{', '.join(fields)[:60]}}}; docs/certificates.md lists those of each"
         )
     if kind == "sliding contacts":
-        return Problem(kind, [], sliding=_ranges(given))
+        return ProblemData(kind, [], sliding=_ranges(given))
     name = "W" if kind == "friction problem" else "M"
     rows = given[name]
     if kind == "matrix" and isinstance(rows, dict):
-        return Problem(LARGE, _large(rows))
+        return ProblemData(LARGE, _large(rows))
     if kind == "friction problem" and isinstance(rows, dict):
         W = _large(rows)
         friction = _friction(given["mu"], given["d"], len(W))
-        return Problem(kind, W, vector(given["q"], len(W), "q"), None, None, *friction)
+        return ProblemData(kind, W, vector(given["q"], len(W), "q"), None, None, *friction)
     if kind == "MLCP" and isinstance(rows, dict):
         M = _large(rows)
-        return Problem(kind, M, vector(given["q"], len(M), "q"), *_bounds(given["lower"], given["upper"], len(M)))
+        return ProblemData(kind, M, vector(given["q"], len(M), "q"), *_bounds(given["lower"], given["upper"], len(M)))
     if not isinstance(rows, list) or not 0 < len(rows) <= ORDER:
         raise RefusedError(f"{name} is not a list of 1 to {ORDER} rows")
     n = len(rows)
     written = [vector(row, n, f"row {i} of {name}") for i, row in enumerate(rows)]
     q = vector(given["q"], n, "q") if "q" in given else None
     if kind == "MLCP":
-        return Problem(kind, written, q, *_bounds(given["lower"], given["upper"], n))
+        return ProblemData(kind, written, q, *_bounds(given["lower"], given["upper"], n))
     if kind == "friction problem":
-        return Problem(kind, written, q, None, None, *_friction(given["mu"], given["d"], n))
+        return ProblemData(kind, written, q, None, None, *_friction(given["mu"], given["d"], n))
     if "radius" in given:
         radius = _spread(given["radius"], n)
         q_radius = None if q is None else _radii(given["q_radius"], n, "q_radius")
         symmetric = _is_symmetric(given["members"], written, radius)
         ends = _ends(given["lower"], given["upper"], n) if "lower" in given else None
-        return Problem(kind, written, q, radius=radius, q_radius=q_radius, symmetric=symmetric, ends=ends)
-    return Problem(kind, written, q)
+        return ProblemData(kind, written, q, radius=radius, q_radius=q_radius, symmetric=symmetric, ends=ends)
+    return ProblemData(kind, written, q)
 
 
 def _radii(given: Any, n: int, what: str) -> Vector:
@@ -209,17 +209,17 @@ def _friction(mu: Any, d: Any, n: int) -> tuple[Vector, int]:
     return found, d
 
 
-def common(problem: Problem, given: Problem) -> Problem:
+def common(problem: ProblemData, given: ProblemData) -> ProblemData:
     """The common part of a certificate's problem and the given one: all, or the matrix of an LCP where one has no q.
 
     RefusedError if any number differs.
     """
     if {problem.kind, given.kind} == {"matrix", "LCP"}:
-        problem, given = (Problem("matrix", p.M) for p in (problem, given))
+        problem, given = (ProblemData("matrix", p.M) for p in (problem, given))
     uncertain = {"interval matrix", "uncertain LCP", "uncertain MLCP"}
     if problem.kind != given.kind and "interval matrix" in (kinds := {problem.kind, given.kind}) and kinds <= uncertain:
         problem, given = (
-            Problem("interval matrix", p.M, radius=p.radius, symmetric=p.symmetric) for p in (problem, given)
+            ProblemData("interval matrix", p.M, radius=p.radius, symmetric=p.symmetric) for p in (problem, given)
         )
     if problem.kind != given.kind:
         raise RefusedError(f"it is about another problem: its problem is of kind {problem.kind}, not {given.kind}")

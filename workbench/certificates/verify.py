@@ -29,7 +29,7 @@ from workbench.certificates.outcomes import (
     TooLongError,
     printable,
 )
-from workbench.certificates.problem import LARGE, Problem, common, read_problem
+from workbench.certificates.problem import LARGE, ProblemData, common, read_problem
 from workbench.certificates.solutions import check_solutions
 from workbench.certificates.uncertain import Uncertain, check_basis, check_bounds, check_solvable
 from workbench.certificates.unique_box import check_unique_box
@@ -38,10 +38,10 @@ Claim = dict[str, Any]
 Support = dict[str, Any]
 Known = dict[str, Any]
 """Verified verdicts on classes, and those on the blocks of the matrix."""
-Check = Callable[[Problem, Any, Support, Known], None]
+Check = Callable[[ProblemData, Any, Support, Known], None]
 
 
-def verify(document: Any, given: Problem | None = None, seconds: float = SECONDS) -> list[Finding]:
+def verify(document: Any, given: ProblemData | None = None, seconds: float = SECONDS) -> list[Finding]:
     """Check every claim within `seconds`; claims may depend on others that are verified.
 
     With a `given` problem the certificate must be about this one, number by number, and claims are checked on the
@@ -57,7 +57,7 @@ def verify(document: Any, given: Problem | None = None, seconds: float = SECONDS
         return _findings(problem if given is None else common(problem, given), document["claims"])
 
 
-def _findings(problem: Problem, claims: list[Claim], known: Known | None = None) -> list[Finding]:
+def _findings(problem: ProblemData, claims: list[Claim], known: Known | None = None) -> list[Finding]:
     """The outcomes of the claims in order; `known` gets the verified verdicts."""
     known = {} if known is None else known
     found: dict[int, Finding] = {}
@@ -74,7 +74,7 @@ def _findings(problem: Problem, claims: list[Claim], known: Known | None = None)
             return [(found | waiting)[k] for k in range(len(claims))]
 
 
-def _checked(problem: Problem, claim: Claim, known: Known) -> Finding:
+def _checked(problem: ProblemData, claim: Claim, known: Known) -> Finding:
     """Check one claim and record the outcome in `known`. Raises PremiseError if it depends on an unverified one."""
     about, verdict, support = claim["about"], claim["verdict"], claim["support"]
     try:
@@ -135,28 +135,28 @@ def _percent(share: Any) -> str:
         return str(share)[:20]
 
 
-def _check_rank(problem: Problem, verdict: Any, support: Support, _known: Known) -> None:
+def _check_rank(problem: ProblemData, verdict: Any, support: Support, _known: Known) -> None:
     check_fields(support, (), "the support")
     found = rank(problem.M)
     if verdict != found:
         raise RefutedError(f"the rank is {found}")
 
 
-def _check_solutions(problem: Problem, verdict: Any, support: Support, known: Known) -> None:
+def _check_solutions(problem: ProblemData, verdict: Any, support: Support, known: Known) -> None:
     check_solutions(problem.M, problem.q or [], verdict, support, known)
 
 
-def _check_distance_to_non_p(problem: Problem, verdict: Any, support: Support, known: Known) -> None:
+def _check_distance_to_non_p(problem: ProblemData, verdict: Any, support: Support, known: Known) -> None:
     if known.get("P") != "yes":
         raise PremiseError("that M is a P-matrix is not verified")
     check_distance(problem.M, verdict, support)
 
 
-def _check_uniqueness(problem: Problem, verdict: Any, support: Support, _known: Known) -> None:
+def _check_uniqueness(problem: ProblemData, verdict: Any, support: Support, _known: Known) -> None:
     check_uniqueness(problem.M, problem.lower or [], problem.upper or [], verdict, support, _judged)
 
 
-def _check_blocks(problem: Problem, verdict: Any, support: Support, known: Known) -> None:
+def _check_blocks(problem: ProblemData, verdict: Any, support: Support, known: Known) -> None:
     blocks.check(problem.M, verdict, support, known, _judged)
 
 
@@ -167,21 +167,21 @@ def _judged(M: AnyRows, claims: list[Claim]) -> Known:
         if not isinstance(claim["about"], str):
             raise RefusedError("what a claim on a block is about is not a text")
     known: Known = {}
-    for found in _findings(Problem(LARGE if is_sparse(M) else "matrix", M), claims, known):
+    for found in _findings(ProblemData(LARGE if is_sparse(M) else "matrix", M), claims, known):
         if found.result == REFUTED:
             raise RefutedError(f"the claim on {found.about} of a block of {len(M)} rows: {found.reason}")
     return known
 
 
 def _check_existence(law: str) -> Check:
-    def check(problem: Problem, verdict: Any, support: Support, _known: Known) -> None:
+    def check(problem: ProblemData, verdict: Any, support: Support, _known: Known) -> None:
         friction = Friction(problem.M, problem.q or [], problem.mu or [], problem.d or 0)
         check_existence(friction, law, verdict, support)
 
     return check
 
 
-def _check_count(problem: Problem, verdict: Any, support: Support, _known: Known) -> None:
+def _check_count(problem: ProblemData, verdict: Any, support: Support, _known: Known) -> None:
     if is_sparse(problem.M):
         raise RefusedError("the solutions of a large W are not counted")
     check_count(Friction(problem.M, problem.q or [], problem.mu or [], problem.d or 0), verdict, support)
@@ -191,7 +191,7 @@ def _check_class(name: str) -> Check:
     return lambda problem, verdict, support, known: check_class(problem.M, name, verdict, support, known)
 
 
-def _box(problem: Problem) -> MatrixBox:
+def _box(problem: ProblemData) -> MatrixBox:
     return MatrixBox(problem.M, problem.radius or [], problem.symmetric)
 
 
@@ -203,15 +203,15 @@ def _check_factor(name: str) -> Check:
     return lambda problem, verdict, support, _known: check_largest_uncertainty(_box(problem), name, verdict, support)
 
 
-def _uncertain(problem: Problem) -> Uncertain:
+def _uncertain(problem: ProblemData) -> Uncertain:
     return Uncertain(_box(problem), problem.q or [], problem.q_radius or [], *(problem.ends or (None, None)))
 
 
-def _check_uniqueness_of_box(problem: Problem, verdict: Any, support: Support, known: Known) -> None:
+def _check_uniqueness_of_box(problem: ProblemData, verdict: Any, support: Support, known: Known) -> None:
     check_unique_box(_box(problem), *(problem.ends or ([], [])), verdict, support, known)
 
 
-def _check_of_unknown(problem: Problem, about: str) -> Check | None:
+def _check_of_unknown(problem: ProblemData, about: str) -> Check | None:
     """The check of bounds of the unknown z_k."""
     name, _, digits = about.partition("_")
     if (
@@ -226,7 +226,7 @@ def _check_of_unknown(problem: Problem, about: str) -> Check | None:
     return lambda problem, verdict, support, known: check_bounds(_uncertain(problem), k, verdict, support, known)
 
 
-def _check_map(problem: Problem, verdict: Any, support: Support, _known: Known) -> None:
+def _check_map(problem: ProblemData, verdict: Any, support: Support, _known: Known) -> None:
     assert problem.sliding is not None
     check_map(problem.sliding, verdict, support)
 

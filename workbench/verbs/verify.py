@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.certificates.documents import read_document
 from workbench.certificates.limits import ORDER, SECONDS
 from workbench.certificates.outcomes import STATUS, VERIFIED, Finding, RefusedError, outcome, sentences, text
-from workbench.certificates.problem import LARGE, Problem
+from workbench.certificates.problem import LARGE, ProblemData
 from workbench.certificates.verify import verify as verify_document
 from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem
@@ -104,7 +104,7 @@ def verify(
         raise WorkbenchError(f"{name}: {why}") from None
 
 
-def _given(of: Any, rhs: Any) -> Problem:
+def _given(of: Any, rhs: Any) -> ProblemData:
     """The numbers of this matrix, or of the problem that `check` would read."""
     from workbench.diagnostics.certificate import rational_rows
     from workbench.diagnostics.problem_check import in_rationals
@@ -124,9 +124,9 @@ def _given(of: Any, rhs: Any) -> Problem:
         if any(x is not None and x.upper is not None for x in (matrix, q)):
             return _uncertain(IntervalMatrix.of(matrix), None if q is None else IntervalMatrix.of(q))
         if len(matrix.values) > ORDER:
-            return Problem(LARGE, [{j: _fraction(x) for j, x in row.items()} for row in nonzeros(matrix)])
+            return ProblemData(LARGE, [{j: _fraction(x) for j, x in row.items()} for row in nonzeros(matrix)])
         M = _rows(matrix.exact)
-        return Problem("matrix", M) if q is None else Problem("LCP", M, [*map(_fraction, q.exact.entries())])
+        return ProblemData("matrix", M) if q is None else ProblemData("LCP", M, [*map(_fraction, q.exact.entries())])
     if isinstance(problem, MLCP):
         lower, upper = (
             [Fraction(x) if isfinite(x) else None for x in bounds.tolist()] for bounds in (problem.lower, problem.upper)
@@ -134,30 +134,30 @@ def _given(of: Any, rhs: Any) -> Problem:
         of_M = Matrix(problem.M)
         large = problem.size > ORDER
         rows = [{j: _fraction(x) for j, x in row.items()} for row in nonzeros(of_M)] if large else _rows(of_M.exact)
-        return Problem("MLCP", rows, [*map(Fraction, problem.q.tolist())], lower, upper)
+        return ProblemData("MLCP", rows, [*map(Fraction, problem.q.tolist())], lower, upper)
     if problem.size > ORDER:
         p = problem if isinstance(problem, FrictionProblem) else problem.local
         W = [{j: _fraction(x) for j, x in row.items()} for row in rational_rows(p)]
         data = [[*map(Fraction, x.tolist())] for x in (p.q, p.mu)]
-        return Problem("friction problem", W, data[0], mu=data[1], d=p.d)
+        return ProblemData("friction problem", W, data[0], mu=data[1], d=p.d)
     friction = in_rationals(problem)
     numbers, mu = [*map(_fraction, friction.q)], [*map(_fraction, friction.mu)]
-    return Problem("friction problem", _rows(friction.W), numbers, mu=mu, d=friction.d)
+    return ProblemData("friction problem", _rows(friction.W), numbers, mu=mu, d=friction.d)
 
 
-def _uncertain(box: IntervalMatrix, q: IntervalMatrix | None, problem: UncertainMLCP | None = None) -> Problem:
+def _uncertain(box: IntervalMatrix, q: IntervalMatrix | None, problem: UncertainMLCP | None = None) -> ProblemData:
     """The box, or the LCP with q, or the MLCP with bounds."""
     M, radius = _rows(box.centre), _rows(box.radius)
     if q is None:
-        return Problem("interval matrix", M, radius=radius, symmetric=box.symmetric)
+        return ProblemData("interval matrix", M, radius=radius, symmetric=box.symmetric)
     middle, spread = ([*map(_fraction, A.entries())] for A in (q.centre, q.radius))
     if problem is None or problem.is_lcp:
-        return Problem("uncertain LCP", M, middle, radius=radius, q_radius=spread, symmetric=box.symmetric)
+        return ProblemData("uncertain LCP", M, middle, radius=radius, q_radius=spread, symmetric=box.symmetric)
     lower, upper = (
         [None if x is None else (_fraction(x[0]), _fraction(x[1])) for x in bounds]
         for bounds in (problem.lower, problem.upper)
     )
-    return Problem(
+    return ProblemData(
         "uncertain MLCP", M, middle, radius=radius, q_radius=spread, symmetric=box.symmetric, ends=(lower, upper)
     )
 
