@@ -10,7 +10,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from workbench.builtin.reports.figures.ranges import SMALLEST, Range
+from workbench.builtin.reports.figures.ranges import SMALLEST, AxisRange
 from workbench.builtin.reports.figures.styles import INK, dashes, palette
 
 WIDTH, HEIGHT = 760, 300
@@ -62,7 +62,7 @@ def short(x: float) -> float | None:
 
 def lines(
     curves: pd.DataFrame, column: str, title: str, x: str = "t", x_title: str = "time [s]", log: bool = False,
-    zero: bool = False, within: Range | None = None, aside: Collection[str] = (), ends: float | None = None,
+    zero: bool = False, within: AxisRange | None = None, aside: Collection[str] = (), ends: float | None = None,
 ) -> Chart:  # fmt: skip
     """A curve of `column` over `x` for every "label", a plot for every "step" and "contact" where there are several.
 
@@ -96,7 +96,7 @@ def lines(
     return chart.facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=2)
 
 
-def envelopes(curves: pd.DataFrame, column: str, title: str, within: Range) -> Chart:
+def envelopes(curves: pd.DataFrame, column: str, title: str, within: AxisRange) -> Chart:
     """Plot the range of `column` over the contacts at each time and the median as a line, a panel for each "label"."""
     found = curves.dropna(subset=[column]).groupby(["label", "t"], sort=False)[column]
     data = found.agg(["min", "median", "max"]).reset_index()
@@ -114,7 +114,7 @@ def envelopes(curves: pd.DataFrame, column: str, title: str, within: Range) -> C
 
 def _curves(
     data: pd.DataFrame, column: str, title: str, x: str, x_title: str, order: list[str], log: bool, zero: bool,
-    within: Range | None, aside: Collection[str], stop: float | None = None,
+    within: AxisRange | None, aside: Collection[str], stop: float | None = None,
 ) -> alt.LayerChart | alt.FacetChart:  # fmt: skip
     pick = alt.selection_point(fields=["label"], bind="legend")
     ends: dict[str, Any] = {"domain": [short(within.low), short(within.high)], "nice": False} if within else {}

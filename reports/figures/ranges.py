@@ -21,7 +21,7 @@ SMALLEST = 1e-12
 
 
 @dataclass(frozen=True)
-class Range:
+class AxisRange:
     """The ends of an axis, whether it is logarithmic, and words on what it hides."""
 
     low: float
@@ -30,7 +30,7 @@ class Range:
     words: str
 
 
-def range_of(curves: pd.DataFrame, column: str, log: bool = False, zero: bool = False) -> Range:
+def range_of(curves: pd.DataFrame, column: str, log: bool = False, zero: bool = False) -> AxisRange:
     """An axis that shows what every "label" does for nine tenths of the time; spikes are cut off.
 
     `curves` has columns label, t, `column` and may have contact and step. With `zero` the axis includes 0.
@@ -38,7 +38,7 @@ def range_of(curves: pd.DataFrame, column: str, log: bool = False, zero: bool = 
     data = curves.dropna(subset=[column])
     data = data[data[column] > SMALLEST] if log else data
     if data.empty:
-        return Range(SMALLEST, 1.0, log, "")
+        return AxisRange(SMALLEST, 1.0, log, "")
     values = np.log10(data[column]) if log else data[column]
     usual = values.groupby(data["label"]).quantile(np.array(USUAL))
     room = ROOM * (usual.max() - usual.min())
@@ -50,7 +50,7 @@ def range_of(curves: pd.DataFrame, column: str, log: bool = False, zero: bool = 
     low, high = low - SLACK * (high - low), high + SLACK * (high - low)
     scaled = ((values - low) / (high - low)).clip(0.0, 1.0)
     words = " ".join(filter(None, [_cut_off(data, column, values, low, high, log), _coincident(data, scaled)]))
-    return Range(*((10.0**low, 10.0**high) if log else (low, high)), log, words)
+    return AxisRange(*((10.0**low, 10.0**high) if log else (low, high)), log, words)
 
 
 def _cut_off(data: pd.DataFrame, column: str, values: pd.Series, low: float, high: float, log: bool) -> str:
