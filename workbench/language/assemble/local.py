@@ -107,7 +107,7 @@ def local_block(formulation: Formulation, d: int) -> LocalBlock:
     if formulation.symbols is not ContactSymbols:
         raise ModellingError(f"{formulation.name} is about {formulation.symbols.about}; a time step is needed")
     c = compiled(formulation, 1 + d, 0, 1, d)
-    reader = Reader(c)
+    reader = RowReader(c)
     velocities = reader.velocities()
     block = _block(reader, velocities)
     must_be_local(LocalityClaim(formulation, d, velocities, block.main, block.own, block.theta, block.at_data))
@@ -155,7 +155,7 @@ def must_have_one_law(c: Compiled) -> None:
         )
 
 
-class Reader:
+class RowReader:
     """Read the rows of a declaration at one contact as linear functions of its data."""
 
     def __init__(self, c: Compiled) -> None:
@@ -194,7 +194,7 @@ class Reader:
         raise not_local(self.c.formulation, "the v+ that it recovers is not the velocity of a balance")
 
 
-def _block(reader: Reader, velocities: list[Velocity]) -> LocalBlock:
+def _block(reader: RowReader, velocities: list[Velocity]) -> LocalBlock:
     """The rows of a declaration at one contact, in the order of a block."""
     c, n, X = reader.c, reader.n, reader.unknowns
     n_c = c.plan.lower.size
