@@ -28,7 +28,7 @@ from cases import CASES
 from formulations import FORMULATIONS
 from workbench.derivatives import sweep
 from workbench.derivatives.motion import Motion
-from workbench.derivatives.one_step import JUMP, Direction, Solved, State, carried, solved
+from workbench.derivatives.one_step import JUMP, Direction, SolvedStep, State, carried, solved
 from workbench.derivatives.sensitivity import REDUNDANT
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, copy, is_finite
@@ -318,7 +318,7 @@ class Solution:
         return tangents[1, 0, : self.pair.sizes[1]]
 
     @cached_property
-    def _solved(self) -> Solved:
+    def _solved(self) -> SolvedStep:
         return solved(self.pair.step, State(*self.pair.parts(self.x)[:4]))
 
 
