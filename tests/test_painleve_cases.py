@@ -19,7 +19,7 @@ from workbench.diagnostics.sliding_regime import regime
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.readers.matrix import Matrix
 from workbench.step.sliding.exact import as_doubles
-from workbench.step.sliding.state import State, from_mechanics, sliding_system
+from workbench.step.sliding.state import SlidingState, from_mechanics, sliding_system
 from workbench.support.errors import DataError
 
 # Systems of cases
@@ -81,7 +81,7 @@ def test_the_lines_of_a_case_are_its_friction_coefficients():
 def test_a_case_s_compiled_mechanics_give_the_system_it_states():
     case = Rod(spin=2.0)
     q, v = case.start()
-    stated, compiled = case.sliding_system(q, v), from_mechanics(case, State(q, v))
+    stated, compiled = case.sliding_system(q, v), from_mechanics(case, SlidingState(q, v))
     for name in ("M", "f", "J_nu", "mu_u"):
         np.testing.assert_allclose(getattr(compiled, name), getattr(stated, name), rtol=1e-14)
     # There the sliding direction is the tangent, here it is the velocity's, with xi = 1.
@@ -92,7 +92,7 @@ def test_a_case_s_compiled_mechanics_give_the_system_it_states():
     for turning in (0.0, 1.5):
         v[2] = turning
         v[1] = -0.5 * case.length * turning
-        compiled, stated = from_mechanics(case, State(q, v)), case.sliding_system(q, v)
+        compiled, stated = from_mechanics(case, SlidingState(q, v)), case.sliding_system(q, v)
         assert compiled.m_u == (4 if turning == 0 else 3)
         np.testing.assert_allclose(np.abs(compiled.w_nu), abs(stated.w_nb[0]), atol=1e-9)
 

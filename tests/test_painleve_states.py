@@ -10,7 +10,7 @@ from workbench.builtin.cases.rod import Rod
 from workbench.builtin.cases.sphere import Sphere
 from workbench.builtin.cases.wheel import Wheel
 from workbench.diagnostics.painleve_map import NAMES, axis, regime_map
-from workbench.step.sliding.state import State, sliding_system
+from workbench.step.sliding.state import SlidingState, sliding_system
 from workbench.support.errors import DataError
 
 
@@ -26,13 +26,16 @@ def test_a_direction_of_slip_is_that_of_a_velocity_in_this_direction():
             along = np.radians(angle)
             moving = np.zeros_like(v)
             moving[:2] = np.cos(along), np.sin(along)
-            given, said = (sliding_system(case, State(q, moving)), sliding_system(case, State(q, 0 * v, slip=(angle,))))
+            given, said = (
+                sliding_system(case, SlidingState(q, moving)),
+                sliding_system(case, SlidingState(q, 0 * v, slip=(angle,))),
+            )
             np.testing.assert_allclose(row(said), row(given), atol=1e-14)
             assert said.mu_u == given.mu_u
     for xi, angle in ((1.0, 0.0), (-1.0, 180.0), (-1.0, -180.0)):
         case = Rod(speed=xi * 2.0)
         np.testing.assert_allclose(
-            row(sliding_system(case, State(slip=(angle,)))), row(sliding_system(case)), atol=1e-15
+            row(sliding_system(case, SlidingState(slip=(angle,)))), row(sliding_system(case)), atol=1e-15
         )
 
 
@@ -51,7 +54,7 @@ def test_a_moment_of_the_run_is_its_state():
     # At rest in the end, it has no direction of slip of its own.
     assert wb.painleve(case, at=case.duration).state is None
     with pytest.raises(DataError, match=r"does not slide.*slip ANGLE.*v=.*at T"):
-        sliding_system(case, State(v=np.zeros(3)))
+        sliding_system(case, SlidingState(v=np.zeros(3)))
     # In flight, and on the floor.
     with pytest.raises(DataError, match="no contact is closed"):
         wb.painleve("particle", at=0.3)
@@ -71,7 +74,7 @@ def test_every_case_can_be_put_into_a_state_that_slides():
             q[2], v[2] = case.R, 0.0
             system = wb.painleve(case, q=q, v=v).state.system
         else:
-            system = sliding_system(case, State(slip=(0.0,)))
+            system = sliding_system(case, SlidingState(slip=(0.0,)))
         assert system.m_u >= 1
 
 
@@ -82,7 +85,7 @@ def test_a_map_over_the_direction_of_slip():
     assert m.friction == "y"
     assert len(m.shares()) == 2
     for i, angle in enumerate(slip.values):
-        system = sliding_system(case, State(slip=(angle,)))
+        system = sliding_system(case, SlidingState(slip=(angle,)))
         a = system.inverse
         against = a.tu.item() / a.nu.item()
         assert m.critical[i] == (pytest.approx(1 / against) if against > 0 else np.inf)

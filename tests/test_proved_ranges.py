@@ -20,7 +20,7 @@ from workbench.mechanics.enclosed import over_box
 from workbench.mechanics.functions import cos, radians, sin, sqrt
 from workbench.step.sliding.exact import as_doubles
 from workbench.step.sliding.rows import SlidingRows
-from workbench.step.sliding.state import State, sliding_system
+from workbench.step.sliding.state import SlidingState, sliding_system
 from workbench.support.errors import DataError, WorkbenchError
 
 WRITTEN_FOR = "rod, rod-in-guide, tripod and wedged-box"
@@ -44,7 +44,7 @@ RANGES = {
 def wedged(box):
     """The state that the wedged box is judged at: opposite corners touch, and slide forward."""
     H, _ = box.across
-    return State(np.array([0.0, 0.5 * H, box.tilt]), np.array([1.0, 0.0, 0.0]), closed=(1, 2))
+    return SlidingState(np.array([0.0, 0.5 * H, box.tilt]), np.array([1.0, 0.0, 0.0]), closed=(1, 2))
 
 
 def system_at(case):

@@ -38,7 +38,7 @@ from workbench.matrices.p_property.witness import PVerdict
 from workbench.mechanics.case import Array, Case
 from workbench.readers.matrix import Matrix
 from workbench.step.sliding.exact import ExactSliding, as_doubles
-from workbench.step.sliding.state import START, UNCERTAINTY, State, gives_its_own, sliding_system
+from workbench.step.sliding.state import START, UNCERTAINTY, SlidingState, gives_its_own, sliding_system
 from workbench.step.sliding.system import SlidingSystem
 from workbench.support.errors import DataError
 
@@ -149,7 +149,7 @@ def _loss(
 
 
 def of_case(
-    case: Case, given: Mapping[str, Fraction] | None = None, state: State = START, seconds: float = 20.0
+    case: Case, given: Mapping[str, Fraction] | None = None, state: SlidingState = START, seconds: float = 20.0
 ) -> Painleve:
     """Diagnose a state of a case; `given`, its parameters as typed, for cases whose start is rational."""
     system = sliding_system(case, state)
@@ -163,7 +163,7 @@ def of_case(
     return painleve(system, exact, found, tolerance, seconds)
 
 
-def friction_lines(case: Case, state: State = START) -> dict[str, FrictionIncrease]:
+def friction_lines(case: Case, state: SlidingState = START) -> dict[str, FrictionIncrease]:
     """The friction coefficients among a case's parameters: those that change only mu at a state, and linearly."""
     found = {}
     for f in fields(case):

@@ -10,7 +10,7 @@ from workbench.diagnostics.slip_directions import AnyDirection, any_direction, r
 from workbench.diagnostics.slip_modes import Motions, impacts, motions
 from workbench.diagnostics.slip_modes_space import impacts_in_space, motions_in_space
 from workbench.mechanics.case import Case
-from workbench.step.sliding.state import START, UNCERTAINTY, ClosedContacts, State, closed_contacts
+from workbench.step.sliding.state import START, UNCERTAINTY, ClosedContacts, SlidingState, closed_contacts
 
 DEPENDENT = "the normal rows are dependent, and the forces not determined"
 MANY = "several contacts in space; motions are known of one in space, and of several in the plane"
@@ -28,7 +28,7 @@ class Alternatives:
     any_direction: AnyDirection
 
 
-def alternatives(case: Case, state: State = START, seconds: float = 10.0) -> Alternatives:
+def alternatives(case: Case, state: SlidingState = START, seconds: float = 10.0) -> Alternatives:
     """Analyse the closed contacts of a state. Raises DataError where none is closed."""
     c = closed_contacts(case, state)
     e = exact_contacts(c)

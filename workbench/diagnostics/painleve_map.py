@@ -20,7 +20,7 @@ from workbench.diagnostics.sliding_regime import REGIMES
 from workbench.engine.timing import clock
 from workbench.mechanics.case import Array, Case
 from workbench.step.sliding.exact import as_doubles
-from workbench.step.sliding.state import START, State, sliding_system
+from workbench.step.sliding.state import START, SlidingState, sliding_system
 from workbench.step.sliding.system import SlidingSystem
 from workbench.support.errors import DataError
 from workbench.support.progress import ProgressCallback
@@ -76,7 +76,7 @@ def regime_map(
     case: Case,
     x: MapAxis,
     y: MapAxis,
-    state: State = START,
+    state: SlidingState = START,
     progress: ProgressCallback | None = None,
     seconds: float = math.inf,
 ) -> RegimeMap:
@@ -130,7 +130,7 @@ def _systems(
     case: Case,
     changing: list[MapAxis],
     axes: tuple[MapAxis, MapAxis],
-    state: State,
+    state: SlidingState,
     report: ProgressCallback,
     end: float,
 ) -> tuple[NDArray, NDArray[np.bool_]]:
@@ -161,7 +161,7 @@ def _friction(
     y: MapAxis,
     cheap: set[str],
     first: SlidingSystem,
-    state: State,
+    state: SlidingState,
 ) -> Array | None:
     """Coefficients mu (n_x, n_y, m) over the map; None where no axis is a friction coefficient."""
     if not cheap:

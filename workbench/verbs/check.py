@@ -26,7 +26,7 @@ from workbench.readers.interval_matrix import IntervalMatrix
 from workbench.readers.matrix import Matrix, exact_doubles, matrix_of
 from workbench.readers.npz import FileProblem
 from workbench.readers.problem import name_of, read_problem
-from workbench.step.sliding.state import State, coordinates
+from workbench.step.sliding.state import SlidingState, coordinates
 from workbench.support.errors import DataError, WorkbenchError
 from workbench.support.numbers import exact_decimal
 from workbench.support.progress import ProgressCallback
@@ -282,7 +282,7 @@ def check(
     'LCP'
     """
     if formulation is not None:
-        return _of_case(find_case(what), find_formulation(formulation), step, at, State(q, v), seconds)
+        return _of_case(find_case(what), find_formulation(formulation), step, at, SlidingState(q, v), seconds)
     if not (at is None and q is None and v is None):
         raise WorkbenchError("at, q and v are for a case and a formulation; the q of an LCP is given as rhs")
     if isinstance(what, UncertainMLCP):
@@ -391,7 +391,7 @@ def right_hand_side(rhs: Any) -> IntervalMatrix | None:
 
 
 def _of_case(
-    case: Case, f: Formulation, step: float, at: float | None, state: State, seconds: float
+    case: Case, f: Formulation, step: float, at: float | None, state: SlidingState, seconds: float
 ) -> CheckedFormulation:
     from workbench.diagnostics.lead_matrix import lead_matrix
     from workbench.verbs.states import state_of_run

@@ -21,7 +21,7 @@ from workbench.diagnostics.proved_ranges import ProvedRanges
 from workbench.diagnostics.proved_ranges import of_case as proved_of_case
 from workbench.engine.timing import clock
 from workbench.mechanics.case import Case
-from workbench.step.sliding.state import State, coordinates
+from workbench.step.sliding.state import SlidingState, coordinates
 from workbench.support.errors import UnknownNameError, WorkbenchError
 from workbench.support.numbers import exact_number
 from workbench.support.output import provenance
@@ -46,7 +46,7 @@ class Regimes(Result):
     given: Mapping[str, Fraction] = field(repr=False)
     state: Painleve | None = field(repr=False)
     contacts: Alternatives = field(repr=False)
-    where: State = field(repr=False)
+    where: SlidingState = field(repr=False)
     map: RegimeMap | None = field(repr=False)
     proved: ProvedRanges | None = field(repr=False, default=None)
 
@@ -125,7 +125,7 @@ def painleve(
 
     `given` sets parameters; whole numbers, `Fraction`s and strings such as "4/3" are taken exactly. Another state than
     the start: coordinates `q`, velocities `v`; or `at` [s] of a run under exact Coulomb friction. `slip` [deg], one
-    angle or one for each closed contact, is the direction in which contacts slide that are at rest (`sliding.State`).
+    angle or one for each closed contact, is the direction in which contacts slide that are at rest (`SlidingState`).
     `x` and `y`, each (parameter, values) or ("slip", angles), ask for a map; with `prove` they are (parameter, (from,
     to)), and boxes of them are proved at the start (the wedged box where it is wedged) until at most 1 % is undecided.
     `seconds` bound the work; the map tells what they did not suffice for. Raises WorkbenchError
@@ -155,7 +155,9 @@ def painleve(
         raise WorkbenchError(f"x and y are both {axes[0].name}; a map needs two parameters")
     if at is not None and not (q is None and v is None):
         raise WorkbenchError("at and a state (q, v) are both given; give one of them")
-    state = State(q, v, None, None if slip is None else tuple(np.atleast_1d(np.asarray(slip, dtype=float)).tolist()))
+    state = SlidingState(
+        q, v, None, None if slip is None else tuple(np.atleast_1d(np.asarray(slip, dtype=float)).tolist())
+    )
     if at is not None:
         state = state_of_run(found, at, state, progress, end)
     beside = alternatives(found, state, max(0.1 * (end - clock()), LEAST))

@@ -8,7 +8,7 @@ from workbench.comparison.judged import of_reference
 from workbench.engine.timing import clock
 from workbench.mechanics.case import Case
 from workbench.step.simulation import simulate
-from workbench.step.sliding.state import State, filled
+from workbench.step.sliding.state import SlidingState, filled
 from workbench.support.errors import WorkbenchError
 from workbench.support.progress import ProgressCallback
 from workbench.verbs.find import find_formulation
@@ -17,7 +17,9 @@ LOADED = 1e-9
 """Fraction of the largest impulse of a step above which a contact counts as loaded."""
 
 
-def state_of_run(case: Case, at: float, state: State, progress: ProgressCallback | None, end: float) -> State:
+def state_of_run(
+    case: Case, at: float, state: SlidingState, progress: ProgressCallback | None, end: float
+) -> SlidingState:
     """The state after `at` seconds of the reference run; closed are the contacts that were loaded in its last step.
 
     `progress` is called with "run", the number of steps done, and the total; `end` is by `clock()`. Raises

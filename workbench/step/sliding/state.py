@@ -27,7 +27,7 @@ UNCERTAINTY = 1e-9
 """Relative uncertainty of a system that was made this way, from the differences."""
 
 
-class State(NamedTuple):
+class SlidingState(NamedTuple):
     """State at which sliding is examined; None stands for the value at the start of the case.
 
     Coordinates q and velocities v; `closed`, the contacts that count as closed, where these do not follow from gap and
@@ -45,10 +45,10 @@ class State(NamedTuple):
         return all(x is None for x in self)
 
 
-START = State()
+START = SlidingState()
 
 
-def sliding_system(case: Case, state: State = START) -> SlidingSystem:
+def sliding_system(case: Case, state: SlidingState = START) -> SlidingSystem:
     """The sliding contacts at a state: as the case gives them, else from its compiled mechanics.
 
     Raises DataError where a closed contact does not slide (|u_t| <= v_th) and no slip is given, where no contact is
@@ -61,12 +61,12 @@ def sliding_system(case: Case, state: State = START) -> SlidingSystem:
     return from_mechanics(case, state)
 
 
-def gives_its_own(case: Case, state: State = START) -> bool:
+def gives_its_own(case: Case, state: SlidingState = START) -> bool:
     """Return whether the case states the sliding contacts of this state itself."""
     return hasattr(case, "sliding_system") and state.closed is None and state.slip is None
 
 
-def coordinates(case: Case, state: State) -> tuple[Array, Array]:
+def coordinates(case: Case, state: SlidingState) -> tuple[Array, Array]:
     """q and v of a state; DataError for shapes that are not the case's, or numbers that are not finite."""
     found = []
     for name, start, given in zip("qv", case.start(), (state.q, state.v), strict=True):
@@ -85,7 +85,7 @@ def coordinates(case: Case, state: State) -> tuple[Array, Array]:
     return found[0], found[1]
 
 
-def from_mechanics(case: Case, state: State = START) -> SlidingSystem:
+def from_mechanics(case: Case, state: SlidingState = START) -> SlidingSystem:
     """The sliding contacts at a state from the compiled mechanics; DataError as `sliding_system`."""
     c = closed_contacts(case, state)
     J_t = np.einsum("id,idn->in", _directions(case, c, state.slip), c.J_t)
@@ -112,7 +112,7 @@ class ClosedContacts(NamedTuple):
     mu: Array
 
 
-def closed_contacts(case: Case, state: State = START) -> ClosedContacts:
+def closed_contacts(case: Case, state: SlidingState = START) -> ClosedContacts:
     """The contacts that are closed at a state and do not separate; DataError where there are none."""
     q, v = coordinates(case, state)
     _, _, r, d = case.size
