@@ -16,7 +16,7 @@ from workbench.events.balls import ZERO, Ball, BallDynamics, BallMechanics, Ball
 from workbench.events.modes import Mode
 from workbench.events.phase import HALT, LIFT, OVER, TOUCH
 from workbench.events.simulation import EventRun
-from workbench.events.taylor import Step, between, constants, first_root, horner, newton, step, to_doubles
+from workbench.events.taylor import TaylorStep, between, constants, first_root, horner, newton, step, to_doubles
 from workbench.mechanics.case import Array, Case
 from workbench.step.sliding.state import CLOSED
 from workbench.support.errors import DataError
@@ -99,7 +99,7 @@ class EnclosedMotion:
     events: list[EnclosedEvent] = field(default_factory=list)
     reason: str = ""
     end: EnclosedState | None = None
-    steps: list[tuple[ModeFlow, Step, arb]] = field(default_factory=list)
+    steps: list[tuple[ModeFlow, TaylorStep, arb]] = field(default_factory=list)
     """The steps, each with its flow and the s at which it ends."""
 
     def state(self, t: float) -> EnclosedState:
@@ -148,7 +148,7 @@ def _state(flow: ModeFlow, y: list[arb]) -> EnclosedState:
     return EnclosedState(t, list(q), list(v))
 
 
-def _moment(flow: ModeFlow, taken: Step, t: float) -> arb:
+def _moment(flow: ModeFlow, taken: TaylorStep, t: float) -> arb:
     """The s of a step at which the time is t."""
     clock = flow.split(taken.y)[2]
     slope = [k * c for k, c in enumerate(clock)][1:]
@@ -353,7 +353,7 @@ def _polar(u: Balls) -> tuple[arb, arb]:
     return (x * x + y * y).log() / 2, ((c * y - s * x) / (c * x + s * y)).atan() + near
 
 
-def _first_event(flow: ModeFlow, taken: Step, first: bool) -> tuple[Step, WatchedQuantity | None, arb]:
+def _first_event(flow: ModeFlow, taken: TaylorStep, first: bool) -> tuple[TaylorStep, WatchedQuantity | None, arb]:
     """A step, shortened until all signs along it are proved; the event within it, if any, and its s, or the end."""
     while True:
         try:

@@ -47,7 +47,7 @@ class Flow(Protocol):
         """Raise UndecidedError if a condition of the motion is not proved over a box."""
 
 
-class Step(NamedTuple):
+class TaylorStep(NamedTuple):
     """A step of length h: coefficients of y and of the flow's values, and the box that contains it."""
 
     h: float
@@ -92,7 +92,7 @@ def _series(y: list[Coefficients], known: int) -> list[Ball]:
     return [Ball(arb_series(c, known)) for c in y]
 
 
-def step(flow: Flow, start: Sequence[arb]) -> Step:
+def step(flow: Flow, start: Sequence[arb]) -> TaylorStep:
     """A step from balls, as long as its remainder allows. Raises UndecidedError."""
     ctx.cap = ORDER + 4
     y, values = expanded(flow, start, ORDER)
@@ -107,7 +107,7 @@ def step(flow: Flow, start: Sequence[arb]) -> Step:
                 longest = _length(rest, ORDER + 1)
                 if h < longest:
                     flow.prove(constants(box))
-                    return Step(
+                    return TaylorStep(
                         h,
                         [[*c, r[-1]] for c, r in zip(y, rest, strict=True)],
                         [[*c, r[-1]] for c, r in zip(values, values_rest, strict=True)],
