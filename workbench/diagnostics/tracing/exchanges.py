@@ -5,18 +5,18 @@ In a complementary basis either w_i or z_i is basic; if the basic one is negativ
 
 from flint import fmpq
 
-from workbench.diagnostics.tracing.tableau import System
+from workbench.diagnostics.tracing.tableau import TracedSystem
 from workbench.diagnostics.tracing.trace import PivotStep, Trace, listed
 
 
-def start(system: System) -> PivotStep:
+def start(system: TracedSystem) -> PivotStep:
     """Start at z = 0: every w is basic."""
     step = exchanged(system, PivotStep(-1, system.basis_of(()), [], []), (), "w = q, z = 0")
     assert step is not None
     return step
 
 
-def exchanged(system: System, last: PivotStep, indices: tuple[int, ...], rule: str) -> PivotStep | None:
+def exchanged(system: TracedSystem, last: PivotStep, indices: tuple[int, ...], rule: str) -> PivotStep | None:
     """Return the step that exchanges w_i and z_i for these indices; None if the basis is singular."""
     leaving = tuple(last.basis[i] for i in indices)
     entering = tuple(map(system.complement, leaving))
@@ -31,13 +31,13 @@ def exchanged(system: System, last: PivotStep, indices: tuple[int, ...], rule: s
     return PivotStep(last.number + 1, basis, z, w, entering, leaving, infeasible=infeasible, rule=rule)
 
 
-def unfinished(solver: str, system: System, steps: list[PivotStep], most: int) -> Trace:
+def unfinished(solver: str, system: TracedSystem, steps: list[PivotStep], most: int) -> Trace:
     """Return the trace that ends after the largest allowed number of exchanges."""
     wrong = listed(steps[-1].infeasible)
     return Trace(solver, system, steps, "stopped", f"{wrong} is infeasible after {most} exchanges")
 
 
-def singular(solver: str, system: System, steps: list[PivotStep]) -> Trace:
+def singular(solver: str, system: TracedSystem, steps: list[PivotStep]) -> Trace:
     """Return the trace that ends because the single exchange of least index leads to a singular basis."""
     i = steps[-1].infeasible[0]
     there = sorted({*system.index_set(steps[-1].basis)} ^ {i})

@@ -12,13 +12,13 @@ from flint import fmpq_mat
 
 from workbench.algorithms.judice_pires import PATIENCE
 from workbench.diagnostics.tracing.exchanges import exchanged, singular, start, unfinished
-from workbench.diagnostics.tracing.tableau import System, Vector
+from workbench.diagnostics.tracing.tableau import TracedSystem, Vector
 from workbench.diagnostics.tracing.trace import PivotStep, Trace, listed, solved
 
 
 def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
     """Trace block exchanges for M (n, n) and q (n,), at most `most`, block or single."""
-    system = System(M, q)
+    system = TracedSystem(M, q)
     steps, seen = [start(system)], dict[tuple, int]()
     fewest, patience = system.n + 1, PATIENCE
     while (last := steps[-1]).infeasible:

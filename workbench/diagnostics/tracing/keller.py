@@ -13,13 +13,13 @@ Source: E. L. Keller, Mathematical Programming 5 (1973); CPS section 4.3.
 
 from flint import fmpq, fmpq_mat
 
-from workbench.diagnostics.tracing.tableau import System, Vector
+from workbench.diagnostics.tracing.tableau import TracedSystem, Vector
 from workbench.diagnostics.tracing.trace import PivotStep, Ray, Trace, listed, proves_no_solution, rows, solved
 
 
 def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
     """Trace Keller's drives for a symmetric M (n, n) and q (n,), at most `most` pivots."""
-    system = System(M, q)
+    system = TracedSystem(M, q)
     basic, z = list[int](), [fmpq(0)] * system.n
     steps = [_step(system, 0, basic, z, "w = q, z = 0")]
     i = None
@@ -52,20 +52,22 @@ def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
     return solved("keller", system, steps)
 
 
-def _most_promising(system: System, step: PivotStep) -> int:
+def _most_promising(system: TracedSystem, step: PivotStep) -> int:
     """The infeasible index with the largest w_i^2 / M_ii, infinite if M_ii is not positive; the first among equals."""
     M, w = system.M, step.w
     return max(step.infeasible, key=lambda i: (M[i, i] <= 0, w[i] ** 2 / M[i, i] if M[i, i] > 0 else 0))
 
 
-def _ratios(system: System, column: Vector, basic: list[int], z: Vector, w: Vector, i: int) -> list[tuple[int, fmpq]]:
+def _ratios(
+    system: TracedSystem, column: Vector, basic: list[int], z: Vector, w: Vector, i: int
+) -> list[tuple[int, fmpq]]:
     """Ratios: the growth of z_i at which w_i, and each basic z, reaches zero."""
     own = [(i, -w[i] / column[i])] if column[i] > 0 else []
     return own + [(system.n + j, z[j] / -column[j]) for j in basic if column[j] < 0]
 
 
 def _step(
-    system: System, number: int, basic: list[int], z: Vector, rule: str, entering: tuple[int, ...] = (),
+    system: TracedSystem, number: int, basic: list[int], z: Vector, rule: str, entering: tuple[int, ...] = (),
     leaving: tuple[int, ...] = (), driven: int | None = None, ratios: tuple[tuple[int, fmpq], ...] = (),
 ) -> PivotStep:  # fmt: skip
     w = rows(system, z)
@@ -74,7 +76,7 @@ def _step(
     return PivotStep(number, basis, z, w, entering, leaving, driven, ratios, infeasible=infeasible, rule=rule)
 
 
-def _unbounded(system: System, steps: list[PivotStep], i: int, dz: Vector, curvature: fmpq) -> Trace:
+def _unbounded(system: TracedSystem, steps: list[PivotStep], i: int, dz: Vector, curvature: fmpq) -> Trace:
     """Return the trace that ends because z_i grows without bound."""
     because = f"nothing is zero however far z_{i} grows"
     if curvature < 0:

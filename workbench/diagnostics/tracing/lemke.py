@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from flint import fmpq, fmpq_mat
 
-from workbench.diagnostics.tracing.tableau import System, Tableau, Vector
+from workbench.diagnostics.tracing.tableau import Tableau, TracedSystem, Vector
 from workbench.diagnostics.tracing.trace import PivotStep, Ray, Trace, proves_no_solution, solved
 
 TIES = ("lexicographic", "first")
@@ -26,7 +26,7 @@ TIES = ("lexicographic", "first")
 
 def trace(M: fmpq_mat, q: Vector, most: int, ties: str = "lexicographic") -> Trace:
     """Trace Lemke's path for M (n, n) and q (n,), at most `most` pivots; `ties` is one of `TIES`."""
-    system = System(M, q, covered=True)
+    system = TracedSystem(M, q, covered=True)
     basis = list(range(system.n))
     steps = [_step(system, 0, basis, rule="w = q, z = 0")]
     if min(q) >= 0:
@@ -77,7 +77,7 @@ def _chosen(tableau: Tableau, basis: Sequence[int], divisors: Sequence, tied: li
 
 
 def _step(
-    system: System, number: int, basis: Sequence[int], entering: int | None = None, leaving: int = 0,
+    system: TracedSystem, number: int, basis: Sequence[int], entering: int | None = None, leaving: int = 0,
     ratios: Sequence[tuple[int, fmpq]] = (), rule: str = "",
 ) -> PivotStep:  # fmt: skip
     tableau = system.tableau(basis)
@@ -91,7 +91,7 @@ def _step(
     return PivotStep(number, tuple(basis), z, w, (entering,), (leaving,), entering, tuple(ratios), t, rule=rule)
 
 
-def _on_ray(system: System, steps: Sequence[PivotStep], tableau: Tableau, entering: int) -> Trace:
+def _on_ray(system: TracedSystem, steps: Sequence[PivotStep], tableau: Tableau, entering: int) -> Trace:
     """Return the trace that ends in a ray: the entering unknown grows without bound."""
     change = dict(zip(tableau.basic, tableau.column(entering), strict=True)) | {entering: fmpq(1)}
     dz = [change.get(system.n + i, fmpq(0)) for i in range(system.n)]

@@ -10,13 +10,13 @@ Source: K. G. Murty, Opsearch 11 (1974); CPS section 4.2. It ends on the solutio
 from flint import fmpq_mat
 
 from workbench.diagnostics.tracing.exchanges import exchanged, singular, start, unfinished
-from workbench.diagnostics.tracing.tableau import System, Vector
+from workbench.diagnostics.tracing.tableau import TracedSystem, Vector
 from workbench.diagnostics.tracing.trace import Trace, listed, solved
 
 
 def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
     """Trace single exchanges of least index for M (n, n) and q (n,), at most `most`."""
-    system = System(M, q)
+    system = TracedSystem(M, q)
     steps = [start(system)]
     seen = {steps[0].basis: 0}
     while steps[-1].infeasible:

@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from flint import fmpq, fmpq_mat
 
 from workbench.algorithms.pgs import TOLERANCE
-from workbench.diagnostics.tracing.tableau import System, Vector
+from workbench.diagnostics.tracing.tableau import TracedSystem, Vector
 from workbench.diagnostics.tracing.trace import GaussSeidelSweep, Trace, is_solution
 from workbench.matrices.linear_algebra.rationals import nearest_double
 
 
 def trace(M: fmpq_mat, q: Vector, most: int, exact: bool = False) -> Trace:
     """Trace at most `most` sweeps from z = 0, M (n, n) having a positive diagonal, q (n,); in doubles, or `exact`."""
-    system = System(M, q)
+    system = TracedSystem(M, q)
     n = system.n
     number = (lambda x: x) if exact else nearest_double
     rows = [[number(M[i, j]) for j in range(n)] for i in range(n)]

@@ -35,7 +35,7 @@ class Tableau:
 
 
 @dataclass(frozen=True, eq=False)
-class System:
+class TracedSystem:
     """The system w = q + M z, M (n, n) and q (n,), or with `covered` w = q + M z + t e."""
 
     M: fmpq_mat

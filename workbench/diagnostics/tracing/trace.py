@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from workbench.diagnostics.tracing.tableau import System, Tableau, Vector
+from workbench.diagnostics.tracing.tableau import Tableau, TracedSystem, Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class Trace:
     """
 
     solver: str
-    system: System
+    system: TracedSystem
     steps: Sequence[PivotStep] | Sequence[GaussSeidelSweep]
     outcome: str
     because: str = ""
@@ -90,32 +90,32 @@ class Trace:
         return found
 
 
-def is_solution(system: System, z: Vector) -> bool:
+def is_solution(system: TracedSystem, z: Vector) -> bool:
     """Return whether 0 <= z perp M z + q >= 0, exactly."""
     return all(x >= 0 and y >= 0 and x * y == 0 for x, y in zip(z, rows(system, z), strict=True))
 
 
-def rows(system: System, z: Sequence) -> list:
+def rows(system: TracedSystem, z: Sequence) -> list:
     """Return w = M z + q (n,)."""
     n = system.n
     return [sum((system.M[i, j] * z[j] for j in range(n)), system.q[i]) for i in range(n)]
 
 
-def proves_no_solution(system: System, x: Vector) -> bool:
+def proves_no_solution(system: TracedSystem, x: Vector) -> bool:
     """Return whether x >= 0, M^T x <= 0, q^T x < 0: then x^T (M z + q) < 0 for every z >= 0."""
     n, M = system.n, system.M
     against = all(sum((M[i, j] * x[i] for i in range(n)), fmpq(0)) <= 0 for j in range(n))
     return against and min(x) >= 0 and sum((a * b for a, b in zip(system.q, x, strict=True)), fmpq(0)) < 0
 
 
-def solved(solver: str, system: System, steps: Sequence[PivotStep]) -> Trace:
+def solved(solver: str, system: TracedSystem, steps: Sequence[PivotStep]) -> Trace:
     """Return a trace that ends on a solution; asserts that it is one."""
     z = steps[-1].z
     assert is_solution(system, z), f"{solver}: {z} is no solution"
     return Trace(solver, system, steps, "solution", z=z)
 
 
-def on_support(system: System, z: Sequence) -> Vector | None:
+def on_support(system: TracedSystem, z: Sequence) -> Vector | None:
     """Return the exact solution whose positive unknowns are those of z (n,), or None if there is none."""
     tableau = system.tableau(system.basis_of([i for i, x in enumerate(z) if x > 0]))
     if tableau is None:
