@@ -141,11 +141,11 @@ def derivatives_of_scene(
 
         return _quotients(of, APART * p.unit)
 
-    truths = {x: Truth(p.unit, none, none, none) for x, p in moving.items()}
+    truths = {x: ExactOutputs(p.unit, none, none, none) for x, p in moving.items()}
     return _table(formulations, outputs, truths, derive, quotient, progress)
 
 
-class Truth(NamedTuple):
+class ExactOutputs(NamedTuple):
     """Outputs of the exact motion, their derivatives by a parameter of this unit, and how well these are known; nan
     where the motion is not known to its end."""
 
@@ -156,7 +156,7 @@ class Truth(NamedTuple):
 
 
 def _table(
-    formulations: Sequence[Formulation], outputs: Sequence[str], truths: dict[str, "Truth"],
+    formulations: Sequence[Formulation], outputs: Sequence[str], truths: dict[str, "ExactOutputs"],
     derive: Callable[[Formulation], tuple[Array, dict[str, MotionDerivative]]],
     quotient: Callable[[Formulation, str], tuple[Array, Array]], progress: ProgressCallback | None,
 ) -> pd.DataFrame:  # fmt: skip
@@ -228,7 +228,7 @@ def _quotients(of: Callable[[float], Array], shift: float) -> tuple[Array, Array
 
 
 @lru_cache(maxsize=16)
-def _of_motion(case: Case, outputs: tuple[str, ...], name: str, duration: float) -> Truth:
+def _of_motion(case: Case, outputs: tuple[str, ...], name: str, duration: float) -> ExactOutputs:
     """Return what the event-driven motion says."""
     at, unit = moved(case, name)
 
@@ -240,10 +240,10 @@ def _of_motion(case: Case, outputs: tuple[str, ...], name: str, duration: float)
         return _at(beside, outputs, run.end.q, run.end.v)
 
     try:
-        return Truth(unit, of(0.0), *_quotients(of, FOLLOWED * unit))
+        return ExactOutputs(unit, of(0.0), *_quotients(of, FOLLOWED * unit))
     except WorkbenchError:
         none = np.full(len(outputs), np.nan)
-        return Truth(unit, none, none, none)
+        return ExactOutputs(unit, none, none, none)
 
 
 def _quotient(
