@@ -23,7 +23,7 @@ from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 
 
-class Mode(StrEnum):
+class SetMode(StrEnum):
     """Modes of rows in an interval, of contacts and of discs."""
 
     INSIDE = "between its bounds"
@@ -41,7 +41,7 @@ class Mode(StrEnum):
     NOTHING = "has neither force nor velocity"
 
 
-MODES = tuple(Mode)
+MODES = tuple(SetMode)
 """The modes in the order of the numbers that follow."""
 INSIDE, AT_LOWER, AT_UPPER, FIXED, LEAVES_LOWER, LEAVES_UPPER, LOOSE = range(7)
 OPEN, STICKS, SLIDES, EDGE, TOUCHES, NOTHING = range(7, 13)
@@ -75,7 +75,7 @@ class Place:
     opposite to friction; undefined in other modes. speed is |u_t| in the problem's units.
     """
 
-    mode: Mode
+    mode: SetMode
     first: int
     end: int
     law: int

@@ -16,7 +16,7 @@ import numpy as np
 
 from workbench.derivatives.choices import find_candidates
 from workbench.derivatives.linearised import DataChange, Linearised, change_of, linearised
-from workbench.derivatives.modes import BEARING, SIDE, Mode, Place, one_by_one
+from workbench.derivatives.modes import BEARING, SIDE, Place, SetMode, one_by_one
 from workbench.matrices.p_property.verdict import p_verdict_of
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.problem import Problem
@@ -89,7 +89,7 @@ class Sensitivity:
             if s.is_singular:
                 return PointKind.SINGULAR, f"S has a kernel of {s.kernel().shape[1]} dimensions: contacts are redundant"
             return PointKind.SMOOTH, f"every mode holds, by {self.margin:.1e} at least, and S is regular"
-        if any(place.mode is Mode.NOTHING for place in s.between):
+        if any(place.mode is SetMode.NOTHING for place in s.between):
             return self._with_nothing(words)
         reduced = self._reduced
         if reduced is None:
