@@ -58,7 +58,7 @@ NONNEGATIVE = ("mu", "mu_s", "e", "eps_n", "eps_t", "eps_b", "v_th")
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep(Claims):
+class StepSweep(Claims):
     """v+ (B, n) [m/s, rad/s], p_n (B, r), p_t (B, d r), p_b (B, m) [N s], axes of the system; nan without a solution.
 
     status (B,) `Status` numbers claimed by the solver, `residuals` (B,) the problems' own (`Problem.residual`) in the
@@ -185,7 +185,7 @@ def sweep_part(first, last, varied, buffer, core, work, track, functions, settin
 def sweep_steps(
     formulation: Formulation, system: ContactSystem, *, solver: str | None = None, threads: int = 1,
     passes: int = PASSES, **varied: Any,
-) -> Sweep:  # fmt: skip
+) -> StepSweep:  # fmt: skip
     """Solve one step of B systems under a formulation by a compiled solver (default: the one to round-off).
 
     `varied`: any datum of `ContactSystem` except the normal law and the headings, (B, its shape) or (B,). Gaps phi
@@ -220,7 +220,7 @@ def sweep_steps(
     others = take_over(formulation, system, data, passes, results) if solver is None else {}
     v, p_n, p_t, p_b = np.split(results.out, [n, n + r, n + r + d * r], axis=1)
     status, iterations, effort = results.counts.T
-    return Sweep(v, p_n, p_t, p_b, status, results.residuals, iterations, effort, seconds, method.name, others)
+    return StepSweep(v, p_n, p_t, p_b, status, results.residuals, iterations, effort, seconds, method.name, others)
 
 
 def take_over(

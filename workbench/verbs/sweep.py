@@ -13,7 +13,7 @@ from workbench.mechanics.contact import ContactSystem
 from workbench.problems.solution import Status
 from workbench.step.sliding.sweep import SlidingSweep, sweep_sliding
 from workbench.step.sliding.system import SlidingSystem
-from workbench.step.sweep import Sweep, sweep_steps
+from workbench.step.sweep import StepSweep, sweep_steps
 from workbench.support.errors import WorkbenchError
 from workbench.verbs.find import find_formulation
 from workbench.verbs.results import Result
@@ -49,11 +49,11 @@ LAST = {
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Swept(Result):
-    """The solutions of many systems, with arrays as attributes: those of `step.sweep.Sweep` or of `SlidingSweep`."""
+    """The solutions of many systems, with arrays as attributes: those of `StepSweep` or `SlidingSweep`."""
 
     title: str
     varied: dict[str, Any] = field(repr=False)
-    answer: Sweep | SlidingSweep = field(repr=False)
+    answer: StepSweep | SlidingSweep = field(repr=False)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or "answer" not in self.__dict__:
@@ -121,7 +121,7 @@ def sweep(
     """
     f = find_formulation(formulation)
     if isinstance(system, SlidingSystem):
-        answer: Sweep | SlidingSweep = sweep_sliding(f, system, solver=solver, threads=threads, **varied)
+        answer: StepSweep | SlidingSweep = sweep_sliding(f, system, solver=solver, threads=threads, **varied)
     elif isinstance(system, ContactSystem):
         answer = sweep_steps(f, system, solver=solver, threads=threads, **varied)
     else:
