@@ -100,14 +100,14 @@ def thrown(kind, rng):
 
 
 @pytest.mark.parametrize("kind", [Block, Sphere], ids=lambda k: k.name)
-@pytest.mark.parametrize("explicit", [False, True])
+@pytest.mark.parametrize("scheme", ["symplectic", "explicit"])
 @pytest.mark.parametrize("normal", ["velocity", "gap"])
-def test_the_truths_hold_for_any_throw_under_both_updates_and_laws(kind, explicit, normal):
-    rng = np.random.default_rng([7, explicit, normal == "gap"])
+def test_the_truths_hold_for_any_throw_under_both_updates_and_laws(kind, scheme, normal):
+    rng = np.random.default_rng([7, scheme == "explicit", normal == "gap"])
     for _ in range(10):
         case, end = thrown(kind, rng)
         h = end / rng.uniform(30, 600)
-        truths = case.truths(run(case, h, duration=1.3 * end + 2 * h, explicit=explicit, normal=normal))
+        truths = case.truths(run(case, h, duration=1.3 * end + 2 * h, scheme=scheme, normal=normal))
         assert (len(truths), failing(truths)) == (3 if kind is Block else 4, set())
         # Sliding is over at the end of the step in which it stops, never before.
         assert truths[0].computed >= truths[0].theory == pytest.approx(end)
@@ -126,17 +126,19 @@ def test_the_speeds_are_those_of_uniform_deceleration_at_the_ends_of_the_steps(k
         np.testing.assert_allclose(r.states_v[:, :3], expected[:, None] * direction, rtol=0, atol=1e-12 * case.speed)
 
 
-@pytest.mark.parametrize("explicit", [False, True])
+@pytest.mark.parametrize("scheme", ["symplectic", "explicit"])
 @pytest.mark.parametrize(("kind", "change"), [(Block, 1), (Sphere, 2 / 7)], ids=["block", "sphere"])
-def test_the_distance_converges_to_first_order(kind, change, explicit):
+def test_the_distance_converges_to_first_order(kind, change, scheme):
     error = {}
     for h in (4e-3, 2e-3, 1e-3):
-        truths = {t.name: t for t in kind().truths(run(kind(), h, explicit=explicit))}
+        truths = {t.name: t for t in kind().truths(run(kind(), h, scheme=scheme))}
         distance = truths["stopping distance" if kind is Block else "distance"]
         error[h] = distance.computed - distance.theory
     np.testing.assert_allclose([error[4e-3] / error[2e-3], error[2e-3] / error[1e-3]], 2, atol=0.01)
     # Euler and Maclaurin: half a step times the change of speed, too long with the speeds at the starts of the steps.
-    assert error[1e-3] == pytest.approx((0.5 if explicit else -0.5) * 1e-3 * change * kind().speed, rel=0.01)
+    assert error[1e-3] == pytest.approx(
+        (0.5 if scheme == "explicit" else -0.5) * 1e-3 * change * kind().speed, rel=0.01
+    )
 
 
 @pytest.mark.parametrize("kind", [Block, Sphere], ids=lambda k: k.name)
@@ -291,6 +293,6 @@ def test_the_velocity_law_holds_the_particle_up_and_the_explicit_update_throws_i
     apex = case.height + case.climb**2 / (2 * case.gravity)
     assert held.states_q[-1, 1] == pytest.approx(apex, abs=1e-3)
     assert "time of impact" in failing(case.truths(held))
-    thrown_back = run(case, 1e-3, explicit=True)
+    thrown_back = run(case, 1e-3, scheme="explicit")
     assert thrown_back.states_v[:, 1].max() > 0.5 * case.impact()[1] > case.climb
     assert "sliding velocity after impact" in failing(case.truths(thrown_back))

@@ -132,11 +132,11 @@ def test_a_row_steps_as_its_stacks_do_alone(label):
     np.testing.assert_allclose(found.case.energy(found.states_q, found.states_v), energy, rtol=1e-14)
 
 
-@pytest.mark.parametrize("explicit", [False, True], ids=["symplectic", "explicit"])
+@pytest.mark.parametrize("scheme", ["symplectic", "explicit"])
 @pytest.mark.parametrize("label", ["stewart-trinkle", "ccp", "coulomb"])
-def test_the_whole_steps_as_the_row_does(label, explicit):
+def test_the_whole_steps_as_the_row_does(label, scheme):
     """The answers of its parts are unique or picked alike, since its problems fall into parts too."""
-    found, whole = run(ROW, label, explicit=explicit), run(Whole(stacks=3.0), label, explicit=explicit)
+    found, whole = run(ROW, label, scheme=scheme), run(Whole(stacks=3.0), label, scheme=scheme)
     np.testing.assert_allclose(found.states_q, whole.states_q, atol=1e-13)
     np.testing.assert_allclose(found.states_v, whole.states_v, atol=1e-12)
     np.testing.assert_allclose(found.p_t, whole.p_t, atol=1e-12)

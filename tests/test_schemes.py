@@ -170,10 +170,6 @@ def test_theta_of_one_is_the_symplectic_scheme_to_the_last_bit():
     one, other = run(case, 1e-3, 0.1, Scheme("moreau-jean", 1.0)), run(case, 1e-3, 0.1, None)
     for name in ("q", "v", "p"):
         np.testing.assert_array_equal(getattr(one.record, name), getattr(other.record, name))
-    f = find_formulation("coulomb")
-    old = simulate(case, f, solver_of(case, f), 1e-3, 0.1, explicit=True)
-    np.testing.assert_array_equal(old.states_q, run(case, 1e-3, 0.1, "explicit").states_q)
-    assert old.scheme == Scheme("explicit")
 
 
 @pytest.mark.parametrize("scheme", ["symplectic", "moreau-jean", "midpoint"])
@@ -256,9 +252,8 @@ def test_what_is_no_scheme_is_refused_in_a_line():
     assert "from 0.5 to 1" in refusal(find_scheme, "moreau-jean:theta=nan", error=DataError)
     assert "theta=0.7" in refusal(find_scheme, "midpoint:theta=0.7", error=DataError)
     assert "theta=0.7" in refusal(find_scheme, "moreau-jean:mu=0.7", error=DataError)
-    assert "exclude each other" in refusal(find_scheme, "midpoint", True, error=DataError)
     assert [str(find_scheme(x)) for x in (*KINDS, "moreau-jean:theta=0.7")] == [*KINDS, "moreau-jean:theta=0.7"]
-    assert find_scheme(None, True) == Scheme("explicit")
+    assert find_scheme(None) == Scheme("symplectic")
     assert "'0.1'; known: symplectic" in refusal(find_scheme, 0.1, error=UnknownNameError)
     assert "theta = 0.7 of the scheme midpoint; 0.5 is needed" in refusal(Scheme, "midpoint", 0.7, error=DataError)
 

@@ -31,15 +31,15 @@ def interpreted(kind):
     return type("Interpreted", (kind,), functions)
 
 
-@pytest.mark.parametrize("explicit", [False, True], ids=["symplectic", "explicit"])
+@pytest.mark.parametrize("scheme", ["symplectic", "explicit"])
 @pytest.mark.parametrize("label", LABELS)
 @pytest.mark.parametrize("kind", [Wheel, Cube], ids=lambda kind: kind.name)
-def test_a_case_in_plain_python_takes_the_same_steps(kind, label, explicit):
+def test_a_case_in_plain_python_takes_the_same_steps(kind, label, scheme):
     f = find_formulation(label)
     solver = default_solver(compiled(f, *kind.size).kind)
     relaxation = Relaxation(k_n=1e6, b_n=1e3, k_t=1e5, b_t=1e2, lateral=1.0)
     runs = [
-        simulate(case, f, solver, 5e-3, 0.15, explicit=explicit, relaxation=relaxation)
+        simulate(case, f, solver, 5e-3, 0.15, scheme=scheme, relaxation=relaxation)
         for case in (kind(), interpreted(kind)())
     ]
     assert [r.status for r in runs] == [Status.SOLVED] * 2

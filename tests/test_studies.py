@@ -115,7 +115,7 @@ def test_workers_of_another_version_end_a_study(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "changed",
-    [{"duration": 0.012}, {"reference_step": 2.5e-4}, {"explicit": True}, {"normal": "velocity"}, {"steps": 5e-4},
+    [{"duration": 0.012}, {"reference_step": 2.5e-4}, {"scheme": "explicit"}, {"normal": "velocity"}, {"steps": 5e-4},
      {"formulations": ["box:bounds=iterated"]}, {"relaxation": "k_n=1e9"}, {"metrics": ["position-error"]}],
 )  # fmt: skip
 def test_whatever_determines_a_row_is_in_its_key(changed, tmp_path):

@@ -41,12 +41,12 @@ INDEPENDENT = {
 
 
 def compared(
-    chosen: tuple[Formulation, ...], duration: float, explicit: bool = True, normal: str = "velocity",
+    chosen: tuple[Formulation, ...], duration: float, scheme: str = "explicit", normal: str = "velocity",
     steps: tuple[float, ...] = (STEP,),
 ) -> Comparison:  # fmt: skip
     """Compare the wheel under these formulations, by their round-off solvers, with exact Coulomb friction at 0.1 ms."""
     # The papers measure by time stepping at a small step.
-    settings = Settings(steps, FINE, duration, find_scheme(None, explicit), normal, reference=STEPS)
+    settings = Settings(steps, FINE, duration, find_scheme(scheme), normal, reference=STEPS)
     return one_solver(compare(Wheel(), chosen, coulomb, ("coulomb-exact", "lemke", "judice-pires"), settings))
 
 

@@ -37,7 +37,7 @@ from workbench.step.one_step import pose
 from workbench.step.simulation import simulate
 from workbench.support.progress import ProgressCallback
 
-INTEGRATORS = [(explicit, normal) for explicit in (True, False) for normal in ("velocity", "gap")]
+INTEGRATORS = [(scheme, normal) for scheme in ("explicit", "symplectic") for normal in ("velocity", "gap")]
 """Position updates and normal laws; the first is the paper's."""
 
 
@@ -46,9 +46,9 @@ def reproduce(progress: ProgressCallback) -> Reproduction:
     progress("the published experiment", 0, 5)
     paper = compared(PAPER, DURATION)
     progress("the same for longer", 1, 5)
-    longer = {f"{'explicit' if e else 'symplectic'}, {g}": compared(PAPER, LONG, e, g) for e, g in INTEGRATORS}
+    longer = {f"{s}, {g}": compared(PAPER, LONG, s, g) for s, g in INTEGRATORS}
     progress("four integrators", 2, 5)
-    sliding = [compared(tuple(INDEPENDENT), SLIDING, e, g) for e, g in INTEGRATORS]
+    sliding = [compared(tuple(INDEPENDENT), SLIDING, s, g) for s, g in INTEGRATORS]
     progress("a tenth of the step", 3, 5)
     finer = compared((hybrid, anitescu_potra, box_friction), SLIDING, steps=(STEP, FINE))
     progress("the reference", 4, 5)

@@ -16,7 +16,7 @@ from workbench.support.errors import WorkbenchError
 SECONDS, LEAST_SECONDS = 90.0, 5.0
 """Total time for the formulations of a file's comparison, per row; and the least time of each row."""
 OF_CASES = (
-    "step", "duration", "reference_step", "reference", "position_update", "scheme", "normal", "relax", "set",
+    "step", "duration", "reference_step", "reference", "scheme", "normal", "relax", "set",
     "derivative",
 )  # fmt: skip
 OF_FILES = ("time_limit",)
@@ -24,7 +24,7 @@ OF_SCENES = ("key", "ctrl")
 OPTIONS = {
     "case": ("a case", {*OF_FILES, *OF_SCENES}),
     "file": ("a file with a single step", {*OF_CASES, *OF_SCENES}),
-    "scene": ("a scene", {*OF_FILES, "position_update", "scheme", "normal", "relax", "reference", "derivative"}),
+    "scene": ("a scene", {*OF_FILES, "scheme", "normal", "relax", "reference", "derivative"}),
 }
 """The kinds of comparison as text, and the options that do not apply to each."""
 
@@ -106,12 +106,6 @@ def add_options(compare: argparse.ArgumentParser) -> None:
         help="reference motion of a case: events (event-driven) or steps (of --reference-step); default: events where "
         "the case has them",
     )  # fmt: skip
-    compare.add_argument(
-        "--position-update",
-        choices=("symplectic", "explicit"),
-        help="q+ = q + h Gamma v+ (symplectic) or q+ = q + h Gamma v as in IDETC2016-60064 (explicit); the same as "
-        "--scheme; default: symplectic",
-    )
     compare.add_argument(
         "--scheme", metavar="NAME",
         help="time-stepping scheme: symplectic, explicit, moreau-jean[:theta=0.7] (Moreau's midpoint rule) or midpoint "
@@ -195,7 +189,7 @@ def _of_case(o: argparse.Namespace) -> dict[str, Any]:
         "steps": steps_of(o.step or ["1e-3"]),
         "reference_step": number_option(o.reference_step, "--reference-step", "seconds") if o.reference_step else None,
         "duration": None if o.duration is None else number_option(o.duration, "--duration", "seconds"),
-        "scheme": o.scheme, "explicit": o.position_update == "explicit", "normal": o.normal,
+        "scheme": o.scheme, "normal": o.normal,
         "workers": os.cpu_count() or 1, "relaxation": find_relaxation(o.relax), "reference": o.reference or "auto",
     }  # fmt: skip
 

@@ -66,19 +66,17 @@ class Scheme:
 SYMPLECTIC = Scheme()
 
 
-def find_scheme(given: "Scheme | str | None", explicit: bool = False) -> Scheme:
-    """Return the scheme for a name such as "midpoint" or "moreau-jean:theta=0.7"; None is symplectic, or `explicit`.
+def find_scheme(given: "Scheme | str | None") -> Scheme:
+    """Return the scheme for a name such as "midpoint" or "moreau-jean:theta=0.7"; None is symplectic.
 
     Raises UnknownNameError or DataError.
     """
     if isinstance(given, Scheme):
         return given
     if given is None:
-        return Scheme("explicit" if explicit else "symplectic")
+        return SYMPLECTIC
     if not isinstance(given, str):
         raise UnknownNameError("scheme", str(given), list(KINDS))
-    if explicit and given != "explicit":
-        raise DataError(f"the scheme '{given}' and the explicit position update exclude each other; give one of them")
     name, colon, option = given.partition(":")
     if not colon:
         return Scheme(name, 0.5 if name in ("moreau-jean", "midpoint") else 1.0)

@@ -28,7 +28,6 @@ def simulate(
     h: float,
     duration: float | None = None,
     *,
-    explicit: bool = False,
     scheme: Scheme | str | None = None,
     normal: str | None = None,
     relaxation: Relaxation | None = None,
@@ -37,12 +36,11 @@ def simulate(
 ) -> Run:
     """Simulate a case from its start; failures and refusals are Runs with a status and a reason, never exceptions.
 
-    h, duration in seconds. `scheme` is one of `scheme.KINDS` or a `Scheme`; None is symplectic, or with `explicit` the
-    scheme with position update q + h Gamma v. `normal` is the normal law (`core.NORMAL_LAWS`), `relaxation` the
-    compliance of the constraint rows; None is the case's default. `passes` is how many passes a fixed point (iterated
-    bounds, staggered projections) may take in a step before the run ends with the status NO_FIXED_POINT. `progress` is
-    called occasionally with the number of finished steps. Raises DataError for h <= 0, zero steps or passes < 1,
-    UnknownNameError for an unknown scheme.
+    h, duration in seconds. `scheme` is one of `scheme.KINDS` or a `Scheme`; None is symplectic. `normal` is the normal
+    law (`core.NORMAL_LAWS`), `relaxation` the compliance of the constraint rows; None is the case's own. `passes` is
+    how many passes a fixed point (iterated bounds, staggered projections) may take in a step before the run ends with
+    the status NO_FIXED_POINT. `progress` is called occasionally with the number of finished steps. Raises DataError for
+    h <= 0, zero steps or passes < 1, UnknownNameError for an unknown scheme.
     """
     duration = case.duration if duration is None else duration
     if not (np.isfinite(h) and h > 0):
@@ -54,5 +52,5 @@ def simulate(
     normal = case.normal if normal is None else normal
     relaxation = case.relaxation if relaxation is None else relaxation
     go = run_parts if case.parts else run_whole
-    course = Course(h, steps, find_scheme(scheme, explicit), normal, relaxation, passes)
+    course = Course(h, steps, find_scheme(scheme), normal, relaxation, passes)
     return go(case, formulation, solver, course, progress)

@@ -9,7 +9,7 @@ from workbench.support.errors import UnknownNameError, WorkbenchError
 
 KEYS = {
     "cases": (str, list), "formulations": (str, list), "solvers": (str, list), "metrics": (str, list),
-    "steps": (int, float, list), "duration": (int, float), "reference_step": (int, float), "explicit": (bool,),
+    "steps": (int, float, list), "duration": (int, float), "reference_step": (int, float),
     "scheme": (str,), "normal": (str,), "relaxation": (str,), "sample": (str,), "seed": (int,),
     "vary": (dict,), "together": (list,),
 }  # fmt: skip

@@ -137,7 +137,7 @@ class Compared(Result):
 
 def compare(
     what: Any, formulations: Any = None, *, solvers: Any = (), metrics: Any = None, steps: Any = None,
-    duration: float | None = None, reference_step: float | None = None, explicit: bool = False,
+    duration: float | None = None, reference_step: float | None = None,
     scheme: Scheme | str | None = None, normal: str | None = None, relaxation: Relaxation | str | None = None,
     reference: str = AUTO, seconds: float | None = None, progress: ProgressCallback | None = None, workers: int = 1,
 ) -> Compared:  # fmt: skip
@@ -150,13 +150,13 @@ def compare(
     and all metrics.
 
     For a case: `steps` [s], default 1e-3; `reference_step`, default 1e-4 or a little less; `duration` [s]; `scheme`
-    ("symplectic", "explicit", "moreau-jean", "moreau-jean:theta=0.7", "midpoint"), with `explicit` as a shorthand for
-    the second; `normal` (normal law); `relaxation`, where None is the case's own and "rigid" is allowed; and
-    `reference`: "events", the event-driven motion, "steps" of `reference_step`, or "auto", events if the case has them.
-    For a scene: `solvers` for contact blocks, directly or over bridges; `steps`, default its own; `reference_step`,
-    default a tenth of the smallest step; `duration`; and among `formulations` also "engine:mujoco", the engine's own
-    steps, with options as in "engine:mujoco,timeconst=0.002". For a problem: `seconds` for each row, which is then
-    computed in another process.
+    ("symplectic", "explicit", "moreau-jean", "moreau-jean:theta=0.7", "midpoint"); `normal` (normal law);
+    `relaxation`, where None is the case's own and "rigid" is allowed; and `reference`: "events", the event-driven
+    motion, "steps" of `reference_step`, or "auto", events if the case has them. For a scene: `solvers` for contact
+    blocks, directly or over bridges; `steps`, default its own; `reference_step`, default a tenth of the smallest
+    step; `duration`; and among `formulations` also "engine:mujoco", the engine's own steps, with options as in
+    "engine:mujoco,timeconst=0.002". For a problem: `seconds` for each row, which is then computed in another
+    process.
 
     `workers` processes share the runs of a scene, and those of a case whose solvers are not compiled. A script that
     uses other processes begins with `if __name__ == "__main__":`. Raises WorkbenchError for unusable settings or an
@@ -170,7 +170,7 @@ def compare(
     '1'
     """
     if is_scene(what):
-        refused = {"explicit": explicit, "scheme": scheme, "normal": normal, "relaxation": relaxation,
+        refused = {"scheme": scheme, "normal": normal, "relaxation": relaxation,
                    "seconds": seconds, "reference": None if reference == AUTO else reference}  # fmt: skip
         for name, value in refused.items():
             if value:
@@ -204,7 +204,7 @@ def compare(
         own_steps,
         reference_of(own_steps) if reference_step is None else reference_step,
         duration,
-        find_scheme(scheme, explicit),
+        find_scheme(scheme),
         normal,
         compliance,
         reference,

@@ -106,8 +106,8 @@ class Studied(Result):
 def study(
     cases: Any, formulations: Any = None, *, parameters: Mapping[Any, Any] | None = None, sample: str | None = None,
     seed: int = 0, steps: Any = (1e-3,), solvers: Any = (), metrics: Any = None, duration: float | None = None,
-    reference_step: float = 1e-4, explicit: bool = False, scheme: Any = None,
-    normal: str | None = None, relaxation: Relaxation | str | None = None, folder: str | Path | None = None,
+    reference_step: float = 1e-4, scheme: Any = None, normal: str | None = None,
+    relaxation: Relaxation | str | None = None, folder: str | Path | None = None,
     executor: Any = None, workers: int | None = None, shard: tuple[int, int] = (1, 1), retry_failed: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> Studied:  # fmt: skip
@@ -138,7 +138,7 @@ def study(
     axes, ranges, steps = _varied(parameters or {}, several(steps))
     places = points(axes, ranges, _sample(sample, seed))
     settings = Settings(
-        tuple(steps), reference_step, duration, find_scheme(scheme, explicit), normal, find_relaxation(relaxation)
+        tuple(steps), reference_step, duration, find_scheme(scheme), normal, find_relaxation(relaxation)
     )
     measured = chosen_metrics(CASE, None if metrics is None else several(metrics))
     planned = tuple(plan(found, chosen, [find_solver(s) for s in several(solvers)], measured, settings, places))
