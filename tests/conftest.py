@@ -36,9 +36,21 @@ def pytest_addoption(parser):
     parser.addoption("--part", help="K/N: of N parts of the tests the one of number K, counted from 1, file by file")
 
 
-# What is collected lives as long as the process: the garbage collector would look through it in vain.
-def pytest_configure():
+def pytest_configure(config):
+    # What is collected lives as long as the process: the garbage collector would look through it in vain.
     gc.disable()
+    # Processes of xdist are given the files of the part.
+    if (part := config.getoption("--part")) and not hasattr(config, "workerinput"):
+        config.args[:] = _of_part(part, map(Path, config.args))
+
+
+def _of_part(part, paths):
+    """Of the files of tests in these folders and files those of the part: its N parts are all of them."""
+    k, n = (int(x) for x in part.split("/"))
+    if not 1 <= k <= n:
+        raise pytest.UsageError(f"--part {part}: K/N with 1 <= K <= N is needed, such as 2/5")
+    files = sorted(str(file) for path in paths for file in (path.glob("test_*.py") if path.is_dir() else [path]))
+    return files[k - 1 :: n]
 
 
 def pytest_collection_finish():
@@ -48,11 +60,8 @@ def pytest_collection_finish():
 
 # Before pytest's own, which takes tests by their marks.
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config, items):
-    """Of the tests those of a part alone: its N parts, each file in one of them, are all of the tests.
-
-    Where a test is marked share(N), one in N of its cases is in every run, and the others are thorough.
-    """
+def pytest_collection_modifyitems(items):
+    """Where a test is marked share(N), one in N of its cases is in every run, and the others are thorough."""
     seen = Counter()
     for item in items:
         if mark := item.get_closest_marker("share"):
@@ -60,14 +69,6 @@ def pytest_collection_modifyitems(config, items):
             if seen[test] % mark.args[0]:
                 item.add_marker(pytest.mark.thorough)
             seen[test] += 1
-    if part := config.getoption("--part"):
-        k, n = (int(x) for x in part.split("/"))
-        if not 1 <= k <= n:
-            raise pytest.UsageError(f"--part {part}: K/N with 1 <= K <= N is needed, such as 2/5")
-        files = sorted({item.path.name for item in items})
-        kept = {*files[k - 1 :: n]}
-        config.hook.pytest_deselected(items=[item for item in items if item.path.name not in kept])
-        items[:] = [item for item in items if item.path.name in kept]
 
 
 @pytest.fixture(scope="session")
