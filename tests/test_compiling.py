@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from numba import njit, types
 
+import workbench as wb
 from tests.processes import run, two_modules
-from workbench.engine.compiling import Kernel, kernel
+from workbench.engine import compiling
+from workbench.engine.compiling import kernel
 from workbench.engine.kernels import VECTOR
 from workbench.engine.timing import clock, standing_still
 
@@ -340,7 +342,7 @@ def test_the_clock_stands_still_while_code_is_made(monkeypatch):
     """By a clock that goes on by a second whenever it is looked at, and by none while code is made."""
     looks = itertools.count()
     monkeypatch.setattr("workbench.engine.timing.time", SimpleNamespace(perf_counter=lambda: float(next(looks))))
-    fresh, within = Kernel(halved.py_func, F64(F64, F64), False, {}), []
+    fresh, within = compiling.Kernel(halved.py_func, F64(F64, F64), False, {}), []
     monkeypatch.setattr(fresh, "disable_compile", lambda: within.append((clock(), clock())))
     since = clock()
     fresh.ready()
@@ -357,7 +359,7 @@ def test_what_compiling_leaves_to_collect_is_collected_while_the_clock_stands_st
     """Else it costs whoever is first called afterwards half a second of the time allowed."""
     looks, kept, moved = itertools.count(1), [], []
     monkeypatch.setattr("workbench.engine.timing.time", SimpleNamespace(perf_counter=lambda: float(next(looks))))
-    fresh = Kernel(halved.py_func, F64(F64, F64), False, {})
+    fresh = compiling.Kernel(halved.py_func, F64(F64, F64), False, {})
     monkeypatch.setattr(fresh, "disable_compile", lambda: kept.extend([] for _ in range(10 * gc.get_threshold()[0])))
 
     def collecting(phase, _):
@@ -419,3 +421,13 @@ def test_small_commands_import_nothing_heavy(code, tmp_path):
     # W of a friction problem is a sparse matrix.
     allowed = {"scipy.sparse"} if code == OF_FILE else set()
     assert not (HEAVY - allowed) & set(words[words.index("modules") :])
+
+
+def test_code_on_disk_depends_on_no_address():
+    """A kernel of which it did would be compiled in every process."""
+    methods = {type(wb.solvers.find(name)).__module__ for name in wb.solvers.names}
+    kernels = [thing for thing in gc.get_objects() if isinstance(thing, compiling.Kernel)]
+    assert len(methods) > 5
+    assert len(kernels) > 100
+    for one in kernels:
+        assert not [word for word in compiling._made_from(one) if " at 0x" in str(word)], one

@@ -183,14 +183,14 @@ def _searched(problem: ConeProblem, start: Array | None = None) -> Staged:
     return p.plain(search.z), search.residual, p.swept + p.factors, tuple(search.report)
 
 
-COULOMB = ExactSolver(
+COULOMB_EXACT = ExactSolver(
     name="coulomb-exact",
     kernel=coulomb_kernel,
     solves=frozenset({"Coulomb NCP", "global Coulomb NCP"}),
     guaranteed_for="one contact with W positive definite; several contacts: no proof, checked by the residual",
     source="de Saxce & Feng 1998; Jourdan, Alart & Jean 1998; Acary, Bremond & Huber 2018",
 )
-CCP = ExactSolver(
+CCP_EXACT = ExactSolver(
     name="ccp-exact",
     kernel=ccp_kernel,
     solves=frozenset({"conic QP", "global conic QP"}),
