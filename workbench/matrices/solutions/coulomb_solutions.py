@@ -29,8 +29,10 @@ from workbench.matrices.solutions.contact_modes import (
     enclosed,
 )
 from workbench.matrices.solutions.friction_cones import RationalFriction, dot
+from workbench.matrices.solutions.impulse_bound import impulse_bound
 from workbench.matrices.solutions.planar_solutions import PlanarPiece, holds, planar_pieces
-from workbench.matrices.solutions.spatial_solutions import Settled, Slides, sliding_zeros
+from workbench.matrices.solutions.slides import Slides
+from workbench.matrices.solutions.spatial_solutions import Settled, sliding_zeros
 from workbench.problems.classes import Array
 
 LARGEST = {1: 8, 2: 4}
@@ -159,6 +161,7 @@ def _in_space(friction: RationalFriction, found: CoulombSolutions, deadline: flo
         if SLIP not in modes:
             check_clock(deadline)
             _held(friction, modes, found, known, deadline, near)
+    bound = impulse_bound(friction, deadline)
     for modes in sorted((m for m in combinations if SLIP in m), key=lambda m: m.count(SLIP)):
         check_clock(deadline)
         still = _still(friction, known, modes)
@@ -166,7 +169,7 @@ def _in_space(friction: RationalFriction, found: CoulombSolutions, deadline: flo
             found.reason = f"at one solution contact {still + 1} has neither impulse nor velocity: slips nearby"
             found.reason += " cannot be told apart"
             continue
-        _with_slides(friction, modes, found, known, deadline)
+        _with_slides(Slides(friction, modes, bound), found, known, deadline)
 
 
 def _held(
@@ -231,9 +234,9 @@ def _still(friction: RationalFriction, known: list[tuple[fmpq, ...]], modes: Mod
 
 
 def _with_slides(
-    friction: RationalFriction, modes: Modes, found: CoulombSolutions, known: list[tuple[fmpq, ...]], deadline: float
+    slides: Slides, found: CoulombSolutions, known: list[tuple[fmpq, ...]], deadline: float
 ) -> None:
-    slides = Slides(friction, modes)
+    friction, modes = slides.friction, slides.modes
     zeros, whole = sliding_zeros(slides, deadline)
     if not whole:
         found.reason = f"with modes {', '.join(modes)} solutions cannot be told apart: the equations are singular"

@@ -1,13 +1,13 @@
 """All solutions of Coulomb's law in given modes with sliding contacts in space: branch and bound over the directions.
 
 For given unit sliding directions e_j = (cos, sin) of the contacts that slide, p_t = -mu p_n e, the other unknowns y
-(impulses of sticking contacts, normal impulses of sliding ones) solve a linear system A(e) y = b: no velocity where a
 (impulses of sticking contacts, normal impulses of sliding ones) solve a linear system A(e) y = b: zero velocity where
 a contact sticks, zero normal velocity where it slides. The remaining conditions are t_j . u_t,j = 0, t_j normal to e_j,
 and
 
     excluded   if the enclosed y, u violate an inequality, or Krawczyk's operator of F(y, angles) leaves the box, or,
-               where A may be singular, [W R, -e, q], whose columns a solution adds up to zero, has full rank,
+               where A may be singular, [W R, -e, q], whose columns a solution adds up to zero, has full rank; or if
+               a vector contradicts the modes (`contradictions`),
     settled    if F' is regular over a somewhat larger box, which then contains one zero at most, and a zero is known,
     divided    otherwise.
 
@@ -16,17 +16,16 @@ not change directions.
 """
 
 from dataclasses import dataclass, fields
-from functools import cached_property
 
 import numpy as np
-from flint import arb_mat, ctx
 from numpy.typing import NDArray
 
 from workbench.engine.timing import check_clock
-from workbench.matrices.linear_algebra.rationals import nearest_double
-from workbench.matrices.solutions.contact_modes import BITS, FRICTIONLESS, OPEN, SLIP, STICK, Modes
-from workbench.matrices.solutions.friction_cones import RationalFriction
+from workbench.matrices.solutions.contact_modes import FRICTIONLESS, OPEN, STICK
+from workbench.matrices.solutions.contradictions import contradicted
+from workbench.matrices.solutions.impulse_bound import UNBOUNDED
 from workbench.matrices.solutions.planar_solutions import ROUNDING, enclosed_inverses
+from workbench.matrices.solutions.slides import Slides, directions
 from workbench.problems.classes import Array
 
 TOGETHER = 512
@@ -39,8 +38,8 @@ LARGER = 1.25
 """Factor of the enlarged box within which a zero is unique."""
 NARROWEST = 1e-7
 """Half width below which boxes are not divided further: the equations are singular nearby."""
-UNBOUNDED = 1e200
-"""An impulse beyond the range of the search."""
+SINGULAR_NARROWEST = 0.15
+"""The same where the equations are singular in every direction, so that only contradictions exclude a box."""
 SLIMMEST = 1e-6
 """Smallest relative width of a box of y, relative to that of the angles."""
 NEWTON_STEPS = 30
@@ -61,103 +60,6 @@ class Settled:
         return bool((off < 0.999 * self.within).all())
 
 
-@dataclass(frozen=True, eq=False)
-class Slides:
-    """Data of modes with at least one contact that slides, in doubles, scaled: W (n, n), q (n), mu (r) and places."""
-
-    friction: RationalFriction
-    modes: Modes
-
-    @cached_property
-    def unit(self) -> Array:
-        """The contact's scale of every row (n), a power of two: W is scaled from both sides."""
-        r = len(self.friction.mu)
-        W, unit = self.friction.W, np.ones(3 * r)
-        for i in range(r):
-            rows = [i, r + 2 * i, r + 2 * i + 1]
-            size = sum(abs(nearest_double(W[k, k])) for k in rows) / 3
-            unit[rows] = 2.0 ** -round(0.5 * np.log2(size)) if 0 < size < np.inf else 1.0
-        return unit
-
-    @cached_property
-    def W(self) -> Array:
-        W = np.array([[nearest_double(x) for x in row] for row in self.friction.W.tolist()])
-        return self.unit[:, None] * W * self.unit
-
-    @cached_property
-    def q(self) -> Array:
-        return self.unit * np.array([nearest_double(x) for x in self.friction.q])
-
-    @cached_property
-    def mu(self) -> Array:
-        return np.array([nearest_double(x) for x in self.friction.mu])
-
-    @cached_property
-    def most(self) -> Array:
-        """Bounds (n) of |p| of any solution, `UNBOUNDED` where W is not positive definite.
-
-        p . u <= 0 under Coulomb's law, hence p . S p + q . p <= 0, S = (W + W^T)/2: an ellipsoid around -S^-1 q / 2.
-        """
-        nothing = np.full(len(self.q), UNBOUNDED)
-        with ctx.workprec(BITS):
-            S, q = arb_mat(self.friction.S), arb_mat(len(self.q), 1, self.friction.q)
-            try:
-                inverse = S.inv() if self.friction.psd else None
-            except ZeroDivisionError:
-                inverse = None
-            if inverse is None:
-                return nothing
-            middle = inverse * q
-            energy = (q.transpose() * middle)[0, 0]
-            far = [abs(middle[i, 0]) / 2 + (abs(energy) * abs(inverse[i, i])).sqrt() / 2 for i in range(len(self.q))]
-            return np.array([float(x.upper()) for x in far]) * (1 + ROUNDING) / self.unit
-
-    @cached_property
-    def sliding(self) -> NDArray[np.int64]:
-        return np.flatnonzero(np.array(self.modes) == SLIP)
-
-    @cached_property
-    def tangents(self) -> NDArray[np.int64]:
-        """Tangential rows (s, 2) of the sliding contacts."""
-        return len(self.mu) + 2 * self.sliding[:, None] + np.arange(2)
-
-    @cached_property
-    def held(self) -> NDArray[np.int64]:
-        """Rows (m) with zero velocity, the normal ones of sliding contacts last; y are their impulses."""
-        r, rows = len(self.mu), []
-        for i, mode in enumerate(self.modes):
-            if mode == STICK:
-                rows += [i, r + 2 * i, r + 2 * i + 1]
-            elif mode == FRICTIONLESS:
-                rows.append(i)
-        return np.array([*rows, *self.sliding], dtype=np.int64)
-
-    @property
-    def slide(self) -> slice:
-        """The slice of the sliding contacts in y."""
-        return slice(len(self.held) - len(self.sliding), len(self.held))
-
-    def columns(self, e: Array) -> Array:
-        """du/dy (N, n, m) for directions e (N, s, 2)."""
-        found = np.repeat(self.W[None, :, self.held], len(e), axis=0)
-        friction = np.einsum("nsk,isk->nis", e, self.W[:, self.tangents])
-        found[:, :, self.slide] -= self.mu[self.sliding] * friction
-        return found
-
-    def impulses(self, y: Array, e: Array) -> Array:
-        """p (N, n)."""
-        p = np.zeros((len(y), len(self.q)))
-        p[:, self.held] = y
-        p[:, self.tangents] = -(self.mu[self.sliding] * y[:, self.slide])[..., None] * e
-        return p
-
-
-def directions(angles: Array) -> tuple[Array, Array]:
-    """e and t (N, s, 2)."""
-    c, s = np.cos(angles), np.sin(angles)
-    return np.stack([c, s], axis=-1), np.stack([-s, c], axis=-1)
-
-
 def sliding_zeros(slides: Slides, deadline: float) -> tuple[list[Settled], bool]:
     """Settled boxes, which contain all zeros that may be solutions, and whether nothing else was left open.
 
@@ -165,8 +67,7 @@ def sliding_zeros(slides: Slides, deadline: float) -> tuple[list[Settled], bool]
     """
     s = len(slides.sliding)
     found: list[Settled] = []
-    if redundant(slides):
-        return found, False
+    narrowest = SINGULAR_NARROWEST if redundant(slides) else NARROWEST
     arcs = TURNED + 2 * np.pi / FIRST * np.arange(FIRST)
     middles = np.stack([x.ravel() for x in np.meshgrid(*[arcs] * s, indexing="ij")], axis=1)
     stack, whole = [(middles, np.full_like(middles, np.pi / FIRST))], True
@@ -185,7 +86,7 @@ def sliding_zeros(slides: Slides, deadline: float) -> tuple[list[Settled], bool]
             if zero is not None:
                 left[k] = False
                 found.append(zero)
-        narrow = half.max(axis=1) < NARROWEST
+        narrow = half.max(axis=1) < narrowest
         if (left & narrow).any():
             return found, False
         middle, half = middle[left], half[left]
@@ -225,6 +126,7 @@ def _judged(slides: Slides, middle: Array, half: Array) -> tuple[NDArray[np.bool
         odd = ~b.usable
         if odd.any():
             out[odd] = _of_full_rank(slides, b.e[odd], b.turn[odd])
+        out[~out] = contradicted(slides, middle[~out], half[~out])
         alone = b.usable & ~out
         alone[alone] = b.of(alone).has_one_zero(slides)
         return out, alone, b.y
