@@ -319,7 +319,7 @@ def parts_of_loops():
 
 
 def functions_as_arguments():
-    """A kernel tells its address, which takes a fifth of the time that numba takes for functions of its own."""
+    """A kernel tells its address, which takes a fifth of the time in which numba finds it."""
 
     @njit(F64(types.FunctionType(F64(F64)), F64))
     def call(f, x):
@@ -329,7 +329,7 @@ def functions_as_arguments():
     for f in (plain, kernel(F64(F64))(abs_of)):
         assert call(f, -2.0) == 2.0
         seconds.append(min(timeit.repeat(partial(call, f, -2.0), number=200, repeat=5)))
-    assert seconds[1] < 0.5 * seconds[0]
+    assert seconds[1] < 0.15 * seconds[0]
     with pytest.raises(TypeError):
         call(abs, -2.0)
 

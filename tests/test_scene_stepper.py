@@ -195,6 +195,44 @@ def test_a_step_takes_nothing_from_the_arrays_of_the_step_before(f):
         np.testing.assert_array_equal(x.given.phi, phi)
 
 
+ALIKE = [("wheel", "coulomb"), ("particle", "hybrid"), ("table", "ipc"), ("table", "stewart-trinkle"), ("cube", "box")]
+"""A wheel that rolls; an impact; four legs with several passes a step and without; tumbling on eight corners."""
+
+
+@pytest.mark.parametrize(("name", "f"), ALIKE)
+def test_steps_that_are_alike_are_those_made_one_by_one(name, f, monkeypatch):
+    """A run makes steps that are like the one before in one compiled call: bit for bit those posed from nothing."""
+    scene, steps, tracks = CaseScene(case_of(name), 1e-3), 460 if name == "particle" else 40, []
+    made: list[float] = []
+    step = SceneStepper.step
+    monkeypatch.setattr(SceneStepper, "step", lambda self, *state: made.append(state[2]) or step(self, *state))
+    track = run(scene, SceneStepper(scene, NAMED[f]), steps)
+    assert track.finished
+    assert len(made) < 5
+    for anew in (False, True):
+        stepper, (q, v) = SceneStepper(scene, NAMED[f]), scene.start()
+        for k in range(steps):
+            if anew:
+                stepper.posed = None
+            x = stepper.step(q, v, k * 1e-3)
+            q, v = x.q, x.v
+            tracks.append((q, v, x.residual, x.iterations))
+    expected = zip(track.q[1:], track.v[1:], track.residuals, track.iterations, strict=True)
+    for k, both in enumerate(zip([*expected] * 2, tracks, strict=True)):
+        for one, other in zip(*both, strict=True):
+            np.testing.assert_array_equal(one, other, err_msg=f"step {k % steps}")
+
+
+def test_estimates_in_flight_and_at_an_impact_are_those_of_the_case():
+    """No contact presses in flight, so that no step without friction is solved; the impact's estimate is from one."""
+    case, h, f, steps = case_of("particle"), 1e-3, NAMED["hybrid"], 460
+    expected = simulate(case, f, default_solver("LCP"), h, steps * h, relaxation=RIGID)
+    scene = CaseScene(case, h)
+    track = run(scene, SceneStepper(scene, f, normal=case.normal), steps)
+    np.testing.assert_allclose(track.v[1:], expected.v_after, rtol=0, atol=1e-12)
+    assert 0.0 < track.v[-1, 0] < 0.99 * track.v[0, 0]
+
+
 def test_arrays_of_other_types_and_layouts_are_the_same_instant():
     """Kernels read them as they are declared: an instant makes them plain."""
     s, states = CaseScene(case_of("table"), 1e-3).instant(*case_of("table").start(), 0.0, 1e-3), []

@@ -1,7 +1,7 @@
 """Contact data of one instant where contacts come and go: sparse, and every contact with directions of its own."""
 
 from dataclasses import dataclass, field, fields
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -31,12 +31,6 @@ class Places(NamedTuple):
     point: Array
     pair: NDArray[np.int64]
     acts: Array
-
-    @classmethod
-    @lru_cache(maxsize=16)
-    def unknown(cls, r: int, R: int) -> "Places":
-        """Return the places of contacts at unknown positions: they act on no body."""
-        return cls(np.zeros((r, 3)), np.full((r, 2), -1), np.zeros((R, 6)))
 
     @classmethod
     def unset(cls, r: int, R: int) -> "Places":

@@ -1,19 +1,34 @@
 """A case as a scene: the same mechanics over sparse bodies, so that cases of many bodies can be stepped."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import types
 
-from workbench.engine.compiling import kernel
-from workbench.engine.kernels import VECTOR, copy
+from workbench.engine.compiling import argument_type, kernel
+from workbench.engine.interpreted import python_of
+from workbench.engine.kernels import VECTOR, copy, set_all
 from workbench.engine.stored import STORED, Stored
 from workbench.mechanics.case import Case
-from workbench.mechanics.core import CORE, VELOCITY, Core, friction_coefficient
+from workbench.mechanics.core import ADVANCE_T, CORE, FILL_T, VELOCITY, Core, friction_coefficient
 from workbench.mechanics.instant import INSTANT, Instant, InstantArrays, is_sound
 from workbench.mechanics.solids import Plane, Solid
 from workbench.scenes.scene import Scene
 from workbench.support.arrays import Array
 
 I64 = types.int64
+
+
+class Mechanics(NamedTuple):
+    """A case: its functions, its data, and the core that they fill."""
+
+    fill: Any
+    advance: Any
+    data: Any
+    core: Any
+
+
+MECHANICS = argument_type(Mechanics, FILL_T, ADVANCE_T, VECTOR, CORE)
 
 
 @kernel(I64(VECTOR, STORED, I64, I64))
@@ -63,6 +78,18 @@ def gather(core, s):
     return is_sound(s)
 
 
+@kernel(types.boolean(MECHANICS, VECTOR, VECTOR, INSTANT), checked=False)
+def read(case, q, v, s):
+    """The instant of a case at the state (q, v), and whether it is sound."""
+    core = case.core
+    copy(v, core.v)
+    set_all(0.0, core.eps_b)
+    set_all(0.0, core.eps_n)
+    set_all(0.0, core.eps_t)
+    case.fill(q, v, case.data, core)
+    return gather(core, s)
+
+
 class CaseScene(Scene):
     """A case as it is without its relaxation, which belongs to a run; its contacts keep their places as keys."""
 
@@ -73,6 +100,7 @@ class CaseScene(Scene):
         count = case.poses(case.start()[0])[0].shape[-2]
         self.bodies = [named.get(k, f"body {k}") for k in range(count)]
         self.data, self.core = case.data(), Core(case.size, 1.0, VELOCITY, case.v_th)
+        self.read = read if case.is_compiled else python_of(read)
         n, m, r, d = case.size
         R = r * (1 + d)
         # A case has no dry friction.
@@ -86,12 +114,14 @@ class CaseScene(Scene):
 
     def instant(self, q: Array, v: Array, t: float, h: float) -> Instant:
         """Raises DataError where the mechanics give what does not fit."""
-        core, arrays = self.core, self.room.like()
-        core.h = h
-        core.v[:] = v
-        core.eps_b[:] = core.eps_n[:] = core.eps_t[:] = 0.0
-        self.case.fill(q, v, self.data, core)
-        return Instant.of_kernels(arrays, gather(core, arrays))
+        arrays = self.room.like()
+        q, v = (np.ascontiguousarray(x, dtype=float) for x in (q, v))
+        return Instant.of_kernels(arrays, self.read(self.mechanics(h), q, v, arrays))
+
+    def mechanics(self, h: float) -> Mechanics:
+        """What kernels take of the case, for steps of h [s]."""
+        self.core.h = h
+        return Mechanics(self.case.fill, self.case.advance, self.data, self.core)
 
     def advance(self, q: Array, v: Array, h: float) -> Array:
         q_next = np.empty_like(q)

@@ -7,6 +7,7 @@ and a step writes into them by kernels alone.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from workbench.algorithms.escalation import default_solver
 from workbench.engine.stored import Stored
 from workbench.language.assemble.local import local_block
 from workbench.language.formulation import Formulation
-from workbench.language.hooks import given_axes, remember_impulses
+from workbench.language.hooks import given_axes, never_again, remember_impulses
 from workbench.mechanics.core import Core
 from workbench.mechanics.instant import Instant, InstantArrays
 from workbench.problems.block_kernels import BlockArrays
@@ -39,10 +40,12 @@ from workbench.scenes.single import (
     call_again,
     call_given,
     call_remember,
+    estimate,
     fill_cores,
-    find_new,
+    parts_freely,
 )
-from workbench.step.stepper import normal_law
+from workbench.scenes.steady import KINDS, NUMBERS, Answer, Contacts, Last, Rules, Stops, step_again
+from workbench.step.stepper import ESTIMATES, normal_law
 from workbench.support.arrays import Array
 from workbench.support.errors import ModellingError
 
@@ -52,6 +55,11 @@ WRONG = {
 }
 NOTHING: tuple[Any, Array] = np.zeros(0, dtype=np.int64), np.zeros((0, 0))
 NO_ANSWER: tuple[Any, list[Any], Array] = None, [], np.zeros(0)
+
+
+def shape_of(s: Instant) -> tuple[bytes, Any]:
+    """What instants share whose arrays are alike: the rows of contacts, and sizes."""
+    return s.arrays.first.tobytes(), s.arrays._sizes
 
 
 class Memory:
@@ -143,6 +151,13 @@ class Kind:
         cores.members = members
         return cores
 
+    def contacts(self, cores: Cores, memory: Array) -> Contacts:
+        """Those of these cores, as a step takes them that is like the last one."""
+        return Contacts(
+            cores, self.one, memory, self.theta, self.block.stamp, self.given, self.again or never_again,
+            self.remember, self.idle, self.forgetful,
+        )  # fmt: skip
+
     def set_numbers(self, cores: Cores, given: dict[str, Array]) -> None:
         """The numbers of the hooks: the formulation's, and contacts' own by the names of its options, (r,) each."""
         if self.numbers.size:
@@ -188,7 +203,7 @@ class Poser:
         `solver` finds the impulses without friction, where a formulation asks for them; by default the exact one. An
         earlier step, `before`, which nobody needs any more, becomes this one where its arrays fit.
         """
-        shape = s.arrays.first.tobytes(), s.arrays._sizes
+        shape = shape_of(s)
         posed = before if before is not None and before.shape == shape else Posed(self, s.arrays, shape, before)
         posed.take(s, Memory() if memory is None else memory)
         posed.begin(solver)
@@ -252,12 +267,11 @@ class Posed:
 
     def _estimate(self, solver: Solver) -> None:
         """The normal impulses that contacts may have: the last step's, and those without friction for new ones."""
-        new = [np.empty(cores.members.size) for _, cores in self.groups]
-        for (kind, cores), some in zip(self.groups, new, strict=True):
-            find_new(cores, "start" in self.estimates, kind.one, some)
-        found = self._frictionless(solver) if any(some.any() for some in new) else self.arrays.phi
-        for (_, cores), some in zip(self.groups, new, strict=True):
-            cores.p_bar = np.where(some > 0.0, found[cores.members], cores.memory[:, 0])
+        start, free = "start" in self.estimates, parts_freely(self.arrays, self.rows)
+        if sum([estimate(cores, start, free, kind.one) for kind, cores in self.groups]):
+            found = self._frictionless(solver)
+            for _, cores in self.groups:
+                cores.p_bar = np.where(np.isnan(cores.p_bar), found[cores.members], cores.p_bar)
 
     def _frictionless(self, solver: Solver) -> Array:
         """p_n (r,) [N s] of the step without the friction of contacts; zero where that has no answer."""
@@ -277,6 +291,7 @@ class Posed:
         """The blocks of the next pass, by what the cores hold now; those of the pass before are no more."""
         s, rows, copies = self.arrays, self.rows, self.copies
         arrange(s, rows, copies, self.unknowns, self.block_rows)
+        self.__dict__.pop("last", None)
         counts = rows.counts.tolist()
         if counts != self.counts:
             self._make_room(counts)
@@ -307,6 +322,38 @@ class Posed:
             J_ends=R + 1, J_entries=entries,
         )  # fmt: skip
         self.few: Few | None = room_for(self.stamped) if self.factored and self.copies == 1 else None
+
+    @cached_property
+    def last(self) -> tuple[Last, tuple[Contacts, ...], Rules] | None:
+        """What the next step takes over if it is like this one (`steady`); None where none can be."""
+        before, _, answer = self.memory.last
+        if not (self.plain and self.few and before == self.arrangement and 0 < len(self.groups) <= KINDS):
+            return None
+        key, closed = (np.frombuffer(x, dtype=np.int64).copy() for x in self.arrangement[:2])
+        arrays = self.rows, self.mass, self.stamped, self.few, self.unknowns, self.block_rows
+        kinds = [
+            kind.contacts(cores, cores.memory if kind.forgetful else self.memory.kept[kind.d][1])
+            for kind, cores in self.groups
+        ]
+        kind = self.groups[0][0]
+        none = kind.cores(np.zeros(0, dtype=np.int64))
+        kinds += [kind.contacts(none, none.memory)] * (KINDS - len(kinds))
+        rules = Rules(self.poser.recovery, self.hooked, self.iterates, ESTIMATES[kind.block.hooks.estimate])
+        return Last(*arrays, key, closed, np.array(self.counts, dtype=np.int64), answer), tuple(kinds), rules
+
+    def follow(self, s: Instant, stops: Stops) -> tuple[Array, Any] | None:
+        """The answer x (X,) to the step from an instant of this shape and its `NUMBERS`, where the step is like the
+        last one; it is remembered."""
+        if self.last is None:
+            return None
+        for kind, cores in self.groups:
+            kind.set_numbers(cores, s.numbers)
+        answer = Answer(np.empty(self.arrays.n), np.empty(self.stamped.rows), np.empty(NUMBERS))
+        if not step_again(s.arrays, *self.last, stops, answer):
+            return None
+        self.instant, self.arrays, x = s, s.arrays, self.last[0].answer
+        self.blocks, self.read = ContactBlocks.of_kernels(self.stamped, self.mass, self.few), (x, answer.v, answer.P)
+        return x, answer.numbers
 
     def guess(self) -> Array:
         """The last step's answer (X,), contact by contact, zero where there is none."""

@@ -7,16 +7,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from workbench.engine.timing import clock
-from workbench.mechanics.instant import Places, row_velocities
+from workbench.mechanics.instant import row_velocities
 from workbench.problems.solution import Status
 from workbench.scenes.scene import Scene
-from workbench.scenes.stepper import Stepped
-from workbench.scenes.track import ContactsByBody, StepContacts, Track, by_body, in_a_row, stacked
+from workbench.scenes.steady import NUMBERS, TOO_FAST, Steps
+from workbench.scenes.stepper import SceneStepper, Stepped
+from workbench.scenes.track import NOWHERE, ContactsByBody, StepContacts, Track, by_body, in_a_row, stacked
 from workbench.support.arrays import Array, is_finite
 from workbench.support.errors import WorkbenchError
-
-TOO_FAST = 1e6
-"""Speed [m/s, rad/s] beyond which a run has exploded and ends."""
 
 AT_ONCE, ROWS_AT_ONCE = 256, 100_000
 """Steps, and rows of their contacts, that wait until something is worked out of them."""
@@ -49,20 +47,26 @@ def run(
     stepper.begin()
     kept, seconds = TrackRecorder(scene, q, v, stepper.h), 0.0
     status, reason = Status.SOLVED, ""
+    ahead = stepper.ahead if type(stepper) is SceneStepper else None
     while kept.steps < steps:
-        begun = clock()
+        begun, x = clock(), None
         try:
-            x = stepper.step(q, v, kept.steps * stepper.h)
+            made = ahead(kept.rest(steps)) if ahead else 0
+            if not made:
+                x = stepper.step(q, v, kept.steps * stepper.h)
         except WorkbenchError as error:
             status, reason = Status.REFUSED, str(error)
             break
         finally:
             seconds += clock() - begun
-        status, reason = _judged(x)
-        if status is not Status.SOLVED:
-            break
-        kept.add(x)
-        q, v = x.q, x.v
+        if x:
+            status, reason = _judged(x)
+            if status is not Status.SOLVED:
+                break
+            kept.add(x)
+        else:
+            kept.extend(made)
+        q, v = kept.state
         if progress:
             progress(kept.steps)
     track = kept.track(stepper.label, stepper.solver, steps, status, reason, seconds)
@@ -72,61 +76,85 @@ def run(
 class TrackRecorder:
     """A run of steps of h [s] while it is made: states, poses, energies and what touches.
 
-    What is worked out of states and contacts is worked out of many steps at once.
+    States are written into rows made beforehand; what is worked out of them and of contacts is worked out of many
+    steps at once.
     """
 
     def __init__(self, scene: Scene, q: Array, v: Array, h: float) -> None:
-        self.scene, self.h, self.q, self.v = scene, h, [q], [v]
-        self.motion = [scene.motion(q[None], v[None])]
-        self.numbers: list[tuple[int, float, float, int]] = []
-        self.waiting: list[StepContacts] = []
-        self.rows = 0
+        self.scene, self.h, self.q, self.v = scene, h, [q[None]], [v[None]]
+        self.motion, self.numbers = [scene.motion(q[None], v[None])], [np.zeros((0, NUMBERS))]
         self.touched: list[tuple[ContactsByBody, Array, Any]] = []
+        self.waiting: list[StepContacts] = []
+        self.finished, self.rows = 0, 0
+        self._make_room(q, v)
 
     @property
     def steps(self) -> int:
-        return len(self.numbers)
+        return self.finished + len(self.waiting)
+
+    @property
+    def state(self) -> tuple[Array, Array]:
+        """q and v after the last step."""
+        k = len(self.waiting)
+        return self.room.q[k], self.room.v[k]
+
+    def rest(self, steps: int) -> Steps:
+        """The state after the last step, and room for more, up to so many `steps` in all."""
+        return self.room.part(len(self.waiting), steps - self.steps)
+
+    def _make_room(self, q: Array, v: Array) -> None:
+        self.room = Steps.unset(AT_ONCE, q.size, v.size)
+        self.room.q[0], self.room.v[0] = q, v
 
     def add(self, x: Stepped) -> None:
         """A finished step."""
         given = x.given.arrays
-        u = np.empty(given.R)
-        row_velocities(given, x.v, u)
-        places = x.given.places or Places.unknown(given.r, given.R)
-        contacts = StepContacts(given.first, x.P, u, given.phi, places)
-        self.keep(x.q, x.v, contacts, given.r, x.residual, x.tolerance, x.iterations)
+        contacts = NOWHERE
+        if x.given.places:
+            u = np.empty(given.R)
+            row_velocities(given, x.v, u)
+            contacts = StepContacts(given.first, x.P, u, given.phi, x.given.places)
+        self.keep(x.q, x.v, contacts, (given.r, x.residual, x.tolerance, x.iterations, x.passes))
 
-    def keep(
-        self, q: Array, v: Array, contacts: StepContacts, count: int, residual: float, tolerance: float,
-        iterations: int,
-    ) -> None:  # fmt: skip
-        """A finished step by its state, its contacts, and what it took."""
-        self.q.append(q)
-        self.v.append(v)
-        self.numbers.append((count, residual, tolerance, iterations))
-        self.waiting.append(contacts)
-        self.rows += contacts.P.size
+    def keep(self, q: Array, v: Array, contacts: StepContacts, numbers: tuple[float, ...]) -> None:
+        """A finished step by its state, its contacts and its `NUMBERS`."""
+        k = len(self.waiting)
+        self.room.q[k + 1], self.room.v[k + 1], self.room.numbers[k] = q, v, numbers
+        self._wait([contacts])
+
+    def extend(self, count: int) -> None:
+        """So many steps, written into the `rest`, of contacts at unknown positions."""
+        self._wait([NOWHERE] * count)
+
+    def _wait(self, contacts: list[StepContacts]) -> None:
+        self.waiting += contacts
+        self.rows += sum(x.P.size for x in contacts)
         if len(self.waiting) == AT_ONCE or self.rows > ROWS_AT_ONCE:
             self._work_out()
 
     def _work_out(self) -> None:
-        """Poses, energies and contacts of the steps that wait."""
-        if self.waiting:
-            count = len(self.waiting)
-            before, after = self.motion[-1], self.scene.motion(np.array(self.q[-count:]), np.array(self.v[-count:]))
-            self.motion.append(after)
+        """Poses, energies and contacts by body of the steps that wait."""
+        if count := len(self.waiting):
+            q, v, numbers = self.room.part(0, count)
+            before, after = self.motion[-1], self.scene.motion(q[1:], v[1:])
             centre = np.concatenate([before[0][-1:], after[0][:-1]])
             self.touched.append(by_body(centre, self.waiting, self.h))
-            self.waiting, self.rows = [], 0
+            self.q.append(q[1:])
+            self.v.append(v[1:])
+            self.motion.append(after)
+            self.numbers.append(numbers)
+            self.waiting, self.finished, self.rows = [], self.finished + count, 0
+            self._make_room(q[-1], v[-1])
 
     def track(self, label: str, solver: str, wanted: int, status: Status, reason: str, seconds: float) -> Track:
         """All of it; where it ended early, `reason` says why."""
         self._work_out()
+        q, v, numbers = (np.concatenate(x) for x in (self.q, self.v, self.numbers))
         position, orientation, energy = (np.concatenate(x) for x in zip(*self.motion, strict=True))
         rows, pressing, pressed = zip(*self.touched, strict=True) if self.touched else ((), (), ())
-        contacts, residual, tolerance, iterations = np.array(self.numbers, dtype=float).reshape(-1, 4).T
+        contacts, residual, tolerance, iterations, _ = numbers.T
         return Track(
-            label, solver, self.h, wanted, np.array(self.q), np.array(self.v), position, orientation, energy,
+            label, solver, self.h, wanted, q, v, position, orientation, energy,
             stacked(rows, len(self.scene.bodies)), contacts.astype(np.int64), residual.copy(),
             tolerance.min(initial=np.inf), iterations.astype(np.int64), status,
             f"at {self.steps * self.h:g} s: {reason}" if reason else "", seconds, in_a_row(pressing),

@@ -15,6 +15,7 @@ Cores of one size are kept as rows of numbers and copied into one `Core` in turn
 
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+import numpy as np
 from numba import types
 
 from workbench.engine.compiling import argument_type, kernel
@@ -166,13 +167,27 @@ def fill_cores(s, rows, cores, recovery, one):
         draw(buffer, i, one.places, rows)
 
 
-@kernel(types.void(CORES, types.boolean, ONE, VECTOR), checked=False)
-def find_new(cores, start, one, new):
-    """new (count,): 1 for contacts without a past to estimate their normal impulse by (`estimate.is_new`)."""
-    core = one.core
-    for j in range(new.shape[0]):
+@kernel(types.boolean(INSTANT, ROWS), checked=False)
+def parts_freely(s, rows):
+    """Whether forces alone press no closed contact, so that the step without friction has no impulses."""
+    pressed = s.g.shape[0] + s.limit.shape[0]
+    for i in range(s.phi.shape[0]):
+        a = s.first[i]
+        pressed += rows.closed[i] and not rows.u[a] + rows.gain[a] + rows.b_n[i] >= 0.0
+    return pressed == 0
+
+
+@kernel(I64(CORES, types.boolean, types.boolean, ONE), checked=False)
+def estimate(cores, start, free, one):
+    """The normal impulses that contacts may have, p_bar (count,): the last step's, and of those without a past
+    (`estimate.is_new`) 0 where nothing presses without friction, `free`, and else nan; returns how many of these."""
+    core, unknown = one.core, 0
+    for j in range(cores.members.shape[0]):
         copy(cores.states[j], core.whole)
-        new[j] = 1.0 if is_new(core, cores.memory[j], start, NEGLIGIBLE * momentum(core), 0) else 0.0
+        new = is_new(core, cores.memory[j], start, NEGLIGIBLE * momentum(core), 0)
+        cores.p_bar[j] = cores.memory[j, 0] if not new else 0.0 if free else np.nan
+        unknown += new and not free
+    return unknown
 
 
 @kernel(I64(CORE, VECTOR, PLACES, types.float64, types.float64))

@@ -16,9 +16,11 @@ from workbench.mechanics.instant import Instant
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.sets import APART, ASSOCIATED, COULOMB
 from workbench.problems.solution import Solution, Status
+from workbench.scenes.case_scene import CaseScene
 from workbench.scenes.jammed import jammed
-from workbench.scenes.posing import Memory, Posed, Poser
+from workbench.scenes.posing import Memory, Posed, Poser, shape_of
 from workbench.scenes.scene import Scene
+from workbench.scenes.steady import Steps, Stops, run_again
 from workbench.step.stepping import PASSES
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
@@ -69,20 +71,21 @@ class SceneStepper:
         first: Any = self.asked.first if isinstance(self.asked, Chain) and self.asked.asked is None else self.asked
         # A solver derived from it may solve otherwise.
         self.at_once = first.at_once if type(first) is BlockSolver else None
+        self.stops: Any = Stops(first.enough, first.at_last, first.tolerance, passes) if self.at_once else None
         self.begin()
 
     def begin(self) -> None:
         """As for a first run: no contact is remembered, nothing is counted, and the whole chain of solvers is there."""
         self.method, self.memory, self.lost, self.others = self.asked, Memory(), 0, Counter[str]()
         self.posed: Posed | None = None
+        self.steady = False
 
     def step(self, q: Array, v: Array, t: float) -> Stepped:
         """From the state (q, v) at the time t; raises DataError where the scene has no contact data for it."""
         given = self.scene.instant(q, v, t, self.h)
-        posed = self.posed = self.poser.pose(given, self.memory, self.method, self.posed)
-        solution, iterations, passes, settled = self._solve(posed)
+        solution, iterations, passes, settled = self._like_last(given) or self._anew(given)
+        posed: Any = self.posed
         v_next, (P, p_b, p_f) = posed.velocity(solution.z), posed.impulses(solution.z)
-        posed.remember(solution.z)
         status, reason = solution.claimed, solution.reason
         if status is Status.INACCURATE:
             reason = self._jam(given, posed.blocks) or reason
@@ -94,6 +97,34 @@ class SceneStepper:
             q_next, v_next, P, p_b, p_f, given, solution.residual, solution.tolerance, iterations, passes, status,
             reason,
         )  # fmt: skip
+
+    def ahead(self, steps: Steps) -> int:
+        """Steps of a compiled case from the first of the states on, as long as they are like the last one, in one
+        compiled call; returns how many were made."""
+        posed, scene = self.posed, self.scene
+        # A scene derived from a case's may step otherwise.
+        if not (posed and self.steady and type(scene) is CaseScene and scene.case.is_compiled and posed.last):
+            return 0
+        made: int = run_again(scene.mechanics(self.h), scene.room, *posed.last, self.stops, steps)
+        return made
+
+    def _like_last(self, given: Instant) -> tuple[FewAnswer, int, int, bool] | None:
+        """As `_solve`, in one compiled call; None where the step is not like the last one, nor that solved at once."""
+        posed = self.posed
+        if posed is None or not (self.steady and posed.memory is self.memory and posed.shape == shape_of(given)):
+            return None
+        if not (found := posed.follow(given, self.stops)):
+            return None
+        _, residual, tolerance, iterations, passes = found[1].tolist()
+        return FewAnswer(found[0], residual, tolerance, int(iterations)), int(iterations), int(passes), True
+
+    def _anew(self, given: Instant) -> tuple[Solution | FewAnswer, int, int, bool]:
+        """As `_solve`, with all that comes before, and remembered."""
+        posed = self.posed = self.poser.pose(given, self.memory, self.method, self.posed)
+        found = self._solve(posed)
+        self.steady = isinstance(found[0], FewAnswer)
+        posed.remember(found[0].z)
+        return found
 
     def _jam(self, given: Instant, blocks: ContactBlocks) -> str:
         """Why there is nothing to solve, where overlaps hold each other, or friction wedges them; else empty."""

@@ -124,6 +124,10 @@ class StepContacts(NamedTuple):
     places: Places
 
 
+NOWHERE = StepContacts(np.zeros(1, dtype=np.int64), np.zeros(0), np.zeros(0), np.zeros(0), Places.unset(0, 0))
+"""No contact, or contacts at unknown positions, which act on no body."""
+
+
 class Touch(NamedTuple):
     """The contacts of a step, or of several one after the other, as `add_up` has them."""
 
@@ -219,6 +223,8 @@ def by_body(centre: Array, steps: Sequence[StepContacts], h: float) -> tuple[Con
     `centre` (K, B, 3) [m] are the centres of mass at their starts.
     """
     K, bodies = centre.shape[:2]
+    if all(x is NOWHERE for x in steps):
+        return _nothing(K, bodies), np.empty((0, 4)), np.zeros(K, dtype=np.int64)
     r, R = np.array([(x.phi.size, x.P.size) for x in steps]).T
     ends, rows = (np.append(0, np.cumsum(x)) for x in (r, R))
     first = np.concatenate([x.first + begin for x, begin in zip(steps, rows.tolist(), strict=False)])

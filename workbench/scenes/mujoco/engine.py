@@ -101,7 +101,7 @@ class MujocoEngine:
                 found = touched(scene, m, d, h)
                 contacts = found.phi.size + d.nl
                 solved = int(d.solver_niter[: max(1, d.nisland)].sum())
-                kept.keep(np.append(d.qpos, d.act), d.qvel.copy(), found, contacts, np.nan, np.inf, solved)
+                kept.keep(np.append(d.qpos, d.act), d.qvel, found, (contacts, np.nan, np.inf, solved, 1))
                 if progress:
                     progress(kept.steps)
         return kept.track(self.label, "mj_step", steps, status, reason, seconds)
