@@ -327,18 +327,18 @@ class Posed:
     def last(self) -> tuple[Last, tuple[Contacts, ...], Rules] | None:
         """What the next step takes over if it is like this one (`steady`); None where none can be."""
         before, _, answer = self.memory.last
-        if not (self.plain and self.few and before == self.arrangement and 0 < len(self.groups) <= KINDS):
+        # Any kind does for the rest of the room.
+        kind: Kind | None = next(iter(self.poser.kinds.values()), None)
+        if not (kind and self.plain and self.few and before == self.arrangement and len(self.groups) <= KINDS):
             return None
         key, closed = (np.frombuffer(x, dtype=np.int64).copy() for x in self.arrangement[:2])
         arrays = self.rows, self.mass, self.stamped, self.few, self.unknowns, self.block_rows
         kinds = [
-            kind.contacts(cores, cores.memory if kind.forgetful else self.memory.kept[kind.d][1])
-            for kind, cores in self.groups
+            x.contacts(cores, cores.memory if x.forgetful else self.memory.kept[x.d][1]) for x, cores in self.groups
         ]
-        kind = self.groups[0][0]
         none = kind.cores(np.zeros(0, dtype=np.int64))
         kinds += [kind.contacts(none, none.memory)] * (KINDS - len(kinds))
-        rules = Rules(self.poser.recovery, self.hooked, self.iterates, ESTIMATES[kind.block.hooks.estimate])
+        rules = Rules(self.poser.recovery, self.hooked, self.iterates, ESTIMATES[max(self.estimates, default="none")])
         return Last(*arrays, key, closed, np.array(self.counts, dtype=np.int64), answer), tuple(kinds), rules
 
     def follow(self, s: Instant, stops: Stops) -> tuple[Array, Any] | None:
