@@ -17,6 +17,7 @@ from workbench.builtin.reports.figures.scenes import figures
 from workbench.builtin.reports.text.headline import headline
 from workbench.cli.main import main
 from workbench.comparison import saved
+from workbench.problems.friction_problem import FrictionProblem
 from workbench.support.errors import DataError, WorkbenchError
 from workbench.support.output import write_json
 
@@ -265,6 +266,12 @@ def test_bad_options_are_one_line(words, message, box, tmp_path, capsys):
 def test_what_is_for_cases_is_refused_in_python():
     with pytest.raises(WorkbenchError, match="normal is for cases"):
         wb.compare(Balls([[0, 0, 0.1]], [[0, 0, 0]]), normal="moreau")
+    for verb, what in ((wb.compare, Balls([[0, 0, 0.1]], [[0, 0, 0]])), (wb.compare, "wheel"), (wb.study, "wheel")):
+        with pytest.raises(TypeError, match="'stepz' is no setting of a comparison; known: steps, "):
+            verb(what, "box", stepz=1e-3)
+    for name, kind in (("steps", "cases and scenes"), ("scheme", "cases")):
+        with pytest.raises(WorkbenchError, match=f"{name} is for {kind}; leave it out here"):
+            wb.compare(FrictionProblem(np.eye(3), -np.ones(3), np.array([0.5]), 2), "coulomb", **{name: "midpoint"})
     with pytest.raises(WorkbenchError, match="is a scene already"):
         wb.scene(Balls([[0, 0, 0.1]], [[0, 0, 0]]), key="home")
     with pytest.raises(WorkbenchError, match="steps models from files"):

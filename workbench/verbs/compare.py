@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -135,11 +135,26 @@ class Compared(Result):
         save(self.comparison, folder, facts or self.facts, figures)
 
 
+class ComparisonSettings(TypedDict, total=False):
+    """What all runs of a comparison or a study share, as people give it: `Settings` by name, None for a default."""
+
+    steps: Any
+    reference_step: float | None
+    duration: float | None
+    scheme: Scheme | str | None
+    normal: str | None
+    relaxation: Relaxation | str | None
+    reference: str
+
+
+OF_CASES = ComparisonSettings.__annotations__.keys()
+OF_SCENES = "steps", "reference_step", "duration"
+"""The names of the settings, and those that scenes have too."""
+
+
 def compare(
-    what: Any, formulations: Any = None, *, solvers: Any = (), metrics: Any = None, steps: Any = None,
-    duration: float | None = None, reference_step: float | None = None,
-    scheme: Scheme | str | None = None, normal: str | None = None, relaxation: Relaxation | str | None = None,
-    reference: str = AUTO, seconds: float | None = None, progress: ProgressCallback | None = None, workers: int = 1,
+    what: Any, formulations: Any = None, *, solvers: Any = (), metrics: Any = None, seconds: float | None = None,
+    progress: ProgressCallback | None = None, workers: int = 1, **settings: Unpack[ComparisonSettings],
 ) -> Compared:  # fmt: skip
     """Simulate a case or scene, or solve a friction problem, with several formulations, and compare with exact Coulomb
     friction.
@@ -149,8 +164,8 @@ def compare(
     or objects; the defaults are all bundled formulations, each with the tangent axes of its publication, solver "auto",
     and all metrics.
 
-    For a case: `steps` [s], default 1e-3; `reference_step`, default 1e-4 or a little less; `duration` [s]; `scheme`
-    ("symplectic", "explicit", "moreau-jean", "moreau-jean:theta=0.7", "midpoint"); `normal` (normal law);
+    Settings for a case: `steps` [s], default 1e-3; `reference_step`, default 1e-4 or a little less; `duration` [s];
+    `scheme` ("symplectic", "explicit", "moreau-jean", "moreau-jean:theta=0.7", "midpoint"); `normal` (normal law);
     `relaxation`, where None is the case's own and "rigid" is allowed; and `reference`: "events", the event-driven
     motion, "steps" of `reference_step`, or "auto", events if the case has them. For a scene: `solvers` for contact
     blocks, directly or over bridges; `steps`, default its own; `reference_step`, default a tenth of the smallest
@@ -170,12 +185,9 @@ def compare(
     '1'
     """
     if is_scene(what):
-        refused = {"scheme": scheme, "normal": normal, "relaxation": relaxation,
-                   "seconds": seconds, "reference": None if reference == AUTO else reference}  # fmt: skip
-        for name, value in refused.items():
-            if value:
-                raise WorkbenchError(f"{name} is for {'files' if name == 'seconds' else 'cases'}; leave it out here")
-        return _scene(what, formulations, solvers, metrics, steps, duration, reference_step, progress, workers)
+        if seconds is not None:
+            raise WorkbenchError("seconds is for files; leave it out here")
+        return _scene(what, formulations, solvers, metrics, settings, progress, workers)
     chosen, coulomb = None if formulations is None else find_formulations(formulations), find_formulation("coulomb")
     if chosen is not None and not chosen:
         raise WorkbenchError("no formulation is given; name at least one, or leave the argument out for all")
@@ -185,6 +197,7 @@ def compare(
         name, problem = (
             (Path(what).name, read_problem_file(what)) if isinstance(what, str | Path) else ("problem", what)
         )
+        must_apply(settings, set())
         if isinstance(problem, MLCP):
             raise WorkbenchError(
                 f"{name} holds: {problem.kind}; formulations of friction are compared on friction problems "
@@ -193,49 +206,66 @@ def compare(
         c = compare_problem(
             name, problem, chosen or find_formulations(None), coulomb, solvers, seconds, progress, metrics
         )
-        own = {"time_limit": seconds}
         return Compared(c, {"file": str(what) if isinstance(what, str | Path) else name, "problem": c.facts,
-                            "known": c.known, "settings": own})  # fmt: skip
+                            "known": c.known, "settings": {"time_limit": seconds}})  # fmt: skip
     must_be_known(what)
     case = find_case(what)
-    compliance = find_relaxation(relaxation)
-    own_steps = (1e-3,) if steps is None else tuple(several(steps))
-    settings = Settings(
-        own_steps,
-        reference_of(own_steps) if reference_step is None else reference_step,
-        duration,
-        find_scheme(scheme),
-        normal,
-        compliance,
-        reference,
-    ).of_case(case)
-    c = compare_case(case, chosen or find_formulations(None), coulomb, solvers, settings, progress, workers, metrics)
-    own = vars(settings) | {"relaxation": str(settings.relaxation), "scheme": str(settings.scheme)}
-    return Compared(c, {"case": case.name, "parameters": vars(case), "settings": own})
+    own = settings_of(settings).of_case(case)
+    c = compare_case(case, chosen or find_formulations(None), coulomb, solvers, own, progress, workers, metrics)
+    return Compared(c, {"case": case.name, "parameters": vars(case), "settings": written(own)})
+
+
+def must_apply(given: ComparisonSettings, those: Collection[str]) -> None:
+    """Raise WorkbenchError if a setting is given that is not among those that apply, TypeError for an unknown name."""
+    for name, value in given.items():
+        if name not in OF_CASES:
+            raise TypeError(f"'{name}' is no setting of a comparison; known: {', '.join(OF_CASES)}")
+        if name not in those and value is not None and (name, value) != ("reference", AUTO):
+            kind = "cases and scenes" if name in OF_SCENES else "cases"
+            raise WorkbenchError(f"{name} is for {kind}; leave it out here")
+
+
+def settings_of(
+    given: ComparisonSettings, those: Collection[str] = OF_CASES,
+    finest: Callable[[Sequence[float]], float] = reference_of, **defaults: Any,
+) -> Settings:  # fmt: skip
+    """Return the settings; `finest` gives the reference step [s] for steps. Raises as `must_apply`."""
+    must_apply(given, those)
+    found: dict[str, Any] = defaults | {name: value for name, value in given.items() if value is not None}
+    steps = tuple(several(found.get("steps", Settings.steps)))
+    return Settings(**{"reference_step": finest(steps)} | found | {
+        "steps": steps, "scheme": find_scheme(found.get("scheme")),
+        "relaxation": find_relaxation(found.get("relaxation")),
+    })  # fmt: skip
+
+
+def written(settings: Settings) -> dict[str, Any]:
+    """Return settings as a page or a file names them."""
+    return vars(settings) | {"relaxation": str(settings.relaxation), "scheme": str(settings.scheme)}
 
 
 def _scene(
-    what: Any, formulations: Any, solvers: Any, metrics: Any, steps: Any, duration: float | None,
-    reference_step: float | None, progress: ProgressCallback | None, workers: int,
+    what: Any, formulations: Any, solvers: Any, metrics: Any, given: ComparisonSettings,
+    progress: ProgressCallback | None, workers: int,
 ) -> Compared:  # fmt: skip
     """The comparison of a scene; by default with all bundled formulations that are local to their contacts, and the
     scene's engines."""
     from workbench.scenes.stepper import SceneStepper
 
-    found, default_duration = scene(what), duration_of(what)
+    found = scene(what)
+    settings = settings_of(
+        given, OF_SCENES, lambda steps: min(steps) / 10, steps=found.step, duration=duration_of(what)
+    )
     chosen, engines = compared_on(found, None if formulations is None else several(formulations))
     if not chosen and not engines:
         raise WorkbenchError("no formulation is given; name at least one, or leave the argument out for all")
     must_differ(chosen)
-    sizes = tuple(several(found.step if steps is None else steps))
-    finest = min(sizes) / 10 if reference_step is None else reference_step
-    settings = Settings(sizes, finest, default_duration if duration is None else duration)
     measured = None if metrics is None else several(metrics)
     c = compare_scene(
         found, chosen, find_formulation("coulomb"), SceneStepper, settings, engines, progress, measured, workers,
         [find_solver(x) for x in several(solvers)],
     )  # fmt: skip
-    own = {"steps": sizes, "reference_step": finest, "duration": settings.duration}
+    own = {name: getattr(settings, name) for name in OF_SCENES}
     return Compared(c, {"scene": str(what) if isinstance(what, str | Path) else found.name, "settings": own,
                         "rows": [x.label for x in engines]})  # fmt: skip
 

@@ -10,13 +10,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from workbench.comparison.columns import CASE
-from workbench.comparison.jobs import Settings
 from workbench.comparison.result import chosen_metrics
-from workbench.mechanics.relaxation import Relaxation
-from workbench.step.scheme import find_scheme
 from workbench.studies.design import DesignAxis, Range, Sample, points, together, varied
 from workbench.studies.executors import pool_of
 from workbench.studies.journal import Kept
@@ -27,8 +24,8 @@ from workbench.studies.study import Progress, Study
 from workbench.studies.tables import shown_columns
 from workbench.support.errors import WorkbenchError
 from workbench.support.output import provenance, write_json
-from workbench.verbs.compare import must_differ, several
-from workbench.verbs.find import find_case, find_formulation, find_formulations, find_relaxation, find_solver
+from workbench.verbs.compare import ComparisonSettings, must_differ, settings_of, several, written
+from workbench.verbs.find import find_case, find_formulation, find_formulations, find_solver
 from workbench.verbs.results import Result
 
 if TYPE_CHECKING:
@@ -105,19 +102,18 @@ class Studied(Result):
 
 def study(
     cases: Any, formulations: Any = None, *, parameters: Mapping[Any, Any] | None = None, sample: str | None = None,
-    seed: int = 0, steps: Any = (1e-3,), solvers: Any = (), metrics: Any = None, duration: float | None = None,
-    reference_step: float = 1e-4, scheme: Any = None, normal: str | None = None,
-    relaxation: Relaxation | str | None = None, folder: str | Path | None = None,
-    executor: Any = None, workers: int | None = None, shard: tuple[int, int] = (1, 1), retry_failed: bool = False,
-    progress: Callable[[Progress], None] | None = None,
+    seed: int = 0, solvers: Any = (), metrics: Any = None, folder: str | Path | None = None, executor: Any = None,
+    workers: int | None = None, shard: tuple[int, int] = (1, 1), retry_failed: bool = False,
+    progress: Callable[[Progress], None] | None = None, **settings: Unpack[ComparisonSettings],
 ) -> Studied:  # fmt: skip
     """Compare formulations over many parameters of cases, with each run judged against exact Coulomb friction.
 
     `parameters` maps a name to values: a list, "0.1:0.9:9" (nine values), "1e-3:1:4:log", or a range "0.1:0.9" or
-    `(0.1, 0.9)` that is sampled; a tuple of names maps to a list of tuples, for quantities that vary together. Names
-    are parameters of the cases, `step`, `scheme`, `reference_step`, `duration`, `relax.k_n` and other compliances, and
-    FORMULATION.OPTION. `sample` is "sobol:128", "lhs:100" or "random:100", and `seed` that of its random numbers. The
-    other settings are those of `compare`; without `solvers` the solver is "auto".
+    `(0.1, 0.9)` that is sampled; a tuple of names maps to a list of tuples, for quantities that vary together.
+    Names are parameters of the cases, `step`, `scheme`, `reference_step`, `duration`, `relax.k_n` and other
+    compliances, and FORMULATION.OPTION. `sample` is "sobol:128", "lhs:100" or "random:100", and `seed` that of its
+    random numbers. `solvers`, `metrics` and the settings are those of `compare`; without `solvers` the solver is
+    "auto".
 
     Finished rows are kept in `folder`, where repeating the same study computes only what is missing; without a folder
     nothing is kept. `executor` is "processes", "dask://HOST:PORT", "mpi", "submitit:slurm", "submitit:local", one of
@@ -135,40 +131,37 @@ def study(
     chosen = find_formulations(formulations)
     must_differ(chosen)
     found = [find_case(case) for case in several(cases)]
-    axes, ranges, steps = _varied(parameters or {}, several(steps))
+    axes, ranges, steps = _varied(parameters or {})
     places = points(axes, ranges, _sample(sample, seed))
-    settings = Settings(
-        tuple(steps), reference_step, duration, find_scheme(scheme), normal, find_relaxation(relaxation)
-    )
+    own = settings_of(settings | steps)
     measured = chosen_metrics(CASE, None if metrics is None else several(metrics))
-    planned = tuple(plan(found, chosen, [find_solver(s) for s in several(solvers)], measured, settings, places))
+    planned = tuple(plan(found, chosen, [find_solver(s) for s in several(solvers)], measured, own, places))
     what = Study(planned, find_formulation("coulomb"), measured, columns_of(found, places), _shard(shard))
-    own = {
+    facts = {
         "cases": [case.name for case in found], "formulations": [f.label for f in chosen], "seed": seed,
         "parameters": {str(k): v for k, v in (parameters or {}).items()}, "sample": sample,
-        "settings": vars(settings) | {"relaxation": str(settings.relaxation), "scheme": str(settings.scheme)},
-        "metrics": [m.name for m in measured],
+        "settings": written(own), "metrics": [m.name for m in measured],
     }  # fmt: skip
     workers = workers or os.cpu_count() or 1
     if is_submitit(executor):
         if folder is None:
             raise WorkbenchError("a study in jobs of submitit needs a folder that all machines see")
         submitter = submitter_of(executor, Path(folder))
-        return Studied(what, run_in_jobs(what, _made(Path(folder)), submitter, workers, retry_failed, progress), own)
+        return Studied(what, run_in_jobs(what, _made(Path(folder)), submitter, workers, retry_failed, progress), facts)
     pool = pool_of(executor, workers)
     if folder is not None:
-        return Studied(what, what.run(_made(Path(folder)), pool, retry_failed, progress), own)
+        return Studied(what, what.run(_made(Path(folder)), pool, retry_failed, progress), facts)
     with ExitStack() as stack:
         place = stack.enter_context(tempfile.TemporaryDirectory(prefix="workbench-"))
-        result = Studied(what, what.run(Path(place), pool, retry_failed, progress), own)
+        result = Studied(what, what.run(Path(place), pool, retry_failed, progress), facts)
         # Its rows are read from the folder.
         weakref.finalize(result, stack.pop_all().close)
     return result
 
 
-def _varied(parameters: Mapping[Any, Any], steps: list[Any]) -> tuple[list[DesignAxis], list[Range], list[float]]:
+def _varied(parameters: Mapping[Any, Any]) -> tuple[list[DesignAxis], list[Range], ComparisonSettings]:
     """Axes and ranges; steps that are a separate axis are steps of every point, which share its reference."""
-    axes, ranges = [], []
+    axes, ranges, steps = [], [], ComparisonSettings()
     for name, values in parameters.items():
         if isinstance(name, tuple):
             columns = list(zip(*values, strict=True))
@@ -178,7 +171,7 @@ def _varied(parameters: Mapping[Any, Any], steps: list[Any]) -> tuple[list[Desig
         if isinstance(found, Range):
             ranges.append(found)
         elif name == "step":
-            steps = [x for (x,) in found.values]
+            steps["steps"] = [x for (x,) in found.values]
         else:
             axes.append(found)
     return axes, ranges, steps
