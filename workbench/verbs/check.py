@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from flint import fmpq_mat
@@ -26,7 +26,7 @@ from workbench.readers.interval_matrix import IntervalMatrix
 from workbench.readers.matrix import Matrix, exact_doubles, matrix_of
 from workbench.readers.npz import FileProblem
 from workbench.readers.problem import name_of, read_problem
-from workbench.step.sliding.state import SlidingState, coordinates
+from workbench.step.sliding.state import coordinates
 from workbench.support.errors import DataError, WorkbenchError
 from workbench.support.numbers import exact_decimal
 from workbench.support.progress import ProgressCallback
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from workbench.builtin.reports.figures.cones import Picture
     from workbench.diagnostics.lead_matrix import LeadMatrixReport
+    from workbench.verbs.states import GivenState
 
 LEAST = 0.1
 """Least time [s] left for the verdicts after the run to the state that they are about."""
@@ -282,7 +283,7 @@ def check(
     'LCP'
     """
     if formulation is not None:
-        return _of_case(find_case(what), find_formulation(formulation), step, at, SlidingState(q, v), seconds)
+        return _of_case(find_case(what), find_formulation(formulation), step, seconds, at=at, q=q, v=v)
     if not (at is None and q is None and v is None):
         raise WorkbenchError("at, q and v are for a case and a formulation; the q of an LCP is given as rhs")
     if isinstance(what, UncertainMLCP):
@@ -391,20 +392,17 @@ def right_hand_side(rhs: Any) -> IntervalMatrix | None:
 
 
 def _of_case(
-    case: Case, f: Formulation, step: float, at: float | None, state: SlidingState, seconds: float
+    case: Case, f: Formulation, step: float, seconds: float, **given: Unpack[GivenState]
 ) -> CheckedFormulation:
     from workbench.diagnostics.lead_matrix import lead_matrix
-    from workbench.verbs.states import state_of_run
+    from workbench.verbs.states import state_of
 
-    end, where, start = clock() + seconds, "first step", None
-    if at is not None and not state.is_start:
-        raise WorkbenchError("at and a state (q, v) are both given; give one of them")
+    end, at = clock() + seconds, given["at"]
+    state = state_of(case, None, end, **given)
+    start = None if state.is_start else coordinates(case, state)
+    where = "first step" if start is None else "step from the given state"
     if at is not None:
-        state, where = state_of_run(case, at, state, None, end), f"step after {at:g} s"
-    elif not state.is_start:
-        where = "step from the given state"
-    if not state.is_start:
-        start = coordinates(case, state)
+        where = f"step after {at:g} s"
     exact = find_formulation("coulomb")
     report = lead_matrix(case, f, exact, step, max(end - clock(), LEAST), start, where)
     return CheckedFormulation(f"{f.label} on {case.name}, {where}", report)

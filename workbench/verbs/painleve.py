@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Unpack
 
 from workbench.builtin.reports.text import proved as proved_text
 from workbench.builtin.reports.text.check import in_lines
@@ -28,7 +26,7 @@ from workbench.support.output import provenance
 from workbench.support.progress import ProgressCallback
 from workbench.verbs.find import find_case
 from workbench.verbs.results import Result
-from workbench.verbs.states import state_of_run
+from workbench.verbs.states import GivenState, state_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,9 +115,9 @@ class Regimes(Result):
 
 
 def painleve(
-    case: str | Case, given: Mapping[str, Any] | None = None, *, q: Any = None, v: Any = None, at: float | None = None,
-    slip: float | Sequence[float] | None = None, x: tuple[str, Any] | None = None, y: tuple[str, Any] | None = None,
-    prove: bool = False, seconds: float = 60.0, progress: ProgressCallback | None = None,
+    case: str | Case, given: Mapping[str, Any] | None = None, *, x: tuple[str, Any] | None = None,
+    y: tuple[str, Any] | None = None, prove: bool = False, seconds: float = 60.0,
+    progress: ProgressCallback | None = None, **state: Unpack[GivenState],
 ) -> Regimes:  # fmt: skip
     """Regime, P verdict, critical friction and Proposition 1 of the contacts that slide, at the start of a case.
 
@@ -146,27 +144,21 @@ def painleve(
     found = find_case(case, **{name: float(value) for name, value in exact.items()})
     ranges = None
     if prove:
-        if x is None or y is None or any(own is not None for own in (q, v, at, slip)):
+        if x is None or y is None or any(own is not None for own in state.values()):
             raise WorkbenchError("prove needs x and y, each a parameter and its ends, and takes none of q, v, at, slip")
         ranges = dict(exact_range(*x) for x in (x, y))
         x = y = None
     axes = None if x is None or y is None else (map_axis(found, *x), map_axis(found, *y))
     if axes and axes[0].name == axes[1].name:
         raise WorkbenchError(f"x and y are both {axes[0].name}; a map needs two parameters")
-    if at is not None and not (q is None and v is None):
-        raise WorkbenchError("at and a state (q, v) are both given; give one of them")
-    state = SlidingState(
-        q, v, None, None if slip is None else tuple(np.atleast_1d(np.asarray(slip, dtype=float)).tolist())
-    )
-    if at is not None:
-        state = state_of_run(found, at, state, progress, end)
-    beside = alternatives(found, state, max(0.1 * (end - clock()), LEAST))
-    rests = beside.at_rest and slip is None
-    judged = None if rests else of_case(found, exact, state, max(0.25 * (end - clock()), LEAST))
-    drawn = None if axes is None else regime_map(found, *axes, state, progress, max(end - clock(), LEAST))
+    where = state_of(found, progress, end, **state)
+    beside = alternatives(found, where, max(0.1 * (end - clock()), LEAST))
+    rests = beside.at_rest and where.slip is None
+    judged = None if rests else of_case(found, exact, where, max(0.25 * (end - clock()), LEAST))
+    drawn = None if axes is None else regime_map(found, *axes, where, progress, max(end - clock(), LEAST))
     left = max(end - clock(), LEAST)
     proof = None if ranges is None else proved_of_case(found, exact, ranges, seconds=left, progress=progress)
-    return Regimes(found, exact, judged, beside, state, drawn, proof)
+    return Regimes(found, exact, judged, beside, where, drawn, proof)
 
 
 def map_axis(case: Case, name: str, values: Any) -> MapAxis:

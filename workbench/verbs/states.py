@@ -1,5 +1,8 @@
 """A state of a case to examine: given coordinates and velocities, or a time of the reference run."""
 
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
 import numpy as np
 
 from workbench.algorithms.escalation import default_solver
@@ -17,9 +20,30 @@ LOADED = 1e-9
 """Fraction of the largest impulse of a step above which a contact counts as loaded."""
 
 
-def state_of_run(
-    case: Case, at: float, state: SlidingState, progress: ProgressCallback | None, end: float
-) -> SlidingState:
+class GivenState(TypedDict, total=False):
+    """A state of a case as people give it: arguments of `state_of` by name."""
+
+    q: Any
+    v: Any
+    at: float | None
+    slip: float | Sequence[float] | None
+
+
+def state_of(
+    case: Case, progress: ProgressCallback | None, end: float, *, q: Any = None, v: Any = None,
+    at: float | None = None, slip: float | Sequence[float] | None = None,
+) -> SlidingState:  # fmt: skip
+    """The state of coordinates q and velocities v, or after `at` [s] of the reference run; the start by default.
+
+    `slip` and the others are as in `SlidingState` and `_of_run`. Raises WorkbenchError for `at` with a state.
+    """
+    if at is not None and not (q is None and v is None):
+        raise WorkbenchError("at and a state (q, v) are both given; give one of them")
+    state = SlidingState(q, v, None, None if slip is None else tuple(np.atleast_1d(np.asarray(slip, float)).tolist()))
+    return state if at is None else _of_run(case, at, state, progress, end)
+
+
+def _of_run(case: Case, at: float, state: SlidingState, progress: ProgressCallback | None, end: float) -> SlidingState:
     """The state after `at` seconds of the reference run; closed are the contacts that were loaded in its last step.
 
     `progress` is called with "run", the number of steps done, and the total; `end` is by `clock()`. Raises
