@@ -33,6 +33,7 @@ from workbench.matrices.p_property.tree import (
     U,
     child,
     diagonal_signs,
+    leaf,
     note,
 )
 
@@ -151,8 +152,9 @@ def signs_matter(index, pivoted, i, component):
 def search(B, R, index, order, pivoted, tries, state, budget, log, weights, failure, W, component):
     """`p_property.tree.search` over signed indices: pair i of the box are the doubled indices 2 i (+) and 2 i + 1 (-).
 
-    W (n) is the diagonal that is tried on every hull, W[0] = 0 where there is none; component (n) numbers the
-    connected components of the uncertain entries. tries (2 n + 1, 2) counts by order what was asked of hulls.
+    A node has three children, and is proved by its hull instead of its own diagonal or minors. W (n) is the diagonal
+    that is tried on every hull, W[0] = 0 where there is none; component (n) numbers the connected components of the
+    uncertain entries. tries (2 n + 1, 2) counts by order what was asked of hulls.
     """
     n = component.shape[0]
     u = np.empty(n)
@@ -185,13 +187,7 @@ def search(B, R, index, order, pivoted, tries, state, budget, log, weights, fail
                         u[i] = W[index[s, 2 * i] // 2]
                     code = DIAGONAL if proves(C, D, u[:m], np.empty((m, m)), K) else -1
                 if code >= 0:
-                    tries[m, 1] += 1
-                    state[4] += 1
-                    if note(log, state, code, m):
-                        for i in range(m):
-                            weights[state[2] + i] = u[i]
-                        state[2] += m
-                    state[0] -= 1
+                    leaf(tries, state, log, weights, code, m, u)
                     continue
             # The index whose row and column are the largest beside the diagonal.
             largest = -1.0

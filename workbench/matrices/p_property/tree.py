@@ -122,6 +122,18 @@ def note(log, state, code, value):
     return True
 
 
+@kernel(types.void(COUNTS, INDICES, INDICES, VECTOR, types.int64, types.int64, VECTOR))
+def leaf(tries, state, log, weights, code, m, w):
+    """Take a node of order m off the stack, proved by weights w (m) in the way of the code."""
+    tries[m, 1] += 1
+    state[4] += 1
+    if note(log, state, code, m):
+        for i in range(m):
+            weights[state[2] + i] = w[i]
+        state[2] += m
+    state[0] -= 1
+
+
 @kernel(types.int64(MATRIX, MATRIX, types.int64, INDICES, types.int64, INDICES))
 def diagonal_signs(B, R, m, index, pivoted, failure):
     """DONE if all m diagonal entries of a node are proved positive; else NOT_POSITIVE or OPEN, and the failure."""
@@ -240,13 +252,7 @@ def search(B, R, index, order, pivoted, tries, state, budget, log, weights, fail
             tries[m, 0] += 1
             budget -= 2 * m**3
             if diagonally_stable(B[s], R[s], m, w, score):
-                tries[m, 1] += 1
-                state[4] += 1
-                if note(log, state, DIAGONAL, m):
-                    for i in range(m):
-                        weights[state[2] + i] = w[i]
-                    state[2] += m
-                state[0] -= 1
+                leaf(tries, state, log, weights, DIAGONAL, m, w)
                 continue
             for i in range(m):
                 if score[i] > score[branch]:
