@@ -9,6 +9,7 @@ from flint import fmpq
 from scipy.optimize import fsolve
 
 import workbench as wb
+from tests.problem_files import data_folder
 from workbench.algorithms.enumeration import all_solutions
 from workbench.cli.main import main
 from workbench.diagnostics.contact_uniqueness import contact_uniqueness
@@ -312,6 +313,69 @@ def test_four_contacts_in_space_and_eight_in_the_plane_are_searched_in_time():
         x = found(A @ A.T / (2 * n), rng.normal(size=n) - np.repeat([1, 0], [r, n - r]), np.full(r, 0.5), d, 120)
         assert x.count >= 1
         assert sum(s.index for s in x.points) == 1
+
+
+def constructed(rng, W, mu):
+    """q with a known solution in random modes, and that solution; no contact is between two modes."""
+    r = len(mu)
+    p, u = np.zeros(3 * r), np.zeros(3 * r)
+    for i in range(r):
+        mode, e, rows = rng.integers(3), rng.normal(size=2), [r + 2 * i, r + 2 * i + 1]
+        e /= np.hypot(*e)
+        if mode == 0:
+            u[i], u[rows] = rng.uniform(0.2, 2), rng.normal(size=2)
+        else:
+            p[i] = rng.uniform(0.2, 2)
+            p[rows] = -mu[i] * p[i] * e * (rng.uniform(0, 0.9) if mode == 1 else 1)
+            u[rows] = 0 if mode == 1 else rng.uniform(0.2, 2) * e
+    return u - W @ p, p
+
+
+def of_one_body(rng, r):
+    """W (3 r, 3 r) of contacts of one body at places in sixteenths, exactly, and J (3 r, 6)."""
+    J = np.empty((3 * r, 6))
+    for i in range(r):
+        x, y, z = rng.integers(-16, 17, 3) / 16
+        arms = np.array([[0, z, -y], [-z, 0, x], [y, -x, 0]])
+        J[[i, r + 2 * i, r + 2 * i + 1]] = np.concatenate([np.eye(3), arms], axis=1)[rng.permutation(3)]
+    return J @ np.diag([1, 1, 1, 2, 2, 2]) @ J.T, J
+
+
+@pytest.mark.share(4)
+@pytest.mark.parametrize("seed", range(8))
+def test_four_contacts_in_space_are_searched_within_the_time_of_check_and_no_solution_is_missed(seed):
+    rng, mu = np.random.default_rng(seed), np.array([0.3, 0.5, 0.7, 0.2])
+    A = rng.normal(size=(12, 24))
+    W = A @ A.T / 24
+    q, p = constructed(rng, W, mu)
+    x = found(W, q, mu, seconds=20)
+    assert x.count == len(x.points) > 0
+    assert min(np.abs(s.p - p).max() for s in x.points) < 1e-12
+
+
+@pytest.mark.share(4)
+@pytest.mark.parametrize("seed", range(8))
+def test_redundant_contacts_of_one_body_are_no_obstacle_where_their_solutions_are_isolated(seed):
+    """W has rank six of twelve; without a bound of the impulses no singular combination of modes could be excluded."""
+    rng = np.random.default_rng(seed)
+    W, J = of_one_body(rng, 4)
+    velocity = np.round(64 * rng.normal(size=6)) / 64
+    q, mu = J @ velocity, np.full(4, 0.5)
+    answer = wb.solve(FrictionProblem(W, q, mu)).p
+    x = found(W, q, mu, seconds=5, near=answer)
+    # At rest impulses are not unique.
+    assert x.count == ("infinite" if np.abs(W @ answer + q).max() < 1e-9 else 1)
+    assert all(np.abs(s.p - answer).max() < 1e-8 for s in x.points)
+    assert all(float(CoulombNCP(W, q, mu).residual(s.p)) < 1e-14 for s in x.points)
+
+
+def test_problems_of_four_contacts_from_files_have_one_solution_proved():
+    for name in ("Rover1039.dat", "Confeti-ex13-4contact-Fc3D-SBM.dat"):
+        path = data_folder() / "friction_3d" / name
+        if not path.exists():
+            pytest.skip(f"no real problems in {data_folder()}; set WORKBENCH_DATA to a folder with some")
+        rows = dict(wb.check(path).rows)
+        assert rows["for this q"].startswith("Coulomb's law has exactly one solution: proved")
 
 
 def test_time_and_size_end_the_search_with_a_reason():

@@ -23,6 +23,8 @@ from workbench.support.arrays import Array
 
 LENGTHS = (4, 12, 26, 52)
 """Bits to which a proposal is rounded, relative to its largest entry: the shortest valid one is taken."""
+SINGULAR = 1e-10
+"""Relative size of singular values that count as zero in a proposal."""
 CLEAR = 1e-7
 """Margins of an interior point method below this count as zero."""
 
@@ -62,7 +64,7 @@ def interior_velocity(p: RationalFriction, accept: Callable[[Vector], bool]) -> 
     r = mu.size
     # Where S is regular every velocity can be reached, for example the one with which all contacts open.
     with suppress(np.linalg.LinAlgError):
-        opening = np.linalg.solve(S, np.repeat([1.0, 0.0], [r, q.size - r]) - q)
+        opening = np.linalg.lstsq(S, np.repeat([1.0, 0.0], [r, q.size - r]) - q, rcond=SINGULAR)[0]
         found = _shortest(size * D * opening, accept)
         if found is not None:
             return found

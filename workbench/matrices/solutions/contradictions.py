@@ -34,11 +34,17 @@ def contradicted(slides: Slides, middle: Array, half: Array) -> NDArray[np.bool_
 def _candidates(slides: Slides, middle: Array, half: Array) -> Array:
     """Vectors l (N, n) that may contradict boxes, zero where there is a solution of the enlarged cones."""
     normals = _normals(slides, middle, half)
-    A = normals @ slides.W @ _edges(slides, middle, half)
-    A /= np.maximum(np.linalg.norm(A, axis=1, keepdims=True), np.finfo(float).tiny)
-    b = -normals @ slides.q
+    edges = _edges(slides, middle, half)
+    A, b = normals @ slides.W @ edges, -normals @ slides.q
     rows, equations = A.shape[1], len(slides.held)
     allowed = -np.eye(rows)[:, equations:]
+    if slides.weights is not None:
+        # The bound of the impulses is a further equation: what is missing to it is another unknown.
+        size = np.linalg.norm(b, axis=1)[:, None]
+        limited = size * (slides.weights @ edges[:, : len(slides.mu)])
+        A, b = np.concatenate([A, limited[:, None]], axis=1), np.concatenate([b, size], axis=1)
+        allowed = np.block([[allowed, np.zeros((rows, 1))], [np.zeros(allowed.shape[1]), 1.0]])
+    A /= np.maximum(np.linalg.norm(A, axis=1, keepdims=True), np.finfo(float).tiny)
     found = np.zeros((len(A), len(slides.q)))
     for k in range(len(A)):
         fitted = np.concatenate([A[k], allowed], axis=1)
@@ -47,7 +53,7 @@ def _candidates(slides: Slides, middle: Array, half: Array) -> Array:
         except RuntimeError:
             # The iterations did not converge.
             continue
-        left = b[k] - fitted @ x
+        left = (b[k] - fitted @ x)[:rows]
         left[equations:] = np.maximum(left[equations:], 0.0)
         found[k] = left @ normals[k]
     size = np.abs(found).max(axis=1, keepdims=True)
@@ -98,23 +104,26 @@ def _confirmed(slides: Slides, middle: Array, half: Array, l: Array) -> NDArray[
     r, size = len(slides.mu), np.abs(slides.W)
     image, rounding = l @ slides.W, 2 * ROUNDING * (np.abs(l) @ size)
     power = l @ slides.q + ROUNDING * (np.abs(l) @ np.abs(slides.q))
+    most = np.zeros((len(l), r))
     out = np.ones(len(l), dtype=bool)
     j = 0
     for i, mode in enumerate(slides.modes):
         rows = slice(r + 2 * i, r + 2 * i + 2)
         if mode == OPEN:
             continue
-        most, mu = image[:, i] + rounding[:, i], slides.mu[i]
+        mu = slides.mu[i]
+        most[:, i] = image[:, i] + rounding[:, i] + mu * rounding[:, rows].sum(axis=1)
         if mode == STICK:
-            most += mu * np.linalg.norm(image[:, rows], axis=1)
+            most[:, i] += mu * np.linalg.norm(image[:, rows], axis=1)
         elif mode == SLIP:
             out &= _largest(-l[:, rows], middle[:, j], half[:, j]) <= 0
-            most += mu * _largest(-image[:, rows], middle[:, j], half[:, j])
+            most[:, i] += mu * _largest(-image[:, rows], middle[:, j], half[:, j])
             j += 1
-        most += mu * rounding[:, rows].sum(axis=1)
-        # Where rounding may make p . W^T l positive, impulses are bounded.
-        power += np.where(most > 0, np.maximum(most, 0.0) * slides.most[i], 0.0)
-    return out & (power < 0)
+    most = np.maximum(most, 0.0)
+    gained = most @ slides.most[:r]
+    if slides.weights is not None:
+        gained = np.minimum(gained, (most / slides.weights).max(axis=1))
+    return out & (power + (1 + ROUNDING) * gained < 0)
 
 
 def _largest(v: Array, middle: Array, half: Array) -> Array:

@@ -28,6 +28,7 @@ from workbench.matrices.solutions.contact_modes import (
     Modes,
     enclosed,
 )
+from workbench.matrices.solutions.contradictions import contradicted
 from workbench.matrices.solutions.friction_cones import RationalFriction, dot
 from workbench.matrices.solutions.impulse_bound import impulse_bound
 from workbench.matrices.solutions.planar_solutions import PlanarPiece, holds, planar_pieces
@@ -97,6 +98,8 @@ def coulomb_solutions(friction: RationalFriction, deadline: float, near: Near | 
             _in_space(friction, found, deadline, near)
     except OutOfTimeError:
         found.reason = f"{OUT_OF_TIME} before all modes of {r} contacts were seen"
+        if d == 2 and vars(friction).get("psd") is False:
+            found.reason += "; W is not positive semidefinite, perhaps by rounding, so that impulses are not bounded"
     if found.dimension:
         found.count = "infinite"
     elif found.reason is None:
@@ -157,11 +160,11 @@ def _borders(friction: RationalFriction, p: Vector, u: Vector) -> tuple[str, ...
 def _in_space(friction: RationalFriction, found: CoulombSolutions, deadline: float, near: Near | None) -> None:
     combinations = list(itertools.product(*((OPEN, STICK, SLIP) if mu else (OPEN, FRICTIONLESS) for mu in friction.mu)))
     known: list[tuple[fmpq, ...]] = []
+    bound = impulse_bound(friction, deadline)
     for modes in combinations:
         if SLIP not in modes:
             check_clock(deadline)
-            _held(friction, modes, found, known, deadline, near)
-    bound = impulse_bound(friction, deadline)
+            _held(Slides(friction, modes, bound), found, known, deadline, near)
     for modes in sorted((m for m in combinations if SLIP in m), key=lambda m: m.count(SLIP)):
         check_clock(deadline)
         still = _still(friction, known, modes)
@@ -173,10 +176,10 @@ def _in_space(friction: RationalFriction, found: CoulombSolutions, deadline: flo
 
 
 def _held(
-    friction: RationalFriction, modes: Modes, found: CoulombSolutions, known: list[tuple[fmpq, ...]], deadline: float,
-    near: Near | None,
-) -> None:  # fmt: skip
+    slides: Slides, found: CoulombSolutions, known: list[tuple[fmpq, ...]], deadline: float, near: Near | None
+) -> None:
     """The solutions in modes without sliding: one, none, or an affine set cut by the cones."""
+    friction, modes = slides.friction, slides.modes
     r, n = len(friction.mu), len(friction.q)
     rows = [i for i, mode in enumerate(modes) if mode != OPEN]
     rows += [r + 2 * i + k for i, mode in enumerate(modes) if mode == STICK for k in range(2)]
@@ -202,6 +205,8 @@ def _held(
         if _holds_in_space(friction, modes, p, strictly=False) and p not in known:
             known.append(p)
             found.points.append(_exact_point(friction, modes, p))
+        return
+    if contradicted(slides, np.empty((1, 0)), np.empty((1, 0)))[0]:
         return
     around = near() if near else None
     for impulses in (np.zeros(n),) if around is None else (around, np.zeros(n)):
@@ -233,9 +238,7 @@ def _still(friction: RationalFriction, known: list[tuple[fmpq, ...]], modes: Mod
     return None
 
 
-def _with_slides(
-    slides: Slides, found: CoulombSolutions, known: list[tuple[fmpq, ...]], deadline: float
-) -> None:
+def _with_slides(slides: Slides, found: CoulombSolutions, known: list[tuple[fmpq, ...]], deadline: float) -> None:
     friction, modes = slides.friction, slides.modes
     zeros, whole = sliding_zeros(slides, deadline)
     if not whole:

@@ -1,7 +1,7 @@
 """Bounds of the impulses of all solutions of Coulomb's law for one q.
 
-Let S = (W + W^T)/2 be positive semidefinite. Under Coulomb's law p . u <= 0, hence p . S p + q . p <= 0. If W is positive
-definite, p is in an ellipsoid around -S^-1 q / 2. If some w = S x + q is in the interior of K*, the weights
+Let S = (W + W^T)/2 be positive semidefinite. Under Coulomb's law p . u <= 0, hence p . S p + q . p <= 0. If S is
+regular, p is in an ellipsoid around -S^-1 q / 2. If some w = S x + q is in the interior of K*, the weights
 c_i = w_n,i - mu_i |w_t,i| are positive, c . p_n <= w . p, and q . p = w . p - x . S p, so that
 
     c . p_n <= x . S p - p . S p <= x . S x / 4.
@@ -50,7 +50,7 @@ def impulse_bound(friction: RationalFriction, deadline: float) -> ImpulseBound:
         total = float((arb(dot(x, moved)) / 4).upper()) * ROUNDED_UP
     if not min(weights) > 0:
         return ImpulseBound(most)
-    c, mu, r = np.array(weights), np.array([float(arb(m).upper()) for m in friction.mu]), len(weights)
+    c, mu = np.array(weights), np.array([float(arb(m).upper()) for m in friction.mu])
     normal = total / c * ROUNDED_UP
     return ImpulseBound(np.minimum(most, np.concatenate([normal, np.repeat(mu * normal, 2) * ROUNDED_UP])), c, total)
 
