@@ -223,6 +223,29 @@ def test_steps_that_are_alike_are_those_made_one_by_one(name, f, monkeypatch):
             np.testing.assert_array_equal(one, other, err_msg=f"step {k % steps}")
 
 
+class Alternating(CaseScene):
+    """A case of which every other contact is closed, and at the next step the others."""
+
+    def instant(self, q, v, t, h):
+        s = super().instant(q, v, t, h)
+        return replace(s, phi=np.where(np.arange(s.contacts) % 2 == round(t / h) % 2, 1e-3, 0.0))
+
+
+@pytest.mark.parametrize("f", ["coulomb", "hybrid"])
+def test_as_many_closed_contacts_are_not_the_same(f):
+    scene, ends = Alternating(case_of("table"), 1e-3), []
+    for anew in (False, True):
+        stepper, (q, v) = SceneStepper(scene, NAMED[f], normal="moreau"), scene.start()
+        for k in range(6):
+            if anew:
+                stepper.posed = None
+            x = stepper.step(q, v, k * 1e-3)
+            assert ((x.P.reshape(4, -1)[:, 0] > 0) <= (x.given.phi == 0)).all()
+            q, v = x.q, x.v
+        ends.append(np.concatenate([q, v]))
+    np.testing.assert_array_equal(*ends)
+
+
 def test_estimates_in_flight_and_at_an_impact_are_those_of_the_case():
     """No contact presses in flight, so that no step without friction is solved; the impact's estimate is from one."""
     case, h, f, steps = case_of("particle"), 1e-3, NAMED["hybrid"], 460

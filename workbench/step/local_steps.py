@@ -23,25 +23,21 @@ from workbench.algorithms.escalation import HOPELESS, Chain, in_steps
 from workbench.algorithms.paths import objection
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.interpreted import python_of
-from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, copy_at, is_finite, set_all
+from workbench.engine.kernels import INDICES, MATRIX, copy, copy_at, is_finite, set_all
 from workbench.engine.timing import clock
 from workbench.language.assemble.find import compiled
-from workbench.language.assemble.plan import WORK, Compiled
+from workbench.language.assemble.plan import Compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
-from workbench.mechanics.core import CORE
 from workbench.mechanics.relaxation import Relaxation
 from workbench.problems.solution import Status
 from workbench.step.record import columns
 from workbench.step.run import Run
 from workbench.step.run_of_parts import PartIndices, RecordOfParts, RunOfParts
 from workbench.step.scheme import MIDPOINT, SINCE, count
-from workbench.step.stepper import Stepper, evaluate
+from workbench.step.stepper import STEPPING, Stepper, evaluate
 from workbench.step.stepping import (
-    FUNCTIONS,
     PASSES,
-    SETTINGS,
-    TRACK,
     begin_step,
     is_made_again,
     move,
@@ -149,10 +145,11 @@ def end_local(row, status, core, work, track, functions, settings, results):
     track.theta[0] = settings.theta
 
 
-@kernel(types.void(INDICES, INDICES, PAST, VECTOR, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, RESULTS))
-def each(visited, wanted, past, kept, core, work, track, functions, settings, results):
-    """Visit the steps `visited` of the run, and solve those that are `wanted`; kept (n_memory,) is a work array."""
-    info, row = np.zeros(1, dtype=np.int64), 0
+@kernel(types.void(INDICES, INDICES, PAST, STEPPING, RESULTS))
+def each(visited, wanted, past, stepper, results):
+    """Visit the steps `visited` of the run, and solve those that are `wanted`."""
+    core, work, track, functions, settings = stepper
+    info, kept, row = np.zeros(1, dtype=np.int64), np.empty(track.memory.shape[0]), 0
     for i in range(visited.shape[0]):
         recall(visited[i], past, core, work, track, functions)
         status, again = NOT_BEGUN, True
@@ -292,8 +289,7 @@ def _compiled(s, base, solver, visited, wanted, past, results) -> str:
     if reason := _objection(s, solver):
         return reason
     s.memory[:] = memory
-    functions, settings = s.functions(base.case, solver.kernel), s.settings(solver)
-    each(visited, wanted, past, memory, s.core, s.work, s.track, functions, settings, results)
+    each(visited, wanted, past, s.stepping(base.case, solver), results)
     return ""
 
 

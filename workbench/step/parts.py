@@ -19,10 +19,9 @@ from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, copy_at, set_all
 from workbench.engine.timing import clock
 from workbench.language.assemble.find import compiled
-from workbench.language.assemble.plan import WORK
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
-from workbench.mechanics.core import CORE, Core
+from workbench.mechanics.core import Core
 from workbench.problems.classes import Array
 from workbench.problems.solution import Status
 from workbench.step import stepping
@@ -30,8 +29,7 @@ from workbench.step.record import columns, width
 from workbench.step.run import Course, Run
 from workbench.step.run_of_parts import PartIndices, RecordOfParts, RunOfParts
 from workbench.step.scheme import MIDPOINT, SINCE, at_start
-from workbench.step.stepper import Stepper
-from workbench.step.stepping import FUNCTIONS, SETTINGS, TRACK
+from workbench.step.stepper import STEPPING, Stepper
 from workbench.step.whole import is_compiled, run_whole
 from workbench.support.errors import DataError
 
@@ -72,9 +70,10 @@ STARTS = argument_type(PartStarts, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, SINCE
 RESULTS = argument_type(PartResults, CUBE, COUNTS, INDICES, INDICES)
 
 
-@kernel(types.void(I64, I64, STARTS, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, RESULTS))
-def run_each(first, last, starts, core, work, track, functions, settings, results):
+@kernel(types.void(I64, I64, STARTS, STEPPING, RESULTS))
+def run_each(first, last, starts, stepper, results):
     """Call `stepping.run` for the parts `first` to `last`, each independently."""
+    core, work, track, functions, settings = stepper
     finished, steps = np.zeros(1, dtype=np.int64), results.rows.shape[1] - 1
     for p in range(first, last):
         copy(starts.core, starts.buffer)
@@ -174,10 +173,7 @@ def _run_kind(parts: Sequence[Case], formulation: Formulation, solver: Any, cour
     chunk = count if progress is None else max(1, count // 50)
     begun = clock()
     for a in range(0, count, chunk):
-        run_each(
-            a, min(count, a + chunk), starts, s.core, s.work, s.track, s.functions(parts[0], solver.kernel),
-            s.settings(solver), results,
-        )  # fmt: skip
+        run_each(a, min(count, a + chunk), starts, s.stepping(parts[0], solver), results)
         if progress is not None:
             progress(steps * min(count, a + chunk) // count)
     seconds = (clock() - begun) / count

@@ -2,19 +2,20 @@
 
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from workbench.algorithms.asking import solved_by
 from workbench.algorithms.base import Solver
 from workbench.algorithms.escalation import Chain
+from workbench.engine.compiling import argument_type
 from workbench.engine.interpreted import python_of
-from workbench.language.assemble.plan import Compiled, Work
+from workbench.language.assemble.plan import WORK, Compiled, Work
 from workbench.language.estimate import normal_estimate
 from workbench.language.hooks import given_axes, never_again, remember_impulses
 from workbench.mechanics.case import Case
-from workbench.mechanics.core import NORMAL_LAWS
+from workbench.mechanics.core import CORE, NORMAL_LAWS
 from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.problems.classes import Array, MatrixProblem
 from workbench.problems.solution import Solution, Status
@@ -22,7 +23,7 @@ from workbench.step import stepping
 from workbench.step.record import width
 from workbench.step.run import make_problem
 from workbench.step.scheme import MIDPOINT, SYMPLECTIC, Scheme, at_start
-from workbench.step.stepping import Functions, RunBuffer, StepSettings
+from workbench.step.stepping import FUNCTIONS, SETTINGS, TRACK, Functions, RunBuffer, StepSettings
 from workbench.support.errors import DataError, UnknownNameError
 
 # The same functions, interpreted: passing a hook from Python to compiled code costs numba 0.1 ms, calling it does not.
@@ -40,6 +41,17 @@ def normal_law(name: str) -> float:
     return NORMAL_LAWS[name]
 
 
+class Stepping(NamedTuple):
+    """What compiled loops make steps with: a stepper's arrays, the functions that it calls, and its settings."""
+
+    core: Any
+    work: Any
+    track: Any
+    functions: Any
+    settings: Any
+
+
+STEPPING = argument_type(Stepping, CORE, WORK, TRACK, FUNCTIONS, SETTINGS)
 ESTIMATES = {"none": stepping.NO_ESTIMATE, "last": stepping.LAST, "start": stepping.START}
 
 
@@ -114,6 +126,11 @@ class Stepper:
     def functions(self, case: Case, solve: Any = None) -> Functions:
         """Return the functions called in a run of the case, with the kernel of a compiled solver."""
         return Functions(case.fill, case.advance, self.given, self.again, self.remember, self.lcp(solve), solve)
+
+    def stepping(self, case: Case, solver: Any) -> Stepping:
+        """Return what a compiled loop over steps of the case by a compiled solver works with."""
+        functions, settings = self.functions(case, solver.kernel), self.settings(solver)
+        return Stepping(self.core, self.work, self.track, functions, settings)
 
     def settings(self, solver: Solver | None = None) -> StepSettings:
         """Return the settings of a run with a solver; with a chain, a step without verified solution ends the loop."""

@@ -21,13 +21,12 @@ from workbench.exams.recorded.tossed import MU, tossed
 from workbench.language.assemble.find import compiled
 from workbench.language.assemble.plan import WORK
 from workbench.language.formulation import Formulation
-from workbench.mechanics.core import CORE
 from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.problems.solution import Status
 from workbench.step import stepping
 from workbench.step.simulation import simulate
-from workbench.step.stepper import Stepper
-from workbench.step.stepping import FUNCTIONS, SETTINGS, TRACK, Functions, StepSettings
+from workbench.step.stepper import STEPPING, Stepper, Stepping
+from workbench.step.stepping import TRACK
 from workbench.step.whole import posing_failure, take_over
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
@@ -74,12 +73,13 @@ def begin_throw(b, starts, work, track):
     copy(starts.law[b], track.data[MU : MU + 2])
 
 
-@kernel(types.void(I64, I64, I64, STARTS, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, RESULTS), nogil=True)
-def throw_each(first, last, substeps, starts, core, work, track, functions, settings, results):
+@kernel(types.void(I64, I64, I64, STARTS, STEPPING, RESULTS), nogil=True)
+def throw_each(first, last, substeps, starts, stepper, results):
     """Throws `first` to `last`, each independent of the others: samples[k] states (13,) after the first of throw k.
 
     States after a step without a solution are left unchanged.
     """
+    core, work, track, functions, settings = stepper
     (states, status), finished = results, np.zeros(1, dtype=np.int64)
     for b in range(first, last):
         begin_throw(b, starts, work, track)
@@ -150,20 +150,18 @@ class Thrower:
         starts = ThrowStarts(np.array(states, dtype=float), law, buffer.copy(), buffer, wanted)
         results = ThrowResults(found, status)
         chain = self.solver(subject)
-        functions, settings = s.functions(case, chain.kernel), s.settings(chain)
+        stepper = s.stepping(case, chain)
         for a in range(0, count, CHUNK):
             b = min(count, a + CHUNK)
-            throw_each(a, b, self.substeps, starts, s.core, s.work, s.track, functions, settings, results)
+            throw_each(a, b, self.substeps, starts, stepper, results)
             for k in a + np.flatnonzero(status[a:b]):
                 begin_throw(k, starts, s.work, s.track)
-                status[k] = self._by_chain(s, chain, functions, settings, found[k, : 1 + samples[k]])
+                status[k] = self._by_chain(s, chain, stepper, found[k, : 1 + samples[k]])
             if progress:
                 progress(int(samples[a:b].sum()))
         return found, status
 
-    def _by_chain(
-        self, s: Stepper, chain: Chain, functions: Functions, settings: StepSettings, states: Array
-    ) -> Status:
+    def _by_chain(self, s: Stepper, chain: Chain, stepper: Stepping, states: Array) -> Status:
         """Complete a throw at whose steps the first method fails, with the methods that take over.
 
         `states` (1 + samples, 13) is filled after the first; a throw ends at a step that no method solves.
@@ -173,13 +171,13 @@ class Thrower:
             done[0] = 0
             while done[0] < self.substeps:
                 k = int(done[0])
-                status = Status(stepping.run(k, self.substeps, s.core, s.work, s.track, functions, settings, done))
+                status = Status(stepping.run(k, self.substeps, *stepper, done))
                 if done[0] < self.substeps:
                     if status is Status.NO_FIXED_POINT:
                         return status
                     if s.pose() is not Status.SOLVED:
                         return posing_failure(s)
-                    solution, _ = take_over(int(done[0]), s, chain, functions, settings)
+                    solution, _ = take_over(int(done[0]), s, chain, stepper.functions, stepper.settings)
                     status, done[0] = solution.claimed, done[0] + 1
                 if status not in (Status.SOLVED, Status.INACCURATE):
                     return status
