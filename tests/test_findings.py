@@ -175,6 +175,6 @@ def test_springs_of_a_formulation_s_own_come_once():
 def test_every_recording_is_on_one_side_of_the_split():
     made = tuple(recording(TEST[0].states.copy(), f"{k}") for k in range(11))
     for share, count in ((0.25, 3), (0.5, 6)):
-        trial = _trial(Recordings(Description(CUBE, "*", {}), made), share, None, "moreau", (0, 1), (0, 1), 0, None)
+        trial = _trial(Recordings(Description(CUBE, "*", {}), made), share=share, members=0)
         train, test = ({r.name for r in x} for x in (trial.train, trial.test))
         assert (len(train), train & test, len(train | test)) == (count, set(), 11)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as changed
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -92,26 +92,39 @@ class RealityResult(Result):
         return None if made is None else (made, self.trial.test[number].name)
 
 
+class TrialSettings(TypedDict, total=False):
+    """What all subjects share, as people give it; see `reality`, and `_trial` for defaults."""
+
+    share: float
+    step: float | None
+    normal: str
+    mu: tuple[float, float]
+    e: tuple[float, float]
+    members: int
+    seconds: float | None
+
+
 def reality(
     folder: str | Path, formulations: Sequence[str | Formulation] | None = None, *, about: str | Path | None = None,
-    rows: Sequence[str] = ("rigid", "relaxed"), relaxation: str | Relaxation | None = None, share: float = 0.25,
-    step: float | None = None, normal: str = "moreau", mu: tuple[float, float] = (0.0, 0.6),
-    e: tuple[float, float] = (0.0, 0.6), members: int = 8, seconds: float | None = None,
+    rows: Sequence[str] = ("rigid", "relaxed"), relaxation: str | Relaxation | None = None,
     kept: str | Path | None = None, workers: int = 1, progress: ProgressCallback | None = None,
+    **settings: Unpack[TrialSettings],
 ) -> RealityResult:  # fmt: skip
     """Identify mu and e of every formulation on a share of recorded motions, and predict the others.
 
-    `about` describes the folder if its `recordings.toml` does not; `rows` are rigid, relaxed, or both, and
-    `relaxation` is that of the relaxed ones, by default that of the case `cube`; formulations with their own springs
-    occur once, since these replace the rows' compliance. The step [s] is rounded to an integer fraction of the sampling
-    interval, by default a quarter. `mu` and `e` bound the searches; restitution is zero unless the normal law is
-    moreau. `members` is the size of the ensemble of starts. Subjects not finished after `seconds` have that as
-    their reason. Exact Coulomb friction with rigid rows comes first, since the others are paired with it. Results are
-    kept in the folder `kept`, where repeating the same call computes only what is missing; `workers` processes
-    run at once. Raises WorkbenchError for unusable input.
+    `about` describes the folder if its `recordings.toml` does not; `rows` are rigid, relaxed, or both, and `relaxation`
+    is that of the relaxed ones, by default that of the case `cube`; formulations with their own springs occur once,
+    since these replace the rows' compliance. Exact Coulomb friction with rigid rows comes first, since the others are
+    paired with it. Results are kept in the folder `kept`, where repeating the same call computes only what is missing;
+    `workers` processes run at once. Raises WorkbenchError for unusable input.
+
+    Settings: `share` of the recordings, a quarter by default; `step` [s], rounded to an integer fraction of the
+    sampling interval, by default a quarter; `normal` law, moreau or gap; `mu` and `e`, the bounds of the searches, 0
+    and 0.6 by default, where restitution is zero unless the normal law is moreau; `members` of the ensemble of starts,
+    8 by default; and `seconds`, after which subjects that are not finished have that as their reason.
     """
     found = read_folder(Path(folder), None if about is None else Path(about))
-    trial = _trial(found, share, step, normal, mu, e, members, seconds)
+    trial = _trial(found, **settings)
     relaxed = find_case("cube").relaxation if relaxation is None else find_relaxation(relaxation)
     assert relaxed is not None
     subjects = _subjects(formulations, rows, relaxed)
@@ -120,17 +133,19 @@ def reality(
         raise WorkbenchError(
             f"{outcomes[0].subject.label}, which all are paired with, has no answer: {outcomes[0].reason}"
         )
-    settings = {
+    facts = {
         "folder": Path(folder).name, "source": found.description.source, "recordings": len(found.recordings),
         "left_out": dict(found.left_out), "identified_on": [r.name for r in trial.train], "step": trial.thrower.h,
-        "normal_law": normal, "mu": list(mu), "e": list(e), "relaxation": str(relaxed), "members": members,
+        "normal_law": trial.thrower.normal, "mu": list(trial.mu), "e": list(trial.e), "relaxation": str(relaxed),
+        "members": trial.members,
     }  # fmt: skip
-    return RealityResult(found, trial, outcomes, findings(trial, outcomes), settings)
+    return RealityResult(found, trial, outcomes, findings(trial, outcomes), facts)
 
 
 def _trial(
-    found: Recordings, share: float, step: float | None, normal: str, mu: tuple[float, float],
-    e: tuple[float, float], members: int, seconds: float | None,
+    found: Recordings, *, share: float = 0.25, step: float | None = None, normal: str = "moreau",
+    mu: tuple[float, float] = (0.0, 0.6), e: tuple[float, float] = (0.0, 0.6), members: int = 8,
+    seconds: float | None = None,
 ) -> RealityTrial:  # fmt: skip
     if not 0 < share < 1:
         raise WorkbenchError(f"share = {share:g}; a number between 0 and 1 is needed")
