@@ -55,7 +55,7 @@ class Timed:
 
 
 def stepper_of(law, grains, h, tolerance):
-    plan = planned("hopper", [law], {"N": grains}, [MU], [h], 1, tolerance)
+    plan = planned("hopper", [law], values={"N": grains}, mu=[MU], steps=[h], seeds=1, tolerance=tolerance)
     scene = plan.case.with_parameters(mu=MU).scene()
     return scene, plan.stepper(scene, plan.formulations[0], h)
 

@@ -68,7 +68,7 @@ def settled():
     found = []
     for seed in range(3):
         silo = SCENES.find("silo")(N=50, seed=seed)
-        plan = planned(silo, ["coulomb"], None, [silo.mu], [8e-3], 1, 1e-3)
+        plan = planned(silo, ["coulomb"], mu=[silo.mu], steps=[8e-3], seeds=1)
         scene = silo.scene()
         found.append((silo, run(scene, plan.stepper(scene, plan.formulations[0], 8e-3), 80)))
     return found

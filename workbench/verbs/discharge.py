@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from workbench.builtin.cases.hopper import Hopper
 from workbench.builtin.reports.text.discharge import sentences
@@ -14,7 +14,7 @@ from workbench.language.formulation import Formulation
 from workbench.support.errors import WorkbenchError
 from workbench.support.output import provenance
 from workbench.support.progress import ProgressCallback
-from workbench.verbs.flow import ROUGHNESS, SEEDS, TOLERANCE, planned
+from workbench.verbs.flow import TOLERANCE, FlowSettings, planned
 from workbench.verbs.results import Result
 
 if TYPE_CHECKING:
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 OPENINGS = (0.04, 0.05, 0.06)
 """Diameters [m] of the hole: four to six grain diameters. Grains jam below four."""
-GRAINS, DURATION = 400, 0.452
-"""Grains of a filling as high as the bin is wide, and time [s] in which half of it leaves the widest hole."""
+GRAINS = 400
+"""Grains of a filling as high as the bin is wide."""
+DEFAULTS = FlowSettings(mu=(0.5,), steps=(4e-3,), duration=0.452)
+"""Half of such a filling leaves the widest hole in this time [s]."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -64,14 +66,12 @@ class DischargeResult(Result):
 
 def discharge(
     openings: Sequence[float] = OPENINGS, formulations: Sequence[str | Formulation] = ("coulomb", "ccp"), *,
-    values: Mapping[str, float] | None = None, mu: Sequence[float] = (0.5,), steps: Sequence[float] = (4e-3,),
-    seeds: int = SEEDS, duration: float = DURATION, tolerance: float = TOLERANCE,
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback | None = None, **settings: Unpack[FlowSettings],
 ) -> DischargeResult:  # fmt: skip
     """Run the hopper with several openings [m], and fit Beverloo's law to its discharge, with intervals of C and k.
 
-    `values` are parameters of the hopper, which has 400 grains by default; the others are those of `flow`. Raises
-    WorkbenchError for unusable input.
+    Settings are those of `flow`, by default 400 grains of mu = 0.5 in steps of 4 ms for 0.452 s. Raises WorkbenchError
+    for unusable input.
 
     >>> import workbench as wb
     >>> found = wb.discharge([0.04, 0.05], ["ccp"], values={"N": 9, "opens": 0}, steps=[5e-3], seeds=1, duration=0.02)
@@ -82,11 +82,10 @@ def discharge(
         raise WorkbenchError(
             f"{len(set(openings))} openings; a fit of Beverloo's law needs at least two, and a test at least three"
         )
-    plan = planned(Hopper, formulations, {"N": GRAINS} | dict(values or {}), mu, steps, seeds, tolerance)
+    values = {"N": GRAINS} | dict(settings.get("values") or {})
+    plan = planned(Hopper, formulations, **DEFAULTS | settings | {"values": values})
     cases = [plan.case.with_parameters(opening=D) for D in sorted(set(openings))]
     for case in cases:
         case.scene()
-    made = all_runs(
-        cases, plan.formulations, plan.mu, plan.steps, duration, ROUGHNESS, int(seeds), plan.stepper, progress
-    )
-    return DischargeResult(made, {"duration": duration, "seeds": int(seeds), "tolerance": tolerance})
+    own = {"duration": plan.duration, "seeds": plan.seeds, "tolerance": settings.get("tolerance", TOLERANCE)}
+    return DischargeResult(all_runs(cases, plan, progress), own)

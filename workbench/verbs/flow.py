@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from workbench.algorithms.in_turn import InTurn
 from workbench.algorithms.sphere_newton import SOLVER as NEWTON
 from workbench.algorithms.spheres import SOLVER as SWEEPS
 from workbench.builtin.cases import SCENES
 from workbench.builtin.reports.text.flow import sentences
-from workbench.comparison.scenes.flow import GranularFlow, MakeGrainStepper
+from workbench.comparison.scenes.flow import FlowPlan, GranularFlow
 from workbench.comparison.scenes.flow import flow as all_runs
 from workbench.language.formulation import Formulation
 from workbench.scenes.case import SceneCase
@@ -84,49 +84,48 @@ class FlowResult(Result):
         return render(self.title, self.words, self.flow, facts or self.facts)
 
 
+class FlowSettings(TypedDict, total=False):
+    """The runs of granular flow, as people give them: arguments of `planned` by name."""
+
+    values: Mapping[str, float] | None
+    mu: Sequence[float]
+    steps: Sequence[float]
+    seeds: int
+    duration: float | None
+    roughness: float
+    tolerance: float
+
+
 def flow(
     what: str | SceneCase | type[SceneCase], formulations: Sequence[str | Formulation] = ("coulomb", "ccp"), *,
-    values: Mapping[str, float] | None = None, mu: Sequence[float] = (0.1, 0.5),
-    steps: Sequence[float] = (4e-3, 2e-3, 1e-3), seeds: int = SEEDS, duration: float | None = None,
-    roughness: float = ROUGHNESS, tolerance: float = TOLERANCE, progress: ProgressCallback | None = None,
+    progress: ProgressCallback | None = None, **settings: Unpack[FlowSettings],
 ) -> FlowResult:  # fmt: skip
     """Run a scene of grains under formulations, over friction coefficients and steps [s], and compare statistics.
 
-    `values` are parameters of the scene. Every run is made from `seeds` starts; their spread shows which differences
-    are significant. `roughness` is that of a grain relative to its radius, with which the artefact of associated flow
-    is compared; `tolerance` is the residual of the solved steps, of which up to `SLACK` times is accepted. Raises
-    WorkbenchError for unusable input.
+    Settings: `values` are parameters of the scene; `mu`, 0.1 and 0.5 by default; `steps` [s], 4, 2 and 1 ms by default;
+    `duration` [s]. Every run is made from `seeds` starts, three by default; their spread shows which differences are
+    significant. `roughness` is that of a grain relative to its radius, 1e-3 by default, with which the artefact of
+    associated flow is compared; `tolerance` is the residual of the solved steps, 1e-3 by default, of which up to
+    `SLACK` times is accepted. Raises WorkbenchError for unusable input.
 
     >>> import workbench as wb
     >>> found = wb.flow("packing", ["ccp"], values={"N": 8}, mu=[0.5], steps=[1e-3], seeds=1, duration=4e-3)
     >>> found.rows[["formulation", "steps", "finished"]].values.tolist()
     [['ccp', 4, True]]
     """
-    plan = planned(what, formulations, values, mu, steps, seeds, tolerance)
-    if not 0 < roughness < 1:
-        raise WorkbenchError(f"roughness = {roughness:g}; a number between 0 and 1 is needed")
-    duration = duration or plan.case.duration
-    made = all_runs(
-        plan.case, plan.formulations, plan.mu, plan.steps, duration, roughness, int(seeds), plan.stepper, progress
-    )
-    return FlowResult(made, {"duration": duration, "seeds": int(seeds), "roughness": roughness, "tolerance": tolerance})
-
-
-class FlowPlan(NamedTuple):
-    """The checked plan of runs: the largest step first."""
-
-    case: SceneCase
-    formulations: Sequence[Formulation]
-    mu: list[float]
-    steps: list[float]
-    stepper: MakeGrainStepper
+    plan = planned(what, formulations, **settings)
+    own = {"duration": plan.duration, "seeds": plan.seeds, "roughness": plan.roughness}
+    return FlowResult(all_runs(plan, progress), own | {"tolerance": settings.get("tolerance", TOLERANCE)})
 
 
 def planned(
-    what: str | SceneCase | type[SceneCase], formulations: Sequence[str | Formulation],
-    values: Mapping[str, float] | None, mu: Sequence[float], steps: Sequence[float], seeds: int, tolerance: float,
+    what: str | SceneCase | type[SceneCase], formulations: Sequence[str | Formulation], *,
+    values: Mapping[str, float] | None = None, mu: Sequence[float] = (0.1, 0.5),
+    steps: Sequence[float] = (4e-3, 2e-3, 1e-3), seeds: int = SEEDS, duration: float | None = None,
+    roughness: float = ROUGHNESS, tolerance: float = TOLERANCE,
 ) -> FlowPlan:  # fmt: skip
-    """The scene with its parameters, the runs, and their solvers; raises WorkbenchError for input without runs."""
+    """The scene with its parameters, the runs, the largest step first, and their solvers. Raises WorkbenchError for
+    input without runs."""
     found = SCENES.find(what) if isinstance(what, str) else what
     case = found() if isinstance(found, type) else found
     if not isinstance(case, SceneCase):
@@ -137,6 +136,8 @@ def planned(
         raise WorkbenchError(f"tolerance = {tolerance:g}; a number between 0 and 1 is needed")
     if not (1 <= seeds <= MOST_SEEDS and seeds == int(seeds)):
         raise WorkbenchError(f"seeds = {seeds:g}; a whole number from 1 to {MOST_SEEDS} is needed")
+    if not 0 < roughness < 1:
+        raise WorkbenchError(f"roughness = {roughness:g}; a number between 0 and 1 is needed")
     accepted = SLACK * tolerance
     others = [find_solver(name).adjusted(accepted, most) for name, most in AFTER.items()]  # type: ignore[attr-defined]
     solver = InTurn([replace(SWEEPS, stop=tolerance, tolerance=accepted, most=MOST), *others], accepted)
@@ -145,4 +146,7 @@ def planned(
         return SceneStepper(scene, f, h, solver=solver if f.name in ("coulomb", "ccp") else None)
 
     case = case.with_parameters(**(values or {}))
-    return FlowPlan(case, find_formulations(list(formulations)), list(mu), sorted(steps, reverse=True), stepper)
+    return FlowPlan(
+        case, find_formulations(list(formulations)), list(mu), sorted(steps, reverse=True), int(seeds),
+        duration or case.duration, roughness, stepper,
+    )  # fmt: skip

@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import fdtrc, stdtrit
 
-from workbench.comparison.scenes.flow import GranularFlow, MakeGrainStepper, flow
-from workbench.language.formulation import Formulation
+from workbench.comparison.scenes.flow import FlowPlan, GranularFlow, flow
 from workbench.scenes.case import SceneCase
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
@@ -131,10 +130,7 @@ class Discharge:
         return pd.concat([x.truths for x in self.flows], ignore_index=True)
 
 
-def discharge(
-    cases: Sequence[SceneCase], formulations: Sequence[Formulation], mus: Sequence[float], steps: Sequence[float],
-    duration: float, roughness: float, seeds: int, stepper: MakeGrainStepper, progress: ProgressCallback | None = None,
-) -> Discharge:  # fmt: skip
+def discharge(cases: Sequence[SceneCase], plan: FlowPlan, progress: ProgressCallback | None = None) -> Discharge:
     """The flow of every case, all with the same runs; see `flow`."""
     flows = []
     for i, case in enumerate(cases):
@@ -143,7 +139,5 @@ def discharge(
             assert progress
             progress(f"opening {i + 1} of {len(cases)}, {text}", i * total + k, len(cases) * total)
 
-        flows.append(
-            flow(case, formulations, mus, steps, duration, roughness, seeds, stepper, report if progress else None)
-        )
+        flows.append(flow(plan._replace(case=case), report if progress else None))
     return Discharge(tuple(flows))

@@ -96,11 +96,25 @@ class GranularFlow:
         return differences(self.rows[self.rows["finished"]], self.measures)
 
 
-def flow(
-    case: SceneCase, formulations: Sequence[Formulation], mus: Sequence[float], steps: Sequence[float],
-    duration: float, roughness: float, seeds: int, stepper: MakeGrainStepper, progress: ProgressCallback | None = None,
-) -> GranularFlow:  # fmt: skip
-    """Return all runs; `roughness` is relative to a grain's radius. Raises DataError for a scene without grains."""
+class FlowPlan(NamedTuple):
+    """Runs of a scene of grains: under every formulation, with every mu and step [s], from so many random starts.
+
+    `duration` in seconds; `roughness` of a grain relative to its radius; `stepper` makes what steps a scene.
+    """
+
+    case: SceneCase
+    formulations: Sequence[Formulation]
+    mus: Sequence[float]
+    steps: Sequence[float]
+    seeds: int
+    duration: float
+    roughness: float
+    stepper: MakeGrainStepper
+
+
+def flow(plan: FlowPlan, progress: ProgressCallback | None = None) -> GranularFlow:
+    """Return all runs of a plan. Raises DataError for a scene without grains."""
+    case, formulations, mus, steps, seeds, duration, roughness, stepper = plan
     scene = case.scene()
     if not isinstance(scene, Grains):
         raise DataError(f"{case.name} has no grains; use: workbench compare {case.name}")
@@ -111,10 +125,10 @@ def flow(
     for mu in mus:
         # What no case can have is refused before anything is run.
         case.with_parameters(mu=mu)
-    plan = [Planned(f, mu, h, seed) for mu in mus for h in steps for f in formulations for seed in range(seeds)]
+    jobs = [Planned(f, mu, h, seed) for mu in mus for h in steps for f in formulations for seed in range(seeds)]
     rough = roughness * float(np.mean(scene.radius[: len(scene.mass)]))
     rows, forces, truths, moving = [], [], [], []
-    for x, made in run_jobs(FlowRuns(case, duration, stepper), plan, progress):
+    for x, made in run_jobs(FlowRuns(case, duration, stepper), jobs, progress):
         if isinstance(made, Failed):
             made = Made({"finished": False, "reason": made.reason, "steps": 0})
         artefact = x.mu * made.row.get("slip", np.nan)
