@@ -61,16 +61,17 @@ def short(x: float) -> float | None:
 
 
 def lines(
-    curves: pd.DataFrame, column: str, title: str, x: str = "t", x_title: str = "time [s]", log: bool = False,
+    curves: pd.DataFrame, column: str, title: str, over: tuple[str, str] = ("t", "time [s]"), log: bool = False,
     zero: bool = False, within: AxisRange | None = None, aside: Collection[str] = (), ends: float | None = None,
 ) -> Chart:  # fmt: skip
-    """A curve of `column` over `x` for every "label", a plot for every "step" and "contact" where there are several.
+    """A curve of `column` for every "label", a plot for every "step" and "contact" where there are several.
 
-    A curve is broken where its value is missing. A click in the legend singles out a curve. `zero` adds the line 0 and
-    keeps it in view. What lies beyond `within` is marked at its edge. Labels `aside` are in no legend, and drawn
-    when they are singled out by other means than it. `ends` is where a dashed rule stands, beyond which nothing is
-    compared.
+    `over` is the column of the other axis, and its title. A curve is broken where its value is missing. A click in the
+    legend singles out a curve. `zero` adds the line 0 and keeps it in view. What lies beyond `within` is marked at its
+    edge. Labels `aside` are in no legend, and drawn when they are singled out by other means than it. `ends` is where a
+    dashed rule stands, beyond which nothing is compared.
     """
+    x, order = over[0], list(dict.fromkeys(curves["label"]))
     data = curves[[x, "label", *(name for name in ("step", "contact") if name in curves), column]]
     if log:
         data = data.assign(**{column: data[column].where(data[column] > SMALLEST)})
@@ -83,12 +84,11 @@ def lines(
     data = pd.DataFrame(
         {x: data[x].map(short), "label": data["label"], "panel": panel, column: data[column].map(short)}
     )
-    order = list(dict.fromkeys(curves["label"]))
     # What changes most lies below, then the longest dashes, so that all of what coincides shows through.
     rank = dict(zip(order, zip(_restless(data, column, order), _inked(order), strict=True), strict=True))
     data = data.sort_values("label", key=lambda names: names.map(rank), ascending=False, kind="stable")
     width, height = (WIDTH, HEIGHT) if len(panels) <= 1 else (WIDTH // 2 - 30, 2 * HEIGHT // 3)
-    chart = _curves(data, column, title, x, x_title, order, log, zero, within, aside, ends).properties(
+    chart = _curves(data, (column, title), over, order, log, zero, within, aside, ends).properties(
         width=width, height=height
     )
     if len(panels) <= 1:
@@ -113,9 +113,10 @@ def envelopes(curves: pd.DataFrame, column: str, title: str, within: AxisRange) 
 
 
 def _curves(
-    data: pd.DataFrame, column: str, title: str, x: str, x_title: str, order: list[str], log: bool, zero: bool,
-    within: AxisRange | None, aside: Collection[str], stop: float | None = None,
+    data: pd.DataFrame, up: tuple[str, str], over: tuple[str, str], order: list[str], log: bool, zero: bool,
+    within: AxisRange | None, aside: Collection[str], stop: float | None,
 ) -> alt.LayerChart | alt.FacetChart:  # fmt: skip
+    (column, title), (x, x_title) = up, over
     pick = alt.selection_point(fields=["label"], bind="legend")
     ends: dict[str, Any] = {"domain": [short(within.low), short(within.high)], "nice": False} if within else {}
     scale = alt.Scale(type="log", **ends) if log else alt.Scale(zero=zero, **ends)

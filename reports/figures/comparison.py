@@ -149,7 +149,7 @@ def _onward(c: Comparison) -> list[Figure]:
     ):
         if not (frame[column] > SEEN).any():
             continue
-        chart = lines(frame[frame[column] > SEEN], column, axis, "after", "steps since the exact state", log=True)
+        chart = lines(frame[frame[column] > SEEN], column, axis, ("after", "steps since the exact state"), log=True)
         found.append(Figure(column.replace("_error", "-onward"), title, words, chart))
     return found
 

@@ -144,4 +144,4 @@ def transition(rho: float) -> Chart:
         }  # fmt: skip
         rows += [(push, name, value) for name, value in values.items()]
     frame = pd.DataFrame(rows, columns=["push", "label", "value"])
-    return lines(frame, "value", "over μ p_n [-]", "push", "push over μ m g [-]")
+    return lines(frame, "value", "over μ p_n [-]", ("push", "push over μ m g [-]"))

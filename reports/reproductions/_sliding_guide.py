@@ -131,8 +131,8 @@ def shares(of_rods: np.ndarray) -> Figure:
     return Figure(
         "ratios", f"Guaranteed fraction of the critical friction, {len(of_rods)} random rods in a guide",
         "Share of the geometries in which at most this fraction of the critical friction is guaranteed.",
-        lines(pd.concat(cumulated, ignore_index=True), "share", "geometries [%]", "ratio",
-              "guaranteed friction / true critical friction [-]"),
+        lines(pd.concat(cumulated, ignore_index=True), "share", "geometries [%]",
+              ("ratio", "guaranteed friction / true critical friction [-]")),
     )  # fmt: skip
 
 
@@ -205,7 +205,7 @@ def guide() -> Section:
             *(Figure(f"guide-{words}", f"Equal friction at both ends, {words}",
                      f"Friction guaranteed by Proposition 1 and true critical friction{extra} The bilateral limit is "
                      "$\\mu_{\\max}^b$, drawn up to 2.",
-                     lines(frame[frame["mu"] <= 2], "mu", "friction coefficient μ [-]", "angle", "angle θ [°]"))
+                     lines(frame[frame["mu"] <= 2], "mu", "friction coefficient μ [-]", ("angle", "angle θ [°]")))
               for (words, extra), frame in zip(
                   (("falling", "."), ("rising", ", which near 45° is lower: the rising rod jams.")), curves.values(),
                   strict=True)),

@@ -155,4 +155,4 @@ def kinetic() -> Chart:
                 (u[1] / u[0], f"{words}, {name}", x) for words, x in zip(("along", "across"), friction, strict=True)
             ]
     frame = pd.DataFrame(rows, columns=["turn", "label", "friction"])
-    return lines(frame, "friction", "friction over μ p_n [-]", "turn", "velocity across over velocity along [-]")
+    return lines(frame, "friction", "friction over μ p_n [-]", ("turn", "velocity across over velocity along [-]"))

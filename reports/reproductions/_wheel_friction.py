@@ -51,7 +51,7 @@ def deviations(longer: dict[str, Comparison]) -> Section:
     drawn = chosen.iloc[19::20].melt(ignore_index=False, var_name="label", value_name="deviation").reset_index()
     published = pd.DataFrame({"y": sorted(set(DEVIATION.values()))})
     rules = alt.Chart(published).mark_rule(color="#999", strokeDash=[4, 4]).encode(y="y:Q")
-    chart = lines(drawn, "deviation", "deviation over (0, T) [%]", x_title="end T of the window [s]") + rules
+    chart = lines(drawn, "deviation", "deviation over (0, T) [%]", ("t", "end T of the window [s]")) + rules
     return Section(
         "Deviation of friction from Coulomb's law",
         "The paper does not print the duration of the run, and half a second more or less changes the figures by up "

@@ -250,8 +250,8 @@ def bounce_once() -> Section:
         figures=(
             Figure("bounce", "Final height over the initial height",
                    "Task 1. The motion falls with slope −1; without impact time the height rises with slope +1 and "
-                   "jumps down by twice a step's fall.", lines(height_curves(), "h", "final height [m]", x="y_0",
-                                                               x_title="initial height [m]")),
+                   "jumps down by twice a step's fall.", lines(height_curves(), "h", "final height [m]",
+                                                               ("y_0", "initial height [m]"))),
         ),
     )  # fmt: skip
 
@@ -299,8 +299,8 @@ def ground_and_wall() -> Section:
             Figure("ground", "Loss over the initial height",
                    "Task 2. With impact time the loss is close to that of the motion, but between its jumps it falls "
                    "where that of the motion rises.",
-                   lines(curves(task, "y_0", "loss", 0.05), "loss", "loss [m²]", x="y_0",
-                         x_title="initial height [m]")),
+                   lines(curves(task, "y_0", "loss", 0.05), "loss", "loss [m²]",
+                         ("y_0", "initial height [m]"))),
         ),
     )  # fmt: skip
 

@@ -243,7 +243,7 @@ def thrown() -> Section:
             Figure("path", "Where it slides: the path seen from above, from the impact on",
                    "Coulomb's path is straight. Four corners bend it towards 45°, eight towards 22.5°, sixteen "
                    "towards 11.25°: half-way between the two corners nearest to it. Axes to different scales.",
-                   lines(paths, "y", "y [m]", x="x", x_title="x [m]")),
+                   lines(paths, "y", "y [m]", ("x", "x [m]"))),
             Figure("multipliers", "Which multipliers are active, eight corners",
                    "Shares $\\alpha_j / (\\mu f_n)$ while in contact. First the corner against x alone ($d_5$), then "
                    "it and its neighbour ($d_6$) by halves; at rest all are zero.",
