@@ -50,7 +50,6 @@ BESIDE = 1 / 480
 """Distance that task 1 is moved up from the jump on which it lies, half of a step's fall [m]."""
 REFINED = 100
 """Number of steps in the limit of small ones, relative to the paper's."""
-E_FORM = ".10g"
 
 DIRECT_PLAIN, DIRECT_TIMED = Program("DiffTaichi", DIRECT), Program("DiffTaichi, impact time", DIRECT, POSITION)
 CONVEX_PLAIN, CONVEX_TIMED = Program("DiffCoSim", CONVEX), Program("DiffCoSim, impact time", CONVEX, POSITION)

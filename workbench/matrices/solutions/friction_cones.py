@@ -91,14 +91,6 @@ class RationalFriction:
         )
 
 
-def shows_existence(p: RationalFriction, x: Vector) -> bool:
-    """Whether x (n) and the theorem above show that Coulomb's law and the cone problem have a solution, exactly."""
-    if len(x) != len(p.q) or not p.psd:
-        return False
-    u = p.reached(x)
-    return p.in_dual(u, interior=True) or (p.symmetric and p.polyhedral and p.in_dual(u))
-
-
 def shows_absence(p: RationalFriction, r: Vector, coulomb: bool) -> bool:
     """Whether r (n) shows that the problem has no solution, exactly."""
     if len(r) != len(p.q) or dot(p.q, r) >= 0:
