@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+from multiprocessing import get_context
 
 import pytest
 
 from workbench.builtin.formulations import FORMULATIONS
+from workbench.cli import ahead
 from workbench.cli.ahead import compiled_ahead
 from workbench.cli.compare import chosen
 from workbench.cli.in_short import in_short
@@ -57,7 +59,7 @@ def test_no_second_process_where_it_would_not_help(load, ready, word, monkeypatc
     monkeypatch.setattr(local_steps, "each", Each())
     monkeypatch.setattr("os.getloadavg", lambda: (load, load, load), raising=False)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
-    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("a process was started"))
+    monkeypatch.setattr(ahead, "_started", lambda _: pytest.fail("a process was started"))
     with compiled_ahead(["compare", "wheel", "-f", word]):
         pass
 
@@ -69,7 +71,7 @@ def test_a_second_process_that_cannot_start_harms_nothing(monkeypatch):
         def is_ready(self):
             return False
 
-    def refuse(*_, **__):
+    def refuse(_):
         tried.append(1)
         raise OSError("no more processes")
 
@@ -77,7 +79,7 @@ def test_a_second_process_that_cannot_start_harms_nothing(monkeypatch):
     monkeypatch.setattr(local_steps, "each", Each())
     monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0), raising=False)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
-    monkeypatch.setattr(subprocess, "Popen", refuse)
+    monkeypatch.setattr(type(get_context(ahead.BEGUN).Process()), "start", refuse)
     with compiled_ahead(["compare", "wheel"]):
         pass
     assert tried

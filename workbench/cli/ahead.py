@@ -1,24 +1,28 @@
 """Compile the kernels of a case's comparison in a second process while the first one runs.
 
 Two thirds of the first comparison on a machine are compilation, on one processor. If another one is idle, a process
-makes a shortened version of the same comparison there, from its last formulation on. Each of the two finds on disk what
-the other has compiled, and waits for what the other is compiling (`engine.disk.alone`).
+compiles there what the first row needs last, and then makes a shortened version of the same comparison, from its last
+formulation on (`in_short`). Each of the two finds on disk what the other has compiled, and waits for what the other is
+compiling (`engine.disk.alone`).
 """
 
 import os
-import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from multiprocessing import get_context
+from typing import Any
 
-IN_SHORT = "workbench.cli.in_short"
-"""The module that the second process runs. It imports the command that imports this module."""
+from workbench.cli.in_short import compile_in_short
+
 IDLE = 0.5
 """Fraction of a processor that has to be idle."""
+BEGUN = "fork" if sys.platform == "linux" else "spawn"
+"""How the second process begins. A fork has imported everything, which takes seconds; elsewhere it is unsafe."""
 
 
 @contextmanager
-def compiled_ahead(words: Sequence[str]) -> Iterator[None]:
+def compiled_ahead(words: list[str]) -> Iterator[None]:
     """During the block, a second process compiles what `workbench WORDS` needs, if that helps, and ends with it."""
     # User-defined code, which may write or print, runs only once.
     own = any(".py:" in word for word in words)
@@ -28,7 +32,7 @@ def compiled_ahead(words: Sequence[str]) -> Iterator[None]:
     finally:
         if process is not None:
             process.kill()
-            process.wait()
+            process.join()
 
 
 def _helps() -> bool:
@@ -43,13 +47,10 @@ def _load() -> float:
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else float("inf")
 
 
-def _started(words: Sequence[str]) -> "subprocess.Popen[bytes] | None":
-    # It finds modules as this process does, and not in the current folder, which may contain others of the same name.
-    found = os.environ | {"PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
+def _started(words: list[str]) -> Any:
+    """Start the process; None if that fails."""
+    process = get_context(BEGUN).Process(target=compile_in_short, args=(os.getpid(), words), daemon=True)
     with suppress(OSError):
-        # Ctrl-C reaches all processes of a session; the parent process ends this one.
-        return subprocess.Popen(
-            [sys.executable, "-P", "-m", IN_SHORT, str(os.getpid()), *words], env=found, start_new_session=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        process.start()
+        return process
     return None

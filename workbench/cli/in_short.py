@@ -1,18 +1,14 @@
-"""A comparison of a case with few steps, from its last formulation on, run by `ahead` in another process.
-
-    python -m workbench.cli.in_short PARENT WORDS
-
-PARENT is the id of the process that it serves and with which it ends, WORDS that process's command line.
+"""A comparison of a case with few steps, from its last formulation on, made by `ahead` in another process.
 
 Both processes would need the same kernels in the same order up to the first row. So this one begins with those that the
 other needs last before that row (`compile_last`).
 """
 
+import os
 import sys
+from contextlib import suppress
 from typing import Any
 
-from workbench.cli.compare import chosen
-from workbench.cli.main import parsed
 from workbench.support.lifetime import end_with
 
 STEPS = 10
@@ -28,16 +24,24 @@ def in_short(case: Any, given: dict[str, Any]) -> dict[str, Any]:
     return given | {"formulations": list(reversed(formulations)), "duration": duration, "workers": 1}
 
 
-def main() -> None:
-    """Run the second process."""
+def compile_in_short(parent: int, words: list[str]) -> None:
+    """Make the shortened comparison of the command line `words` of the process with the number `parent`."""
+    end_with(parent)
+    _alone()
+    from workbench.cli.compare import chosen
+    from workbench.cli.main import parsed
     from workbench.verbs.compare import compare, compile_last
 
-    end_with(int(sys.argv[1]))
-    case, given = chosen(parsed(sys.argv[2:]))
-    shorter = in_short(case, given)
-    compile_last(case, shorter["duration"])
-    compare(case, **shorter)
+    case, given = chosen(parsed(words))
+    compile_last()
+    compare(case, **in_short(case, given))
 
 
-if __name__ == "__main__":
-    main()
+def _alone() -> None:
+    """Leave the terminal to the other process, and its signals: Ctrl-C reaches all processes of a session."""
+    with suppress(AttributeError, OSError):
+        os.setsid()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (sys.__stdin__, sys.__stdout__, sys.__stderr__):
+        with suppress(AttributeError, OSError, ValueError):
+            os.dup2(nothing, stream.fileno())  # type: ignore[union-attr]

@@ -118,7 +118,7 @@ def compare(
         framed_runs(measured_rows(rows, shown), metrics, CASE),
         framed(steps, [c for c in TRAJECTORIES if c.name in steps], CASE),
         framed(diagnostics, DIAGNOSTICS, CASE).drop_duplicates(["label", "step", "quantity"], ignore_index=True),
-        mathematics(formulations, case.size), case, settings, _truths(case, found.reference),
+        mathematics(formulations, case.size), case, settings, _truths(case, runs[fine]),
         (*_remarks(fine, settings, runs), *_of_reference(found.reference), *without, *lost),
         motion=shown, onward=framed([row for rows in further.values() for row in rows], ONWARD, CASE),
         timeline=framed(_together(touching), TIMELINE, CASE), events=framed(_together(events), EVENTS, CASE),
@@ -130,9 +130,9 @@ def _together(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(some, ignore_index=True) if some else pd.DataFrame()
 
 
-def _truths(case: Case, reference: Reference) -> tuple[Truth, ...]:
+def _truths(case: Case, stepped: Run | Failed) -> tuple[Truth, ...]:
     """Return the truths of the case for time stepping at the reference step, to which their bounds apply."""
-    return tuple(case.truths(reference.stepped)) if isinstance(reference.stepped, Run) else ()
+    return tuple(case.truths(stepped)) if isinstance(stepped, Run) else ()
 
 
 def _of_reference(reference: Reference) -> tuple[str, ...]:

@@ -5,16 +5,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workbench.algorithms.escalation import default_solver
 from workbench.comparison.beside import ReferenceRuns, measured_run
+from workbench.comparison.decision import RANKED
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.in_turn import rows_in_turn
-from workbench.comparison.jobs import CaseRuns, Job, Settings, run_jobs
+from workbench.comparison.jobs import EVENTS, CaseRuns, Job, Settings, run_jobs
 from workbench.comparison.local import from_exact
+from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metric import Metric, evaluate
 from workbench.comparison.reference import Reference, make_reference
-from workbench.comparison.rows import came_to, in_window, windows
+from workbench.comparison.rows import came_to, in_window, solver_columns, status_in, windows
 from workbench.comparison.sampling import sampled_rows
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
@@ -52,9 +55,11 @@ def judged(
     refused = refused or {}
     fine = Job(exact, default_solver("Coulomb NCP"), settings.reference_step, of_reference(case, settings))
     reference = make_reference(case, fine, settings, progress)
+    runs: dict[Job, Run | Failed] = {} if reference.kind == EVENTS else {fine: reference.run}
     beside = {job: _beside(case, job, fine) for job in plan if job.subject not in refused}
-    needed = dict.fromkeys(x for job, others in beside.items() for x in (job, *others) if x not in (fine, *sampled))
-    runs: dict[Job, Run | Failed] = {fine: reference.stepped}
+    # An event-driven motion needs no steps: those of the reference's size come last.
+    wanted = (*(x for job, others in beside.items() for x in (job, *others)), fine)
+    needed = dict.fromkeys(x for x in wanted if x not in (*runs, *sampled))
     local: dict[tuple[Job, ...], LocalSteps | Failed] = {}
 
     def rows_of(job: Job) -> list[dict[str, Any]]:
@@ -73,19 +78,39 @@ def judged(
         except Exception as error:
             return [w | vars(failed(error)) for w in spans]
 
+    def first_of(job: Job) -> dict[str, Any]:
+        """The ranked error of a run in the first window, which is known before the rest of its row."""
+        run, window = runs[job], windows(job, case, settings.duration or case.duration)[0]
+        if not isinstance(run, Run):
+            return window
+        k, complete = _steps_in(window, run)
+        if not complete:
+            return window
+        found = solver_columns(run, k, complete, status_in(run, complete))
+        alone = MeasuredRun(run, reference.run, None, None, k, None, None, None)
+        return window | found | evaluate([x for x in metrics if x.column.name in RANKED], alone)
+
     def ready(job: Job) -> bool:
         return all(x in runs for x in (job, *beside.get(job, ())))
 
     made = run_jobs(CaseRuns(case, settings), list(needed), progress, workers)
-    return JudgedRuns(fine, reference, runs, rows_in_turn(plan, made, runs, ready, rows_of, metrics, progress))
+    return JudgedRuns(
+        fine, reference, runs, rows_in_turn(plan, made, runs, ready, first_of, rows_of, metrics, progress)
+    )
 
 
 def _row(run: Run, window: dict[str, Any], beside: ReferenceRuns, metrics: Sequence[Metric]) -> dict[str, Any]:
     """Return the row of a run in a window, without metrics if the run does not finish it."""
-    k = in_window(run.t, window)
-    complete = bool(k.size and k.size == in_window(run.h * np.arange(run.steps_wanted, dtype=float), window).size)
+    k, complete = _steps_in(window, run)
     found = came_to(run, k, complete)
     return found | evaluate(metrics, measured_run(run, k, beside)) if complete else found
+
+
+def _steps_in(window: dict[str, Any], run: Run) -> tuple[NDArray[np.int64], bool]:
+    """Return the steps of a run in a window, and whether these are all that the window has."""
+    k = in_window(run.t, window)
+    wanted = in_window(run.h * np.arange(run.steps_wanted, dtype=float), window)
+    return k, bool(k.size and k.size == wanted.size)
 
 
 def of_reference(case: Case, settings: Settings) -> Relaxation:

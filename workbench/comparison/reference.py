@@ -12,7 +12,9 @@ from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import EVENTS, STEPS, CaseRuns, Job, Settings, run_jobs
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import RIGID
+from workbench.step.record import visits_must_fit
 from workbench.step.run import Run
+from workbench.step.simulation import whole_steps
 from workbench.support.errors import DataError, WorkbenchError
 from workbench.support.progress import ProgressCallback
 
@@ -21,13 +23,11 @@ from workbench.support.progress import ProgressCallback
 class Reference:
     """The reference's run, and the same made otherwise, from which it differs by its uncertainty.
 
-    `stepped` is exact Coulomb friction at the reference step, which is the reference itself where there is no
-    event-driven motion; `reason` says why not, "" where there is one or none was asked for.
+    `reason` says why there is no event-driven motion, "" where there is one or none was asked for.
     """
 
     run: Run
     second: Run | Failed
-    stepped: Run | Failed
     reason: str
 
     @property
@@ -48,18 +48,16 @@ def make_reference(case: Case, fine: Job, settings: Settings, progress: Progress
 
     Raises WorkbenchError where it is stepped and not verified, or where events are asked for and there are none.
     """
-    runs = CaseRuns(case, settings)
-    # First, since it refuses what no record has room for.
-    stepped = dict(run_jobs(runs, [fine], progress))[fine]
     if progress:
         progress("computing the event-driven motion", 0, 1)
-    found = stepped.reason if isinstance(stepped, Failed) else _followed(case, fine, settings)
-    if isinstance(found, str) and settings.reference == EVENTS:
+    found = _followed(case, fine, settings)
+    if not isinstance(found, str):
+        return Reference(*found, "")
+    if settings.reference == EVENTS:
         raise DataError(f"{case.name} has no event-driven reference: {found}")
-    if isinstance(found, str):
-        half = replace(fine, h=fine.h / 2)
-        return Reference(_verified(stepped), dict(run_jobs(runs, [half], progress))[half], stepped, found)
-    return Reference(*found, stepped, "")
+    runs, half = CaseRuns(case, settings), replace(fine, h=fine.h / 2)
+    stepped = _verified(dict(run_jobs(runs, [fine], progress))[fine])
+    return Reference(stepped, dict(run_jobs(runs, [half], progress))[half], found)
 
 
 def _followed(case: Case, fine: Job, settings: Settings) -> tuple[SampledMotion, SampledMotion] | str:
@@ -72,6 +70,8 @@ def _followed(case: Case, fine: Job, settings: Settings) -> tuple[SampledMotion,
     if settings.normal != case.normal:
         return f"the normal law is not the case's own, {case.normal}"
     try:
+        # Before hours are spent on a motion that no record has room for.
+        visits_must_fit(case, whole_steps(settings.duration or case.duration, fine.h))
         found = event_motion(case, fine.subject, settings.duration)
         return found.reason or found.at(fine.h)
     except Exception as error:

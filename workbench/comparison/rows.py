@@ -64,10 +64,14 @@ def in_window(t: Array, window: Mapping[str, Any]) -> NDArray[np.int64]:
 
 def came_to(run: Run | Track, k: NDArray[np.int64], complete: bool) -> dict[str, Any]:
     """Return status and cost columns of a run for its steps k, `complete` if they cover the whole window."""
+    return facts(run, k, complete, status_in(run, complete)) | costs([run.solve_time], max(1, run.steps))
+
+
+def status_in(run: Run | Track, complete: bool) -> Status:
+    """Return the status of a run in a window, `complete` if its steps cover it."""
     # A run that fails after the window has still solved all of it; one of a case goes on where it is inaccurate.
     goes_on = isinstance(run, Run) and run.status is Status.INACCURATE
-    claimed = Status.SOLVED if complete and not goes_on else run.status
-    return facts(run, k, complete, claimed) | costs([run.solve_time], max(1, run.steps))
+    return Status.SOLVED if complete and not goes_on else run.status
 
 
 def listed(others: Mapping[str, int]) -> str:
@@ -77,18 +81,23 @@ def listed(others: Mapping[str, int]) -> str:
 
 def facts(run: Run | Track, k: NDArray[np.int64], complete: bool, claimed: Status) -> dict[str, Any]:
     """Return the solver's columns for the steps k of a run, `complete` if all have a solution."""
+    found = solver_columns(run, k, complete, claimed)
+    return found | (_of_problems(run, k) if isinstance(run, Run) else {})
+
+
+def solver_columns(run: Run | Track, k: NDArray[np.int64], complete: bool, claimed: Status) -> dict[str, Any]:
+    """Return the solver's columns without those of `_of_problems`, whose ranks take long."""
     residual = float(run.residuals[k].max(initial=0.0)) if complete else np.nan
     reason = "" if claimed is Status.SOLVED else run.reason
     # A run of a scene has no step that is not verified by its own tolerance.
     verified = complete and (isinstance(run, Track) or residual <= run.tolerance)
     if complete and not verified and residual > run.tolerance:
         claimed, reason = Status.INACCURATE, f"residual {residual:.1e} above {run.tolerance:.0e}"
-    found: dict[str, Any] = {
+    return {
         "solver": run.solver, "steps": k.size, "claimed": claimed.name, "verified": verified, "residual": residual,
         "tolerance": run.tolerance, "reason": reason, "iterations": int(run.iterations[k].sum()),
         "taken_over": listed(run.others), "solve_time": run.solve_time,
     }  # fmt: skip
-    return found | (_of_problems(run, k) if isinstance(run, Run) else {})
 
 
 def _of_problems(run: Run, k: NDArray[np.int64]) -> dict[str, Any]:

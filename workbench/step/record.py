@@ -112,13 +112,18 @@ def visit(fill, q, v, data, core, rows):
         copy_at(core.recorded, rows[k], 0)
 
 
+def visits_must_fit(case: Case, count: int) -> None:
+    """Raise DataError if `mechanics` of a case at so many states exceed `MEMORY`."""
+    must_fit(count, Core(case.size, 0.0, 0.0, 0.0).recorded.size)
+
+
 def visited(case: Case, q: np.ndarray, v: np.ndarray, h: float, normal: str) -> dict[str, np.ndarray]:
     """Return `mechanics` of a case at states q (K, n_q), v (K, n), for steps of h [s], with all rows rigid.
 
     Raises DataError if these exceed `MEMORY`.
     """
     core = Core(case.size, h, NORMAL_LAWS[normal], case.v_th)
-    must_fit(len(q), core.recorded.size)
+    visits_must_fit(case, len(q))
     rows = np.empty((len(q), core.recorded.size))
     go = visit if case.is_compiled else python_of(visit)
     go(case.fill, q, v, case.data(), core, rows)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -278,20 +277,21 @@ def steps_are_compiled() -> bool:
     return not hasattr(each, "is_ready") or each.is_ready()
 
 
-def compile_last(case: Case, duration: float) -> None:
-    """Compile what a comparison of a case needs last before its first row.
+def compile_last() -> None:
+    """Compile what a comparison of a case needs before its first row, the last first, and then single steps.
 
-    That is single steps, frictionless contact, and the event-driven motion, which is followed for `duration` [s].
+    The first row is that of a run without friction.
     """
     from workbench.algorithms.escalation import default_solver
-    from workbench.events.simulation import simulate_events
+    from workbench.language.assemble.assembly import carry_back, eliminate
     from workbench.step.local_steps import each
+    from workbench.step.stepping import begin_step, end_step, solve_passes
 
-    each.ready()
+    end_step.ready()
+    carry_back.ready()
     default_solver(LCP.kind).solve(LCP(np.eye(1), -np.ones(1)))
-    # Some motions have no events to follow; `compare` reports that.
-    with suppress(WorkbenchError):
-        simulate_events(case, duration)
+    for part in (solve_passes, begin_step, eliminate, each):
+        part.ready()
 
 
 def several(given: Any) -> list[Any]:

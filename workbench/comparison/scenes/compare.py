@@ -94,7 +94,7 @@ def compare(
     reference, twice, displaced = (x for x in map(made.get, references) if isinstance(x, Track))
     end = horizon(reference, twice, displaced, list(there.values()), scene.bodies)
     judged = _Judged(scene, stepper, fine, made, end, duration, chosen)
-    rows = rows_in_turn(plan, (), {}, lambda job: True, judged.rows, chosen, progress)
+    rows = rows_in_turn(plan, (), {}, lambda job: True, lambda job: {}, judged.rows, chosen, progress)
     touching, steps = [], []
     for job, run in ((fine, reference), *there.items()):
         is_row = run is not reference
