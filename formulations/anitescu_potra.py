@@ -15,9 +15,7 @@ neither.
 
 from typing import Annotated, Literal
 
-from numba import types
-
-from workbench.builtin.formulations.stewart_trinkle import inscribed
+from workbench.builtin.formulations.stewart_trinkle import Before, inscribed
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
 from workbench.engine.lazy import cvxpy as cp
@@ -25,7 +23,7 @@ from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import AGAIN, GIVEN, Axes
 from workbench.language.modelling import Declaration, Hooks
 from workbench.language.polygon import Directions
-from workbench.mechanics.core import AXES, CORE, approach, turn_axes
+from workbench.mechanics.core import AXES, approach, turn_axes
 
 
 @formulation(
@@ -45,30 +43,27 @@ def anitescu_potra(
     numbers = (AXES[axes],)
     if restitution == "newton":
         return inscribed(s, directions, Hooks(numbers=numbers))
-    before = cp.Parameter(s.r, name="P_n"), cp.Parameter(s.d * s.r, name="P_t"), cp.Parameter(s.r, name="bounce")
+    r, t = s.r, s.d * s.r
+    sizes = dict(P_n=r, P_t=t, bounce=r, kick=s.n, across_n=r, across_t=t)
+    before = Before(**{name: cp.Parameter(size, name=name) for name, size in sizes.items()})
     # The last entry of the memory marks the compression pass; `again` reads it.
     hooks = Hooks(given, again, own=before, numbers=numbers, memory=s.r * (1 + s.d) + 1)
     return inscribed(s, directions, hooks, before)
 
 
-@kernel(types.void(CORE, types.float64))
-def add_forces(core, share):
-    """Add a share of the step's forces to the momentum: b += share h f."""
-    for j in range(core.b.shape[0]):
-        core.b[j] += share * core.h * core.f[j]
-
-
 @kernel(GIVEN)
 def given(core, memory, own, numbers):
-    """Set up the first pass: own = [P_n (r), P_t (d r), bounce (r)], zero for compression; numbers = [axes]."""
+    """Set up the first pass: own = `Before`, zero for compression but for the forces, which it leaves out; numbers =
+    [axes]."""
     turn_axes(core, numbers[0])
     set_all(0.0, own)
-    compression = False
-    for i in range(core.mu.shape[0]):
+    compression, r, t, n = False, core.mu.shape[0], core.b_t.shape[0], core.b.shape[0]
+    for i in range(r):
         core.b_n[i] -= core.e[i] * approach(core, i)
         compression = compression or core.e[i] > 0.0
     if compression:
-        add_forces(core, -1.0)
+        for j in range(n):
+            own[2 * r + t + j] = -core.h * core.f[j]
     memory[-1] = 1.0 if compression else 0.0
 
 
@@ -78,19 +73,20 @@ def again(core, memory, own, numbers, v, p_n, p_t):
     if memory[-1] == 0.0:
         return False
     memory[-1] = 0.0
-    add_forces(core, 1.0)
-    r, n = core.mu.shape[0], core.b.shape[0]
-    d = core.b_t.shape[0] // r
-    P_n, P_t, bounce = own[:r], own[r : r + d * r], own[r + d * r :]
+    r, t, n = core.mu.shape[0], core.b_t.shape[0], core.b.shape[0]
+    at_t, at_n = r + t, r + t + r
+    P_n, P_t, bounce, kick = own[:r], own[r:at_t], own[at_t:at_n], own[at_n : at_n + n]
+    across_n, across_t = own[at_n + n : at_n + n + r], own[at_n + n + r :]
+    set_all(0.0, kick)
     for i in range(r):
         P_n[i] = (1.0 + core.e[i]) * p_n[i]
         bounce[i] = core.mu[i] * core.e[i] * p_n[i]
-        core.b_n[i] += core.eps_n[i] * P_n[i]
+        across_n[i] = core.eps_n[i] * P_n[i]
         for j in range(n):
-            core.b[j] += core.J_n[i, j] * P_n[i]
-    for i in range(d * r):
+            kick[j] += core.J_n[i, j] * P_n[i]
+    for i in range(t):
         P_t[i] = p_t[i]
-        core.b_t[i] += core.eps_t[i] * P_t[i]
+        across_t[i] = core.eps_t[i] * P_t[i]
         for j in range(n):
-            core.b[j] += core.J_t[i, j] * P_t[i]
+            kick[j] += core.J_t[i, j] * P_t[i]
     return True

@@ -39,19 +39,28 @@ def box_friction(
     return bounded(s, given, bounds, again_until_settled, (AXES[axes],))
 
 
-def bounded(s: ContactSymbols, given, bounds: str, again, numbers: tuple[float, ...], memory=None) -> Declaration:
-    """Declare friction within +-limit, which `given` sets; the compliance of s.ut is zero for plain box friction."""
+def bounded(
+    s: ContactSymbols, given, bounds: str, again, numbers: tuple[float, ...], memory=None, by_limit=()
+) -> Declaration:  # fmt: skip
+    """Declare friction within +-limit, which `given` sets; the compliance of s.ut is zero for plain box friction.
+
+    `by_limit` are parameters (shift, viscous), (d r,) each, for u_t + shift + viscous p_t in place of u_t.
+    """
     limit = cp.Parameter(s.d * s.r, nonneg=True, name="limit")
     v, p_n = free("v", s.n), nonneg("p_n", s.r)
     p_t = box("p_t", s.d * s.r, -limit, limit)
     iterated = bounds == "iterated"
     estimate: Literal["start", "last"] = "start" if iterated else "last"
-    hooks = Hooks(given, again if iterated else None, None, (limit,), numbers, memory, estimate)
+    hooks = Hooks(given, again if iterated else None, None, (limit, *by_limit), numbers, memory, estimate)
+    u_t = s.ut(v, p_t)
+    if by_limit:
+        shift, viscous = by_limit
+        u_t = u_t + shift + cp.multiply(viscous, p_t)
     return declare(
         equals(s.balance(v, p_n, p_t)),
         *s.bilateral(v),
         complements(s.un(v, p_n), p_n),
-        complements(s.ut(v, p_t), p_t),
+        complements(u_t, p_t),
         recover=dict(v=v, p_n=p_n, p_t=p_t),
         hooks=hooks,
     )

@@ -15,11 +15,24 @@ from numba import types
 
 from workbench.builtin.formulations.box import bounded
 from workbench.engine.compiling import kernel
+from workbench.engine.kernels import VECTOR, set_all
+from workbench.engine.lazy import cvxpy as cp
 from workbench.language.estimate import NEGLIGIBLE, has_settled, momentum
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import AGAIN, GIVEN, Axes
 from workbench.language.modelling import Declaration
-from workbench.mechanics.core import AXES, BODY, SLIDING, across_row, in_axes, rate, turn, turn_axes, turn_to_sliding
+from workbench.mechanics.core import (
+    AXES,
+    BODY,
+    CORE,
+    SLIDING,
+    across_row,
+    in_axes,
+    rate,
+    turn,
+    turn_axes,
+    turn_to_sliding,
+)
 from workbench.support.errors import ModellingError
 
 SETTLED = 1e-11
@@ -45,7 +58,9 @@ def hybrid(
         raise ModellingError(f"k_t={k_t}; a positive tangential stiffness [N/m], or inf, is needed")
     # The last r entries of the memory hold the sliding speeds found by `given`, for `again`; 0 for sticking contacts.
     memory = s.r * (2 + s.d)
-    return bounded(s, given, bounds, again, (1.0 / k_t, AXES[axes]), memory)
+    shift, viscous = cp.Parameter(s.d * s.r, name="shift"), cp.Parameter(s.d * s.r, nonneg=True, name="viscous")
+    by_limit = (shift, viscous) if bounds == "iterated" else ()
+    return bounded(s, given, bounds, again, (1.0 / k_t, AXES[axes]), memory, by_limit)
 
 
 @kernel(types.float64(types.float64, types.float64, types.float64))
@@ -54,15 +69,31 @@ def viscosity(speed, limit, largest):
     return speed / limit if limit > NEGLIGIBLE * largest else 0.0
 
 
+@kernel(types.void(CORE, VECTOR, types.int64, types.float64, types.float64, types.float64))
+def slide(core, own, i, speed, limit, largest):
+    """Set what depends on the friction bound of a sliding contact: -C p~ along the sliding direction, C across it.
+
+    Iterated bounds have it in own = [limit, shift, viscous] (d r each), where passes may change it.
+    """
+    t, along, across = core.b_t.shape[0], core.eps_t[2 * i] * limit, viscosity(speed, limit, largest)
+    if own.shape[0] > t:
+        own[t + 2 * i], own[2 * t + 2 * i + 1] = along, across
+    else:
+        core.b_t[2 * i] = rate(core, 2 * i) + along
+        across_row(core, i, across)
+
+
 @kernel(GIVEN)
 def given(core, memory, own, numbers):
-    """Set bounds and compliances by stick or slip: own = limit (d r); numbers = [1 / k_T, axes]."""
+    """Set bounds and compliances by stick or slip: own = limit (d r), and shift, viscous (`slide`); numbers =
+    [1 / k_T, axes]."""
     r = core.mu.shape[0]
-    d = own.shape[0] // r
+    d = core.b_t.shape[0] // r
     last_p_t, speeds = memory[r : r + d * r], memory[r + d * r :]
     largest = momentum(core)
     if numbers[1] == BODY:
         turn_axes(core, BODY)
+    set_all(0.0, own)
     for i in range(r):
         # Where the run's relaxation already makes friction compliant, it replaces the bristle of k_T.
         bristle = numbers[0] / core.h**2 if core.eps_t[d * i] == 0.0 else 0.0
@@ -75,8 +106,9 @@ def given(core, memory, own, numbers):
             speed = turn_to_sliding(core, i)
             if speed > core.v_th:
                 speeds[i] = speed
-                core.b_t[2 * i] = rate(core, 2 * i) + core.eps_t[2 * i] * limit
-                across_row(core, i, viscosity(speed, limit, core.mu[i] * largest))
+                core.b_t[2 * i] = rate(core, 2 * i)
+                across_row(core, i, 0.0)
+                slide(core, own, i, speed, limit, core.mu[i] * largest)
                 continue
             force = np.sqrt(last_p_t[2 * i] ** 2 + last_p_t[2 * i + 1] ** 2)
             if force > 0.0:
@@ -91,7 +123,7 @@ def given(core, memory, own, numbers):
 def again(core, memory, own, numbers, v, p_n, p_t):
     """Update all that depends on p_bar from this pass's p_n, until p_bar converges."""
     r = core.mu.shape[0]
-    d = own.shape[0] // r
+    d = core.b_t.shape[0] // r
     change, size, largest = 0.0, 0.0, momentum(core)
     for i in range(r):
         old, limit = own[d * i], core.mu[i] * p_n[i]
@@ -100,6 +132,5 @@ def again(core, memory, own, numbers, v, p_n, p_t):
             own[j] = limit
         speed = memory[r + d * r + i]
         if speed > 0.0:
-            core.b_t[2 * i] += core.eps_t[2 * i] * (limit - old)
-            across_row(core, i, viscosity(speed, limit, core.mu[i] * largest))
+            slide(core, own, i, speed, limit, core.mu[i] * largest)
     return not has_settled(core, change, size, SETTLED)
