@@ -1,7 +1,8 @@
-"""Slopes of data by central differences of order four, and whether the data are smooth within their reach.
+"""Slopes of data by central differences of order four, each datum at the width at which its slope is known best.
 
-Of values at -2, -1, 0, 1, 2 steps the slope is that of the polynomial through the outer four; a slope of order two that
-disagrees, or a fourth difference that is not zero, shows a jump, a kink or too long a step.
+Of values at -2, -1, 0, 1, 2 steps the slope is that of the polynomial through the outer four. Its error is at most
+about the fourth difference, or the square of the disagreement with a slope of order two. The curvature of smooth data
+vanishes from both as the width shrinks, and noise grows; kinks and jumps within reach stay.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,22 +11,29 @@ import numpy as np
 from numba import types
 
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, MATRIX, VECTOR
+from workbench.engine.kernels import MATRIX, VECTOR
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 
 WIDTHS = 1e-3, 3e-5, 1e-6, 1e-8
-"""Fractions of a parameter and of the state by which they are varied: for each datum the first at which it is smooth
-enough is taken."""
-ROUGH, LEVEL, ROUNDED = 1e-5, 1e-4, 1e-14
-"""Relative disagreement of slopes of orders two and four up to which the latter are known to its square; share of the
-data per unit of the input that counts as the size of a slope; fraction of the largest data that may be rounding."""
-NOISY = 1e-8
-"""Relative disagreement of slopes, as a share of the largest, that may be noise of the data beyond rounding."""
+"""Fractions of a parameter and of the state by which they are varied, until all slopes are known."""
+ROUGH, BENT = 1e-5, 3e-8
+"""Shares of a slope up to which one of order two disagrees with it and its fourth difference reaches where its error is
+negligible: those of a smooth datum whose slope is off by 1e-10."""
+LEVEL, ROUNDED = 1e-4, 1e-14
+"""Share of the data per unit of the input that counts as the size of a slope; fraction of the largest data that may be
+rounding."""
+TIMES = 10.0
+"""Slopes at two widths contradict each other if they differ by this many times their estimated errors."""
+KNOWN = 1e-7
+"""Estimated error, as a share of a slope, above which data are rough: they are noisy, or jump, or have a kink."""
 SHIFT = 1e-5
 """The fraction by which inputs are varied where smoothness is not in question."""
 AT = -2.0, -1.0, 1.0, 2.0
 """The points, in steps, in the order of the values."""
+SLOPE, ERROR, STEP, APART = range(4)
+"""What is known of a datum: its slope, the estimated error, the step, and the disagreement with a slope of order two;
+all infinite before anything is known."""
 F64 = types.float64
 
 
@@ -47,92 +55,77 @@ def fourth_difference(y, far_back, back, near, far, step):
     return (far + far_back - 4.0 * (near + back) + 6.0 * y) / (4.0 * step)
 
 
-@kernel(types.boolean(F64, F64, F64, F64, F64, F64, F64, F64), linked=True)
-def is_smooth(y, far_back, back, near, far, step, unit, rounding):
-    """Return whether the slopes of orders four and two of values around y, by a number of this unit, agree and the
-    fourth difference vanishes; `rounding` is what rounding may add to slopes."""
+@kernel(types.boolean(F64, F64, F64, F64, F64, F64, F64, F64, MATRIX, types.int64))
+def refine(y, far_back, back, near, far, step, unit, rounding, known, i):
+    """Improve what is `known` (4, n) of datum i, whose slope by a number of this unit is y's, by values around it at a
+    narrower step than before; return whether the slope needs none that is narrower still. `rounding` is what rounding
+    may add to slopes. Data that are not finite have slope zero."""
     slope = fourth(far_back, back, near, far, step)
-    bend = fourth_difference(y, far_back, back, near, far, step)
+    if slope - slope != 0.0 or y - y != 0.0:
+        known[SLOPE, i] = known[ERROR, i] = 0.0
+        return True
+    bend = abs(fourth_difference(y, far_back, back, near, far, step))
+    apart = abs(slope - second(back, near, step))
     size = max(abs(slope), LEVEL * abs(y) / unit)
-    return max(abs(slope - second(back, near, step)), abs(bend)) <= ROUGH * size + rounding
+    error, wider = max(bend, apart * apart / size if size > 0.0 else 0.0), known[ERROR, i]
+    if wider < np.inf:
+        # Noise that shows now was there at the wider step, by chance unseen.
+        wider = max(wider, bend * step / known[STEP, i])
+        gap = abs(slope - known[SLOPE, i])
+        if gap > TIMES * (wider + error) + rounding:
+            # Noise may look like a slope, above all at narrow steps, and so may jumps at wide ones.
+            wider, error = max(wider, gap), max(error, gap)
+        known[ERROR, i] = wider
+    # A slope that is known well is kept: a narrower step only adds noise, which may be small by chance.
+    settled = known[APART, i] <= ROUGH * size + rounding and wider <= BENT * size + rounding
+    if not settled and error < wider:
+        known[SLOPE, i], known[ERROR, i], known[STEP, i], known[APART, i] = slope, error, step, apart
+        settled = apart <= ROUGH * size + rounding and error <= BENT * size + rounding
+    return settled
 
 
-@kernel(types.boolean(VECTOR, MATRIX, F64, F64, F64, INDICES, VECTOR))
-def smooth_slopes(y, values, step, unit, largest, settled, found):
-    """Compute the slopes (n,) by a number of this unit of those data y (n,) that are not settled, from their values
-    (4, n) at the points `AT`, and settle the smooth ones; return whether all are settled. Data that are not finite have
-    slope zero. Of `largest` a fraction may be rounding."""
-    every = True
+@kernel(types.boolean(F64, F64, F64, MATRIX, types.int64))
+def is_rough(y, unit, rounding, known, i):
+    """Return whether the slope of datum i, y, is known too badly at all widths."""
+    return known[ERROR, i] > KNOWN * max(abs(known[SLOPE, i]), LEVEL * abs(y) / unit) + rounding
+
+
+@kernel(types.boolean(VECTOR, MATRIX, F64, F64, F64, MATRIX))
+def refine_slopes(y, values, step, unit, rounding, known):
+    """Improve what is `known` (4, n) of the slopes of data y (n,) by a number of this unit from their values (4, n) at
+    the points `AT`; return whether none needs a narrower step (`refine`)."""
+    settled = True
     for i in range(y.shape[0]):
-        if settled[i]:
-            continue
-        far_back, back, near, far = values[0, i], values[1, i], values[2, i], values[3, i]
-        found[i], settled[i] = fourth(far_back, back, near, far, step), 1
-        if found[i] - found[i] != 0.0 or y[i] - y[i] != 0.0:
-            found[i] = 0.0
-        elif not is_smooth(y[i], far_back, back, near, far, step, unit, ROUNDED * largest / step):
-            settled[i], every = 0, False
-    return every
+        settled &= refine(y[i], values[0, i], values[1, i], values[2, i], values[3, i], step, unit, rounding, known, i)
+    return settled
 
 
-def slopes(of: Callable[[float], Sequence[Array]], unit: float) -> tuple[list[Array], bool]:
-    """Return the slopes of order four at 0 of arrays that depend on a number of this unit, and whether these jump or
-    have a kink within reach. Values that are not finite have slope zero.
-
-    Of `WIDTHS`, up to the first with smooth arrays, the one with the least rounding and disagreement is taken, or the
-    widest that agrees with it as far: where terms cancel, the curvature that is left is large for what is left of the
-    slope.
-    """
-    tried: list[tuple[float, list[Array], list[float]]] = []
-    here, smooth = of(0.0), False
-    for width in WIDTHS:
-        step = width * unit
-        try:
-            values = [of(k * step) for k in AT]
-        except DataError:
-            if width == WIDTHS[-1]:
-                raise
-            continue
-        found, bounds, worst, smooth = [], [], 0.0, True
-        for y, *around in zip(here, *values, strict=True):
-            still = ~np.isfinite(y) | ~np.isfinite(around).all(axis=0)
-            far_back, back, near, far = (np.where(still, 0.0, x) for x in around)
-            y = np.where(still, 0.0, y)
-            slope = fourth.py_func(far_back, back, near, far, step)
-            apart = np.abs(slope - second.py_func(back, near, step))
-            bend = np.abs(fourth_difference.py_func(y, far_back, back, near, far, step))
-            size = np.maximum(np.abs(slope), LEVEL * np.abs(y) / unit)
-            rounding = ROUNDED * float(np.abs(y).max(initial=0.0)) / step
-            beyond = float((np.maximum(apart, bend) - ROUGH * size).max(initial=0.0))
-            smooth &= beyond <= rounding
-            found.append(slope)
-            bounds.append(max(beyond, rounding))
-            if bounds[-1] > 0.0:
-                worst = max(worst, bounds[-1] / float(size.max()) if size.any() else np.inf)
-        if smooth and not tried:
-            return found, False
-        tried.append((worst, found, bounds))
-        if smooth:
-            break
-    k = min(range(len(tried)), key=lambda i: tried[i][0])
-    worst, best, bounds = tried[k]
-    for _, other, _ in tried[:k]:
-        between = (np.abs(a - b).max(initial=0.0) for a, b in zip(other, best, strict=True))
-        if all(a <= bound for a, bound in zip(between, bounds, strict=True)):
-            best = other
-            break
-    return best, not smooth and worst > NOISY
+@kernel(types.boolean(VECTOR, F64, F64, MATRIX))
+def are_rough(y, unit, rounding, known):
+    """Return whether the slope of any of the data y (n,) is known too badly (`is_rough`)."""
+    found = False
+    for i in range(y.shape[0]):
+        found |= is_rough(y[i], unit, rounding, known, i)
+    return found
 
 
-def slopes_by_datum(of: Callable[[float], Sequence[Array]], unit: float, size: float) -> tuple[list[Array], bool]:
-    """Return the same as `slopes`, each datum at its own first smooth width, as in compiled sweeps.
+def size_of(y: Array, least: float = 0.0) -> float:
+    """Return the largest size of the finite entries of y, or `least`."""
+    return float(np.abs(y[np.isfinite(y)]).max(initial=least))
 
-    Data of contacts that are far apart in size are rough at different widths. Rounding is that of numbers of this size
-    at least, or of the largest of an array.
+
+def slopes(
+    of: Callable[[float], Sequence[Array]], unit: float, sizes: Sequence[float] = ()
+) -> tuple[list[Array], bool]:
+    """Return the slopes at 0 of arrays that depend on a number of this unit, and whether some are known badly: the
+    arrays are noisy there, jump or have a kink within reach.
+
+    Rounding is that of the largest number of an array, or of numbers of the size given for it.
     """
     here = [np.ascontiguousarray(y, dtype=float) for y in of(0.0)]
-    found, settled = [np.zeros(y.size) for y in here], [np.zeros(y.size, dtype=np.int64) for y in here]
-    largest, smooth = [float(np.abs(y[np.isfinite(y)]).max(initial=size)) for y in here], False
+    known = [np.full((4, y.size), np.inf) for y in here]
+    largest = [size_of(y, size) for y, size in zip(here, sizes or [0.0] * len(here), strict=True)]
+    rounding = [ROUNDED * most / (WIDTHS[0] * unit) for most in largest]
     for width in WIDTHS:
         step = width * unit
         try:
@@ -141,12 +134,13 @@ def slopes_by_datum(of: Callable[[float], Sequence[Array]], unit: float, size: f
             if width == WIDTHS[-1]:
                 raise
             continue
-        smooth = True
-        for y, most, known, slope, *values in zip(here, largest, settled, found, *around, strict=True):
-            smooth &= bool(smooth_slopes(y.ravel(), np.array(values).reshape(4, -1), step, unit, most, known, slope))
-        if smooth:
+        settled = True
+        for y, off, found, *values in zip(here, rounding, known, *around, strict=True):
+            settled &= bool(refine_slopes(y.ravel(), np.array(values).reshape(4, -1), step, unit, off, found))
+        if settled:
             break
-    return [slope.reshape(y.shape) for slope, y in zip(found, here, strict=True)], not smooth
+    rough = any(are_rough(y.ravel(), unit, off, found) for y, off, found in zip(here, rounding, known, strict=True))
+    return [found[SLOPE].reshape(y.shape) for y, found in zip(here, known, strict=True)], rough
 
 
 def differences(of: Callable[[float], Sequence[Array]], shift: float) -> tuple[list[Array], list[Array]]:

@@ -6,15 +6,14 @@ differences of solutions, which miss kinks. Fixed points are iterated until thei
 has only one-sided derivatives, the one along the direction is taken, and the step is recorded.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.algorithms.escalation import default_solver, in_steps
-from workbench.derivatives.differences import LEVEL, slopes
+from workbench.derivatives.differences import LEVEL, size_of, slopes
 from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
 from workbench.language.assemble.assembly import carry_back
 from workbench.language.assemble.find import compiled
@@ -286,9 +285,10 @@ def carried(step: Step, x: SolvedStep, t: Direction) -> Carried:
         """dz of a pass for a tangent of the formulation's own data; records kinks and data that jump."""
         if at.sensitivity is None:
             return np.zeros(0)
-        change, rough = slopes(partial(posed, at=at, own=own), reach)
+        sizes = [size_of(x) for x in posed(0.0, at, own)]
+        change, rough = slopes(lambda s: with_rows(step.names, posed(s, at, own), at.z), reach, sizes)
         try:
-            found, kink = derivative_of_solution(at.sensitivity, at.outputs, dict(zip(step.names, change, strict=True)))
+            found, kink = derivative_of_solution(at.sensitivity, at.outputs, by_name(step.names, change, at.z))
         except DataError:
             if rough:
                 raise DataError(JUMP) from None
@@ -377,6 +377,16 @@ def _fixed(passed: Callable[[Array], list[Array]], own: Array, floor: Floor) -> 
     if floor.apart(passed(after_it)[1], out) > UNSETTLED:
         raise DataError(UNCONVERGED)
     return found, False
+
+
+def with_rows(names: Sequence[str], data: Sequence[Array], z: Array) -> list[Array]:
+    """The data of a problem with the rows M z + q in place of q: terms that cancel in them have larger slopes."""
+    return [data[0] @ z + x if name == "q" else x for name, x in zip(names, data, strict=True)]
+
+
+def by_name(names: Sequence[str], change: Sequence[Array], z: Array) -> dict[str, Array]:
+    """The change of a problem's data by name, from that of `with_rows`."""
+    return {name: x - change[0] @ z if name == "q" else x for name, x in zip(names, change, strict=True)}
 
 
 def derivative_of_solution(s: Sensitivity, outputs: Array, change: dict[str, Array]) -> tuple[Array, bool]:

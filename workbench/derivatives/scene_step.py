@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.algorithms.escalation import default_solver
-from workbench.derivatives.differences import differences, slopes_by_datum
-from workbench.derivatives.one_step import DATA, derivative_of_solution
+from workbench.derivatives.differences import differences, size_of, slopes
+from workbench.derivatives.one_step import DATA, by_name, derivative_of_solution, with_rows
 from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
 from workbench.language.formulation import Formulation
 from workbench.problems.bridges.dense import BRIDGE
@@ -149,22 +149,22 @@ class SceneStep:
         ways = [by_state] if moved is None else [by_state, by_scene]
         # Where contacts rest, all velocities of the problem are rounding errors of those before.
         speed = max(float(np.abs(x).max(initial=0.0)) for x in (self.v, self.v_free))
-        change, is_rough = _sum(slopes_by_datum(partial(self._data, way), way.unit, speed) for way in ways)
+        sizes = [size_of(getattr(self.problem, name), speed) for name in self.names]
+        change, is_rough = _sum(slopes(partial(self._data, way), way.unit, sizes) for way in ways)
         dz, is_kink = np.zeros(0), False
         if self.sensitivity is not None:
-            by_name = dict(zip(self.names, change, strict=True))
-            dz, is_kink = derivative_of_solution(self.sensitivity, self.outputs, by_name)
+            dz, is_kink = derivative_of_solution(self.sensitivity, self.outputs, by_name(self.names, change, self.z))
 
         def after(s: float, way: _Way) -> list[Array]:
             v_next = way.posed(s)[0].velocity(self.z + s * dz if way is by_state else self.z)
             return [(way.scene(s) if way.scene else self.scene).advance(way.coordinates(s), v_next, self.h), v_next]
 
-        (dq, dv), too = _sum(slopes_by_datum(partial(after, way=way), way.unit, speed) for way in ways)
+        (dq, dv), too = _sum(slopes(partial(after, way=way), way.unit, (speed, speed)) for way in ways)
         return SceneTangent(dq, dv, is_kink, is_rough or too)
 
     def _data(self, way: "_Way", s: float) -> list[Array]:
         problem = way.posed(s)[1]
-        return [np.array(getattr(problem, name)) for name in self.names]
+        return with_rows(self.names, [np.array(getattr(problem, name)) for name in self.names], self.z)
 
     def _scales(self, q: Array, v: Array, f: Array, mu: Array) -> list[tuple[float, float]]:
         """Pairs of a size and a change of what moves along a direction."""

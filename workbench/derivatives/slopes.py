@@ -15,7 +15,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numba import types
 
-from workbench.derivatives.differences import AT, ROUNDED, SHIFT, WIDTHS, fourth, is_smooth, smooth_slopes
+from workbench.derivatives.differences import (
+    AT,
+    ERROR,
+    ROUNDED,
+    SHIFT,
+    SLOPE,
+    WIDTHS,
+    are_rough,
+    is_rough,
+    refine,
+    refine_slopes,
+)
 from workbench.derivatives.system import SYSTEM
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, copy_at, set_all
@@ -243,9 +254,9 @@ def find_slope(m, t, unit):
     """Put the slope of the data along a tangent of the inputs but v+ (n_x,) into `ahead`, varied by fractions of this
     unit; return False where there may be a jump or kink within reach. Nonfinite entries have slope zero."""
     x, moved, y = m.sweep.x, m.sweep.moved, m.sweep.y
-    values, settled = scratch_matrix(4, y.shape[0]), scratch_indices(y.shape[0])
-    for i in range(y.shape[0]):
-        settled[i] = 0
+    values, known = scratch_matrix(4, y.shape[0]), scratch_matrix(4, y.shape[0])
+    rounding = ROUNDED * m.sweep.largest[0] / (WIDTHS[0] * unit)
+    set_all(np.inf, known[ERROR])
     copy(x, moved)
     for width in WIDTHS:
         step = width * unit
@@ -253,9 +264,10 @@ def find_slope(m, t, unit):
             for i in range(t.shape[0]):
                 moved[i] = x[i] + AT[k] * step * t[i]
             step_data(m, moved, values[k])
-        if smooth_slopes(y, values, step, unit, m.sweep.largest[0], settled, m.sweep.ahead):
-            return True
-    return False
+        if refine_slopes(y, values, step, unit, rounding, known):
+            break
+    copy(known[SLOPE], m.sweep.ahead)
+    return not are_rough(y, unit, rounding, known)
 
 
 @kernel(types.void(MACHINE, I64, F64, VECTOR))
@@ -290,28 +302,26 @@ def differ_group(m, g):
     """Compute the slopes by the inputs of a group, varied together; return False as `find_slope`."""
     s = m.sweep
     x, unit, y, at, by, slopes = s.x, s.unit, s.y, s.at[g], s.by[g], s.slope[g]
-    values, settled = scratch_matrix(4, y.shape[0]), scratch_indices(s.count[g])
-    for k in range(s.count[g]):
-        settled[k] = 0
+    values, known = scratch_matrix(4, y.shape[0]), scratch_matrix(4, s.count[g])
+    rounding, smooth = ROUNDED * s.largest[0] / WIDTHS[0], True
+    set_all(np.inf, known[ERROR])
     for width in WIDTHS:
-        smooth, rounding = True, ROUNDED * s.largest[0] / width
+        settled = True
         for k in range(4):
             move_group(m, g, AT[k] * width, values[k])
         for k in range(s.count[g]):
-            if settled[k]:
-                continue
-            i, j = by[k], at[k]
-            far_back, back, near, far = values[0, j], values[1, j], values[2, j], values[3, j]
-            # In units of the input.
-            slope = fourth(far_back, back, near, far, width)
-            settled[k], slopes[k] = 1, slope / unit[i]
-            if x[i] - x[i] != 0.0 or slope - slope != 0.0:
-                slopes[k] = 0.0
-            elif not is_smooth(y[j], far_back, back, near, far, width, 1.0, rounding):
-                settled[k], smooth = 0, False
-        if smooth:
-            return True
-    return False
+            j = at[k]
+            if x[by[k]] - x[by[k]] == 0.0:
+                # In units of the input.
+                far_back, back, near, far = values[0, j], values[1, j], values[2, j], values[3, j]
+                settled &= refine(y[j], far_back, back, near, far, width, 1.0, rounding, known, k)
+        if settled:
+            break
+    for k in range(s.count[g]):
+        still = x[by[k]] - x[by[k]] != 0.0
+        slopes[k] = 0.0 if still else known[SLOPE, k] / unit[by[k]]
+        smooth &= still or not is_rough(y[at[k]], 1.0, rounding, known, k)
+    return smooth
 
 
 @kernel(types.boolean(MACHINE))
