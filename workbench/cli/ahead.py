@@ -49,7 +49,8 @@ def _load() -> float:
 
 def _started(words: list[str]) -> Any:
     """Start the process; None if that fails."""
-    process = get_context(BEGUN).Process(target=compile_in_short, args=(os.getpid(), words), daemon=True)
+    context: Any = get_context(BEGUN)
+    process = context.Process(target=compile_in_short, args=(os.getpid(), words), daemon=True)
     with suppress(OSError):
         process.start()
         return process
