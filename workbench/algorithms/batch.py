@@ -25,6 +25,7 @@ from workbench.algorithms.lemke.eight_lanes import CUBE, eights
 from workbench.algorithms.lemke.workspace import SMALL
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, SOLVE_T, is_finite
+from workbench.engine.lanes import LANES
 from workbench.engine.timing import clock
 from workbench.problems.classes import LCP, Array
 from workbench.problems.residual import bounded_residual, bounded_residuals
@@ -145,7 +146,7 @@ def solve_batch(
     data, answers = BatchData(M_, q_, low, high), BatchAnswers(z, status, iterations)
 
     def part(first: int, last: int) -> None:
-        if method.name == "lemke" and 0 < n <= SMALL:
+        if method.name == "lemke" and 0 < n <= SMALL and last - first >= LANES:
             eights(n)(M_, q_, first, last, z, status, iterations)
         solve_part(method.kernel, method.tolerance, data, first, last, answers)
 
