@@ -150,7 +150,7 @@ def test_friction_on_a_particle_opposes_its_motion():
 def test_every_strictly_feasible_system_is_solved_and_verified(solver, problem, d, redundant):
     rng = np.random.default_rng(15)
     deficient = 0
-    for _ in range(200):
+    for _ in range(60):
         r = int(rng.integers(1, 9))
         W, q = stack(rng, r, d, 1 + r // 4 if redundant else r)
         deficient += np.linalg.matrix_rank(W) < len(q)
@@ -159,7 +159,7 @@ def test_every_strictly_feasible_system_is_solved_and_verified(solver, problem, 
         assert solution.claimed is Status.SOLVED
         assert solution.residual <= 1e-10
         assert violation(W, q, solution.z, mu, d, solver is CCP) <= EXACT
-    assert (deficient > 50) == redundant
+    assert (deficient > 15) == redundant
 
 
 @pytest.mark.parametrize("d", [1, 2])

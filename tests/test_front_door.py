@@ -240,6 +240,11 @@ class Point(wb.Case):
 """
 
 
+def test_a_case_is_read_from_a_file(tmp_path):
+    (tmp_path / "own.py").write_text(CASE)
+    assert wb.compare(f"{tmp_path / 'own.py'}:Point", "coulomb", reference_step=1e-3).runs["verified"].all()
+
+
 @pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("old", "new", "words"),
@@ -262,9 +267,7 @@ class Point(wb.Case):
 )
 def test_mistakes_in_a_case_are_one_line(old, new, words, tmp_path):
     assert old in CASE
-    (tmp_path / "own.py").write_text(CASE)
     place = f"{tmp_path / 'own.py'}:Point"
-    assert wb.compare(place, "coulomb", reference_step=1e-3).runs["verified"].all()
     (tmp_path / "own.py").write_text(CASE.replace(old, new))
     with pytest.raises(wb.WorkbenchError) as caught:
         wb.compare(place, "coulomb", reference_step=1e-3)

@@ -200,7 +200,7 @@ def test_a_formulation_has_axes_if_and_only_if_its_answer_depends_on_them(f):
     f = f.with_options(cone="pyramidal") if f.name == "mujoco-noslip" else f
     systems = [random_system(seed, r=2, d=2, mu=mu) for seed in range(12)]
     # A contact that sticks before the step has no slide to turn to.
-    systems = [s for s in systems if np.linalg.norm(slip(s, s.v), axis=1).min() > 0.01][:3]
+    systems = [s for s in systems if np.linalg.norm(slip(s, s.v), axis=1).min() > 0.01][:2]
     angles = np.array([0.3, -1.1])
     for axes in (None,) if f.axes is None else ("fixed", "body", "sliding"):
         g = f if axes is None else f.with_options(axes=axes)

@@ -95,7 +95,7 @@ def test_singular_semidefinite_problems_with_a_solution(name, whole_numbers):
 def test_semidefinite_problems_without_a_solution_are_recognised(whole_numbers):
     rng = np.random.default_rng(4)
     infeasible = 0
-    for _ in range(1500):
+    for _ in range(500):
         n = rng.integers(1, 7)
         problem = LCP(semidefinite(rng, n, whole_numbers), rng.integers(-2, 3, n))
         if all_solutions(problem):
@@ -108,7 +108,7 @@ def test_semidefinite_problems_without_a_solution_are_recognised(whole_numbers):
             assert np.abs(ray.z).max() < 1e8, "rounding was taken for a blocking unknown far along the ray"
             assert SOLVERS["lemke"].solve(problem).claimed is Status.RAY
             assert SOLVERS["enumerate"].solve(problem).claimed is Status.INFEASIBLE
-    assert infeasible > 200
+    assert infeasible > 60
 
 
 def test_keller_solves_consistent_box_problems_with_redundant_free_rows():

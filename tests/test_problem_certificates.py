@@ -60,7 +60,6 @@ def test_existence_and_absence_are_proved_to_the_checker(problem, kinds):
     document = certificate(problem)
     found = {(claim["about"], claim["support"]["kind"]) for claim in document["claims"]}
     assert kinds <= found
-    assert all(finding.result == VERIFIED for finding in verify(document))
     assert wb.verify(document, of=problem).holds
     for claim in document["claims"]:
         false = copy.deepcopy(document)
