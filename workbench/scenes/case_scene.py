@@ -42,7 +42,7 @@ def take_entries(x, X, row, at):
     return at
 
 
-@kernel(types.boolean(CORE, INSTANT), checked=False)
+@kernel(types.boolean(CORE, INSTANT), linked=True)
 def gather(core, s):
     """What a case has filled for a step, contact by contact and sparse, and whether it is sound; keys are the contacts'
     places."""

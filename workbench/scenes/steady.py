@@ -1,8 +1,8 @@
 """A step like the one before in one compiled call: its contacts have the same keys, and are closed as they were.
 
 Almost all steps are. The kernels are those that `posing` calls one by one, making room for what has changed in between.
-Where anything has changed, or where the compiled solver of few blocks does not suffice, the step stops and leaves no
-trace; `posing` then makes it.
+Where anything has changed, or where the compiled solver of few blocks does not suffice, nothing is remembered, and
+`posing` makes the step.
 """
 
 from typing import Any, NamedTuple
@@ -134,7 +134,7 @@ ANSWER = argument_type(Answer, VECTOR, VECTOR, VECTOR)
 STEPS = argument_type(Steps, MATRIX, MATRIX, MATRIX)
 
 
-@kernel(types.boolean(INDICES, INDICES))
+@kernel(types.boolean(INDICES, INDICES), linked=True)
 def are_same(a, b):
     """Whether two arrays of one size are equal."""
     different = 0
@@ -235,6 +235,7 @@ def run_again(case, s, last, kinds, rules, stops, steps):
         if not step_again(s, last, kinds, rules, stops, Answer(v_next, P, steps.numbers[k])):
             return k
         case.advance(q, v_next, s.h, case.data, q_next)
+        # The run ends there, so that it does not matter that the step is remembered.
         if not is_finite(q_next):
             return k
     return steps.numbers.shape[0]
