@@ -205,7 +205,7 @@ def step_again(s, last, kinds, rules, stops, answer):
                 if more < 0:
                     return False
                 asked += more
-    if not fastest(answer.v) < TOO_FAST:
+    if not (is_finite(answer.v) and fastest(answer.v) < TOO_FAST):
         return False
     for kind in kinds:
         if not kind.forgetful:
@@ -214,13 +214,8 @@ def step_again(s, last, kinds, rules, stops, answer):
                 copy(kind.cores.memory[j], kind.memory[j])
     copy(x, last.answer)
     numbers = answer.numbers
-    numbers[0], numbers[1], numbers[2], numbers[3], numbers[4] = (
-        s.phi.shape[0],
-        found[0],
-        stops.tolerance,
-        iterations,
-        passes,
-    )
+    numbers[0], numbers[1], numbers[2] = s.phi.shape[0], found[0], stops.tolerance
+    numbers[3], numbers[4] = iterations, passes
     return True
 
 
