@@ -101,19 +101,22 @@ class SceneStepper:
     def ahead(self, steps: Steps) -> int:
         """Steps of a compiled case from the first of the states on, as long as they are like the last one, in one
         compiled call; returns how many were made."""
-        posed, scene = self.posed, self.scene
+        posed, scene = self._last(), self.scene
         # A scene derived from a case's may step otherwise.
-        if not (posed and self.steady and type(scene) is CaseScene and scene.case.is_compiled and posed.last):
+        if not (posed and type(scene) is CaseScene and scene.case.is_compiled and posed.last):
             return 0
         made: int = run_again(scene.mechanics(self.h), scene.room, *posed.last, self.stops, steps)
         return made
 
+    def _last(self) -> Posed | None:
+        """The last step, if it was solved at once and is what is remembered."""
+        return self.posed if self.posed and self.steady and self.posed.memory is self.memory else None
+
     def _like_last(self, given: Instant) -> tuple[FewAnswer, int, int, bool] | None:
         """As `_solve`, in one compiled call; None where the step is not like the last one, nor that solved at once."""
-        posed = self.posed
-        if posed is None or not (self.steady and posed.memory is self.memory and posed.shape == shape_of(given)):
-            return None
-        if not (found := posed.follow(given, self.stops)):
+        posed = self._last()
+        found = posed.follow(given, self.stops) if posed and posed.shape == shape_of(given) else None
+        if not found:
             return None
         _, residual, tolerance, iterations, passes = found[1].tolist()
         return FewAnswer(found[0], residual, tolerance, int(iterations)), int(iterations), int(passes), True
