@@ -97,11 +97,12 @@ class StepOutputs(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SolvedStep:
-    """A step that has been made: its data, its outputs, and what their gradient needs."""
+    """A step that has been made: its data, its outputs, and what their gradient needs; X is A_ff^-1 A_fc."""
 
     data: Mapping[str, Array]
     outputs: StepOutputs
     A: Array
+    X: Array
     w: Array
     sensitivity: Sensitivity | None
     given: Array
@@ -132,12 +133,14 @@ class ContactLayer:
         self.solver = in_steps(default_solver(c.kind), c.kind)
         self.stepper = Stepper(c, h, normal, 0.0)
         self.hooked = c.hooks.given is not None or c.hooks.estimate != "none" or any(c.hooks.numbers)
+        self.row_of, self.column_of = np.divmod(c.plan.at, self.stepper.work.A.shape[1])
         n, m, r, d = c.size
         self.shapes: dict[str, tuple[int, ...]] = {
             "M": (n, n), "v": (n,), "J_n": (r, n), "J_t": (d * r, n), "mu": (r,), "f": (n,), "phi": (r,), "e": (r,),
             "r_n": (r,), "r_t": (d * r,), "eps_n": (r,), "eps_t": (d * r,), "J_b": (m, n), "g": (m,), "r_b": (m,),
             "eps_b": (m,),
         }  # fmt: skip
+        self.places = {name: self.stepper.core.place(name) for name in (*self.shapes, "b", "b_n", "b_t", "b_b")}
 
     def batch(self, given: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
         """The axes of a batch of data with these shapes.
@@ -224,7 +227,7 @@ class ContactLayer:
         out = work.out.copy()
         stepping.turn_back(core, out[n + r : n + r + d * r])
         outputs = StepOutputs(*np.split(out, [n, n + r, n + r + d * r]))
-        return SolvedStep(data, outputs, A, w, sensitivity, given, posed)
+        return SolvedStep(data, outputs, A, work.X.copy(), w, sensitivity, given, posed)
 
     def gradient(self, step: SolvedStep, due: StepOutputs) -> dict[str, Array]:
         """Of a function of a step's outputs whose gradients by them are `due`, the gradients by all data.
@@ -235,8 +238,8 @@ class ContactLayer:
         at = np.zeros(core.buffer.size)
         rows = self._due_to_rows(step, self._along_axes(step, due, at))
         # Every entry of A is due to its row and to w at its column.
-        row, column = np.divmod(c.plan.at, step.w.size)
-        at[core.place("theta")] += np.bincount(c.plan.par, c.plan.val * rows[row] * step.w[column], c.theta.size)
+        terms = c.plan.val * rows[self.row_of] * step.w[self.column_of]
+        at[core.place("theta")] += np.bincount(c.plan.par, terms, c.theta.size)
         if self.hooked:
             at = self._through_hook(step, at)
         return self._through_sums(step, at)
@@ -263,8 +266,7 @@ class ContactLayer:
         found = np.zeros(A.shape[0])
         pulled = outputs[:, :n_f].T @ g
         if step.sensitivity is not None:
-            through = np.linalg.solve(equations[:, :n_f].T, pulled) if n_f else pulled
-            due_to_z = outputs[:, n_f:last].T @ g - equations[:, n_f:last].T @ through
+            due_to_z = outputs[:, n_f:last].T @ g - step.X[:, :n_c].T @ pulled
             data = step.sensitivity.plain_gradient(due_to_z, limiting=self.at_kinks == "limiting")
             found[n_f:last] = data["q"]
             pulled = pulled + partners[:, :n_f].T @ data["q"]
@@ -290,7 +292,7 @@ class ContactLayer:
     def _through_sums(self, step: SolvedStep, at: Array) -> dict[str, Array]:
         """Gradients by the data, of gradients by the core's numbers after `discretise`."""
         core, data = self.stepper.core, {name: step.data.get(name, np.zeros(s)) for name, s in self.shapes.items()}
-        due = {name: at[core.place(name)] for name in (*self.shapes, "b", "b_n", "b_t", "b_b")}
+        due = {name: at[place] for name, place in self.places.items()}
         found = {name: due[name].reshape(shape).copy() for name, shape in self.shapes.items()}
         v, h, b_n = data["v"], core.h, due["b_n"]
         found["M"] += np.outer(due["b"], v)

@@ -28,7 +28,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from workbench.derivatives.elimination import factorise, solve_factorised, solve_transposed
+from workbench.derivatives.elimination import factorise, find_kernel, solve_factorised, solve_transposed
 from workbench.derivatives.modes import (
     AT_LOWER,
     AT_UPPER,
@@ -37,6 +37,7 @@ from workbench.derivatives.modes import (
     LEAVES_LOWER,
     LEAVES_UPPER,
     LOOSE,
+    MODES,
     NO_PLACE,
     NOTHING,
     OPEN,
@@ -44,6 +45,7 @@ from workbench.derivatives.modes import (
     STICKS,
     TOUCHES,
     Place,
+    SetMode,
     find_modes,
     is_between,
     places,
@@ -361,10 +363,10 @@ class Linearised:
         unbounded = (s.low[:Y] == -np.inf) & (s.high[:Y] == np.inf)
         return np.asarray((s.law[:Y] == NO_CONE) & unbounded & (s.loose[:Y] < 0), dtype=bool)
 
-    @property
-    def between(self) -> list[Place]:
-        """The sets between two modes."""
-        return [place for place in self.places if place.between] if self.count_between else []
+    @cached_property
+    def between(self) -> list[SetMode]:
+        """The modes of the sets that are between two."""
+        return [MODES[k] for k in self.at.mode.tolist() if is_between(k)] if self.count_between else []
 
     @cached_property
     def spectrum(self) -> tuple[Array, Array, Array]:
@@ -390,6 +392,15 @@ class Linearised:
         """A basis (Y, k) of the kernel of S."""
         _, values, V = self.spectrum
         return self.at.E[: self.Y, None] * V[values <= SINGULAR * values.max(initial=0.0)].T
+
+    def redundancy(self) -> Array:
+        """A vector (Y,) of the kernel of S, in which all of its directions take part; zero where there is none."""
+        if self.rank < 0:
+            basis = self.kernel()
+            return basis @ np.linspace(1.0, 2.0, basis.shape[1])
+        y = np.empty(self.Y)
+        find_kernel(self.at, self.Y, self.rank, y)
+        return y
 
     def solved(self, right: Array, transposed: bool = False) -> Array:
         """S^-1 right, or S^-T right; minimum norm where S is singular."""

@@ -89,7 +89,7 @@ class Sensitivity:
             if s.is_singular:
                 return PointKind.SINGULAR, f"S has a kernel of {s.kernel().shape[1]} dimensions: contacts are redundant"
             return PointKind.SMOOTH, f"every mode holds, by {self.margin:.1e} at least, and S is regular"
-        if any(place.mode is SetMode.NOTHING for place in s.between):
+        if SetMode.NOTHING in s.between:
             return self._with_nothing(words)
         reduced = self._reduced
         if reduced is None:
@@ -242,8 +242,8 @@ class Sensitivity:
             bearing = s.taken_for(BEARING)
             if kind is PointKind.SEVERAL and not bearing.is_singular:
                 raise DataError(f"no gradient: {reason}")
-            moved = bearing.R @ bearing.kernel()
-            if (np.abs(given @ moved) > CONSISTENT * (np.abs(given) @ np.abs(moved))).any():
+            moved = bearing.R @ bearing.redundancy()
+            if abs(given @ moved) > CONSISTENT * (np.abs(given) @ np.abs(moved)):
                 raise DataError(UNDETERMINED)
         return s.taken_for(SIDE)
 
@@ -263,9 +263,8 @@ class Sensitivity:
         return found
 
 
-def _count(between: list[Place]) -> str:
-    names = [str(place.mode) for place in between]
-    return "between modes: " + ", ".join(f"{names.count(name)} {name}" for name in dict.fromkeys(names))
+def _count(between: list[SetMode]) -> str:
+    return "between modes: " + ", ".join(f"{between.count(mode)} {mode}" for mode in dict.fromkeys(between))
 
 
 def _solutions(posed: MixedNCP) -> tuple[list[Array], bool]:
