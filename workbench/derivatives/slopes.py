@@ -61,7 +61,7 @@ class Sweep(Packed):
     )  # fmt: skip
     integers = (
         "asks", "row_of", "column_of", "order", "coefficient", "pivots", "planned", "alone", "used", "member",
-        "members", "points", "count", "at", "by",
+        "members", "points", "narrow", "count", "at", "by",
     )  # fmt: skip
     fields: ClassVar[dict[str, tuple]] = {
         "asks": (),  # whether the impulses of a step have an effect on the next
@@ -84,6 +84,7 @@ class Sweep(Packed):
         "members": ("n_g",),  # number of inputs of a group, and the inputs
         "member": ("n_g", "n_w"),
         "points": ("n_g",),  # number of evaluations, `POINTS`
+        "narrow": ("n_g",),  # the first width at which all slopes of a group were known at the last step
         "count": ("n_g",),  # number of slopes of a group, and for each its datum, its input, its value
         "at": ("n_g", "n_y"),
         "by": ("n_g", "n_y"),
@@ -304,19 +305,24 @@ def differ_group(m, g):
     x, unit, y, at, by, slopes = s.x, s.unit, s.y, s.at[g], s.by[g], s.slope[g]
     values, known = scratch_matrix(4, y.shape[0]), scratch_matrix(4, s.count[g])
     rounding, smooth = ROUNDED * s.largest[0] / WIDTHS[0], True
-    set_all(np.inf, known[ERROR])
-    for width in WIDTHS:
-        settled = True
-        for k in range(4):
-            move_group(m, g, AT[k] * width, values[k])
-        for k in range(s.count[g]):
-            j = at[k]
-            if x[by[k]] - x[by[k]] == 0.0:
-                # In units of the input.
-                far_back, back, near, far = values[0, j], values[1, j], values[2, j], values[3, j]
-                settled &= refine(y[j], far_back, back, near, far, width, 1.0, rounding, known, k)
-        if settled:
-            break
+    first, at_once = s.narrow[g], False
+    while not at_once:
+        set_all(np.inf, known[ERROR])
+        for w in range(first, len(WIDTHS)):
+            settled = True
+            for k in range(4):
+                move_group(m, g, AT[k] * WIDTHS[w], values[k])
+            for k in range(s.count[g]):
+                j = at[k]
+                if x[by[k]] - x[by[k]] == 0.0:
+                    # In units of the input.
+                    far_back, back, near, far = values[0, j], values[1, j], values[2, j], values[3, j]
+                    settled &= refine(y[j], far_back, back, near, far, WIDTHS[w], 1.0, rounding, known, k)
+            if settled:
+                break
+        # If the last step's width does not do, all are tried.
+        at_once = first == 0 or (settled and w == first)
+        s.narrow[g], first = w if settled else 0, 0
     for k in range(s.count[g]):
         still = x[by[k]] - x[by[k]] != 0.0
         slopes[k] = 0.0 if still else known[SLOPE, k] / unit[by[k]]
