@@ -1,18 +1,23 @@
 """Certificates of the number of solutions of Coulomb's law: what the verifier repeats, and what it refuses."""
 
+import json
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+import workbench as wb
 from tests.test_problem_certificates import certificate, with_digest
 from workbench.certificates.coulomb_count import COUNT, check_count
 from workbench.certificates.friction import Friction
 from workbench.certificates.outcomes import VERIFIED, RefusedError
 from workbench.certificates.verify import verify
+from workbench.cli.main import main
 from workbench.diagnostics.problem_check import in_rationals
 from workbench.engine.timing import clock
-from workbench.matrices.solutions.coulomb_solutions import coulomb_solutions
+from workbench.matrices.solutions.coulomb_islands import solutions_by_islands
 from workbench.problems.friction_problem import FrictionProblem
 
 THREE = FrictionProblem(
@@ -75,7 +80,7 @@ def test_numbers_found_by_the_search_are_repeated(r, d):
         W = np.round(rng.normal(size=(n, n)) + 0.7 * np.eye(n), 3)
         problem = FrictionProblem(W, np.round(rng.normal(size=n), 3), np.round(rng.uniform(0, 2, r), 2), d)
         document = certificate(problem)
-        number = coulomb_solutions(in_rationals(problem), clock() + 60.0).count
+        number = solutions_by_islands(in_rationals(problem), clock() + 60.0).count
         assert count_claim(document)["verdict"] == number
         assert outcome(document) == VERIFIED
         assert outcome(document, verdict=number + 1) != VERIFIED
@@ -122,3 +127,57 @@ def test_numbers_that_are_not_repeated_are_left_out_with_a_reason():
     document = certificate(FrictionProblem(W, np.array([-1.0, -1, 2, 0, 0, 2]), np.array([0.5, 0.5]), 2))
     assert count_claim(document) is None
     assert next(x["reason"] for x in document["left_out"] if x["about"] == COUNT).endswith("not repeated")
+
+
+def test_numbers_of_islands_are_repeated_one_by_one_and_multiplied():
+    r = 3
+    W, q = np.zeros((3 * r, 3 * r)), np.zeros(3 * r)
+    for i in range(r):
+        rows = [i, r + 2 * i, r + 2 * i + 1]
+        W[np.ix_(rows, rows)], q[rows] = THREE.dense, THREE.q
+    document = certificate(FrictionProblem(W, q, np.full(r, 1.05)))
+    claim = count_claim(document)
+    assert claim["verdict"] == 27
+    assert outcome(document) == VERIFIED
+    assert all(outcome(document, verdict=k) != VERIFIED for k in (1, 3, 9, 26, 81))
+    first, second, third = claim["support"]["islands"]
+    more = {"contacts": [0], "support": {"kind": "islands", "islands": [first]}}
+    for islands in (
+        [first, second], [first, second, second], [first, second, third, third], [more, second, third], [], None,
+        [first, second, {**third, "contacts": []}], [first, second, {**third, "support": []}],
+        [first, second, {**third, "contacts": [1]}], [{**first, "contacts": [0, 1]}, third],
+        [first, second, {**third, "more": 1}],
+    ):  # fmt: skip
+        assert outcome(document, support={"kind": "islands", "islands": islands}) != VERIFIED
+    # A coupling between them would make them no islands.
+    W[0, 1] = W[1, 0] = 0.1
+    coupled = certificate(FrictionProblem(W, q, np.full(r, 1.05)))
+    document["problem"] = coupled["problem"]
+    assert outcome(document) != VERIFIED
+
+
+def test_numbers_of_islands_of_a_large_problem_are_repeated():
+    """More contacts than are taken together in rationals."""
+    r = 40
+    W = np.eye(3 * r)
+    q = np.concatenate([np.full(r, -1.0), np.tile([0.25, 0.1], r)])
+    document = certificate(FrictionProblem(W, q, np.full(r, 0.5)))
+    assert count_claim(document)["verdict"] == 1
+    assert outcome(document) == VERIFIED
+    assert outcome(document, verdict=2) != VERIFIED
+
+
+def test_what_a_certificate_leaves_out_is_shown(tmp_path, capsys):
+    """Of two contacts in space that are coupled the number is found by a search that the verifier does not repeat."""
+    W = np.eye(6) + 0.1
+    document = certificate(FrictionProblem(W, np.array([-1.0, -1, 0.2, 0.1, 3, 0.1]), [0.5, 0.5]))
+    assert count_claim(document) is None
+    verified = wb.verify(document)
+    assert [x["about"] for x in verified.left_out] == [COUNT]
+    assert f"Not in the certificate: {COUNT}: that it is 1 is proved by a search in ball arithmetic" in verified.text
+    path = tmp_path / "proof.json"
+    path.write_text(json.dumps(document))
+    assert main(["verify", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["left_out"] == document["left_out"]
+    alone = [sys.executable, "-m", "workbench.certificates", str(path)]
+    assert "Not in the certificate" in subprocess.run(alone, capture_output=True, text=True, check=True).stdout

@@ -16,7 +16,7 @@ from workbench.diagnostics.contact_uniqueness import contact_uniqueness
 from workbench.diagnostics.coulomb_contraction import contracts
 from workbench.engine.timing import clock
 from workbench.matrices.linear_algebra.rationals import nearest_double
-from workbench.matrices.solutions.coulomb_solutions import coulomb_solutions
+from workbench.matrices.solutions.coulomb_islands import solutions_by_islands
 from workbench.matrices.solutions.existence import rational_friction
 from workbench.matrices.solutions.friction_cones import planar_impulses, planar_lcp, solves_coulomb
 from workbench.problems.classes import LCP, CoulombNCP
@@ -29,7 +29,7 @@ COUPLED = np.array([[1, 0.9, 0], [0.9, 1, 0], [0, 0, 1]])
 
 def found(W, q, mu, d=2, seconds=60.0, near=None):
     data = (np.asarray(x, dtype=float) for x in (W, q, np.atleast_1d(mu)))
-    return coulomb_solutions(rational_friction(*data, d), clock() + seconds, None if near is None else lambda: near)
+    return solutions_by_islands(rational_friction(*data, d), clock() + seconds, None if near is None else lambda: near)
 
 
 def criterion(W, mu, d=2):
@@ -106,7 +106,7 @@ def test_where_the_criterion_holds_there_is_one_solution_and_where_it_fails_its_
             friction = rational_friction(W, np.zeros(1 + d), np.array([mu]), d)
             friction.q[:] = x.q
             assert solves_coulomb(friction, x.p)
-            solutions = coulomb_solutions(friction, clock() + 60)
+            solutions = solutions_by_islands(friction, clock() + 60)
             assert solutions.count >= 2
             assert any(s.index == -1 for s in solutions.points)
         counted[x.verdict] += 1
@@ -120,7 +120,7 @@ def test_a_witness_is_moved_on_where_its_determinant_is_zero():
     assert x.verdict == "not unique"
     friction = rational_friction(np.asarray(W, float), np.zeros(3), np.ones(1), 2)
     friction.q[:] = x.q
-    assert any(s.index == -1 for s in coulomb_solutions(friction, clock() + 60).points)
+    assert any(s.index == -1 for s in solutions_by_islands(friction, clock() + 60).points)
 
 
 def test_the_border_of_the_criterion_is_undecided():
@@ -232,7 +232,7 @@ def test_solutions_in_the_plane_are_those_that_enumeration_of_the_lcp_finds():
         W = random_matrix(rng, 2 * r, ("definite", "any")[k % 4 // 2])
         q, mu = rng.normal(size=2 * r), rng.uniform(0.2, 1.5, r)
         friction = rational_friction(W, q, mu, 1)
-        x = coulomb_solutions(friction, clock() + 60)
+        x = solutions_by_islands(friction, clock() + 60)
         M, c = planar_lcp(friction)
         lcp = LCP(np.array([[nearest_double(v) for v in row] for row in M.tolist()]), [*map(nearest_double, c)])
         other = [np.array(planar_impulses(friction, list(z)), dtype=float) for z in all_solutions(lcp)]
@@ -384,8 +384,8 @@ def test_time_and_size_end_the_search_with_a_reason():
     late = found(A @ A.T, rng.normal(size=12), np.full(4, 0.7), seconds=0.05)
     assert late.count is None
     assert late.reason.startswith("out of time")
-    assert "counted up to 4 in space" in found(np.eye(15), -np.ones(15), np.ones(5)).reason
-    assert "counted up to 8 in the plane" in found(np.eye(18), -np.ones(18), np.ones(9), 1).reason
+    assert "counted up to 4 in space" in found(np.ones((15, 15)), -np.ones(15), np.ones(5)).reason
+    assert "counted up to 8 in the plane" in found(np.ones((18, 18)), -np.ones(18), np.ones(9), 1).reason
 
 
 def test_scales_of_impulses_and_velocities_do_not_change_the_count():
@@ -444,6 +444,51 @@ def test_one_contact_that_is_not_unique_alone_makes_the_whole_problem_so():
     assert rows["for every q"].startswith("exactly one solution: friction changes the cone problem by a contraction")
     strong = FrictionProblem(np.eye(6), -np.ones(6), [1.5, 1.5])
     assert dict(wb.check(strong).rows)["for every q"].startswith("undecided: 2 of 2 contacts, each taken by itself,")
+
+
+def uncoupled(*parts):
+    """One friction problem of contacts in space (W, q, mu) that are not coupled."""
+    r = len(parts)
+    W, q = np.zeros((3 * r, 3 * r)), np.zeros(3 * r)
+    for i, (own, constants, _) in enumerate(parts):
+        rows = [i, r + 2 * i, r + 2 * i + 1]
+        W[np.ix_(rows, rows)], q[rows] = own, constants
+    return FrictionProblem(W, q, [mu for *_, mu in parts])
+
+
+def test_numbers_of_solutions_of_islands_multiply():
+    three, one = (COUPLED, [-0.44875, -0.2583333333, 0.8934561483], 1.05), (np.eye(3), [-1, 0.1, 0], 0.5)
+    touch, none = (np.eye(3), [0, 0.5, 0], 0.5), (-np.eye(3), [-1, 0, 0], 0.5)
+    problem = uncoupled(one, three, three)
+    x = wb.solutions(problem)
+    assert (x.count, len({tuple(point["p"]) for point in x.data["points"]})) == (9, 9)
+    assert all(point["residual"] < 1e-14 and point["modes"][0] == "stick" for point in x.data["points"])
+    # Each of the others has indices +1, +1 and -1.
+    assert sorted(point["index"] for point in x.data["points"]) == [-1] * 4 + [1] * 5
+    assert x.data["points"][0]["exact"] is None
+    exact = uncoupled((np.eye(3), [-1, 0.125, 0], 0.5), (2 * np.eye(3), [-1, 0, 0.5], 1))
+    assert found(exact.dense, exact.q, exact.mu).points[0].exact == (1, fmpq(1, 2), fmpq(-1, 8), 0, 0, fmpq(-1, 4))
+    degenerate = wb.solutions(uncoupled(one, touch, three)).data["points"]
+    assert [point["borders"] for point in degenerate] == [["contact 2 touches"]] * 3
+    lost = wb.solutions(uncoupled(one, three, none))
+    assert (lost.count, lost.data["reason"]) == (0, "the island of contact 3 has none, all its modes were searched")
+    many = wb.solutions(uncoupled(*[three] * 5))
+    assert (many.count, many.data["points"]) == (243, [])
+    assert "island by island" in many.words[0]
+    assert "41 of index +1, 40 of index -1" not in wb.solutions(uncoupled(*[three] * 2)).words[0]
+    assert "41 of index +1" in wb.solutions(uncoupled(*[three] * 4)).words[0]
+
+
+def test_an_island_with_a_continuum_gives_the_whole_one():
+    """In the plane: two contacts that carry one body, and one that is not coupled with them."""
+    W = np.zeros((6, 6))
+    W[np.ix_([0, 2], [0, 2])], W[np.ix_([3, 5], [3, 5])], W[1, 1], W[4, 4] = 1.0, 1.0, 1.0, 1.0
+    x = wb.solutions(FrictionProblem(W, np.array([-1, -1, -1, 0.1, 0.1, 0.1]), [0.5] * 3, 1))
+    assert (x.count, x.data["dimension"]) == ("infinite", 2)
+    # An island that is open leaves the number open, and is named.
+    still = wb.solutions(uncoupled((np.eye(3), [-1, 0.1, 0], 0.5), (np.eye(3), [0, 0, 0], 0.5)))
+    assert still.count is None
+    assert still.data["reason"].startswith("in the island of contact 2: at a solution a contact has neither")
 
 
 def test_a_contraction_shows_uniqueness_with_many_contacts():

@@ -14,9 +14,10 @@ if __name__ == "__main__":
     parser.add_argument("--time-limit", type=float, metavar="S", default=SECONDS, help="for all claims together [s]")
     given = parser.parse_args()
     try:
-        findings = verify(read_document(given.file), seconds=given.time_limit)
+        document = read_document(given.file)
+        findings = verify(document, seconds=given.time_limit)
     except (OSError, RefusedError) as error:
         print(printable(f"{given.file}: {error}"), file=sys.stderr)
         sys.exit(NO_CERTIFICATE)
-    print(text(findings))
+    print(text(findings, document["left_out"]))
     sys.exit(STATUS[outcome(findings)])

@@ -1,8 +1,9 @@
 """Check the number of solutions of Coulomb's law for one q, in rationals. Standard library only.
 
-In the plane, kind "modes", and for one contact in space, kind "directions". A mode without sliding in space is linear:
-where its equations are regular it has the one point that they give, where they have no solution none; everything
-else is refused. Contacts between two modes are counted once, since the same p is.
+In the plane, kind "modes", and for one contact in space, kind "directions"; kind "islands", each {contacts, support}:
+the product of the numbers of islands, contacts whose velocities depend on their own impulses only. A mode without
+sliding in space is linear: where its equations are regular it has the one point that they give, where they have no
+solution none; everything else is refused. Contacts between two modes are counted once, since the same p is.
 
 One contact that slides in space has p_t = -mu p_n e with D p_n = -q_n, D = W_nn - mu W_nt.e, and u_t along e. With
 t normal to e, D t.u_t = t.(D q_t - q_n (W_tn - mu W_tt e)) = 0 is a quartic in the tangent of half the angle of e. Its
@@ -16,7 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 from workbench.certificates.documents import check_fields
-from workbench.certificates.exact import Rows, Vector, dot, rank, solve, vector
+from workbench.certificates.exact import Rows, Vector, dot, indices, is_sparse, rank, solve, vector
 from workbench.certificates.friction import Friction, solves_coulomb
 from workbench.certificates.limits import check_time
 from workbench.certificates.outcomes import RefusedError, RefutedError
@@ -30,19 +31,46 @@ Polynomial = Vector
 
 def check_count(p: Friction, verdict: Any, support: dict[str, Any]) -> None:
     """Raise RefusedError unless Coulomb's law has exactly `verdict` solutions."""
-    kind = support.get("kind")
     if type(verdict) is not int:
         raise RefusedError("the number of solutions is not a whole number")
-    if p.d == 1 and kind == "modes":
-        check_fields(support, ("kind",), "the support")
-        found = len(_points(p))
-    elif p.d == 2 and len(p.mu) == 1 and kind == "directions":
-        check_fields(support, ("kind", "brackets"), "the support")
-        found = len(_points(p)) + (_slides(p, support["brackets"]) if p.mu[0] else 0)
-    else:
-        raise RefusedError("a number of solutions is checked in the plane, and of one contact in space")
+    found = count(p, support)
     if found != verdict:
         raise RefutedError(f"it has {found}")
+
+
+def count(p: Friction, support: dict[str, Any]) -> int:
+    """The number of solutions, with the help of the support. RefusedError where it does not suffice."""
+    kind = support.get("kind")
+    if kind == "islands":
+        check_fields(support, ("kind", "islands"), "the support")
+        return _of_islands(p, support["islands"])
+    if is_sparse(p.W):
+        raise RefusedError("a number of solutions is checked island by island for a large W")
+    if p.d == 1 and kind == "modes":
+        check_fields(support, ("kind",), "the support")
+        return len(_points(p))
+    if p.d == 2 and len(p.mu) == 1 and kind == "directions":
+        check_fields(support, ("kind", "brackets"), "the support")
+        return len(_points(p)) + (_slides(p, support["brackets"]) if p.mu[0] else 0)
+    raise RefusedError("a number of solutions is checked in the plane, and of one contact in space")
+
+
+def _of_islands(p: Friction, islands: Any) -> int:
+    """The product of the numbers of islands that share out all contacts."""
+    if not isinstance(islands, list):
+        raise RefusedError("the islands are not a list")
+    seen: list[int] = []
+    product = 1
+    for island in islands:
+        check_fields(island, ("contacts", "support"), "an island")
+        contacts = indices(island["contacts"], len(p.mu), "the contacts")
+        if not contacts or not isinstance(island["support"], dict) or island["support"].get("kind") == "islands":
+            raise RefusedError("an island needs contacts and a support of its own")
+        product *= count(p.island(contacts), island["support"])
+        seen += contacts
+    if sorted(seen) != list(range(len(p.mu))):
+        raise RefusedError("the islands do not share out all contacts")
+    return product
 
 
 def _points(p: Friction) -> set[tuple[Fraction, ...]]:

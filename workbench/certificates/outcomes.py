@@ -1,7 +1,8 @@
 """The outcomes of checking a claim: verified, refuted, or not verified. Standard library only."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 VERIFIED, REFUTED, NOT_VERIFIED = "verified", "refuted", "not verified"
 
@@ -63,8 +64,9 @@ def sentences(findings: Sequence[Finding]) -> list[str]:
     return words
 
 
-def text(findings: Sequence[Finding]) -> str:
-    """One line per claim, and the overall outcome as text."""
+def text(findings: Sequence[Finding], left_out: Sequence[Mapping[str, Any]] = ()) -> str:
+    """One line per claim, the overall outcome as text, and one line per verdict without a claim."""
     about, claim = (max((len(getattr(f, name)) for f in findings), default=0) for name in ("about", "claim"))
     rows = [f"{f.about:<{about}}  {f.claim:<{claim}}  {f.result}{': ' if f.reason else ''}{f.reason}" for f in findings]
-    return "\n".join([*rows, *([""] if rows else []), " ".join(sentences(findings))])
+    others = [printable(f"Not in the certificate: {x['about'][:40]}: {x['reason'][:200]}.") for x in left_out]
+    return "\n".join([*rows, *([""] if rows else []), " ".join(sentences(findings)), *others])

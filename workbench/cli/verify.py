@@ -34,6 +34,7 @@ def run_verify(o: argparse.Namespace) -> None:
         raise WorkbenchError("--rhs is the q of a matrix; give the matrix as --of FILE")
     found = verify(o.file, o.of, rhs=o.rhs, seconds=seconds)
     claims = [vars(f) for f in found.findings]
-    print(json_text({"outcome": found.outcome, "holds": found.holds, "claims": claims}) if o.json else found.text)
+    said = {"outcome": found.outcome, "holds": found.holds, "claims": claims, "left_out": found.left_out}
+    print(json_text(said) if o.json else found.text)
     if not found:
         raise SystemExit(found.status)

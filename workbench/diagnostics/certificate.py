@@ -21,6 +21,7 @@ from workbench.matrices.linear_algebra.factors import factors, split
 from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double
 from workbench.matrices.linear_algebra.sparse_form import BITS, sparse_form
 from workbench.matrices.paths.roots import irreducible_factors, isolated
+from workbench.matrices.solutions.coulomb_islands import island, islands_of
 from workbench.matrices.solutions.existence import rational_friction
 from workbench.matrices.solutions.friction_cones import RationalFriction, planar_lcp
 from workbench.matrices.solutions.solution_cover import cover, support_of
@@ -151,31 +152,55 @@ def certificate_of_posed(problem: Posed, result: Entry, seconds: float = 10.0) -
     claims = [{"about": a, "verdict": v, "support": s} for a, v, s in found if s is not None]
     left_out = [{"about": a, "reason": "its proof has no written form"} for a, _, s in found if s is None]
     if not isinstance(problem, MLCP):
-        count = result["problem"]["coulomb"]["count"]
-        support, reason = _of_count(friction, count)
-        if support is not None:
-            claims.append({"about": COUNT, "verdict": count, "support": support})
-        elif count is not None:
-            left_out.append({"about": COUNT, "reason": reason})
+        parts = [(contacts, island(friction, contacts)[0]) for contacts in islands_of(friction)]
+        _with_count(claims, left_out, _plain(friction), parts, result["problem"]["coulomb"]["count"])
     return signed(about, claims, left_out)
 
 
-def _of_count(friction: RationalFriction, count: int | str | None) -> tuple[Entry | None, str]:
-    """The proof that Coulomb's law has so many solutions as far as the verifier repeats it, or the reason for none."""
+def _with_count(
+    claims: list[Entry], left_out: list[Entry], p: Friction, parts: list[tuple[list[int], RationalFriction]],
+    count: int | str | None,
+) -> None:  # fmt: skip
+    """Add the claim that Coulomb's law has so many solutions, or the reason why the verifier does not repeat it.
+
+    `parts`: the contacts of each island, and its problem.
+    """
+    support, reason = _of_count(p, parts, count)
+    if support is not None:
+        claims.append({"about": COUNT, "verdict": count, "support": support})
+    elif count is not None:
+        left_out.append({"about": COUNT, "reason": reason})
+
+
+def _of_count(
+    p: Friction, parts: list[tuple[list[int], RationalFriction]], count: int | str | None
+) -> tuple[Entry | None, str]:
     if not isinstance(count, int):
         return None, "that solutions are infinitely many is not repeated"
-    if friction.d == 2 and len(friction.mu) > 1:
-        return None, f"that it is {count} is proved by a search in ball arithmetic, which is not repeated"
-    if len(friction.mu) > MOST_MODES:
-        return None, f"that it is {count} is proved by the modes of {len(friction.mu)} contacts, too many to repeat"
-    *W, q, mu = ([*map(_fraction, some)] for some in (*friction.W.tolist(), friction.q, friction.mu))
-    p = Friction(W, q, mu, friction.d)
-    support: Entry = {"kind": "modes"} if p.d == 1 else {"kind": "directions", "brackets": _brackets(p)}
+    supports = []
+    for contacts, alone in parts:
+        place = f" of the island of contact {contacts[0] + 1}" if len(parts) > 1 else ""
+        r = len(contacts)
+        if p.d == 2 and r > 1:
+            return None, f"that it is {count} is proved by a search in ball arithmetic{place}, which is not repeated"
+        if r > MOST_MODES:
+            return None, f"that it is {count} is proved by the modes of {r} contacts{place}, too many to repeat"
+        kind: Entry = {"kind": "modes"} if p.d == 1 else {"kind": "directions", "brackets": _brackets(_plain(alone))}
+        supports.append(kind)
+    support = supports[0]
+    if len(parts) > 1:
+        each = [{"contacts": contacts, "support": own} for (contacts, _), own in zip(parts, supports, strict=True)]
+        support = {"kind": "islands", "islands": each}
     try:
         check_count(p, count, support)
     except RefusedError as why:
         return None, f"that it is {count} is proved in a way that is not repeated: {why}"
     return support, ""
+
+
+def _plain(friction: RationalFriction) -> Friction:
+    *W, q, mu = ([*map(_fraction, some)] for some in (*friction.W.tolist(), friction.q, friction.mu))
+    return Friction(W, q, mu, friction.d)
 
 
 def _fraction(x: fmpq) -> Fraction:
@@ -198,8 +223,10 @@ def _of_islands(problem: FrictionProblem | GlobalFrictionProblem, posed: Entry, 
     if p.size > LARGEST:
         rows = rational_rows(p)
         W: Any = {"n": p.size, "rows": [[list(row), as_text([*row.values()])] for row in rows]}
+        plain: Any = [{j: _fraction(x) for j, x in row.items()} for row in rows]
     else:
         W = _rows(Matrix(p.dense).exact)
+        plain = [[*map(_fraction, row)] for row in Matrix(p.dense).exact.tolist()]
     about = {"W": W, "q": as_text([*map(exact, p.q)]), "mu": as_text([*map(exact, p.mu)]), "d": p.d}
     claims, left_out = [], []
     for i, entry in enumerate(posed["existence"]):
@@ -218,6 +245,13 @@ def _of_islands(problem: FrictionProblem | GlobalFrictionProblem, posed: Entry, 
         all_of_them = entry["verdict"] == "exists"
         support = {"kind": "islands", "islands": parts} if all_of_them else {"kind": "island", **parts[0]}
         claims.append({"about": entry["law"], "verdict": entry["verdict"], "support": support})
+    of_islands = [
+        (x["contacts"], rational_friction(alone.dense, alone.q, alone.mu, alone.d))
+        for x in posed["islands"]["each"]
+        if (alone := island_problem(p, x["contacts"])).size <= LARGEST
+    ]
+    q, mu = ([*map(Fraction, x.tolist())] for x in (p.q, p.mu))
+    _with_count(claims, left_out, Friction(plain, q, mu, p.d), of_islands, posed["coulomb"]["count"])
     return signed(about, claims, left_out)
 
 

@@ -12,18 +12,16 @@ from workbench.diagnostics.coulomb_contraction import contracts
 from workbench.diagnostics.proved_answer import LARGEST, computed_impulses, proved_impulses
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock, clock, moment
 from workbench.matrices.linear_algebra.rationals import as_text, nearest_double
-from workbench.matrices.solutions.coulomb_solutions import (
-    CoulombSolution,
-    CoulombSolutions,
-    coulomb_solutions,
-    enclosed_point,
-)
+from workbench.matrices.solutions.coulomb_islands import solutions_by_islands
+from workbench.matrices.solutions.coulomb_solutions import CoulombSolution, CoulombSolutions, enclosed_point
 from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.problems.classes import Array
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.support.errors import DataError
 
 Entry = dict[str, Any]
+SHOWN = 9
+"""Largest number of solutions whose modes are named in one sentence."""
 SECONDS_OF_CONTACT = 0.1
 """Approximate seconds for the criterion at one contact."""
 
@@ -103,7 +101,7 @@ def coulomb_entry(friction: RationalFriction, local: FrictionProblem, unique: bo
     if known is not None:
         found = CoulombSolutions(1, [enclosed_point(known)])
     else:
-        found = coulomb_solutions(friction, deadline, near)
+        found = solutions_by_islands(friction, deadline, near)
     return {
         "law": "Coulomb's law", "count": found.count, "reason": found.reason, "dimension": found.dimension,
         "modes": None if found.modes is None else list(found.modes),
@@ -133,7 +131,15 @@ def coulomb_words(found: Entry) -> str:
     number = "exactly one solution" if count == 1 else f"exactly {count} solutions"
     if not points:
         return f"Coulomb's law has {number}: proved, island by island"
-    return f"Coulomb's law has {number}: proved ({'; '.join(map(point_words, points))})"
+    return f"Coulomb's law has {number}: proved ({_points_words(points)})"
+
+
+def _points_words(points: list[Entry]) -> str:
+    """Some solutions as text: modes and index of each, or where there are many the numbers of each index."""
+    if len(points) <= SHOWN:
+        return "; ".join(map(point_words, points))
+    kinds = Counter("degenerate" if x["index"] is None else f"of index {x['index']:+d}" for x in points)
+    return ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
 
 
 def point_words(x: Entry) -> str:

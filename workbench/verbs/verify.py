@@ -32,11 +32,13 @@ if TYPE_CHECKING:
 class Verified(Result):
     """The outcome of each claim of a certificate, and of all: "verified", "refuted" or "not verified".
 
-    True if it `holds`: at least one claim is verified, and every claim is.
+    True if it `holds`: at least one claim is verified, and every claim is. `left_out`: verdicts of the check that the
+    certificate does not claim, each {about, reason}.
     """
 
     title: str
     findings: list[Finding] = field(repr=False)
+    left_out: list[dict[str, str]] = field(default_factory=list, repr=False)
 
     @property
     def outcome(self) -> str:
@@ -73,7 +75,7 @@ class Verified(Result):
 
     @property
     def text(self) -> str:
-        return text(self.findings)
+        return text(self.findings, self.left_out)
 
 
 def verify(
@@ -97,7 +99,8 @@ def verify(
     name = Path(certificate).name if isinstance(certificate, str | Path) else "the certificate"
     try:
         document = read_document(certificate) if isinstance(certificate, str | Path) else certificate
-        return Verified(name, verify_document(document, given, seconds))
+        findings = verify_document(document, given, seconds)
+        return Verified(name, findings, [dict(entry) for entry in document["left_out"]])
     except OSError as error:
         raise WorkbenchError(f"cannot read '{certificate}': {error.strerror}") from None
     except RefusedError as why:

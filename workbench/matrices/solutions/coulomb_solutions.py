@@ -49,7 +49,8 @@ class CoulombSolution:
     """An isolated solution: modes, impulses p and velocities u (n), as nearest doubles.
 
     An exact solution is within `distance` of p; the distance is zero if it is known `exact`ly. `determinant`: of the
-    linearised law, whose sign is the index; None where `borders` names a contact on the boundary between two modes.
+    linearised law, whose sign is the index; None where contacts are on the boundary `between` two modes, each with its
+    place and how.
     """
 
     modes: Modes
@@ -58,11 +59,16 @@ class CoulombSolution:
     distance: float
     determinant: float | None
     exact: tuple[fmpq, ...] | None = None
-    borders: tuple[str, ...] = ()
+    between: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def borders(self) -> tuple[str, ...]:
+        """`between` as text, contacts from 1 on."""
+        return tuple(f"contact {i + 1} {how}" for i, how in self.between)
 
     @property
     def regular(self) -> bool:
-        return not self.borders
+        return not self.between
 
     @property
     def index(self) -> int | None:
@@ -128,14 +134,14 @@ def _in_the_plane(friction: RationalFriction, found: CoulombSolutions, deadline:
 
 def _exact_point(friction: RationalFriction, modes: Modes, p: tuple[fmpq, ...]) -> CoulombSolution:
     u = _velocity(friction, list(p))
-    borders = _borders(friction, list(p), u)
+    between = _between(friction, list(p), u)
     impulses, velocities = (np.array([nearest_double(x) for x in some]) for some in (list(p), u))
     determinant = None
-    if not borders:
+    if not between:
         with ctx.workprec(BITS):
             # Without sliding in space it does not depend on the unknowns.
             determinant = float(ModeEquations(friction, modes).determinant([]).mid())
-    return CoulombSolution(modes, impulses, velocities, 0.0, determinant, p, borders)
+    return CoulombSolution(modes, impulses, velocities, 0.0, determinant, p, between)
 
 
 def _velocity(friction: RationalFriction, p: Vector) -> Vector:
@@ -143,17 +149,15 @@ def _velocity(friction: RationalFriction, p: Vector) -> Vector:
     return [a + b for a, b in zip(image, friction.q, strict=True)]
 
 
-def _borders(friction: RationalFriction, p: Vector, u: Vector) -> tuple[str, ...]:
-    """Text: the contacts (from 1 on) on the boundary between modes, exactly."""
+def _between(friction: RationalFriction, p: Vector, u: Vector) -> tuple[tuple[int, str], ...]:
+    """The contacts on the boundary between modes, exactly, and how."""
     found = []
-    for i, ((p_n, p_t, mu), (u_n, slip, _)) in enumerate(
-        zip(friction.contacts(p), friction.contacts(u), strict=True), start=1
-    ):
+    for i, ((p_n, p_t, mu), (u_n, slip, _)) in enumerate(zip(friction.contacts(p), friction.contacts(u), strict=True)):
         if p_n == 0 and u_n == 0:
             still = slip == 0 and mu > 0
-            found.append(f"contact {i} touches, with neither impulse nor velocity" if still else f"contact {i} touches")
+            found.append((i, "touches, with neither impulse nor velocity" if still else "touches"))
         elif p_n > 0 and mu > 0 and slip == 0 and p_t == mu * mu * p_n * p_n:
-            found.append(f"contact {i} is between stick and slip")
+            found.append((i, "is between stick and slip"))
     return tuple(found)
 
 
@@ -167,10 +171,8 @@ def _in_space(friction: RationalFriction, found: CoulombSolutions, deadline: flo
             _held(Slides(friction, modes, bound), found, known, deadline, near)
     for modes in sorted((m for m in combinations if SLIP in m), key=lambda m: m.count(SLIP)):
         check_clock(deadline)
-        still = _still(friction, known, modes)
-        if still is not None:
-            found.reason = f"at one solution contact {still + 1} has neither impulse nor velocity: slips nearby"
-            found.reason += " cannot be told apart"
+        if _is_still(friction, known, modes):
+            found.reason = "at a solution a contact has neither impulse nor velocity: slips nearby cannot be told apart"
             continue
         _with_slides(Slides(friction, modes, bound), found, known, deadline)
 
@@ -228,14 +230,13 @@ def _holds_in_space(friction: RationalFriction, modes: Modes, p: tuple[fmpq, ...
     return True
 
 
-def _still(friction: RationalFriction, known: list[tuple[fmpq, ...]], modes: Modes) -> int | None:
-    """A contact that slides in these modes and has neither impulse nor velocity at a known solution."""
+def _is_still(friction: RationalFriction, known: list[tuple[fmpq, ...]], modes: Modes) -> bool:
+    """Whether a contact that slides in these modes has neither impulse nor velocity at a known solution."""
     for p in known:
         parts = zip(friction.contacts(list(p)), friction.contacts(_velocity(friction, list(p))), modes, strict=True)
-        for i, ((p_n, _, _), (u_n, slip, _), mode) in enumerate(parts):
-            if mode == SLIP and p_n == 0 and u_n == 0 and slip == 0:
-                return i
-    return None
+        if any(mode == SLIP and p_n == 0 and u_n == 0 and slip == 0 for (p_n, _, _), (u_n, slip, _), mode in parts):
+            return True
+    return False
 
 
 def _with_slides(slides: Slides, found: CoulombSolutions, known: list[tuple[fmpq, ...]], deadline: float) -> None:
