@@ -39,7 +39,7 @@ SWEEPS = 300
 """Number of sweeps for a solution of islands with many contacts: a second or two."""
 MOST_ENTRIES = 3_000_000
 """Largest number of entries of W for which a solution is computed."""
-SEARCH = 2.0
+SEARCH = 5.0
 """Seconds for the search of all solutions under Coulomb's law, most of them for `solutions`."""
 
 

@@ -103,11 +103,11 @@ def solutions(problem: FileProblem | str | Path, *, seconds: float = 10.0) -> Al
     """Return all solutions of Coulomb's law, or of an LCP or MLCP, for the problem's q, proved to be all.
 
     `problem` is a friction problem, an LCP or MLCP, or the path of a file with one; its doubles are taken as exact
-    numbers. Coulomb's law is searched for up to 8 coupled contacts in the plane and 4 in space, and for more only if it
-    is known to have one solution for every q. More than 100 solutions are counted, not listed. Every solution has its contact modes, the sign of the determinant of
-    the linearised law (its index), and the problem's own residual. If `seconds` end first, or a solution is
-    degenerate in an undecidable way, `count` is None. Raises WorkbenchError for unreadable input or another kind of
-    problem.
+    numbers. Coulomb's law is searched for up to 8 coupled contacts in the plane and 4 in space, and for more only
+    if it is known to have one solution for every q. More than 100 solutions are counted, not listed. Every
+    solution has its contact modes, the sign of the determinant of the linearised law (its index), and the
+    problem's own residual. If `seconds` end first, or a solution is degenerate in an undecidable way, `count` is
+    None. Raises WorkbenchError for unreadable input or another kind of problem.
 
     >>> import numpy as np
     >>> import workbench as wb
