@@ -311,9 +311,9 @@ def test_four_contacts_in_space_and_eight_in_the_plane_are_searched_in_time():
         n = r * (1 + d)
         A = rng.normal(size=(n, 2 * n))
         W, q = A @ A.T / (2 * n), rng.normal(size=n) - np.repeat([1, 0], [r, n - r])
-        x = wb.check(FrictionProblem(W, q, np.full(r, 0.5), d), seconds=60).data["problem"]["coulomb"]
-        assert x["count"] >= 1
-        assert sum(point["index"] for point in x["points"]) == 1
+        x = wb.solutions(FrictionProblem(W, q, np.full(r, 0.5), d), seconds=120)
+        assert x.count >= 1
+        assert sum(point["index"] for point in x.data["points"]) == 1
 
 
 def constructed(rng, W, mu):
