@@ -10,13 +10,15 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 import workbench as wb
-from tests import proofs
 from tests.boxes import all_vertices_p, random_box, random_member, rational
 from tests.forger import changed, sites, with_value
-from tests.proofs import NOT_VERIFIED, REFUTED, texts
+from tests.proofs import NOT_VERIFIED, REFUTED
 from tests.thorough import quickly
+from workbench.certificates.boxes import FIELDS, Box, check_box_class, check_claims, member
 from workbench.certificates.documents import signed
-from workbench.certificates.outcomes import VERIFIED, RefusedError
+from workbench.certificates.outcomes import VERIFIED, PremiseError, RefusedError, RefutedError
+from workbench.certificates.signed_pivots import check_signed_tree, components
+from workbench.certificates.uncertain import Uncertain, check_basis, check_bounds, check_solvable
 from workbench.certificates.verify import verify
 from workbench.cli.main import main
 from workbench.diagnostics.box_certificate import certificate_of_box
@@ -29,12 +31,6 @@ from workbench.readers.interval_matrix import IntervalMatrix
 from workbench.support.errors import WorkbenchError
 
 ONE = "[2+-0.1 1; 1 2+-0.1]"
-FORMS = [
-    *(("all", by) for by in ("tree", "extreme", "vertices", "bisection", "implication")),
-    *(("none", by) for by in ("vector", "columns", "extreme", "minor", "implication", "symmetric")),
-    ("some", "members"),
-]
-"""By what a verdict may be proved."""
 
 
 def certified(box, q=None):
@@ -80,7 +76,7 @@ def test_every_verdict_is_verified(seed, count):
             assert found.result == VERIFIED, (found, document)
         seen |= {(c["verdict"], c["support"]["by"]) for c in document["claims"] if isinstance(c["verdict"], str)}
     if count > 100:
-        assert seen >= {*FORMS, ("one", "P"), ("some", "basis"), ("none", "cover")}
+        assert seen >= {*FIELDS, ("one", "P"), ("some", "basis"), ("none", "cover")}
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -158,14 +154,16 @@ def test_both_signs_are_needed():
 
 
 def test_signs_count_within_a_component():
-    """Only an index whose component of uncertain entries has a pivot needs both signs."""
-    half = [["branch", 0], ["minors"], ["minors"]]
-    apart, joined = [["branch", 0], *half, *half], [["branch", 0], *half, ["minors"], *half]
-    # Uncertain entries 20 and 12 join all three indices.
-    for ends, proof, other in (([0, 0], apart, joined), ([1, 1], joined, apart)):
-        box = [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 0, 0], [0, 0, ends[0]], [ends[1], 0, 0]]
-        assert judged(*box, "P", "all", by="tree", tree=proof) == VERIFIED
-        assert judged(*box, "P", "all", by="tree", tree=other) == NOT_VERIFIED
+    """Uncertain entries 01 and 23 are in two components: of each only one index needs both signs."""
+    radius = np.zeros((4, 4), dtype=object)
+    radius[0, 1] = radius[1, 0] = radius[3, 2] = radius[2, 3] = "1"
+    rows = [["2", "1", "0", "1"], ["1", "2", "-1", "0"], ["0", "1", "2", "1"], ["-1", "0", "1", "2"]]
+    document = wb.check(wb.interval(rows, radius)).certificate()
+    assert result(document, "P") == VERIFIED
+    assert components([[Fraction(x) for x in row] for row in radius.tolist()]) == [0, 0, 2, 2]
+    path = [[Fraction(0)] * 3 for _ in range(3)]
+    path[2][0], path[1][2] = Fraction(1), Fraction(1)
+    assert components(path) == [0, 0, 0]
 
 
 def test_members_are_in_the_box_and_proved():
@@ -425,24 +423,15 @@ def test_every_form_of_a_support_is_strict(count):
             for change in (
                 {**claim["support"], "more": "1"},
                 *({key: x for key, x in claim["support"].items() if key != left} for left in claim["support"]),
-                *({**claim["support"], "by": other} for _, other in FORMS if other != claim["support"].get("by")),
+                *({**claim["support"], "by": other} for _, other in FIELDS if other != claim["support"].get("by")),
             ):
                 claims = [*document["claims"][:k], {**claim, "support": change}, *document["claims"][k + 1 :]]
                 found = verify(signed(document["problem"], claims, []))[k]
                 assert found.result != VERIFIED, (claim, change)
 
 
-EYE, NOTHING = [[1, 0], [0, 1]], [[0, 0], [0, 0]]
-
-
-def judged(C, D, about, verdict, *known, even=False, **support):
-    """The outcome of a claim on the box of C and D, of its symmetric members if `even`, resting on those before."""
-    problem = {"M": texts(C), "radius": texts(D), "members": "symmetric" if even else "all"}
-    return proofs.result(problem, about, verdict, support, known)
-
-
-def claim(about, verdict, **support):
-    return {"about": about, "verdict": verdict, "support": support}
+IDENTITY = [[Fraction(i == j) for j in range(2)] for i in range(2)]
+NOTHING = [[Fraction(0)] * 2 for _ in range(2)]
 
 
 @pytest.mark.parametrize(
@@ -455,7 +444,9 @@ def claim(about, verdict, **support):
     ],
 )  # fmt: skip
 def test_a_tree_of_another_form_is_refused(tree):
-    assert judged(EYE, NOTHING, "P", "all", by="tree", tree=tree) == NOT_VERIFIED
+    with pytest.raises(RefusedError) as refused:
+        check_signed_tree(IDENTITY, NOTHING, tree)
+    assert not isinstance(refused.value, RefutedError)
 
 
 @pytest.mark.parametrize(
@@ -463,20 +454,14 @@ def test_a_tree_of_another_form_is_refused(tree):
     [None, "x", [], [[]], [["cut", 0]], [["cut", 0, 5]], [["regular"]], [["other", ["1"]]], [["regular", ["1", "1"]]]],
 )
 def test_a_bisection_of_another_form_is_refused(tree):
-    def outcome(tree, C=EYE):
-        return judged(C, NOTHING, "nondegenerate", "all", even=True, by="bisection", tree=tree)
-
+    box = Box(IDENTITY, NOTHING, True)
     good = [["regular", [["1"]], ["1"]]] * 2 + [["regular", [["1", "0"], ["0", "1"]], ["1", "1"]]]
-    assert outcome(good) == VERIFIED
-    assert outcome(good, NOTHING) == REFUTED
+    check_box_class(box, "nondegenerate", "all", {"by": "bisection", "tree": good}, {})
     for wrong in (tree, [*good, *(tree or [["regular", [["1"]], ["1"]]])]):
-        assert outcome(wrong) == NOT_VERIFIED
-
-
-def of_data(C, D, c, d, about, verdict, *known, **support):
-    """The outcome of a claim on the LCPs of a box, with q within d of c."""
-    problem = {"M": texts(C), "radius": texts(D), "members": "all", "q": texts(c), "q_radius": texts(d)}
-    return proofs.result(problem, about, verdict, support, known)
+        with pytest.raises(RefusedError):
+            check_box_class(box, "nondegenerate", "all", {"by": "bisection", "tree": wrong}, {})
+    with pytest.raises(RefutedError):
+        check_box_class(Box(NOTHING, NOTHING, True), "nondegenerate", "all", {"by": "bisection", "tree": good}, {})
 
 
 @pytest.mark.parametrize(
@@ -490,134 +475,138 @@ def of_data(C, D, c, d, about, verdict, *known, **support):
 )  # fmt: skip
 def test_a_cover_of_another_form_is_refused(cover):
     """z >= 0 with M = I, q = 0: zero is a lower bound, by y = 0."""
+    problem = Uncertain(Box(IDENTITY, NOTHING), [Fraction(0)] * 2, [Fraction(0)] * 2)
+    good = {"by": "cover", "lower": [["bound", ["0", "0"]]]}
+    check_bounds(problem, 0, ["0", None], good, {})
+    with pytest.raises(RefusedError):
+        check_bounds(problem, 0, ["0", None], {**good, "lower": cover}, {})
+    with pytest.raises(RefusedError, match="cannot be proved by 'tree'"):
+        check_bounds(problem, 0, ["0", None], {**good, "by": "tree"}, {"P": "all", "basis": [0]})
+    for verdict in (["1/100", None], ["0", "0"], ["0"], None, [None, None]):
+        with pytest.raises(RefusedError):
+            check_bounds(problem, 0, verdict, good, {})
+    with pytest.raises(PremiseError):
+        check_bounds(problem, 0, ["0", None], {**good, "by": "basis"}, {"P": "all"})
+    with pytest.raises(PremiseError):
+        check_bounds(problem, 0, ["0", None], {**good, "by": "basis"}, {"basis": [0]})
 
-    def outcome(verdict=("0", None), known=(), **changed):
-        support = {"by": "cover", "lower": [["bound", ["0", "0"]]]} | changed
-        found = verdict if not isinstance(verdict, tuple) else list(verdict)
-        return of_data(EYE, NOTHING, [0, 0], [0, 0], "z_0", found, *known, **support)
 
-    assert outcome() == VERIFIED
-    assert outcome(lower=cover) != VERIFIED
-    for verdict in (("1/100", None), ("0", "0"), ("0",), None, (None, None)):
-        assert outcome(verdict) != VERIFIED
-    for by in ("tree", "basis"):
-        assert outcome(known=[claim("P", "all", by="tree", tree=[["dominant", ["1", "1"]]])], by=by) == NOT_VERIFIED
+def exact(rows):
+    return [[Fraction(x) for x in row] for row in rows]
 
 
-def refuted(C, D, about, verdict, **support):
-    """Whether the numbers of a support contradict the verdict on a box, rather than prove it."""
-    found = judged(C, D, about, verdict, **support)
-    assert found in (REFUTED, VERIFIED)
-    return found == REFUTED
+def refuted(box, name, verdict, **proof):
+    """Whether the numbers of a support contradict the verdict; anything else that refuses it is an error."""
+    try:
+        check_box_class(box, name, verdict, proof, {})
+    except RefutedError:
+        return True
+    return False
 
 
 def test_borders_of_the_tree():
     """Singular members at the border of the box: the pivot is zero there, and K u, and the form."""
-    edge, inside = [[0, 1], [1, 0]], [[0, "9/10"], ["9/10", 0]]
+    edge, inside = exact([[0, 1], [1, 0]]), exact([[0, "9/10"], ["9/10", 0]])
     branch = [["branch", 1], ["minors"], ["minors"]]
     for tree in (branch, [["dominant", ["1", "1"]]], [["diagonal", ["1", "1"], ["1", "1"]]]):
-        assert refuted(EYE, edge, "P", "all", by="tree", tree=tree)
-        assert not refuted(EYE, inside, "P", "all", by="tree", tree=tree)
-    assert refuted([[1]], [[1]], "P", "all", by="tree", tree=[["minors"]])
-    assert refuted(EYE, NOTHING, "P", "all", by="tree", tree=[["dominant", ["0", "1"]]])
+        assert refuted(Box(IDENTITY, edge), "P", "all", by="tree", tree=tree)
+        assert not refuted(Box(IDENTITY, inside), "P", "all", by="tree", tree=tree)
+    zero = Box(exact([[1]]), exact([[1]]))
+    assert refuted(zero, "P", "all", by="tree", tree=[["minors"]])
+    assert refuted(Box(IDENTITY, NOTHING), "P", "all", by="tree", tree=[["dominant", ["0", "1"]]])
     for w, u in ((["0", "1"], ["1", "1"]), (["1", "1"], ["0", "1"])):
-        assert refuted(EYE, NOTHING, "P", "all", by="tree", tree=[["diagonal", w, u]])
+        assert refuted(Box(IDENTITY, NOTHING), "P", "all", by="tree", tree=[["diagonal", w, u]])
 
 
 def test_borders_of_what_holds_for_none():
     """x_i (A x)_i <= 0 may be zero, and <A, X>; sufficient and PSD need less than zero."""
-    null, minus = (NOTHING, NOTHING), ([[-1, 0], [0, 0]], NOTHING)
-    assert not refuted(*null, "P", "none", by="vector", x=["1", "1"])
-    assert refuted(*null, "P", "none", by="vector", x=["0", "0"])
+    null, minus = Box(NOTHING, NOTHING), Box(exact([[-1, 0], [0, 0]]), NOTHING)
+    assert not refuted(null, "P", "none", by="vector", x=["1", "1"])
+    assert refuted(null, "P", "none", by="vector", x=["0", "0"])
     for name in ("column_sufficient", "row_sufficient"):
-        assert refuted(*null, name, "none", by="vector", x=["1", "1"])
-        assert not refuted(*minus, name, "none", by="vector", x=["1", "1"])
-    assert not refuted(*null, "PD", "none", by="columns", columns=[["1", "0"]])
-    assert refuted(*null, "PSD", "none", by="columns", columns=[["1", "0"]])
-    assert refuted(*null, "PD", "none", by="columns", columns=[["0", "0"]])
-    assert not refuted(*minus, "PSD", "none", by="columns", columns=[["1", "0"]])
-    wide = [[-1, 0], [0, 0]], [[1, 0], [0, 0]]
-    assert not refuted(*wide, "PD", "none", by="columns", columns=[["1", "0"]])
-    assert refuted(*wide, "PSD", "none", by="columns", columns=[["1", "0"]])
+        assert refuted(null, name, "none", by="vector", x=["1", "1"])
+        assert not refuted(minus, name, "none", by="vector", x=["1", "1"])
+    assert not refuted(null, "PD", "none", by="columns", columns=[["1", "0"]])
+    assert refuted(null, "PSD", "none", by="columns", columns=[["1", "0"]])
+    assert refuted(null, "PD", "none", by="columns", columns=[["0", "0"]])
+    assert not refuted(minus, "PSD", "none", by="columns", columns=[["1", "0"]])
+    wide = Box(exact([[-1, 0], [0, 0]]), exact([[1, 0], [0, 0]]))
+    assert not refuted(wide, "PD", "none", by="columns", columns=[["1", "0"]])
+    assert refuted(wide, "PSD", "none", by="columns", columns=[["1", "0"]])
     # x (A x) = (-1, 0) at x = (1, 1), and of the transpose (-2, 1).
-    skew = [[-1, 0], [-1, 1]], NOTHING
-    assert not refuted(*skew, "column_sufficient", "none", by="vector", x=["1", "1"])
-    assert refuted(*skew, "row_sufficient", "none", by="vector", x=["1", "1"])
-    assert not refuted(*null, "nondegenerate", "none", by="minor", index_set=[1])
-    assert refuted(*null, "nondegenerate", "none", by="minor", index_set=[])
-    assert refuted(*wide, "nondegenerate", "none", by="minor", index_set=[0])
-    assert refuted(*minus, "nondegenerate", "none", by="minor", index_set=[0])
+    skew = Box(exact([[-1, 0], [-1, 1]]), NOTHING)
+    assert not refuted(skew, "column_sufficient", "none", by="vector", x=["1", "1"])
+    assert refuted(skew, "row_sufficient", "none", by="vector", x=["1", "1"])
+    assert not refuted(null, "nondegenerate", "none", by="minor", index_set=[1])
+    assert refuted(null, "nondegenerate", "none", by="minor", index_set=[])
+    assert refuted(wide, "nondegenerate", "none", by="minor", index_set=[0])
+    assert refuted(minus, "nondegenerate", "none", by="minor", index_set=[0])
 
 
 def test_borders_of_what_is_repeated():
-    def wrong(radius, name):
-        return refuted(EYE, radius, name, "all", by="vertices")
-
-    assert wrong([[1, 0], [0, 0]], "nondegenerate")
-    assert not wrong([["1/2", 0], [0, 0]], "nondegenerate")
-    assert not wrong([[1, 0], [0, 0]], "PSD")
-    assert wrong([["3/2", 0], [0, 0]], "PSD")
+    singular, regular = Box(IDENTITY, exact([[1, 0], [0, 0]])), Box(IDENTITY, exact([["1/2", 0], [0, 0]]))
+    assert refuted(singular, "nondegenerate", "all", by="vertices")
+    assert not refuted(regular, "nondegenerate", "all", by="vertices")
+    assert not refuted(singular, "PSD", "all", by="vertices")
+    assert refuted(Box(IDENTITY, exact([["3/2", 0], [0, 0]])), "PSD", "all", by="vertices")
     # Signs matter here: the entries off the diagonal at opposite ends, or at equal ones.
-    assert wrong([[0, 2], [2, 0]], "PSD")
-    assert not wrong([[0, 1], [1, 0]], "PSD")
+    assert refuted(Box(IDENTITY, exact([[0, 2], [2, 0]])), "PSD", "all", by="vertices")
+    assert not refuted(Box(IDENTITY, exact([[0, 1], [1, 0]])), "PSD", "all", by="vertices")
     for name in ("column_sufficient", "row_sufficient"):
-        assert not wrong([[0, 1], ["1/2", 0]], name)
-        assert wrong([[0, 3], [3, 0]], name)
+        assert not refuted(Box(IDENTITY, exact([[0, 1], ["1/2", 0]])), name, "all", by="vertices")
+        assert refuted(Box(IDENTITY, exact([[0, 3], [3, 0]])), name, "all", by="vertices")
 
 
 def test_the_extreme_members():
     """Of each class a box that is decided by an entry's other end."""
-    twice, ones = [[2, 0], [0, 2]], [[1, 1], [1, 1]]
-    for name, proof in (("M", {"d": ["1", "1"]}), ("H_plus", {"d": ["1", "1"]}), ("S", {"x": ["1", "1"]})):
-        claims = [claim(name, "yes", **proof)]
+    box = Box(exact([[2, 0], [0, 2]]), exact([[1, 1], [1, 1]]))
+    yes = {"M": {"d": ["1", "1"]}, "H_plus": {"d": ["1", "1"]}, "S": {"x": ["1", "1"]}}
+    for name, proof in yes.items():
+        claims = [{"about": name, "verdict": "yes", "support": proof}]
         # L = [[1, -1], [-1, 1]], and its comparison matrix, and the larger moduli: singular.
-        assert refuted(twice, ones, name, "all", by="extreme", claims=claims)
-        assert not refuted(twice, EYE, name, "all", by="extreme", claims=claims)
-    no, low = [claim("S", "no", y=["1", "1"])], [[-2, 0], [0, -2]]
-    assert not refuted(low, ones, "S", "none", by="extreme", claims=no)
-    assert refuted(low, [[2, "3/2"], ["3/2", 2]], "S", "none", by="extreme", claims=no)
-    assert judged(twice, ones, "P", "all", by="extreme", claims=no) == NOT_VERIFIED
+        assert refuted(box, name, "all", by="extreme", claims=claims)
+        narrow = Box(box.C, exact([[1, 0], [0, 1]]))
+        assert not refuted(narrow, name, "all", by="extreme", claims=claims)
+    no = [{"about": "S", "verdict": "no", "support": {"y": ["1", "1"]}}]
+    low = Box(exact([[-2, 0], [0, -2]]), exact([[1, 1], [1, 1]]))
+    assert not refuted(low, "S", "none", by="extreme", claims=no)
+    assert refuted(Box(low.C, exact([[2, "3/2"], ["3/2", 2]])), "S", "none", by="extreme", claims=no)
+    with pytest.raises(RefusedError):
+        check_box_class(box, "P", "all", {"by": "extreme", "claims": no}, {})
+    # U = [[2, 1], [1, 2]] is no M-matrix, but with -1 in place of one of these entries there is one.
+    mixed = Box(exact([[2, 0], [0, 2]]), exact([[0, 1], [1, 0]]))
+    no_z = [{"about": "M", "verdict": "no", "support": {"entry": [0, 1]}}]
+    with pytest.raises(RefusedError):
+        check_box_class(mixed, "M", "none", {"by": "extreme", "claims": no_z}, {})
 
 
-DEFINITE = claim("PD", "yes", by="ldl", order=[0, 1], L=[[], ["0"]], D=["2", "2"])
-FOLLOWS = claim("P", "yes", by="implication", **{"from": ["PD"]})
-NOT_P = claim("P", "no", index_set=[0, 1], minor="-3", x=["1", "-1"])
-
-
-def of_members(inside, outside=([[1, 2], [2, 1]], [NOT_P]), even=False):
-    """The outcome of "some are P" for the box of radius 2 off the diagonal of I, by two members with their claims."""
-    two = [{"matrix": texts(rows), "claims": claims} for rows, claims in (inside, outside)]
-    box = EYE, [[0, 2], [2, 0]]
-    return judged(*box, "P", "some", even=even, by="members", inside=two[0], outside=two[1])
+@pytest.mark.parametrize("rows", [[["1", "0"]], [["1", "0"], ["0", "1"], ["0", "0"]], [], None, "rows"])
+def test_a_member_of_another_size_is_refused(rows):
+    with pytest.raises(RefusedError, match="not a list of 2 rows"):
+        member(Box(IDENTITY, NOTHING), rows)
 
 
 def test_members_at_and_beyond_the_border():
-    proof = [claim("P", "yes", by="tree", tree=[["diagonal", ["1", "1"]]])]
-    for rows, some, even in (
-        (EYE, VERIFIED, VERIFIED), ([[1, 2], [-2, 1]], VERIFIED, REFUTED), ([[1, "201/100"], [0, 1]], REFUTED, REFUTED),
-        ([[1, 0], ["-201/100", 1]], REFUTED, REFUTED), ([["99/100", 0], [0, 1]], REFUTED, REFUTED),
-    ):  # fmt: skip
-        assert of_members((rows, proof)) == some
-        assert of_members((rows, proof), even=True) == even
-
-
-def test_claims_on_a_member_are_in_order():
-    """Each rests on earlier ones alone, and they end in the class."""
-    assert of_members((EYE, [DEFINITE, FOLLOWS])) == VERIFIED
-    for claims in (
-        [FOLLOWS, DEFINITE], [FOLLOWS], [], None, [DEFINITE], [DEFINITE, {**FOLLOWS, "x": 1}],
-        [claim("rank", 2)], [{**DEFINITE, "support": None}, FOLLOWS], [NOT_P], [FOLLOWS, DEFINITE, FOLLOWS],
-    ):  # fmt: skip
-        assert of_members((EYE, claims)) != VERIFIED
-    assert of_members((EYE, [DEFINITE, FOLLOWS]), (EYE, [DEFINITE, FOLLOWS])) != VERIFIED
+    box = Box(IDENTITY, exact([[0, 1], [1, 0]]))
+    Box(IDENTITY, exact([[0, 1], [1, 0]]), True).check_member(exact([[1, 1], [1, 1]]))
+    box.check_member(exact([[1, 1], [-1, 1]]))
+    for wrong in ([[1, "101/100"], [0, 1]], [[1, 0], ["-101/100", 1]], [["99/100", 0], [0, 1]]):
+        with pytest.raises(RefutedError):
+            box.check_member(exact(wrong))
+    with pytest.raises(RefutedError):
+        Box(box.C, box.D, True).check_member(exact([[1, 1], [-1, 1]]))
 
 
 def test_borders_of_an_enclosed_basis():
     """M = 1, q = -1 within d: z = 1 within d, strictly for d < 1 only."""
 
     def outcome(d, radius, centre="1", R="-1", basis=(0,)):
-        proof = {"centre": [centre], "radii": [radius], "R": [[R]]}
-        return of_data([[1]], [[0]], [-1], [d], "basis", list(basis), **proof) == VERIFIED
+        p = Uncertain(Box(exact([[1]]), exact([[0]])), [Fraction(-1)], [Fraction(d)])
+        try:
+            check_basis(p, list(basis), {"centre": [centre], "radii": [radius], "R": [[R]]})
+        except RefusedError:
+            return False
+        return True
 
     assert outcome("1/2", "3/4")
     assert not outcome("1/2", "1/2")
@@ -630,71 +619,94 @@ def test_borders_of_an_enclosed_basis():
     assert not outcome("0", "9/10", R="1")
     assert not outcome("0", "1/2", basis=())
     # The second unknown is zero, and its slack is 2: G = diag(-1, 1), q = (-1, 2).
+    p = Uncertain(Box(IDENTITY, NOTHING), [Fraction(-1), Fraction(2)], [Fraction(0)] * 2)
     proof = {"centre": ["1", "2"], "radii": ["1/2", "1/2"], "R": [["-1", "0"], ["0", "1"]]}
-    data = EYE, NOTHING, [-1, 2], [0, 0], "basis"
-    assert of_data(*data, [0], **proof) == VERIFIED
-    assert of_data(*data, [0, 1], **proof) != VERIFIED
+    check_basis(p, [0], proof)
     for wrong in (
-        {"centre": ["1", "-2"]}, {"R": None}, {"R": [["-1", "0"]]}, {"R": [["-1"], ["1"]]}, {"R": proof["R"] * 2},
-    ):  # fmt: skip
-        assert of_data(*data, [0], **proof | wrong) != VERIFIED
+        {"centre": ["1", "-2"]},
+        {"R": None},
+        {"R": [["-1", "0"]]},
+        {"R": [["-1"], ["1"]]},
+        {"R": proof["R"] * 2},
+    ):
+        with pytest.raises(RefusedError):
+            check_basis(p, [0], proof | wrong)
+    with pytest.raises(RefusedError):
+        check_basis(p, [0, 1], proof)
 
 
 def test_the_number_of_solutions_rests_on_other_claims():
-    """M = 1 within 1/4, q = -1: all matrices are P, and z is positive."""
-    data = [[1]], [["1/4"]], [-1], [0], "solvable"
-    everywhere = claim("P", "all", by="tree", tree=[["minors"]])
-    positive = claim("basis", [0], centre=["1"], radii=["1/2"], R=[["-1"]])
-    wide = [[0]], [[1]], [-1], [0], "solvable"
-    inside = {"matrix": [["1"]], "claims": [claim("P", "yes", by="tree", tree=[["minors"]])]}
-    outside = {"matrix": [["-1"]], "claims": [claim("P", "no", index_set=[0], minor="-1", x=["1"])]}
-    some = claim("P", "some", by="members", inside=inside, outside=outside)
-    assert of_data(*wide[:4], "P", "some", **some["support"]) == VERIFIED
-    for verdict, by, known in (("one", "P", everywhere), ("some", "basis", positive)):
-        assert of_data(*data, verdict, known, by=by) == VERIFIED
-        assert of_data(*data, verdict, by=by) == NOT_VERIFIED
-        assert of_data(*wide, verdict, some, by=by) == NOT_VERIFIED
-        for wrong, more in (("none", {}), ({"one": "some"}.get(verdict, "one"), {}), (verdict, {"x": 1})):
-            assert of_data(*data, wrong, known, by=by, **more) == NOT_VERIFIED
-
-
-def test_no_solution_is_proved_by_a_cover():
-    def outcome(C, cover, **more):
-        return of_data([[C]], [["1/2"]], [-1], [0], "solvable", "none", by="cover", **{"cover": cover} | more)
-
-    assert outcome(-1, [["none", ["1"]]]) == VERIFIED
-    assert outcome(-1, [["none", ["1"]]], x=1) == outcome(-1, None) == NOT_VERIFIED
-    assert outcome(-1, [["none", ["0"]]]) != VERIFIED
-    assert of_data([[-1]], [["1/2"]], [-1], [0], "solvable", "none", by="cover") == NOT_VERIFIED
+    p = Uncertain(Box(exact([[-1]]), exact([["1/2"]])), [Fraction(-1)], [Fraction(0)])
+    for verdict, proof, known in (("one", {"by": "P"}, {"P": "all"}), ("some", {"by": "basis"}, {"basis": [0]})):
+        check_solvable(p, verdict, proof, known)
+        for other in ({}, {"P": "some"}, {"P": "none"}):
+            with pytest.raises(PremiseError):
+                check_solvable(p, verdict, proof, other)
+        for wrong, support_ in (
+            ("none", proof),
+            ({"one": "some"}.get(verdict, "one"), proof),
+            (verdict, {**proof, "x": 1}),
+        ):
+            with pytest.raises(RefusedError):
+                check_solvable(p, wrong, support_, known)
+    cover = {"by": "cover", "cover": [["none", ["1"]]]}
+    check_solvable(p, "none", cover, {})
+    for wrong in ({**cover, "x": 1}, {**cover, "cover": [["none", ["0"]]]}, {"by": "cover"}):
+        with pytest.raises(RefusedError):
+            check_solvable(p, "none", wrong, {})
     # M z + q = 0 at z = 2 with M at its upper end 1/2.
-    assert {outcome(0, [["none", [y]]]) for y in ("1", "0", "2")} == {REFUTED}
+    some = Uncertain(Box(exact([[0]]), exact([["1/2"]])), [Fraction(-1)], [Fraction(0)])
+    for y in ("1", "0", "2"):
+        with pytest.raises(RefutedError):
+            check_solvable(some, "none", {"by": "cover", "cover": [["none", [y]]]}, {})
 
 
 def test_what_rests_on_another_class():
-    """The box is minus I, of which no member is PD, or I, of which all are."""
-    minus, columns = [[-1, 0], [0, -1]], {"by": "columns", "columns": [["1", "0"]]}
+    box, even = Box(IDENTITY, NOTHING), Box(IDENTITY, NOTHING, True)
+
+    def outcome(box, name, verdict, known, **proof):
+        try:
+            check_box_class(box, name, verdict, proof, known)
+        except PremiseError:
+            return "premise"
+        except RefusedError:
+            return "refused"
+        return "verified"
+
     for name, other in (("P", "PD"), ("column_sufficient", "PSD"), ("row_sufficient", "PSD")):
-        none, proof = claim(other, "none", **columns), {"by": "symmetric", "from": other}
-        assert judged(minus, NOTHING, name, "none", none, even=True, **proof) == VERIFIED
-        assert judged(minus, NOTHING, name, "none", none, **proof) == NOT_VERIFIED
-        assert judged(minus, NOTHING, name, "none", even=True, **proof) == NOT_VERIFIED
-        assert judged(minus, NOTHING, "S", "none", none, even=True, **proof) == NOT_VERIFIED
-        for wrong in ("Z", None, name):
-            assert judged(minus, NOTHING, name, "none", none, even=True, **proof | {"from": wrong}) == NOT_VERIFIED
-    definite = claim("PD", "all", by="tree", tree=[["dominant", ["1", "1"]]])
-    assert judged(EYE, NOTHING, "PD", "all", even=True, **definite["support"]) == VERIFIED
-    assert judged(EYE, NOTHING, "P", "none", definite, even=True, by="symmetric", **{"from": "PD"}) == NOT_VERIFIED
-    p = claim("P", "all", by="tree", tree=[["dominant", ["1", "1"]]])
-    for known, others, wanted in (
-        ([p], ["P"], VERIFIED), ([], ["P"], NOT_VERIFIED), ([p], "P", NOT_VERIFIED), ([p], [], NOT_VERIFIED),
-        ([p, definite], ["P", "PD"], NOT_VERIFIED), ([p], [0], NOT_VERIFIED), ([p], None, NOT_VERIFIED),
-        ([claim("S", "all", by="extreme", claims=[claim("S", "yes", x=["1", "1"])])], ["S"], NOT_VERIFIED),
+        proof = {"by": "symmetric", "from": other}
+        assert outcome(even, name, "none", {other: "none"}, **proof) == "verified"
+        assert outcome(box, name, "none", {other: "none"}, **proof) == "refused"
+        assert outcome(even, name, "none", {"Z": "none"}, by="symmetric", **{"from": "Z"}) == "refused"
+        assert outcome(even, "S", "none", {other: "none"}, **proof) == "refused"
+        assert outcome(even, "S", "none", {None: "none"}, by="symmetric", **{"from": None}) == "refused"
+        for known in ({}, {other: "all"}, {other: "some"}):
+            assert outcome(even, name, "none", known, **proof) == "premise"
+    assert outcome(box, "nondegenerate", "all", {"P": "all"}, by="implication", **{"from": ["P"]}) == "verified"
+    assert outcome(box, "PD", "none", {"P": "none"}, by="implication", conclusion="P") == "verified"
+    for known in ({}, {"P": "some"}):
+        assert outcome(box, "nondegenerate", "all", known, by="implication", **{"from": ["P"]}) == "premise"
+        assert outcome(box, "PD", "none", known, by="implication", conclusion="P") == "premise"
+    assert outcome(box, "nondegenerate", "all", {"P": "none"}, by="implication", **{"from": ["P"]}) == "premise"
+    assert outcome(box, "PD", "none", {"P": "all"}, by="implication", conclusion="P") == "premise"
+    known = {"S": "all", "P": "all", "PD": "all"}
+    for others in ("P", [], ["P", "PD"], [0], ["S"], None):
+        assert outcome(box, "nondegenerate", "all", known, by="implication", **{"from": others}) == "refused"
+    assert outcome(box, "P", "none", {"S": "none"}, by="implication", conclusion="S") == "refused"
+    assert outcome(box, "P", "none", {None: "none"}, by="implication", conclusion=None) == "premise"
+
+
+def test_claims_on_a_member_are_in_order():
+    """Each rests on earlier ones alone, and they end in the class."""
+    definite = {"about": "PD", "verdict": "yes", "support": {"by": "ldl", "order": [0], "L": [[]], "D": ["2"]}}
+    follows = {"about": "P", "verdict": "yes", "support": {"by": "implication", "from": ["PD"]}}
+    A = exact([[1]])
+    check_claims(A, "P", "yes", [definite, follows])
+    for name, verdict, claims in (
+        ("P", "yes", [follows, definite]), ("P", "yes", [follows]), ("P", "no", [definite, follows]),
+        ("S", "yes", [definite, follows]), ("P", "yes", []), ("P", "yes", None),
+        ("P", "yes", [definite, {**follows, "x": 1}]),
+        ("rank", 1, [{"about": "rank", "verdict": 1, "support": {}}]), ("PD", "yes", [{**definite, "support": None}]),
     ):  # fmt: skip
-        assert judged(EYE, NOTHING, "nondegenerate", "all", *known, by="implication", **{"from": others}) == wanted
-    no_p = claim("P", "none", by="vector", x=["1", "0"])
-    for C, known, conclusion, wanted in (
-        (minus, [no_p], "P", VERIFIED), (minus, [], "P", NOT_VERIFIED), (EYE, [p], "P", NOT_VERIFIED),
-        (minus, [no_p], "S", NOT_VERIFIED), (minus, [no_p], None, NOT_VERIFIED),
-    ):  # fmt: skip
-        found = judged(C, NOTHING, "PD", "none", *known, by="implication", conclusion=conclusion)
-        assert found == wanted
+        with pytest.raises(RefusedError):
+            check_claims(A, name, verdict, claims)

@@ -1,8 +1,8 @@
 """Intervals among the entries of a text: `[1.9, 2.1]` and `2.0+-0.1`, also with a plus-minus sign.
 
 A text with intervals is read twice, once with the lower end points and once with the upper ones. A pair in
-brackets may also be a row: [[1, 2], [3, 4]] holds rows, and so does a single pair; write 2.0+-0.1 for an
-interval there. Two arrays, midpoints and radii, are the other form.
+brackets may also be a row: [[1, 2], [3, 4]] and [[1, 2]; [3, 4]] hold rows, and so does a single pair; write 2.0+-0.1
+for an interval there. Two arrays, midpoints and radii, are the other form.
 """
 
 import re
@@ -79,7 +79,7 @@ def _intervals(text: str) -> list[re.Match]:
     for pair in pairs:
         marked[pair.start() : pair.end()] = " " * (pair.end() - pair.start())
     rest = "".join(marked)
-    depths, mixed = _brackets(rest)
+    depths, mixed = _brackets(rest, {pair.start() for pair in pairs})
 
     def is_entry(at: int) -> bool:
         if depths[at] > 0:
@@ -91,18 +91,25 @@ def _intervals(text: str) -> list[re.Match]:
     return [pair for pair in pairs if is_entry(pair.start())]
 
 
-def _brackets(text: str) -> tuple[list[int], set[int]]:
-    """The bracket depth at each character, and the characters of outermost brackets that contain numbers besides the
-    pairs, outside of further brackets."""
-    depths, mixed, depth, begin, beside = [], set[int](), 0, 0, False
+def _brackets(text: str, pairs: set[int]) -> tuple[list[int], set[int]]:
+    """The bracket depth at each character, and the characters of outermost brackets in which pairs are entries.
+
+    These contain numbers besides the `pairs`, given by their first characters, outside of further brackets; or rows
+    that end with semicolons and of which one has several pairs.
+    """
+    depths, mixed, depth, begin = [], set[int](), 0, 0
+    beside, row, longest, ended = False, 0, 0, False
     for at, c in enumerate(text):
         depth += (c == "[") - (c == "]")
         depths.append(depth)
         if c == "[" and depth == 1:
-            begin, beside = at, False
+            begin, beside, row, longest, ended = at, False, 0, 0, False
         elif depth == 1:
             beside |= c not in "],; \t\r\n"
-        elif c == "]" and depth == 0 and beside:
+            ended |= c == ";"
+            row = 0 if c == ";" else row + (at in pairs)
+            longest = max(longest, row)
+        elif c == "]" and depth == 0 and (beside or (ended and longest > 1)):
             mixed.update(range(begin, at))
     return depths, mixed
 
