@@ -17,7 +17,7 @@ from flint import fmpq, fmpq_mat
 from tests.boxes import all_vertices_p, index_sets, rational
 from workbench.engine.timing import clock
 from workbench.matrices.intervals.box_classes import box_classes
-from workbench.matrices.intervals.largest_uncertainty import Bracket, largest_uncertainty
+from workbench.matrices.intervals.largest_uncertainty import largest_uncertainty
 from workbench.matrices.intervals.p_box import all_p
 from workbench.readers.interval_matrix import IntervalMatrix
 
@@ -89,7 +89,7 @@ def positive(samples: Samples, rng: np.random.Generator) -> bool:
     return True
 
 
-def bracket_failure(box: IntervalMatrix, found: Bracket) -> str:
+def bracket_failure(box: IntervalMatrix, found) -> str:
     """What is wrong with the bracket of the largest uncertainty of a box of low order; empty where nothing is."""
     if box.order > MOST_BRACKET:
         return ""

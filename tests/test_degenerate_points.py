@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tests.degenerate_points import DIRECTIONS, POINTS, examine
-from workbench.derivatives.modes import SetMode
-from workbench.derivatives.sensitivity import PointKind, sensitivity_of
+from tests.degenerate_points import DIRECTIONS, KINK, POINTS, SMOOTH, examine
+from workbench.derivatives.modes import Mode
+from workbench.derivatives.sensitivity import sensitivity_of
 from workbench.problems.classes import LCP
 
 
@@ -16,7 +16,7 @@ from workbench.problems.classes import LCP
 @pytest.mark.parametrize("kind", list(POINTS))
 def test_one_sided_derivatives_are_those_of_differences(kind):
     fates, worst, lines = examine(kind, 10, seed=1)
-    assert fates["wrong"] == fates["refused"] == fates[str(PointKind.SMOOTH)] == 0, lines
+    assert fates["wrong"] == fates["refused"] == fates[SMOOTH] == 0, lines
     assert fates["agreed"] >= 9 * DIRECTIONS
     assert 0.0 < worst <= 1e-6
 
@@ -66,9 +66,9 @@ def test_derivatives_of_small_lcps_are_the_exact_ones():
         z, w = np.where(place == 0, rng.integers(1, 5, size=n), 0), np.where(place == 2, rng.integers(1, 5, size=n), 0)
         problem = LCP(M.astype(float), (w - M @ z).astype(float))
         s = sensitivity_of(problem, z.astype(float))
-        names = {0: SetMode.INSIDE, 1: SetMode.LEAVES_LOWER, 2: SetMode.AT_LOWER}
+        names = {0: Mode.INSIDE, 1: Mode.LEAVES_LOWER, 2: Mode.AT_LOWER}
         assert [one.mode for one in s.places] == [names[int(k)] for k in place]
-        assert s.verdict[0] is (PointKind.KINK if (place == 1).any() else PointKind.SMOOTH)
+        assert s.verdict[0] == (KINK if (place == 1).any() else SMOOTH)
         degenerate += bool((place == 1).any())
         dq, dM = rng.integers(-4, 5, size=n), rng.integers(-2, 3, size=(n, n))
         exact = [[Fraction(int(x)) for x in row] for row in M]

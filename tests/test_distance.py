@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpq, fmpq_mat
 
+import workbench as wb
 from tests.distances import blocks, holds, matrices, mixtures, truth, width, written
 from workbench.matrices.distances.distance import distance
 from workbench.matrices.distances.error_bound import alpha_2, error_bound
@@ -21,7 +22,6 @@ from workbench.matrices.distances.singular_values import (
 )
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.readers.matrix import Matrix
-from workbench.readers.text import parse_text
 from workbench.support.errors import DataError
 
 ONE = fmpq(1)
@@ -82,15 +82,15 @@ def test_the_distance_is_enclosed_against_fifty_digits():
 @pytest.mark.parametrize(
     ("text", "first_digits"),
     [
-        ("0.100000000000000000000000000001 0.1\n0.1 0.1", "5e-31"),
-        (f"1 1\n1 {1 + 2.0**-52:.52f}", "1.11022302462516e-16"),
-        ("1 1e-200\n0 1e-290", "1e-290"),
-        ("2 1\n1 2", "1"),
+        ("[0.100000000000000000000000000001 0.1; 0.1 0.1]", "5e-31"),
+        (f"[1 1; 1 {1 + 2.0**-52:.52f}]", "1.11022302462516e-16"),
+        ("[1 1e-200; 0 1e-290]", "1e-290"),
+        ("[2 1; 1 2]", "1"),
     ],
 )
 def test_known_distances_of_decimals(text, first_digits):
     """The first two were false by orders of magnitude, or by a tenth, when they were computed from doubles."""
-    found = distance(*parse_text(text, "text").values()).enclosure
+    found = distance(wb.check(text).matrix).enclosure
     assert f"{rounded_up(found.upper):.15g}" == first_digits
     assert width(found.lower, found.upper) < 1e-12
 

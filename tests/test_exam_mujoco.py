@@ -9,7 +9,7 @@ from workbench.algorithms.escalation import default_solver  # noqa: E402
 from workbench.exams.adapters.mujoco import World  # noqa: E402
 from workbench.exams.experiments import EXPERIMENTS  # noqa: E402
 from workbench.exams.scene import FormulationWorld, TrialScene  # noqa: E402
-from workbench.exams.touching import Shapes, TrialContacts  # noqa: E402
+from workbench.exams.touching import Shapes  # noqa: E402
 from workbench.exams.trial import Trial  # noqa: E402
 from workbench.language.formulation import Formulation  # noqa: E402
 from workbench.mechanics.contact import ContactSystem  # noqa: E402
@@ -21,7 +21,7 @@ from workbench.verbs.find import find_formulation  # noqa: E402
 class Halfway(Shapes):
     """Contacts where MuJoCo has them: half-way between the two surfaces, not on the body's own."""
 
-    def close(self, x: Array, R: Array, reach: Array) -> TrialContacts:
+    def close(self, x: Array, R: Array, reach: Array):
         found = super().close(x, R, reach)
         return found._replace(point=found.point - 0.5 * found.gap[:, None] * found.normal)
 

@@ -19,7 +19,7 @@ from workbench.certificates.documents import signed
 from workbench.certificates.maps import Judge, halves
 from workbench.certificates.mechanisms import FUNCTIONS
 from workbench.certificates.outcomes import VERIFIED, RefusedError
-from workbench.certificates.problem import Ranges, read_problem
+from workbench.certificates.problem import Ranges
 from workbench.certificates.verify import verify
 from workbench.cli.main import main
 from workbench.diagnostics.map_certificate import map_certificate
@@ -90,7 +90,10 @@ def test_every_box_is_verified(name):
 def test_a_box_of_another_verdict_is_refused(name):
     document, _ = certified(*RANGES[name])
     tree = document["claims"][0]["support"]["tree"]
-    judge, chance = Judge(read_problem(document["problem"]).sliding), random.Random(1)
+    given = document["problem"]
+    fixed = {key: Fraction(x) for key, x in given["parameters"].items()}
+    spans = {key: (Fraction(low), Fraction(high)) for key, low, high in given["ranges"]}
+    judge, chance = Judge(Ranges(given["functions"], fixed, spans)), random.Random(1)
     boxes = list(boxes_of(tree, 2))
     for corner, side, answers, p in chance.sample(boxes, 30):
         for wrong in "unsl":

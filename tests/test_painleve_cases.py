@@ -14,8 +14,7 @@ from workbench.builtin.cases.rod import Rod
 from workbench.builtin.cases.rod_in_guide import RodInGuide
 from workbench.diagnostics.painleve import ALL, friction_lines, of_case, painleve
 from workbench.diagnostics.painleve_map import NAMES, MapAxis, regime_map
-from workbench.diagnostics.proposition import balanced, proposition
-from workbench.diagnostics.sliding_regime import regime
+from workbench.diagnostics.proposition import balanced
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.readers.matrix import Matrix
 from workbench.step.sliding.exact import as_doubles
@@ -117,7 +116,8 @@ def test_a_map_shows_what_is_decided_at_its_points(case, x, y):
     found, counts = set(), {"none": 0, "unique": 1, "two": 2}
     for i, j in rng.integers(0, 37, (40, 2)):
         s = sliding_system(case.with_parameters(**{x[0]: axes[0].values[i], y[0]: axes[1].values[j]}))
-        r, p, cells = regime(s), proposition(s), m.cells
+        found_here = painleve(s)
+        r, p, cells = found_here.regime, found_here.proposition, m.cells
         assert NAMES[cells.regime[i, j]] == r.name
         assert cells.answers[i, j] == (counts[r.kind] if r.kind in counts else int(r.kind))
         assert cells.p_matrix[i, j] == (p.verdict.verdict == "P")
@@ -190,7 +190,7 @@ def test_many_contacts_are_marched_and_the_bracket_holds():
     for scale, expected in ((c.lo, "P"), (0.5 * c.lo, "P"), (c.hi, "not P")):
         M = Matrix(balanced(s.with_friction(scale)).M_mu).exact
         assert p_verdict(M).verdict == expected
-    r = regime(heap(0, 16))
+    r = painleve(heap(0, 16), seconds=3.0).regime
     assert (r.kind, r.as_given, r.exact, r.tolerance) == ("unique", "unique", False, 0.0)
     assert p.proposition is None
     assert p.losses[0].plain is None

@@ -10,14 +10,13 @@ import workbench as wb
 from workbench.builtin.cases.rod import Rod
 from workbench.builtin.cases.wheel import Wheel
 from workbench.diagnostics.contact_exact import ExactContacts, exact_contacts
-from workbench.diagnostics.critical_friction import critical_friction
+from workbench.diagnostics.painleve import painleve
 from workbench.diagnostics.painleve_contacts import alternatives
-from workbench.diagnostics.sliding_regime import regime
 from workbench.diagnostics.slip_directions import any_direction
 from workbench.diagnostics.slip_modes import SEPARATION, STICK, impacts, motions
 from workbench.diagnostics.slip_modes_space import motions_in_space
 from workbench.step.sliding.exact import as_rational
-from workbench.step.sliding.state import ClosedContacts, SlidingState, closed_contacts, sliding_system
+from workbench.step.sliding.state import ClosedContacts, State, closed_contacts, sliding_system
 from workbench.step.sliding.system import SlidingSystem
 
 FORWARD = "forward slip"
@@ -110,7 +109,7 @@ def test_two_contacts_slide_or_rest_as_the_lcp_of_sliding_says():
         c = ClosedContacts(np.arange(2), M, f, J_b, w_b, J_n, w_n, J_t[:, None], none, u[:, None], mu)
         found = motions(exact_contacts(c), 1e-12, 1e-3)
         system = SlidingSystem(M, f, J_b, 0 * J_b, 0.0, 1.0, w_b, J_n, J_t, mu, u, w_n)
-        expected = sorted(a.multipliers.lambda_nu.tolist() for a in regime(system).answers)
+        expected = sorted(a.multipliers.lambda_nu.tolist() for a in painleve(system).regime.answers)
         np.testing.assert_allclose(sorted([row[0] for row in m.forces] for m in found.found), expected, atol=1e-9)
         counts.add(len(expected))
     assert len(counts) >= 3
@@ -186,22 +185,25 @@ def test_cases_at_rest_say_what_they_do():
 # Any direction of slip
 
 
+def lost(system) -> float:
+    """The multiple of its friction up to which a system is P."""
+    return painleve(system).losses[0].critical.lo
+
+
 def test_one_contact_bears_W_nn_over_W_nt_in_its_worst_direction():
     case = Wheel()
-    e = exact_contacts(closed_contacts(case, SlidingState()))
+    e = exact_contacts(closed_contacts(case, State()))
     found = any_direction(e)
     N, B = e.doubles()
     closed = N.item() / (case.mu * np.linalg.norm(B))
     assert found.lo == pytest.approx(closed, rel=1e-14)
     assert 0 < found.hi - found.lo < 1e-14 * found.hi
-    around = [
-        critical_friction(sliding_system(case, SlidingState(slip=(x,))), 0.0, 1.0).lo for x in np.arange(0.0, 360, 7.5)
-    ]
-    assert min(around) >= case.mu * found.lo
-    assert min(around) == pytest.approx(case.mu * closed, rel=1e-2)
-    s = sliding_system(case, SlidingState(slip=found.worst))
-    assert critical_friction(s, 0.0, 1.0).lo == pytest.approx(case.mu * found.lo, rel=1e-12)
-    rod = any_direction(exact_contacts(closed_contacts(Rod(), SlidingState())))
+    around = [lost(sliding_system(case, State(slip=(x,)))) for x in np.arange(0.0, 360, 7.5)]
+    assert min(around) >= found.lo
+    assert min(around) == pytest.approx(closed, rel=1e-2)
+    s = sliding_system(case, State(slip=found.worst))
+    assert lost(s) == pytest.approx(found.lo, rel=1e-12)
+    rod = any_direction(exact_contacts(closed_contacts(Rod(), State())))
     t = np.tan(np.radians(Rod().angle))
     assert rod.lo == pytest.approx((1 + (1 + t * t) / 3) / t / Rod().mu, rel=1e-12)
     assert rod.lo <= float(Fraction(rod.exact)) <= rod.hi
