@@ -306,10 +306,6 @@ def test_where_exact_friction_stands_alone_the_cheaper_ones_have_their_error_bes
     assert recommendation(cost(c), decide(cost(c)))[0].endswith("no other formulation here is as accurate.")
     unverified = with_rows(cost(c), {"verified": False}, labelled("ccp"))
     assert "no other verified formulation here is as accurate" in recommendation(unverified, decide(unverified))[0]
-    # A more accurate one at nearly the same cost, whose own timings scatter up to those of exact friction.
-    scattered = with_rows(cost(c, box=1e-6, ccp=2e-6), {"path_error": 0.005, "cost_high": 2e-5}, labelled("ccp"))
-    near = with_rows(scattered, {"cost": 1.2e-6, "cost_low": 1.2e-6}, labelled("ccp"))
-    assert len(recommendation(near, decide(near))) == 1
     far = cost(c, box=1e-5 / 123)
     assert "enough, box is 120 times cheaper, as long as" in recommendation(far, decide(far))[1]
 
@@ -359,21 +355,9 @@ def test_a_problem_is_decided_by_its_velocity(step):
     places = {label: x.place for x in d.entries for label in (x.label, *x.alike)}
     assert places["coulomb"] == 1 < places["stewart-trinkle"] < places["frictionless"]
     assert "percent of |q|" in compared(step)
-    assert re.search("(as|equally) accurate", headline(step).recommendation[0])
+    assert "as accurate" in headline(cost(step, coulomb=1e-4)).recommendation[0]
+    assert headline(cost(step)).recommendation[0].endswith("no equally accurate formulation is cheaper.")
     assert "answers are verified" in headline(step).confidence
-
-
-def test_velocities_of_a_problem_that_differ_by_less_than_solvers_resolve_share_a_place(step):
-    def without_friction(error):
-        return with_rows(step, {"velocity_error": error}, labelled("frictionless", "ccp"))
-
-    c = without_friction(9e-7)
-    assert not decide(c).tested
-    said = headline(c).recommendation[0]
-    assert said.startswith("Friction is not tested here: the velocity is the same without it. ")
-    assert price(c, decide(c)).startswith("Price of the CCP: none visible")
-    assert '"=" marks ties, within 5 % or 1e-4 %' in legend(c, decide(c))
-    assert decide(without_friction(1.1e-6)).tested
 
 
 def test_without_what_ranks_nothing_is_recommended(capsys):
@@ -462,10 +446,6 @@ def test_the_terminal_has_ten_rows_at_most_and_all_where_they_are_asked_for(caps
     d = decide(c)
     assert len(shown(d)) == 10 < len(d.entries)
     assert {x.label for x in shown(d)} >= {"coulomb", "ccp", "frictionless"}
-    assert "genesis" not in {x.label for x in shown(d)}
-    named = decide(cost(off(c, genesis=0.005), genesis=1e-6))
-    assert named.near_miss.label == "genesis"
-    assert named.near_miss in shown(named)
     print_comparison(c)
     few = capsys.readouterr().out
     hidden = [x for x in d.entries if x not in shown(d)]
