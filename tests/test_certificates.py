@@ -53,7 +53,7 @@ def samples(count, seed):
 
 def test_every_verdict_is_proved_to_the_checker():
     seen = set()
-    for M, q in samples(120, 1):
+    for M, q in samples(60, 1):
         document = certificate(M, q)
         assert document["left_out"] == []
         for claim, finding in zip(document["claims"], verify(document), strict=True):
@@ -162,7 +162,7 @@ def test_a_false_tree_proves_nothing(name, M, tree):
 def test_covers_of_degenerate_problems_are_accepted():
     """M_aa is singular in a branch, and only the signs of the unknowns leave the solution alone."""
     chance, pinned = random.Random(9), 0
-    for _ in range(700):
+    for _ in range(300):
         n = chance.choice((2, 3))
         M = [[chance.choice((-1, 0, 0, 1)) for _ in range(n)] for _ in range(n)]
         q = [chance.choice((0, 0, 0, 1, -1)) for _ in range(n)]

@@ -68,7 +68,7 @@ def feasible_lcp_without_solution(rng, n):
 @pytest.mark.parametrize("n", [1, 2, 5, 12, 40])
 def test_infeasible_lcps_have_a_certificate(n):
     rng = np.random.default_rng(1)
-    for _ in range(5):
+    for _ in range(2):
         assert refuted(infeasible_lcp(rng, n))
         assert "y >= 0" in solve_or_refute(infeasible_lcp(rng, n)).proof
 
@@ -76,7 +76,7 @@ def test_infeasible_lcps_have_a_certificate(n):
 @pytest.mark.parametrize("n", [2, 3, 5, 12, 24])
 def test_feasible_lcps_without_a_solution_are_refuted_cone_by_cone(n):
     rng = np.random.default_rng(2)
-    for _ in range(5):
+    for _ in range(2):
         problem = feasible_lcp_without_solution(rng, n)
         assert refuted(problem)
         assert f"2^{n} complementary cones" in solve_or_refute(problem).proof
@@ -102,7 +102,7 @@ def test_bimatrix_games_have_an_equilibrium():
     ray (Cottle, Pang & Stone 1992, section 4.4)."""
     rng = np.random.default_rng(3)
     rays = 0
-    for _ in range(60):
+    for _ in range(30):
         m, n = rng.integers(1, 5, 2)
         A, B = rng.integers(1, 30, (m, n)), rng.integers(1, 30, (m, n))
         M = np.block([[np.zeros((m, m)), A], [B.T, np.zeros((n, n))]])
@@ -116,19 +116,19 @@ def test_bimatrix_games_have_an_equilibrium():
 def test_small_lcps_are_decided_as_by_definition():
     rng = np.random.default_rng(4)
     absent = 0
-    for _ in range(500):
+    for _ in range(200):
         n = int(rng.integers(1, 4))
         M, q = rng.integers(-2, 3, (n, n)), rng.integers(-2, 3, n)
         expected = not solvable(M.tolist(), q.tolist())
         assert refuted(LCP(M.astype(float), q.astype(float))) == expected, (M, q)
         absent += expected
-    assert 100 < absent < 400
+    assert 40 < absent < 160
 
 
 def test_exact_arithmetic_alone_decides_as_by_definition():
     """Without the methods before it, which leave it only what they cannot solve."""
     rng = np.random.default_rng(5)
-    for _ in range(300):
+    for _ in range(150):
         n = int(rng.integers(1, 4))
         M, q = rng.integers(-2, 3, (n, n)), rng.integers(-2, 3, n)
         form = equivalent_lcp(LCP(M.astype(float), q.astype(float)), ALWAYS)
@@ -145,7 +145,7 @@ def test_exact_arithmetic_alone_decides_as_by_definition():
 def test_solvable_lcps_are_never_refuted():
     """By construction solvable, of any rank, up to eight unknowns; half of them degenerate."""
     rng = np.random.default_rng(6)
-    for k in range(1500):
+    for k in range(500):
         n = int(rng.integers(1, 9))
         rank = int(rng.integers(0, n + 1))
         M = rng.integers(-2, 3, (n, rank)) @ rng.integers(-2, 3, (rank, n))
@@ -167,7 +167,7 @@ def random_mlcp(rng, n):
 def test_small_mlcps_are_decided_as_by_definition():
     rng = np.random.default_rng(7)
     absent = 0
-    for _ in range(300):
+    for _ in range(150):
         n = int(rng.integers(1, 4))
         M, q, lower, upper = random_mlcp(rng, n)
         low = np.array([-np.inf if x is None else x for x in lower], float)
@@ -181,7 +181,7 @@ def test_small_mlcps_are_decided_as_by_definition():
         if x is not None:
             assert problem.residual(np.array([float(c.p) / float(c.q) for c in form.point(x)])) < 1e-12
         absent += expected
-    assert absent > 30
+    assert absent > 15
 
 
 def test_redundant_and_contradictory_equations():
