@@ -21,7 +21,7 @@ from workbench.algorithms.sphere_kernels import (
     INERTIA,
     MASS,
     PACKING,
-    SphereContacts,
+    SphereSystem,
     add_impulses,
     contact_velocities,
 )
@@ -37,7 +37,7 @@ STOP, MOST = 1e-7, 20_000
 class MovedSpheres(NamedTuple):
     """W of a packing in world axes; body (N + 1, BODY) is a work array."""
 
-    packing: SphereContacts
+    packing: SphereSystem
     body: Array
 
 

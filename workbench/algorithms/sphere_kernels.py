@@ -32,7 +32,7 @@ SMALL = 1e-12
 """Term added to the normal equations of an acceleration, relative to their trace."""
 
 
-class SphereContacts(NamedTuple):
+class SphereSystem(NamedTuple):
     """B contacts of N spheres.
 
     pair (B, 2) of bodies, contact (B, CONTACT), the mask of associated flow, and free (N + 1, BODY), the bodies without
@@ -60,7 +60,7 @@ class Differences(NamedTuple):
     kept: NDArray[np.int64]
 
 
-PACKING = argument_type(SphereContacts, PAIRS, MATRIX, FLAGS, MATRIX)
+PACKING = argument_type(SphereSystem, PAIRS, MATRIX, FLAGS, MATRIX)
 DIFFERENCES = argument_type(Differences, VECTOR, MATRIX, VECTOR, *(MATRIX,) * 3, INDICES)
 
 

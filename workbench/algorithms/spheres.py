@@ -37,7 +37,7 @@ from workbench.algorithms.sphere_kernels import (
     SHARE_N,
     SHARE_T,
     Differences,
-    SphereContacts,
+    SphereSystem,
     accelerated_sweeps,
     add_impulses,
     inner_sweeps,
@@ -92,7 +92,7 @@ class SpherePacking:
         self.contact[:, SHARE_T] = np.where(k == 3, 1.0 / w_t, 0.0)
         self.contact[:, RATIO] = w_t / w_n
         self.contact[:, OFFSET:] = self.spread(p.c)
-        self.arrays = SphereContacts(self.pair, self.contact, self.associated, self.body)
+        self.arrays = SphereSystem(self.pair, self.contact, self.associated, self.body)
 
     def spread(self, x: Array) -> Array:
         """Convert unknowns (X,) to impulses in world axes (B, 3)."""
