@@ -12,7 +12,7 @@ from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.pages.comparison import render
 from workbench.builtin.reports.text.terminal import print_comparison
-from workbench.comparison.cases import compare
+from workbench.comparison.cases import compare_case
 from workbench.comparison.files import compare_problem
 from workbench.comparison.jobs import Settings
 from workbench.engine.compiling import kernel
@@ -71,7 +71,7 @@ def penalty(s, c: float = 1e-3):
 
 
 def on_wheel(*formulations, solvers=(), workers=1):
-    return compare(Wheel(), formulations, COULOMB, solvers, SETTINGS, workers=workers)
+    return compare_case(Wheel(), formulations, COULOMB, solvers, SETTINGS, workers=workers)
 
 
 def on_problem(*formulations, seconds=None):

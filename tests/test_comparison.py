@@ -10,7 +10,7 @@ from workbench.algorithms.base import KernelSolver
 from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.comparison.cases import compare
+from workbench.comparison.cases import compare_case
 from workbench.comparison.jobs import Settings
 from workbench.comparison.measured import rms
 from workbench.comparison.verdicts import sliding_minor
@@ -44,7 +44,7 @@ def viscous(s, c: float = 0.05):
 @pytest.fixture(scope="module")
 def result():
     chosen = [BY_NAME["box"], BY_NAME["anitescu-potra"], COULOMB, viscous]
-    return compare(Wheel(), chosen, COULOMB, ["judice-pires", "lemke", "coulomb-exact"], SETTINGS)
+    return compare_case(Wheel(), chosen, COULOMB, ["judice-pires", "lemke", "coulomb-exact"], SETTINGS)
 
 
 def only(runs, label, solver, window="all"):
@@ -137,7 +137,7 @@ def test_a_run_that_fails_midway_is_a_row(monkeypatch):
             recover={"v": v, "p_n": p_n, "p_t": a},
         )
 
-    result = compare(Wheel(), [doubled], COULOMB, settings=SETTINGS)
+    result = compare_case(Wheel(), [doubled], COULOMB, settings=SETTINGS)
     row = only(result.runs, "doubled", "lemke")
     assert row["claimed"] == "SINGULAR"
     assert "dependent rows" in row["reason"]
@@ -166,7 +166,7 @@ def test_a_run_that_fails_after_a_window_has_solved_that_window():
     """The solver gives up at the end of sliding; until then its answer counts."""
     f = BY_NAME["anitescu-potra"]
     settings = Settings(steps=(1e-3,), reference_step=1e-3)
-    runs = compare(Wheel(), [f], COULOMB, [SLIPPERY, "lemke"], settings).runs
+    runs = compare_case(Wheel(), [f], COULOMB, [SLIPPERY, "lemke"], settings).runs
     within, whole = (only(runs, f.label, "slippery", w) for w in ("sliding", "all"))
     assert (within["claimed"], within["verified"], within["reason"]) == ("SOLVED", True, "")
     assert within["friction_rmsd"] == pytest.approx(only(runs, f.label, "lemke", "sliding")["friction_rmsd"], rel=1e-6)
@@ -190,7 +190,7 @@ def test_a_reference_is_accepted_on_its_residual_only():
         )
 
     with pytest.raises(WorkbenchError, match="not verified"):
-        compare(Wheel(speed=0.0), [COULOMB], unsolvable, settings=SETTINGS)
+        compare_case(Wheel(speed=0.0), [COULOMB], unsolvable, settings=SETTINGS)
 
 
 @pytest.mark.thorough
@@ -198,7 +198,7 @@ def test_workers_give_the_same_rows():
     chosen = [BY_NAME["ccp"], BY_NAME["frictionless"]]
     names = ["clarabel", "cvxpy:CLARABEL", "lemke"]
     settings = Settings(steps=(5e-3,), reference_step=1e-3, duration=0.1)
-    alone, together = (compare(Wheel(), chosen, COULOMB, names, settings, workers=w) for w in (1, 2))
+    alone, together = (compare_case(Wheel(), chosen, COULOMB, names, settings, workers=w) for w in (1, 2))
     assert {"clarabel", "cvxpy:CLARABEL"} <= set(alone.runs["solver"])
     timed = [*TIMES]
     assert alone.runs.drop(columns=timed).equals(together.runs.drop(columns=timed))
@@ -207,7 +207,7 @@ def test_workers_give_the_same_rows():
 @pytest.mark.thorough
 def test_generic_solvers_appear_where_the_problem_is_a_convex_qp():
     settings = Settings(steps=(5e-3,), reference_step=5e-3, duration=0.05)
-    runs = compare(Wheel(), list(FORMULATIONS), COULOMB, settings=settings).runs
+    runs = compare_case(Wheel(), list(FORMULATIONS), COULOMB, settings=settings).runs
     generic = set(runs[runs["solver"] == "cvxpy:CLARABEL"]["formulation"])
     assert generic == {"frictionless", "box", "hybrid", "ccp", "mujoco", "mujoco-pyramid", "sap", "comfree", "ipc"}
     assert runs["verified"].all()
@@ -228,7 +228,7 @@ def test_sliding_minor_is_the_scalar_of_a_single_contact():
 @pytest.mark.parametrize("steps", [(1.5e-4,), (0.0,), (-1e-3,), (np.nan,), (1e-5,)])
 def test_unusable_steps_are_refused(steps):
     with pytest.raises(DataError, match="step"):
-        compare(Wheel(), [COULOMB], COULOMB, settings=Settings(steps=steps, reference_step=1e-4, duration=0.1))
+        compare_case(Wheel(), [COULOMB], COULOMB, settings=Settings(steps=steps, reference_step=1e-4, duration=0.1))
 
 
 def test_changing_one_sign_changes_print_matrix_and_verdict_together():
@@ -270,7 +270,7 @@ def test_cvxpy_is_the_expression_tree():
 
 @pytest.mark.parametrize(("h", "duration"), [(7e-4, 0.1), (3e-4, 0.05), (1e-3, 0.0106), (1e-3, 0.0104)])
 def test_durations_that_are_no_whole_number_of_steps(h, duration):
-    runs = compare(Wheel(), [BY_NAME["box"]], COULOMB, ["proximal"], Settings((h,), 1e-4, duration)).runs
+    runs = compare_case(Wheel(), [BY_NAME["box"]], COULOMB, ["proximal"], Settings((h,), 1e-4, duration)).runs
     steps = runs[runs["window"] == "all"]["steps"]
     assert (steps == int(duration / h + 1e-3)).all()
     assert runs["friction_rmsd"].notna().all()
@@ -278,7 +278,7 @@ def test_durations_that_are_no_whole_number_of_steps(h, duration):
 
 @pytest.mark.thorough
 def test_no_friction_has_no_direction():
-    runs = compare(Wheel(mu=0.0), list(FORMULATIONS), COULOMB, settings=Settings((1e-3,), 1e-3, 0.05)).runs
+    runs = compare_case(Wheel(mu=0.0), list(FORMULATIONS), COULOMB, settings=Settings((1e-3,), 1e-3, 0.05)).runs
     assert runs["verified"].all()
     assert runs["misalignment_rms"].isna().all()
 
@@ -286,20 +286,20 @@ def test_no_friction_has_no_direction():
 def test_a_contact_without_impulses_stays_solvable():
     """The wheel falls upwards: impulses of pure rounding must not become compliances."""
     settings = Settings((1e-3,), 1e-3, 0.1)
-    runs = compare(Wheel(gravity=-1.0), [BY_NAME["hybrid"], BY_NAME["box"]], COULOMB, ["proximal"], settings).runs
+    runs = compare_case(Wheel(gravity=-1.0), [BY_NAME["hybrid"], BY_NAME["box"]], COULOMB, ["proximal"], settings).runs
     assert (runs["claimed"] == "SOLVED").all()
     assert runs["verified"].all()
 
 
 def test_build_time_is_that_of_compiling():
     """Also where the declaration was compiled before; CVXPY's canonicalisation alone takes ten milliseconds."""
-    runs = compare(Wheel(), [BY_NAME["box"]], COULOMB, settings=Settings((1e-3,), 1e-3, 0.01)).runs
+    runs = compare_case(Wheel(), [BY_NAME["box"]], COULOMB, settings=Settings((1e-3,), 1e-3, 0.01)).runs
     assert (runs["build_time"] > 1e-3).all()
 
 
 def test_a_run_that_blows_up_has_its_curve_and_a_reason_and_nothing_warns():
     """Friction along the slip. Warnings are errors here, and an error would be a row without a curve."""
-    c = compare(Wheel(), [viscous.with_options(c=-0.1)], COULOMB, [], SETTINGS)
+    c = compare_case(Wheel(), [viscous.with_options(c=-0.1)], COULOMB, [], SETTINGS)
     row = c.runs.iloc[0]
     assert 10 < row["steps"] < 200
     assert row["reason"]
@@ -321,8 +321,8 @@ def test_every_verified_row_is_told_as_soon_as_it_is_ready():
 
     hears, plain = Hears(), []
     given = [FORMULATIONS.find(x) for x in ("box", "ccp")], COULOMB, ["auto"], SETTINGS
-    found = compare(Wheel(), *given, hears)
-    compare(Wheel(), *given, lambda label, done, total: plain.append(label))
+    found = compare_case(Wheel(), *given, hears)
+    compare_case(Wheel(), *given, lambda label, done, total: plain.append(label))
     rows = found.runs[found.runs["window"] == found.runs["window"].iloc[0]]
     told = [line for line in hears.heard if ": error " in line]
     for line, row in zip(told, rows.itertuples(), strict=True):

@@ -7,7 +7,7 @@ from workbench.builtin.cases.pinched_capsule import PinchedCapsule
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.text import conclusions, mechanisms
-from workbench.comparison.cases import compare
+from workbench.comparison.cases import compare_case
 from workbench.comparison.columns import Column
 from workbench.comparison.jobs import Settings
 from workbench.verbs.find import find_formulation
@@ -24,7 +24,7 @@ def rows(**errors):
 
 
 def compared(case, names, **settings):
-    return compare(case, [find_formulation(x) for x in names], COULOMB, settings=Settings(**settings))
+    return compare_case(case, [find_formulation(x) for x in names], COULOMB, settings=Settings(**settings))
 
 
 def test_a_ranking_keeps_those_together_that_are_not_told_apart():
@@ -74,7 +74,7 @@ def test_reasons_are_symptoms_of_the_run():
 
 
 def test_where_metrics_were_left_out_a_reason_may_be_hidden():
-    few = compare(Wheel(), [find_formulation("stewart-trinkle")], COULOMB, settings=Settings(duration=0.3),
+    few = compare_case(Wheel(), [find_formulation("stewart-trinkle")], COULOMB, settings=Settings(duration=0.3),
                   metrics=["velocity-error", "lift"])  # fmt: skip
     ((_, (reason,)),) = mechanisms.reasons(few)
     assert reason == (

@@ -18,7 +18,7 @@ from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.text.comparison import error_columns, rows_of
 from workbench.builtin.reports.text.conclusions import ranking, summary
-from workbench.comparison.cases import compare
+from workbench.comparison.cases import compare_case
 from workbench.comparison.jobs import Settings
 from workbench.comparison.judged import of_reference
 from workbench.comparison.measured import MeasuredRun
@@ -40,7 +40,7 @@ ERRORS = ("friction", "wrench", "velocity", "position", "orientation", "energy")
 
 def compared(case, names, solvers=(), **settings):
     chosen = [find_formulation(name) for name in names]
-    return compare(case, chosen, COULOMB, solvers, Settings(**settings))
+    return compare_case(case, chosen, COULOMB, solvers, Settings(**settings))
 
 
 @pytest.fixture(scope="module")

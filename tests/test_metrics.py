@@ -16,7 +16,7 @@ from workbench.builtin.reports.text.columns import markdown
 from workbench.builtin.reports.text.terminal import print_comparison
 from workbench.cli.main import main
 from workbench.comparison import judged
-from workbench.comparison.cases import compare
+from workbench.comparison.cases import compare_case
 from workbench.comparison.columns import RUNS, TRAJECTORIES
 from workbench.comparison.files import compare_problem
 from workbench.comparison.jobs import Settings
@@ -62,7 +62,7 @@ def rubbish(m):
 
 
 def on_wheel(metrics=None, names=("box", "ccp")):
-    return compare(Wheel(), [BY_NAME[n] for n in names], COULOMB, settings=SETTINGS, metrics=metrics)
+    return compare_case(Wheel(), [BY_NAME[n] for n in names], COULOMB, settings=SETTINGS, metrics=metrics)
 
 
 def on_problem(metrics=None):
@@ -177,7 +177,7 @@ def test_a_metric_sees_none_for_what_does_not_reach_the_end_of_the_window(monkey
         return 0.0
 
     failing, settings = BY_NAME["anitescu-potra"], Settings((1e-3,), 1e-3)
-    c = compare(Wheel(), [failing], COULOMB, ["lemke"], settings, metrics=[watcher, "velocity-error"])
+    c = compare_case(Wheel(), [failing], COULOMB, ["lemke"], settings, metrics=[watcher, "velocity-error"])
     assert seen == {("lemke", False): False, ("lemke", True): True}
     assert c.runs["velocity_solver"].isna().tolist() == [window == "all" for window in c.runs["window"]]
 

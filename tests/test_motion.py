@@ -18,7 +18,7 @@ from workbench.builtin.cases.sphere import Sphere
 from workbench.builtin.cases.stacked_cubes import StackedCubes
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.cases.woodpecker import Woodpecker
-from workbench.comparison.cases import compare
+from workbench.comparison.cases import compare_case
 from workbench.comparison.jobs import Settings
 from workbench.comparison.motion import DrawnMotion, motion
 from workbench.mechanics.bodies import RigidBodies, fill_body, fill_contact, place
@@ -234,7 +234,7 @@ def compared():
     """The wheel with two formulations at steps of which neither is a multiple of the other."""
     settings = Settings(steps=(2e-3, 3e-3), reference_step=1e-3, duration=0.06)
     given = [find_formulation(x) for x in ("box:axes=body", "frictionless")]
-    return compare(Wheel(), given, find_formulation("coulomb"), settings=settings)
+    return compare_case(Wheel(), given, find_formulation("coulomb"), settings=settings)
 
 
 def test_tracks_are_the_trajectories_at_moments_that_all_runs_have(compared):
@@ -329,7 +329,9 @@ def test_a_case_without_shapes_is_compared_as_before():
 
     settings = Settings(steps=(1e-2,), reference_step=1e-2, duration=0.1)
     given = [find_formulation("stewart-trinkle")]
-    here, there = (compare(kind(), given, find_formulation("coulomb"), settings=settings) for kind in (Bare, Block))
+    here, there = (
+        compare_case(kind(), given, find_formulation("coulomb"), settings=settings) for kind in (Bare, Block)
+    )
     assert here.motion is None
     assert there.motion is not None
     assert Bare().sketch() == ()

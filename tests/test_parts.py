@@ -17,7 +17,7 @@ from workbench.builtin.cases.drawer import Drawer
 from workbench.builtin.cases.gripper import Gripper
 from workbench.builtin.cases.wedged_box import WedgedBox
 from workbench.builtin.reports.pages.comparison import render
-from workbench.comparison.cases import compare
+from workbench.comparison.cases import compare_case
 from workbench.comparison.jobs import Settings
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import SOLVE
@@ -188,7 +188,7 @@ def test_problems_of_the_parts_are_blocks_of_the_whole_one():
 def test_a_comparison_of_a_row_is_that_of_the_whole():
     exact, polygon = find_formulation("coulomb"), find_formulation("stewart-trinkle")
     settings = Settings(steps=(2e-3,), reference_step=1e-3, duration=0.02)
-    a, b = (compare(kind(stacks=2.0), [polygon], exact, [], settings) for kind in (Row, Whole))
+    a, b = (compare_case(kind(stacks=2.0), [polygon], exact, [], settings) for kind in (Row, Whole))
     numbers = a.runs.select_dtypes("number").drop(columns=[*TIMES, "iterations", "rank_tolerance"])
     for name in numbers:
         np.testing.assert_allclose(a.runs[name], b.runs[name], rtol=1e-6, atol=1e-11, err_msg=name)
@@ -198,7 +198,9 @@ def test_a_comparison_of_a_row_is_that_of_the_whole():
 
 @pytest.mark.thorough
 def test_more_contacts_than_minors_are_taken_of_are_compared():
-    c = compare(ROW, [find_formulation("ccp")], find_formulation("coulomb"), settings=Settings((2e-3,), 2e-3, 0.02))
+    c = compare_case(
+        ROW, [find_formulation("ccp")], find_formulation("coulomb"), settings=Settings((2e-3,), 2e-3, 0.02)
+    )
     assert ROW.size[2] > 8
     assert c.runs["verified"].all()
     assert c.trajectories["sliding_minor"].isna().all()

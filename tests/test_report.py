@@ -24,7 +24,7 @@ from workbench.builtin.reports.pages.page import _specs, prose
 from workbench.builtin.reports.text import exports, terminal
 from workbench.builtin.reports.text.comparison import budget_columns, error_columns, judged_columns, symptom_columns
 from workbench.builtin.reports.text.terminal import print_comparison
-from workbench.comparison.cases import compare
+from workbench.comparison.cases import compare_case
 from workbench.comparison.jobs import Settings
 from workbench.support.output import provenance
 
@@ -37,7 +37,7 @@ BY_NAME = {f.name: f for f in FORMULATIONS}
 def result():
     chosen = [f for f in FORMULATIONS if f.name not in ("frictionless", "discrete-velocity")]
     settings = Settings(steps=(2e-3, 1e-3), reference_step=1e-3, duration=0.1)
-    return compare(Wheel(), chosen, BY_NAME["coulomb"], ["lemke", "judice-pires", "coulomb-exact"], settings)
+    return compare_case(Wheel(), chosen, BY_NAME["coulomb"], ["lemke", "judice-pires", "coulomb-exact"], settings)
 
 
 @pytest.fixture(scope="module")
@@ -246,7 +246,7 @@ def test_a_comparison_of_many_contacts_can_be_drawn():
     """Sixteen curves and more: the rows of a figure stay below what the drawing library takes."""
     chosen = [BY_NAME[x] for x in ("coulomb", "anitescu-potra", "phantom-inertia", "box", "ccp")]
     settings = Settings(steps=(1e-3,), reference_step=1e-3)
-    c = compare(Cube(), chosen, BY_NAME["coulomb"], ["auto"], settings)
+    c = compare_case(Cube(), chosen, BY_NAME["coulomb"], ["auto"], settings)
     curves = curves_of(c)
     assert len(curves) <= ROWS
     assert set(curves["contact"]) == {0, 1, 2, 3}

@@ -19,7 +19,7 @@ from workbench.builtin.reports.reproductions import (
 )
 from workbench.builtin.reports.reproductions.page import make_page
 from workbench.builtin.reports.reproductions.selection import one_solver, row
-from workbench.comparison.cases import compare
+from workbench.comparison.cases import compare_case
 from workbench.comparison.jobs import Settings
 from workbench.support.errors import WorkbenchError
 from workbench.support.output import provenance
@@ -38,7 +38,7 @@ def test_one_solver_is_left_for_each_formulation_and_it_is_verified(short):
     assert set(short.trajectories["role"]) == {"run", "reference"}
     per_run = short.trajectories[short.trajectories["role"] == "run"].groupby("label")["solver"].nunique()
     assert (per_run == 1).all()
-    unsolved = compare(Wheel(), [box_friction], coulomb, ["interior-point"], Settings((1e-3,), 1e-3, 0.01))
+    unsolved = compare_case(Wheel(), [box_friction], coulomb, ["interior-point"], Settings((1e-3,), 1e-3, 0.01))
     with pytest.raises(WorkbenchError, match=r"no verified run of box on wheel"):
         one_solver(unsolved)
 

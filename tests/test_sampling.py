@@ -15,7 +15,7 @@ from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.pages.comparison import render
 from workbench.comparison import cases
-from workbench.comparison.cases import compare
+from workbench.comparison.cases import compare_case
 from workbench.comparison.jobs import Settings
 from workbench.comparison.sampling import in_place, sample
 from workbench.language.assemble.find import compiled
@@ -64,11 +64,11 @@ def run_of(case, name="ccp", duration=0.4, h=1e-3):
 def with_other(monkeypatch, solver, case=None, settings=SETTINGS):
     both = [default_solver("conic QP"), solver]
     monkeypatch.setattr(cases, "solvers_for", lambda *_: both)
-    return compare(case or Wheel(), [BY_NAME["ccp"]], COULOMB, settings=settings)
+    return compare_case(case or Wheel(), [BY_NAME["ccp"]], COULOMB, settings=settings)
 
 
 def test_the_generic_optimiser_takes_a_sample_and_whoever_is_asked_for_takes_all():
-    result = compare(Wheel(), [BY_NAME["ccp"]], COULOMB, settings=SETTINGS)
+    result = compare_case(Wheel(), [BY_NAME["ccp"]], COULOMB, settings=SETTINGS)
     runs = result.runs.set_index(["solver", "window"])
     generic, exact = runs.loc[("cvxpy:CLARABEL", "all")], runs.loc[("ccp-exact", "all")]
     assert (generic["sampled"], exact["sampled"]) == (True, False)
@@ -77,7 +77,7 @@ def test_the_generic_optimiser_takes_a_sample_and_whoever_is_asked_for_takes_all
     assert 0 < generic["residual"] < 1e-6
     assert 0 < generic["velocity_solver"] < 1e-6
     assert np.isnan(generic[["velocity_error", "position_error", "energy_error", "position_solver"]].to_list()).all()
-    asked = compare(Wheel(), [BY_NAME["ccp"]], COULOMB, ["cvxpy:CLARABEL"], replace(SETTINGS, duration=0.05)).runs
+    asked = compare_case(Wheel(), [BY_NAME["ccp"]], COULOMB, ["cvxpy:CLARABEL"], replace(SETTINGS, duration=0.05)).runs
     assert not asked["sampled"].any()
     assert (asked["steps"] == 50).all()
     assert asked["position_error"].notna().all()
@@ -115,7 +115,7 @@ def test_without_a_run_to_round_off_there_is_nothing_to_sample(monkeypatch):
     assert result.runs["verified"].all()
     f = BY_NAME["phantom-inertia"]
     monkeypatch.setattr(cases, "solvers_for", lambda *_: [find_solver("lemke"), Off(0.0)])
-    runs = compare(Cube(), [f], COULOMB, settings=Settings((1e-3,), 1e-3, 0.01, relaxation=RIGID)).runs
+    runs = compare_case(Cube(), [f], COULOMB, settings=Settings((1e-3,), 1e-3, 0.01, relaxation=RIGID)).runs
     assert (runs["solver"].unique().tolist(), runs["verified"].any()) == (["lemke"], False)
 
 
@@ -150,7 +150,7 @@ def test_steps_in_their_places_are_the_run_s_own(case):
 
 @pytest.mark.thorough
 def test_tables_tell_how_many_steps_the_sample_has():
-    result = compare(Wheel(), [BY_NAME["ccp"]], COULOMB, settings=replace(SETTINGS, duration=0.02))
+    result = compare_case(Wheel(), [BY_NAME["ccp"]], COULOMB, settings=replace(SETTINGS, duration=0.02))
     steps = result.runs[result.runs["sampled"]]["steps"].iloc[0]
     assert f"cvxpy:CLARABEL, {steps} steps" in render(result, provenance())
 
@@ -158,6 +158,6 @@ def test_tables_tell_how_many_steps_the_sample_has():
 def test_a_generic_optimiser_is_asked_where_problems_are_convex_alone():
     """The matrix of Stewart and Trinkle's LCP is not symmetric; the box's MLCP is a convex quadratic program."""
     formulations = [BY_NAME["stewart-trinkle"], BY_NAME["box"]]
-    runs = compare(Wheel(), formulations, COULOMB, settings=replace(SETTINGS, duration=0.02)).runs
+    runs = compare_case(Wheel(), formulations, COULOMB, settings=replace(SETTINGS, duration=0.02)).runs
     asked = runs.groupby("formulation")["solver"].unique().map(set).to_dict()
     assert asked == {"stewart-trinkle": {"lemke"}, "box": {"proximal", "cvxpy:CLARABEL"}}

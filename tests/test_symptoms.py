@@ -13,7 +13,7 @@ from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.block import fill as fill_block
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.text.mechanisms import reasons
-from workbench.comparison.cases import compare
+from workbench.comparison.cases import compare_case
 from workbench.comparison.jobs import Job, Settings
 from workbench.comparison.local import from_exact
 from workbench.comparison.measured import MeasuredRun
@@ -47,7 +47,7 @@ def row_of(case, f, duration, *names, h=H, fine=None, window="all", **settings):
     """The metrics of a formulation on a case, by compare."""
     f = find_formulation(f) if isinstance(f, str) else f
     chosen = Settings((h,), fine or h / 2, duration, **settings)
-    runs = compare(case, [f], COULOMB, settings=chosen, metrics=names or NAMES).runs
+    runs = compare_case(case, [f], COULOMB, settings=chosen, metrics=names or NAMES).runs
     return runs[(runs["window"] == window) & ~runs["sampled"]].iloc[0]
 
 
@@ -83,7 +83,7 @@ def test_a_rebound_that_is_missing_is_reported():
     for e in (0.8, 0.5, 0.0):
         run = run_of(case_of("bouncing-ball", e=e), "coulomb", 1.3)
         assert value("rebound", measured(run, reference)) == pytest.approx(e - 0.8, abs=1e-9)
-    ball = compare(
+    ball = compare_case(
         case_of("bouncing-ball"), [find_formulation("mujoco"), COULOMB], COULOMB, settings=Settings((H,), H / 2, 0.52)
     )
     soft = ball.runs[ball.runs["label"] == "mujoco"].iloc[0]["rebound"]

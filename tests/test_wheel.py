@@ -13,7 +13,7 @@ from flint import fmpq, fmpq_mat
 from workbench.algorithms import ROUND_OFF
 from workbench.algorithms.escalation import default_solver
 from workbench.builtin.cases.wheel import Wheel
-from workbench.comparison.cases import compare
+from workbench.comparison.cases import compare_case
 from workbench.comparison.jobs import Settings
 from workbench.language.assemble.find import compiled
 from workbench.matrices.p_property.verdict import p_verdict
@@ -69,7 +69,7 @@ def compared():
     def comparison(labels, scheme, normal, steps=(1e-3,), duration=None, reference="auto"):
         settings = Settings(steps, 1e-4, duration, find_scheme(scheme), normal, reference=reference)
         coulomb = find_formulation("coulomb")
-        return compare(WHEEL, [find_formulation(x) for x in labels], coulomb, ["auto"], settings)
+        return compare_case(WHEEL, [find_formulation(x) for x in labels], coulomb, ["auto"], settings)
 
     yield comparison
     comparison.cache_clear()
@@ -358,7 +358,7 @@ def test_the_error_budget_is_consistent(compared, paper, window):
 @pytest.mark.thorough
 def test_a_generic_optimiser_shows_as_solver_error_and_nowhere_else():
     solvers, settings = ("judice-pires", "cvxpy:CLARABEL"), Settings((1e-3,), 1e-3, 0.05, reference="steps")
-    runs = compare(WHEEL, [find_formulation("box")], find_formulation("coulomb"), solvers, settings).runs
+    runs = compare_case(WHEEL, [find_formulation("box")], find_formulation("coulomb"), solvers, settings).runs
     runs = runs[runs.window == "all"].set_index("solver")
     pivoting, generic = (runs.loc[name] for name in solvers)
     assert pivoting.friction_solver == 0

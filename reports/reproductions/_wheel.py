@@ -7,7 +7,7 @@ from workbench.builtin.formulations.coulomb import coulomb
 from workbench.builtin.formulations.hybrid import hybrid
 from workbench.builtin.formulations.phantom_inertia import phantom_inertia
 from workbench.builtin.reports.reproductions.selection import one_solver, row
-from workbench.comparison.cases import compare
+from workbench.comparison.cases import compare_case
 from workbench.comparison.jobs import STEPS, Settings
 from workbench.comparison.result import Comparison
 from workbench.language.formulation import Formulation
@@ -47,7 +47,7 @@ def compared(
     """Compare the wheel under these formulations, by their round-off solvers, with exact Coulomb friction at 0.1 ms."""
     # The papers measure by time stepping at a small step.
     settings = Settings(steps, FINE, duration, find_scheme(scheme), normal, reference=STEPS)
-    return one_solver(compare(Wheel(), chosen, coulomb, ("coulomb-exact", "lemke", "judice-pires"), settings))
+    return one_solver(compare_case(Wheel(), chosen, coulomb, ("coulomb-exact", "lemke", "judice-pires"), settings))
 
 
 def percent(c: Comparison, f: Formulation, column: str = "friction_rmsd", window: str = "all") -> float:

@@ -50,7 +50,7 @@ from workbench.support.progress import ProgressCallback
 
 # The numbers of a run that blows up end beyond the doubles.
 @np.errstate(over="ignore", invalid="ignore")
-def compare(
+def compare_case(
     case: Case, formulations: Sequence[Formulation], exact: Formulation, solvers: Sequence[str | Solver] = (),
     settings: Settings | None = None, progress: ProgressCallback | None = None, workers: int = 1,
     metrics: Iterable[Metric | str] | None = None,

@@ -88,11 +88,11 @@ def compare_problem(
 ) -> Comparison:  # fmt: skip
     """Put a problem under every formulation with every solver and judge all of it against `exact`, exact Coulomb.
 
-    Without `solvers` and `metrics` as `cases.compare` chooses them. With `seconds` each row is made in another process
-    and given up after that time. Where bodies cannot have W, all rows are over the nearest W that they can, if that
-    hardly moves the exact velocity (`nearest`); else formulations over bodies are refused. Raises WorkbenchError where
-    exact Coulomb friction is not solved to its tolerance; whatever a formulation or a solver cannot do is a row with
-    its reason.
+    Without `solvers` and `metrics` as `cases.compare_case` chooses them. With `seconds` each row is made in another
+    process and given up after that time. Where bodies cannot have W, all rows are over the nearest W that they can, if
+    that hardly moves the exact velocity (`nearest`); else formulations over bodies are refused. Raises WorkbenchError
+    where exact Coulomb friction is not solved to its tolerance; whatever a formulation or a solver cannot do is a row
+    with its reason.
     """
     metrics, found_solvers = chosen_metrics(PROBLEM, metrics), [find_solver(s) for s in solvers]
     problem = whole.local if isinstance(whole, GlobalFrictionProblem) else whole

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
-from workbench.comparison.cases import compare as compare_case
+from workbench.comparison.cases import compare_case
 from workbench.comparison.files import compare_problem
 from workbench.comparison.jobs import AUTO, Settings, reference_of
 from workbench.comparison.result import Comparison
