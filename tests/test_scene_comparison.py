@@ -12,7 +12,7 @@ from workbench.algorithms import find_solver
 from workbench.comparison.jobs import Settings
 from workbench.comparison.measured import angles
 from workbench.comparison.scenes import runs
-from workbench.comparison.scenes.compare import compare
+from workbench.comparison.scenes.compare import compare_scene
 from workbench.comparison.scenes.single import ZeroGapScene
 from workbench.scenes.run import run
 from workbench.scenes.stepper import SceneStepper
@@ -29,7 +29,7 @@ COULOMB = find_formulation("coulomb")
 
 def compared(scene, *formulations, settings=SETTINGS, **given):
     found = [find_formulation(x) for x in formulations]
-    return compare(scene, found, COULOMB, SceneStepper, settings, **given)
+    return compare_scene(scene, found, COULOMB, SceneStepper, settings, **given)
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +118,7 @@ def test_a_soft_formulation_is_asked_at_states_of_its_own_run(name, own):
         return SceneStepper(scene, f, h, solver)
 
     short = Settings((H,), FINE, 2 * H)
-    compare(Balls([[0, 0, 0.1]], [[1, 0, 0]]), [find_formulation(name)], COULOMB, stepper, short)
+    compare_scene(Balls([[0, 0, 0.1]], [[1, 0, 0]]), [find_formulation(name)], COULOMB, stepper, short)
     assert (("coulomb", True) in asked) == own
     assert asked.count((name, False)) == (1 if own else 2)
 
@@ -156,7 +156,7 @@ def test_a_run_without_an_answer_is_a_row_with_its_reason():
         return (Ending if f.name == "ccp" else SceneStepper)(scene, f, h, solver)
 
     scene = Balls(**SLIDES)
-    c = compare(scene, [COULOMB, find_formulation("ccp")], COULOMB, stepper, SETTINGS)
+    c = compare_scene(scene, [COULOMB, find_formulation("ccp")], COULOMB, stepper, SETTINGS)
     row = c.runs.set_index("label").loc["ccp"]
     assert not row["verified"]
     assert row["claimed"] == "INACCURATE"
@@ -168,7 +168,7 @@ def test_a_run_without_an_answer_is_a_row_with_its_reason():
 
 def test_where_the_reference_ends_the_comparison_does():
     scene = Balls(**SLIDES)
-    c = compare(scene, [find_formulation("ccp")], COULOMB, Ending, SETTINGS)
+    c = compare_scene(scene, [find_formulation("ccp")], COULOMB, Ending, SETTINGS)
     assert c.scene.until == pytest.approx(0.036)
     assert "no verified step" in c.scene.why
     assert c.runs["verified"].all()
@@ -185,7 +185,7 @@ def test_a_row_stands_alone_where_exact_friction_has_no_answer_at_its_step():
     def stepper(scene, f, h, solver):
         return (Ending if f.name == "coulomb" and h == H else SceneStepper)(scene, f, h, solver)
 
-    c = compare(Balls(**SLIDES), [find_formulation("ccp")], COULOMB, stepper, SETTINGS)
+    c = compare_scene(Balls(**SLIDES), [find_formulation("ccp")], COULOMB, stepper, SETTINGS)
     row = c.runs.iloc[0]
     assert c.scene.until == DURATION
     assert row["body_position_error"] > 0
@@ -201,7 +201,7 @@ class Refused(SceneStepper):
 
 
 def test_a_formulation_that_is_refused_is_a_row():
-    c = compare(Balls(**SLIDES), [find_formulation("box"), COULOMB], COULOMB, Refused, SETTINGS)
+    c = compare_scene(Balls(**SLIDES), [find_formulation("box"), COULOMB], COULOMB, Refused, SETTINGS)
     assert c.runs["reason"].tolist() == ["boxes are not for balls", ""]
     assert c.runs["claimed"].tolist() == ["REFUSED", "SOLVED"]
 

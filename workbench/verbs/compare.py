@@ -13,7 +13,7 @@ from workbench.comparison.cases import compare_case
 from workbench.comparison.files import compare_problem
 from workbench.comparison.jobs import AUTO, Settings, reference_of
 from workbench.comparison.result import Comparison
-from workbench.comparison.scenes.compare import compare as compare_scene
+from workbench.comparison.scenes.compare import compare_scene
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation

@@ -54,7 +54,7 @@ NUMBERS, MEMORY = 30, 4e9
 """Numbers kept for a body with two contacts in a step, and limit of all runs [bytes]."""
 
 
-def compare(
+def compare_scene(
     scene: Scene, formulations: Sequence[Formulation], exact: Formulation, stepper: MakeStepper, settings: Settings,
     engines: Sequence[SceneEngine] = (), progress: ProgressCallback | None = None,
     metrics: Iterable[Metric | str] | None = None, workers: int = 1, solvers: Sequence[Solver] = (),
