@@ -13,7 +13,7 @@ import pytest
 import workbench as wb
 from tests.scenes import Balls
 from tests.tables import TIMES
-from workbench.builtin.reports.figures.scenes import figures
+from workbench.builtin.reports.figures.scenes import figures_of_scene
 from workbench.builtin.reports.text.headline import headline
 from workbench.cli.main import main
 from workbench.comparison import saved
@@ -175,7 +175,7 @@ def test_a_comparison_has_slides(made, tmp_path):
     assert "<h1>box: contact formulations and MuJoCo's engine compared with" in title
     assert all(f"<p>{words}</p>" in title for words in headline(found.comparison).sentences)
     assert 'id="motion"' in motion
-    shown = [f'id="figure-{f.name}"' for f in figures(found.comparison)]
+    shown = [f'id="figure-{f.name}"' for f in figures_of_scene(found.comparison)]
     assert [x for slide in slides for x in shown if x in slide] == shown
     assert [f"<h2>{x}</h2>" in slide for x, slide in zip(("coulomb", "ccp"), slides[-2:], strict=True)] == [True, True]
 

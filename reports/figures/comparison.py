@@ -17,7 +17,7 @@ from workbench.builtin.reports.figures.charts import (
 )
 from workbench.builtin.reports.figures.ranges import SMALLEST, range_of
 from workbench.builtin.reports.figures.ranking import ranking_figure
-from workbench.builtin.reports.figures.scenes import figures as figures_of_scene
+from workbench.builtin.reports.figures.scenes import figures_of_scene
 from workbench.builtin.reports.figures.styles import MODE_COLOURS
 from workbench.builtin.reports.figures.timeline import timeline_figure
 from workbench.comparison.metrics.normalised_friction import SHARE

@@ -17,7 +17,7 @@ WIDTH, ROW = 760, 20
 UNCERTAIN = "uncertainty of the reference"
 
 
-def figures(c: Comparison) -> list[Figure]:
+def figures_of_scene(c: Comparison) -> list[Figure]:
     """All figures, in the order of the page."""
     return [*ranking_figure(c), *timeline_figure(c), *_over_time(c)]
 

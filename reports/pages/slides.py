@@ -2,7 +2,7 @@
 
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.drawing import drawing
-from workbench.builtin.reports.figures.scenes import figures as figures_of_scene
+from workbench.builtin.reports.figures.scenes import figures_of_scene
 from workbench.builtin.reports.pages.cards import cards
 from workbench.builtin.reports.pages.motion import motion_view
 from workbench.builtin.reports.pages.page import environment, script, scripts
