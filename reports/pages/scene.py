@@ -23,7 +23,7 @@ MOST = 60
 """Bodies of which the page has a row; bodies.csv has all."""
 
 
-def render(c: Comparison, provenance: dict[str, Any]) -> str:
+def render_scene(c: Comparison, provenance: dict[str, Any]) -> str:
     """The whole page as text."""
     moving, every, parts = motion_view(c), tables(c), budgets(c)
     # Without contact all formulations are the same point.
