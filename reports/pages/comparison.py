@@ -13,8 +13,7 @@ from workbench.builtin.reports.pages.contacts import contacts
 from workbench.builtin.reports.pages.loupe import loupe
 from workbench.builtin.reports.pages.motion import motion_view
 from workbench.builtin.reports.pages.page import environment, script, scripts
-from workbench.builtin.reports.pages.scene import render_scene
-from workbench.builtin.reports.pages.scene import tables as tables_of_scene
+from workbench.builtin.reports.pages.scene import render_scene, tables_of_scene
 from workbench.builtin.reports.pages.tables import budgets, places, table
 from workbench.builtin.reports.pages.terms import meanings
 from workbench.builtin.reports.text.comparison import (

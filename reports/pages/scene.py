@@ -25,7 +25,7 @@ MOST = 60
 
 def render_scene(c: Comparison, provenance: dict[str, Any]) -> str:
     """The whole page as text."""
-    moving, every, parts = motion_view(c), tables(c), budgets(c)
+    moving, every, parts = motion_view(c), tables_of_scene(c), budgets(c)
     # Without contact all formulations are the same point.
     drawn = [f for f in figures_of_scene(c) if f.name != "ranking" or not touches_nothing(c)]
     columns = {x.name: (x.title, x.meaning) for t in (*every, *parts) for x in t["columns"]}
@@ -60,7 +60,7 @@ def render_scene(c: Comparison, provenance: dict[str, Any]) -> str:
     )
 
 
-def tables(c: Comparison) -> list[dict[str, Any]]:
+def tables_of_scene(c: Comparison) -> list[dict[str, Any]]:
     """Errors, symptoms and costs."""
     found = [table("Distance from Coulomb's law, farthest body", c.runs, error_columns(c))]
     if symptoms := symptom_columns(c):
