@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from workbench.builtin.cases.hopper import Hopper
 from workbench.builtin.reports.text.discharge import sentences
 from workbench.comparison.scenes.discharge import Discharge
-from workbench.comparison.scenes.discharge import discharge as all_runs
+from workbench.comparison.scenes.discharge import discharge_runs as all_runs
 from workbench.language.formulation import Formulation
 from workbench.support.errors import WorkbenchError
 from workbench.support.output import provenance

@@ -130,7 +130,7 @@ class Discharge:
         return pd.concat([x.truths for x in self.flows], ignore_index=True)
 
 
-def discharge(cases: Sequence[SceneCase], plan: FlowPlan, progress: ProgressCallback | None = None) -> Discharge:
+def discharge_runs(cases: Sequence[SceneCase], plan: FlowPlan, progress: ProgressCallback | None = None) -> Discharge:
     """The flow of every case, all with the same runs; see `flow`."""
     flows = []
     for i, case in enumerate(cases):
