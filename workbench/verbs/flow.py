@@ -12,7 +12,7 @@ from workbench.algorithms.spheres import SOLVER as SWEEPS
 from workbench.builtin.cases import SCENES
 from workbench.builtin.reports.text.flow import sentences
 from workbench.comparison.scenes.flow import FlowPlan, GranularFlow
-from workbench.comparison.scenes.flow import flow as all_runs
+from workbench.comparison.scenes.flow import flow_runs as all_runs
 from workbench.language.formulation import Formulation
 from workbench.scenes.case import SceneCase
 from workbench.scenes.grains.scene import Grains

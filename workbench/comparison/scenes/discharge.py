@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import fdtrc, stdtrit
 
-from workbench.comparison.scenes.flow import FlowPlan, GranularFlow, flow
+from workbench.comparison.scenes.flow import FlowPlan, GranularFlow, flow_runs
 from workbench.scenes.case import SceneCase
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
@@ -131,7 +131,7 @@ class Discharge:
 
 
 def discharge_runs(cases: Sequence[SceneCase], plan: FlowPlan, progress: ProgressCallback | None = None) -> Discharge:
-    """The flow of every case, all with the same runs; see `flow`."""
+    """The flow of every case, all with the same runs; see `flow_runs`."""
     flows = []
     for i, case in enumerate(cases):
 
@@ -139,5 +139,5 @@ def discharge_runs(cases: Sequence[SceneCase], plan: FlowPlan, progress: Progres
             assert progress
             progress(f"opening {i + 1} of {len(cases)}, {text}", i * total + k, len(cases) * total)
 
-        flows.append(flow(plan._replace(case=case), report if progress else None))
+        flows.append(flow_runs(plan._replace(case=case), report if progress else None))
     return Discharge(tuple(flows))

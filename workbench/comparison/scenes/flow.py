@@ -112,7 +112,7 @@ class FlowPlan(NamedTuple):
     stepper: MakeGrainStepper
 
 
-def flow(plan: FlowPlan, progress: ProgressCallback | None = None) -> GranularFlow:
+def flow_runs(plan: FlowPlan, progress: ProgressCallback | None = None) -> GranularFlow:
     """Return all runs of a plan. Raises DataError for a scene without grains."""
     case, formulations, mus, steps, seeds, duration, roughness, stepper = plan
     scene = case.scene()
