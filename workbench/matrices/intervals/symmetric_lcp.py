@@ -56,7 +56,7 @@ def _product(x: Interval, y: Interval) -> Interval:
     return min(ends), max(ends)
 
 
-def extreme(
+def symmetric_extreme(
     M: IntervalMatrix, q: IntervalMatrix, basis: tuple[int, ...], k: int, sign: int, deadline: float
 ) -> tuple[fmpq, bool] | None:
     """The least sign * z_k over the symmetric M of the box, k a position of the basis, and whether it is exact (else a

@@ -16,7 +16,7 @@ from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, seconds_left
 from workbench.matrices.intervals.branches import BETWEEN, LOWER, NOTHING_CHOSEN, UPPER, Branches
-from workbench.matrices.intervals.symmetric_lcp import extreme as symmetric_extreme
+from workbench.matrices.intervals.symmetric_lcp import symmetric_extreme
 from workbench.matrices.intervals.uncertain_problem import UncertainMLCP
 from workbench.matrices.linear_algebra.in_time import solution
 from workbench.matrices.p_property.bounded import solution_on_face
