@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 import workbench as wb
 from workbench.builtin.reports.text.fit import sentences
 from workbench.cli.main import main
-from workbench.derivatives.fitting import Measurements, fit, measurements
+from workbench.derivatives.fitting import Measurements, fit_parameters, measurements
 from workbench.derivatives.motion import Motion
 from workbench.mechanics.case import Case
 from workbench.support.errors import DataError, UnknownNameError
@@ -31,7 +31,7 @@ def own(case: Case, name: str, outputs: dict[str, int], duration: float = 0.3) -
 def test_a_formulation_finds_the_parameters_of_its_own_motion(name):
     true = find_case("block").with_parameters(mu=0.27, speed=1.8)
     seen = own(true, name, {"q[0]": 0, "q[1]": 1})
-    found = fit(find_case("block"), find_formulation(name), measurements(seen), ["mu", "speed"], H)
+    found = fit_parameters(find_case("block"), find_formulation(name), measurements(seen), ["mu", "speed"], H)
     np.testing.assert_allclose(found.values, [0.27, 1.8], rtol=1e-7)
     assert found.reason == ""
     assert found.residual < 1e-8
@@ -41,7 +41,7 @@ def test_restitution_is_found_through_impacts():
     true = find_case("bouncing-ball").with_parameters(e=0.7)
     seen = own(true, "coulomb", {"q[2]": 2}, 0.7)
     start = find_case("bouncing-ball").with_parameters(e=0.6)
-    found = fit(start, find_formulation("coulomb"), measurements(seen), ["e"], H)
+    found = fit_parameters(start, find_formulation("coulomb"), measurements(seen), ["e"], H)
     assert found.values[0] == pytest.approx(0.7, rel=1e-7)
 
 
@@ -56,7 +56,7 @@ def noisy(rng: np.random.Generator) -> Measurements:
 def test_standard_errors_are_the_spread_of_repetitions():
     """200 data sets with other noise of 1 mm; the correlation of speed and friction is theirs, too."""
     rng, coulomb, case = np.random.default_rng(0), find_formulation("coulomb"), find_case("block")
-    fits = [fit(case, coulomb, noisy(rng), ["mu", "speed"], H) for _ in range(200)]
+    fits = [fit_parameters(case, coulomb, noisy(rng), ["mu", "speed"], H) for _ in range(200)]
     values = np.array([x.values for x in fits])
     np.testing.assert_allclose(np.mean([x.errors for x in fits], axis=0), values.std(axis=0, ddof=1), rtol=0.1)
     assert np.mean([x.correlation[0, 1] for x in fits]) == pytest.approx(np.corrcoef(values.T)[0, 1], abs=0.03)
@@ -70,7 +70,7 @@ def test_standard_errors_of_few_measurements_are_those_of_a_straight_line():
     t, off = 0.05 * np.arange(5), 1e-3 * np.array([1.0, -2.0, 0.5, 1.5, -1.0])
     case = find_case("block").with_parameters(direction=0.0)
     seen = Measurements(t, ("v[0]",), (2.0 - 0.3 * 9.81 * t + off)[:, None], np.ones(1))
-    found = fit(case, find_formulation("coulomb"), seen, ["speed", "mu"], 1e-2)
+    found = fit_parameters(case, find_formulation("coulomb"), seen, ["speed", "mu"], 1e-2)
     (slope, speed), covariance = np.polyfit(t, seen.values[:, 0], 1, cov=True)
     per_slope, per_speed = np.sqrt(np.diag(covariance))
     np.testing.assert_allclose(found.values, [speed, -slope / 9.81], rtol=1e-7)
@@ -79,7 +79,7 @@ def test_standard_errors_of_few_measurements_are_those_of_a_straight_line():
 
 def test_derivatives_take_a_tenth_of_the_runs_of_a_search():
     case, coulomb, given = find_case("block"), find_formulation("coulomb"), noisy(np.random.default_rng(1))
-    found = fit(case.with_parameters(mu=0.2, speed=1.5), coulomb, given, ["mu", "speed"], H)
+    found = fit_parameters(case.with_parameters(mu=0.2, speed=1.5), coulomb, given, ["mu", "speed"], H)
     steps = H * np.arange(401)
 
     def misfit(theta: np.ndarray) -> float:
@@ -122,13 +122,15 @@ def test_what_is_not_determined_is_refused():
     case, coulomb = find_case("block"), find_formulation("coulomb")
     seen = measurements(own(case, "coulomb", {"q[0]": 0}))
     with pytest.raises(DataError, match="do not depend on height"):
-        fit(case, coulomb, seen, ["height"], H)
+        fit_parameters(case, coulomb, seen, ["height"], H)
     with pytest.raises(DataError, match="do not distinguish mu, gravity"):
-        fit(case, coulomb, seen, ["mu", "gravity"], H)
+        fit_parameters(case, coulomb, seen, ["mu", "gravity"], H)
     with pytest.raises(DataError, match="2 measurements; 3 parameters"):
-        fit(case, coulomb, Measurements(seen.t[:2], seen.names, seen.values[:2], seen.sigma), ["mu", "speed", "m"], H)
+        fit_parameters(
+            case, coulomb, Measurements(seen.t[:2], seen.names, seen.values[:2], seen.sigma), ["mu", "speed", "m"], H
+        )
     with pytest.raises(UnknownNameError):
-        fit(case, coulomb, seen, ["weight"], H)
+        fit_parameters(case, coulomb, seen, ["weight"], H)
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def _of(output: Output, case: Case, q: Array, v: Array) -> float:
     return output.of(case, State(q, v, np.zeros(0), np.zeros(0)))
 
 
-def fit(
+def fit_parameters(
     case: Case, formulation: Formulation, given: Measurements, names: Sequence[str], h: float,
     progress: ProgressCallback | None = None,
 ) -> Fit:  # fmt: skip

@@ -119,7 +119,7 @@ def _rows(
     case: Case, formulation: Formulation, given: Measurements, names: list[str], step: float,
     progress: ProgressCallback | None,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    from workbench.derivatives.fitting import fit as fitted
+    from workbench.derivatives.fitting import fit_parameters as fitted
 
     base = {"formulation": formulation.label, "residual": np.nan, "runs": 0, "rough_steps": 0}
     try:
