@@ -197,7 +197,7 @@ def test_a_table_of_a_page_is_saved_as_it_reads():
     assert list(csv.reader(io.StringIO(exports.csv(table)))) == [table.head, *table.rows]
     assert r"| what \| is | both |  | number there |" in exports.markdown(table)
     assert "| --- | ---: | ---: | --- |" in exports.markdown(table)
-    text = exports.latex(table)
+    text = exports.latex_of(table)
     assert r"\begin{tabular}{lrrl}" in text
     assert r"for $\mu_c < 1$: 50 \% \textless{} all\_of \& $\mu$ & $-$1.5e-3 & -- & x\_12 \\" in text
 

@@ -26,7 +26,7 @@ from workbench.builtin.reports.text.comparison import (
 )
 from workbench.builtin.reports.text.conclusions import summary, uncertainty
 from workbench.builtin.reports.text.contact_modes import slip_words
-from workbench.builtin.reports.text.exports import latex, markdown, of_runs
+from workbench.builtin.reports.text.exports import latex_of, markdown, of_runs
 from workbench.builtin.reports.text.glossary import GLOSSARY
 from workbench.builtin.reports.text.headline import compared, followed, headline, subject
 from workbench.builtin.reports.text.mechanisms import reasons
@@ -78,7 +78,7 @@ def save(
     by_name = named(c)
     errors = _tables(by_name)[0]
     (folder / "errors.md").write_text(markdown(of_runs(errors)), "utf-8")
-    (folder / "errors.tex").write_text(latex(of_runs(errors)), "utf-8")
+    (folder / "errors.tex").write_text(latex_of(of_runs(errors)), "utf-8")
     if drawn:
         write_figures(figures(by_name), folder / "figures", drawn)
 

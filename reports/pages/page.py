@@ -15,8 +15,7 @@ from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 
 from workbench.builtin.reports.pages.terms import term, terms
-from workbench.builtin.reports.text.exports import ExportedTable, csv, markdown, of_page
-from workbench.builtin.reports.text.exports import latex as latex_of
+from workbench.builtin.reports.text.exports import ExportedTable, csv, latex_of, markdown, of_page
 from workbench.engine.disk import read, write
 
 if TYPE_CHECKING:

@@ -77,7 +77,7 @@ def markdown(table: ExportedTable) -> str:
     return f"{table.title}\n\n{lines}\n"
 
 
-def latex(table: ExportedTable) -> str:
+def latex_of(table: ExportedTable) -> str:
     """The table as on the page, in LaTeX with the rules of the package booktabs."""
     head, *rows = [" & ".join(map(_escaped, row)) + r" \\" for row in (table.head, *table.rows)]
     shape = "".join("l" if words else "r" for words in table.words)
