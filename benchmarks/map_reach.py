@@ -13,7 +13,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from fractions import Fraction
 
-from workbench.diagnostics.proved_ranges import of_case
+from workbench.diagnostics.proved_ranges import proved_of_case
 from workbench.verbs.find import find_case
 
 MAPS = (
@@ -33,7 +33,7 @@ def main():
         case = find_case(name, **settings)
         for share in map(Fraction, shares):
             start = time.process_time()
-            found = of_case(case, {}, ranges, share, SECONDS)
+            found = proved_of_case(case, {}, ranges, share, SECONDS)
             took = time.process_time() - start
             left = max(found.shares().get("undecided", 0.0), found.share(found.p == -1))
             over = " and ".join(found.names)

@@ -23,7 +23,7 @@ from workbench.certificates.problem import Ranges
 from workbench.certificates.verify import verify
 from workbench.cli.main import main
 from workbench.diagnostics.map_certificate import map_certificate
-from workbench.diagnostics.proved_ranges import of_case
+from workbench.diagnostics.proved_ranges import proved_of_case
 from workbench.diagnostics.sliding_regime import regime
 from workbench.support.errors import DataError, WorkbenchError
 
@@ -31,7 +31,7 @@ KINDS = {"unique": "u", "none": "n", "indeterminate": "s"}
 
 
 def certified(case, ranges, share="1/50"):
-    found = of_case(case, {}, ranges, Fraction(share))
+    found = proved_of_case(case, {}, ranges, Fraction(share))
     return json.loads(json.dumps(map_certificate(case, case.rationals({}), found, 60.0))), found
 
 
@@ -256,7 +256,7 @@ def test_a_case_of_ones_own_has_its_functions_in_the_certificate():
         name = "own-rod"
 
     ranges = {"angle": (Fraction(40), Fraction(50)), "mu": (Fraction(0), Fraction(1))}
-    found = of_case(Own(), {}, ranges)
+    found = proved_of_case(Own(), {}, ranges)
     document = map_certificate(Own(), Own().rationals({}), found, 10.0)
     assert result(document) == VERIFIED
     assert document["claims"][0]["verdict"]["unique"] == "1"

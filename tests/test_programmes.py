@@ -15,7 +15,7 @@ from workbench.certificates.problem import Ranges
 from workbench.certificates.programme import functions
 from workbench.certificates.verify import verify
 from workbench.diagnostics.map_certificate import map_certificate, programme_of
-from workbench.diagnostics.proved_ranges import of_case, proved_ranges
+from workbench.diagnostics.proved_ranges import proved_of_case, proved_ranges
 from workbench.mechanics.functions import cos, radians, sign, sin, sqrt
 from workbench.step.sliding.rows import SlidingRows
 from workbench.support.errors import DataError
@@ -139,5 +139,5 @@ def test_a_programme_has_a_step():
 
 def test_a_case_known_by_name_keeps_its_name():
     case, spans = RANGES["rod"]
-    found = of_case(case, {}, spans, Fraction(1, 10))
+    found = proved_of_case(case, {}, spans, Fraction(1, 10))
     assert map_certificate(case, case.rationals({}), found, 60.0)["problem"]["functions"] == "rod"

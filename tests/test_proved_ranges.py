@@ -13,7 +13,7 @@ from workbench.builtin.cases.rod_in_guide import RodInGuide
 from workbench.builtin.cases.tripod import Tripod
 from workbench.builtin.cases.wedged_box import WedgedBox
 from workbench.diagnostics.box_regime import VERDICTS
-from workbench.diagnostics.proved_ranges import of_case, proved_ranges
+from workbench.diagnostics.proved_ranges import proved_of_case, proved_ranges
 from workbench.diagnostics.sliding_regime import regime
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.mechanics.enclosed import over_box
@@ -61,7 +61,7 @@ def box_at(found, values):
 @pytest.mark.parametrize("name", quickly(RANGES, lambda name: name == "rod"))
 def test_no_verdict_is_contradicted_by_a_state(name):
     case, ranges = RANGES[name]
-    found = of_case(case, {}, ranges, Fraction(1, 50))
+    found = proved_of_case(case, {}, ranges, Fraction(1, 50))
     assert found.shares()["undecided"] <= 1 / 50
     assert found.volume.sum() == 1
     rng, seen = np.random.default_rng(1), set()
@@ -93,7 +93,7 @@ def enclosed(found, points):
 
 def test_the_critical_friction_of_the_rod_is_enclosed_everywhere():
     """Genot & Brogliato 1999: mu_c = (1 + kappa (1 + tan^2)) / tan, for kappa = 1/3 at least 4/3."""
-    found = of_case(*(RANGES["rod"][0], {}, RANGES["rod"][1]))
+    found = proved_of_case(*(RANGES["rod"][0], {}, RANGES["rod"][1]))
     t = np.tan(np.radians(np.linspace(10.01, 84.99, 5000)))
     mu = (1 + (1 + t**2) / 3) / t
     points = np.column_stack([np.degrees(np.arctan(t)), mu])
@@ -102,7 +102,7 @@ def test_the_critical_friction_of_the_rod_is_enclosed_everywhere():
     assert low[found.p == 0, 1].min() > 4 / 3 - 0.05
     assert high[found.p == 1, 1].max() == 3
     # From the other side the tip never jams.
-    assert of_case(
+    assert proved_of_case(
         Rod(speed=1.0), {}, {"angle": (Fraction(10), Fraction(85)), "mu": (Fraction(0), Fraction(3))}
     ).shares() == {"unique": 1.0}
 
@@ -134,7 +134,7 @@ def test_the_critical_friction_of_the_rod_in_its_guide_is_enclosed_everywhere(sp
 
 def test_the_wedged_box_locks_above_b_over_h_and_loses_uniqueness_later():
     case, ranges = RANGES["wedged box"]
-    found = of_case(case, {}, ranges)
+    found = proved_of_case(case, {}, ranges)
     boxes = [WedgedBox(clearance=c) for c in np.linspace(0.00051, 0.00399, 500)]
     inertia = (boxes[0].length ** 2 + boxes[0].height ** 2) / 12
     (H, b), clearance = np.array([x.across for x in boxes]).T, np.array([x.clearance for x in boxes])
@@ -149,7 +149,7 @@ def test_the_wedged_box_locks_above_b_over_h_and_loses_uniqueness_later():
 @pytest.mark.thorough
 def test_the_tripod_loses_uniqueness_where_its_minors_say():
     """Closed values of the critical friction at three directions, and three-fold symmetry."""
-    found = of_case(*(RANGES["tripod"][0], {}, RANGES["tripod"][1]))
+    found = proved_of_case(*(RANGES["tripod"][0], {}, RANGES["tripod"][1]))
     exact = {0: 0.545275254, 30: 17 / 36, 90: 11 / 18}
     points = [((slip + turn) % 360 + 0.0, mu) for slip, mu in exact.items() for turn in (0, 120, 240)]
     low, high = found.edges()
@@ -181,7 +181,7 @@ def test_enclosed_numbers_hold_all_values_and_slopes():
 
 
 def test_three_parameters_and_a_witness():
-    found = of_case(
+    found = proved_of_case(
         Rod(),
         {},
         {
@@ -195,40 +195,42 @@ def test_three_parameters_and_a_witness():
     values, verdict = found.witness()
     here = Rod().with_parameters(**{name: float(x) for name, x in values.items()})
     assert verdict == regime(sliding_system(here)).kind == "none"
-    assert of_case(Rod(), {}, {"mu": (Fraction(0), Fraction(1))}).witness() is None
+    assert proved_of_case(Rod(), {}, {"mu": (Fraction(0), Fraction(1))}).witness() is None
 
 
 def test_what_is_given_exactly_is_taken_exactly():
     """At tan(theta) = 2 the critical friction is 4/3: up to there P, and the end itself is not proved."""
     rod, given = Rod().with_parameters(tan_theta=2.0), {"tan_theta": Fraction(2)}
-    assert of_case(rod, given, {"mu": (Fraction(0), Fraction(4, 3) - Fraction(1, 10**9))}).shares() == {"unique": 1.0}
-    at_end = of_case(rod, given, {"mu": (Fraction(1), Fraction(4, 3))})
+    assert proved_of_case(rod, given, {"mu": (Fraction(0), Fraction(4, 3) - Fraction(1, 10**9))}).shares() == {
+        "unique": 1.0
+    }
+    at_end = proved_of_case(rod, given, {"mu": (Fraction(1), Fraction(4, 3))})
     assert set(at_end.shares()) == {"unique", "undecided"}
 
 
 def test_time_and_mistakes():
     ranges = {"angle": (Fraction(10), Fraction(85)), "mu": (Fraction(0), Fraction(3))}
-    found = of_case(Rod(), {}, ranges, Fraction(0), seconds=0.0)
+    found = proved_of_case(Rod(), {}, ranges, Fraction(0), seconds=0.0)
     assert found.shares() == {"undecided": 1.0}
-    assert of_case(Rod(), {}, ranges, Fraction(0), seconds=0.3).seconds < 1.0
+    assert proved_of_case(Rod(), {}, ranges, Fraction(0), seconds=0.3).seconds < 1.0
     with pytest.raises(DataError, match=r"wheel.*single states"):
-        of_case(CASES.find("wheel")(), {}, {"mu": (Fraction(0), Fraction(1))})
+        proved_of_case(CASES.find("wheel")(), {}, {"mu": (Fraction(0), Fraction(1))})
     with pytest.raises(DataError, match="xi = 0"):
-        of_case(Rod(), {}, {"xi": (Fraction(-1), Fraction(1)), "mu": (Fraction(0), Fraction(1))})
+        proved_of_case(Rod(), {}, {"xi": (Fraction(-1), Fraction(1)), "mu": (Fraction(0), Fraction(1))})
     with pytest.raises(DataError, match="from 0 to below 1"):
-        of_case(Rod(), {}, ranges, Fraction(-1))
+        proved_of_case(Rod(), {}, ranges, Fraction(-1))
     with pytest.raises(DataError, match="the first must be the smaller"):
-        of_case(Rod(), {}, {"mu": (Fraction(1), Fraction(1))})
+        proved_of_case(Rod(), {}, {"mu": (Fraction(1), Fraction(1))})
     with pytest.raises(DataError, match="mu = -1"):
-        of_case(Rod(), {}, {"mu": (Fraction(-1), Fraction(1))})
+        proved_of_case(Rod(), {}, {"mu": (Fraction(-1), Fraction(1))})
     with pytest.raises(DataError, match="named twice"):
-        of_case(Rod(), {}, {"theta": (Fraction(1), Fraction(2)), "angle": (Fraction(1), Fraction(2))})
+        proved_of_case(Rod(), {}, {"theta": (Fraction(1), Fraction(2)), "angle": (Fraction(1), Fraction(2))})
     with pytest.raises(DataError, match="tan_theta"):
-        of_case(
+        proved_of_case(
             Rod().with_parameters(tan_theta=2.0), {"tan_theta": Fraction(2)}, {"angle": (Fraction(10), Fraction(80))}
         )
     with pytest.raises(WorkbenchError, match="nu"):
-        of_case(Rod(), {}, {"nu": (Fraction(0), Fraction(1))})
+        proved_of_case(Rod(), {}, {"nu": (Fraction(0), Fraction(1))})
     many = SlidingRows([[1]], [0], [[1]] * 5, [[0]] * 5, [0] * 5, [1] * 5)
     with pytest.raises(DataError, match="5 contacts"):
         proved_ranges(lambda p: many, {}, {"x": (Fraction(0), Fraction(1))})

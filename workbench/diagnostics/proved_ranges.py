@@ -176,7 +176,7 @@ def _refined(
     )  # fmt: skip
 
 
-def of_case(
+def proved_of_case(
     case: Case, given: Mapping[str, Fraction], ranges: Mapping[str, Range], share: Fraction = SHARE,
     seconds: float = math.inf, progress: ProgressCallback | None = None,
 ) -> ProvedRanges:  # fmt: skip

@@ -15,8 +15,7 @@ from workbench.builtin.reports.text.painleve import as_data, in_words, to_text
 from workbench.diagnostics.painleve import Painleve, of_case
 from workbench.diagnostics.painleve_contacts import Alternatives, alternatives
 from workbench.diagnostics.painleve_map import SLIP, MapAxis, RegimeMap, axis, regime_map
-from workbench.diagnostics.proved_ranges import ProvedRanges
-from workbench.diagnostics.proved_ranges import of_case as proved_of_case
+from workbench.diagnostics.proved_ranges import ProvedRanges, proved_of_case
 from workbench.engine.timing import clock
 from workbench.mechanics.case import Case
 from workbench.step.sliding.state import SlidingState, coordinates

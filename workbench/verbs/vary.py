@@ -13,7 +13,7 @@ from flint import fmpq
 from workbench.builtin.reports.text import proved as proved_text
 from workbench.builtin.reports.text.check import in_lines
 from workbench.builtin.reports.text.vary import as_data, in_words, place, rows, to_text
-from workbench.diagnostics.proved_ranges import SHARE, ProvedRanges, of_case
+from workbench.diagnostics.proved_ranges import SHARE, ProvedRanges, proved_of_case
 from workbench.diagnostics.solution_paths import SolutionPaths, curves
 from workbench.diagnostics.varied import Varied, of_pencil, of_sliding, of_step
 from workbench.engine.timing import OutOfTimeError, clock
@@ -181,7 +181,7 @@ def _over_ranges(
     exact = {name: exact_value(name, value) for name, value in given.items()}
     case = find_case(what, **{name: float(value) for name, value in exact.items()})
     ranges = dict(exact_range(name, ends) for name, ends in along.items())
-    found = of_case(case, exact, ranges, undecided, seconds)
+    found = proved_of_case(case, exact, ranges, undecided, seconds)
     return ProvedOver(f"{case.name} over {', '.join(found.names)}", case, exact, found)
 
 
