@@ -12,7 +12,7 @@ from tests.deadlines import PROCESSOR_TIME, Try, measured
 from workbench.engine import timing
 from workbench.engine.timing import OutOfTimeError, Pace, clock
 from workbench.matrices.linear_algebra import in_time
-from workbench.matrices.linear_algebra.in_time import bits, determinant, echelon, null_vector, rank, solution
+from workbench.matrices.linear_algebra.in_time import bits, determinant, echelon, exact_rank, null_vector, solution
 from workbench.readers.matrix import matrix_of
 from workbench.support.errors import DataError
 from workbench.support.numbers import parse_entry, parse_rational, parse_row
@@ -76,7 +76,7 @@ def test_a_check_of_a_large_matrix_keeps_its_limit(kind, order, tmp_path, monkey
 
 @pytest.mark.parametrize("operation", [
     lambda M, end: determinant(M, end), lambda M, end: solution(M, M, end), lambda M, end: echelon(M, end),
-    lambda M, end: rank(M, end), lambda M, end: null_vector(M, end),
+    lambda M, end: exact_rank(M, end), lambda M, end: null_vector(M, end),
 ], ids=["determinant", "solution", "echelon", "rank", "null vector"])  # fmt: skip
 def test_what_would_end_too_late_is_not_begun(operation):
     M = of_rank(100, 50, LONG, 1)
@@ -89,7 +89,7 @@ def test_what_would_end_too_late_is_not_begun(operation):
 @pytest.mark.parametrize(("n", "r", "b"), [(3, 2, 10), (12, 12, 40), (15, 6, 200), (40, 11, 20)])
 def test_with_time_the_operations_are_exact(n, r, b):
     M = of_rank(n, r, b, n)
-    assert rank(M, ALWAYS) == M.rank() == r
+    assert exact_rank(M, ALWAYS) == M.rank() == r
     assert echelon(M, ALWAYS) == M.rref()
     assert determinant(M, ALWAYS) == M.det()
     if r < n:
@@ -103,7 +103,7 @@ def test_with_time_the_operations_are_exact(n, r, b):
 def test_the_rank_is_exact_where_the_prime_hides_it():
     n = in_time.SMALL + 2
     M = fmpq_mat(n, n, [fmpq(in_time.PRIME if i == 0 else 1) * (i == j) for i in range(n) for j in range(n)])
-    assert rank(M, ALWAYS) == n
+    assert exact_rank(M, ALWAYS) == n
 
 
 def test_digits_are_those_of_rows_as_whole_numbers():

@@ -24,8 +24,7 @@ from workbench.matrices.distances.distance import Distance, distance
 from workbench.matrices.distances.error_bound import alpha_2, error_bound
 from workbench.matrices.distances.index_sets import LARGEST as LARGEST_BY_SETS
 from workbench.matrices.linear_algebra.definiteness import Definiteness, definiteness, proved_positive_definite
-from workbench.matrices.linear_algebra.in_time import EIGENVALUES, SINGULAR_VALUES, product_seconds
-from workbench.matrices.linear_algebra.in_time import rank as exact_rank
+from workbench.matrices.linear_algebra.in_time import EIGENVALUES, SINGULAR_VALUES, exact_rank, product_seconds
 from workbench.matrices.p_property.verdict import PVerdict, p_verdict
 from workbench.matrices.p_property.witness import as_lines
 from workbench.problems.classes import SYMMETRY_TOLERANCE

@@ -102,7 +102,7 @@ def solution(A: fmpq_mat, B: fmpq_mat, deadline: float) -> fmpq_mat:
     return A.solve(B)
 
 
-def rank(M: fmpq_mat, deadline: float) -> int:
+def exact_rank(M: fmpq_mat, deadline: float) -> int:
     """The rank of M (m, n), m and n at least one, likewise. Raises OutOfTimeError."""
     least = _least_rank(M)
     if least == min(M.nrows(), M.ncols()):
