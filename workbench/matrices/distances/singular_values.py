@@ -19,7 +19,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from workbench.engine.timing import check_clock
-from workbench.matrices.linear_algebra.in_time import determinant, null_vector
+from workbench.matrices.linear_algebra.in_time import exact_determinant, null_vector
 from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.support.arrays import Array
 
@@ -92,7 +92,7 @@ def least_of_rationals(A: fmpq_mat, goal: fmpq | None = None, deadline: float = 
             upper = quotient(A, x)
             if upper <= lower * (1 + SHARP) or (goal is not None and lower >= goal):
                 return LeastSingularValue(lower, upper, x)
-        if bits == FIRST_BITS and determinant(A, deadline) == 0:
+        if bits == FIRST_BITS and exact_determinant(A, deadline) == 0:
             return LeastSingularValue(fmpq(0), fmpq(0), null_vector(A, deadline))
         bits *= 2
 

@@ -84,7 +84,7 @@ def solution_seconds(n: int, columns: int, b: int) -> float:
     return elimination_seconds(n, b) + several * (columns > 1)
 
 
-def determinant(M: fmpq_mat, deadline: float) -> fmpq:
+def exact_determinant(M: fmpq_mat, deadline: float) -> fmpq:
     """det M, started only if it is likely to end in time. Raises OutOfTimeError."""
     check_clock(deadline, elimination_seconds(M.nrows(), bits(M)) if M.nrows() > SMALL else 0.0)
     return M.det()
@@ -92,7 +92,7 @@ def determinant(M: fmpq_mat, deadline: float) -> fmpq:
 
 def minor(M: fmpq_mat, a: Sequence[int], deadline: float) -> fmpq:
     """The principal minor of these indices, likewise. Raises OutOfTimeError."""
-    return determinant(submatrix(M, a), deadline)
+    return exact_determinant(submatrix(M, a), deadline)
 
 
 def solution(A: fmpq_mat, B: fmpq_mat, deadline: float) -> fmpq_mat:
