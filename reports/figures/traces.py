@@ -11,7 +11,7 @@ def is_drawable(trace: Trace) -> bool:
     return trace.system.n == 2 or (trace.system.n == 3 and not trace.sweeps)
 
 
-def title(trace: Trace) -> str:
+def title_of_picture(trace: Trace) -> str:
     """Return the caption of the picture."""
     return sweeps_plane.TITLE if trace.sweeps else cones_path.TITLE
 

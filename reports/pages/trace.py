@@ -5,8 +5,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from workbench.builtin.reports.figures.traces import is_drawable, picture
-from workbench.builtin.reports.figures.traces import title as title_of_picture
+from workbench.builtin.reports.figures.traces import is_drawable, picture, title_of_picture
 from workbench.builtin.reports.pages.page import environment
 from workbench.builtin.reports.text.check import number
 from workbench.builtin.reports.text.trace import MEANINGS, cells, detail, heads, in_words, tableau_cells
