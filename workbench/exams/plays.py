@@ -8,7 +8,7 @@ from workbench.exams.protocol import FIELDS
 from workbench.exams.record import Record
 from workbench.exams.subject import CannotPlayError, EndedError, ExamSubject
 from workbench.exams.trial import Trial
-from workbench.support.arrays import as_text, from_text
+from workbench.support.arrays import arrays_as_text, from_text
 
 
 class Play(NamedTuple):
@@ -41,7 +41,7 @@ def played(play: Play) -> list[dict[str, Any]]:
         return [{"claimed": "CRASHED", "reason": str(error)}]
     except CannotPlayError as error:
         return [{"reason": str(error)}]
-    return [{"record": as_text({name: getattr(record, name) for name in FIELDS})}]
+    return [{"record": arrays_as_text({name: getattr(record, name) for name in FIELDS})}]
 
 
 def record_of(play: Play, rows: Sequence[dict[str, Any]]) -> Record | str:

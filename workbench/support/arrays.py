@@ -20,7 +20,7 @@ def evenly(steps: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     return steps[np.unique(np.linspace(0, len(steps) - 1, min(most, len(steps))).round().astype(np.int64))]
 
 
-def as_text(arrays: Mapping[str, Array]) -> str:
+def arrays_as_text(arrays: Mapping[str, Array]) -> str:
     """Write arrays, by name, as one text that preserves every bit."""
     content = BytesIO()
     np.savez_compressed(content, allow_pickle=False, **arrays)
@@ -28,6 +28,6 @@ def as_text(arrays: Mapping[str, Array]) -> str:
 
 
 def from_text(text: str) -> dict[str, Array]:
-    """Read the arrays that `as_text` has written."""
+    """Read the arrays that `arrays_as_text` has written."""
     with np.load(BytesIO(base64.b64decode(text)), allow_pickle=False) as found:
         return {name: found[name] for name in found.files}

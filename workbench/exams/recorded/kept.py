@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.exams.recorded.throws import Subject
 from workbench.exams.recorded.trial import Outcome, RealityTrial, tried
-from workbench.support.arrays import as_text, from_text
+from workbench.support.arrays import arrays_as_text, from_text
 from workbench.support.sources import digest_of
 
 NUMBERS = "mu", "e", "failures", "seconds"
@@ -25,7 +25,7 @@ def tried_as_text(unit: tuple[RealityTrial, Subject]) -> list[dict[str, Any]]:
         # Subjects for which the time did not suffice may be completed the next time.
         return [{"reason": found.reason} | ({"claimed": "TIME_LIMIT"} if time.time() > trial.until else {})]
     steps = {f"step {k}": x for k, x in enumerate(found.step)}
-    arrays = as_text({name: getattr(found, name) for name in ARRAYS} | steps)
+    arrays = arrays_as_text({name: getattr(found, name) for name in ARRAYS} | steps)
     return [{"arrays": arrays} | {name: getattr(found, name) for name in NUMBERS}]
 
 
