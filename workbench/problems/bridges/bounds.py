@@ -9,7 +9,7 @@ does the same in exact arithmetic.
 import numpy as np
 
 from workbench.problems.bridges.bridge import Bridge, Image
-from workbench.problems.bridges.free_unknowns import free
+from workbench.problems.bridges.free_unknowns import are_free
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.sets import NO_CONE, Sets
@@ -17,7 +17,7 @@ from workbench.support.arrays import Array
 
 
 def applies(problem: MLCP | MixedNCP) -> str | None:
-    if count := int(free(problem).sum()):
+    if count := int(are_free(problem).sum()):
         return f"{count} of the unknowns are free, without a bound that could become zero"
     inside = _inside(problem)
     if not ((problem.lower != 0) | (problem.upper != np.inf))[inside].any():

@@ -19,21 +19,21 @@ SINGULAR = 1e-13
 """Share of the largest singular value of the equilibrated M_ff below which the smallest one counts as round-off."""
 
 
-def free(problem: MLCP | MixedNCP) -> NDArray[np.bool_]:
+def are_free(problem: MLCP | MixedNCP) -> NDArray[np.bool_]:
     """(n,) mask of the unknowns without bounds."""
     unbounded: NDArray[np.bool_] = (problem.lower == -np.inf) & (problem.upper == np.inf)
     return unbounded & problem.sets.in_intervals if isinstance(problem, MixedNCP) else unbounded
 
 
 def applies(problem: MLCP | MixedNCP) -> str | None:
-    f = free(problem)
+    f = are_free(problem)
     if not f.any():
         return "no unknown is free, hence no equation determines one"
     return "there are no other unknowns" if f.all() else _objection(problem, f)
 
 
 def are_equations(problem: MLCP | MixedNCP) -> str | None:
-    f = free(problem)
+    f = are_free(problem)
     return _objection(problem, f) if f.all() else "unknowns with bounds or friction are not determined by equations"
 
 
@@ -47,7 +47,7 @@ def _objection(problem: MLCP | MixedNCP, f: NDArray[np.bool_]) -> str | None:
 
 
 def forward(problem: MLCP | MixedNCP) -> Image:
-    f = free(problem)
+    f = are_free(problem)
     o, M, q = ~f, problem.M, problem.q
     # z_f = T z_o + t
     T, t = (-np.linalg.solve(M[np.ix_(f, f)], x) for x in (M[np.ix_(f, o)], q[f]))
