@@ -12,7 +12,7 @@ from flint import arb, arb_series
 from workbench.events.balls import ZERO, Ball, BallDynamics, BallMechanics, Balls, UndecidedError, each
 from workbench.events.modes import Mode, Modes
 from workbench.events.phase import BREAK, HALT, LIFT, OVER, TOUCH
-from workbench.events.taylor import between, newton
+from workbench.events.taylor import enclosing_ball, newton
 
 ARCS = 64
 """Number of arcs of sliding directions, examined one by one."""
@@ -187,7 +187,7 @@ class SingleContact(NamedTuple):
             left = sorted(k - ARCS if k > ARCS // 2 else k for k in left)
         if left[-1] - left[0] >= min(len(left), ARCS // 4):
             raise UndecidedError("several directions of slip are possible")
-        return [self._direction(between(_angle(left[0]).lower(), _angle(left[-1]).upper()))]
+        return [self._direction(enclosing_ball(_angle(left[0]).lower(), _angle(left[-1]).upper()))]
 
     def _direction(self, angles: arb) -> Balls:
         """The unique direction of slip within an arc, by Newton's method on the acceleration across it."""
@@ -227,7 +227,7 @@ def unit(angle: Ball) -> Balls:
 
 def _angle(k: int) -> arb:
     """Arc k of directions [rad]."""
-    return between(arb(2 * k), arb(2 * k + 2)) * arb.pi() / ARCS
+    return enclosing_ball(arb(2 * k), arb(2 * k + 2)) * arb.pi() / ARCS
 
 
 def _arcs() -> list[Balls]:

@@ -16,7 +16,7 @@ from workbench.events.balls import ZERO, Ball, BallDynamics, BallMechanics, Ball
 from workbench.events.modes import Mode
 from workbench.events.phase import HALT, LIFT, OVER, TOUCH
 from workbench.events.simulation import EventRun
-from workbench.events.taylor import TaylorStep, between, constants, first_root, horner, newton, step, to_doubles
+from workbench.events.taylor import TaylorStep, constants, enclosing_ball, first_root, horner, newton, step, to_doubles
 from workbench.mechanics.case import Array, Case
 from workbench.step.sliding.state import CLOSED
 from workbench.support.errors import DataError
@@ -152,7 +152,7 @@ def _moment(flow: ModeFlow, taken: TaylorStep, t: float) -> arb:
     """The s of a step at which the time is t."""
     clock = flow.split(taken.y)[2]
     slope = [k * c for k, c in enumerate(clock)][1:]
-    return newton(lambda s: horner(clock, s) - t, lambda s: horner(slope, s), between(arb(0), arb(taken.h)))
+    return newton(lambda s: horner(clock, s) - t, lambda s: horner(slope, s), enclosing_ball(arb(0), arb(taken.h)))
 
 
 def enclose(case: Case, duration: float | None = None) -> EnclosedMotion:
@@ -332,12 +332,12 @@ class _Driver:
             J = np.concatenate([x.J_n[i : i + 1], x.J_t[i]])
             a = solved(x.M, (x.f + J.T @ lam)[:, None])[:, 0]
             slope = [f.coefficient(0) for f in (*x.rate, *a)]
-            rest = between((u / high.value).lower(), (u / low.value).upper())
+            rest = enclosing_ball((u / high.value).lower(), (u / low.value).upper())
             image = [z + span * f for z, f in zip(start, slope, strict=True)]
             if rest <= span.upper() and all(b.contains_interior(z) for b, z in zip(box, image, strict=True)):
                 break
-            span = between(arb(0), 2 * rest.upper())
-            box = [_widened(between(b, z + span * f)) for b, z, f in zip(box, start, slope, strict=True)]
+            span = enclosing_ball(arb(0), 2 * rest.upper())
+            box = [_widened(enclosing_ball(b, z + span * f)) for b, z, f in zip(box, start, slope, strict=True)]
         else:
             raise UndecidedError("no box is found that contains the end of slip")
         if not all(gap > 0 for j, gap in enumerate(x.phi) if j != i) or not t + rest < self.found.duration:

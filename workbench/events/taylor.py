@@ -67,7 +67,7 @@ def horner(c: Sequence[arb], s: arb) -> arb:
     return total
 
 
-def between(low: arb, high: arb) -> arb:
+def enclosing_ball(low: arb, high: arb) -> arb:
     """The smallest ball that contains two."""
     return low.union(high)
 
@@ -101,7 +101,7 @@ def step(flow: Flow, start: Sequence[arb]) -> TaylorStep:
     while h >= SHORTEST:
         try:
             with ctx.workprec(BOX_PRECISION):
-                span = between(arb(0), arb(h))
+                span = enclosing_ball(arb(0), arb(h))
                 box = [horner(c, span) + arb(0, REMAINDER) for c in y]
                 rest, values_rest = expanded(flow, box, ORDER + 1)
                 longest = _length(rest, ORDER + 1)
@@ -138,7 +138,7 @@ def first_root(c: Coefficients, end: arb, vanishes: int = 0) -> arb | None:
     pieces = [(arb(0), high, 0)]
     while pieces:
         a, b, depth = pieces.pop()
-        whole = between(a, b)
+        whole = enclosing_ball(a, b)
         if vanishes and a == 0:
             if horner(c[vanishes:], whole) > 0:
                 continue
