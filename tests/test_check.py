@@ -8,7 +8,7 @@ import pytest
 
 from workbench.algorithms import METHODS, find_solver
 from workbench.builtin.reports.pages.check import render
-from workbench.builtin.reports.text.check import between, to_text
+from workbench.builtin.reports.text.check import enclosure_text, to_text
 from workbench.diagnostics.check import check_matrix
 from workbench.matrices.linear_algebra.definiteness import definiteness, proved_positive_definite
 from workbench.problems.rank import dependent_rows, rank, ranks
@@ -316,12 +316,12 @@ def test_an_undecided_matrix_has_no_distance_to_others():
 
 
 def test_an_enclosure_is_one_number_where_its_digits_agree():
-    assert between({"lower": 0.1234564, "upper": 0.1234566}) == "0.123456 to 0.123457"
-    assert between({"lower": 0.1234561, "upper": 0.1234562}) == "0.123456"
-    assert between({"lower": 0.129, "upper": 0.251}, 2) == "0.12 to 0.26"
-    assert between({"lower": 0.0, "upper": 0.0}) == "0"
-    assert between({"lower": 0.0, "upper": 1 / 3}, 3) == "at most 0.334"
-    assert between({"lower": 2 / 3, "upper": None}, 3) == "at least 0.666"
+    assert enclosure_text({"lower": 0.1234564, "upper": 0.1234566}) == "0.123456 to 0.123457"
+    assert enclosure_text({"lower": 0.1234561, "upper": 0.1234562}) == "0.123456"
+    assert enclosure_text({"lower": 0.129, "upper": 0.251}, 2) == "0.12 to 0.26"
+    assert enclosure_text({"lower": 0.0, "upper": 0.0}) == "0"
+    assert enclosure_text({"lower": 0.0, "upper": 1 / 3}, 3) == "at most 0.334"
+    assert enclosure_text({"lower": 2 / 3, "upper": None}, 3) == "at least 0.666"
 
 
 def test_page_shows_short_exact_numbers_and_rounds_long_ones():

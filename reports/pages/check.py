@@ -6,7 +6,7 @@ from typing import Any
 
 from workbench.builtin.reports.figures.cones import TITLE, UNKNOWNS, picture
 from workbench.builtin.reports.pages.page import environment
-from workbench.builtin.reports.text.check import between, number, rounded, vector
+from workbench.builtin.reports.text.check import enclosure_text, number, rounded, vector
 
 MEANINGS = {
     "P": "all principal minors are positive: one solution for every q",
@@ -50,9 +50,9 @@ def render(
     template = environment().get_template("check.html.j2")
     return template.render(
         r=result, name=name, provenance=provenance, classes=class_rows(result["classes"] or {}), most=MOST_SHOWN,
-        number=number, vector=vector, between=between, rounded=rounded,
+        number=number, vector=vector, between=enclosure_text, rounded=rounded,
         picture=picture(result) if result["n"] in UNKNOWNS else None, picture_title=TITLE,
-        margin_of=lambda margin: between(dict(zip(("lower", "upper"), margin["distance"], strict=True)), 4),
+        margin_of=lambda margin: enclosure_text(dict(zip(("lower", "upper"), margin["distance"], strict=True)), 4),
         certificate=f"data:application/json;base64,{base64.b64encode(document.encode()).decode()}" if held else None,
         proofs=proofs(held), left_out=[f"{x['about']} ({x['reason']})" for x in held["left_out"]] if held else [],
     )  # fmt: skip

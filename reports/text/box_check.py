@@ -6,7 +6,7 @@ from typing import Any
 
 from flint import fmpq
 
-from workbench.builtin.reports.text.check import LONGEST_VECTOR, between, number, rounded, vector
+from workbench.builtin.reports.text.check import LONGEST_VECTOR, enclosure_text, number, rounded, vector
 
 Entry = dict[str, Any]
 LARGEST_SHOWN = 6
@@ -100,7 +100,7 @@ def _bracket_in_words(found: Entry) -> str:
     if found["upper"] is None and found["reason"] == "nothing is uncertain":
         return found["reason"]
     reason = f" ({found['reason']})" if found["reason"] else ""
-    return f"all are, up to {between(found)} times these radii and no further{reason}"
+    return f"all are, up to {enclosure_text(found)} times these radii and no further{reason}"
 
 
 _PLACES = {

@@ -121,15 +121,15 @@ def _p_rows(p: dict) -> Iterator[tuple[str, str]]:
 def _distance_rows(result: dict[str, Any]) -> Iterator[tuple[str, str]]:
     to_non_p, degenerate = result["distance_to_non_p"], result["distance_to_degenerate"]
     if to_non_p and to_non_p["upper"]:
-        yield "distance", f"{between(to_non_p)} to the nearest matrix that is not P, in the 2-norm"
-        yield "beta_2", f"{between(result['beta_2'])}: |z(q) - z(q')| <= beta_2 |q - q'| for the solutions z"
+        yield "distance", f"{enclosure_text(to_non_p)} to the nearest matrix that is not P, in the 2-norm"
+        yield "beta_2", f"{enclosure_text(result['beta_2'])}: |z(q) - z(q')| <= beta_2 |q - q'| for the solutions z"
     elif degenerate and degenerate["upper"]:
-        yield "distance", f"{between(degenerate)} to the nearest singular principal minor, in the 2-norm"
+        yield "distance", f"{enclosure_text(degenerate)} to the nearest singular principal minor, in the 2-norm"
     if result["alpha_2"]:
-        yield "alpha_2", f"{between(result['alpha_2'])}: |z - z*| <= alpha_2 |min(z, M z + q)| for every z"
+        yield "alpha_2", f"{enclosure_text(result['alpha_2'])}: |z - z*| <= alpha_2 |min(z, M z + q)| for every z"
 
 
-def between(enclosure: dict[str, Any], digits: int = 6) -> str:
+def enclosure_text(enclosure: dict[str, Any], digits: int = 6) -> str:
     """Format an enclosure with a number of digits: one number if both bounds round to it, else outward bounds."""
     lower, upper = enclosure["lower"], enclosure["upper"]
     if upper is None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.builtin.reports.text import contacts
-from workbench.builtin.reports.text.check import between, in_lines
+from workbench.builtin.reports.text.check import enclosure_text, in_lines
 from workbench.diagnostics.critical_friction import CriticalFriction
 from workbench.diagnostics.painleve import ALL, Loss, Painleve
 from workbench.diagnostics.painleve_contacts import Alternatives
@@ -245,7 +245,9 @@ def _sliding_text(p: Painleve, case: Case) -> list[str]:
     if p.verdict and p.verdict.index_set is not None and not p.open:
         lines.append(f"  minor       {float_of(p.verdict.minor)} on {set(p.verdict.index_set)}")
     if p.distance and not p.open:
-        lines.append(f"  distance    {between(p.distance.entry(), 8)} to the nearest matrix that is not P (1/beta_2)")
+        lines.append(
+            f"  distance    {enclosure_text(p.distance.entry(), 8)} to the nearest matrix that is not P (1/beta_2)"
+        )
     lines += ["", "critical friction      now        mu_c                 P intervals"]
     for loss in p.losses:
         lines.append(f"  {loss.name:<20} {loss.now:<10.6g} {number(loss.critical):<20} {spans(loss.critical)}")
