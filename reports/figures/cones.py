@@ -82,7 +82,7 @@ def picture(result: dict[str, Any]) -> Picture:
     on_rays = counts_on_rays(M, cones)
     caption = " ".join(_caption(cones, on_rays, q, result["classes"]["R0"]["verdict"] == "yes"))
     entry = None if answer is None else (f"q: {answer}", OF_Q)
-    return framed(TITLE, drawn(cones, on_rays, aim), cones, entry, caption)
+    return with_legend(TITLE, drawn(cones, on_rays, aim), cones, entry, caption)
 
 
 def counts_on_rays(M: fmpq_mat, cones: ComplementaryCones) -> dict[Direction, int | str | None]:
@@ -104,7 +104,9 @@ def drawn(
     return cones_sphere.sphere(cones, aim, counted)
 
 
-def framed(title: str, body: str, cones: ComplementaryCones, entry: tuple[str, str] | None, caption: str) -> Picture:
+def with_legend(
+    title: str, body: str, cones: ComplementaryCones, entry: tuple[str, str] | None, caption: str
+) -> Picture:
     """The content of an SVG with the legend of numbers of solutions below it, `entry` (words, colour) at its end."""
     top = cones_plane.HEIGHT if len(cones.generators) == 4 else cones_sphere.HEIGHT
     legend, height = _legend(cones, entry, top + 10)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from flint import fmpq
 
 from workbench.builtin.reports.figures import cones_sphere
-from workbench.builtin.reports.figures.cones import Picture, counts_on_rays, drawn, framed
+from workbench.builtin.reports.figures.cones import Picture, counts_on_rays, drawn, with_legend
 from workbench.builtin.reports.figures.cones_plane import CENTRE, RADIUS, at
 from workbench.builtin.reports.figures.marks import Point, dot, tooltip, words
 from workbench.builtin.reports.figures.solution_counts import OF_Q, set_of
@@ -47,7 +47,7 @@ def picture(trace: Trace) -> Picture:
     elif q is not None:
         body += _cones_in_plane(trace, cones) if system.n == 2 else _cones_on_sphere(trace, cones)
     entry = (f"{trace.solver}, step numbers", COLOUR)
-    return framed(TITLE, body, cones, entry, _caption(trace, moves))
+    return with_legend(TITLE, body, cones, entry, _caption(trace, moves))
 
 
 def _caption(trace: Trace, moves: bool) -> str:
