@@ -9,7 +9,7 @@ from flint import fmpq
 
 from workbench.builtin.reports.text.check import WIDTH, number
 from workbench.diagnostics.tracing.tableau import Tableau
-from workbench.diagnostics.tracing.trace import GaussSeidelSweep, PivotStep, Trace, listed, on_support
+from workbench.diagnostics.tracing.trace import GaussSeidelSweep, PivotStep, Trace, on_support, set_text
 
 HEADS = {
     "lemke": ("step", "enters", "leaves", "t", "basic", "z"),
@@ -49,9 +49,9 @@ def cells(trace: Trace, step: PivotStep | GaussSeidelSweep) -> list[str]:
     if trace.solver == "lemke":
         assert step.t is not None
         return [str(step.number), enters, leaves, value(step.t), " ".join(map(system.name, step.basis)), z]
-    sets = [listed(system.index_set(step.basis)), listed(step.infeasible) if step.infeasible else "none"]
+    sets = [set_text(system.index_set(step.basis)), set_text(step.infeasible) if step.infeasible else "none"]
     if trace.solver == "judice-pires":
-        exchanged = listed(sorted(b % system.n for b in step.leaving)) if step.leaving else ""
+        exchanged = set_text(sorted(b % system.n for b in step.leaving)) if step.leaving else ""
         return [str(step.number), exchanged, *sets, z]
     return [str(step.number), enters, leaves, *sets, z]
 

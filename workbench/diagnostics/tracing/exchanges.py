@@ -6,7 +6,7 @@ In a complementary basis either w_i or z_i is basic; if the basic one is negativ
 from flint import fmpq
 
 from workbench.diagnostics.tracing.tableau import TracedSystem
-from workbench.diagnostics.tracing.trace import PivotStep, Trace, listed
+from workbench.diagnostics.tracing.trace import PivotStep, Trace, set_text
 
 
 def start(system: TracedSystem) -> PivotStep:
@@ -33,7 +33,7 @@ def exchanged(system: TracedSystem, last: PivotStep, indices: tuple[int, ...], r
 
 def unfinished(solver: str, system: TracedSystem, steps: list[PivotStep], most: int) -> Trace:
     """Return the trace that ends after the largest allowed number of exchanges."""
-    wrong = listed(steps[-1].infeasible)
+    wrong = set_text(steps[-1].infeasible)
     return Trace(solver, system, steps, "stopped", f"{wrong} is infeasible after {most} exchanges")
 
 
@@ -41,5 +41,5 @@ def singular(solver: str, system: TracedSystem, steps: list[PivotStep]) -> Trace
     """Return the trace that ends because the single exchange of least index leads to a singular basis."""
     i = steps[-1].infeasible[0]
     there = sorted({*system.index_set(steps[-1].basis)} ^ {i})
-    because = f"the exchange of w_{i} and z_{i} leads to a singular basis: det M_aa = 0 for a = {listed(there)}"
+    because = f"the exchange of w_{i} and z_{i} leads to a singular basis: det M_aa = 0 for a = {set_text(there)}"
     return Trace(solver, system, steps, "singular", because)

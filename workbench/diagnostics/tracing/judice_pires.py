@@ -13,7 +13,7 @@ from flint import fmpq_mat
 from workbench.algorithms.judice_pires import PATIENCE
 from workbench.diagnostics.tracing.exchanges import exchanged, singular, start, unfinished
 from workbench.diagnostics.tracing.tableau import TracedSystem, Vector
-from workbench.diagnostics.tracing.trace import PivotStep, Trace, listed, solved
+from workbench.diagnostics.tracing.trace import PivotStep, Trace, set_text, solved
 
 
 def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
@@ -33,11 +33,11 @@ def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
         if patience > 0:
             step = exchanged(system, last, last.infeasible, "block: all that are infeasible")
         else:
-            step = exchanged(system, last, last.infeasible[:1], f"single: least index of {listed(last.infeasible)}")
+            step = exchanged(system, last, last.infeasible[:1], f"single: least index of {set_text(last.infeasible)}")
         if step is None and patience <= 0:
             return singular("judice-pires", system, steps)
         if step is None:
-            rule = f"block {listed(last.infeasible)} leads to a singular basis and is taken back"
+            rule = f"block {set_text(last.infeasible)} leads to a singular basis and is taken back"
             step, patience = (
                 PivotStep(last.number + 1, last.basis, last.z, last.w, infeasible=last.infeasible, rule=rule),
                 0,

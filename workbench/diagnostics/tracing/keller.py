@@ -14,7 +14,7 @@ Source: E. L. Keller, Mathematical Programming 5 (1973); CPS section 4.3.
 from flint import fmpq, fmpq_mat
 
 from workbench.diagnostics.tracing.tableau import TracedSystem, Vector
-from workbench.diagnostics.tracing.trace import PivotStep, Ray, Trace, listed, proves_no_solution, rows, solved
+from workbench.diagnostics.tracing.trace import PivotStep, Ray, Trace, proves_no_solution, rows, set_text, solved
 
 
 def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
@@ -25,7 +25,7 @@ def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
     i = None
     while i is not None or steps[-1].infeasible:
         if len(steps) > most:
-            return Trace("keller", system, steps, "stopped", f"{listed(steps[-1].infeasible)} is infeasible")
+            return Trace("keller", system, steps, "stopped", f"{set_text(steps[-1].infeasible)} is infeasible")
         new = i is None
         if i is None:
             i = _most_promising(system, steps[-1])

@@ -11,7 +11,7 @@ from flint import fmpq_mat
 
 from workbench.diagnostics.tracing.exchanges import exchanged, singular, start, unfinished
 from workbench.diagnostics.tracing.tableau import TracedSystem, Vector
-from workbench.diagnostics.tracing.trace import Trace, listed, solved
+from workbench.diagnostics.tracing.trace import Trace, set_text, solved
 
 
 def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
@@ -23,7 +23,7 @@ def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
         if len(steps) > most:
             return unfinished("murty", system, steps, most)
         last = steps[-1]
-        step = exchanged(system, last, last.infeasible[:1], f"smallest index of {listed(last.infeasible)}")
+        step = exchanged(system, last, last.infeasible[:1], f"smallest index of {set_text(last.infeasible)}")
         if step is None:
             return singular("murty", system, steps)
         steps.append(step)

@@ -124,6 +124,6 @@ def on_support(system: TracedSystem, z: Sequence) -> Vector | None:
     return found if is_solution(system, found) else None
 
 
-def listed(indices: Sequence[int]) -> str:
+def set_text(indices: Sequence[int]) -> str:
     """Format an index set."""
     return "{" + ", ".join(map(str, indices)) + "}"
