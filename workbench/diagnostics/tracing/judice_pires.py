@@ -13,7 +13,7 @@ from flint import fmpq_mat
 from workbench.algorithms.judice_pires import PATIENCE
 from workbench.diagnostics.tracing.exchanges import exchanged, singular, start, unfinished
 from workbench.diagnostics.tracing.tableau import TracedSystem, Vector
-from workbench.diagnostics.tracing.trace import PivotStep, Trace, set_text, solved
+from workbench.diagnostics.tracing.trace import PivotStep, Trace, ends_solved, set_text
 
 
 def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
@@ -43,4 +43,4 @@ def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
                 0,
             )
         steps.append(step)
-    return solved("judice-pires", system, steps)
+    return ends_solved("judice-pires", system, steps)

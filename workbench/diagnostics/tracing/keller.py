@@ -14,7 +14,7 @@ Source: E. L. Keller, Mathematical Programming 5 (1973); CPS section 4.3.
 from flint import fmpq, fmpq_mat
 
 from workbench.diagnostics.tracing.tableau import TracedSystem, Vector
-from workbench.diagnostics.tracing.trace import PivotStep, Ray, Trace, proves_no_solution, rows, set_text, solved
+from workbench.diagnostics.tracing.trace import PivotStep, Ray, Trace, ends_solved, proves_no_solution, rows, set_text
 
 
 def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
@@ -49,7 +49,7 @@ def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
             basic.remove(first - system.n)
             entering = first - system.n
         steps.append(_step(system, len(steps), basic, z, rule, (entering,), (first,), driven, tuple(ratios)))
-    return solved("keller", system, steps)
+    return ends_solved("keller", system, steps)
 
 
 def _most_promising(system: TracedSystem, step: PivotStep) -> int:

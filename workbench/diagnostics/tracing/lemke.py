@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from flint import fmpq, fmpq_mat
 
 from workbench.diagnostics.tracing.tableau import Tableau, TracedSystem, Vector
-from workbench.diagnostics.tracing.trace import PivotStep, Ray, Trace, proves_no_solution, solved
+from workbench.diagnostics.tracing.trace import PivotStep, Ray, Trace, ends_solved, proves_no_solution
 
 TIES = ("lexicographic", "first")
 
@@ -30,7 +30,7 @@ def trace(M: fmpq_mat, q: Vector, most: int, ties: str = "lexicographic") -> Tra
     basis = list(range(system.n))
     steps = [_step(system, 0, basis, rule="w = q, z = 0")]
     if min(q) >= 0:
-        return solved("lemke", system, steps)
+        return ends_solved("lemke", system, steps)
     entering, seen = system.t, dict[tuple, int]()
     while True:
         tableau = system.tableau(basis)
@@ -58,7 +58,7 @@ def trace(M: fmpq_mat, q: Vector, most: int, ties: str = "lexicographic") -> Tra
         leaving, basis[r] = basis[r], entering
         steps.append(_step(system, len(steps), basis, entering, leaving, ratios, rule))
         if leaving == system.t:
-            return solved("lemke", system, steps)
+            return ends_solved("lemke", system, steps)
         entering = system.complement(leaving)
         state = (*basis, entering)
         if state in seen:

@@ -11,7 +11,7 @@ from flint import fmpq_mat
 
 from workbench.diagnostics.tracing.exchanges import exchanged, singular, start, unfinished
 from workbench.diagnostics.tracing.tableau import TracedSystem, Vector
-from workbench.diagnostics.tracing.trace import Trace, set_text, solved
+from workbench.diagnostics.tracing.trace import Trace, ends_solved, set_text
 
 
 def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
@@ -31,4 +31,4 @@ def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
         if step.basis in seen:
             return Trace("murty", system, steps, "cycle", again=seen[step.basis])
         seen[step.basis] = step.number
-    return solved("murty", system, steps)
+    return ends_solved("murty", system, steps)

@@ -108,7 +108,7 @@ def proves_no_solution(system: TracedSystem, x: Vector) -> bool:
     return against and min(x) >= 0 and sum((a * b for a, b in zip(system.q, x, strict=True)), fmpq(0)) < 0
 
 
-def solved(solver: str, system: TracedSystem, steps: Sequence[PivotStep]) -> Trace:
+def ends_solved(solver: str, system: TracedSystem, steps: Sequence[PivotStep]) -> Trace:
     """Return a trace that ends on a solution; asserts that it is one."""
     z = steps[-1].z
     assert is_solution(system, z), f"{solver}: {z} is no solution"
