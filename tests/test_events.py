@@ -10,7 +10,7 @@ import pytest
 from cases import CASES
 from workbench.algorithms.escalation import default_solver
 from workbench.events import answers, phase
-from workbench.events.answers import others, solved
+from workbench.events.answers import others, solution_to_round_off
 from workbench.events.impact import impact
 from workbench.events.modes import EventError, Mode
 from workbench.events.motions import project
@@ -570,7 +570,7 @@ def test_among_few_contacts_in_the_plane_no_luck_is_needed(monkeypatch):
 
 def test_an_answer_that_is_not_verified_is_none():
     """Nothing moves a contact without mobility that approaches."""
-    assert solved(CoulombNCP(np.zeros((2, 2)), np.array([-1.0, 0.0]), np.full(1, 0.5), 1)) is None
+    assert solution_to_round_off(CoulombNCP(np.zeros((2, 2)), np.array([-1.0, 0.0]), np.full(1, 0.5), 1)) is None
 
 
 def test_restitution_is_of_contacts_that_approach():

@@ -16,7 +16,7 @@ MOST_IN_PLANE = 4
 """Largest number of planar contacts for which all modes are enumerated."""
 
 
-def solved(problem: CoulombNCP) -> Solution | None:
+def solution_to_round_off(problem: CoulombNCP) -> Solution | None:
     """Return the solution to round-off; None where the problem's residual rejects it."""
     found = find_solver(ROUND_OFF[problem.kind]).solve(problem)
     return found if found.residual <= found.tolerance else None

@@ -17,7 +17,7 @@ import numpy as np
 from workbench.diagnostics.contact_exact import exact_contacts
 from workbench.diagnostics.slip_modes import LARGEST, SEPARATION, STICK, ContactMotion, Motions, motions
 from workbench.diagnostics.slip_modes_space import motions_in_space
-from workbench.events.answers import STARTS, differ, distinct, others, solved
+from workbench.events.answers import STARTS, differ, distinct, others, solution_to_round_off
 from workbench.events.modes import (
     EventError,
     Mode,
@@ -176,7 +176,7 @@ def _at_rest(
 
 def _solved(x: Dynamics, modes: Modes, e: Array, resting: list[int], mu: Array) -> dict[int, tuple[Mode, Array]] | None:
     problem = resting_problem(x, modes, e, resting, mu)
-    solution = solved(problem)
+    solution = solution_to_round_off(problem)
     return None if solution is None else _read(problem, solution.z, resting)
 
 
@@ -234,7 +234,7 @@ def _uniqueness(
         raise _several(f"the next mode is not unique: {words}", on, every)
     modes = tuple(m if i in sliding else Mode.OPEN for i, m in enumerate(solution.modes))
     problem = resting_problem(x, modes, solution.e, resting, np.maximum(sticks, x.mu))
-    first = solved(problem)
+    first = solution_to_round_off(problem)
     if first is None:
         return "a second solution was not searched for"
     several = distinct(others(problem, first.z, problem.M, LEAST), first.z, problem.M, LEAST)

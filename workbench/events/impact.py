@@ -8,7 +8,7 @@ over all closed contacts: Newton's law for e > 0, plastic for e = 0. It is the t
 
 import numpy as np
 
-from workbench.events.answers import distinct, others, solved
+from workbench.events.answers import distinct, others, solution_to_round_off
 from workbench.events.modes import EventError, NotUniqueError
 from workbench.mechanics.case import Array
 from workbench.mechanics.second_order import Dynamics
@@ -39,7 +39,7 @@ def impact(x: Dynamics, v: Array, on: list[int]) -> tuple[Array, Array, Array]:
     Raises EventError where the problem is not solved to round-off, NotUniqueError where several velocities solve it.
     """
     problem, X = impact_problem(x, on)
-    found = solved(problem)
+    found = solution_to_round_off(problem)
     if found is None:
         raise EventError("no verified solution of the impact was found")
     several = distinct(others(problem, found.z, X, LEAST), found.z, X, LEAST) if len(on) > 1 else [found.z]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from workbench.engine.lazy import optimize
-from workbench.events.answers import solved
+from workbench.events.answers import solution_to_round_off
 from workbench.events.decision import resting_problem
 from workbench.events.modes import Mode, Modes, Rates, kept_rows, sticking
 from workbench.mechanics.case import Array
@@ -30,7 +30,7 @@ def bears(x: Dynamics, modes: Modes, e: Array, r: Rates, sticks: Array) -> bool:
         _, off = optimize.nnls(np.column_stack([F, -F[:, :m]]), needed)
         return bool(off <= BEARS * np.linalg.norm(needed))
     problem = resting_problem(x, sliding, e, stuck, sticks)
-    found = solved(problem)
+    found = solution_to_round_off(problem)
     if found is None:
         return False
     left = np.abs(problem.M @ found.z + problem.q).max()
