@@ -18,7 +18,7 @@ ARCS = 64
 """Number of arcs of sliding directions, examined one by one."""
 
 
-def solved(A: Balls, B: Balls) -> Balls:
+def solve_in_balls(A: Balls, B: Balls) -> Balls:
     """Return X (k, m) with A X = B, A (k, k). Raises UndecidedError where A may be singular.
 
     Elimination after multiplication by an approximate inverse, which brings A close to the identity and keeps balls
@@ -59,7 +59,7 @@ def accelerations(x: BallDynamics, modes: Modes, e: Balls) -> ModeMotion:
             F[:, column] = F[:, column] - x.mu[i] * (e[i] @ x.J_t[i])
     # One system for accelerations and forces: eliminating M^-1 first would satisfy exact constraints only to a ball.
     system = np.block([[x.M, -F], [A, np.full((len(A), len(A)), ZERO)]])
-    answer = solved(system, np.concatenate([x.f, -c])[:, None])[:, 0]
+    answer = solve_in_balls(system, np.concatenate([x.f, -c])[:, None])[:, 0]
     lam, lambda_n, lambda_t = answer[n:], np.full(r, ZERO), np.full((r, d), ZERO)
     lambda_n[on] = lam[: len(on)]
     lambda_t[stuck] = lam[len(on) :].reshape(-1, d)
@@ -72,7 +72,7 @@ def prove_unique_slip(x: BallDynamics, on: list[int], e: Balls) -> None:
     """Prove that W_s of the contacts `on`, all sliding along e (r, d), is a P-matrix, so that their forces are
     unique (Cottle, Pang & Stone 1992, theorem 3.3.7)."""
     F = np.array([x.J_n[i] - x.mu[i] * (e[i] @ x.J_t[i]) for i in on]).T
-    W_s = x.J_n[on] @ solved(x.M, F)
+    W_s = x.J_n[on] @ solve_in_balls(x.M, F)
     for subset in range(1, 2 ** len(on)):
         kept = [k for k in range(len(on)) if subset >> k & 1]
         if not _determinant(W_s[np.ix_(kept, kept)]) > 0:
@@ -119,7 +119,7 @@ class SingleContact(NamedTuple):
 
     def stick(self) -> tuple[Balls, list[Ball]]:
         """lambda (1 + d,) of stick, and the quantities that are positive iff it lies within the cone."""
-        lam = solved(self.W, -self.w[:, None])[:, 0]
+        lam = solve_in_balls(self.W, -self.w[:, None])[:, 0]
         bound, t = self.mu * lam[0], lam[1:]
         if self.d == 1:
             return lam, [lam[0], bound - t[0], bound + t[0]]
@@ -209,7 +209,7 @@ class SingleContact(NamedTuple):
 def contact(x: BallDynamics, i: int, w: Balls | None = None) -> SingleContact:
     """The problem of contact i alone, with constants w (1 + d,), by default those of its accelerations."""
     J = np.concatenate([x.J_n[i : i + 1], x.J_t[i]])
-    X = solved(x.M, np.column_stack([x.f, J.T]))
+    X = solve_in_balls(x.M, np.column_stack([x.f, J.T]))
     if w is None:
         w = J @ X[:, 0] + np.array([x.c_n[i], *x.c_t[i]])
     return SingleContact(constant(J @ X[:, 1:]), constant(w), x.mu[i])

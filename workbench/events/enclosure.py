@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from flint import arb, ctx
 
-from workbench.events.ball_modes import ModeFlow, WatchedQuantity, contact, solved, unit
+from workbench.events.ball_modes import ModeFlow, WatchedQuantity, contact, solve_in_balls, unit
 from workbench.events.balls import ZERO, Ball, BallDynamics, BallMechanics, Balls, UndecidedError, double
 from workbench.events.modes import Mode
 from workbench.events.phase import HALT, LIFT, OVER, TOUCH
@@ -306,7 +306,7 @@ class _Driver:
         x, n = _at(self.mechanics, y), self.mechanics.case.size[0]
         impulse = contact(x, i, np.array([x.u_n[i] * (1 + x.e[i]), *x.u_t[i]])).answer()
         J = np.concatenate([x.J_n[i : i + 1], x.J_t[i]])
-        change = solved(x.M, (J.T @ impulse.lam)[:, None])[:, 0]
+        change = solve_in_balls(x.M, (J.T @ impulse.lam)[:, None])[:, 0]
         before = y[-n - 1 : -1]
         y = [*y[: -n - 1], *(a + b.coefficient(0) for a, b in zip(before, change, strict=True)), y[-1]]
         self._note(i, "touches down", y[-1])
@@ -330,7 +330,7 @@ class _Driver:
             x = _at(mechanics, [*box, t])
             low, high, lam = contact(x, i).slows()
             J = np.concatenate([x.J_n[i : i + 1], x.J_t[i]])
-            a = solved(x.M, (x.f + J.T @ lam)[:, None])[:, 0]
+            a = solve_in_balls(x.M, (x.f + J.T @ lam)[:, None])[:, 0]
             slope = [f.coefficient(0) for f in (*x.rate, *a)]
             rest = enclosing_ball((u / high.value).lower(), (u / low.value).upper())
             image = [z + span * f for z, f in zip(start, slope, strict=True)]
