@@ -266,7 +266,7 @@ def _comparison(values: Values) -> Values:
 def _dominating(s: Structure, C: Values) -> Array | None:
     """An approximate C^-1 diag(C), negative where C is singular; None where it takes too long."""
     if s.is_sparse:
-        d = sparse_form.solved(C, C.diagonal(), s.deadline)
+        d = sparse_form.approximate_solution(C, C.diagonal(), s.deadline)
         if d is not None:
             return d
         C = C.toarray()

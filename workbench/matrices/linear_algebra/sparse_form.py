@@ -179,7 +179,7 @@ def _counts(graph: Sparse, deadline: float) -> tuple[NDArray[np.int64], NDArray[
     return np.array(rows), np.array(columns)
 
 
-def solved(A: Sparse, b: Any, deadline: float) -> Vector | None:
+def approximate_solution(A: Sparse, b: Any, deadline: float) -> Vector | None:
     """An approximate A^-1 b for a matrix that needs no pivoting, such as an M-matrix; None where it fills up.
 
     Raises OutOfTimeError.
