@@ -8,7 +8,7 @@ import pandas as pd
 
 from workbench.builtin.reports.figures.study import figures
 from workbench.builtin.reports.pages.page import environment, script, scripts
-from workbench.builtin.reports.text.study import in_words, sentences, shown
+from workbench.builtin.reports.text.study import in_words, sentences, with_unit
 from workbench.comparison.columns import SHOWN, Column
 from workbench.comparison.metric import Metric
 from workbench.studies.tables import by_scheme, by_variant, errors_of, first_window, orders
@@ -55,7 +55,7 @@ def _range(values: pd.Series) -> str:
 
 
 def _line(row: dict[Any, Any], errors: Sequence[Column]) -> dict[str, Any]:
-    cells = [(shown(row[f"{c.name}_median"], c), shown(row[f"{c.name}_worst"], c)) for c in errors]
+    cells = [(with_unit(row[f"{c.name}_median"], c), with_unit(row[f"{c.name}_worst"], c)) for c in errors]
     verified = "yes" if not row["unverified"] else f"{100 * (1 - row['unverified']):.3g} %"
     return row | {
         "cells": cells,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from workbench.builtin.reports.text.study import shown
+from workbench.builtin.reports.text.study import with_unit
 from workbench.studies.refinement import ERRORS, IMPACTS, PHASES
 
 MOST = 10
@@ -52,13 +52,13 @@ def table(orders: pd.DataFrame, everything: bool = False) -> tuple[list[str], li
 
 
 def _cell(r: dict) -> str:
-    last = shown(r["last"], POSITION)
+    last = with_unit(r["last"], POSITION)
     if r["verdict"] == "zero":
         return "exact"
     if r["verdict"] == "limit":
-        return f"e0 = {shown(r['limit'], POSITION)}"
+        return f"e0 = {with_unit(r['limit'], POSITION)}"
     if r["verdict"] == "bounded":
-        return f"≤ {shown(1e-3 * r['bound'], POSITION)} per ms; {last}"
+        return f"≤ {with_unit(1e-3 * r['bound'], POSITION)} per ms; {last}"
     if r["verdict"] == "vanishes":
         return f"{r['order']:.2f}{_between(r['order'], r['order_low'], r['order_high'])}; {last}"
     return f"{ {'not': 'stays', 'hardly': 'hardly falls', 'unknown': 'unknown'}[r['verdict']] }; {last}"

@@ -16,9 +16,9 @@ SAMPLE = 8
 def in_words(found: Order | Bound, column: Column) -> str:
     """Return a sentence on the fit of an error."""
     if isinstance(found, Bound):
-        at_last = f"{shown(found.last, column)} at the smallest"
+        at_last = f"{with_unit(found.last, column)} at the smallest"
         return {
-            "bounded": f"is at most C h, {shown(1e-3 * found.C, column)} per ms: {at_last}",
+            "bounded": f"is at most C h, {with_unit(1e-3 * found.C, column)} per ms: {at_last}",
             "zero": "is zero at every step", "not": f"has no bound C h: {at_last}",
             "unknown": "not determined by these steps",
         }[found.falls]  # fmt: skip
@@ -31,12 +31,12 @@ def in_words(found: Order | Bound, column: Column) -> str:
         "not": "does not fall with the step",
         "hardly": f"hardly falls with the step, order {found.p:.2f}{between}",
         "vanishes": f"vanishes with the step, order {found.p:.2f}{between or ', from two steps only'}",
-        "limit": f"converges to {shown(found.limit, column)}",
+        "limit": f"converges to {with_unit(found.limit, column)}",
     }[found.falls]
-    ends = [shown(x, column) for x in (found.limit_low, found.limit_high)]
+    ends = [with_unit(x, column) for x in (found.limit_low, found.limit_high)]
     if found.falls == "limit" and np.isfinite(found.limit_high) and ends[0] != ends[1]:
         said += f" ({ends[0]} to {ends[1]})"
-    return said + (f": {shown(found.last, column)} at the smallest" if found.falls in ("not", "hardly") else "")
+    return said + (f": {with_unit(found.last, column)} at the smallest" if found.falls in ("not", "hardly") else "")
 
 
 def sentences(rows: pd.DataFrame, errors: list[Column], varied: list[str]) -> list[str]:
@@ -46,7 +46,7 @@ def sentences(rows: pd.DataFrame, errors: list[Column], varied: list[str]) -> li
         medians = rows[rows["verified"]].groupby("label")[column.name].median().dropna().sort_values()
         medians = medians[medians.index != "coulomb"]
         if len(medians) > 1:
-            best, last = (f"{medians.index[i]} ({shown(medians.iloc[i], column)})" for i in (0, -1))
+            best, last = (f"{medians.index[i]} ({with_unit(medians.iloc[i], column)})" for i in (0, -1))
             said.append(
                 f"Over all points the median {column.heading} error is smallest for {best} and largest for {last}."
             )
@@ -72,7 +72,7 @@ def _trend(rows: pd.DataFrame, column: Column, name: str) -> list[str]:
     if not ends:
         return []
     label = max(ends, key=lambda key: abs(np.log(ends[key][1] / ends[key][0])))
-    before, after = (shown(x, column) for x in ends[label])
+    before, after = (with_unit(x, column) for x in ends[label])
     between = f"{name} = {_between(low)} to {_between(high)}"
     if before == after:
         return [f"For {between} no {column.heading} error changes."]
@@ -96,7 +96,7 @@ def _between(end: tuple[float, float]) -> str:
     return low if low == high else f"{low}...{high}"
 
 
-def shown(value: Any, column: Column) -> str:
+def with_unit(value: Any, column: Column) -> str:
     """A value as tables show it, with its unit."""
     factor, form, unit = SHOWN[column.shown]
     space = "" if unit == "°" else " "
