@@ -14,7 +14,7 @@ from workbench.builtin.reports.pages.terms import meanings
 from workbench.builtin.reports.text.comparison import cell, error_columns, judged_columns, symptom_columns
 from workbench.builtin.reports.text.glossary import GLOSSARY
 from workbench.builtin.reports.text.headline import headline, subject
-from workbench.builtin.reports.text.scenes import compared, shown, summary, touches_nothing
+from workbench.builtin.reports.text.scenes import compared, scene_data, summary, touches_nothing
 from workbench.comparison.result import Comparison, by_first_solver
 from workbench.comparison.scenes.bodies import BODIES, GROWTH
 from workbench.comparison.scenes.horizon import MOST_GROWTH
@@ -34,7 +34,7 @@ def render_scene(c: Comparison, provenance: dict[str, Any]) -> str:
         .get_template("scene.html.j2")
         .render(
             c=c,
-            scene=shown(c),
+            scene=scene_data(c),
             several=len(c.settings.steps) > 1,
             provenance=provenance,
             ranking=[f for f in drawn if f.name == "ranking"],
@@ -77,7 +77,9 @@ def by_body(c: Comparison) -> dict[str, Any]:
     column = {x.name: x for x in BODIES}["position_error"]
     table = bodies.pivot_table(index="body", columns="label", values="position_error", sort=False, dropna=False)
     labels = [x for x in dict.fromkeys(c.runs["label"]) if x in table]
-    known = dict(zip(shown(c).bodies, zip(shown(c).uncertainty, shown(c).growth, strict=True), strict=True))
+    known = dict(
+        zip(scene_data(c).bodies, zip(scene_data(c).uncertainty, scene_data(c).growth, strict=True), strict=True)
+    )
     largest = table[labels].max(axis=1).sort_values(ascending=False, kind="stable").index
     rows = [
         (body, [cell(table.loc[body, x], column) for x in labels], cell(known[body][0], column), _grown(known[body][1]))

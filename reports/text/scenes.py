@@ -36,7 +36,7 @@ VERBS = {
 
 def compared(c: Comparison) -> str:
     """Return what is compared with which reference, up to which time."""
-    s = shown(c)
+    s = scene_data(c)
     engines = " and ".join(s.engines)
     more = f" and {engines}" if engines else ""
     return (
@@ -48,7 +48,7 @@ def compared(c: Comparison) -> str:
 
 def about(c: Comparison) -> str:
     """Return the numbers of bodies, velocities and so on of the scene."""
-    s = shown(c)
+    s = scene_data(c)
     bodies, aside = f"{len(s.bodies)} bod{'y' if len(s.bodies) == 1 else 'ies'}", ("velocities", "note")
     counts = {"velocities": str(s.velocities), **{key: n for key, n in s.facts.items() if key not in aside}}
     return f"{', '.join([bodies, *(counted(n, name) for name, n in counts.items() if n != '0')])}."
@@ -64,7 +64,7 @@ def counted(n: int | str, name: str) -> str:
 
 def setting(c: Comparison) -> str:
     """Return the time compared, the step, the size of the scene, and the reference."""
-    s = shown(c)
+    s = scene_data(c)
     return (
         f"Compared {until_words(s)} in {steps(c)} ms steps{extent(c, 0.0, s.until)}. "
         f"Reference: exact Coulomb friction, {1e3 * c.settings.reference_step:g} ms steps."
@@ -90,7 +90,7 @@ def extent(c: Comparison, start: float, end: float) -> str:
     return f"; {body} measures {far(across)}, {moves}"
 
 
-def shown(c: Comparison) -> SceneShown:
+def scene_data(c: Comparison) -> SceneShown:
     """Return the data of the scene that the page shows."""
     assert c.scene
     return c.scene
@@ -110,7 +110,8 @@ def untouched(c: Comparison, own: float) -> list[str]:
     """Return the text if no contact bears a load; `own` [m] is the error of exact friction at the step."""
     step = f" All have an error of {far(own)}, which comes from the time step alone." if np.isfinite(own) else ""
     return [
-        f"No contact in {shown(c).until:.3g} s: contact formulations cannot differ, and none is recommended.{step}",
+        f"No contact in {scene_data(c).until:.3g} s: contact formulations cannot differ, and none is "
+        f"recommended.{step}",
         "Try a longer --duration, or a keyframe in which bodies touch (--key NAME).",
     ]
 
@@ -120,11 +121,11 @@ def _touch(c: Comparison) -> str:
     if c.timeline.empty:
         return ""
     begin, between = first_contact(_of_reference(c))
-    if begin <= FIRST * shown(c).until:
+    if begin <= FIRST * scene_data(c).until:
         return ""
     if begin == np.inf:
-        return f"No contact under exact friction in {shown(c).until:.3g} s; other formulations have contact."
-    alone = "integration" if shown(c).free else "integration and joints"
+        return f"No contact under exact friction in {scene_data(c).until:.3g} s; other formulations have contact."
+    alone = "integration" if scene_data(c).free else "integration and joints"
     apart = _before_contact(c)
     much = f", by up to {far(apart)}" if apart > STILL else ""
     return f"No contact until {begin:.4g} s ({few(between)}); until then runs differ only by {alone}{much}."
@@ -155,7 +156,7 @@ def began(c: Comparison) -> str:
 
 def _start(c: Comparison) -> str:
     """Return the violations at the start, whose correction then dominates the distances."""
-    lines = [x for x in shown(c).left_out if x.startswith(RECOVERY)]
+    lines = [x for x in scene_data(c).left_out if x.startswith(RECOVERY)]
     if not lines:
         return ""
     return f"Initial state: {'; '.join(lines)}. No contact law prescribes how fast, and it contributes to the errors."
@@ -214,7 +215,7 @@ def symptoms_of(c: Comparison, label: str) -> list[str]:
 
 def _stop(c: Comparison) -> str:
     """Return why the comparison stops before the end."""
-    s = shown(c)
+    s = scene_data(c)
     return f"The comparison stops at {s.until:.3g} s: {s.why}." if s.why else ""
 
 
