@@ -237,7 +237,7 @@ def confidence(c: Comparison, d: Decision) -> str:
     elif c.stepped:
         parts.append("the uncertainty of the reference path is unknown, because it was run at one step only")
         doubts += 1
-    if several(c):
+    if several_solutions(c):
         parts.append("Coulomb's law itself has several solutions here")
         doubts += 1
     if c.known and c.known["velocity"] != "unique":
@@ -268,7 +268,7 @@ SEVERAL = "several solutions"
 """Words by which a remark reports several solutions of Coulomb's step."""
 
 
-def several(c: Comparison) -> str:
+def several_solutions(c: Comparison) -> str:
     """Return the remark on several solutions of exact Coulomb friction; "" if there is none."""
     return next((x for x in c.remarks if SEVERAL in x), "")
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from workbench.builtin.reports.text import scenes
 from workbench.builtin.reports.text.comparison import changed, facts_in_words
-from workbench.builtin.reports.text.decision import confidence, price, recommendation, redundant, several
+from workbench.builtin.reports.text.decision import confidence, price, recommendation, redundant, several_solutions
 from workbench.comparison.decision import Entry, decide, shown
 from workbench.comparison.families import family
 from workbench.comparison.jobs import EVENTS
@@ -81,7 +81,7 @@ def headline(c: Comparison) -> Headline:
     notes = scenes.notes(c) if c.scene else []
     if c.scene and scenes.touches_nothing(c):
         return Headline(scenes.untouched(c, found.own), notes)
-    notes += [x for x in (redundant(c), several(c)) if x]
+    notes += [x for x in (redundant(c), several_solutions(c)) if x]
     return Headline(recommendation(c, found), notes, price(c, found), confidence(c, found))
 
 
