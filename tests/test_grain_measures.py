@@ -12,7 +12,7 @@ import workbench as wb
 from workbench.builtin.cases import SCENES
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.text.flow import _over_mu
-from workbench.comparison.scenes.flow_differences import differences
+from workbench.comparison.scenes.flow_differences import flow_differences
 from workbench.scenes.grains.measures import Watched, force_distribution, passing_rate, passing_time, solid_fraction
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.grains.truths import weight_carried
@@ -273,11 +273,11 @@ def flow_rows(values, steps=(1.0, 2.0), mus=(0.1,), seeds=4):
 
 
 def test_a_measure_that_is_zero_has_no_relative_difference():
-    assert differences(flow_rows(lambda *_: 0.0), ["x"]).empty
+    assert flow_differences(flow_rows(lambda *_: 0.0), ["x"]).empty
 
 
 def test_differences_are_those_of_pairs_beside_coulombs_mean():
-    d = differences(flow_rows(lambda f, mu, h, s: 10.0 + s + (0.5 * h if f == "ccp" else 0.1 * h)), ["x"])
+    d = flow_differences(flow_rows(lambda f, mu, h, s: 10.0 + s + (0.5 * h if f == "ccp" else 0.1 * h)), ["x"])
     ccp = d[d["formulation"] == "ccp"].set_index("step")
     # The starts' own scatter is in both runs of a pair, and leaves nothing open.
     assert ccp.loc[1.0, "difference"] == pytest.approx(0.4 / 11.6)
@@ -291,11 +291,11 @@ def test_differences_are_those_of_pairs_beside_coulombs_mean():
 def test_what_chance_makes_is_reported_about_as_seldom_as_it_should_be():
     rng, heard = np.random.default_rng(0), 0
     for _ in range(15):
-        d = differences(flow_rows(lambda *_: rng.normal(10, 1), mus=(0.1, 0.5), seeds=3), ["x"])
+        d = flow_differences(flow_rows(lambda *_: rng.normal(10, 1), mus=(0.1, 0.5), seeds=3), ["x"])
         heard += bool(d[d["formulation"] == "ccp"]["significant"].any())
     # 5 % of 15 are less than one.
     assert heard <= 3
-    d = differences(flow_rows(lambda f, *_: rng.normal(10, 1) + 8 * (f == "ccp"), seeds=4), ["x"])
+    d = flow_differences(flow_rows(lambda f, *_: rng.normal(10, 1) + 8 * (f == "ccp"), seeds=4), ["x"])
     assert d[d["formulation"] == "ccp"]["significant"].all()
     # As wide as the theory's: two means of 4 each, spread 2^1/2, 6 degrees of freedom, 2 means.
     assert d["uncertainty"].iloc[-1] == pytest.approx(0.1 * stdtrit(6, 1 - 0.05 / 4) * np.sqrt(2 / 4), rel=0.5)
@@ -304,7 +304,7 @@ def test_what_chance_makes_is_reported_about_as_seldom_as_it_should_be():
 def test_less_is_reported_as_more_is_and_every_further_measure_widens_what_chance_may_make():
     rng = np.random.default_rng(1)
     rows = flow_rows(lambda f, *_: rng.normal(10, 1) - 8 * (f == "ccp")).assign(y=lambda x: x["x"])
-    both = (differences(rows, measures) for measures in (["x"], ["x", "y"]))
+    both = (flow_differences(rows, measures) for measures in (["x"], ["x", "y"]))
     one, two = (d[d["formulation"] == "ccp"] for d in both)
     assert (one["difference"] < 0).all()
     assert one["significant"].all()
@@ -313,11 +313,11 @@ def test_less_is_reported_as_more_is_and_every_further_measure_widens_what_chanc
 
 
 def test_one_start_or_a_missing_run_tells_nothing():
-    one = differences(flow_rows(lambda f, mu, h, s: 10.0 + h, seeds=1), ["x"])
+    one = flow_differences(flow_rows(lambda f, mu, h, s: 10.0 + h, seeds=1), ["x"])
     assert np.isinf(one["uncertainty"].astype(float)).all()
     assert not one["significant"].any()
     rows = flow_rows(lambda f, mu, h, s: 10.0 + h * (f == "ccp"), seeds=2)
-    assert set(differences(rows[rows["step"] > 1.0], ["x"])["step"]) == {2.0}
+    assert set(flow_differences(rows[rows["step"] > 1.0], ["x"])["step"]) == {2.0}
     left = rows[~((rows["formulation"] == "coulomb") & (rows["step"] == 1.0))]
-    assert set(differences(left, ["x"])["formulation"]) == {"ccp"}
-    assert differences(rows[rows["formulation"] == "ccp"], ["x"]).empty
+    assert set(flow_differences(left, ["x"])["formulation"]) == {"ccp"}
+    assert flow_differences(rows[rows["formulation"] == "ccp"], ["x"]).empty

@@ -13,7 +13,7 @@ import pandas as pd
 
 from workbench.comparison.failure import Failed
 from workbench.comparison.jobs import Report, run_jobs
-from workbench.comparison.scenes.flow_differences import differences
+from workbench.comparison.scenes.flow_differences import flow_differences
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Truth
 from workbench.mechanics.solids import Plane, Solid, slabs
@@ -91,9 +91,9 @@ class GranularFlow:
         return (*self.case.measures, *COMPARED)
 
     @property
-    def differences(self) -> pd.DataFrame:
+    def flow_differences(self) -> pd.DataFrame:
         """Difference of each formulation from Coulomb's law; see `flow_differences`."""
-        return differences(self.rows[self.rows["finished"]], self.measures)
+        return flow_differences(self.rows[self.rows["finished"]], self.measures)
 
 
 class FlowPlan(NamedTuple):

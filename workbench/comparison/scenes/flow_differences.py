@@ -17,7 +17,7 @@ SURE = 0.95
 COLUMNS = ["measure", "formulation", "mu", "step", "runs", "difference", "uncertainty", "significant"]
 
 
-def differences(rows: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
+def flow_differences(rows: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
     """A row per measure, formulation, friction coefficient and step, from complete rows with a `seed`.
 
     `difference` is relative to Coulomb's mean, `significant` whether it is larger than its `uncertainty`, which is
