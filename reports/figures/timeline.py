@@ -13,12 +13,12 @@ from workbench.comparison.timeline import (
     KINDS,
     SLIDING,
     STICKING,
-    by_contact,
     contact_name,
     covered,
     exact_and_runs,
     names_in,
     otherwise,
+    rows_by_contact,
     until,
 )
 
@@ -52,7 +52,7 @@ def timeline_figure(c: Comparison) -> list[Figure]:
         return []
     contacts, end = main_contacts(c), until(c)
     shown = contacts[:MOST_PAIRS]
-    own = {REFERENCE: by_contact(exact)} | {label: by_contact(rows) for label, rows in runs.items()}
+    own = {REFERENCE: rows_by_contact(exact)} | {label: rows_by_contact(rows) for label, rows in runs.items()}
     moments, bars = MOMENTS, _bars(own, shown, end, MOMENTS)
     while len(bars) > MOST_BARS:
         moments //= 2

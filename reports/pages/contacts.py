@@ -7,7 +7,7 @@ from workbench.builtin.reports.text.contact_modes import apart_cells, event_cell
 from workbench.builtin.reports.text.scenes import began
 from workbench.comparison.jobs import EVENTS
 from workbench.comparison.result import Comparison
-from workbench.comparison.timeline import SLIDING, STICKING, by_contact, exact_and_runs, lasting
+from workbench.comparison.timeline import SLIDING, STICKING, exact_and_runs, lasting, rows_by_contact
 
 MOST_EVENTS = 60
 """Events of the reference that the page shows; events.csv has all."""
@@ -30,7 +30,7 @@ def _of_case(c: Comparison) -> dict[str, Any]:
 
 
 def _of_scene(c: Comparison) -> dict[str, Any]:
-    exact = by_contact(exact_and_runs(c)[0])
+    exact = rows_by_contact(exact_and_runs(c)[0])
     pairs = [pair for pair in main_contacts(c) if pair in exact]
     rows = []
     for pair in pairs[:MOST_PAIRS]:

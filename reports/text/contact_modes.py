@@ -11,9 +11,9 @@ from workbench.comparison.timeline import (
     KINDS,
     MISSED,
     SPURIOUS,
-    by_contact,
     exact_and_runs,
     otherwise,
+    rows_by_contact,
     until,
 )
 
@@ -74,7 +74,7 @@ def lives(c: Comparison) -> list[str]:
     """Return the modes of a case's contacts in the reference, from start to end; contacts with equal modes together."""
     exact, end = exact_and_runs(c)[0], until(c)
     said: dict[str, list[str]] = {}
-    for contact, rows in by_contact(exact).items():
+    for contact, rows in rows_by_contact(exact).items():
         words, now = [], 0.0
         for mode, start, stop in rows[["mode", "start", "end"]].itertuples(index=False):
             if start > now:

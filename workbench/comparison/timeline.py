@@ -136,7 +136,7 @@ def names_in(frame: pd.DataFrame) -> list[str]:
     return [x for x in NAMES if x in frame]
 
 
-def by_contact(rows: pd.DataFrame) -> dict[tuple[Any, ...], pd.DataFrame]:
+def rows_by_contact(rows: pd.DataFrame) -> dict[tuple[Any, ...], pd.DataFrame]:
     """The rows of one run by their contact."""
     return {tuple(key): own for key, own in rows.groupby(names_in(rows), sort=False)}
 
@@ -165,7 +165,7 @@ def otherwise(rows: pd.DataFrame, exact: pd.DataFrame) -> list[dict[str, Any]]:
     slides, sticks   it does so, where in the reference it does the other one
     apart, presses   it does so, where it does not in the reference
     """
-    own, theirs, found = by_contact(rows), by_contact(exact), []
+    own, theirs, found = rows_by_contact(rows), rows_by_contact(exact), []
     for contact in dict.fromkeys([*theirs, *own]):
         given, here = (of.get(contact, rows[:0]) for of in (theirs, own))
         stuck, slid = (given[given["mode"] == mode] for mode in (STICKING, SLIDING))
