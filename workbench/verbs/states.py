@@ -11,7 +11,7 @@ from workbench.comparison.judged import of_reference
 from workbench.engine.timing import clock
 from workbench.mechanics.case import Case
 from workbench.step.simulation import simulate
-from workbench.step.sliding.state import SlidingState, filled
+from workbench.step.sliding.state import SlidingState, contact_data
 from workbench.support.errors import WorkbenchError
 from workbench.support.progress import ProgressCallback
 from workbench.verbs.find import find_formulation
@@ -70,7 +70,7 @@ def _of_run(case: Case, at: float, state: SlidingState, progress: ProgressCallba
     if run.steps < steps or run.residuals.max() > run.tolerance:
         raise WorkbenchError(f"at = {at:g} s: the run under exact Coulomb friction is not verified up to there")
     q, v = run.states_q[-1], run.states_v[-1]
-    core = filled(case, q, v)
+    core = contact_data(case, q, v)
     loaded = run.p_n[-1] > LOADED * np.abs(run.p_n[-1]).max()
     leaving = core.J_n @ v + core.r_n > case.v_th
     return state._replace(q=q, v=v, closed=tuple(np.flatnonzero(loaded & ~leaving).tolist()))

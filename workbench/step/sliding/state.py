@@ -116,7 +116,7 @@ def closed_contacts(case: Case, state: SlidingState = START) -> ClosedContacts:
     """The contacts that are closed at a state and do not separate; DataError where there are none."""
     q, v = coordinates(case, state)
     _, _, r, d = case.size
-    core = filled(case, q, v)
+    core = contact_data(case, q, v)
     which = np.flatnonzero((core.phi <= CLOSED) & (core.J_n @ v + core.r_n <= CLOSED))
     if state.closed is not None:
         which = np.array(state.closed, dtype=np.int64)
@@ -171,7 +171,7 @@ def slip_directions(slip: tuple[float, ...], contacts: int, d: int) -> Array:
     return np.asarray(turned[:, :d]) + 0.0
 
 
-def filled(case: Case, q: Array, v: Array) -> Core:
+def contact_data(case: Case, q: Array, v: Array) -> Core:
     """The contact data at (q, v)."""
     core = Core(case.size, 1.0, 0.0, case.v_th)
     core.v[:] = v
