@@ -7,38 +7,34 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 import workbench as wb
-from workbench.diagnostics.robustness import is_elsewhere
+from tests.inequalities import reduced
+from workbench.diagnostics.robustness import degree_entry, index_entries, is_elsewhere, margin_entry, moved
 from workbench.engine.timing import OutOfTimeError
 from workbench.matrices.classes.matrix_classes import matrix_classes
-from workbench.matrices.distances.margin import Cones, margin, root
+from workbench.matrices.distances.margin import Cones, margin, projected, square_root
 from workbench.matrices.linear_algebra.factors import factors, split
+from workbench.matrices.solutions.solution_set import solution_set
 
 ALWAYS = float("inf")
 
 
-def solved(M, q):
-    """All solutions by all 2^n bases, in exact arithmetic, with the signs of their minors and whether z + w > 0.
-
-    Singular bases only matter on boundaries.
-    """
-    n, found = len(q), {}
+def counted(M, q) -> int:
+    """The number of solutions by all 2^n bases, in exact arithmetic; singular ones only matter on boundaries."""
+    n, points = len(q), set()
     for a in range(2**n):
         index = [i for i in range(n) if a >> i & 1]
-        B = fmpq_mat([[fmpq(M[i][j]) for j in index] for i in index])
-        minor = B.det() if index else 1
-        if minor == 0:
-            continue
-        part = B.solve(fmpq_mat(len(index), 1, [-q[i] for i in index])).entries() if index else []
-        z = [part[index.index(i)] if i in index else fmpq(0) for i in range(n)]
+        if not index:
+            z = [fmpq(0)] * n
+        else:
+            B = fmpq_mat([[fmpq(M[i][j]) for j in index] for i in index])
+            if B.det() == 0:
+                continue
+            part = B.solve(fmpq_mat(len(index), 1, [-q[i] for i in index])).entries()
+            z = [part[index.index(i)] if i in index else fmpq(0) for i in range(n)]
         w = [sum((M[i][j] * z[j] for j in range(n)), q[i]) for i in range(n)]
         if min(z) >= 0 and min(w) >= 0:
-            strict = all(x + y > 0 for x, y in zip(z, w, strict=True))
-            found[tuple(z)] = (1 if minor > 0 else -1) if strict else None
-    return found
-
-
-def counted(M, q) -> int:
-    return len(solved(M, q))
+            points.add(tuple(z))
+    return len(points)
 
 
 def samples(count, seed):
@@ -53,17 +49,16 @@ def test_within_the_margin_the_count_is_one_and_beyond_it_is_another():
     changes = 0
     for M, q, chance in samples(150, 1):
         found = margin(fmpq_mat(M), q, ALWAYS)
-        least = None if found is None else root(found.least_squared)
+        least = None if found is None else square_root(found.least_squared)
         if found is not None:
             assert counted(M, found.neighbour) == found.beyond != found.here
             away = sum(((x - y) ** 2 for x, y in zip(q, found.neighbour, strict=True)), fmpq(0))
-            assert root(away) == pytest.approx(found.value, rel=1e-12)
+            assert square_root(away) == pytest.approx(found.value, rel=1e-12)
             assert found.nearest == on_facet(M, found)
-            assert is_nearest(q, found.multipliers, found.facet.generators)
             changes += 1
         for _ in range(8):
             direction = [fmpq(chance.randint(-99, 99)) for _ in q]
-            length = root(sum((x * x for x in direction), fmpq(0)))
+            length = square_root(sum((x * x for x in direction), fmpq(0)))
             reach = 100.0 if least is None else 0.999 * least
             if length == 0 or reach == 0:
                 continue
@@ -72,13 +67,6 @@ def test_within_the_margin_the_count_is_one_and_beyond_it_is_another():
             here = counted(M, q) if found is None else found.here
             assert counted(M, near) == here, (M, q, near)
     assert changes > 100
-
-
-def is_nearest(q, c, generators) -> bool:
-    """Whether sum c_k g_k is the point of the cone that is nearest to q: the conditions of optimality."""
-    left = [x - sum((v * g[r] for v, g in zip(c, generators, strict=True)), fmpq(0)) for r, x in enumerate(q)]
-    slopes = [sum((x * y for x, y in zip(left, g, strict=True)), fmpq(0)) for g in generators]
-    return all(v >= 0 >= s and v * s == 0 for v, s in zip(c, slopes, strict=True))
 
 
 def on_facet(M, found):
@@ -114,14 +102,16 @@ def test_the_degree_is_the_sum_of_the_indices_for_every_right_hand_side():
     chance, degrees = random.Random(7), set()
     for _ in range(80):
         n = chance.randint(1, 3)
-        M = [[chance.randint(-9, 9) for _ in range(n)] for _ in range(n)]
-        if matrix_classes(fmpq_mat(M), ALWAYS)["R0"].verdict != "yes":
+        M = fmpq_mat([[chance.randint(-9, 9) for _ in range(n)] for _ in range(n)])
+        if matrix_classes(M, ALWAYS)["R0"].verdict != "yes":
             continue
-        degree = Cones(fmpq_mat(M), ALWAYS).degree()
-        degrees.add(degree)
+        degrees.add(degree_entry(M, ALWAYS))
         for _ in range(3):
-            indices = solved(M, [fmpq(chance.randint(-999, 999), 101) for _ in range(n)]).values()
-            assert None in indices or sum(indices) == degree, M
+            q = [fmpq(chance.randint(-999, 999), 101) for _ in range(n)]
+            points = [list(map(str, point)) for point in solution_set(M, q, ALWAYS).points]
+            indices = index_entries(M, q, points)
+            if None not in indices:
+                assert sum(indices) == degree_entry(M, ALWAYS), (M, q)
     assert {-1, 0, 1} <= degrees
 
 
@@ -146,29 +136,39 @@ def test_margins_do_not_depend_on_the_order_of_the_unknowns_and_scale_with_q():
             assert longer.squared == 9 * found.squared
 
 
-def robustness(M, q, **given):
-    """Of a check the margin, the indices of the solutions and the degree."""
-    data = wb.check(M, rhs=q, **given).data
-    return data["margin"], data["solutions"].get("indices"), data["degree"]
+def test_projections_on_cones_meet_the_conditions_of_optimality():
+    chance = random.Random(4)
+    for _ in range(300):
+        k, n = chance.randint(1, 5), 5
+        rows = [[chance.randint(-4, 4) for _ in range(n)] for _ in range(k)]
+        if fmpq_mat(rows).rank() < k:
+            continue
+        generators = [[fmpq(x) for x in reduced(row)] for row in rows]
+        q = [fmpq(chance.randint(-9, 9)) for _ in range(n)]
+        c = projected(generators, q)
+        left = [x - sum((v * g[r] for v, g in zip(c, generators, strict=True)), fmpq(0)) for r, x in enumerate(q)]
+        slopes = [sum((x * y for x, y in zip(left, g, strict=True)), fmpq(0)) for g in generators]
+        assert min(c) >= 0
+        assert max(slopes) <= 0
+        assert all(v * s == 0 for v, s in zip(c, slopes, strict=True))
 
 
 def test_what_rounding_moves_is_reported_beside_the_margin():
-    found, _, _ = robustness([[1, 2], [2, 1]], [-3, -4])
+    found = margin_entry(fmpq_mat([[1, 2], [2, 1]]), [fmpq(-3), fmpq(-4)], False, ALWAYS)
     # The nearest point is 11/5 of the column (1, 2); half a unit in the last place of q and of that column move q.
     assert found["rounding"] == pytest.approx(2.0**-53 * (5 + 11 / 5 * 5**0.5), rel=1e-12)
-    moved_off, _, _ = robustness([["1", "2"], ["2", "1"]], ["-1", str(-2 - fmpq(1, 2**52))])
+    assert not found["fragile"]
+    assert margin_entry(fmpq_mat([[1, 2], [2, 1]]), [fmpq(0), fmpq(0)], False, ALWAYS)["fragile"]
+    moved_off = margin_entry(fmpq_mat([[1, 2], [2, 1]]), [fmpq(-1), -2 - fmpq(1, 2**52)], False, ALWAYS)
     assert moved_off["fragile"]
     assert moved_off["distance"][0] > 0
-
-
-def test_a_margin_that_is_not_sought_has_a_reason():
-    large = [[int(i == j) - 2 * int(i < j) for j in range(10)] for i in range(10)]
-    found, _, degree = robustness([[-x for x in row] for row in large], [1] * 10)
-    assert "exceeds 9" in found["reason"]
-    assert degree is None
-    found, indices, degree = robustness([[2, 1], [1, 2]], [1, 1])
-    assert found["reason"].startswith("none: M is a P-matrix")
-    assert (indices, degree) == ([1], 1)
+    large = fmpq_mat([[int(i == j) - 2 * int(i < j) for j in range(10)] for i in range(10)])
+    assert "exceeds 9" in margin_entry(large, [fmpq(1)] * 10, False, ALWAYS)["reason"]
+    assert degree_entry(large, ALWAYS) is None
+    assert margin_entry(large, [fmpq(1)] * 10, True, ALWAYS)["reason"].startswith("none: M is a P-matrix")
+    skew = fmpq_mat([[0, 1], [-1, 0]])
+    assert "out of time" in margin_entry(skew, [fmpq(1)] * 2, False, 0.0)["reason"]
+    assert degree_entry(skew, 0.0) is None
 
 
 def test_facets_and_factors_keep_to_the_time():
@@ -186,14 +186,41 @@ def test_facets_and_factors_keep_to_the_time():
 
 
 def test_degenerate_solutions_have_no_index():
-    for q, indices in (([1, 1], [1, -1]), ([0, 1], [None])):
-        assert robustness([[-1, 0], [0, 1]], q)[1] == indices
+    M = fmpq_mat([[-1, 0], [0, 1]])
+    assert index_entries(M, [fmpq(1), fmpq(1)], [["0", "0"], ["1", "0"]]) == [1, -1]
+    assert index_entries(M, [fmpq(0), fmpq(1)], [["0", "0"]]) == [None]
+    assert index_entries(fmpq_mat([[0]]), [fmpq(0)], [["1"]]) == [None]
 
 
-def test_the_least_change_of_q_that_makes_a_point_a_solution():
-    """1/3 is rounded down by 2^-54 / 3."""
-    verified = [s for s in wb.check([[3]], rhs=[-1]).data["solvers"] if s["verified"]]
-    assert {s["moved"] for s in verified if s["z"] == [1 / 3]} == {2.0**-54}
+@pytest.mark.parametrize(
+    ("q", "z", "least"),
+    [
+        ((-1.5, -2), (1, 0), 2.0),
+        ((-0.5, 3), (1, 0), 0.5),
+        ((-1.5, 3), (1, 0), 0.5),
+        ((-1, 0), (1, 0), 0.0),
+        ((2, 0), (-1, 0), 0.0),
+    ],
+)
+def test_the_least_change_of_q_that_makes_a_point_a_solution(q, z, least):
+    assert moved(fmpq_mat([[1, 0], [0, 1]]), [fmpq(int(2 * x), 2) for x in q], list(map(float, z))) == least
+
+
+@pytest.mark.parametrize(
+    ("z", "count", "elsewhere"),
+    [
+        ((1.0, 2.0), 2, False),
+        ((1.0, 2.0 + 1e-9), 2, False),
+        ((0.0, 0.0), 2, False),
+        ((1.0, 2.0 + 1e-6), 2, True),
+        ((0.5, 1.0), 2, True),
+        ((0.5, 1.0), "infinite", False),
+        ((0.5, 1.0), None, False),
+    ],
+)
+def test_a_point_that_no_solution_is_near_to_is_elsewhere(z, count, elsewhere):
+    M, q = fmpq_mat([[2, 1], [1, 2]]), [fmpq(1), fmpq(-1)]
+    assert is_elsewhere(M, q, list(z), {"count": count, "points": [["0", "0"], ["1", "2"]]}) == elsewhere
 
 
 def test_what_is_small_beside_the_sizes_of_a_problem_is_not_elsewhere():
@@ -204,10 +231,10 @@ def test_what_is_small_beside_the_sizes_of_a_problem_is_not_elsewhere():
 
 
 def test_roots_of_rationals_out_of_the_range_of_doubles():
-    assert root(fmpq(1, 10**700)) == 0.0
-    assert root(fmpq(4, 10**600)) == pytest.approx(2e-300, rel=1e-15)
-    assert root(fmpq(9 * 10**400)) == pytest.approx(3e200, rel=1e-15)
-    assert root(fmpq(2)) == 2**0.5
+    assert square_root(fmpq(1, 10**700)) == 0.0
+    assert square_root(fmpq(4, 10**600)) == pytest.approx(2e-300, rel=1e-15)
+    assert square_root(fmpq(9 * 10**400)) == pytest.approx(3e200, rel=1e-15)
+    assert square_root(fmpq(2)) == 2**0.5
 
 
 def test_an_answer_that_hangs_on_rounding_is_called_so():

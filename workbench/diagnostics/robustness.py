@@ -6,7 +6,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError
-from workbench.matrices.distances.margin import LARGEST, Cones, Margin, margin, root
+from workbench.matrices.distances.margin import LARGEST, Cones, Margin, margin, square_root
 from workbench.matrices.linear_algebra.rationals import as_text, nearest_double, submatrix
 
 Entry = dict[str, Any]
@@ -40,7 +40,7 @@ def margin_entry(M: fmpq_mat, q: list[fmpq], is_p: bool, deadline: float) -> Ent
         return {**nothing, "reason": "none: the number of solutions is the same on both sides of every facet"}
     rounding = _rounding(q, found)
     return {
-        "distance": [root(found.least_squared), found.value],
+        "distance": [square_root(found.least_squared), found.value],
         "squared": [str(found.least_squared), str(found.squared)],
         "facet": {"index": found.facet.i, "index_set": list(found.facet.a)},
         "nearest": as_text(found.nearest),
@@ -55,7 +55,7 @@ def margin_entry(M: fmpq_mat, q: list[fmpq], is_p: bool, deadline: float) -> Ent
 
 def _rounding(q: list[fmpq], found: Margin) -> float:
     terms = [(fmpq(1), q), *zip(found.multipliers, found.facet.generators, strict=True)]
-    return UNIT * sum(abs(nearest_double(c)) * root(sum((x * x for x in v), fmpq(0))) for c, v in terms)
+    return UNIT * sum(abs(nearest_double(c)) * square_root(sum((x * x for x in v), fmpq(0))) for c, v in terms)
 
 
 def index_entries(M: fmpq_mat, q: list[fmpq], points: list[list[str]]) -> list[int | None]:

@@ -58,10 +58,10 @@ class Margin:
     @property
     def value(self) -> float:
         """The distance, to a few units in the last place."""
-        return root(self.squared)
+        return square_root(self.squared)
 
 
-def root(x: fmpq) -> float:
+def square_root(x: fmpq) -> float:
     """The square root of a rational, even if the rational is out of the range of doubles."""
     if x <= 0:
         return 0.0
