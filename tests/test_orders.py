@@ -15,7 +15,7 @@ from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metrics.position import position_error
 from workbench.step.scheme import SYMPLECTIC
 from workbench.step.simulation import simulate
-from workbench.studies.convergence import bound
+from workbench.studies.convergence import error_bound
 from workbench.studies.refinement import motions, orders, phases, refined
 from workbench.support.errors import DataError, UnknownNameError, WorkbenchError
 from workbench.verbs.find import find_case, find_formulation
@@ -172,14 +172,14 @@ def test_a_bound_holds_where_errors_are_at_most_proportional():
     h = 1e-3 * 0.5 ** np.arange(6)
     rng = np.random.default_rng(4)
     erratic = h * rng.uniform(0.5, 1.0, h.size)
-    found = bound(h, erratic)
+    found = error_bound(h, erratic)
     assert (found.falls, found.C, found.last) == ("bounded", (erratic / h).max(), erratic[-1])
-    assert 3 * h[0] == bound(h, 3 * h**2).C
-    assert [bound(h, e).falls for e in (np.full(6, 0.1), np.sqrt(h), 0.1 + h)] == ["not"] * 3
-    assert bound(h[::-1], erratic[::-1]) == found
-    assert bound(h, np.zeros(6)).falls == "zero"
-    assert bound(h, np.where(h > 2e-4, erratic, np.nan)).falls == "unknown"
-    assert bound(h[:0], h[:0]).falls == "unknown"
+    assert 3 * h[0] == error_bound(h, 3 * h**2).C
+    assert [error_bound(h, e).falls for e in (np.full(6, 0.1), np.sqrt(h), 0.1 + h)] == ["not"] * 3
+    assert error_bound(h[::-1], erratic[::-1]) == found
+    assert error_bound(h, np.zeros(6)).falls == "zero"
+    assert error_bound(h, np.where(h > 2e-4, erratic, np.nan)).falls == "unknown"
+    assert error_bound(h[:0], h[:0]).falls == "unknown"
 
 
 def test_the_table_has_ten_rows_at_most_best_first(rod, particle):

@@ -83,7 +83,7 @@ class Bound:
     """Verdict on C as a bound: "bounded", "not", "unknown" below `LEAST_STEPS`; "zero" for an error that is zero."""
 
 
-def bound(h: Array, errors: Array) -> Bound:
+def error_bound(h: Array, errors: Array) -> Bound:
     """Return the bound of errors (steps,) at steps h [s], NaN left out.
 
     It is rejected if e / h is more than twice as large in the smaller half of the steps as in the larger: a constant

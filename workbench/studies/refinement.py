@@ -31,7 +31,7 @@ from workbench.mechanics.case import Case
 from workbench.step.run import Run
 from workbench.step.scheme import Scheme
 from workbench.step.simulation import simulate
-from workbench.studies.convergence import Bound, Order, bound, order
+from workbench.studies.convergence import Bound, Order, error_bound, order
 from workbench.support.errors import DataError
 from workbench.support.progress import ProgressCallback
 
@@ -171,7 +171,9 @@ def orders(rows: pd.DataFrame) -> pd.DataFrame:
                 continue
             h, e, off = good["step"].to_numpy(), good[name].to_numpy(), float(good[known(name)].max())
             line = {"case": case, "label": label, "scheme": scheme, "phase": phase, "error": name, "uncertainty": off}
-            found.append(line | (_bounded(bound(h, e)) if phase == IMPACTS else _fitted(order(h, e, np.array([off])))))
+            found.append(
+                line | (_bounded(error_bound(h, e)) if phase == IMPACTS else _fitted(order(h, e, np.array([off]))))
+            )
     return framed(found, COLUMNS, CASE)
 
 

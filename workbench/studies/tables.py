@@ -7,7 +7,7 @@ import pandas as pd
 
 from workbench.comparison.columns import Column
 from workbench.comparison.metric import Metric
-from workbench.studies.convergence import Bound, Order, bound, order
+from workbench.studies.convergence import Bound, Order, error_bound, order
 
 RANKED = ("velocity_error", "local_velocity_error", "position_error", "friction_error")
 """Errors shown on a study's page; figures show the first of those available."""
@@ -83,7 +83,7 @@ def orders(rows: pd.DataFrame, column: Column) -> list[tuple[str, str, Order | B
         first = own[own["solver"] == own["solver"].iloc[0]]
         errors = first.pivot_table(index="point", columns="step", values=column.name, aggfunc="first")
         if errors.shape[1] >= 2 and "impacts" in first and first["impacts"].all():
-            found.append((str(case), str(label), bound(errors.columns.to_numpy(), errors.max().to_numpy())))
+            found.append((str(case), str(label), error_bound(errors.columns.to_numpy(), errors.max().to_numpy())))
         elif errors.shape[1] >= 2:
             name = f"{column.name.removesuffix('_error')}_reference"
             known = first.groupby("point")[name].max().loc[errors.index].to_numpy() if name in first else None
