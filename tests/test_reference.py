@@ -6,7 +6,7 @@ import pytest
 import workbench as wb
 from workbench.algorithms.escalation import default_solver
 from workbench.builtin.cases import CASES
-from workbench.comparison.decision import bound
+from workbench.comparison.decision import shared_up_to
 from workbench.comparison.event_steps import EventMotion
 from workbench.comparison.measured import modes, uncertainty_factor
 from workbench.events.phase import Integrator
@@ -194,10 +194,10 @@ def test_half_the_step_tells_half_the_error_and_coarser_tolerances_all_of_it():
 
 
 def test_errors_within_a_twentieth_share_a_place():
-    assert bound(1e-3, 0.0) == pytest.approx(1.05e-3)
-    assert bound(1e-3, 1e-4) == pytest.approx(1.1e-3)
-    assert bound(1e-3, np.nan) == pytest.approx(1.05e-3)
-    assert bound(np.nan, np.nan) == 1e-9
+    assert shared_up_to(1e-3, 0.0) == pytest.approx(1.05e-3)
+    assert shared_up_to(1e-3, 1e-4) == pytest.approx(1.1e-3)
+    assert shared_up_to(1e-3, np.nan) == pytest.approx(1.05e-3)
+    assert shared_up_to(np.nan, np.nan) == 1e-9
 
 
 @pytest.mark.thorough

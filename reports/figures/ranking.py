@@ -10,7 +10,7 @@ import pandas as pd
 from workbench.builtin.reports.figures.charts import Chart, Figure, short
 from workbench.builtin.reports.figures.styles import FAMILIES, INK
 from workbench.comparison.columns import SHOWN
-from workbench.comparison.decision import LEAST, LENGTHS, Decision, Entry, amount, bound, decide, shown
+from workbench.comparison.decision import LEAST, LENGTHS, Decision, Entry, amount, decide, shared_up_to, shown
 from workbench.comparison.families import family
 from workbench.comparison.result import Comparison
 from workbench.support.arrays import Array
@@ -46,7 +46,7 @@ def ranking_figure(c: Comparison) -> list[Figure]:
     factor, _, unit = SHOWN[d.error.shown]
     errors = factor * np.array([x.error for x in entries])
     smallest = errors[errors > factor * LEAST].min()
-    share = factor * bound(d.own, d.known)
+    share = factor * shared_up_to(d.own, d.known)
     low = 10.0 ** np.floor(np.log10(min(smallest, share if share > factor * LEAST else smallest)))
     high = 10.0 ** np.ceil(np.log10(1.05 * errors.max()))
     # What has no error at all stands at a zero below the smallest decade.

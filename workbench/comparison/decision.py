@@ -149,7 +149,7 @@ class Decision:
     @property
     def as_exact(self) -> bool:
         """True if the entries at the first place are as accurate as exact Coulomb friction at this step."""
-        return bool(self.entries) and self.entries[0].error <= bound(self.own, self.known)
+        return bool(self.entries) and self.entries[0].error <= shared_up_to(self.own, self.known)
 
     @property
     def tested(self) -> bool:
@@ -186,7 +186,7 @@ class Decision:
         return best
 
 
-def bound(own: float, known: float) -> float:
+def shared_up_to(own: float, known: float) -> float:
     """Return the error up to which the first place is shared; LEAST if it is not known."""
     return float(np.nan_to_num(own)) + apart(np.nan_to_num(own), known)
 
@@ -330,7 +330,7 @@ def _placed(entries: Sequence[Entry], own: float, known: float) -> tuple[Entry, 
     """Return entries with places, ties ordered by error, exact Coulomb friction before all others."""
     ordered = sorted(entries, key=lambda x: x.error)
     found: list[Entry] = []
-    share, place = bound(own, known), 1
+    share, place = shared_up_to(own, known), 1
     for i, x in enumerate(ordered):
         if x.error > share:
             share, place = x.error + apart(x.error, known), i + 1
