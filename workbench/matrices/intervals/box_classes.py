@@ -26,7 +26,7 @@ from flint import fmpq, fmpq_mat
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock, moment
 from workbench.matrices.classes.matrix_classes import IMPLICATIONS, NO, YES, class_verdict
 from workbench.matrices.intervals.definite_member import definite_member
-from workbench.matrices.intervals.p_box import AllP, all_p, as_lines, components
+from workbench.matrices.intervals.p_box import AllP, all_p, as_lines, uncertain_components
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
 from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double, submatrix
 from workbench.readers.interval_matrix import IntervalMatrix
@@ -367,7 +367,7 @@ def _vertices(name: str, box: IntervalMatrix, entry: BoxVerdict, deadline: float
 
 def vertex_signs(box: IntervalMatrix) -> Iterator[tuple[int, ...]]:
     """One z (n) of each set of signs that give the same A_z: 2^(n - c) with c components of the uncertain entries."""
-    label = components(box)
+    label = uncertain_components(box)
     first = {int(c): i for i, c in reversed(list(enumerate(label)))}
     free = [i for i, c in enumerate(label) if first[int(c)] != i]
     for chosen in itertools.product((1, -1), repeat=len(free)):

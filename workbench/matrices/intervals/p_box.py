@@ -114,7 +114,7 @@ def _scaled(box: IntervalMatrix, deadline: float) -> Scaled:
     return Scaled(np.array(A), r, t)
 
 
-def components(box: IntervalMatrix) -> NDArray[np.int64]:
+def uncertain_components(box: IntervalMatrix) -> NDArray[np.int64]:
     """The number (n) of each index's connected component in the graph of the uncertain entries."""
     uncertain = np.array([x != 0 for x in box.radius.entries()]).reshape(box.order, -1)
     return csgraph.connected_components(sparse.csr_array(uncertain), directed=False)[1].astype(np.int64)
@@ -153,7 +153,7 @@ class SignedTree(Tree):
     def __init__(self, box: IntervalMatrix, doubled: fmpq_mat, scaled: Scaled, deadline: float) -> None:
         super().__init__(doubled, scaled, deadline)
         self.tries[:] = 0
-        self.component = components(box)
+        self.component = uncertain_components(box)
         equal, unequal = scaled.A[::2, ::2], scaled.A[::2, 1::2]
         C, D = 0.5 * (equal + unequal), 0.5 * np.abs(unequal - equal)
         np.fill_diagonal(C, np.diag(equal))
