@@ -13,7 +13,7 @@ from workbench.events import answers, phase
 from workbench.events.answers import others, solution_to_round_off
 from workbench.events.impact import impact
 from workbench.events.modes import EventError, Mode
-from workbench.events.motions import project
+from workbench.events.motions import project_on_constraints
 from workbench.events.simulation import EventRun, simulate_branches, simulate_events
 from workbench.events.twice import simulate_twice
 from workbench.mechanics.case import Case, quantity
@@ -505,7 +505,7 @@ def test_a_projection_meets_all_constraints_of_a_mode():
     q, v = q + 1e-5 * rng.normal(size=q.size), v + 1e-5 * rng.normal(size=v.size)
     q[21] = time
     for _ in range(2):
-        q, v, moved = project(mechanics, q, v, modes)
+        q, v, moved = project_on_constraints(mechanics, q, v, modes)
     x = mechanics.at(q, v)
     assert np.abs(x.phi).max() < 1e-12
     assert np.abs(x.u_n).max() < 1e-14

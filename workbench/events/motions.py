@@ -106,13 +106,13 @@ class SmoothMotion:
     def projected(self, s: float, y: Array) -> tuple[Array, float]:
         """Project y onto the constraints of its mode, M-orthogonally; return it and the largest correction."""
         at = self.state(s, y)
-        q, v, correction = project(self.mechanics, at.q, at.v, self.modes)
+        q, v, correction = project_on_constraints(self.mechanics, at.q, at.v, self.modes)
         y = y.copy()
         y[: len(q)], y[len(q) : len(q) + len(v)] = q, v
         return y, correction
 
 
-def project(mechanics: SecondOrder, q: Array, v: Array, modes: Modes) -> tuple[Array, Array, float]:
+def project_on_constraints(mechanics: SecondOrder, q: Array, v: Array, modes: Modes) -> tuple[Array, Array, float]:
     """Project coordinates and velocities so that the gaps of closed contacts and joints and the velocities of their
     rows vanish, including those of sticking contacts, with unit quaternions; return them and the largest correction
     [m, m/s, rad, rad/s]."""

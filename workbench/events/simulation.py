@@ -13,7 +13,7 @@ import pandas as pd
 from workbench.events.decision import NextModes, next_modes
 from workbench.events.impact import AT_REST, impact
 from workbench.events.modes import EventError, Mode, Modes, NotUniqueError, closed, rates, sticking
-from workbench.events.motions import MotionState, SmoothMotion, Turning, project
+from workbench.events.motions import MotionState, SmoothMotion, Turning, project_on_constraints
 from workbench.events.onset import begin_slip
 from workbench.events.phase import BREAK, HALT, LIFT, OVER, PAINLEVE, RECLOCK, SHARE, TOUCH, Integrator, Phase, follow
 from workbench.mechanics.case import Array, Case
@@ -309,7 +309,7 @@ class _Driver:
             i in which or speeds[i] <= AT_REST)]  # fmt: skip
         for i in halted:
             modes[i] = Mode.STICK
-        q, v, _ = project(self.mechanics, state.q, state.v, tuple(modes))
+        q, v, _ = project_on_constraints(self.mechanics, state.q, state.v, tuple(modes))
         after = state._replace(q=q, v=v)
         on = [int(i) for i in closed(decision.modes)]
         resting = [i for i in on if modes[i] == Mode.STICK or (f.x.mu[i] == 0 and speeds[i] <= AT_REST)]
@@ -385,7 +385,7 @@ class _Driver:
             held = tuple(
                 Mode.STICK if i in resting else Mode.SLIP if i in stay else Mode.OPEN for i in range(len(x.mu))
             )
-            q, v, _ = project(self.mechanics, after.q, after.v, held)
+            q, v, _ = project_on_constraints(self.mechanics, after.q, after.v, held)
             after = after._replace(q=q, v=v)
         found, fresh = self._decide(after, stay, resting)
         self._note_changes(after, decision.modes, found, which)
