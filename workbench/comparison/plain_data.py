@@ -37,7 +37,7 @@ def written(data: Any) -> Any:
     raise TypeError(f"{type(data).__name__} cannot be written as JSON")
 
 
-def parsed(text: str, place: str) -> Any:
+def from_json(text: str, place: str) -> Any:
     """Return the data of JSON text with non-finite numbers restored; raises DataError, which names the place."""
     try:
         return json.loads(text, object_hook=_number, parse_constant=_refused)

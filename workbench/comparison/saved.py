@@ -28,7 +28,7 @@ from workbench.comparison.failure import Failed
 from workbench.comparison.jobs import Settings
 from workbench.comparison.metric import Metric
 from workbench.comparison.motion import DrawnMotion
-from workbench.comparison.plain_data import built, checked, parsed, written
+from workbench.comparison.plain_data import built, checked, from_json, written
 from workbench.comparison.result import Comparison
 from workbench.comparison.scenes.bodies import BODIES
 from workbench.comparison.shown import SavedCase, SavedFormulation, SceneShown
@@ -164,7 +164,7 @@ def provenance_of(folder: Path) -> dict[str, Any]:
 
 def _json(place: Path) -> Any:
     try:
-        return parsed(place.read_text("utf-8"), f"'{place}'")
+        return from_json(place.read_text("utf-8"), f"'{place}'")
     except UnicodeDecodeError:
         raise DataError(f"'{place}' is not text; it is damaged or of another kind") from None
     except OSError as error:
