@@ -198,9 +198,9 @@ def _of_scene(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """The scene, and the other arguments of `wb.compare`."""
     from workbench.verbs.find import find_formulations, find_solver
     from workbench.verbs.registries import find_metrics
-    from workbench.verbs.scene import apart, duration_of, find_engine, scene
+    from workbench.verbs.scene import duration_of, find_engine, formulations_and_engines, scene
 
-    formulations, engines = apart(o.formulation or [])
+    formulations, engines = formulations_and_engines(o.formulation or [])
     chosen = find_formulations(formulations)
     metrics = None if o.metric is None else find_metrics(o.metric)
     found = scene(o.case, named_settings(o.set or [], OF_MODEL), o.key, o.ctrl)

@@ -104,11 +104,11 @@ def compared_on(found: Scene, wanted: Sequence[Any] | None) -> tuple[tuple[Formu
         from workbench.scenes.mujoco.scene import MujocoScene
 
         return local_formulations(), (find_engine(ENGINE, found),) if isinstance(found, MujocoScene) else ()
-    formulations, engines = apart(wanted)
+    formulations, engines = formulations_and_engines(wanted)
     return find_formulations(formulations), tuple(find_engine(name, found) for name in engines)
 
 
-def apart(wanted: Sequence[Any]) -> tuple[list[Any], list[str]]:
+def formulations_and_engines(wanted: Sequence[Any]) -> tuple[list[Any], list[str]]:
     """Separate formulations from names of engines."""
     engines = [x for x in wanted if isinstance(x, str) and x.startswith("engine:")]
     return [x for x in wanted if x not in engines], engines
