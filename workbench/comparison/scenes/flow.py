@@ -91,7 +91,7 @@ class GranularFlow:
         return (*self.case.measures, *COMPARED)
 
     @property
-    def flow_differences(self) -> pd.DataFrame:
+    def differences(self) -> pd.DataFrame:
         """Difference of each formulation from Coulomb's law; see `flow_differences`."""
         return flow_differences(self.rows[self.rows["finished"]], self.measures)
 
