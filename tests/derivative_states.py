@@ -28,7 +28,8 @@ from cases import CASES
 from formulations import FORMULATIONS
 from workbench.derivatives import sweep
 from workbench.derivatives.motion import Motion
-from workbench.derivatives.one_step import Direction, State, carried, solved
+from workbench.derivatives.one_step import JUMP, Direction, LinearisedStep, State, carried, solved
+from workbench.derivatives.sensitivity import REDUNDANT
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, copy, is_finite
 from workbench.language.assemble.plan import WORK
@@ -70,7 +71,7 @@ FATES = {
 }
 """What becomes of a derivative."""
 SET_VALUED = (
-    "are not determined", "contradict one another", "share the load", "neighbouring solution",
+    "are not determined", "contradict one another", "share the load", REDUNDANT, "neighbouring solution",
     "is not determined",
 )  # fmt: skip
 """Words of reasons for no derivative at a step whose solution or velocities are not unique nearby."""
@@ -317,7 +318,7 @@ class Solution:
         return tangents[1, 0, : self.pair.sizes[1]]
 
     @cached_property
-    def _solved(self) -> Any:
+    def _solved(self) -> LinearisedStep:
         return solved(self.pair.step, State(*self.pair.parts(self.x)[:4]))
 
 
@@ -400,8 +401,7 @@ def judge(pair: Pair, solution: Solution, t: Array, tally: Tally) -> tuple[str, 
     except DataError as reason:
         words = str(reason)
         tally.reasons[words.split(":")[-1]] += 1
-        set_valued = any(w in words for w in SET_VALUED)
-        fate = "near" if "the step jumps here" in words else "set-valued" if set_valued else "refused"
+        fate = "near" if JUMP in words else "set-valued" if any(w in words for w in SET_VALUED) else "refused"
         return fate, np.nan, np.nan
     if not np.isfinite(found).all():
         return "nan", np.nan, np.nan

@@ -1,6 +1,8 @@
 """The maps in words say what the code says of itself."""
 
+import ast
 import re
+from collections import Counter
 
 from tests import pictures
 from tests.maps import ROOT, rooms, sentence, written
@@ -16,6 +18,18 @@ def test_every_package_is_a_room():
     named = {room.split(".")[1] for room in rooms()}
     found = {path.parent.name for path in (ROOT / "workbench").glob("*/__init__.py")}
     assert found <= named, found - named
+
+
+def test_a_class_has_its_name_alone():
+    """Engines' worlds, the layers of three packages, and symbols with and without CVXPY stand for each other."""
+    found = Counter(
+        node.name
+        for folder in ("workbench", "cases", "formulations", "reports")
+        for path in (ROOT / folder).rglob("*.py")
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert {name for name, count in found.items() if count > 1} == {"World", "ContactLayer", "CoreSymbol", "Unknown"}
 
 
 def test_links_between_pages_lead_somewhere():

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.derivatives import sweep
 from workbench.derivatives.differences import SHIFT, differences
-from workbench.derivatives.one_step import Direction, SolvedStep, State, Step, after, carried, solved
+from workbench.derivatives.one_step import Direction, LinearisedStep, State, Step, after, carried, solved
 from workbench.derivatives.slopes import FIXED, POINTS, STILL, Machine, Sweep, find_kinds
 from workbench.derivatives.system import empty_system
 from workbench.language.formulation import Formulation
@@ -285,7 +285,7 @@ class Motion:
         memory = np.concatenate([out[n : n + t.memory.size - rest], x[n_q + n + n_o : self.n_s]])
         return State(x[:n_q], x[n_q : n_q + n], memory, out)
 
-    def solved(self, k: int, state: State) -> SolvedStep:
+    def solved(self, k: int, state: State) -> LinearisedStep:
         """Solve step k from a state; raises DataError."""
         try:
             return solved(self.step, state)
@@ -348,7 +348,7 @@ class _Notes:
         self.switches += int((both[1:] != both[:-1]).sum())
         self.last = codes[-1:] if len(codes) else self.last
 
-    def carried(self, j: int, k: int, step: Step, x: SolvedStep, direction: Direction) -> State | None:
+    def carried(self, j: int, k: int, step: Step, x: LinearisedStep, direction: Direction) -> State | None:
         """Propagate a direction through step k for parameter j; None where it has no derivative."""
         try:
             found = carried(step, x, direction)

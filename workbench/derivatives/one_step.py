@@ -135,7 +135,7 @@ def _sum(state: State, tangent: State, s: float) -> State:
     return State(*(x + s * dx for x, dx in zip(state, tangent, strict=True)))
 
 
-class SolvedStep(NamedTuple):
+class LinearisedStep(NamedTuple):
     """A step's state, the formulation's own data in the last pass, its solution, its sensitivity, and the outputs.
 
     earlier: the passes before, where their number is given, so that they need not converge; unsettled: why there is no
@@ -148,10 +148,10 @@ class SolvedStep(NamedTuple):
     sensitivity: Sensitivity | None
     outputs: Array
     unsettled: str = ""
-    earlier: "tuple[SolvedStep, ...]" = ()
+    earlier: "tuple[LinearisedStep, ...]" = ()
 
 
-def solved(step: Step, state: State) -> SolvedStep:
+def solved(step: Step, state: State) -> LinearisedStep:
     """Solve the step that begins at a state; raises DataError where it has no solution."""
     step.begin(state)
     solution, _, passes = step.stepper.solve(step.solver)
@@ -197,13 +197,15 @@ def _agree(one: list[Array], other: list[Array]) -> bool:
     return all(np.abs(x - y).max(initial=0.0) <= UNSETTLED * np.abs(y).max(initial=0.0) for x, y in known)
 
 
-def _solved_pass(step: Step, state: State, z: Array) -> SolvedStep:
+def _solved_pass(step: Step, state: State, z: Array) -> LinearisedStep:
     """The pass in the stepper, with its solution."""
     problem = step.stepper.problem()
-    return SolvedStep(state, step.stepper.own.copy(), z, sensitivity_of(problem, z) if z.size else None, step.outputs())
+    return LinearisedStep(
+        state, step.stepper.own.copy(), z, sensitivity_of(problem, z) if z.size else None, step.outputs()
+    )
 
 
-def after(step: Step, x: SolvedStep) -> State:
+def after(step: Step, x: LinearisedStep) -> State:
     """The state after a step."""
     step.begin(x.state)
     step.posed(x.own)
@@ -264,7 +266,7 @@ class Carried(NamedTuple):
     is_rough: bool
 
 
-def carried(step: Step, x: SolvedStep, t: Direction) -> Carried:
+def carried(step: Step, x: LinearisedStep, t: Direction) -> Carried:
     """Propagate a direction through a step. Raises DataError where it has no derivative along it."""
     if x.unsettled:
         raise DataError(x.unsettled)
@@ -277,11 +279,11 @@ def carried(step: Step, x: SolvedStep, t: Direction) -> Carried:
         else:
             step.begin(beside, data=step.case.data() + s * t.along)
 
-    def posed(s: float, at: SolvedStep, own: Array) -> list[Array]:
+    def posed(s: float, at: LinearisedStep, own: Array) -> list[Array]:
         begun(s)
         return step.posed(at.own + s * own)
 
-    def solution(at: SolvedStep, own: Array) -> Array:
+    def solution(at: LinearisedStep, own: Array) -> Array:
         """dz of a pass for a tangent of the formulation's own data; records kinks and data that jump."""
         if at.sensitivity is None:
             return np.zeros(0)
@@ -297,14 +299,14 @@ def carried(step: Step, x: SolvedStep, t: Direction) -> Carried:
         noted[1] |= rough
         return found
 
-    def reach_with(at: SolvedStep, dz: Array) -> float:
+    def reach_with(at: LinearisedStep, dz: Array) -> float:
         """`reach`, within which velocities of passes that settle, and may be curved, move no farther than 1 m/s."""
         if x.earlier or not step.iterates:
             return reach
         fastest = float(np.abs(at.outputs[: step.case.size[0]] @ dz).max(initial=0.0))
         return min(reach, 1.0 / fastest) if fastest > 0.0 else reach
 
-    def passed(at: SolvedStep, own: Array) -> list[Array]:
+    def passed(at: LinearisedStep, own: Array) -> list[Array]:
         dz = solution(at, own)
 
         def after_pass(s: float) -> list[Array]:
