@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.algorithms import find_solver as solver_by_name
-from workbench.algorithms.base import Solver
+from workbench.algorithms import find_solver as find_solver
 from workbench.builtin.cases import CASES, SCENES
 from workbench.builtin.formulations import FORMULATIONS, REGISTRIES
 from workbench.language.formulation import Formulation
@@ -66,15 +65,6 @@ def must_be_known(what: Any) -> None:
         raise DataError(f"{what} does not exist; name a case, a scene, or a file with a problem or a model")
     if isinstance(what, str) and not {".", ":", "/"} & set(what) and what not in CASES and what not in SCENES:
         raise UnknownNameError("case or scene", what, [*CASES.names, *SCENES.names, "FILE.py:CASE", "MODEL.xml"])
-
-
-def find_solver(wanted: str | Solver) -> Solver:
-    """Find the solver NAME, cvxpy:NAME, FILE.py:NAME or package.module:NAME, or an object. Raises UnknownNameError.
-
-    >>> find_solver("lemke").name
-    'lemke'
-    """
-    return solver_by_name(wanted)
 
 
 def find_formulations(wanted: Sequence[Any] | Any | None) -> tuple[Formulation, ...]:
