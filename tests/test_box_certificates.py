@@ -14,7 +14,7 @@ from tests.boxes import all_vertices_p, random_box, random_member, rational
 from tests.forger import changed, sites, with_value
 from tests.proofs import NOT_VERIFIED, REFUTED
 from tests.thorough import quickly
-from workbench.certificates.boxes import FIELDS, Box, check_box_class, check_claims, member
+from workbench.certificates.boxes import FIELDS, Box, check_box_class, check_claims
 from workbench.certificates.documents import signed
 from workbench.certificates.outcomes import VERIFIED, PremiseError, RefusedError, RefutedError
 from workbench.certificates.signed_pivots import check_signed_tree, components
@@ -582,8 +582,9 @@ def test_the_extreme_members():
 
 @pytest.mark.parametrize("rows", [[["1", "0"]], [["1", "0"], ["0", "1"], ["0", "0"]], [], None, "rows"])
 def test_a_member_of_another_size_is_refused(rows):
+    given = {"matrix": rows, "claims": []}
     with pytest.raises(RefusedError, match="not a list of 2 rows"):
-        member(Box(IDENTITY, NOTHING), rows)
+        check_box_class(Box(IDENTITY, NOTHING), "P", "some", {"by": "members", "inside": given, "outside": given}, {})
 
 
 def test_members_at_and_beyond_the_border():

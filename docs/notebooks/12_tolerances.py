@@ -61,8 +61,8 @@ def _(mo, wb):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    Both columns are exact, and proved. They answer two questions, and neither is the engineer's, who knows the entries to
-    three digits. With three digits the right answer is: some of these matrices are P-matrices and some are not.
+    Both columns are exact and proved, for two different matrices. An engineer who knows the entries to three digits means
+    neither of them, but all matrices that round to these digits: some are P-matrices and some are not.
 
     ## All matrices within a tolerance
 
@@ -109,8 +109,8 @@ def _(mo):
     mo.md(r"""
     ## The largest tolerance
 
-    The boxes are nested, so there is a largest $r$, and bisection finds it. Each of the three tests has its own. That the matrix is
-    diagonally dominant (H) is the quick test, and the most pessimistic one; that it is positive definite (PD) is what codes assume:
+    The boxes are nested, so there is a largest $r$, and bisection finds it. Each of three classes has its own. Diagonal
+    dominance after scaling (H) is the quickest test and the most pessimistic one; many codes assume positive definiteness (PD):
     """)
     return
 
@@ -148,8 +148,8 @@ def _(mo):
     D_{ij} = \frac1m + \frac{y_i (y_j - \mu h s) + x_i (x_j - \mu h c)}{I}
     $$
 
-    and contact forces are unique for every load while $D$ is a P-matrix. How uncertain may $\mu$ = 0.2 be? First as if the nine
-    entries knew nothing of each other, each within what $\mu$ does to it; then for what it is, one number:
+    and contact forces are unique for every load while $D$ is a P-matrix. How uncertain may $\mu$ = 0.2 be? First with nine
+    independent entries, each in the range that $\mu$ gives it; then with $\mu$ itself as the only uncertain number:
     """)
     return
 
@@ -179,9 +179,9 @@ def _(Fraction, mo, wb):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    Independent entries give a guarantee, and a weak one: the box has many matrices that no tripod has. Where the mechanics is known,
-    vary its parameters. The proof is a different one: enclosures of the determinants over a box of parameters, which is
-    halved until each part is decided.
+    Independent entries give a weak guarantee, because the box has many matrices that no tripod has. Where the mechanics is known,
+    vary its parameters. The proof then encloses the determinants over a box of parameters, which is halved until each part
+    is decided.
 
     ## A map without gaps
 
@@ -233,9 +233,9 @@ def _(mo):
     mo.md(r"""
     ## Who checks the proof?
 
-    The search is hundreds of lines; nobody should have to trust it. A certificate is what it found, so that another program can check
-    it without a search: for the map the tree of the cuts with a verdict for each box. `workbench verify` has formulas and interval
-    arithmetic of its own:
+    The search has hundreds of lines, and nobody should have to trust them. A certificate holds what the search found, so that another
+    program can check it without searching: for the map, the tree of cuts with a verdict for each box. `workbench verify` uses
+    formulas and interval arithmetic of its own:
     """)
     return
 
@@ -255,7 +255,7 @@ def _(mo):
     mo.md(r"""
     ## A solution with its tolerance
 
-    At last the LCP itself, with data known to a tenth:
+    Finally the LCP itself, with a matrix known to a tenth:
 
     $$
     0 \le z \perp M z + q \ge 0, \qquad M = \begin{pmatrix} 2 & 1 \\ 1 & 2 \end{pmatrix} \pm \tfrac1{10}, \qquad
@@ -288,14 +288,15 @@ def _(mo, wb):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    It depends. No computation with the middle can tell this, however many digits it has.
+    For some of the data it is closed, for others it is open. No computation with the middle can tell this, however many
+    digits it has.
 
     ## What to do
 
     - Say which numbers are meant: typed digits, doubles, or a tolerance.
     - A tolerance on independent entries is quick and safe, and pessimistic for machines; there, vary the parameters.
     - "Undecided" is an answer. What is critical stays undecided in any arithmetic that rounds.
-    - Keep the certificate beside the result.
+    - Keep the certificate with the result.
 
     ## Exercises
     """)

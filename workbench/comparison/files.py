@@ -33,11 +33,13 @@ from workbench.comparison.posing import posed
 from workbench.comparison.problem_step import MODES, ProblemStep
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
 from workbench.comparison.rows import declared, labels
+from workbench.comparison.several import counted, which_solution
 from workbench.comparison.solving import SolverAnswer, judged_iterate, solve_problem
 from workbench.diagnostics.problem_facts import problem_facts
 from workbench.diagnostics.redundancy import freedom
 from workbench.engine.timing import standing_still
 from workbench.language.formulation import Formulation
+from workbench.matrices.solutions.coulomb_solutions import CoulombSolutions
 from workbench.problems.classes import is_psd
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem, reversed_contacts
 from workbench.problems.rank import rank
@@ -106,7 +108,9 @@ def compare_problem(
     found = _outcomes(
         _outcome(Job(exact, None, STEP), answer, "Coulomb NCP"), problem, formulations, found_solvers, seconds, progress
     )
-    compared, known = _determined(problem, reference, exact)
+    solutions = counted(problem)
+    compared, known = _determined(problem, reference, exact, solutions)
+    velocities: dict[str, Array] = {}
     rows, contacts = [], [_contacts(reference, reference, exact, "reference", "", compared)]
     here = np.zeros(1, dtype=np.int64)
     for job, outcome in found.items():
@@ -122,13 +126,17 @@ def compare_problem(
                 MeasuredProblem(step, reference, reference, beside, here, compared, known["null_space"]),
             )
             contacts.append(_contacts(step, reference, job.subject, "run", outcome.solver, compared))
+            velocities.setdefault(job.subject.label, step.u)
         rows.append(row)
     trajectories = pd.concat(contacts, ignore_index=True).assign(file=name)
     cards = mathematics(formulations, (1 + problem.d, 0, 1, problem.d))
+    remarks: tuple[str, ...] = ()
+    if solutions and known["velocity"] == "not unique":
+        remarks = (which_solution(problem, solutions, reference.u, velocities),)
     return Comparison(
         name, tuple(formulations), metrics, framed_runs(rows, metrics, PROBLEM),
         framed(trajectories, [c for c in TRAJECTORIES if c.name in trajectories], PROBLEM),
-        framed([], DIAGNOSTICS, PROBLEM), cards, problem=problem, facts=problem_facts(whole),
+        framed([], DIAGNOSTICS, PROBLEM), cards, remarks=remarks, problem=problem, facts=problem_facts(whole),
         known=known | {"nearest": instead and instead.facts}, seconds=seconds,
     )  # fmt: skip
 
@@ -243,7 +251,7 @@ def _contacts(
 
 
 def _determined(
-    problem: FrictionProblem, exact: ProblemStep, law: Formulation
+    problem: FrictionProblem, exact: ProblemStep, law: Formulation, solutions: CoulombSolutions | None
 ) -> tuple[NDArray[np.bool_], dict[str, Any]]:
     """Return (r,) whether the velocity determines each contact's impulses, and the facts on the exact solution.
 
@@ -257,7 +265,7 @@ def _determined(
     parts = np.sqrt((N[:r] ** 2).sum(axis=1) + (N[r:] ** 2).reshape(r, -1).sum(axis=1))
     comparable = parts <= UNTOUCHED
     dimension = freedom(W, problem.mu, exact.modes, exact.u_t[0], found.tolerance)
-    velocity, reason = _velocity(problem, exact, law, sigma)
+    velocity, reason = _velocity(problem, exact, law, sigma, solutions)
     return comparable, {
         "null_space": problem.size - found.value, "comparable": int(comparable.sum()), "dimension": dimension,
         "velocity": velocity, "reason": reason, "residual": float(exact.judged.natural_map[0]),
@@ -265,8 +273,10 @@ def _determined(
     }  # fmt: skip
 
 
-def _velocity(problem: FrictionProblem, exact: ProblemStep, law: Formulation, sigma: Array) -> tuple[str, str]:
-    """Decide whether the velocity of the exact solution is unique, and give the reason.
+def _velocity(
+    problem: FrictionProblem, exact: ProblemStep, law: Formulation, sigma: Array, solutions: CoulombSolutions | None
+) -> tuple[str, str]:
+    """Decide whether the velocity of the exact solution is unique, and give the reason; `solutions` are all, if known.
 
     With W symmetric positive definite the CCP's answer to a shift s along the normals is Lipschitz: subtracting the
     variational inequalities of two shifts gives |du| <= sqrt(cond W) |ds|. De Saxce's s = mu |u_t| has
@@ -279,6 +289,13 @@ def _velocity(problem: FrictionProblem, exact: ProblemStep, law: Formulation, si
     bound = mu_max * float(np.sqrt(sigma[0] / sigma[-1])) if sigma[-1] > 0 else np.inf
     if bound < 1 and is_psd(W):
         return "unique", f"W is positive definite and μ_max √cond W = {bound:.3g} < 1, so De Saxcé's shift contracts"
+    if solutions:
+        away = [float(np.linalg.norm(x.u - exact.u)) / exact.free for x in solutions.points]
+        count = "one solution" if len(away) == 1 else f"{len(away)} solutions"
+        searched = f"all modes were searched, with proof: Coulomb's law has exactly {count}"
+        if max(away) <= SAME_VELOCITY:
+            return "unique", searched
+        return "not unique", f"{searched}, the farthest {max(away):.2g} |q| away"
     order, entries = reversed_contacts(problem.contacts, problem.d)
     turned = FrictionProblem(problem.W[entries][:, entries], problem.q[entries], problem.mu[order], problem.d)
     try:

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -144,11 +145,14 @@ def _points_words(points: list[Entry]) -> str:
 
 def point_words(x: Entry) -> str:
     """A solution as text: the modes of its contacts, and its index."""
-    several = len(x["modes"]) > 1
-    numbers: dict[str, int] = Counter(x["modes"])
-    modes = ", ".join(f"{number} {mode}" if several else str(mode) for mode, number in numbers.items())
     index = f", index {x['index']:+d}" if x["index"] is not None else ""
-    return modes + (index if x["regular"] else f", degenerate: {'; '.join(x['borders'])}")
+    return modes_words(x["modes"]) + (index if x["regular"] else f", degenerate: {'; '.join(x['borders'])}")
+
+
+def modes_words(modes: Sequence[str]) -> str:
+    """How many contacts have each mode, as text."""
+    numbers: dict[str, int] = Counter(modes)
+    return ", ".join(f"{number} {mode}" if len(modes) > 1 else str(mode) for mode, number in numbers.items())
 
 
 def with_answers(
