@@ -406,6 +406,9 @@ def test_the_verb_and_the_command_print_every_solution(tmp_path, capsys):
     assert x.count == 3
     assert x.words[0].startswith("Coulomb's law has exactly 3 solutions: proved")
     assert len(x.frame) == 9
+    assert x.kinds["index"].tolist() == [1, -1, 1]
+    assert x.kinds["regular"].all()
+    assert "<th>determinant</th>" in x.html() or ">determinant<" in x.html()
     assert max(point["residual"] for point in x.data["points"]) < 1e-15
     assert main(["solve", str(path), "--all"]) == 0
     out = capsys.readouterr().out

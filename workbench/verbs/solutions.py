@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.diagnostics.coulomb_answers import coulomb_entry, coulomb_words, every_q_entry, point_words
+from workbench.diagnostics.coulomb_answers import coulomb_entry, coulomb_words, every_q_entry, modes_words, point_words
 from workbench.diagnostics.posed_problem import solutions_of, solutions_words, wrapped
 from workbench.diagnostics.problem_check import LARGEST, in_rationals
 from workbench.engine.interpreted import interpreting
@@ -66,9 +66,22 @@ class AllSolutions(Result):
         columns = ["solution", "index", *(("contact", "mode", "p", "u") if friction else ("z",))]
         return pd.DataFrame(rows, columns=columns)
 
+    @cached_property
+    def kinds(self) -> pd.DataFrame:
+        """One row per solution of a friction problem: modes, index, determinant, whether it is regular, residual, and
+        the distance within which an exact solution is."""
+        import pandas as pd
+
+        rows = [
+            (k, modes_words(x["modes"]), x["index"], x["determinant"], x["regular"], x["residual"], x["distance"])
+            for k, x in enumerate(self.data["points"], start=1)
+        ]
+        columns = ["solution", "modes", "index", "determinant", "regular", "residual", "distance"]
+        return pd.DataFrame(rows, columns=columns).astype({"index": "Int64"})
+
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
-        return {"solutions": self.frame}
+        return ({"kinds": self.kinds} if "law" in self.data else {}) | {"solutions": self.frame}
 
     def html(self, facts: dict[str, Any] | None = None) -> str:
         """The page, with a picture of all solutions of Coulomb's law."""
