@@ -333,7 +333,7 @@ def test_every_verified_row_is_told_as_soon_as_it_is_ready():
     assert hears.heard.index(told[0]) < next(k for k, x in enumerate(hears.heard) if x.startswith("ccp"))
     # With an event-driven reference it waits for no other run.
     hears = Hears()
-    compare(Wheel(), *given[:3], Settings((1e-3,), 5e-4, 0.01), hears)
+    compare_case(Wheel(), *given[:3], Settings((1e-3,), 5e-4, 0.01), hears)
     first, exact = (
         next(k for k, x in enumerate(hears.heard) if x.startswith(word)) for word in ("box, proximal: error", "coulomb")
     )

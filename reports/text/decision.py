@@ -240,7 +240,7 @@ def confidence(c: Comparison, d: Decision) -> str:
     if several_solutions(c):
         parts.append("Coulomb's law itself has several solutions here")
         doubts += 1
-    if c.known and c.known["velocity"] != "unique" and not several(c):
+    if c.known and c.known["velocity"] != "unique" and not several_solutions(c):
         parts.append("uniqueness of the velocity is not proved")
         doubts += 1
     failing = sum(not t.holds for t in c.truths)
