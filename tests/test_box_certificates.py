@@ -14,7 +14,7 @@ from tests.boxes import all_vertices_p, random_box, random_member, rational
 from tests.forger import changed, sites, with_value
 from tests.proofs import NOT_VERIFIED, REFUTED
 from tests.thorough import quickly
-from workbench.certificates.boxes import FIELDS, Box, check_box_class, check_claims
+from workbench.certificates.boxes import FIELDS, MatrixBox, check_box_class, check_claims
 from workbench.certificates.documents import signed
 from workbench.certificates.outcomes import VERIFIED, PremiseError, RefusedError, RefutedError
 from workbench.certificates.signed_pivots import check_signed_tree, components
@@ -454,14 +454,16 @@ def test_a_tree_of_another_form_is_refused(tree):
     [None, "x", [], [[]], [["cut", 0]], [["cut", 0, 5]], [["regular"]], [["other", ["1"]]], [["regular", ["1", "1"]]]],
 )
 def test_a_bisection_of_another_form_is_refused(tree):
-    box = Box(IDENTITY, NOTHING, True)
+    box = MatrixBox(IDENTITY, NOTHING, True)
     good = [["regular", [["1"]], ["1"]]] * 2 + [["regular", [["1", "0"], ["0", "1"]], ["1", "1"]]]
     check_box_class(box, "nondegenerate", "all", {"by": "bisection", "tree": good}, {})
     for wrong in (tree, [*good, *(tree or [["regular", [["1"]], ["1"]]])]):
         with pytest.raises(RefusedError):
             check_box_class(box, "nondegenerate", "all", {"by": "bisection", "tree": wrong}, {})
     with pytest.raises(RefutedError):
-        check_box_class(Box(NOTHING, NOTHING, True), "nondegenerate", "all", {"by": "bisection", "tree": good}, {})
+        check_box_class(
+            MatrixBox(NOTHING, NOTHING, True), "nondegenerate", "all", {"by": "bisection", "tree": good}, {}
+        )
 
 
 @pytest.mark.parametrize(
@@ -475,7 +477,7 @@ def test_a_bisection_of_another_form_is_refused(tree):
 )  # fmt: skip
 def test_a_cover_of_another_form_is_refused(cover):
     """z >= 0 with M = I, q = 0: zero is a lower bound, by y = 0."""
-    problem = Uncertain(Box(IDENTITY, NOTHING), [Fraction(0)] * 2, [Fraction(0)] * 2)
+    problem = Uncertain(MatrixBox(IDENTITY, NOTHING), [Fraction(0)] * 2, [Fraction(0)] * 2)
     good = {"by": "cover", "lower": [["bound", ["0", "0"]]]}
     check_bounds(problem, 0, ["0", None], good, {})
     with pytest.raises(RefusedError):
@@ -509,18 +511,18 @@ def test_borders_of_the_tree():
     edge, inside = exact([[0, 1], [1, 0]]), exact([[0, "9/10"], ["9/10", 0]])
     branch = [["branch", 1], ["minors"], ["minors"]]
     for tree in (branch, [["dominant", ["1", "1"]]], [["diagonal", ["1", "1"], ["1", "1"]]]):
-        assert refuted(Box(IDENTITY, edge), "P", "all", by="tree", tree=tree)
-        assert not refuted(Box(IDENTITY, inside), "P", "all", by="tree", tree=tree)
-    zero = Box(exact([[1]]), exact([[1]]))
+        assert refuted(MatrixBox(IDENTITY, edge), "P", "all", by="tree", tree=tree)
+        assert not refuted(MatrixBox(IDENTITY, inside), "P", "all", by="tree", tree=tree)
+    zero = MatrixBox(exact([[1]]), exact([[1]]))
     assert refuted(zero, "P", "all", by="tree", tree=[["minors"]])
-    assert refuted(Box(IDENTITY, NOTHING), "P", "all", by="tree", tree=[["dominant", ["0", "1"]]])
+    assert refuted(MatrixBox(IDENTITY, NOTHING), "P", "all", by="tree", tree=[["dominant", ["0", "1"]]])
     for w, u in ((["0", "1"], ["1", "1"]), (["1", "1"], ["0", "1"])):
-        assert refuted(Box(IDENTITY, NOTHING), "P", "all", by="tree", tree=[["diagonal", w, u]])
+        assert refuted(MatrixBox(IDENTITY, NOTHING), "P", "all", by="tree", tree=[["diagonal", w, u]])
 
 
 def test_borders_of_what_holds_for_none():
     """x_i (A x)_i <= 0 may be zero, and <A, X>; sufficient and PSD need less than zero."""
-    null, minus = Box(NOTHING, NOTHING), Box(exact([[-1, 0], [0, 0]]), NOTHING)
+    null, minus = MatrixBox(NOTHING, NOTHING), MatrixBox(exact([[-1, 0], [0, 0]]), NOTHING)
     assert not refuted(null, "P", "none", by="vector", x=["1", "1"])
     assert refuted(null, "P", "none", by="vector", x=["0", "0"])
     for name in ("column_sufficient", "row_sufficient"):
@@ -530,11 +532,11 @@ def test_borders_of_what_holds_for_none():
     assert refuted(null, "PSD", "none", by="columns", columns=[["1", "0"]])
     assert refuted(null, "PD", "none", by="columns", columns=[["0", "0"]])
     assert not refuted(minus, "PSD", "none", by="columns", columns=[["1", "0"]])
-    wide = Box(exact([[-1, 0], [0, 0]]), exact([[1, 0], [0, 0]]))
+    wide = MatrixBox(exact([[-1, 0], [0, 0]]), exact([[1, 0], [0, 0]]))
     assert not refuted(wide, "PD", "none", by="columns", columns=[["1", "0"]])
     assert refuted(wide, "PSD", "none", by="columns", columns=[["1", "0"]])
     # x (A x) = (-1, 0) at x = (1, 1), and of the transpose (-2, 1).
-    skew = Box(exact([[-1, 0], [-1, 1]]), NOTHING)
+    skew = MatrixBox(exact([[-1, 0], [-1, 1]]), NOTHING)
     assert not refuted(skew, "column_sufficient", "none", by="vector", x=["1", "1"])
     assert refuted(skew, "row_sufficient", "none", by="vector", x=["1", "1"])
     assert not refuted(null, "nondegenerate", "none", by="minor", index_set=[1])
@@ -544,37 +546,37 @@ def test_borders_of_what_holds_for_none():
 
 
 def test_borders_of_what_is_repeated():
-    singular, regular = Box(IDENTITY, exact([[1, 0], [0, 0]])), Box(IDENTITY, exact([["1/2", 0], [0, 0]]))
+    singular, regular = MatrixBox(IDENTITY, exact([[1, 0], [0, 0]])), MatrixBox(IDENTITY, exact([["1/2", 0], [0, 0]]))
     assert refuted(singular, "nondegenerate", "all", by="vertices")
     assert not refuted(regular, "nondegenerate", "all", by="vertices")
     assert not refuted(singular, "PSD", "all", by="vertices")
-    assert refuted(Box(IDENTITY, exact([["3/2", 0], [0, 0]])), "PSD", "all", by="vertices")
+    assert refuted(MatrixBox(IDENTITY, exact([["3/2", 0], [0, 0]])), "PSD", "all", by="vertices")
     # Signs matter here: the entries off the diagonal at opposite ends, or at equal ones.
-    assert refuted(Box(IDENTITY, exact([[0, 2], [2, 0]])), "PSD", "all", by="vertices")
-    assert not refuted(Box(IDENTITY, exact([[0, 1], [1, 0]])), "PSD", "all", by="vertices")
+    assert refuted(MatrixBox(IDENTITY, exact([[0, 2], [2, 0]])), "PSD", "all", by="vertices")
+    assert not refuted(MatrixBox(IDENTITY, exact([[0, 1], [1, 0]])), "PSD", "all", by="vertices")
     for name in ("column_sufficient", "row_sufficient"):
-        assert not refuted(Box(IDENTITY, exact([[0, 1], ["1/2", 0]])), name, "all", by="vertices")
-        assert refuted(Box(IDENTITY, exact([[0, 3], [3, 0]])), name, "all", by="vertices")
+        assert not refuted(MatrixBox(IDENTITY, exact([[0, 1], ["1/2", 0]])), name, "all", by="vertices")
+        assert refuted(MatrixBox(IDENTITY, exact([[0, 3], [3, 0]])), name, "all", by="vertices")
 
 
 def test_the_extreme_members():
     """Of each class a box that is decided by an entry's other end."""
-    box = Box(exact([[2, 0], [0, 2]]), exact([[1, 1], [1, 1]]))
+    box = MatrixBox(exact([[2, 0], [0, 2]]), exact([[1, 1], [1, 1]]))
     yes = {"M": {"d": ["1", "1"]}, "H_plus": {"d": ["1", "1"]}, "S": {"x": ["1", "1"]}}
     for name, proof in yes.items():
         claims = [{"about": name, "verdict": "yes", "support": proof}]
         # L = [[1, -1], [-1, 1]], and its comparison matrix, and the larger moduli: singular.
         assert refuted(box, name, "all", by="extreme", claims=claims)
-        narrow = Box(box.C, exact([[1, 0], [0, 1]]))
+        narrow = MatrixBox(box.C, exact([[1, 0], [0, 1]]))
         assert not refuted(narrow, name, "all", by="extreme", claims=claims)
     no = [{"about": "S", "verdict": "no", "support": {"y": ["1", "1"]}}]
-    low = Box(exact([[-2, 0], [0, -2]]), exact([[1, 1], [1, 1]]))
+    low = MatrixBox(exact([[-2, 0], [0, -2]]), exact([[1, 1], [1, 1]]))
     assert not refuted(low, "S", "none", by="extreme", claims=no)
-    assert refuted(Box(low.C, exact([[2, "3/2"], ["3/2", 2]])), "S", "none", by="extreme", claims=no)
+    assert refuted(MatrixBox(low.C, exact([[2, "3/2"], ["3/2", 2]])), "S", "none", by="extreme", claims=no)
     with pytest.raises(RefusedError):
         check_box_class(box, "P", "all", {"by": "extreme", "claims": no}, {})
     # U = [[2, 1], [1, 2]] is no M-matrix, but with -1 in place of one of these entries there is one.
-    mixed = Box(exact([[2, 0], [0, 2]]), exact([[0, 1], [1, 0]]))
+    mixed = MatrixBox(exact([[2, 0], [0, 2]]), exact([[0, 1], [1, 0]]))
     no_z = [{"about": "M", "verdict": "no", "support": {"entry": [0, 1]}}]
     with pytest.raises(RefusedError):
         check_box_class(mixed, "M", "none", {"by": "extreme", "claims": no_z}, {})
@@ -584,25 +586,27 @@ def test_the_extreme_members():
 def test_a_member_of_another_size_is_refused(rows):
     given = {"matrix": rows, "claims": []}
     with pytest.raises(RefusedError, match="not a list of 2 rows"):
-        check_box_class(Box(IDENTITY, NOTHING), "P", "some", {"by": "members", "inside": given, "outside": given}, {})
+        check_box_class(
+            MatrixBox(IDENTITY, NOTHING), "P", "some", {"by": "members", "inside": given, "outside": given}, {}
+        )
 
 
 def test_members_at_and_beyond_the_border():
-    box = Box(IDENTITY, exact([[0, 1], [1, 0]]))
-    Box(IDENTITY, exact([[0, 1], [1, 0]]), True).check_member(exact([[1, 1], [1, 1]]))
+    box = MatrixBox(IDENTITY, exact([[0, 1], [1, 0]]))
+    MatrixBox(IDENTITY, exact([[0, 1], [1, 0]]), True).check_member(exact([[1, 1], [1, 1]]))
     box.check_member(exact([[1, 1], [-1, 1]]))
     for wrong in ([[1, "101/100"], [0, 1]], [[1, 0], ["-101/100", 1]], [["99/100", 0], [0, 1]]):
         with pytest.raises(RefutedError):
             box.check_member(exact(wrong))
     with pytest.raises(RefutedError):
-        Box(box.C, box.D, True).check_member(exact([[1, 1], [-1, 1]]))
+        MatrixBox(box.C, box.D, True).check_member(exact([[1, 1], [-1, 1]]))
 
 
 def test_borders_of_an_enclosed_basis():
     """M = 1, q = -1 within d: z = 1 within d, strictly for d < 1 only."""
 
     def outcome(d, radius, centre="1", R="-1", basis=(0,)):
-        p = Uncertain(Box(exact([[1]]), exact([[0]])), [Fraction(-1)], [Fraction(d)])
+        p = Uncertain(MatrixBox(exact([[1]]), exact([[0]])), [Fraction(-1)], [Fraction(d)])
         try:
             check_basis(p, list(basis), {"centre": [centre], "radii": [radius], "R": [[R]]})
         except RefusedError:
@@ -620,7 +624,7 @@ def test_borders_of_an_enclosed_basis():
     assert not outcome("0", "9/10", R="1")
     assert not outcome("0", "1/2", basis=())
     # The second unknown is zero, and its slack is 2: G = diag(-1, 1), q = (-1, 2).
-    p = Uncertain(Box(IDENTITY, NOTHING), [Fraction(-1), Fraction(2)], [Fraction(0)] * 2)
+    p = Uncertain(MatrixBox(IDENTITY, NOTHING), [Fraction(-1), Fraction(2)], [Fraction(0)] * 2)
     proof = {"centre": ["1", "2"], "radii": ["1/2", "1/2"], "R": [["-1", "0"], ["0", "1"]]}
     check_basis(p, [0], proof)
     for wrong in (
@@ -637,7 +641,7 @@ def test_borders_of_an_enclosed_basis():
 
 
 def test_the_number_of_solutions_rests_on_other_claims():
-    p = Uncertain(Box(exact([[-1]]), exact([["1/2"]])), [Fraction(-1)], [Fraction(0)])
+    p = Uncertain(MatrixBox(exact([[-1]]), exact([["1/2"]])), [Fraction(-1)], [Fraction(0)])
     for verdict, proof, known in (("one", {"by": "P"}, {"P": "all"}), ("some", {"by": "basis"}, {"basis": [0]})):
         check_solvable(p, verdict, proof, known)
         for other in ({}, {"P": "some"}, {"P": "none"}):
@@ -656,14 +660,14 @@ def test_the_number_of_solutions_rests_on_other_claims():
         with pytest.raises(RefusedError):
             check_solvable(p, "none", wrong, {})
     # M z + q = 0 at z = 2 with M at its upper end 1/2.
-    some = Uncertain(Box(exact([[0]]), exact([["1/2"]])), [Fraction(-1)], [Fraction(0)])
+    some = Uncertain(MatrixBox(exact([[0]]), exact([["1/2"]])), [Fraction(-1)], [Fraction(0)])
     for y in ("1", "0", "2"):
         with pytest.raises(RefutedError):
             check_solvable(some, "none", {"by": "cover", "cover": [["none", [y]]]}, {})
 
 
 def test_what_rests_on_another_class():
-    box, even = Box(IDENTITY, NOTHING), Box(IDENTITY, NOTHING, True)
+    box, even = MatrixBox(IDENTITY, NOTHING), MatrixBox(IDENTITY, NOTHING, True)
 
     def outcome(box, name, verdict, known, **proof):
         try:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.degenerate_points import DIRECTIONS, KINK, POINTS, SMOOTH, examine
-from workbench.derivatives.modes import Mode
+from workbench.derivatives.modes import SetMode
 from workbench.derivatives.sensitivity import sensitivity_of
 from workbench.problems.classes import LCP
 
@@ -66,7 +66,7 @@ def test_derivatives_of_small_lcps_are_the_exact_ones():
         z, w = np.where(place == 0, rng.integers(1, 5, size=n), 0), np.where(place == 2, rng.integers(1, 5, size=n), 0)
         problem = LCP(M.astype(float), (w - M @ z).astype(float))
         s = sensitivity_of(problem, z.astype(float))
-        names = {0: Mode.INSIDE, 1: Mode.LEAVES_LOWER, 2: Mode.AT_LOWER}
+        names = {0: SetMode.INSIDE, 1: SetMode.LEAVES_LOWER, 2: SetMode.AT_LOWER}
         assert [one.mode for one in s.places] == [names[int(k)] for k in place]
         assert s.verdict[0] == (KINK if (place == 1).any() else SMOOTH)
         degenerate += bool((place == 1).any())

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.derivatives.motion import Motion, Parameter, motion_derivatives
+from workbench.derivatives.motion import CaseParameter, Motion, motion_derivatives
 from workbench.derivatives.one_step import State, after, carried, solved
 from workbench.derivatives.sensitivity import sensitivity_of
 from workbench.problems.classes import LCP
@@ -44,7 +44,7 @@ def test_few_passes_are_farther_off_in_the_derivative_than_in_the_velocity():
 
 def test_the_last_pass_alone_has_another_derivative_than_the_fixed_point():
     case = find_case("rod")
-    motion, p = Motion(case, find_formulation("box:bounds=iterated"), H, H), Parameter(find_case("rod"), "mu")
+    motion, p = Motion(case, find_formulation("box:bounds=iterated"), H, H), CaseParameter(find_case("rod"), "mu")
     start = State(p.q, p.v, *(np.zeros(x.size) for x in motion.step.state[2:]))
     x = solved(motion.step, motion.step.state)
     whole = carried(motion.step, x, p.direction(start)).state.v
@@ -59,7 +59,7 @@ def test_bounds_of_the_last_step_are_state():
     case, f = find_case("rod"), find_formulation("box")
     _, found = by_mu("box", STEPS)
     np.testing.assert_allclose(found, quotient("box", STEPS), rtol=0, atol=1e-7 * np.abs(found).max())
-    step, p = Motion(case, f, H, H).step, Parameter(case, "mu")
+    step, p = Motion(case, f, H, H).step, CaseParameter(case, "mu")
     state = step.state
     t = State(p.q, p.v, *(np.zeros(x.size) for x in state[2:]))
     for _ in range(STEPS):

@@ -16,7 +16,7 @@ from workbench.diagnostics.slip_directions import any_direction
 from workbench.diagnostics.slip_modes import SEPARATION, STICK, impacts, motions
 from workbench.diagnostics.slip_modes_space import motions_in_space
 from workbench.step.sliding.exact import as_rational
-from workbench.step.sliding.state import ClosedContacts, State, closed_contacts, sliding_system
+from workbench.step.sliding.state import ClosedContacts, SlidingState, closed_contacts, sliding_system
 from workbench.step.sliding.system import SlidingSystem
 
 FORWARD = "forward slip"
@@ -192,18 +192,18 @@ def lost(system) -> float:
 
 def test_one_contact_bears_W_nn_over_W_nt_in_its_worst_direction():
     case = Wheel()
-    e = exact_contacts(closed_contacts(case, State()))
+    e = exact_contacts(closed_contacts(case, SlidingState()))
     found = any_direction(e)
     N, B = e.doubles()
     closed = N.item() / (case.mu * np.linalg.norm(B))
     assert found.lo == pytest.approx(closed, rel=1e-14)
     assert 0 < found.hi - found.lo < 1e-14 * found.hi
-    around = [lost(sliding_system(case, State(slip=(x,)))) for x in np.arange(0.0, 360, 7.5)]
+    around = [lost(sliding_system(case, SlidingState(slip=(x,)))) for x in np.arange(0.0, 360, 7.5)]
     assert min(around) >= found.lo
     assert min(around) == pytest.approx(closed, rel=1e-2)
-    s = sliding_system(case, State(slip=found.worst))
+    s = sliding_system(case, SlidingState(slip=found.worst))
     assert lost(s) == pytest.approx(found.lo, rel=1e-12)
-    rod = any_direction(exact_contacts(closed_contacts(Rod(), State())))
+    rod = any_direction(exact_contacts(closed_contacts(Rod(), SlidingState())))
     t = np.tan(np.radians(Rod().angle))
     assert rod.lo == pytest.approx((1 + (1 + t * t) / 3) / t / Rod().mu, rel=1e-12)
     assert rod.lo <= float(Fraction(rod.exact)) <= rod.hi
