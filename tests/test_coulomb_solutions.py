@@ -489,6 +489,13 @@ def test_an_island_with_a_continuum_gives_the_whole_one():
     W[np.ix_([0, 2], [0, 2])], W[np.ix_([3, 5], [3, 5])], W[1, 1], W[4, 4] = 1.0, 1.0, 1.0, 1.0
     x = wb.solutions(FrictionProblem(W, np.array([-1, -1, -1, 0.1, 0.1, 0.1]), [0.5] * 3, 1))
     assert (x.count, x.data["dimension"]) == ("infinite", 2)
+    # In space it is found around computed impulses, those of the island alone. Rows: normals, then tangents.
+    W = np.zeros((9, 9))
+    for rows in ([0, 2], [3, 7], [4, 8]):
+        W[np.ix_(rows, rows)] = 1.0
+    W[1, 1] = W[5, 5] = W[6, 6] = 1.0
+    x = wb.solutions(FrictionProblem(W, np.array([-1, -2, -1, 0.1, 0, 0.2, 0, 0.1, 0]), [0.5] * 3))
+    assert (x.count, x.data["dimension"]) == ("infinite", 3)
     # An island that is open leaves the number open, and is named.
     still = wb.solutions(uncoupled((np.eye(3), [-1, 0.1, 0], 0.5), (np.eye(3), [0, 0, 0], 0.5)))
     assert still.count is None
