@@ -467,6 +467,8 @@ def test_numbers_of_solutions_of_islands_multiply():
     x = wb.solutions(problem)
     assert (x.count, len({tuple(point["p"]) for point in x.data["points"]})) == (9, 9)
     assert all(point["residual"] < 1e-14 and point["modes"][0] == "stick" for point in x.data["points"])
+    # A contact that sticks is known exactly, the ones that slide are enclosed.
+    assert all((point["distance"] > 0) == ("slip" in point["modes"]) for point in x.data["points"])
     # Each of the others has indices +1, +1 and -1.
     assert sorted(point["index"] for point in x.data["points"]) == [-1] * 4 + [1] * 5
     assert x.data["points"][0]["exact"] is None
