@@ -284,13 +284,14 @@ def compile_last() -> None:
     """
     from workbench.algorithms.escalation import default_solver
     from workbench.language.assemble.assembly import carry_back, eliminate
+    from workbench.mechanics.core import friction_coefficient
     from workbench.step.local_steps import each
-    from workbench.step.stepping import begin_step, end_step, solve_passes
+    from workbench.step.stepping import begin_step, discretise, end_step, run, solve_passes
 
     end_step.ready()
     carry_back.ready()
     default_solver(LCP.kind).solve(LCP(np.eye(1), -np.ones(1)))
-    for part in (solve_passes, begin_step, eliminate, each):
+    for part in (solve_passes, begin_step, run, eliminate, friction_coefficient, discretise, each):
         part.ready()
 
 

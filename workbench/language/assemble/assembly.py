@@ -38,7 +38,7 @@ def stamp(theta, work):
         work.mu[i] = A[row + 2 * n_c + i, last]
 
 
-@kernel(types.int64(WORK), linked=True)
+@kernel(types.int64(WORK))
 def factor(work):
     """Compute LU and X from A: Gauss elimination of the free unknowns, all right-hand sides at once, row by row.
 
