@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from workbench.builtin.reports.figures.charts import remove_figures, write_figures
+from workbench.builtin.reports.figures.charts import Figure, remove_figures, write_figures
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.drawing import drawing
 from workbench.builtin.reports.pages.cards import cards
@@ -74,13 +74,14 @@ def save(
         if len(getattr(c, name).columns):
             getattr(c, name).to_csv(folder / f"{name}.csv", index=False)
     write_json(folder / "provenance.json", provenance)
-    (folder / "report.html").write_bytes(render(c, provenance).encode())
     by_name = named(c)
+    shown = figures(by_name)
+    (folder / "report.html").write_bytes(_page(by_name, provenance, shown).encode())
     errors = _tables(by_name)[0]
     (folder / "errors.md").write_text(markdown(of_runs(errors)), "utf-8")
     (folder / "errors.tex").write_text(latex_of(of_runs(errors)), "utf-8")
     if drawn:
-        write_figures(figures(by_name), folder / "figures", drawn)
+        write_figures(shown, folder / "figures", drawn)
 
 
 def remove_others(c: Comparison, folder: Path, kept_figures: str | None) -> None:
@@ -100,10 +101,15 @@ def remove_others(c: Comparison, folder: Path, kept_figures: str | None) -> None
 
 def render(c: Comparison, provenance: dict[str, Any]) -> str:
     """The whole page as text."""
-    c = named(c)
+    by_name = named(c)
+    return _page(by_name, provenance, figures(by_name))
+
+
+def _page(c: Comparison, provenance: dict[str, Any], shown: list[Figure]) -> str:
+    """The page with these figures, whose drawing takes half of its time; `c` is `named`."""
     if c.scene:
-        return render_scene(c, provenance)
-    shown, moving, known = figures(c), motion_view(c), {}
+        return render_scene(c, provenance, shown)
+    moving, known = motion_view(c), {}
     tables, parts = _tables(c), budgets(c)
     columns = {x.name: (x.title, x.meaning) for t in (*tables, *parts) for x in t["columns"]}
     if c.case is None:

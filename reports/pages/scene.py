@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.builtin.reports.figures.scenes import figures_of_scene
+from workbench.builtin.reports.figures.charts import Figure
 from workbench.builtin.reports.pages.cards import cards
 from workbench.builtin.reports.pages.contacts import contacts
 from workbench.builtin.reports.pages.motion import motion_view
@@ -23,11 +23,11 @@ MOST = 60
 """Bodies of which the page has a row; bodies.csv has all."""
 
 
-def render_scene(c: Comparison, provenance: dict[str, Any]) -> str:
+def render_scene(c: Comparison, provenance: dict[str, Any], drawings: list[Figure]) -> str:
     """The whole page as text."""
     moving, every, parts = motion_view(c), tables_of_scene(c), budgets(c)
     # Without contact all formulations are the same point.
-    drawn = [f for f in figures_of_scene(c) if f.name != "ranking" or not touches_nothing(c)]
+    drawn = [f for f in drawings if f.name != "ranking" or not touches_nothing(c)]
     columns = {x.name: (x.title, x.meaning) for t in (*every, *parts) for x in t["columns"]}
     return (
         environment()

@@ -114,16 +114,20 @@ def first_contact(rows: pd.DataFrame) -> tuple[float, list[str]]:
 
 def covered(rows: pd.DataFrame, at: Array) -> Array:
     """Return the total time [s] that these rows, of one run and contact, cover before each of the given times."""
-    # The rows of a contact are in the order of time and do not overlap.
-    edges = rows[["start", "end"]].to_numpy(dtype=float)
+    return _covered(rows[["start", "end"]].to_numpy(dtype=float), at)
+
+
+def _covered(edges: Array, at: Array) -> Array:
+    """`covered` by starts and ends (k, 2), which are in the order of time and do not overlap."""
     length = np.cumsum(edges[:, 1] - edges[:, 0])
     so_far = np.column_stack([np.append(0.0, length[:-1])[: length.size], length])
     return np.interp(at, edges.ravel(), so_far.ravel()) if length.size else np.zeros_like(at)
 
 
-def shared(rows: pd.DataFrame, others: pd.DataFrame) -> float:
-    """Return the time [s] during which rows of a contact in two runs overlap."""
-    return float((covered(others, rows["end"].to_numpy()) - covered(others, rows["start"].to_numpy())).sum())
+def _shared(edges: Array, others: Array) -> float:
+    """Return the time [s] during which intervals of a contact in two runs overlap."""
+    before = _covered(others, edges)
+    return float((before[:, 1] - before[:, 0]).sum())
 
 
 def lasting(rows: pd.DataFrame) -> float:
@@ -165,13 +169,31 @@ def otherwise(rows: pd.DataFrame, exact: pd.DataFrame) -> list[dict[str, Any]]:
     slides, sticks   it does so, where in the reference it does the other one
     apart, presses   it does so, where it does not in the reference
     """
-    own, theirs, found = rows_by_contact(rows), rows_by_contact(exact), []
+    own, theirs, found = _edges(rows), _edges(exact), []
     for contact in dict.fromkeys([*theirs, *own]):
-        given, here = (of.get(contact, rows[:0]) for of in (theirs, own))
-        stuck, slid = (given[given["mode"] == mode] for mode in (STICKING, SLIDING))
-        sticks, slides = (here[here["mode"] == mode] for mode in (STICKING, SLIDING))
+        (given, slid), (here, slides) = (of.get(contact, NEVER) for of in (theirs, own))
+        both = _shared(here, given)
         found.append({
-            "contact": contact_name(contact), "slides": shared(slides, stuck), "sticks": shared(sticks, slid),
-            "apart": lasting(given) - shared(given, here), "presses": lasting(here) - shared(here, given),
+            "contact": contact_name(contact),
+            "slides": _shared(here[slides], given[~slid]), "sticks": _shared(here[~slides], given[slid]),
+            "apart": _time(given) - both, "presses": _time(here) - both,
         })  # fmt: skip
     return found
+
+
+NEVER = np.zeros((0, 2)), np.zeros(0, dtype=bool)
+"""Edges of a contact without intervals, and whether it slides in them."""
+
+
+def _edges(rows: pd.DataFrame) -> dict[tuple[Any, ...], tuple[Array, NDArray[np.bool_]]]:
+    """Return starts and ends (k, 2) [s] of each contact of a run, and whether it slides in between, as arrays: frames
+    take a millisecond for each question."""
+    edges, slides = rows[["start", "end"]].to_numpy(dtype=float), (rows["mode"] == SLIDING).to_numpy()
+    places: dict[tuple[Any, ...], list[int]] = {}
+    for k, contact in enumerate(zip(*(rows[x].tolist() for x in names_in(rows)), strict=True)):
+        places.setdefault(contact, []).append(k)
+    return {contact: (edges[k], slides[k]) for contact, k in places.items()}
+
+
+def _time(edges: Array) -> float:
+    return float((edges[:, 1] - edges[:, 0]).sum())
