@@ -1,6 +1,7 @@
 """The command line: what it writes, and one clear line for every mistake."""
 
 import io
+import itertools
 import json
 import os
 import re
@@ -344,6 +345,9 @@ def test_a_pipe_gets_a_line_now_and_then_as_long_as_something_is_done(monkeypatc
     progress = CommandProgress(quiet=False)
     with progress as report:
         assert heard("loading and compiling kernels")
+        monkeypatch.setattr("workbench.cli.progress.kernels", itertools.count(10**6).__next__)
+        assert heard("loading and compiling kernels; 1000000 kernels ready")
+        monkeypatch.setattr("workbench.cli.progress.kernels", int)
         report("box", 3, 7)
         assert heard("box, 3 of 7")
         report("the page", 0, 1)

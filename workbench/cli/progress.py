@@ -16,6 +16,12 @@ AT_FIRST = "loading and compiling kernels"
 """Work before the first report of progress."""
 
 
+def kernels() -> int:
+    """Return how many kernels this process has compiled or loaded from disk; numba is not imported for that."""
+    known = getattr(sys.modules.get("workbench.engine.compiling"), "PLACES", {})
+    return sum(bool(x.place) for x in list(known.values()))
+
+
 class _Bar:
     """The bar, and results above it."""
 
@@ -33,10 +39,15 @@ class _Lines:
     """The latest progress, every few seconds, and results as they are computed."""
 
     def __init__(self) -> None:
-        self.state, self.start = AT_FIRST, monotonic()
+        self.state, self.start, self.kernels = AT_FIRST, monotonic(), kernels()
 
     def __call__(self, label: str, done: int, total: int) -> None:
         self.state = f"{label}, {done} of {total}" if total > 1 else label
+
+    def latest(self) -> str:
+        """The state, with the number of kernels if some were compiled or loaded since the last time."""
+        before, self.kernels = self.kernels, kernels()
+        return f"{self.state}; {self.kernels} kernels ready" if self.kernels > before else self.state
 
     def say(self, line: str) -> None:
         # The reader of the pipe may be gone.
@@ -78,7 +89,7 @@ class CommandProgress:
 
         def say() -> None:
             while not self.ended.wait(EVERY):
-                report.say(report.state)
+                report.say(report.latest())
 
         # While kernels are compiled nothing else is called.
         self.teller = Thread(target=say, daemon=True)
