@@ -2,12 +2,10 @@
 
 import subprocess
 import sys
-from multiprocessing import get_context
 
 import pytest
 
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.cli import ahead
 from workbench.cli.ahead import compiled_ahead
 from workbench.cli.compare import chosen
 from workbench.cli.in_short import in_short
@@ -59,7 +57,7 @@ def test_no_second_process_where_it_would_not_help(load, ready, word, monkeypatc
     monkeypatch.setattr(local_steps, "each", Each())
     monkeypatch.setattr("os.getloadavg", lambda: (load, load, load), raising=False)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
-    monkeypatch.setattr(ahead, "_started", lambda _: pytest.fail("a process was started"))
+    monkeypatch.setattr("workbench.cli.ahead._started", lambda _: pytest.fail("a process was started"))
     with compiled_ahead(["compare", "wheel", "-f", word]):
         pass
 
@@ -79,7 +77,7 @@ def test_a_second_process_that_cannot_start_harms_nothing(monkeypatch):
     monkeypatch.setattr(local_steps, "each", Each())
     monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0), raising=False)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
-    monkeypatch.setattr(type(get_context(ahead.BEGUN).Process()), "start", refuse)
+    monkeypatch.setattr("multiprocessing.process.BaseProcess.start", refuse)
     with compiled_ahead(["compare", "wheel"]):
         pass
     assert tried
