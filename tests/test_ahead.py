@@ -19,10 +19,10 @@ from pathlib import Path
 from workbench.cli.ahead import compiled_ahead
 since, there = time.monotonic(), set()
 with compiled_ahead(["compare", "block", "-f", "box"]):
-    while time.monotonic() < since + 100 and not any("stepping.run" in p.name for p in there):
+    while time.monotonic() < since + 100 and not any("stepping.end_step" in p.name for p in there):
         there = set(Path(os.environ["NUMBA_CACHE_DIR"]).rglob("*.nbc"))
         time.sleep(0.2)
-print(any("stepping.run" in p.name for p in there))
+print(any("stepping.end_step" in p.name for p in there))
 try:
     os.waitpid(-1, 0)
 except ChildProcessError:
