@@ -33,10 +33,16 @@ def test_kinks_and_jumps_within_reach_are_told_and_others_are_passed_by():
     for f in (abs, lambda s: float(s > 0), lambda s: float(s > 0) + s, lambda s: max(s, 2 * s)):
         assert slope_of(f)[1]
     for at in (1e-3, 1e-4, 1e-5, 1e-6):
-        for f in (lambda s, at=at: s + abs(s - at), lambda s, at=at: 2 * s + float(s > at)):
+        for slope, f in (1.0, lambda s, at=at: 2 * s + abs(s - at)), (2.0, lambda s, at=at: 2 * s + float(s > at)):
             found, rough = slope_of(f)
             assert not rough
-            assert found == pytest.approx(0.0 if f(2 * at) < 4 * at else 2.0, abs=1e-8)
+            assert found == pytest.approx(slope, abs=1e-8)
+
+
+def test_values_that_are_equal_in_their_digits_do_not_tell_a_slope():
+    """A slope of 6.3e-9 between numbers of size 1, which at narrow steps are the same, and seem to be flat."""
+    _, rough = slopes(lambda s: [np.array([1.0, 1e3 * (1.0 + 6.3e-12 * (s + 0.4) - 1.0)])], 1.0, [2.0])
+    assert rough
 
 
 def test_noise_is_told_where_it_shows_in_the_slope():

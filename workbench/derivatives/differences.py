@@ -20,9 +20,9 @@ WIDTHS = 1e-3, 3e-5, 1e-6, 1e-8
 ROUGH, BENT = 1e-5, 3e-8
 """Shares of a slope up to which one of order two disagrees with it and its fourth difference reaches where its error is
 negligible: those of a smooth datum whose slope is off by 1e-10."""
-LEVEL, ROUNDED = 1e-4, 1e-14
+LEVEL, ROUNDED, ULP = 1e-4, 1e-14, 1e-2
 """Share of the data per unit of the input that counts as the size of a slope; fraction of the largest data that may be
-rounding."""
+rounding, and the share of that which always is."""
 TIMES = 10.0
 """Slopes at two widths contradict each other if they differ by this many times their estimated errors."""
 KNOWN = 1e-7
@@ -67,7 +67,9 @@ def refine(y, far_back, back, near, far, step, unit, rounding, known, i):
     bend = abs(fourth_difference(y, far_back, back, near, far, step))
     apart = abs(slope - second(back, near, step))
     size = max(abs(slope), LEVEL * abs(y) / unit)
-    error, wider = max(bend, apart * apart / size if size > 0.0 else 0.0), known[ERROR, i]
+    # Rounding of the values, which in few digits may be equal by chance.
+    least = ULP * rounding * WIDTHS[0] * unit / step
+    error, wider = max(bend, least, apart * apart / size if size > 0.0 else 0.0), known[ERROR, i]
     if wider < np.inf:
         # Noise that shows now was there at the wider step, by chance unseen.
         wider = max(wider, bend * step / known[STEP, i])
