@@ -34,7 +34,10 @@ def sentences(table: pd.DataFrame, settings: dict[str, Any]) -> list[str]:
     found += [
         f"{r['formulation']} has no derivative by {r['parameter']}: {r['reason']}" for r in absent.to_dict("records")
     ]
-    for what, words in (("kinks", "one-sided derivatives only"), ("jumps", "data that jump near the motion")):
+    for what, words in (
+        ("kinks", "one-sided derivatives only"),
+        ("jumps", "data that jump near the motion or are noisy"),
+    ):
         some = table[table[what] > 0].drop_duplicates("formulation")
         if len(some):
             names = ", ".join(f"{r['formulation']} ({r[what]})" for r in some.to_dict("records"))

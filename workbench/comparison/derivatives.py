@@ -41,7 +41,7 @@ COLUMNS = (
     Column("quotient", "", "difference quotient of whole runs, of order four", "where all runs reach the end", CASE),
     Column("quotient_error", "", "difference from the quotient of order two", "where there is a quotient", CASE),
     Column("kinks", "1", "steps that have one-sided derivatives only", of=CASE),
-    Column("jumps", "1", "steps whose data jump between the points of the difference quotient", of=CASE),
+    Column("jumps", "1", "steps whose data jump between the points of the difference quotient, or are noisy", of=CASE),
     Column("switches", "1", "changes of a row's or contact's mode from one step to the next", of=CASE),
     Column("events", "1", "contacts of a scene that came or went from one step to the next", of=CASE),
     Column("reason", "", "why there is no derivative", of=CASE),

@@ -79,8 +79,8 @@ class MotionDerivative:
     """Derivatives of the outputs at the end, (outputs,), by one parameter; NaN with a `reason` where there is none.
 
     kinks: the steps that have one-sided derivatives only; jumps: those whose data jump within the reach of the
-    differences; switches: how often a set changed its mode from step to step; events: how many contacts of a scene came
-    or went. Parameters shift these changes in time.
+    differences, or are too noisy for them; switches: how often a set changed its mode from step to step; events: how
+    many contacts of a scene came or went. Parameters shift these changes in time.
     """
 
     derivative: Array

@@ -259,7 +259,7 @@ class Direction:
 
 
 class Carried(NamedTuple):
-    """The tangent of the state after a step, whether it is one-sided, and whether data jump within reach."""
+    """The tangent of the state after a step, whether it is one-sided, and whether data jump nearby or are noisy."""
 
     state: State
     is_kink: bool
@@ -284,7 +284,7 @@ def carried(step: Step, x: LinearisedStep, t: Direction) -> Carried:
         return step.posed(at.own + s * own)
 
     def solution(at: LinearisedStep, own: Array) -> Array:
-        """dz of a pass for a tangent of the formulation's own data; records kinks and data that jump."""
+        """dz of a pass for a tangent of the formulation's own data; records kinks and data that jump or are noisy."""
         if at.sensitivity is None:
             return np.zeros(0)
         sizes = [size_of(x) for x in posed(0.0, at, own)]
