@@ -46,7 +46,7 @@ def samples(count, seed):
 @pytest.mark.thorough
 def test_walks_and_tree_agree_with_all_minors_and_every_verdict_is_verified():
     verdicts = set()
-    for M in samples(400, 1):
+    for M in samples(150, 1):
         expected, found = in_time(M, by_minors), in_time(M)
         assert found.verdict == expected.verdict
         assert verified(exact(M), found)
@@ -58,7 +58,7 @@ def test_walks_and_tree_agree_with_all_minors_and_every_verdict_is_verified():
 def test_the_tree_alone_decides_and_its_proofs_have_branches():
     """Without the walk and the diagonal W of the whole matrix, which settle most small ones before."""
     verdicts, kinds = set(), set()
-    for M in samples(300, 2):
+    for M in samples(120, 2):
         tree = Tree(exact(M), Scaled.of(exact(M)), ALWAYS)
         found = tree.go(clock() + 10)
         assert found.verdict == in_time(M, by_minors).verdict

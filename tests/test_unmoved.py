@@ -30,7 +30,7 @@ def test_a_velocity_outside_the_dual_cone_refutes_the_cone_problem_alone():
     """u_n against mu |u_t| in exact arithmetic; Coulomb's law lets such a contact slide without an impulse."""
     rng = np.random.default_rng(0)
     refuted = 0
-    for _ in range(300):
+    for _ in range(120):
         mu, (a, b) = rng.uniform(0.1, 2), rng.normal(size=2)
         n = mu * np.hypot(a, b) * (1 + rng.choice([-1e-15, -1e-16, 0, 1e-16, 1e-15]))
         problem = FrictionProblem(sparse.csr_array((3, 3)), np.array([n, a, b]), np.array([mu]), 2)
