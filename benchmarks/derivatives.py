@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from workbench.algorithms import ROUND_OFF, find_solver
-from workbench.derivatives.layer import ContactLayer, SolvedStep, StepOutputs
+from workbench.derivatives.layer import ContactLayer, LayerStep, StepOutputs
 from workbench.derivatives.motion import CaseParameter, Motion, gradient_of, tangents_of
 from workbench.derivatives.sensitivity import sensitivity_of
 from workbench.problems.classes import ConicQP
@@ -103,7 +103,7 @@ def of_step(label: str, r: int) -> str:
     J_n, J_t = rng.normal(size=(r, n)), rng.normal(size=(2 * r, n))
     data = dict(M=G @ G.T / n + np.eye(n), v=rng.normal(size=n), J_n=J_n, J_t=J_t, mu=rng.uniform(0.2, 0.8, size=r))
     due = StepOutputs(rng.normal(size=n), np.zeros(r), np.zeros(2 * r), np.zeros(0))
-    made: list[SolvedStep] = []
+    made: list[LayerStep] = []
     # Of a new step every time: a sensitivity keeps its verdict.
     step, back = least(
         lambda: made.append(layer.step(data)), lambda: layer.gradient(made.pop(), due), rounds=MANY_ROUNDS

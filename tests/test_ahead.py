@@ -17,8 +17,11 @@ os.getloadavg = lambda: (0.0, 0.0, 0.0)
 os.sched_getaffinity = lambda _: {0, 1}
 from pathlib import Path
 from workbench.cli.ahead import compiled_ahead
+from workbench.cli.compare import chosen
+from workbench.cli.main import parsed
+words = ["compare", "block", "-f", "box"]
 since, there = time.monotonic(), set()
-with compiled_ahead(["compare", "block", "-f", "box"]):
+with compiled_ahead(words, *chosen(parsed(words))):
     while time.monotonic() < since + 100 and not any("stepping.end_step" in p.name for p in there):
         there = set(Path(os.environ["NUMBA_CACHE_DIR"]).rglob("*.nbc"))
         time.sleep(0.2)
@@ -57,8 +60,8 @@ def test_no_second_process_where_it_would_not_help(load, ready, word, monkeypatc
     monkeypatch.setattr(local_steps, "each", Each())
     monkeypatch.setattr("os.getloadavg", lambda: (load, load, load), raising=False)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
-    monkeypatch.setattr("workbench.cli.ahead._started", lambda _: pytest.fail("a process was started"))
-    with compiled_ahead(["compare", "wheel", "-f", word]):
+    monkeypatch.setattr("workbench.cli.ahead._started", lambda *_: pytest.fail("a process was started"))
+    with compiled_ahead(["compare", "wheel", "-f", word], *chosen(parsed(["compare", "wheel"]))):
         pass
 
 
@@ -78,7 +81,7 @@ def test_a_second_process_that_cannot_start_harms_nothing(monkeypatch):
     monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0), raising=False)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
     monkeypatch.setattr("multiprocessing.process.BaseProcess.start", refuse)
-    with compiled_ahead(["compare", "wheel"]):
+    with compiled_ahead(["compare", "wheel"], *chosen(parsed(["compare", "wheel"]))):
         pass
     assert tried
 

@@ -22,11 +22,14 @@ BEGUN = "fork" if sys.platform == "linux" else "spawn"
 
 
 @contextmanager
-def compiled_ahead(words: list[str]) -> Iterator[None]:
-    """During the block, a second process compiles what `workbench WORDS` needs, if that helps, and ends with it."""
+def compiled_ahead(words: list[str], case: Any, given: dict[str, Any]) -> Iterator[None]:
+    """During the block, a second process compiles what `wb.compare(case, **given)` needs, if that helps.
+
+    It ends with the block. `words` are those of the command line.
+    """
     # User-defined code, which may write or print, runs only once.
     own = any(".py:" in word for word in words)
-    process = _started(words) if not own and _helps() else None
+    process = _started(case, given) if not own and _helps() else None
     try:
         yield
     finally:
@@ -47,11 +50,12 @@ def _load() -> float:
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else float("inf")
 
 
-def _started(words: list[str]) -> Any:
+def _started(case: Any, given: dict[str, Any]) -> Any:
     """Start the process; None if that fails."""
     context: Any = get_context(BEGUN)
-    process = context.Process(target=compile_in_short, args=(os.getpid(), words), daemon=True)
-    with suppress(OSError):
+    process = context.Process(target=compile_in_short, args=(os.getpid(), case, given), daemon=True)
+    # Where a process is spawned, the case must be pickled: without its help the comparison is as right.
+    with suppress(Exception):
         process.start()
         return process
     return None

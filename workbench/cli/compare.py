@@ -232,7 +232,7 @@ def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
     # With the file's extension: a case, or another file, may have the same name.
     name = Path(what).name if isinstance(what, str) else what.name
     out = Path(o.out or f"{Path(o.case).name if is_model(o.case) else name}-comparison")
-    ahead = nullcontext() if isinstance(what, str) or is_scene(what) else compiled_ahead(o.words)
+    ahead = nullcontext() if isinstance(what, str) or is_scene(what) else compiled_ahead(o.words, what, given)
     with staged(out) as stage, ahead, CommandProgress(o.quiet) as progress:
         found = compare(what, progress=progress, **given)
         c = found.comparison

@@ -24,15 +24,12 @@ def in_short(case: Any, given: dict[str, Any]) -> dict[str, Any]:
     return given | {"formulations": list(reversed(formulations)), "duration": duration, "workers": 1}
 
 
-def compile_in_short(parent: int, words: list[str]) -> None:
-    """Make the shortened comparison of the command line `words` of the process with the number `parent`."""
+def compile_in_short(parent: int, case: Any, given: dict[str, Any]) -> None:
+    """Make the shortened comparison of `wb.compare(case, **given)` in the process with the number `parent`."""
     end_with(parent)
     _alone()
-    from workbench.cli.compare import chosen
-    from workbench.cli.main import parsed
     from workbench.verbs.compare import compare, compile_last
 
-    case, given = chosen(parsed(words))
     compile_last()
     compare(case, **in_short(case, given))
 

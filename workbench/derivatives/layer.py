@@ -96,7 +96,7 @@ class StepOutputs(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class SolvedStep:
+class LayerStep:
     """A step that has been made: its data, its outputs, and what their gradient needs; X is A_ff^-1 A_fc."""
 
     data: Mapping[str, Array]
@@ -177,7 +177,7 @@ class ContactLayer:
                 raise DataError(f"{name} = {x.min():g} is negative; {name} >= 0 is needed")
         return {name: np.broadcast_to(x, batch + self.shapes[name]) for name, x in arrays.items()}, batch
 
-    def steps(self, given: Mapping[str, Any]) -> tuple[StepOutputs, list[SolvedStep]]:
+    def steps(self, given: Mapping[str, Any]) -> tuple[StepOutputs, list[LayerStep]]:
         """The outputs of a batch, its axes first, and its steps one after the other; raises DataError as `step`."""
         data, batch = self.batched(given)
         made = [self.step({name: x[k] for name, x in data.items()}) for k in np.ndindex(batch)]
@@ -186,7 +186,7 @@ class ContactLayer:
         outputs = (np.array([step.outputs[i] for step in made]).reshape(*batch, size) for i, size in enumerate(sizes))
         return StepOutputs(*outputs), made
 
-    def gradients(self, steps: list[SolvedStep], due: StepOutputs, given: Mapping[str, Any]) -> dict[str, Array]:
+    def gradients(self, steps: list[LayerStep], due: StepOutputs, given: Mapping[str, Any]) -> dict[str, Array]:
         """The gradients by what was given to `steps`, in its own shapes; data that a batch shares collect their sum."""
         sizes = [np.shape(x)[-1] for x in due]
         flat = [np.asarray(x, dtype=float).reshape(len(steps), size) for x, size in zip(due, sizes, strict=True)]
@@ -200,7 +200,7 @@ class ContactLayer:
             found[name] = whole.sum(axis=shared, keepdims=True)
         return found
 
-    def step(self, data: Mapping[str, Array]) -> SolvedStep:
+    def step(self, data: Mapping[str, Array]) -> LayerStep:
         """One step of data in their `shapes`; raises DataError where it has no verified answer."""
         s, core, work = self.stepper, self.stepper.core, self.stepper.work
         s.follow()
@@ -227,9 +227,9 @@ class ContactLayer:
         out = work.out.copy()
         stepping.turn_back(core, out[n + r : n + r + d * r])
         outputs = StepOutputs(*np.split(out, [n, n + r, n + r + d * r]))
-        return SolvedStep(data, outputs, A, work.X.copy(), w, sensitivity, given, posed)
+        return LayerStep(data, outputs, A, work.X.copy(), w, sensitivity, given, posed)
 
-    def gradient(self, step: SolvedStep, due: StepOutputs) -> dict[str, Array]:
+    def gradient(self, step: LayerStep, due: StepOutputs) -> dict[str, Array]:
         """Of a function of a step's outputs whose gradients by them are `due`, the gradients by all data.
 
         Raises DataError where outputs are not determined, and between two modes where these are refused.
@@ -244,7 +244,7 @@ class ContactLayer:
             at = self._through_hook(step, at)
         return self._through_sums(step, at)
 
-    def _along_axes(self, step: SolvedStep, due: StepOutputs, at: Array) -> Array:
+    def _along_axes(self, step: LayerStep, due: StepOutputs, at: Array) -> Array:
         """`due` in the axes in use; what is due to the axes themselves is added to `at`."""
         v, p_n, p_t, p_b = (np.asarray(x, dtype=float) for x in due)
         place, (_, _, r, d) = self.stepper.core.place("frame"), self.size
@@ -257,7 +257,7 @@ class ContactLayer:
             p_t = np.stack([c * x + s * y, c * y - s * x], axis=1).ravel()
         return np.concatenate([v, p_n, p_t, p_b])
 
-    def _due_to_rows(self, step: SolvedStep, g: Array) -> Array:
+    def _due_to_rows(self, step: LayerStep, g: Array) -> Array:
         """Gradient by the rows of A w (rows,), of outputs in the axes in use with gradient g."""
         plan = self.stepper.c.plan
         n_f, n_c, n_o = plan.n_free, plan.lower.size, g.size
@@ -280,7 +280,7 @@ class ContactLayer:
         found[last : last + n_o] = g
         return found
 
-    def _through_hook(self, step: SolvedStep, at: Array) -> Array:
+    def _through_hook(self, step: LayerStep, at: Array) -> Array:
         """Gradient by the core's numbers before the formulation's hook."""
         s, core = self.stepper, self.stepper.core
         moved = np.arange(core.place("r_n").start, core.place("own").start)
@@ -289,7 +289,7 @@ class ContactLayer:
         differ_hook(core, core.buffer, step.given, moved, at, s.track, hook, found)
         return found
 
-    def _through_sums(self, step: SolvedStep, at: Array) -> dict[str, Array]:
+    def _through_sums(self, step: LayerStep, at: Array) -> dict[str, Array]:
         """Gradients by the data, of gradients by the core's numbers after `discretise`."""
         core, data = self.stepper.core, {name: step.data.get(name, np.zeros(s)) for name, s in self.shapes.items()}
         due = {name: at[place] for name, place in self.places.items()}

@@ -44,7 +44,7 @@ from workbench.scenes.single import (
     fill_cores,
     parts_freely,
 )
-from workbench.scenes.steady import KINDS, NUMBERS, Answer, Contacts, Last, Rules, Stops, step_again
+from workbench.scenes.steady import KINDS, NUMBERS, ContactsOfAKind, Last, Rules, StepAnswer, Stops, step_again
 from workbench.step.stepper import ESTIMATES, normal_law
 from workbench.support.arrays import Array
 from workbench.support.errors import ModellingError
@@ -151,9 +151,9 @@ class Kind:
         cores.members = members
         return cores
 
-    def contacts(self, cores: Cores, memory: Array) -> Contacts:
+    def contacts(self, cores: Cores, memory: Array) -> ContactsOfAKind:
         """Those of these cores, as a step takes them that is like the last one."""
-        return Contacts(
+        return ContactsOfAKind(
             cores, self.one, memory, self.theta, self.block.stamp, self.given, self.again or never_again,
             self.remember, self.idle, self.forgetful,
         )  # fmt: skip
@@ -324,7 +324,7 @@ class Posed:
         self.few: Few | None = room_for(self.stamped) if self.factored and self.copies == 1 else None
 
     @cached_property
-    def last(self) -> tuple[Last, tuple[Contacts, ...], Rules] | None:
+    def last(self) -> tuple[Last, tuple[ContactsOfAKind, ...], Rules] | None:
         """What the next step takes over if it is like this one (`steady`); None where none can be."""
         before, _, answer = self.memory.last
         # Any kind does for the rest of the room.
@@ -348,7 +348,7 @@ class Posed:
             return None
         for kind, cores in self.groups:
             kind.set_numbers(cores, s.numbers)
-        answer = Answer(np.empty(self.arrays.n), np.empty(self.stamped.rows), np.empty(NUMBERS))
+        answer = StepAnswer(np.empty(self.arrays.n), np.empty(self.stamped.rows), np.empty(NUMBERS))
         if not step_again(s.arrays, *self.last, stops, answer):
             return None
         self.instant, self.arrays, x = s, s.arrays, self.last[0].answer

@@ -40,7 +40,7 @@ TOO_FAST = 1e6
 """Speed [m/s, rad/s] beyond which a run has exploded and ends."""
 
 
-class Contacts(NamedTuple):
+class ContactsOfAKind(NamedTuple):
     """The contacts of one kind: their cores, what they remember, their blocks, and the formulation's hooks."""
 
     cores: Any
@@ -92,7 +92,7 @@ class Stops(NamedTuple):
     passes: int
 
 
-class Answer(NamedTuple):
+class StepAnswer(NamedTuple):
     """The velocities v (n,) after the step, the impulses P of all rows, and `NUMBERS` of the step."""
 
     v: Any
@@ -124,13 +124,13 @@ KINDS = 2
 """Kinds of contacts for which there is room: those with directions of one number, and limits of joints."""
 
 CONTACTS = argument_type(
-    Contacts, CORES, ONE, MATRIX, I64, STAMP, GIVEN_T, AGAIN_T, REMEMBER_T, types.boolean, types.boolean
+    ContactsOfAKind, CORES, ONE, MATRIX, I64, STAMP, GIVEN_T, AGAIN_T, REMEMBER_T, types.boolean, types.boolean
 )
 ALL_CONTACTS = types.UniTuple(CONTACTS, KINDS)
 LAST = argument_type(Last, ROWS, MASS, BLOCKS, FEW, *(INDICES,) * 5, VECTOR)
 RULES = argument_type(Rules, F64, types.boolean, types.boolean, I64)
 STOPS = argument_type(Stops, F64, F64, F64, I64)
-ANSWER = argument_type(Answer, VECTOR, VECTOR, VECTOR)
+ANSWER = argument_type(StepAnswer, VECTOR, VECTOR, VECTOR)
 STEPS = argument_type(Steps, MATRIX, MATRIX, MATRIX)
 
 
@@ -227,7 +227,7 @@ def run_again(case, s, last, kinds, rules, stops, steps):
         q, v, v_next, q_next = steps.q[k], steps.v[k], steps.v[k + 1], steps.q[k + 1]
         if not read(case, q, v, s):
             return k
-        if not step_again(s, last, kinds, rules, stops, Answer(v_next, P, steps.numbers[k])):
+        if not step_again(s, last, kinds, rules, stops, StepAnswer(v_next, P, steps.numbers[k])):
             return k
         case.advance(q, v_next, s.h, case.data, q_next)
         # The run ends there, so that it does not matter that the step is remembered.
