@@ -148,7 +148,9 @@ def end_local(row, status, core, work, track, functions, settings, results):
 @kernel(types.void(INDICES, INDICES, PAST, STEPPING, RESULTS))
 def each(visited, wanted, past, stepper, results):
     """Visit the steps `visited` of the run, and solve those that are `wanted`."""
-    core, work, track, functions, settings = stepper
+    # One by one: where functions are inlined, numba loses writes through a tuple that was unpacked.
+    core, work, track = stepper.core, stepper.work, stepper.track
+    functions, settings = stepper.functions, stepper.settings
     info, kept, row = np.zeros(1, dtype=np.int64), np.empty(track.memory.shape[0]), 0
     for i in range(visited.shape[0]):
         recall(visited[i], past, core, work, track, functions)

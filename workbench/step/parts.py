@@ -73,7 +73,9 @@ RESULTS = argument_type(PartResults, CUBE, COUNTS, INDICES, INDICES)
 @kernel(types.void(I64, I64, STARTS, STEPPING, RESULTS))
 def run_each(first, last, starts, stepper, results):
     """Call `stepping.run` for the parts `first` to `last`, each independently."""
-    core, work, track, functions, settings = stepper
+    # One by one: where functions are inlined, numba loses writes through a tuple that was unpacked.
+    core, work, track = stepper.core, stepper.work, stepper.track
+    functions, settings = stepper.functions, stepper.settings
     finished, steps = np.zeros(1, dtype=np.int64), results.rows.shape[1] - 1
     for p in range(first, last):
         copy(starts.core, starts.buffer)

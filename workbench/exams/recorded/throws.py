@@ -79,7 +79,9 @@ def throw_each(first, last, substeps, starts, stepper, results):
 
     States after a step without a solution are left unchanged.
     """
-    core, work, track, functions, settings = stepper
+    # One by one: where functions are inlined, numba loses writes through a tuple that was unpacked.
+    core, work, track = stepper.core, stepper.work, stepper.track
+    functions, settings = stepper.functions, stepper.settings
     (states, status), finished = results, np.zeros(1, dtype=np.int64)
     for b in range(first, last):
         begin_throw(b, starts, work, track)
