@@ -39,8 +39,8 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     # What is collected lives as long as the process: the garbage collector would look through it in vain.
     gc.disable()
-    # Processes of xdist are given the files of the part.
-    if (part := config.getoption("--part")) and not hasattr(config, "workerinput"):
+    # Processes of xdist are given the words of the command line, and take the same files.
+    if part := config.getoption("--part"):
         config.args[:] = _of_part(part, map(Path, config.args))
 
 
