@@ -329,7 +329,7 @@ def functions_as_arguments():
     for f in (plain, kernel(F64(F64))(abs_of)):
         assert call(f, -2.0) == 2.0
         seconds.append(min(timeit.repeat(partial(call, f, -2.0), number=200, repeat=5)))
-    assert seconds[1] < 0.15 * seconds[0]
+    assert seconds[1] < 0.22 * seconds[0]
     with pytest.raises(TypeError):
         call(abs, -2.0)
 

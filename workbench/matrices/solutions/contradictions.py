@@ -13,7 +13,6 @@ themselves, with bounds of rounding.
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from workbench.matrices.solutions.contact_modes import OPEN, SLIP, STICK
 from workbench.matrices.solutions.planar_solutions import ROUNDING
@@ -33,6 +32,9 @@ def contradicted(slides: Slides, middle: Array, half: Array) -> NDArray[np.bool_
 
 def _candidates(slides: Slides, middle: Array, half: Array) -> Array:
     """Vectors l (N, n) that may contradict boxes, zero where there is a solution of the enlarged cones."""
+    # Half a second, which small checks do not need.
+    from scipy.optimize import nnls
+
     normals = _normals(slides, middle, half)
     edges = _edges(slides, middle, half)
     A, b = normals @ slides.W @ edges, -normals @ slides.q

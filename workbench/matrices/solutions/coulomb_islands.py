@@ -10,10 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 from flint import fmpq, fmpq_mat
-from scipy import sparse
 
 from workbench.engine.timing import moment
-from workbench.matrices.linear_algebra.blocks import islands
 from workbench.matrices.solutions.contact_modes import Modes
 from workbench.matrices.solutions.coulomb_solutions import CoulombSolution, CoulombSolutions, Near, coulomb_solutions
 from workbench.matrices.solutions.friction_cones import RationalFriction
@@ -25,6 +23,11 @@ LISTED = 100
 
 def islands_of(friction: RationalFriction) -> list[list[int]]:
     """The contacts of each island, by the entries of W that are exactly zero."""
+    # SciPy's sparse matrices take a fifth of a second to import, which small checks do not need.
+    from scipy import sparse
+
+    from workbench.matrices.linear_algebra.blocks import islands
+
     r, d = len(friction.mu), friction.d
     contact = [*range(r), *(i for i in range(r) for _ in range(d))]
     places = {(contact[i], contact[j]) for i, row in enumerate(friction.W.tolist()) for j, x in enumerate(row) if x}
