@@ -13,24 +13,23 @@ from workbench.builtin.reports.pages.contacts import contacts
 from workbench.builtin.reports.pages.loupe import loupe
 from workbench.builtin.reports.pages.motion import motion_view
 from workbench.builtin.reports.pages.page import environment, script, scripts
-from workbench.builtin.reports.pages.scene import render_scene, tables_of_scene
+from workbench.builtin.reports.pages.scene import of_scene, tables_of_scene
 from workbench.builtin.reports.pages.tables import budgets, places, table
 from workbench.builtin.reports.pages.terms import meanings
 from workbench.builtin.reports.text.comparison import (
     error_columns,
-    facts_in_words,
     held_against,
     judged_columns,
     known_in_words,
     symptom_columns,
 )
-from workbench.builtin.reports.text.conclusions import summary, uncertainty
-from workbench.builtin.reports.text.contact_modes import slip_words
+from workbench.builtin.reports.text.conclusions import uncertainty
 from workbench.builtin.reports.text.exports import latex_of, markdown, of_runs
 from workbench.builtin.reports.text.glossary import GLOSSARY
-from workbench.builtin.reports.text.headline import compared, followed, headline, subject
+from workbench.builtin.reports.text.headline import compared, findings, followed, headline, subject
 from workbench.builtin.reports.text.mechanisms import reasons
 from workbench.builtin.reports.text.names import named
+from workbench.builtin.reports.text.scenes import touches_nothing
 from workbench.comparison import saved
 from workbench.comparison.files import SLOW
 from workbench.comparison.result import Comparison
@@ -107,14 +106,10 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
 
 def _page(c: Comparison, provenance: dict[str, Any], shown: list[Figure]) -> str:
     """The page with these figures, whose drawing takes half of its time; `c` is `named`."""
-    if c.scene:
-        return render_scene(c, provenance, shown)
-    moving, known = motion_view(c), {}
-    tables, parts = _tables(c), budgets(c)
+    moving, tables, parts = motion_view(c), _tables(c), budgets(c)
+    # Without contact all formulations are the same point.
+    drawn = [f for f in shown if f.name != "ranking" or not touches_nothing(c)]
     columns = {x.name: (x.title, x.meaning) for t in (*tables, *parts) for x in t["columns"]}
-    if c.case is None:
-        facts = [(words, form.format(c.facts[key])) for key, words, form in FACTS if c.facts.get(key) is not None]
-        known = {"facts": facts, "words": facts_in_words(c), "known": known_in_words(c), "slow": SLOW}
     return (
         environment()
         .get_template("comparison.html.j2")
@@ -122,31 +117,39 @@ def _page(c: Comparison, provenance: dict[str, Any], shown: list[Figure]) -> str
             c=c,
             several=len(c.settings.steps) > 1,
             provenance=provenance,
-            tables=tables,
-            ranking=[f for f in shown if f.name == "ranking"],
-            contacts=contacts(c),
-            bars=[f for f in shown if f.name == "timeline"],
-            figures=[f for f in shown if f.name not in ("ranking", "timeline")],
             about=subject(c),
-            compared=compared(c),
-            followed=followed(c),
-            uncertainty=uncertainty(c),
             headline=headline(c),
-            places=places(c),
-            glossary=GLOSSARY,
-            verdicts=_verdicts(c.diagnostics),
-            summary=[*summary(c), *slip_words(c)],
-            reasons=reasons(c),
-            cards=cards(c),
-            budgets=parts,
-            sketch=drawing(c.case.sketch(), f"{c.name}, initial state") if c.case else "",
-            **known,
-            loupe=loupe(c),
+            ranking=[f for f in drawn if f.name == "ranking"],
             motion=moving["motion"],
+            places=places(c),
+            summary=findings(c),
+            reasons=reasons(c),
+            contacts=contacts(c),
+            bars=[f for f in drawn if f.name == "timeline"],
+            figures=[f for f in drawn if f.name not in ("ranking", "timeline")],
+            tables=tables,
+            budgets=parts,
+            cards=cards(c),
+            compared=compared(c),
+            glossary=GLOSSARY,
             meanings=meanings(columns),
-            **scripts(shown, script("loupe.js"), moving["viewer"]),
+            **(of_scene(c) if c.scene else _of_step(c)),
+            **scripts(drawn, *([] if c.scene else [script("loupe.js")]), moving["viewer"]),
         )
     )
+
+
+def _of_step(c: Comparison) -> dict[str, Any]:
+    """Return what the page of a case or of a problem has, and that of a scene has not."""
+    found: dict[str, Any] = {
+        "bodies": {}, "loupe": loupe(c), "followed": followed(c), "uncertainty": uncertainty(c),
+        "verdicts": _verdicts(c.diagnostics),
+        "sketch": drawing(c.case.sketch(), f"{c.name}, initial state") if c.case else "",
+    }  # fmt: skip
+    if c.case is None:
+        facts = [(words, form.format(c.facts[key])) for key, words, form in FACTS if c.facts.get(key) is not None]
+        found |= {"facts": facts, "known": known_in_words(c), "slow": SLOW}
+    return found
 
 
 def _tables(c: Comparison) -> list[dict[str, Any]]:

@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
-from workbench.builtin.reports.text import scenes
+from workbench.builtin.reports.text import conclusions, scenes
 from workbench.builtin.reports.text.comparison import changed, facts_in_words
+from workbench.builtin.reports.text.contact_modes import slip_words
 from workbench.builtin.reports.text.decision import confidence, price, recommendation, redundant, several_solutions
 from workbench.comparison.decision import Entry, decide, shown
 from workbench.comparison.families import family
@@ -83,6 +84,11 @@ def headline(c: Comparison) -> Headline:
         return Headline(scenes.untouched(c, found.own), notes)
     notes += [x for x in (redundant(c), several_solutions(c)) if x]
     return Headline(recommendation(c, found), notes, price(c, found), confidence(c, found))
+
+
+def findings(c: Comparison) -> list[str]:
+    """Return the further sentences: other errors, their causes, unverified rows, contact modes."""
+    return scenes.summary(c) if c.scene else [*conclusions.summary(c), *slip_words(c)]
 
 
 def extremes(c: Comparison) -> tuple[str, ...]:

@@ -90,13 +90,9 @@ class Compared(Result):
 
     @property
     def words(self) -> Sequence[str]:
-        from workbench.builtin.reports.text import conclusions, contact_modes, scenes
-        from workbench.builtin.reports.text.headline import headline
+        from workbench.builtin.reports.text.headline import findings, headline
 
-        c = self.comparison
-        if c.scene:
-            return [*headline(c).sentences, *scenes.summary(c)]
-        return [*headline(c).sentences, *conclusions.summary(c), *contact_modes.slip_words(c)]
+        return [*headline(self.comparison).sentences, *findings(self.comparison)]
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
