@@ -1,6 +1,6 @@
 """Simulation of a case under a formulation from its start, step by step, as a `Run`."""
 
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -21,36 +21,45 @@ def whole_steps(duration: float, h: float) -> int:
     return int(min(duration / h + 1e-3, 1e15))
 
 
+class CourseSettings(TypedDict, total=False):
+    """Settings of a run beside its steps: arguments of `course_of` by name."""
+
+    scheme: Scheme | str | None
+    normal: str | None
+    relaxation: Relaxation | None
+    passes: int
+
+
 def simulate(
-    case: Case,
-    formulation: Formulation,
-    solver: Solver,
-    h: float,
-    duration: float | None = None,
-    *,
-    scheme: Scheme | str | None = None,
-    normal: str | None = None,
-    relaxation: Relaxation | None = None,
-    passes: int = PASSES,
-    progress: Any = None,
-) -> Run:
+    case: Case, formulation: Formulation, solver: Solver, h: float, duration: float | None = None, *,
+    progress: Any = None, **settings: Unpack[CourseSettings],
+) -> Run:  # fmt: skip
     """Simulate a case from its start; failures and refusals are Runs with a status and a reason, never exceptions.
 
+    h, duration in seconds; the settings and errors are those of `course_of`. `progress` is called occasionally with the
+    number of finished steps.
+    """
+    course = course_of(case, h, duration, **settings)
+    case.must_fit()
+    return (run_parts if case.parts else run_whole)(case, formulation, solver, course, progress)
+
+
+def course_of(
+    case: Case, h: float, duration: float | None = None, *, scheme: Scheme | str | None = None,
+    normal: str | None = None, relaxation: Relaxation | None = None, passes: int = PASSES,
+) -> Course:  # fmt: skip
+    """Return the settings of a run of a case; what is None is the case's own.
+
     h, duration in seconds. `scheme` is one of `scheme.KINDS` or a `Scheme`; None is symplectic. `normal` is the normal
-    law (`core.NORMAL_LAWS`), `relaxation` the compliance of the constraint rows; None is the case's own. `passes` is
-    how many passes a fixed point (iterated bounds, staggered projections) may take in a step before the run ends with
-    the status NO_FIXED_POINT. `progress` is called occasionally with the number of finished steps. Raises DataError for
-    h <= 0, zero steps or passes < 1, UnknownNameError for an unknown scheme.
+    law (`core.NORMAL_LAWS`), `relaxation` the compliance of the constraint rows. `passes` is how many passes a fixed
+    point (iterated bounds, staggered projections) may take in a step before the run ends with the status
+    NO_FIXED_POINT. Raises DataError for h <= 0 or zero steps, UnknownNameError for an unknown scheme.
     """
     duration = case.duration if duration is None else duration
     if not (np.isfinite(h) and h > 0):
         raise DataError(f"step {h:g} s; a positive number of seconds is needed")
     if not (np.isfinite(duration) and duration >= h):
         raise DataError(f"duration {duration:g} s; at least one step of {h:g} s is needed")
-    case.must_fit()
-    steps = whole_steps(duration, h)
     normal = case.normal if normal is None else normal
     relaxation = case.relaxation if relaxation is None else relaxation
-    go = run_parts if case.parts else run_whole
-    course = Course(h, steps, find_scheme(scheme), normal, relaxation, passes)
-    return go(case, formulation, solver, course, progress)
+    return Course(h, whole_steps(duration, h), find_scheme(scheme), normal, relaxation, passes)

@@ -143,19 +143,19 @@ def begin(core, work, track, functions, estimate):
 
 
 @kernel(
-    types.void(I64, I64, VARIED, VECTOR, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, RESULTS),
+    types.void(I64, I64, VARIED, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, RESULTS),
     nogil=True,
 )
-def sweep_part(first, last, varied, buffer, core, work, track, functions, settings, results):
-    """Make the steps of systems `first` to `last`; `buffer` is the core's."""
+def sweep_part(first, last, varied, core, work, track, functions, settings, results):
+    """Make the steps of systems `first` to `last`."""
     info = np.zeros(1, dtype=np.int64)
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
     for k in range(first, last):
         status, iterations, passes, wanted, residual = NOT_FINITE, 0, 0, False, np.inf
         if is_finite(varied.rows[k]):
-            copy(varied.shared, buffer)
+            copy(varied.shared, core.whole)
             for i in range(varied.at.shape[0]):
-                buffer[varied.at[i]] = varied.rows[k, i]
+                core.whole[varied.at[i]] = varied.rows[k, i]
             status = begin(core, work, track, functions, settings.estimate)
             wanted = status == SOLVED
         while wanted:
@@ -208,12 +208,12 @@ def sweep_steps(
 
     def part(first: int, last: int) -> None:
         s: Stepper = filled(formulation, system, passes)
-        buffer = s.core.buffer
-        at = np.concatenate([np.arange(len(buffer))[s.core.place(name)] for name in data])
+        shared = s.core.buffer.copy()
+        at = np.concatenate([np.arange(len(shared))[s.core.place(name)] for name in data])
         functions = StepFunctions(s.given, s.again, s.lcp(method.kernel), method.kernel)
         sweep_part(
-            first, last, VariedData(rows, at, buffer.copy()), buffer, s.core, s.work, s.track, functions,
-            s.settings(method), results,
+            first, last, VariedData(rows, at, shared), s.core, s.work, s.track, functions, s.settings(method),
+            results,
         )  # fmt: skip
 
     seconds = in_parts(part, B, threads)

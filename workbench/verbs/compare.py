@@ -257,8 +257,8 @@ def _scene(
     must_differ(chosen)
     measured = None if metrics is None else several(metrics)
     c = compare_scene(
-        found, chosen, find_formulation("coulomb"), SceneStepper, settings, engines, progress, measured, workers,
-        [find_solver(x) for x in several(solvers)],
+        found, [*chosen, *engines], find_formulation("coulomb"), SceneStepper, settings, progress=progress,
+        metrics=measured, workers=workers, solvers=[find_solver(x) for x in several(solvers)],
     )  # fmt: skip
     own = {name: getattr(settings, name) for name in OF_SCENES}
     return Compared(c, {"scene": str(what) if isinstance(what, str | Path) else found.name, "settings": own,

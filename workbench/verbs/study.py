@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from workbench.comparison.columns import CASE
 from workbench.comparison.result import chosen_metrics
@@ -100,11 +100,23 @@ class Studied(Result):
         return render(self.title, self.words, rows, self.study.metrics, facts)
 
 
+class Computation(TypedDict, total=False):
+    """Where the rows of a study are computed, as people give it: arguments of `_computed` by name."""
+
+    folder: str | Path | None
+    executor: Any
+    workers: int | None
+    retry_failed: bool
+
+
+class StudySettings(ComparisonSettings, Computation, total=False):
+    """What all runs of a study share, and where they are computed."""
+
+
 def study(
     cases: Any, formulations: Any = None, *, parameters: Mapping[Any, Any] | None = None, sample: str | None = None,
-    seed: int = 0, solvers: Any = (), metrics: Any = None, folder: str | Path | None = None, executor: Any = None,
-    workers: int | None = None, shard: tuple[int, int] = (1, 1), retry_failed: bool = False,
-    progress: Callable[[Progress], None] | None = None, **settings: Unpack[ComparisonSettings],
+    seed: int = 0, solvers: Any = (), metrics: Any = None, shard: tuple[int, int] = (1, 1),
+    progress: Callable[[Progress], None] | None = None, **settings: Unpack[StudySettings],
 ) -> Studied:  # fmt: skip
     """Compare formulations over many parameters of cases, with each run judged against exact Coulomb friction.
 
@@ -133,7 +145,9 @@ def study(
     found = [find_case(case) for case in several(cases)]
     axes, ranges, steps = _varied(parameters or {})
     places = points(axes, ranges, _sample(sample, seed))
-    own = settings_of(settings | steps)
+    where: Any = {name: value for name, value in settings.items() if name in Computation.__annotations__}
+    shared: Any = {name: value for name, value in settings.items() if name not in where}
+    own = settings_of(shared | steps)
     measured = chosen_metrics(CASE, None if metrics is None else several(metrics))
     planned = tuple(plan(found, chosen, [find_solver(s) for s in several(solvers)], measured, own, places))
     what = Study(planned, find_formulation("coulomb"), measured, columns_of(found, places), _shard(shard))
@@ -142,6 +156,13 @@ def study(
         "parameters": {str(k): v for k, v in (parameters or {}).items()}, "sample": sample,
         "settings": written(own), "metrics": [m.name for m in measured],
     }  # fmt: skip
+    return _computed(what, facts, progress, **where)
+
+
+def _computed(
+    what: Study, facts: dict[str, Any], progress: Callable[[Progress], None] | None, *,
+    folder: str | Path | None = None, executor: Any = None, workers: int | None = None, retry_failed: bool = False,
+) -> Studied:  # fmt: skip
     workers = workers or os.cpu_count() or 1
     if is_submitit(executor):
         if folder is None:

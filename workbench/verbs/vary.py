@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from flint import fmpq
 
@@ -129,10 +129,26 @@ class Varying(Result):
         return render(self.paths, self.title, facts or self.facts)
 
 
+class PencilData(TypedDict, total=False):
+    """What varies of a matrix problem, as people give it: `Pencil` by name."""
+
+    rhs: Any
+    pencil: Any
+    pencil_rhs: Any
+
+
+class Pencil(NamedTuple):
+    """The q of a matrix, and the coefficients of t added to the matrix and to q; None for zero."""
+
+    rhs: Any = None
+    pencil: Any = None
+    pencil_rhs: Any = None
+
+
 def vary(
     what: Any, formulation: str | Formulation | None = None, *, along: tuple[str, Any, Any] | Mapping[str, Any],
-    rhs: Any = None, pencil: Any = None, pencil_rhs: Any = None, given: Mapping[str, Any] | None = None,
-    step: float = 1e-3, seconds: float = 10.0, undecided: Any = SHARE,
+    given: Mapping[str, Any] | None = None, step: float = 1e-3, seconds: float = 10.0, undecided: Any = SHARE,
+    **data: Unpack[PencilData],
 ) -> Varying | ProvedOver:  # fmt: skip
     """Return the solutions of an LCP as functions of a parameter, exactly: where they begin, meet, and diverge.
 
@@ -154,17 +170,16 @@ def vary(
     >>> wb.vary("rod", along={"theta": (10, 80), "mu": ("0.1", "0.9")}).proved.shares()
     {'unique': 1.0}
     """
+    linear = Pencil(**data)
     if isinstance(along, Mapping):
-        if not isinstance(what, str | Case | type) or any(
-            x is not None for x in (formulation, rhs, pencil, pencil_rhs)
-        ):
+        if not isinstance(what, str | Case | type) or any(x is not None for x in (formulation, *linear)):
             raise WorkbenchError("along has ranges of parameters: give a case, and no formulation, rhs or pencil")
         return _over_ranges(what, along, given or {}, seconds, exact_value("undecided", undecided))
     name, low, high = along[0], *(exact_value(along[0], end) for end in along[1:])
-    if pencil is None and pencil_rhs is None:
+    if linear.pencil is None and linear.pencil_rhs is None:
         title, problem = _of_case(what, formulation, name, low, high, given or {}, step)
     else:
-        title, problem = _of_matrices(what, rhs, pencil, pencil_rhs, name)
+        title, problem = _of_matrices(what, linear, name)
     start, end = (fmpq(x.numerator, x.denominator) for x in (low, high))
     try:
         return Varying(title, SolutionPaths(problem, follow(problem.data, start, end, clock() + seconds)))
@@ -199,7 +214,8 @@ def _of_case(
     return f"{f.label} on {case.name} over {name}", of_step(case, f, step, name, low, high)
 
 
-def _of_matrices(what: Any, rhs: Any, pencil: Any, pencil_rhs: Any, name: str) -> tuple[str, Varied]:
+def _of_matrices(what: Any, linear: Pencil, name: str) -> tuple[str, Varied]:
+    rhs, pencil, pencil_rhs = linear
     M_0, q_0, title = problem_of(what, rhs)
     if q_0 is None:
         raise WorkbenchError(f"{title} has no right-hand side; give q too, as rhs")

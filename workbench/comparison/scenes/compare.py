@@ -55,12 +55,12 @@ NUMBERS, MEMORY = 30, 4e9
 
 
 def compare_scene(
-    scene: Scene, formulations: Sequence[Formulation], exact: Formulation, stepper: MakeStepper, settings: Settings,
-    engines: Sequence[SceneEngine] = (), progress: ProgressCallback | None = None,
-    metrics: Iterable[Metric | str] | None = None, workers: int = 1, solvers: Sequence[Solver] = (),
+    scene: Scene, subjects: Sequence[Formulation | SceneEngine], exact: Formulation, stepper: MakeStepper,
+    settings: Settings, *, progress: ProgressCallback | None = None, metrics: Iterable[Metric | str] | None = None,
+    workers: int = 1, solvers: Sequence[Solver] = (),
 ) -> Comparison:  # fmt: skip
-    """Run every formulation by every solver, and every engine, at every step size, and hold them against `exact`, exact
-    Coulomb friction.
+    """Run every subject, formulations by every solver, at every step size, and hold them against `exact`, exact Coulomb
+    friction.
 
     Without `solvers` all are solved to round-off. Of `settings` the steps, see `must_fit`, and the duration count. With
     `workers` > 1 the runs go to that many processes, unless they are short. A run that fails is a row with its reason;
@@ -68,6 +68,8 @@ def compare_scene(
     compared.
     """
     must_fit(settings)
+    formulations = [x for x in subjects if isinstance(x, Formulation)]
+    engines = [x for x in subjects if not isinstance(x, Formulation)]
     to_round_off = default_solver(ContactBlocks.kind)
     by = dict.fromkeys(solvers or (to_round_off,))
     count = len(formulations) * len({*by, to_round_off}) + len(engines)

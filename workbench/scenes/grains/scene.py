@@ -1,7 +1,7 @@
 """Spheres between walls as a scene: who is close, what a step may close, and the contact data of it."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -29,25 +29,33 @@ OVERLAP = 1e-3
 """The same that grains may overlap by at the start, where overlaps are pushed apart."""
 
 
+class Physics(TypedDict, total=False):
+    """What all grains share: arguments of `Grains._take` by name."""
+
+    mu: float
+    density: float
+    gravity: Any
+    recovery: float
+
+
 class Grains(Scene):
     """N spheres of radius (N,) [m] at x (N, 3) with velocities v (N, 6), linear and angular [m/s, rad/s], world axes.
 
-    Fixed spheres, (F, 3) and (F,), are never moved. `mu` is the friction coefficient between spheres, walls have their
-    own; density [kg/m^3], gravity (3,) [m/s^2]. Coordinates are seven a grain, centre and quaternion, w first.
-    `recovery` [m/s] is the speed at which overlaps are pushed apart. Raises DataError for data that are none, and for
-    grains that overlap by more than `OVERLAP` at the start where that would throw them apart.
+    Fixed spheres, (F, 3) and (F,), are never moved. `mu` is the friction coefficient between spheres, 0.5 by default,
+    walls have their own; density [kg/m^3], 1000 by default, gravity (3,) [m/s^2], by default 9.81 along -z. Coordinates
+    are seven a grain, centre and quaternion, w first. `recovery` [m/s] is the speed at which overlaps are pushed apart,
+    infinite by default. Raises DataError for data that are none, and for grains that overlap by more than `OVERLAP` at
+    the start where that would throw them apart.
     """
 
     def __init__(
         self, radius: Any, x: Any, v: Any = None, *, walls: Sequence[Wall] = (), fixed: tuple[Any, Any] = ((), ()),
-        mu: float = 0.5, density: float = 1000.0, gravity: Any = (0.0, 0.0, -9.81), recovery: float = np.inf,
-        step: float = 1e-3, name: str = "grains",
+        step: float = 1e-3, name: str = "grains", **physics: Unpack[Physics],
     ) -> None:  # fmt: skip
         N = np.size(radius)
         if not 1 <= N <= MOST:
             raise DataError(f"{name}: {N} grains; 1 to {MOST} are possible")
-        self.name, self.step, self.mu, self.recovery, self.walls = name, step, mu, recovery, tuple(walls)
-        self.gravity = _checked(name, "gravity", gravity, (3,))
+        self.name, self.step, self.walls = name, step, tuple(walls)
         F = np.size(fixed[1])
         self.radius = np.append(_checked(name, "radius", radius, (N,)), _checked(name, "fixed radius", fixed[1], (F,)))
         if self.radius.min() <= 0:
@@ -56,9 +64,7 @@ class Grains(Scene):
         self.fixed = _checked(name, "fixed", np.reshape(fixed[0], (-1, 3)), (F, 3))
         self.v = _checked(name, "v", np.zeros((N, 6)) if v is None else v, (N, 6))
         self.q = np.column_stack([x, np.tile([1.0, 0.0, 0.0, 0.0], (N, 1))])
-        own = self.radius[:N]
-        self.mass = 4 / 3 * np.pi * density * own**3
-        self.inertia = 0.4 * self.mass * own**2
+        self._take(**physics)
         self._must_be_moderate()
         diagonal = np.repeat(np.stack([self.mass, self.inertia], axis=-1), 3, axis=1).ravel()
         self.M: Any = sparse.diags_array(diagonal, format="csr")
@@ -67,6 +73,15 @@ class Grains(Scene):
         self.weight[:, :3] = self.mass[:, None] * self.gravity
         self.bodies = [f"grain {i + 1}" for i in range(N)]
         self._must_not_overlap()
+
+    def _take(
+        self, mu: float = 0.5, density: float = 1000.0, gravity: Any = (0.0, 0.0, -9.81), recovery: float = np.inf
+    ) -> None:
+        """Friction, masses and gravity."""
+        own = self.radius[: len(self.q)]
+        self.mu, self.recovery, self.gravity = mu, recovery, _checked(self.name, "gravity", gravity, (3,))
+        self.mass = 4 / 3 * np.pi * density * own**3
+        self.inertia = 0.4 * self.mass * own**2
 
     def _must_be_moderate(self) -> None:
         for what, fast in (("a speed", np.abs(self.v).max()), ("gravity", np.abs(self.gravity).max())):
