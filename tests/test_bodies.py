@@ -14,7 +14,6 @@ from workbench.mechanics.bodies import (
     GROUND,
     RigidBodies,
     add_direction,
-    fill_ball_joint,
     fill_body,
     fill_contact,
     place,
@@ -44,9 +43,16 @@ def fill_top(q, v, data, core):
 def fill_pendulum(q, v, data, core):
     """The same top hung from the origin by the point (0, 0, 1) of its own axes."""
     fill_top(q, v, data, core)
-    hook, s = np.zeros(3), np.zeros(3)
+    s, x, R = np.zeros(3), np.empty(3), np.empty((3, 3))
     s[2] = 1.0
-    fill_ball_joint(core, 0, q, GROUND, 0, hook, s)
+    rotation(q, 0, R)
+    point_of(q, 0, s, x)
+    for i in range(3):
+        n = np.zeros(3)
+        n[i] = 1.0
+        core.J_b[i] = 0.0
+        add_direction(core.J_b, i, q, 0, R, x, n, 1.0)
+        core.g[i] = x[i]
 
 
 @kernel(FILL)

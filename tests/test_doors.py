@@ -84,7 +84,7 @@ PAST = {
     ),
     "mechanics": (
         "kernels of constraints, and projections of sketches.",
-        "derivative_states 1 test_bodies 1 test_motion 1",
+        "derivative_states 1 test_motion 1",
     ),
     "readers": (
         "numbers and formats that no command writes.",

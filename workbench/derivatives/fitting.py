@@ -78,8 +78,8 @@ def measurements(frame: pd.DataFrame) -> Measurements:
 class Fit:
     """What a fit came to: `values` (p,) of the parameters `names`, their standard `errors` (p,), their `correlation`
     (p, p), the root mean square `residual` relative to sigma, runs of the motion that were made, steps at the end with
-    kinks or data that jump, whether the linear model holds beside the end, without which a standard error is nan, and
-    `reason` where the fit did not settle."""
+    kinks or data that jump, and `reason` where the fit did not settle. Where the linear model does not hold beside the
+    end, a standard error is nan."""
 
     names: tuple[str, ...]
     values: Array
@@ -88,7 +88,6 @@ class Fit:
     residual: float
     runs: int
     rough_steps: int
-    is_linear: bool
     reason: str = ""
 
 
@@ -215,7 +214,7 @@ def _found(model: _Model, theta: Array, case: Case, motion: Motion, r: Array, re
     errors = np.where(linear, own * (np.sqrt(float(r @ r) / spare) if spare else np.nan), np.nan)
     return Fit(
         tuple(model.names), theta, errors, inverse / np.outer(own, own), float(np.sqrt(np.mean(r**2))), model.runs,
-        model.rough, bool(linear.all()), reason,
+        model.rough, reason,
     )  # fmt: skip
 
 

@@ -151,25 +151,6 @@ def fill_feet(core, q, a, b, c, mu):
         fill_contact(core, i, q, GROUND, 0, x, n, t, x[2], mu)
 
 
-@kernel(types.void(CORE, I64, VECTOR, I64, I64, VECTOR, VECTOR))
-def fill_ball_joint(core, row, q, a, b, s_a, s_b):
-    """Fill three bilateral rows from `row` on: point s_b of body b is point s_a of body a (body coordinates)."""
-    x_a, x_b, n, R_a, R_b = scratch(3), scratch(3), scratch(3), scratch_matrix(3, 3), scratch_matrix(3, 3)
-    if a >= 0:
-        rotation(q, a, R_a)
-    if b >= 0:
-        rotation(q, b, R_b)
-    point_of(q, a, s_a, x_a)
-    point_of(q, b, s_b, x_b)
-    for i in range(3):
-        set_all(0.0, n)
-        n[i] = 1.0
-        set_all(0.0, core.J_b[row + i])
-        add_direction(core.J_b, row + i, q, b, R_b, x_b, n, 1.0)
-        add_direction(core.J_b, row + i, q, a, R_a, x_a, n, -1.0)
-        core.g[row + i] = x_b[i] - x_a[i]
-
-
 @kernel(ADVANCE)
 def advance_bodies(q, v, h, data, q_next):
     """Advance centres by their velocities, quaternions by 1/2 q (0, omega) and normalisation, time by h."""
