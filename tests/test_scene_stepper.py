@@ -18,7 +18,7 @@ from workbench.language.formulation import ContactSymbols
 from workbench.language.hooks import GIVEN
 from workbench.language.modelling import Hooks
 from workbench.mechanics.contact import ContactSolution
-from workbench.mechanics.instant import instant
+from workbench.mechanics.instant import instant, without_friction
 from workbench.mechanics.relaxation import RIGID
 from workbench.problems.solution import Status
 from workbench.scenes.case_scene import CaseScene
@@ -254,6 +254,21 @@ def test_estimates_in_flight_and_at_an_impact_are_those_of_the_case():
     track = run(scene, SceneStepper(scene, f, normal=case.normal), steps)
     np.testing.assert_allclose(track.v[1:], expected.v_after, rtol=0, atol=1e-12)
     assert 0.0 < track.v[-1, 0] < 0.99 * track.v[0, 0]
+
+
+@pytest.mark.parametrize("name", ["table", "gripper"])
+def test_an_instant_without_friction_has_the_normal_rows_and_all_that_is_no_contact_s(name):
+    case = case_of(name)
+    s = CaseScene(case, 1e-3).instant(*case.start(), 0.0, 1e-3)
+    bare, normals = without_friction(s), s.first[:-1]
+    np.testing.assert_array_equal(bare.J.toarray(), s.J.toarray()[normals])
+    np.testing.assert_array_equal(bare.first, np.arange(s.contacts + 1))
+    for x in ("mu", "rate", "eps"):
+        np.testing.assert_array_equal(getattr(bare, x), getattr(s, x)[normals])
+    for x in ("h", "v", "f", "phi", "e", "key", "heading", "g", "r_b", "eps_b", "limit"):
+        np.testing.assert_array_equal(getattr(bare, x), getattr(s, x))
+    for x in ("M", "J_b", "J_f"):
+        np.testing.assert_array_equal(getattr(bare, x).toarray(), getattr(s, x).toarray())
 
 
 def test_arrays_of_other_types_and_layouts_are_the_same_instant():

@@ -164,6 +164,25 @@ class Instant:
         return np.diff(self.first) - 1
 
 
+def without_friction(s: Instant) -> Instant:
+    """Return the same instant with the normals of its contacts alone, without places and contacts' own numbers."""
+    arrays, normals = s.arrays, s.first[:-1]
+    starts, ends = (arrays.J_pointer[normals + k] for k in (0, 1))
+    entries = np.concatenate([np.zeros(0, np.int64), *map(np.arange, starts, ends)])
+    sizes = dict(zip(arrays.sizes, arrays._sizes, strict=True))
+    bare: InstantArrays = InstantArrays.unset(
+        **sizes | {"R": normals.size, "J_ends": normals.size + 1, "J_entries": entries.size}
+    )
+    # Those of the rows of contacts stand together.
+    bare.buffer[: bare.place("mu").start] = arrays.buffer[: arrays.place("mu").start]
+    bare.buffer[bare.place("g").start :] = arrays.buffer[arrays.place("g").start :]
+    bare.first, bare.J_pointer = np.arange(normals.size + 1), np.append(0, np.cumsum(ends - starts))
+    for name in ("mu", "rate", "eps"):
+        setattr(bare, name, getattr(arrays, name)[normals])
+    bare.J_column, bare.J_data = arrays.J_column[entries], arrays.J_data[entries]
+    return Instant.of_kernels(bare, True)
+
+
 NOT_NEGATIVE = "mu", "e", "eps", "eps_b", "limit", "eps_f"
 
 

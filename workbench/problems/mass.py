@@ -139,40 +139,40 @@ def own_products(first, start, column, place, value, mass, W):
     widest = 0
     for i in range(first.shape[0] - 1):
         widest = max(widest, first[i + 1] - first[i])
-    y, origin = scratch(widest * group.shape[0]), scratch_indices(group.shape[0])
     n, begun = group.shape[0], 0
+    y, origin, seen = scratch(widest * n), scratch_indices(n), scratch_indices(n)
+    for g in range(n):
+        seen[g] = -1
     for i in range(first.shape[0] - 1):
         rows, width = first[i + 1] - first[i], start[i + 1] - start[i]
         for a in range(rows):
             for b in range(a + 1):
                 W[begun + a * rows + b] = 0.0
-        # One touched group at a time: columns ascend, but those of a group need not be adjacent.
+        # Columns ascend, but those of a group need not be adjacent.
         touched = 0
         for p in range(width):
-            g, known = group[column[start[i] + p]], False
-            for t in range(touched):
-                known = known or origin[t] == g
-            if not known:
-                origin[touched] = g
+            g = group[column[start[i] + p]]
+            if seen[g] != i:
+                seen[g], origin[touched] = i, g
                 touched += 1
-        for t in range(touched):
-            g = origin[t]
-            size, front = begin[g + 1] - begin[g], at[g]
-            for a in range(rows):
-                for j in range(size):
+        for a in range(rows):
+            for t in range(touched):
+                for j in range(begin[origin[t]], begin[origin[t] + 1]):
                     y[a * n + j] = 0.0
-                for p in range(width):
-                    j = column[start[i] + p]
-                    if group[j] == g:
-                        y[a * n + within[j]] = value[place[i] + a * width + p]
+            for p in range(width):
+                j = column[start[i] + p]
+                y[a * n + begin[group[j]] + within[j]] = value[place[i] + a * width + p]
+            for t in range(touched):
+                g = origin[t]
+                size, front, first_y = begin[g + 1] - begin[g], at[g], a * n + begin[g]
                 for j in range(size):
-                    s = y[a * n + j]
+                    s = y[first_y + j]
                     for k in range(j):
-                        s -= factor[front + j * size + k] * y[a * n + k]
-                    y[a * n + j] = s / factor[front + j * size + j]
+                        s -= factor[front + j * size + k] * y[first_y + k]
+                    y[first_y + j] = s / factor[front + j * size + j]
                 for b in range(a + 1):
                     s = 0.0
-                    for j in range(size):
+                    for j in range(begin[g], begin[g + 1]):
                         s += y[a * n + j] * y[b * n + j]
                     W[begun + a * rows + b] += s
         for a in range(rows):

@@ -143,11 +143,7 @@ def block_units(first, cone, diagonal, own, q, x, D):
         begin, end, trace = first[i], first[i + 1], 0.0
         m = end - begin
         if cone[i] == NO_CONE:
-            block = np.empty((m, m))
-            for a in range(m):
-                for b in range(m):
-                    block[a, b] = own[at + a * m + b]
-            equilibration(block, D[begin:end])
+            equilibration(own[at : at + m * m].reshape(m, m), D[begin:end])
         else:
             for k in range(begin, end):
                 trace += diagonal[k]

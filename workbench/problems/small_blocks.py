@@ -27,13 +27,15 @@ MOST_ROWS, MOST_UNKNOWNS, MOST_VELOCITIES = 200, 400, 400
 class Few(Packed):
     """What few blocks are asked for: W (R, R), A = L W R + N (X, X), its diagonal blocks, flat, the velocity (n,)
     that M v = b + J^T s has, q (X,) of F = A x + q, the sizes `terms` (X,) of what q is the sum of, and `part` (B,) as
-    of `islands.parts_over_bodies`."""
+    of `islands.parts_over_bodies`; and room for two answers x, x_before (X,), impulses P (R,),
+    residuals (B,) and three numbers found."""
 
     sizes = ("n", "blocks", "rows", "unknowns", "square")
     integers = ("part",)
     fields: ClassVar[dict[str, tuple]] = {
         "W": ("rows", "rows"), "A": ("unknowns", "unknowns"), "own_A": ("square",), "velocity": ("n",),
-        "q": ("unknowns",), "terms": ("unknowns",), "part": ("blocks",),
+        "q": ("unknowns",), "terms": ("unknowns",), "part": ("blocks",), "x": ("unknowns",), "x_before": ("unknowns",),
+        "P": ("rows",), "residuals": ("blocks",), "found": (3,),
     }  # fmt: skip
 
     if TYPE_CHECKING:

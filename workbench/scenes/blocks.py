@@ -5,7 +5,6 @@ from numba import types
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, VECTOR
-from workbench.engine.scratch import scratch
 from workbench.engine.stored import Stored
 from workbench.language.assemble.local import STAMP, stamp_block
 from workbench.mechanics.instant import INSTANT
@@ -84,12 +83,12 @@ def place_singles(s, rows, copies, recovery, blocks):
             at_L, at_N, at = at_L + 1, at_N + 1, at + 1
 
 
-@kernel(types.void(ROWS, CORES, I64, STAMP, BLOCKS), checked=False)
+@kernel(types.void(ROWS, CORES, I64, STAMP, BLOCKS), checked=False, _nrt=False)
 def place_blocks(rows, cores, theta, stamp, blocks):
     """The blocks of some contacts where they belong, stamped from their cores' numbers from `theta` on."""
     k, m = stamp.k, stamp.m
     L, N, R, c, s, lower, upper = blocks.L, blocks.N, blocks.R, blocks.c, blocks.s, blocks.lower, blocks.upper
-    width, own = m + k + 1, scratch(stamp.constant.size)
+    width, own = m + k + 1, cores.block
     for j in range(cores.members.shape[0]):
         i = rows.block[cores.members[j]]
         if i < 0:

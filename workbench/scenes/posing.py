@@ -6,7 +6,6 @@ and a step writes into them by kernels alone.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +19,7 @@ from workbench.language.assemble.local import local_block
 from workbench.language.formulation import Formulation
 from workbench.language.hooks import given_axes, never_again, remember_impulses
 from workbench.mechanics.core import Core
-from workbench.mechanics.instant import Instant, InstantArrays
+from workbench.mechanics.instant import Instant, InstantArrays, without_friction
 from workbench.problems.block_kernels import BlockArrays
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.mass import NO_MASS, Mass, mass_of
@@ -135,7 +134,10 @@ class Kind:
         self.remember = hooks.remember or remember_impulses
         self.memory = n if hooks.memory is None else hooks.memory
         self.numbers = np.array(hooks.numbers, dtype=float)
-        self.sizes = {"size": core.buffer.size, "square": n * n, "width": self.memory, "hooks": self.numbers.size}
+        self.sizes = {
+            "size": core.buffer.size, "square": n * n, "width": self.memory, "hooks": self.numbers.size,
+            "numbers_of_block": block.constant.size,
+        }  # fmt: skip
         self.idle = hooks.given is None and not self.numbers.any()
         """Whether nothing happens before a step: no hook, and axes fixed in space."""
         self.hooked = any(hook is not None for hook in (hooks.given, hooks.again, hooks.remember))
@@ -275,17 +277,12 @@ class Posed:
 
     def _frictionless(self, solver: Solver) -> Array:
         """p_n (r,) [N s] of the step without the friction of contacts; zero where that has no answer."""
-        s = self.instant
-        normals = s.first[:-1]
-        bare = replace(
-            s, first=np.arange(s.contacts + 1), J=s.J[normals], mu=s.mu[normals], rate=s.rate[normals],
-            eps=s.eps[normals], numbers={}, places=None,
-        )  # fmt: skip
+        bare = without_friction(self.instant)
         posed = Posed(self.poser, bare.arrays, self.shape, self)
         posed.take(bare, Memory())
         problem: Any = posed.problem()
         solution = solved_by(solver, problem)
-        return posed.impulses(solution.z)[0] if solution.claimed is Status.SOLVED else np.zeros(s.contacts)
+        return posed.impulses(solution.z)[0] if solution.claimed is Status.SOLVED else np.zeros(bare.contacts)
 
     def problem(self) -> ContactBlocks:
         """The blocks of the next pass, by what the cores hold now; those of the pass before are no more."""

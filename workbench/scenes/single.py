@@ -69,13 +69,13 @@ ONE = argument_type(OneContact, CORE, CORE, PLACES)
 class Cores(Packed):
     """The contacts of one kind: `members` (count,) their numbers, and as rows of theirs what their cores hold, `roots`
     the J of these before anything turned, what they remember, and numbers of their hooks; p_bar (count,) the estimates
-    of their normal impulses."""
+    of their normal impulses; and room for the numbers of a block."""
 
-    sizes = ("count", "size", "square", "width", "hooks")
+    sizes = ("count", "size", "square", "width", "hooks", "numbers_of_block")
     integers = ("members",)
     fields: ClassVar[dict[str, tuple]] = {
         "members": ("count",), "states": ("count", "size"), "roots": ("count", "square"), "memory": ("count", "width"),
-        "numbers": ("count", "hooks"), "p_bar": ("count",),
+        "numbers": ("count", "hooks"), "p_bar": ("count",), "block": ("numbers_of_block",),
     }  # fmt: skip
 
     if TYPE_CHECKING:

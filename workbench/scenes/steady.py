@@ -3,6 +3,9 @@
 Almost all steps are. The kernels are those that `posing` calls one by one, making room for what has changed in between.
 Where anything has changed, or where the compiled solver of few blocks does not suffice, nothing is remembered, and
 `posing` makes the step.
+
+They do not count references (`_nrt`) to the arrays of the groups that they pass on, which would take a fifth of the
+time of a step; so they must not create arrays of their own.
 """
 
 from typing import Any, NamedTuple
@@ -12,8 +15,7 @@ from numba import types
 
 from workbench.algorithms.few_blocks import solve_few
 from workbench.engine.compiling import argument_type, kernel
-from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, is_finite
-from workbench.engine.scratch import scratch
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR, WITHIN, copy, is_finite
 from workbench.language.assemble.local import STAMP
 from workbench.mechanics.instant import INSTANT
 from workbench.problems.block_kernels import BLOCKS
@@ -143,7 +145,7 @@ def are_same(a, b):
     return different == 0
 
 
-@kernel(types.boolean(INSTANT, LAST, ALL_CONTACTS, RULES))
+@kernel(types.boolean(INSTANT, LAST, ALL_CONTACTS, RULES), **WITHIN)
 def begin_again(s, last, kinds, rules):
     """All that comes before the first pass; False where the step is not like the one before."""
     rows = last.rows
@@ -166,7 +168,7 @@ def begin_again(s, last, kinds, rules):
     return wrong == 0
 
 
-@kernel(types.boolean(INSTANT, LAST, ALL_CONTACTS, RULES))
+@kernel(types.boolean(INSTANT, LAST, ALL_CONTACTS, RULES), **WITHIN)
 def pose_again(s, last, kinds, rules):
     """The blocks of a pass; False where others are closed than before, or they have other numbers."""
     rows = last.rows
@@ -178,11 +180,11 @@ def pose_again(s, last, kinds, rules):
     return complete(s, rows, 1, rules.recovery, last.blocks, last.mass, last.few)
 
 
-@kernel(types.boolean(INSTANT, LAST, ALL_CONTACTS, RULES, STOPS, ANSWER), checked=False)
+@kernel(types.boolean(INSTANT, LAST, ALL_CONTACTS, RULES, STOPS, ANSWER), checked=False, **WITHIN)
 def step_again(s, last, kinds, rules, stops, answer):
     """The step from an instant, as `stepper.SceneStepper` makes it; False where it is not like the one before."""
     rows, blocks, few, X = last.rows, last.blocks, last.few, last.answer.shape[0]
-    x, before, residuals, found = scratch(X), scratch(X), scratch(blocks.cone.shape[0]), scratch(3)
+    x, before, found = few.x, few.x_before, few.found
     if not begin_again(s, last, kinds, rules):
         return False
     copy(last.answer, x)
@@ -191,7 +193,7 @@ def step_again(s, last, kinds, rules, stops, answer):
         if passes == stops.passes or not pose_again(s, last, kinds, rules):
             return False
         copy(x, before)
-        done = solve_few(blocks, few, stops.enough, stops.at_last, before, x, residuals, found)
+        done = solve_few(blocks, few, stops.enough, stops.at_last, before, x, few.residuals, found)
         if not (done and found[0] <= stops.tolerance):
             return False
         read_few(s, rows, blocks, last.mass, x, answer.v, answer.P)
@@ -219,15 +221,14 @@ def step_again(s, last, kinds, rules, stops, answer):
     return True
 
 
-@kernel(I64(MECHANICS, INSTANT, LAST, ALL_CONTACTS, RULES, STOPS, STEPS), checked=False)
+@kernel(I64(MECHANICS, INSTANT, LAST, ALL_CONTACTS, RULES, STOPS, STEPS), checked=False, _nrt=False)
 def run_again(case, s, last, kinds, rules, stops, steps):
     """Steps of a case from the first of the states on, as long as they are like the one before; how many were made."""
-    P = scratch(last.few.W.shape[0])
     for k in range(steps.numbers.shape[0]):
         q, v, v_next, q_next = steps.q[k], steps.v[k], steps.v[k + 1], steps.q[k + 1]
         if not read(case, q, v, s):
             return k
-        if not step_again(s, last, kinds, rules, stops, StepAnswer(v_next, P, steps.numbers[k])):
+        if not step_again(s, last, kinds, rules, stops, StepAnswer(v_next, last.few.P, steps.numbers[k])):
             return k
         case.advance(q, v_next, s.h, case.data, q_next)
         # The run ends there, so that it does not matter that the step is remembered.

@@ -22,7 +22,7 @@ import numpy as np
 from numba import types
 
 from workbench.engine.compiling import argument_type, kernel
-from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy
+from workbench.engine.kernels import INDICES, VECTOR, copy
 from workbench.language.assemble.assembly import stamp
 from workbench.language.assemble.find import compiled
 from workbench.language.assemble.locality import CONTACT, LocalityClaim, Velocity, must_be_local, not_local
@@ -34,7 +34,8 @@ from workbench.support.errors import ModellingError
 
 
 class BlockStamp(NamedTuple):
-    """B of one contact as a function of theta (`LocalBlock`), with k unknowns, m rows and the number of its cone."""
+    """B of one contact, flat, as a function of theta (`LocalBlock`), with k unknowns, m rows and the number of its
+    cone."""
 
     constant: Any
     at: Any
@@ -45,7 +46,7 @@ class BlockStamp(NamedTuple):
     cone: int
 
 
-STAMP = argument_type(BlockStamp, MATRIX, INDICES, INDICES, VECTOR, *(types.int64,) * 3)
+STAMP = argument_type(BlockStamp, VECTOR, INDICES, INDICES, VECTOR, *(types.int64,) * 3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +80,7 @@ class LocalBlock:
     @cached_property
     def stamp(self) -> BlockStamp:
         """The data in the form that kernels take."""
-        return BlockStamp(self.constant, self.at, self.par, self.val, self.k, self.m, self.cone)
+        return BlockStamp(self.constant.reshape(-1), self.at, self.par, self.val, self.k, self.m, self.cone)
 
     @property
     def rest(self) -> int:
@@ -93,10 +94,10 @@ class LocalBlock:
         return B.reshape(self.constant.shape)
 
 
-@kernel(types.void(VECTOR, STAMP, VECTOR))
+@kernel(types.void(VECTOR, STAMP, VECTOR), _nrt=False)
 def stamp_block(theta, stamp, B):
     """Fill B, flat, of a contact with the data theta."""
-    copy(stamp.constant.reshape(-1), B)
+    copy(stamp.constant, B)
     for j in range(stamp.at.shape[0]):
         B[stamp.at[j]] += stamp.val[j] * theta[stamp.par[j]]
 
