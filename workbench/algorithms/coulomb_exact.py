@@ -18,8 +18,7 @@ from numba import types
 from workbench.algorithms.base import EXACT, KernelSolver, kernel_arguments, refusal
 from workbench.algorithms.components import FEW
 from workbench.algorithms.coulomb_parts import Part, Staged, solve_by_parts
-from workbench.algorithms.one_contact import one_contact
-from workbench.algorithms.small_cones import VERIFIED, solve_small
+from workbench.algorithms.small_cones import solve_small
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX, SOLVE, VECTOR, is_finite, set_all
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
@@ -49,11 +48,6 @@ def contacts_in_one_go(W, q, mu, d, law, z, info):
     info[0] = 0
     if not is_finite(mu):
         return np.inf
-    if r == 1:
-        info[0] = 1
-        residual = one_contact(W, q, mu[0], law == sets.ASSOCIATED, z)
-        if residual <= VERIFIED:
-            return residual
     first, cone, place = scratch_indices(r + 1), scratch_indices(r), scratch_indices(n)
     own, free, x, no_bounds = scratch_matrix(n, n), scratch(n), scratch(n), scratch(n)
     for i in range(r):

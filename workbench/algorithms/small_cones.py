@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from workbench.algorithms.gauss_seidel import sweeps_of_dense
 from workbench.algorithms.law_equations import set_equations
+from workbench.algorithms.one_contact import one_contact
 from workbench.algorithms.proximal_points import (
     BURSTS,
     LARGEST_EPS,
@@ -36,7 +37,7 @@ from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, affine, copy
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.problems.islands import coupled_parts
 from workbench.problems.residual import BLOCK_SETS, Iterate, length, measure, row_product
-from workbench.problems.sets import DISC, NO_CONE, BlockSets
+from workbench.problems.sets import ASSOCIATED, COULOMB, DISC, NO_CONE, BlockSets
 from workbench.support.arrays import Array
 
 ENOUGH, VERIFIED, LAST = 1e-12, 1e-10, 1e-13
@@ -300,6 +301,11 @@ def solve_small(W, q, sets, start, z, info):
     """
     first, cone, mu, lower, upper = sets
     n, B, widest = q.shape[0], mu.shape[0], 1
+    if B == 1 and (cone[0] == COULOMB or cone[0] == ASSOCIATED):
+        info[0] = 1
+        residual = one_contact(W, q, mu[0], cone[0] == ASSOCIATED, z)
+        if residual <= VERIFIED:
+            return residual
     for i in range(B):
         widest = max(widest, first[i + 1] - first[i])
     D, q_D, u, trial, best_z, centre = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
@@ -317,7 +323,7 @@ def solve_small(W, q, sets, start, z, info):
     info[0] = 0
     copy(trial, best_z)
     best, enough = keep_better(p, trial, u, np.inf, best_z), ENOUGH
-    # A single block is solved by a sweep.
+    # A single block is solved by a sweep, if it is none of those in closed form.
     if B > 1 and n <= NEWTON_FIRST and ENOUGH < best < np.inf:
         best, enough = active_set(p, best, best_z, info), VERIFIED
     for _ in range(SWEEPS):
