@@ -1,4 +1,4 @@
-"""Planted bugs: 60 mistakes that a competent person could make, one at a time, to see whether a test notices.
+"""Planted bugs: 80 mistakes that a competent person could make, one at a time, to see whether a test notices.
 
 None of them crashes: a sign, a unit, a tolerance of the wrong quantity, a claim that is not checked. Each is planted in
 a copy of the tree (`tests.mutants`), where the tests that are likely to notice run, none of them thorough. A failing
@@ -476,6 +476,151 @@ SECOND = (
 """A second sample, planted when the first were all caught: what the tests do on bugs they were not written for."""
 
 
+THIRD = (
+    Bug(
+        "workbench/comparison/nearest.py",
+        "D = equilibration(S)",
+        "D = np.ones(len(S))",
+        "the nearest matrix is that in the unscaled norm: rows of light contacts change most",
+        ("test_nearest.py",),
+    ),
+    Bug(
+        "workbench/comparison/metrics/gaps.py",
+        "np.maximum(m.reference.record.phi[m.starts(m.reference)], 0.0)",
+        "m.reference.record.phi[m.starts(m.reference)]",
+        "a penetration of the reference counts as lift of a run that does not penetrate",
+        ("test_measured_numbers.py",),
+    ),
+    Bug(
+        "workbench/comparison/scenes/discharge.py",
+        "stdtrit(n - 2, 0.5 * (1 + SURE))",
+        "stdtrit(n - 2, SURE)",
+        "an interval of 95 % holds 90 %: the quantile is that of one side",
+        ("test_discharge.py",),
+    ),
+    Bug(
+        "workbench/comparison/scenes/horizon.py",
+        "    return np.maximum.accumulate(apart)",
+        "    return apart",
+        "the reference is compared with the runs' present difference instead of the largest so far",
+        ("test_horizon.py",),
+    ),
+    Bug(
+        "workbench/comparison/merging.py",
+        'newer = (other.provenance["created"], j) > (s.provenance["created"], i)',
+        'newer = (other.provenance["created"], j) < (s.provenance["created"], i)',
+        "of a run in two comparisons the older one is kept",
+        ("test_file_comparison.py",),
+    ),
+    Bug(
+        "workbench/exams/experiments/spin.py",
+        "float(abs(record.speed(0.5)[5]))",
+        "float(abs(record.speed(0.5)[4]))",
+        "the spin that is left is measured about a horizontal axis, about which nothing ever turns",
+        ("test_measured_numbers.py",),
+    ),
+    Bug(
+        "workbench/exams/recorded/phases.py",
+        "change + np.array([0.0, 0.0, body.gravity])",
+        "change - np.array([0.0, 0.0, body.gravity])",
+        "contact forces miss twice the weight: gentle impacts count as sliding",
+        ("test_reality.py",),
+    ),
+    Bug(
+        "workbench/matrices/solutions/impulse_bound.py",
+        "(arb(dot(x, moved)) / 4)",
+        "(arb(dot(x, moved)) / 8)",
+        "the bound of all impulses is half as large: solutions lie beyond it",
+        ("test_coulomb_solutions.py", "test_existence.py"),
+    ),
+    Bug(
+        "workbench/matrices/intervals/symmetric_lcp.py",
+        "return -first[1], -first[0]",
+        "return first",
+        "the derivative of z by q has the wrong sign: optima are sought at the wrong end",
+        ("test_uncertain_mlcp.py",),
+    ),
+    Bug(
+        "workbench/problems/bridges/generators.py",
+        "0.5 * (second + off), 0.5 * (second - off)",
+        "0.5 * (second - off), 0.5 * (second + off)",
+        "an initial guess is carried over with its friction reversed",
+        ("test_bridges.py", "test_tuning.py"),
+    ),
+    Bug(
+        "workbench/problems/friction_problem.py",
+        "        if abs(self.M - self.M.T).max() == 0:\n            W = 0.5 * (W + W.T)\n",
+        "        W = 0.5 * (W + W.T)\n",
+        "a mass matrix that is not symmetric leads to the W of another one",
+        ("test_global_problem.py", "test_problem_files.py", "test_siconos_reader.py"),
+    ),
+    Bug(
+        "workbench/scenes/mujoco/forces.py",
+        "2 * self.poly[:, 0] * np.abs(v)",
+        "self.poly[:, 0] * np.abs(v)",
+        "the derivative of b v |v| is taken for b |v|",
+        ("test_mujoco_scene.py", "test_mujoco.py", "test_mujoco_files.py"),
+    ),
+    Bug(
+        "workbench/scenes/grains/walls.py",
+        "hole = 0.5 * self.opening if",
+        "hole = self.opening if",
+        "the diameter of an opening is taken for its radius",
+        ("test_grains.py", "test_grain_measures.py"),
+    ),
+    Bug(
+        "workbench/scenes/jammed.py",
+        "np.clip(s.phi / s.h, -recovery, None)",
+        "s.phi / s.h",
+        "overlaps are to be undone in one step instead of at the speed of recovery",
+        ("test_jammed.py",),
+    ),
+    Bug(
+        "workbench/studies/design.py",
+        "r.at(shares[:, i])",
+        "r.at(shares[:, 0])",
+        "quantities of a sample vary together: its points lie on the diagonal of their ranges",
+        ("test_design.py",),
+    ),
+    Bug(
+        "workbench/algorithms/tuning.py",
+        "solver.adjusted(share * self.tolerance, self.max_iterations)",
+        "solver.adjusted(share * self.tolerance, None)",
+        "a solver that misses the tolerance iterates beyond the limit that was given",
+        ("test_tuning.py",),
+    ),
+    Bug(
+        "workbench/judge/contacts.py",
+        "mu * np.maximum(p_n, 0.0)",
+        "mu * np.abs(p_n)",
+        "friction of a contact that pulls is held within the cone of one that presses as much",
+        ("test_judge.py", "test_judge_command.py"),
+    ),
+    Bug(
+        "reports/text/sensitivity.py",
+        "/ size)[known].max())",
+        "/ size)[known].min())",
+        "the check by difference quotients tells the smallest difference as the largest",
+        ("test_shown_numbers.py",),
+    ),
+    Bug(
+        "reports/figures/ranking.py",
+        "share = factor * shared_up_to(d.own, d.known)",
+        "share = shared_up_to(d.own, d.known)",
+        "the band of the reference's error is in metres on an axis of millimetres",
+        ("test_pages.py",),
+    ),
+    Bug(
+        "workbench/cli/convergence.py",
+        '"schemes": o.scheme,',
+        '"schemes": None,',
+        "the schemes that are asked for are not those that are taken",
+        ("test_orders.py",),
+    ),
+)  # fmt: skip
+"""A third sample, planted when both were all caught."""
+
+
 def tested(bench: Bench, tests: Sequence[str], mutant: Mutant | None) -> tuple[str, str]:
     """How tests ended (`Bench.ended`), of a bug or of the code as it is, and the first that failed."""
     bench.begin(mutant.path if mutant else "", tests, mutant, marked="not thorough")
@@ -499,7 +644,7 @@ def main() -> None:
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("words", nargs="*", metavar="WORD", help="parts of paths; default: all bugs")
     given = words.parse_args()
-    bugs = [bug for bug in BUGS + SECOND if not given.words or any(word in bug.path for word in given.words)]
+    bugs = [bug for bug in BUGS + SECOND + THIRD if not given.words or any(word in bug.path for word in given.words)]
     mutants = {bug: bug.mutant for bug in bugs}
     import_others()
     count = 0

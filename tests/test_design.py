@@ -78,7 +78,10 @@ def test_a_sample_has_as_many_points_as_are_wanted(method):
 def test_samples_fill_their_ranges_evenly(method):
     ranges = [Range("a", 2.0, 4.0), Range("b", 1e-3, 1e3, log=True)]
     found = points([], ranges, Sample(method, 64))
-    for share in (np.array([p["a"] for p in found]) / 2 - 1, (np.log10([p["b"] for p in found]) + 3) / 6):
+    shares = np.array([p["a"] for p in found]) / 2 - 1, (np.log10([p["b"] for p in found]) + 3) / 6
+    for share in shares:
         assert sorted(np.floor(64 * share)) == list(range(64))
+    # Together they fill the square: half of its cells at least have a point.
+    assert len(set(zip(*(np.floor(8 * share) for share in shares), strict=True))) >= 32
     assert points([], ranges, Sample(method, 64)) == found
     assert points([], ranges, Sample(method, 64, seed=1)) != found

@@ -12,8 +12,6 @@ from workbench.comparison.scenes.discharge import Discharge, beverloo, laws
 from workbench.scenes.grains.measures import fall_time
 from workbench.support.errors import DataError, WorkbenchError
 
-pytestmark = pytest.mark.thorough
-
 ACROSS = np.repeat([4.0, 5.0, 6.0, 7.0], 3)
 
 
@@ -73,6 +71,7 @@ def found():
     return wb.discharge([0.06, 0.07, 0.08], ["ccp"], values=values, steps=[5e-3], seeds=2, duration=0.15)
 
 
+@pytest.mark.thorough
 def test_a_hopper_over_its_opening_gives_a_law_and_its_page(found, tmp_path):
     rows = found.rows
     assert rows["opening"].tolist() == [0.06, 0.06, 0.07, 0.07, 0.08, 0.08]
@@ -92,6 +91,7 @@ def test_a_hopper_over_its_opening_gives_a_law_and_its_page(found, tmp_path):
     assert {p.name for p in (tmp_path / "out").iterdir()} >= {"laws.csv", "discharge.csv", "report.html"}
 
 
+@pytest.mark.thorough
 def test_discharges_that_keep_to_the_law_are_reported_with_intervals(found):
     rng, flows = np.random.default_rng(3), []
     for flow in found.runs.flows:
@@ -108,6 +108,7 @@ def test_discharges_that_keep_to_the_law_are_reported_with_intervals(found):
     assert kept.words[-1].startswith("Confidence: each interval is a 95 % interval")
 
 
+@pytest.mark.thorough
 def test_a_hopper_that_has_not_opened_tells_nothing():
     case = {"N": 9, "opens": 1.0}
     none = wb.discharge([0.04, 0.05], ["ccp"], values=case, steps=[5e-3], seeds=1, duration=0.02)
@@ -117,6 +118,7 @@ def test_a_hopper_that_has_not_opened_tells_nothing():
     assert "figure-discharge" not in none.html()
 
 
+@pytest.mark.thorough
 def test_what_makes_no_law_is_refused_in_a_line(capsys):
     with pytest.raises(WorkbenchError, match="1 openings; a fit of Beverloo's law needs at least two"):
         wb.discharge([0.04, 0.04])

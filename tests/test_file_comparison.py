@@ -3,6 +3,8 @@
 import json
 import re
 import time
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -25,6 +27,7 @@ from workbench.builtin.reports.text.terminal import print_comparison
 from workbench.cli.main import main
 from workbench.comparison import files
 from workbench.comparison.files import compare_problem
+from workbench.comparison.merging import Saved, merged
 from workbench.comparison.metrics import METRICS
 from workbench.comparison.solving import exported_step
 from workbench.engine.timing import clock
@@ -124,6 +127,19 @@ def test_every_formulation_has_a_row_and_convex_ones_two(one):
     assert generic == convex | {"gauss-seidel"}
     assert one.runs["verified"].all()
     assert "velocity_discretisation" not in one.runs
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_a_run_in_two_comparisons_the_newer_is_shown(order):
+    c = compared(sliding(), [BY_NAME["ccp"], COULOMB])
+    versions = {"versions": {}}
+    both = [
+        Saved(Path(year), replace(c, runs=c.runs.assign(solve_time=float(year))), versions | {"created": year})
+        for year in ("2024", "2025")
+    ]
+    found = merged(both[::order])
+    assert found.runs["solve_time"].tolist() == [2025.0] * len(c.runs)
+    assert found.remarks[-1].endswith("shown is the newer, of 2025, in '2025'.")
 
 
 def test_formulation_and_solver_error_are_told_apart():

@@ -73,6 +73,13 @@ def test_it_stops_where_the_reference_is_off_by_a_third_of_what_rows_are(share, 
     assert ("more than a third" in end.why) == (until < END)
 
 
+def test_what_runs_have_differed_by_counts_where_they_meet_again():
+    """Runs were 100 mm off once: an uncertainty of 20 mm comes later, where they are where the reference is."""
+    once = track(H, lambda t: np.where(t == 1.0, 0.1, 0.0))
+    wrong = lambda t: np.where(t >= 2, 0.02, 0.0)  # noqa: E731
+    assert ended([once], coarse=wrong, displaced=wrong).until == END
+
+
 @pytest.mark.parametrize(("apart", "until"), [(0.9 * LEAST, END), (1.1 * LEAST, 0.5)])
 def test_what_nobody_sees_ends_no_comparison(apart, until):
     wrong = lambda t: np.where(t >= 1, apart, 0.0)  # noqa: E731

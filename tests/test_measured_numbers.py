@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.comparison.metrics import METRICS
+from workbench.exams.experiments import EXPERIMENTS
 from workbench.scenes.grains.measures import fall_time, passing_rate, passing_time
 
 
@@ -83,6 +84,23 @@ def test_a_lost_rebound_is_negative():
     weak = beside(struck(0.3), struck(0.8))
     weak.falls = lambda k: np.zeros((len(k), 1))
     assert value("rebound", weak) == pytest.approx(-0.5)
+
+
+def test_lift_is_what_a_gap_has_beyond_the_reference_s_and_beyond_none():
+    """A contact at 1 mm, beside one that penetrates by 2 mm and beside one at 0.4 mm."""
+
+    def at(phi):
+        return SimpleNamespace(p_n=np.ones((3, 1)), case=None, record=SimpleNamespace(phi=np.full((4, 1), phi)))
+
+    assert value("lift", beside(at(1e-3), at(-2e-3))) == pytest.approx(1.0)
+    assert value("lift", beside(at(1e-3), at(4e-4))) == pytest.approx(0.6)
+    assert value("lift", beside(at(-1e-3), at(4e-4))) == 0.0
+
+
+def test_the_spin_that_a_disc_keeps_is_about_its_axis():
+    record = SimpleNamespace(acceleration=lambda *_, **__: -29.43, speed=lambda t: np.array([0, 0, 0, 0.1, 0.2, -3.0]))
+    _, left = EXPERIMENTS["spin"].measure({"10 rad/s": record})
+    assert (left.value, left.error > 1) == (3.0, True)
 
 
 def test_times_and_rates_of_falling_grains_are_between_the_moments_that_are_known():

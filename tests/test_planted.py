@@ -5,10 +5,10 @@ from collections import Counter
 import pytest
 
 from tests.mutants import ROOT
-from tests.planted import BUGS, SECOND
+from tests.planted import BUGS, SECOND, THIRD
 
 
-@pytest.mark.parametrize("bug", BUGS + SECOND, ids=lambda bug: bug.path)
+@pytest.mark.parametrize("bug", BUGS + SECOND + THIRD, ids=lambda bug: bug.path)
 def test_a_bug_has_one_place_and_tests(bug):
     changed = bug.mutant.text
     assert changed != (ROOT / bug.path).read_text("utf-8")
@@ -16,6 +16,6 @@ def test_a_bug_has_one_place_and_tests(bug):
     assert all((ROOT / "tests" / name).is_file() for name in bug.tests)
 
 
-def test_there_are_forty_and_twenty_in_as_many_files():
-    assert (len(BUGS), len(SECOND)) == (40, 20)
-    assert set(Counter(bug.path for bug in BUGS + SECOND).values()) == {1}
+def test_there_are_forty_and_twice_twenty_in_as_many_files():
+    assert (len(BUGS), len(SECOND), len(THIRD)) == (40, 20, 20)
+    assert set(Counter(bug.path for bug in BUGS + SECOND + THIRD).values()) == {1}

@@ -11,6 +11,7 @@ from tests.test_study_page import html, made
 from workbench.builtin.reports.figures.grains import stills
 from workbench.builtin.reports.figures.sensitivity import figures as sensitivity
 from workbench.builtin.reports.pages import study
+from workbench.builtin.reports.text.sensitivity import sentences
 from workbench.comparison.scenes.flow import Moving
 
 
@@ -47,3 +48,13 @@ def test_a_tangent_has_the_slope_of_the_derivative_and_touches_its_curve():
     assert rise / run == pytest.approx(6.0 * 0.3)
     assert tangent["at"] + 0.5 * run == pytest.approx(0.3)
     assert tangent["value"] + 0.5 * rise == pytest.approx(3.0 * 0.3**2)
+
+
+def test_difference_quotients_are_told_to_differ_by_the_largest_difference():
+    rows = [
+        {"formulation": name, "parameter": "mu", "output": "v[0]", "derivative": -2.0, "quotient": -2.0 * (1 + apart),
+         "quotient_error": 0.0, "error": 0.0, "kinks": 0, "jumps": 0, "reason": ""}
+        for name, apart in (("coulomb", 1e-3), ("box", 1e-5))
+    ]  # fmt: skip
+    said = sentences(pd.DataFrame(rows), {"step": 1e-3, "duration": 0.1})
+    assert said[-1].endswith("all differ from the derivatives by 1e-03 at most.")

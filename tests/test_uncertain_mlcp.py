@@ -43,6 +43,9 @@ def test_hull_of_the_symmetric_matrices_is_smaller():
     found = solutions(["-1", "-1"], symmetric=True)
     assert (found["lower"], found["upper"]) == (["40/139"] * 2, ["20/53"] * 2)
     assert found["exact"]
+    # At the vertices of the box of both: 1/10 about every entry of M and of q.
+    both = solutions(wb.interval(["-1", "-1"], "1/10"), symmetric=True)
+    assert (both["lower"], both["upper"], both["exact"]) == (["25/139"] * 2, ["66/139"] * 2, True)
 
 
 def test_hull_with_an_undetermined_unknown():
