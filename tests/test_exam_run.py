@@ -185,7 +185,8 @@ def test_the_command_writes_rows_page_motions_and_badges(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"subjects": ["nobody"]}, "formulation"), ({"experiments": ["flying"]}, "experiment"),
+        ({"subjects": ["drke"]}, "formulation or engine 'drke'; did you mean 'drake"),
+        ({"experiments": ["flying"]}, "experiment"),
         ({"subjects": ["coulomb"], "steps": [1.0]}, "1e-5 to 0.02"),
         ({"subjects": ["bullet"], "python": ["/nowhere/python"]}, "is not a program"),
     ],

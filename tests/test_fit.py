@@ -136,7 +136,7 @@ def test_what_is_not_determined_is_refused():
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        ({"x": [1.0]}, "t and one output at least"),
+        ({"x": [1.0]}, "have the columns 'x'; t and one output at least"),
         ({"t": [0.0, 1.0], "x": ["a", "b"]}, "is no number"),
         ({"t": [0.1, 0.1], "x": [1.0, 2.0]}, "times t are needed that rise"),
         ({"t": [0.0, 0.1], "x": [np.nan, np.nan]}, "infinite, or all missing"),

@@ -69,7 +69,12 @@ def test_matlab_files_hold_problems_under_the_names_of_npz(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [({"A": np.eye(2)}, "M, q or W, q, mu"), ({"M": np.eye(2), "q": np.ones(3)}, "q has shape"), ({}, "nothing")],
+    [
+        ({"A": np.eye(2)}, "M, q or W, q, mu"),
+        ({"M": np.eye(2), "q": np.ones(3)}, "q has shape"),
+        ({}, "nothing"),
+        ({"W": np.eye(3), "q": np.ones(2), "mu": [[0.5]]}, "W is 3 x 3; 2 x 2 is needed, as q has 2 entries"),
+    ],
 )
 def test_matlab_files_that_hold_none(tmp_path, content, words):
     scipy.io.savemat(tmp_path / "problem.mat", content)

@@ -180,7 +180,7 @@ def refusal(path, rhs=None) -> str:
         ("a.dat", "99999\n0\n99999\n99999\n99999 99999\n1\n", "cut off"),
         ("a.dat", "5001\n2\n5001\n5001\n1 CS triplet: 5001-by-5001, nzmax: 0 nnz: 0\n" + "1 " * 5001, "up to 5000"),
         ("a.dat", "2\n1\n2\n2\n1\n2\n2\n1 2\n1 3\n3\n1\n0 1 1\n0\n0\n1\n5 6\n", "does not fit"),
-        ("a.npz", b"", "not a readable .npz"),
+        ("a.npz", b"", "cut off, empty, or of another kind"),
         ("a.npz", b"PK\x03\x04" + bytes(40), "not a readable .npz"),
         ("a.npz", b"1,2\n3,4\n", "not a readable .npz"),
         ("a.mat", b"", "not a readable MATLAB"),
@@ -201,6 +201,12 @@ class Bomb:
 
     def __reduce__(self):
         return (pytest.fail, ("the file was unpickled",))
+
+
+def test_an_empty_name_and_a_wrong_right_hand_side_are_named_as_such():
+    assert "the name of a file is empty" in refusal("")
+    with pytest.raises(DataError, match="the right-hand side, row 2, column 1: 'x'"):
+        read_problem("[1 2; 2 1]", "[1; x]")
 
 
 def test_nothing_is_unpickled(tmp_path):

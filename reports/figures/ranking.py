@@ -103,6 +103,11 @@ def _in_length() -> str:
     return label
 
 
+def _in_share(unit: str) -> str:
+    """Return the expression of a tick's label for a value in percent, in the numbers of `amount`."""
+    return f"format(datum.value, datum.value < 1e-3 ? '.0e' : '.3~r') + ' {unit}'"
+
+
 def _is_wide(costs: Array) -> bool:
     """Return whether costs need a logarithmic axis."""
     return bool(costs.max() / costs.min() >= DECADE)
@@ -151,7 +156,7 @@ def _chart(
         at = (1, 2, 5) if high / low < MANY else (1,)
         ticks = {"values": [m * 10.0**k for k in range(-3, 10) for m in at if low <= m * 10.0**k <= high]}
     decades = [10.0**k for k in range(round(np.log10(errors.low)), round(np.log10(errors.high)) + 1)]
-    in_words = _in_length() if errors.unit == "mm" else f"format(datum.value, '.3~g') + ' {errors.unit}'"
+    in_words = _in_length() if errors.unit == "mm" else _in_share(errors.unit)
     if errors.zero:
         in_words = f"datum.value < {2.0 * errors.low:g} ? '0' : {in_words}"
     x = alt.X(

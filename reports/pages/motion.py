@@ -27,6 +27,8 @@ from workbench.support.arrays import Array
 
 HEAVIEST = 1_000_000
 """Limit of the size of tracks on a page [bytes]; longer ones are halved in time until they fit."""
+MOST_CONES = 4
+"""Contacts up to which friction cones are shown at first; those of more hide the bodies."""
 SECONDS, BEGIN = 6.0, 0.4
 """Approximate duration of playback [s], and the share of the motion shown first if no run deviates."""
 FLOATS = ("position", "force")
@@ -65,7 +67,8 @@ def moving(
         "stills": [(f"{t:.3g} s", Markup(svg)) for t, svg in pictures],
         "view": view, "end": end, "longest": LONGEST * view.reach, "tallest": TALLEST * view.reach,
         "last": -(-len(m.t) // _stride(tracks)) - 1, "speed": tidy(end / SECONDS),
-        "runs": len(tracks) - 1, "contacts": len(tracks[0].mu), "ranked": [], "balls": bool(m.radii.size),
+        "runs": len(tracks) - 1, "contacts": len(tracks[0].mu), "ranked": [], "cones": len(tracks[0].mu) <= MOST_CONES,
+        "balls": bool(m.radii.size),
     }  # fmt: skip
     return {
         "motion": page,

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from workbench.builtin.reports.text.conclusions import NAMED, few, listed
+from workbench.builtin.reports.text.conclusions import CLEAR, NAMED, few, listed
 from workbench.builtin.reports.text.mechanisms import errs
-from workbench.builtin.reports.text.scenes import far, symptoms_of
+from workbench.builtin.reports.text.scenes import body, far, symptoms_of
 from workbench.comparison.cost import SAME, SAME_ONCE
 from workbench.comparison.decision import LEAST, TIED, Decision, Entry, amount, shown
 from workbench.comparison.families import POLYGON, family
@@ -34,18 +34,18 @@ def recommendation(c: Comparison, d: Decision) -> list[str]:
     if not d.entries:
         return ["No formulation has a verified answer here, so none is recommended."]
     if not d.tested:
-        return [_untested(c, d)]
+        return _untested(c, d)
     taken = d.taken
     if taken is None or not d.as_exact:
         return [_none_as_good(c, d)]
     if taken.exact:
         return _exact(c, d, taken)
-    first = taken.by_condition[0]
-    words = f"Use {first.names}: as accurate as exact Coulomb friction{_at_this_step(c)}"
+    # Formulations with the same run may cost more.
+    words = f"Use {taken.label}: as accurate as exact Coulomb friction{_at_this_step(c)}"
     if d.exact is not None and d.exact in d.first:
         words += f", {_times(taken.cheaper(d.exact))} cheaper"
     words += f" ({_cost(c, taken)})" if np.isfinite(taken.cost) else ""
-    return [f"{words}{_as_long_as(first)}.", *_alternatives(d, taken)]
+    return [f"{words}{_as_long_as(taken)}.", *_alternatives(d, taken)]
 
 
 def _exact(c: Comparison, d: Decision, taken: Entry) -> list[str]:
@@ -74,26 +74,25 @@ def _near_miss(c: Comparison, d: Decision, taken: Entry) -> list[str]:
     best = d.near_miss
     if best is None:
         return []
-    first = best.by_condition[0]
     times = _times(best.cheaper(taken))
-    return [f"If {_of_error(c, d, best)} is small enough, {first.names} is {times} cheaper{_as_long_as(first)}."]
+    return [f"If {_of_error(c, d, best)} is small enough, {best.label} is {times} cheaper{_as_long_as(best)}."]
 
 
 def _alternatives(d: Decision, taken: Entry) -> list[str]:
-    """Return the other formulations at the first place, cheapest first, with condition, family, class and cost."""
+    """Return the cheapest other formulations at the first place, with condition, family, class and cost."""
     others = [x for x in shown(d) if x in d.first and not x.exact]
     parts = [y for x in others for y in (x.by_condition[1:] if x is taken else x.by_condition)]
-    groups: dict[str, list[Entry]] = {}
-    for x in sorted(parts, key=lambda x: (np.isnan(x.cost), x.cost)):
-        groups.setdefault(x.condition, []).append(x)
-    if not groups:
+    parts.sort(key=lambda x: (np.isnan(x.cost), x.cost))
+    if not parts:
         return []
-    in_words = [f"{few([f'{x.names}{_kind(x)}' for x in some])}{_as_long_as(some[0])}" for some in groups.values()]
-    least = min(parts, key=lambda x: (np.isnan(x.cost), x.cost))
-    clear = ""
-    if least.cost < taken.cost and least.cheaper(taken) == 1.0:
-        # Why what costs less is not what to take.
-        clear = f" and not clearly cheaper (by a factor of {least.same_cost(taken):g}, beyond the scatter of timings)"
+    groups: dict[str, list[str]] = {}
+    for x in parts[:NAMED]:
+        groups.setdefault(_as_long_as(x), []).append(f"{x.label}{_kind(x)}")
+    in_words = [f"{listed(labels)}{condition}" for condition, labels in groups.items()]
+    if len(parts) > NAMED:
+        in_words.append(f"{len(parts) - NAMED} more in the table")
+    # Why what costs less is not what to take; the legend of the table says what is clear.
+    clear = ", and not clearly cheaper" if parts[0].cost < taken.cost and parts[0].cheaper(taken) == 1.0 else ""
     return [f"Equally accurate here{clear}: {'; '.join(in_words)}."]
 
 
@@ -106,20 +105,21 @@ def _as_long_as(x: Entry) -> str:
     if x.condition:
         return f", as long as {x.condition}"
     # In space a polygon's condition is on its axes.
-    return ", without condition in the plane" if family(x.label) == POLYGON else ""
+    return ", exact in the plane" if family(x.label) == POLYGON else ""
 
 
-def _untested(c: Comparison, d: Decision) -> str:
+def _untested(c: Comparison, d: Decision) -> list[str]:
     words = f"Friction is not tested here: the {'motion' if c.stepped else 'velocity'} is the same without it"
     if not d.first:
-        return f"{words}, so no formulation is recommended."
+        return [f"{words}, so no formulation is recommended."]
     labels = [label for x in d.first for label in (x.label, *x.alike)]
     if len(labels) == 1:
-        return f"{words}. {labels[0]} reproduces it."
+        return [f"{words}.", f"{labels[0]} reproduces it."]
     least, exact = min(d.first, key=lambda x: (np.isnan(x.cost), x.cost)), d.exact
+    cheap = "none is clearly cheaper than exact Coulomb friction"
     if exact is None or least.cheaper(exact) > 1.0:
-        return f"{words}. {few(labels)} reproduce it; {least.label} costs least."
-    return f"{words}. {few(labels)} reproduce it; none is clearly cheaper than exact Coulomb friction."
+        cheap = f"{least.label} costs least"
+    return [f"{words}.", f"Equally accurate: {few(labels)}; {cheap}."]
 
 
 def _none_as_good(c: Comparison, d: Decision) -> str:
@@ -230,7 +230,7 @@ def confidence(c: Comparison, d: Decision) -> str:
         whole = f"the {what[:-1]} is {'verified' if answered else 'not verified'}"
     parts, doubts = [whole] if count else [], 0
     if ran := sorted(labels & engines):
-        parts.append(f"{few(ran)} {'is' if len(ran) == 1 else 'are'} not")
+        parts.append(f"the steps of {few(ran)} are not")
     if c.stepped and np.isfinite(d.known):
         well = amount(d.known, d.error) if d.known > LEAST else f"better than {1e9 * LEAST:g} nm"
         parts.append(f"the reference path is known to {well}")
@@ -279,19 +279,28 @@ def price(c: Comparison, d: Decision) -> str:
     if ccp is None:
         return ""
     opens = "Price of the CCP: associated flow opens sliding contacts"
-    lift = next((ccp.row[x] / per for x, per in (("lift", 1e3), ("body_lift", 1.0)) if x in ccp.row), np.nan)
+    lift, own = _lift(ccp), _lift(d.exact) if d.exact is not None else 0.0
     if not c.stepped and ccp.place == 1 and d.as_exact:
         return "Price of the CCP: none visible; its velocity is as accurate as under exact Coulomb friction."
     if not c.stepped:
         return f"{opens}; the velocity error is {amount(ccp.error, d.error)} of |q|."
     if lift < VISIBLE or (pd.isna(lift) and ccp.place == 1 and d.as_exact):
-        return "Price of the CCP: none visible; sliding contacts open by less than 0.1 mm."
+        return "Price of the CCP: none visible; contacts open by less than 0.1 mm."
+    if lift <= CLEAR * own:
+        return "Price of the CCP: none visible; contacts open no more than under exact Coulomb friction at this step."
     if pd.isna(lift):
         return f"Price of the CCP: {amount(ccp.error, d.error)}."
-    path = f"a body leaves the reference path by up to {amount(ccp.error, d.error)}"
+    path = f"{body(c)} leaves the reference path by up to {amount(ccp.error, d.error)}"
     if ccp.place == 1 and d.as_exact:
         path = "the motion is as accurate as under exact Coulomb friction"
     return f"{opens} by up to {far(lift)}{f'; {path}' if c.case else ''}."
+
+
+def _lift(x: Entry) -> float:
+    """Return how far a contact opens more than in the reference [m]; nan where that was not measured."""
+    return next(
+        (float(x.row[name]) / per for name, per in (("lift", 1e3), ("body_lift", 1.0)) if name in x.row), np.nan
+    )
 
 
 def cross_checks(c: Comparison) -> str:

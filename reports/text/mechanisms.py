@@ -73,7 +73,8 @@ def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[A
             add("less sliding", f"contacts {slips}", 1e-3 * of("lift"))
     if notable("creep", NOTABLE["creep"]):
         speed = of("creep")
-        how = f"creep at {speed:.0f} µm/s" if speed < 1e4 else f"slide at {1e-6 * speed:.3g} m/s"
+        slow = f"{speed:.0f} µm/s" if speed < 1e3 else f"{1e-3 * speed:.3g} mm/s"
+        how = f"creep at {slow}" if speed < 1e4 else f"slide at {1e-6 * speed:.3g} m/s"
         add(f"sticking contacts {how}", f"contacts that stick in the reference {how}")
     if notable("penetration", NOTABLE["lift"]):
         deep = f"{of('penetration'):.3g} mm"

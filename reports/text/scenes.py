@@ -81,13 +81,20 @@ def extent(c: Comparison, start: float, end: float) -> str:
     if c.motion is None:
         return ""
     across, path = c.motion.measures(start, end)
-    body, way = "the largest body", "the longest reference path"
-    if len(c.motion.across) == 1:
-        body, way = f"the {c.motion.bodies[0].name if c.motion.bodies else 'body'}", "the reference path"
+    several = len(c.motion.across) > 1
+    largest = "the largest body" if several else body(c)
+    way = "the longest reference path" if several else "the reference path"
     if across == 0:
         return f"; {way} measures {far(path)}"
     moves = f"{way} {far(path)}" if path > STILL else "nothing moves in the reference"
-    return f"; {body} measures {far(across)}, {moves}"
+    return f"; {largest} measures {far(across)}, {moves}"
+
+
+def body(c: Comparison) -> str:
+    """Return the name of the only body, or "a body"."""
+    if c.motion is None or len(c.motion.across) != 1:
+        return "a body"
+    return f"the {c.motion.bodies[0].name if c.motion.bodies else 'body'}"
 
 
 def scene_data(c: Comparison) -> SceneShown:

@@ -71,7 +71,8 @@ def print_comparison(
     lines: dict[str, list[str]] = {}
     for r in rows_of(rows_of_first, []):
         if not r["verified"]:
-            lines.setdefault(f"{r['claimed']}: {r['why_not']}", []).append(who(r))
+            outcome = r["claimed"].lower().replace("_", " ")
+            lines.setdefault(f"{outcome}: {r['why_not']}", []).append(who(r))
         if r["notes"]:
             lines.setdefault(r["notes"], []).append(who(r))
     for what, runs_of_it in lines.items():

@@ -270,7 +270,8 @@ def _joined(c: Comparison, rows: Sequence[dict[str, Any]], name: str, known: flo
     early = stops(c, step) if step else {}
     runs, distance = _answers(c, rows, step), _apart if c.case else _mean_apart
     found: list[Entry] = []
-    for row in rows:
+    # Variants of engines and near duplicates are not what others are named after.
+    for row in sorted(rows, key=lambda row: row["formulation"] in ASIDE):
         label, error = str(row["label"]), float(row[name])
         one = Entry(row, error, 0, friction=frictions.get(label, ""), stops=early.get(label))
         alone = one.exact or one.bare or label in early

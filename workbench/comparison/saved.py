@@ -168,8 +168,8 @@ def _json(place: Path) -> Any:
     except UnicodeDecodeError:
         raise DataError(f"'{place}' is not text; it is damaged or of another kind") from None
     except OSError as error:
-        words = "give folders that workbench compare wrote, none older than comparison.json"
-        raise DataError(f"'{place}' cannot be read: {error.strerror}; {words}") from None
+        words = f"'{place}' cannot be read: {error.strerror}"
+        raise DataError(f"{words}; give a folder that workbench compare wrote") from None
 
 
 def _not_kept(m: Any) -> float:

@@ -58,7 +58,8 @@ def measurements(frame: pd.DataFrame) -> Measurements:
     Raises DataError where there is no t, no output, times that do not rise from 0 or later, or no number.
     """
     if "t" not in frame or len(frame.columns) < 2:
-        raise DataError(f"columns {', '.join(map(str, frame.columns))}; t and one output at least are needed")
+        there = ", ".join(repr(str(x).strip()) for x in frame.columns) or "none"
+        raise DataError(f"the measurements have the columns {there}; t and one output at least are needed")
     try:
         numbers = frame.to_numpy(dtype=float)
     except (TypeError, ValueError):

@@ -44,10 +44,10 @@ def _vector(name: str, value: Any, size: int) -> Array:
     return value
 
 
-def _matrix(name: str, value: Any, rows: int, columns: int) -> Sparse:
+def _matrix(name: str, value: Any, rows: int, columns: int, why: str = "") -> Sparse:
     value = sparse.csr_array(value, dtype=float)
     if value.shape != (rows, columns):
-        raise DataError(f"{name} is {' x '.join(map(str, value.shape))}; {rows} x {columns} is needed")
+        raise DataError(f"{name} is {' x '.join(map(str, value.shape))}; {rows} x {columns} is needed{why}")
     if not np.isfinite(value.data).all():
         raise DataError(f"{name} has an entry that is {value.data[~np.isfinite(value.data)][0]}; all must be finite")
     value.sum_duplicates()
@@ -83,7 +83,7 @@ class FrictionProblem:
         if not mu.size:
             raise DataError("no contacts; a local friction problem has at least one")
         n = mu.size * (1 + self.d)
-        values = {"mu": mu, "q": _vector("q", self.q, n), "W": _matrix("W", self.W, n, n)}
+        values = {"mu": mu, "q": _vector("q", self.q, n), "W": _matrix("W", self.W, n, n, f", as q has {n} entries")}
         for name, value in values.items():
             object.__setattr__(self, name, value)
 

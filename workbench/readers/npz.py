@@ -42,7 +42,7 @@ def read_npz(path: str | Path) -> FileProblem:
     except DataError as error:
         raise error if str(error).startswith(name) else DataError(f"{name}: {error}") from None
     except (RuntimeError, ValueError, TypeError) as error:
-        raise _unreadable(name, error) from None
+        raise unreadable(name, error) from None
 
 
 def read_arrays(path: str | Path, names: Sequence[str]) -> dict[str, np.ndarray]:
@@ -61,10 +61,13 @@ def read_arrays(path: str | Path, names: Sequence[str]) -> dict[str, np.ndarray]
     except DataError as error:
         raise error if str(error).startswith(name) else DataError(f"{name}: {error}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, TypeError) as error:
-        raise _unreadable(name, error) from None
+        raise unreadable(name, error) from None
 
 
-def _unreadable(name: str, error: Exception) -> DataError:
+def unreadable(name: str, error: Exception) -> DataError:
+    """Return the error for an archive of this name that cannot be read, with the reason."""
+    if isinstance(error, zipfile.BadZipFile) and "not a zip file" in str(error):
+        return DataError(f"{name} is not a readable .npz file: it is cut off, empty, or of another kind")
     reason = (str(error) or type(error).__name__).splitlines()[0][:100]
     return DataError(f"{name} is not a readable .npz file: {reason}")
 

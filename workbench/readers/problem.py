@@ -20,6 +20,7 @@ from workbench.readers.intervals import ends, within
 from workbench.readers.matlab import read_variables
 from workbench.readers.matrix import Matrix, matrix_of, parse_npy
 from workbench.readers.matrix_market import parse_market
+from workbench.readers.npz import unreadable
 from workbench.readers.siconos import is_lcp, parse_typed_lcp
 from workbench.readers.text import opened, parse_text, read_text
 from workbench.support.errors import DataError
@@ -89,7 +90,7 @@ def _read(path: str | Path, vector: bool = False) -> tuple[Matrix, Matrix | None
     """M, and q if it is there too; if a `vector` is requested, only that."""
     wanted = "q" if vector else "M"
     if _is_text(path):
-        return _of_text(str(path), name_of(path), wanted)
+        return _of_text(str(path), "the right-hand side" if vector else name_of(path), wanted)
     member = None if _exists(path) else _MEMBER.fullmatch(str(path))
     if member:
         path, wanted = member.groups()
@@ -202,7 +203,7 @@ def _npz(path: str | Path, wanted: str, vector: bool) -> tuple[Matrix, Matrix | 
 
                 return _named(list(members), read, wanted, name)
         except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
-            raise DataError(f"{name} is not a readable .npz file: {str(error)[:80]}") from None
+            raise unreadable(name, error) from None
 
 
 def _matlab(path: str | Path, wanted: str) -> tuple[Matrix, Matrix | None]:

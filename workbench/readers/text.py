@@ -35,6 +35,8 @@ _DECIMALS = re.compile(r"\s*[+-]?\d+,\d+(,\s+[+-]?\d+,\d+)+\s*", re.ASCII)
 @contextmanager
 def opened(path: str | Path) -> Iterator[tuple[BinaryIO, int, str]]:
     """The open file, its size in bytes and its short name; DataError, in one line, if it cannot be read."""
+    if not str(path).strip():
+        raise DataError("the name of a file is empty; give a text or .npy file, or rows such as [1 2; 3 4]")
     path = Path(path)
     shown = str(path) if len(str(path)) <= 100 else "..." + str(path)[-100:]
     try:

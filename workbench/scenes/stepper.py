@@ -91,7 +91,7 @@ class SceneStepper:
             reason = self._jam(given, posed.blocks) or reason
         if not settled:
             status = Status.NO_FIXED_POINT
-            reason = f"the state-dependent data did not settle within {passes} passes; passes=N allows more"
+            reason = f"the state-dependent data did not settle within {passes} pass{'' if passes == 1 else 'es'}"
         q_next = self.scene.advance(q, v_next, self.h)
         return Stepped(
             q_next, v_next, P, p_b, p_f, given, solution.residual, solution.tolerance, iterations, passes, status,

@@ -188,7 +188,7 @@ class Stepper:
         change = np.abs(impulses - before).max(initial=0.0) / (size or 1.0)
         return (
             f"the state-dependent data did not settle within {self.passes} passes (another one changes the impulses by "
-            f"{change:.2g} of the largest); passes=N allows more"
+            f"{change:.2g} of the largest)"
         )
 
     def why_not_posed(self, status: Status) -> str:

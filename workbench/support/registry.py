@@ -86,7 +86,9 @@ class Registry(Sequence):
             return next(iter((own or here).values()))
         thing = getattr(module, attribute, None) if attribute else None
         if thing is None:
-            raise UnknownNameError(f"{self.kind} of {place}", attribute, list(own or here) or [f"no {self.kind}"])
+            if not here:
+                raise WorkbenchError(f"{place} has no {self.kind}")
+            raise UnknownNameError(f"{self.kind} of {place}", attribute, list(own or here))
         missing = sorted(getattr(thing, "__abstractmethods__", ()))
         if missing:
             raise WorkbenchError(f"{place}:{attribute} lacks {', '.join(missing)}; a {self.kind} needs them")

@@ -150,7 +150,7 @@ def _subjects(wanted: Sequence[str | Formulation], pythons: Sequence[str]) -> tu
             engines = _engines(name)
             formulation = not engines or name in FORMULATIONS.names
             if formulation:
-                found.append(FormulationSubject(find_formulation(name), f"workbench {__version__}"))
+                found.append(FormulationSubject(_formulation(name), f"workbench {__version__}"))
             for engine in engines:
                 if engine in [subject.name for subject in found]:
                     continue
@@ -165,6 +165,16 @@ def _subjects(wanted: Sequence[str | Formulation], pythons: Sequence[str]) -> tu
             subject.close()
         raise
     return sorted(found, key=lambda x: isinstance(x, EngineSubject)), list(absent.values())
+
+
+def _formulation(name: str | Formulation) -> Formulation:
+    """Return the formulation; raises UnknownNameError with the engines too for a plain name of neither."""
+    try:
+        return find_formulation(name)
+    except UnknownNameError:
+        if not isinstance(name, str) or ":" in name:
+            raise
+        raise UnknownNameError("formulation or engine", name, [*FORMULATIONS.names, *ENGINES, "FILE.py:NAME"]) from None
 
 
 def _engines(name: str | Formulation) -> list[str]:
