@@ -26,7 +26,6 @@ from numba import types
 
 from cases import CASES
 from formulations import FORMULATIONS
-from workbench.derivatives import sweep
 from workbench.derivatives.motion import Motion
 from workbench.derivatives.one_step import JUMP, Direction, LinearisedStep, State, carried, solved
 from workbench.derivatives.sensitivity import REDUNDANT
@@ -153,7 +152,7 @@ class Pair:
         self.is_compiled = kernel_of is not None and s.c.kind in self.step.solver.solves
         t = s.track
         self.sizes = np.cumsum([t.q.size, t.v.size, t.memory.size, s.work.out.size])
-        self.machine = self.motion.machine((), 1) if self.motion.is_compiled else None
+        self.sweeps = self.motion.sweeps(1) if self.motion.is_compiled else None
 
     def parts(self, x: Array) -> list[Array]:
         """q, v, memory, out and data."""
@@ -280,15 +279,15 @@ class Solution:
     def __init__(self, pair: Pair, x: Array, z: Array) -> None:
         self.pair, self.x, self.z = pair, x, z
         self.margin = np.inf
-        if pair.machine is not None:
+        if pair.sweeps is not None:
             *own, data = pair.inputs(x)
             here = np.concatenate([*own, z])
             after = np.full(here.size, np.nan)
             after[: pair.sizes[1]] = pair.one(x, z)[0][: pair.sizes[1]]
             self.rows = np.stack([here, after])
             at = slice(here.size - z.size, here.size - z.size + data.size)
-            pair.machine.sweep.x[at] = data
-            pair.machine.sweep.unit[at] = pair.units(data)
+            pair.sweeps.room.x[at] = data
+            pair.sweeps.room.unit[at] = pair.units(data)
 
     def derivative(self, t: Array) -> tuple[Array, bool, bool]:
         """The tangent of [q, v] after the step along t, whether it is one-sided, and whether data jump; DataError."""
@@ -305,16 +304,17 @@ class Solution:
 
     def _compiled(self, t: Array) -> Array | None:
         """The tangent by compiled steps; None where these leave it to the others."""
-        machine = self.pair.machine
-        if machine is None:
+        sweeps = self.pair.sweeps
+        if sweeps is None:
             return None
         along = np.concatenate(self.pair.inputs(t))
         tangents = np.zeros((2, 1, along.size))
         tangents[0, 0] = along
-        modes = np.empty((1, machine.system.x.size), dtype=np.int64)
-        if sweep.ahead(0, 1, self.rows, tangents, modes, machine) != 1:
+        system = sweeps.machine.system
+        modes = np.empty((1, system.x.size), dtype=np.int64)
+        if sweeps.ahead(0, 1, self.rows, tangents, modes) != 1:
             return None
-        self.margin = min(self.margin, float(machine.system.margin[machine.system.mode >= 0].min(initial=np.inf)))
+        self.margin = min(self.margin, float(system.margin[system.mode >= 0].min(initial=np.inf)))
         return tangents[1, 0, : self.pair.sizes[1]]
 
     @cached_property

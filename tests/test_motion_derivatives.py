@@ -214,7 +214,7 @@ def test_a_derivative_within_rounding_is_zero():
 COMPILED = [
     ("block", "coulomb", {}), ("wheel", "mujoco", {}), ("rod", "sap", {}), ("sphere", "stewart-trinkle", {}),
     ("wheel", "box", {}), ("gripper", "ccp", {}), ("cube", "ccp", {}),
-    ("wheel", "hybrid", {}), ("table", "coulomb", dict(angle=25.0, rate=0.0, mu_s=0.3)),
+    ("wheel", "hybrid", {}), ("table", "coulomb", dict(angle=25.0, rate=0.0, mu_s=0.35)),
 ]  # fmt: skip
 """Turning axes, compliance by the depth, lagged bounds, joints, relaxed rows, memory beyond the last impulses, four
 feet that slide."""
@@ -259,28 +259,6 @@ def test_reverse_mode_is_the_transpose_of_forward_mode(name, label, data):
     scale = np.einsum("ki,kji->j", abs(due[0]), abs(tangents.q)) + np.einsum("ki,kji->j", abs(due[1]), abs(tangents.v))
     unit = np.array([p.unit for p in parameters])
     np.testing.assert_allclose(by * unit, expected * unit, rtol=0, atol=1e-6 * (scale * unit).max())
-
-
-@pytest.mark.parametrize("name", ["wheel", "sphere"])
-def test_inputs_wrongly_taken_for_independent_are_varied_one_by_one(name):
-    """Data that an input moves are kept from the groups, as if it moved them nowhere but at this motion's steps."""
-    case, rng = find_case(name), np.random.default_rng(3)
-    parameters = parameters_of(case)
-
-    def gradient(hidden):
-        motion = Motion(case, find_formulation("coulomb"), 1e-3, 0.01)
-        motion._kinds[0][hidden] = 0
-        return gradient_of(motion, *due, parameters)
-
-    states = Motion(case, find_formulation("coulomb"), 1e-3, 0.01)
-    due = rng.normal(size=states.states_q.shape), rng.normal(size=states.states_v.shape)
-    expected, steps = gradient([])
-    assert steps == states.steps
-    moving = np.flatnonzero((states._kinds[0][: states.n_s] != 0).any(axis=1))
-    for hidden in (moving[:1], moving[-1:], moving):
-        found, steps = gradient(hidden)
-        assert steps == states.steps
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7 * np.abs(expected).max())
 
 
 def test_four_feet_that_slide_have_the_derivative_of_one():

@@ -15,14 +15,14 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.derivatives import sweep
 from workbench.derivatives.differences import SHIFT, differences
 from workbench.derivatives.one_step import Direction, LinearisedStep, State, Step, after, carried, solved
-from workbench.derivatives.slopes import FIXED, POINTS, STILL, Machine, Sweep, find_kinds
+from workbench.derivatives.slopes import Machine, Sweep
 from workbench.derivatives.system import empty_system
+from workbench.derivatives.taped import Sweeps, widened
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.problems.problem import Indices
@@ -38,8 +38,6 @@ from workbench.support.progress import ProgressCallback
 
 PIECE = 500
 """Number of compiled steps between checks for interrupts."""
-SAMPLES, BESIDE = 3, 1e-2
-"""States of a motion, and how far beside them, at which to find out how the data of a step depend on its inputs."""
 
 
 @dataclass(frozen=True)
@@ -198,75 +196,36 @@ class Motion:
         return p.sets.first, cone, p.order, np.where(cone == NO_CONE, -1, numbers)
 
     @cached_property
-    def _kinds(self) -> tuple[Indices, Array]:
-        """How each input of a step moves its data (n_w, n_y), and fixed slopes (`find_kinds`); completes the record."""
-        machine, rng = self._machine(), np.random.default_rng(0)
-        x, n, n_q = machine.sweep.x, self.states_v.shape[1], self.states_q.shape[1]
+    def record(self) -> Array:
+        """The rows of all steps, with all of the memory."""
         if self.step.rest:
-            sweep.follow_memory(self.rows, machine)
-        # The first step has no memory, and other data may depend on its state than on that of all others.
-        k = np.unique(np.linspace(min(1, self.steps - 1), max(0, self.steps - 1), SAMPLES).astype(int))
-        samples = np.zeros((2, k.size, x.size))
-        samples[..., : self.n_s], samples[..., self.n_s : -n] = self.rows[k, : self.n_s], self.case.data()
-        samples[..., -n:] = self.states_v[np.minimum(k + 1, self.steps)]
-        # Beside the states, nothing is still or zero by chance; impulses keep their size.
-        size = np.ones(self.n_s)
-        impulses = slice(n_q + 2 * n, n_q + n + self.step.stepper.work.out.size)
-        largest = np.abs(np.nan_to_num(self.rows[k, impulses])).max(initial=0.0)
-        size[impulses] = largest or 1.0
-        samples[1] *= 1.0 + BESIDE * rng.normal(size=samples[1].shape)
-        samples[1, :, : self.n_s] += BESIDE * size * rng.normal(size=(k.size, self.n_s))
-        slopes = np.empty((x.size, machine.sweep.y.size))
-        kinds = np.empty(slopes.shape, dtype=np.int64)
-        find_kinds(machine, samples.reshape(-1, x.size), kinds, slopes)
-        return kinds, slopes
+            sweep.follow_memory(self.rows, self._machine(0))
+        return self.rows
 
-    def machine(self, parameters: Sequence[CaseParameter], count: int = 0) -> Machine:
-        """Data of compiled sweeps by these parameters: in reverse, or forward with `count` tangents."""
-        (every, slopes), n, n_q = self._kinds, self.states_v.shape[1], self.states_q.shape[1]
-        active = np.ones(len(every), dtype=bool)
-        if self.step.velocities_alone:
-            active[n_q + n : self.n_s] = False
-        active[self.n_s : -n] = np.any([p.along != 0 for p in parameters], axis=0) if parameters else False
-        kinds = np.where(active[:, None], every, STILL)
-        n_c = kinds.shape[1] - n_q
-        contacts, coordinates = _groups(kinds[:, :n_c]), _groups(kinds[:, n_c:])
-        # Inputs that seem to move nothing are varied, too, so that it shows where they do.
-        contacts[0][0].extend(np.flatnonzero(active & (kinds == STILL).all(axis=1)).tolist())
-        machine = self._machine(count, len(contacts) + len(coordinates) + 2 * len(kinds))
-        room = machine.sweep
-        room.planned[:] = 0, len(contacts), len(contacts) + len(coordinates)
-        for g, (inputs, moves) in enumerate([*contacts, *coordinates]):
-            by, at = np.nonzero(moves[inputs])
-            by, at = np.asarray(inputs, dtype=int)[by], at + (n_c if g >= len(contacts) else 0)
-            room.count[g], room.members[g] = at.size, len(inputs)
-            room.at[g, : at.size], room.by[g, : at.size], room.slope[g, : at.size] = at, by, slopes[by, at]
-            room.member[g, : len(inputs)] = inputs
-            room.points[g] = POINTS[kinds[by, at].max(initial=STILL)]
-        return machine
+    def sweeps(self, count: int = 0) -> Sweeps:
+        """Compiled sweeps over the record: in reverse, or forward with `count` tangents."""
+        return Sweeps(self._machine(count), count)
 
-    def _machine(self, count: int = 0, groups: int = 0) -> Machine:
-        """Data of compiled sweeps, with room for so many tangents and groups of inputs."""
+    def _machine(self, count: int) -> Machine:
+        """Data of compiled sweeps, with room for so many tangents."""
         s, case = self.step.stepper, self.case
         c, work, core, track = s.c, s.work, s.core, s.track
         assert self._layout is not None
         first, cone, order, coefficient = self._layout
         n_q, n, n_o, n_d = track.q.size, core.v.size, work.out.size, track.data.size
-        rows, columns = work.A.shape
-        n_w = self.n_s + n_d + n
         room = Sweep(
-            n_q=n_q, n=n, n_o=n_o, n_m=self.step.rest, n_d=n_d, n_x=self.n_s + n_d, n_w=n_w, n_g=groups,
-            n_y=core.theta.size + core.frame.size + self.step.rest + n_q,
-            n_f=work.X.shape[0], X=order.size, B=cone.size, rows=rows, columns=columns, nnz=work.at.size, K=count,
+            n_o=n_o, n_w=self.n_s + n_d + n, n_y=core.theta.size + core.frame.size + self.step.rest + n_q,
+            n_f=work.X.shape[0], X=order.size, B=cone.size, columns=work.A.shape[1], nnz=work.at.size, K=count,
         )  # fmt: skip
         room.asks, room.order, room.coefficient = not self.step.velocities_alone, order, coefficient
-        room.row_of, room.column_of = np.divmod(work.at, columns)
+        room.row_of, room.column_of = np.divmod(work.at, work.A.shape[1])
         data = case.data()
         at = slice(self.n_s, self.n_s + n_d)
         room.x[at], room.unit[at] = data, np.where(data != 0, np.abs(data), 1.0)
         solver: Any = self.step.solver
         solve = solver.kernel if is_compiled(case, solver, c.kind) else lemke_kernel
-        return Machine(core, work, track, s.functions(case, solve), s.settings(solver), empty_system(first, cone), room)
+        functions, settings = s.functions(case, solve), s.settings(solver)
+        return Machine(core, work, track, functions, settings, empty_system(first, cone), room, widened(None, count))
 
     def start_of(self, p: CaseParameter) -> Array:
         """The tangent (n_x,) of the first step's inputs by a parameter."""
@@ -274,7 +233,7 @@ class Motion:
 
     def state(self, k: int) -> State:
         """The state at the beginning of step k of a compiled motion."""
-        return self.tangent(self.rows[k])
+        return self.tangent(self.record[k])
 
     def tangent(self, x: Array) -> State:
         """The state, or a tangent of it, from the inputs x (n_x,) of compiled steps, where memory is the last
@@ -291,34 +250,6 @@ class Motion:
             return solved(self.step, state)
         except DataError as error:
             raise DataError(f"step {k}: {error}") from None
-
-
-def _groups(kinds: Indices) -> list[tuple[list[int], NDArray[np.bool_]]]:
-    """Groups of inputs that may be varied together, with the mask (inputs, data) of their slopes, by `kinds`.
-
-    Fixed slopes come first. Of the others, inputs that need many evaluations share groups, not to need them twice; a
-    datum whose slope is computed is moved by no other input of the group, and slopes of a group are of different data.
-    """
-    found: list[tuple[list[int], NDArray[np.bool_]]] = []
-    for moves, avoided in ((kinds == FIXED, kinds == FIXED), (kinds > FIXED, kinds > STILL)):
-        own, all_of = _as_numbers(moves), _as_numbers(avoided)
-        groups: list[tuple[list[int], int, int]] = []
-        for i in np.lexsort((-moves.sum(axis=1), -np.where(moves, kinds, STILL).max(axis=1, initial=STILL))).tolist():
-            if not own[i]:
-                continue
-            for g, (inputs, taken, used) in enumerate(groups):
-                if not (taken & all_of[i] or used & own[i]):
-                    groups[g] = [*inputs, i], taken | own[i], used | all_of[i]
-                    break
-            else:
-                groups.append(([i], own[i], all_of[i]))
-        found += [(inputs, moves) for inputs, _, _ in groups]
-    return found or [([], kinds > STILL)]
-
-
-def _as_numbers(rows: NDArray[np.bool_]) -> list[int]:
-    """Each row of a mask as the number with these bits."""
-    return [int.from_bytes(row.tobytes(), "big") for row in np.packbits(rows, axis=1)]
 
 
 def _rows(run: Run, rest: int) -> Array:
@@ -377,14 +308,14 @@ def tangents_of(
         found[0, j] = motion.start_of(p)
         found[:, j, n_s:] = p.along
     at_once = motion.is_compiled and all(p.in_data_alone for p in parameters)
-    machine, state, k = motion.machine(parameters, K) if at_once else None, start, 0
+    sweeps, state, k = motion.sweeps(K) if at_once else None, start, 0
     while k < steps and not all(notes.reasons):
         if progress and k % PIECE == 0:
             progress("following the derivatives", k, steps)
-        if machine is not None:
+        if sweeps is not None:
             end = min(steps, k + PIECE - k % PIECE)
-            codes = np.empty((end - k, machine.system.x.size), dtype=np.int64)
-            left = int(sweep.ahead(k, end, motion.rows, found, codes, machine))
+            codes = np.empty((end - k, sweeps.machine.system.x.size), dtype=np.int64)
+            left = sweeps.ahead(k, end, motion.record, found, codes)
             notes.modes(codes[: left - k])
             k = left
             if k == end:
@@ -398,13 +329,13 @@ def tangents_of(
             if notes.reasons[j]:
                 continue
             tangent = motion.tangent(found[k, j])
-            tangent = tangent if machine is not None else tangent._replace(memory=memory[j])
+            tangent = tangent if sweeps is not None else tangent._replace(memory=memory[j])
             after_it = notes.carried(j, k, step, x, p.direction(tangent))
             if after_it is not None:
                 rest = after_it.memory[after_it.memory.size - step.rest :]
                 found[k + 1, j, :n_s] = np.concatenate([after_it.q, after_it.v, after_it.out, rest])
                 memory[j] = after_it.memory
-        if machine is None:
+        if sweeps is None:
             state = after(step, x)
         k += 1
     for j, last in notes.ends.items():
@@ -432,10 +363,10 @@ def gradient_of(
     due, given = np.zeros(n_s + n_d), np.concatenate([due_q, due_v], axis=1)
     due[: n_q + n] = given[-1]
     if motion.is_compiled and all(p.in_data_alone for p in parameters):
-        machine, end = motion.machine(parameters), k + 1
+        sweeps, end = motion.sweeps(), k + 1
         while 0 < k < end:
             end, start = k, max(0, k - PIECE)
-            k = int(sweep.back(k, start, motion.rows, given, due, np.empty(due.size), machine))
+            k = sweeps.back(k, start, motion.record, given, due)
             if k > start:
                 break
     if k == 0:

@@ -1,13 +1,12 @@
 """Derivatives of a recorded motion, step after step, forward and in reverse: the compiled part.
 
 A step maps inputs x = [q, v, last step's v+, p_n, p_t, p_b, the rest of the memory, data of the case] to the next ones,
-through: data y(x), differentiated by differences (`slopes`); the mixed system A(y), linear in y; its solution,
-differentiated by the linearised law (`linearised`); q+, differentiated by differences. Each step is factorised once,
-for both modes. In reverse, or forward along many tangents, the data are differentiated by all inputs, whatever the
-parameters.
+through: data y(x) and q+, differentiated by their tape (`tape`); the mixed system A(y), linear in y; its solution,
+differentiated by the linearised law (`linearised`). Each step is factorised once, for both modes. Without a tape the
+data are differentiated by differences (`slopes`), forward alone.
 
-Steps whose modes do not all hold by a clear margin, whose data jump within the reach of the differences, or whose
-outputs are not unique because of redundant contacts, are left to the caller.
+Steps whose modes do not all hold by a clear margin, whose data have a kink or jump, or whose outputs are not unique
+because of redundant contacts, are left to the caller, and so are those at which the tape does not hold.
 """
 
 import numpy as np
@@ -24,27 +23,20 @@ from workbench.derivatives.elimination import (
 )  # fmt: skip
 from workbench.derivatives.linearised import due_to_sources, find_columns, find_matrix, find_sources
 from workbench.derivatives.modes import NO_PLACE, find_modes, is_between
-from workbench.derivatives.slopes import (
-    CODES,
-    CURVED,
-    MACHINE,
-    POINTS,
-    along,
-    find_slope,
-    find_slopes,
-    find_units,
-    step_data,
-    weigh,
-)  # fmt: skip
+from workbench.derivatives.sensitivity import TIMES, WORST
+from workbench.derivatives.slopes import MACHINE, find_slope, find_units, step_data
+from workbench.derivatives.tape import SAME as HOLDS
+from workbench.derivatives.tape import carry_adjoints, carry_sizes, carry_tangents, evaluate, path, turn_ties
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, copy, is_finite, lu_factor, lu_solve, set_all
 from workbench.engine.scratch import scratch, scratch_matrix
-from workbench.step.stepping import SOLVED, pose
+from workbench.step.stepping import OTHER as UNCHECKED
+from workbench.step.stepping import SOLVED, pose, residual_of
 
 WIDE = 1e-3
 """Fraction of the state by which it is varied for differences of the coordinates after a step."""
 CLEAR = 1e-6
-"""Smallest relative margin of modes that need no closer examination."""
+"""Smallest relative margin of modes that need no closer examination: that of a solution, of its residual and S."""
 VERIFIED = 1e-9
 """Relative difference of velocities up to which a posed step is the recorded one."""
 LEAST = 1e-11
@@ -53,7 +45,11 @@ CONSISTENT, SAME, ASIDE = 1e-7, 1e-7, 1e-3
 """Fractions of the terms of a right-hand side, or an output: the part that may lie outside the range where redundant
 rows are consistent, and the allowed dependence of an output on the load distribution of redundant contacts; fraction of
 the impulses by which that distribution is varied to test this."""
+ALIKE, KINKED = 1e-11, 1e-9
+"""Relative difference of the data by the tape and by the step, and of slopes on both sides of a kink, that is
+rounding."""
 I64, F64 = types.int64, types.float64
+CODES = types.Array(types.int64, 2, "C")
 CUBE = types.Array(types.float64, 3, "C")
 
 
@@ -91,13 +87,34 @@ def is_posed(m):
 
 
 @kernel(types.boolean(MACHINE))
+def is_on_tape(m):
+    """Return whether the data of the inputs are those of the tape, whose numbers are computed; `way` says if it holds.
+
+    Without a tape nothing is compared."""
+    s, t = m.sweep, m.tape
+    y, out, value, same = s.y, t.out, t.value, True
+    s.way[0] = HOLDS
+    if out.shape[0] == 0:
+        return True
+    evaluate(t, s.x)
+    s.way[0] = path(t)
+    for k in range(out.shape[0]):
+        one, other = value[out[k]], y[k]
+        if one - one == 0.0 or other - other == 0.0:
+            same &= abs(one - other) <= ALIKE * (s.largest[0] + abs(other))
+    return same and s.way[0] == HOLDS
+
+
+@kernel(types.boolean(MACHINE))
 def stand(m):
-    """Pose the step of the inputs x, with its solution in `work`; return whether all modes hold by a clear margin."""
+    """Pose the step of the inputs x, with its solution in `work`; return whether all modes hold, by margins of which
+    `margin` is the smallest, and the data are those of the tape."""
     work, s, p = m.work, m.sweep, m.system
     step_data(m, s.x, s.y)
-    if not is_posed(m):
+    find_units(m)
+    if not is_on_tape(m) or not is_posed(m):
         return False
-    order, A, M, X = s.order, p.A, work.M, p.x.shape[0]
+    order, A, M, X, margin = s.order, p.A, work.M, p.x.shape[0], s.margin
     for a in range(X):
         i = order[a]
         p.q[a], p.x[a], p.lower[a], p.upper[a] = work.q[i], work.z[i], work.lower[i], work.upper[i]
@@ -106,10 +123,40 @@ def stand(m):
     for i in range(s.coefficient.shape[0]):
         p.mu[i] = work.mu[s.coefficient[i]] if s.coefficient[i] >= 0 else 0.0
     find_modes(p, LEAST)
-    clear = True
+    margin[0] = np.inf
     for a in range(X):
-        clear &= p.mode[a] == NO_PLACE or (not is_between(p.mode[a]) and p.margin[a] > CLEAR)
-    return clear
+        if p.mode[a] != NO_PLACE:
+            margin[0] = min(margin[0], 0.0 if is_between(p.mode[a]) else p.margin[a])
+    return margin[0] > LEAST
+
+
+@kernel(F64(MACHINE, I64))
+def condition(m, Y):
+    """Return the condition number of the equilibrated S, regular and factorised, in Frobenius norms."""
+    p, one, other = m.system, 0.0, 0.0
+    b, y, E, S = scratch(Y), scratch(Y), p.E, p.S
+    set_all(0.0, b)
+    for k in range(Y):
+        b[k] = 1.0 / E[k]
+        solve_factorised(p, Y, Y, b, y)
+        b[k] = 0.0
+        for i in range(Y):
+            one += (E[i] * S[i, k] * E[k]) ** 2
+            other += (y[i] / E[i]) ** 2
+    return np.sqrt(one * other)
+
+
+@kernel(types.boolean(MACHINE, I64, I64))
+def is_clear(m, Y, rank):
+    """Return whether all modes hold by more than the solution's error, after `stand` and `linearise`: the verdict of
+    `sensitivity.sensitivity_of`."""
+    margin = m.sweep.margin[0]
+    if margin > CLEAR:
+        return True
+    if rank < Y or m.settings.kind == UNCHECKED:
+        return False
+    error = TIMES * max(residual_of(m.work, m.settings.kind, m.settings.d), 1e-16)
+    return margin > error * min(condition(m, Y), WORST)
 
 
 @kernel(types.UniTuple(I64, 2)(MACHINE))
@@ -356,36 +403,60 @@ def coordinates(m, t, dv, unit, found):
         found[i] = fourth(values[0, i], values[1, i], values[2, i], values[3, i], WIDE * least)
 
 
-@kernel(I64(MACHINE))
-def evaluations(m):
-    """Return the number of evaluations of the contact data for slopes by all inputs."""
-    s, count = m.sweep, 0
-    for g in range(s.planned[1]):
-        count += s.points[g]
-    return count
+@kernel(types.boolean(MACHINE, MATRIX))
+def slopes_along(m, tangents):
+    """Compute the tangents `dy` (K, n_y) of the contact data along those of the inputs (K, n_x), by the tape; return
+    False where they have a kink."""
+    s, t, n_y = m.sweep, m.tape, m.sweep.y.shape[0]
+    x, y, dy, out, tangent, smooth = s.x, s.y, s.dy, t.out, t.tangent, True
+    for i in range(t.first):
+        moves = i < tangents.shape[1] and x[i] - x[i] == 0.0
+        for j in range(tangents.shape[0]):
+            tangent[i, j] = tangents[j, i] if moves else 0.0
+    carry_tangents(t, t.first, t.late)
+    for k in range(n_y - m.track.q.shape[0]):
+        for j in range(tangents.shape[0]):
+            dy[j, k] = tangent[out[k], j] if y[k] - y[k] == 0.0 else 0.0
+    if turn_ties(t):
+        carry_tangents(t, t.first, t.late)
+        for k in range(n_y - m.track.q.shape[0]):
+            for j in range(tangents.shape[0]):
+                if y[k] - y[k] == 0.0:
+                    smooth &= abs(tangent[out[k], j] - dy[j, k]) <= KINKED * abs(dy[j, k])
+    return smooth
+
+
+@kernel(types.void(MACHINE, MATRIX, MATRIX))
+def coordinates_along(m, answers, found):
+    """Compute the tangents of q+ (K, n_q), the first of `found`, from those of v+ in `answers` (K, n_o), after
+    `slopes_along`."""
+    t, n_q, n, last = m.tape, m.track.q.shape[0], m.core.v.shape[0], m.sweep.x.shape[0] - m.core.v.shape[0]
+    tangent, out, first = t.tangent, t.out, m.sweep.y.shape[0] - m.track.q.shape[0]
+    for j in range(found.shape[0]):
+        for i in range(n):
+            tangent[last + i, j] = answers[j, i]
+    carry_tangents(t, t.late, t.a.shape[0])
+    for j in range(found.shape[0]):
+        for i in range(n_q):
+            found[j, i] = tangent[out[first + i], j]
 
 
 @kernel(types.boolean(MACHINE, MATRIX, MATRIX))
 def step_ahead(m, tangents, found):
     """The tangents (K, n_x) after a step whose inputs and solution are loaded; False where they are undetermined."""
     s, n_q, n, n_o = m.sweep, m.track.q.shape[0], m.core.v.shape[0], m.work.out.shape[0]
-    first, n_d = n_q + n + n_o, m.track.data.shape[0]
+    first, n_d, taped = n_q + n + n_o, m.track.data.shape[0], m.tape.out.shape[0] > 0
     n_m = tangents.shape[1] - first - n_d
     if not stand(m):
         return False
-    find_units(m)
-    # A kink along some input need not be one along the tangents. One tangent may be along any input, in a group or not.
-    many = tangents.shape[0] > max(1, evaluations(m) // POINTS[CURVED]) and find_slopes(m)
-    for j in range(tangents.shape[0]):
-        if many:
-            along(m, tangents[j], s.dy[j])
-        elif not find_slope(m, tangents[j], unit_along(m, tangents[j])):
+    if taped and not slopes_along(m, tangents):
+        return False
+    for j in range(0 if taped else tangents.shape[0]):
+        if not find_slope(m, tangents[j], unit_along(m, tangents[j]), s.dy[j]):
             return False
-        else:
-            copy(s.ahead, s.dy[j])
     counted, out = n_o if s.asks else n, scratch(n_o)
     Y, rank = linearise(m)
-    if rank < 0 or not is_recorded(m):
+    if rank < 0 or not is_clear(m, Y, rank) or not is_recorded(m):
         return False
     for j in range(tangents.shape[0]):
         s.terms[j] = answer(m, Y, rank, counted, s.dy[j], s.answers[j])
@@ -408,7 +479,8 @@ def step_ahead(m, tangents, found):
         turned_back(m, s.dy[j], answers)
         if not is_finite(answers):
             return False
-        coordinates(m, tangents[j], answers, unit_along(m, tangents[j]), after)
+        if not taped:
+            coordinates(m, tangents[j], answers, unit_along(m, tangents[j]), after)
         for i in range(n):
             after[n_q + i] = answers[i]
         for i in range(n_o):
@@ -417,6 +489,8 @@ def step_ahead(m, tangents, found):
             after[first + i] = s.dy[j, s.y.shape[0] - n_q - n_m + i]
         for i in range(first + n_m, after.shape[0]):
             after[i] = tangents[j, i]
+    if taped:
+        coordinates_along(m, s.answers, found)
     return True
 
 
@@ -482,6 +556,22 @@ def in_reverse(m, Y, rank, out, found, outside):
     return True
 
 
+@kernel(types.void(MACHINE, VECTOR, types.boolean, VECTOR))
+def due_to_inputs(m, due, sizes, found):
+    """Compute the adjoint of the inputs (n_w,) from that of the data (n_y,), by the tape; or the size of its terms."""
+    t, out = m.tape, m.tape.out
+    adjoint, N = t.adjoint, t.a.shape[0]
+    set_all(0.0, adjoint)
+    for k in range(out.shape[0]):
+        adjoint[out[k]] += abs(due[k]) if sizes else due[k]
+    if sizes:
+        carry_sizes(t, N)
+    else:
+        carry_adjoints(t, N, t.first)
+    for i in range(found.shape[0]):
+        found[i] = adjoint[i]
+
+
 @kernel(types.boolean(MACHINE, VECTOR, VECTOR))
 def step_back(m, due, found):
     """The adjoint of the inputs (n_x,) of a step whose inputs and solution are loaded, from the adjoint of those
@@ -489,11 +579,10 @@ def step_back(m, due, found):
     s, n_q, n, n_o = m.sweep, m.track.q.shape[0], m.core.v.shape[0], m.work.out.shape[0]
     n_x, n_y, n_w, n_d = due.shape[0], s.y.shape[0], s.x.shape[0], m.track.data.shape[0]
     counted = n_o if s.asks else n
-    if not stand(m):
+    if m.tape.out.shape[0] == 0 or not stand(m):
         return False
-    find_units(m)
     Y, rank = linearise(m)
-    if rank < 0 or not is_recorded(m) or not find_slopes(m):
+    if rank < 0 or not is_clear(m, Y, rank) or not is_recorded(m):
         return False
     here, aside, outside, out = scratch(n_y), scratch(n_y), scratch(n_y), scratch(n_o)
     total, size, other, against = scratch(n_w), scratch(n_w), scratch(n_w), scratch(n_w)
@@ -501,7 +590,7 @@ def step_back(m, due, found):
     set_all(0.0, here)
     for i in range(n_q):
         here[n_y - n_q + i] = due[i]
-    weigh(m, s.used[1], here, total, size)
+    due_to_inputs(m, here, False, total)
     for i in range(n_o):
         out[i] = due[n_q + n + i] if i < counted else 0.0
     for i in range(n):
@@ -509,7 +598,7 @@ def step_back(m, due, found):
     if not in_reverse(m, Y, rank, out, here, outside):
         return False
     pass_on(m, due, here)
-    weigh(m, s.used[0], here, total, size)
+    due_to_inputs(m, here, False, total)
     if rank < Y:
         # The adjoint must not depend on the load distribution of redundant contacts.
         if not move_aside(m, Y, rank, counted):
@@ -518,13 +607,21 @@ def step_back(m, due, found):
         if rank < 0 or not in_reverse(m, Y, rank, out, aside, outside):
             return False
         pass_on(m, due, aside)
-        weigh(m, s.used[0], aside, other, against)
+        due_to_inputs(m, here, True, size)
+        due_to_inputs(m, aside, False, other)
         for i in range(n_x):
             if abs(other[i] - total[i]) > SAME * size[i]:
                 return False
-        weigh(m, s.used[0], outside, other, against)
+        due_to_inputs(m, outside, False, other)
+        due_to_inputs(m, outside, True, against)
         for i in range(n_x):
             if abs(other[i]) > CONSISTENT * against[i]:
+                return False
+    if turn_ties(m.tape):
+        due_to_inputs(m, here, True, size)
+        due_to_inputs(m, here, False, other)
+        for i in range(n_w):
+            if not abs(other[i] - total[i]) <= KINKED * size[i]:
                 return False
     for i in range(n_x):
         found[i] = total[i] + (due[i] if i >= n_x - n_d else 0.0)

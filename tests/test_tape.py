@@ -1,0 +1,175 @@
+"""Tapes: derivatives of recorded evaluations against differences, and where a tape does not hold."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numba import types
+
+from workbench.algorithms.lemke.method import lemke_kernel
+from workbench.derivatives.recording import NotRecordableError, Recorder, frictionless, recordable
+from workbench.derivatives.tape import OTHER, SAME, TIED, carry_adjoints, carry_tangents, evaluate, path, turn_ties
+from workbench.derivatives.taped import widened
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import VECTOR, lu_factor, lu_solve
+from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
+
+OF_TWO = types.void(VECTOR, VECTOR)
+
+
+@kernel(OF_TWO)
+def every_function(x, y):
+    """All functions that a tape has."""
+    a, b, c = x[0], x[1], x[2]
+    y[0] = np.sin(a) * np.cos(b) + np.tan(0.1 * c) - a / b + 2.0 / c
+    y[1] = np.sqrt(a * a + 1.0) + math.sqrt(b + 5.0) + np.exp(-a) + np.log(c) + np.hypot(a, b)
+    y[2] = np.arctan2(a, b) + np.arctan(c) + np.arcsin(0.1 * a) + np.arccos(0.1 * b) + math.atan2(b, c)
+    y[3] = np.sinh(a) + np.cosh(b) + np.tanh(c) + np.radians(a) + np.square(b) + c**1.5 + a**2 + b**-1.0
+    y[4] = abs(a - b) + min(a, b, c) * max(a, 2.0) + np.minimum(a, c) + np.maximum(b, c) - np.abs(-c) + np.sign(a) * b
+    y[5] = 0.0 * a + 1.0 * b - c + 3.0
+
+
+@kernel(OF_TWO)
+def solved(x, y):
+    """A linear system with a matrix that varies."""
+    n = y.shape[0]
+    A, b, z, pivots = scratch_matrix(n, n), scratch(n), scratch(n), scratch_indices(n)
+    for i in range(n):
+        for j in range(n):
+            A[i, j] = np.cos(x[0] * (i + 1.0) * (j + 2.0)) if i != j else x[1] * (i + 1.0)
+        b[i] = x[2] - i
+    lu_factor(A, pivots)
+    lu_solve(A, pivots, b, z)
+    for i in range(n):
+        y[i] = z[i]
+
+
+@kernel(OF_TWO)
+def in_branches(x, y):
+    """Another branch for another sign, and a kink at x_1 = 0."""
+    y[0] = x[0] ** 2 if x[0] > 0.0 else -3.0 * x[0]
+    y[1] = x[2] * max(x[1], 0.0)
+    y[2] = 0.0 if np.isnan(x[2]) else 1.0
+
+
+def taped(function, x, outputs):
+    recorder, y = Recorder(np.asarray(x)), np.full(outputs, 0.0, dtype=object)
+    recordable(function)(np.array(recorder.x, dtype=object), y)
+    return widened(recorder.tape(y, len(recorder.operations)), len(x))
+
+
+def values(tape, x):
+    evaluate(tape, np.asarray(x))
+    return tape.value[tape.out]
+
+
+def forward(tape):
+    """The derivatives (outputs, inputs)."""
+    tape.tangent[:] = 0.0
+    tape.tangent[: tape.n_in] = np.eye(tape.n_in)
+    carry_tangents(tape, tape.first, tape.N)
+    return tape.tangent[tape.out].copy()
+
+
+def reverse(tape):
+    rows = []
+    for k in tape.out:
+        tape.adjoint[:] = 0.0
+        tape.adjoint[k] = 1.0
+        carry_adjoints(tape, tape.N, tape.first)
+        rows.append(tape.adjoint[: tape.n_in].copy())
+    return np.array(rows)
+
+
+def differences(function, x, outputs):
+    def of(x):
+        y = np.zeros(outputs)
+        function(np.array(x), y)
+        return y
+
+    s = 2e-4
+    return np.stack([
+        (8 * (of(x + s * e) - of(x - s * e)) - (of(x + 2 * s * e) - of(x - 2 * s * e))) / (12 * s)
+        for e in np.eye(len(x))
+    ], axis=1)  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "outputs"), [(every_function, 6), (solved, 3)])
+def test_tapes_have_the_derivatives_of_the_function_at_other_inputs(function, outputs):
+    tape = taped(function, [1.1, -0.7, 2.3], outputs)
+    for x in np.array([[1.1, -0.7, 2.3], [1.3, -0.9, 2.9], [0.6, -1.2, 2.1]]):
+        y = np.zeros(outputs)
+        function(x, y)
+        np.testing.assert_allclose(values(tape, x), y, rtol=1e-14, atol=1e-15)
+        assert path(tape) == SAME
+        expected = differences(function, x, outputs)
+        np.testing.assert_allclose(forward(tape), expected, rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(reverse(tape), forward(tape), rtol=1e-11, atol=1e-12)
+
+
+def test_a_tape_holds_where_all_branches_are_the_same():
+    tape = taped(in_branches, [0.5, 0.5, 2.0], 3)
+    for x, way in ([0.1, 0.1, 3.0], SAME), ([-0.1, 0.1, 3.0], OTHER), ([1e-12, 1.0, 3.0], TIED), (
+        [0.1, 0.1, np.nan], OTHER
+    ):  # fmt: skip
+        evaluate(tape, np.array(x))
+        assert path(tape) == way
+
+
+def test_a_margin_is_relative_to_the_numbers_compared_and_that_of_zero_is_not():
+    @kernel(OF_TWO)
+    def of(x, y):
+        y[0] = x[0] if x[0] * x[0] < 1e-12 else 2.0 * x[0]
+        y[1] = x[1] if x[1] > 0.0 else 2.0 * x[1]
+
+    tape = taped(of, [0.0, 1.0], 2)
+    for x, way in ([0.0, 1.0], SAME), ([9.9e-7, 1.0], SAME), ([1e-6 * (1 - 1e-11), 1.0], TIED), ([0.0, 1e-12], TIED):
+        evaluate(tape, np.array(x))
+        assert path(tape) == way
+
+
+def test_kinks_have_two_derivatives_where_they_matter():
+    tape = taped(in_branches, [0.5, 0.5, 2.0], 3)
+    for x, found in ([0.5, 1.0, 2.0], False), ([0.5, 0.0, 2.0], True), ([0.5, 0.0, 0.0], True):
+        evaluate(tape, np.array(x))
+        one = forward(tape)
+        assert turn_ties(tape) == found
+        assert (forward(tape) != one).any() == (found and x[2] != 0.0)
+
+
+def test_dead_operations_and_unbounded_derivatives_of_conditions_do_not_matter():
+    @kernel(OF_TWO)
+    def sticks(x, y):
+        speed = np.sqrt(x[0] * x[0] + x[1] * x[1])
+        unused = 0.0 * min(0.0, x[0])
+        y[0] = x[1] / speed if speed > 1.0 else x[0] + unused
+
+    tape = taped(sticks, [0.0, 0.0], 1)
+    values(tape, [0.0, 0.0])
+    assert tape.n_ties == 0
+    np.testing.assert_array_equal(reverse(tape), [[1.0, 0.0]])
+    np.testing.assert_array_equal(forward(tape), [[1.0, 0.0]])
+
+
+def test_what_cannot_be_recorded_is_refused():
+    for function in (lambda x, y: y.__setitem__(0, float(x[0])), lambda x, y: y.__setitem__(0, math.gamma(x[0])),
+                     lambda x, y: y.__setitem__(0, x[0] ** x[1])):  # fmt: skip
+        with pytest.raises((NotRecordableError, TypeError)):
+            taped(function, [1.0, 2.0], 1)
+
+
+def test_a_frictionless_estimate_has_the_derivative_of_its_linear_system():
+    functions = SimpleNamespace(lcp=frictionless(lemke_kernel))
+
+    def of(x, y):
+        M, q, z = (np.full(shape, 0.0, dtype=object) for shape in ((2, 2), 2, 2))
+        M[:] = [[2.0 * x[0], x[0]], [x[0], 2.0 * x[0]]]
+        q[:] = -2.0 * x[1], -0.5 * x[1]
+        bounds = np.zeros(2), np.full(2, np.inf)
+        functions.lcp(M, q, *bounds, np.zeros(0), 2, z, np.zeros(1, dtype=int))
+        y[:] = z
+
+    tape = taped(of, [1.0, 1.0], 2)
+    np.testing.assert_allclose(values(tape, [1.0, 1.0]), [1.0, 0.0])
+    np.testing.assert_allclose(forward(tape), [[-1.0, 1.0], [0.0, 0.0]])

@@ -1,0 +1,120 @@
+"""Compiled sweeps over a recorded motion, with a tape of each step's data.
+
+A tape holds for all steps whose evaluations take the same branches. The first step that takes others is recorded, and
+all tapes are kept for later motions with the same mechanics and hooks.
+"""
+
+from collections.abc import Hashable
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from workbench.derivatives import slopes, sweep
+from workbench.derivatives.recording import NotRecordableError, Recorder, frictionless, recordable, with_numbers
+from workbench.derivatives.slopes import Machine
+from workbench.derivatives.tape import OTHER, SAME, Tape, evaluate, path
+from workbench.problems.problem import Indices
+from workbench.support.arrays import Array
+
+WAYS, FAILURES = 64, 3
+"""Tapes kept for a system; failures to record a step after which no other is tried."""
+UNRECORDABLE = NotRecordableError, AttributeError, IndexError, TypeError, ValueError, ZeroDivisionError
+"""What interpreting a kernel with recorded numbers may raise."""
+
+
+@lru_cache(maxsize=64)
+def _tapes(system: Hashable) -> list[Tape]:
+    """The tapes of a system so far."""
+    return []
+
+
+def _system(m: Machine) -> Hashable:
+    """What the data of a step depend on beside its inputs."""
+    core, f, t = m.core, m.functions, m.track
+    numbers = [np.array([core.h, core.law, core.v_th]), t.numbers, t.own_start, t.relaxation]
+    sizes = *core._sizes, m.sweep.n_w, m.sweep.n_y
+    return f.fill, f.advance, f.given, m.settings, sizes, b"".join(x.tobytes() for x in numbers)
+
+
+def recorded(m: Machine) -> Tape:
+    """The tape of the data at the inputs in `m.sweep`, without tangents. Raises one of `UNRECORDABLE`."""
+    recorder = Recorder(m.sweep.x)
+    f = m.functions
+    of = dict(fill=recordable(f.fill), advance=recordable(f.advance), given=recordable(f.given))
+    with_tape: Any = SimpleNamespace(
+        core=with_numbers(m.core), work=SimpleNamespace(out=m.work.out.astype(object)), track=with_numbers(m.track),
+        functions=f._replace(**of, lcp=frictionless(f.lcp)), settings=m.settings,
+    )  # fmt: skip
+    x, y = np.array(recorder.x, dtype=object), np.full(m.sweep.n_y, 0.0, dtype=object)
+    with np.errstate(all="ignore"):
+        recordable(slopes.contact_data)(with_tape, x, y)
+        late = len(recorder.operations)
+        recordable(slopes.coordinates_after)(with_tape, x, y)
+    return recorder.tape(y, late)
+
+
+class Sweeps:
+    """Sweeps of a machine over the steps of a record (`sweep`), K tangents at once, with the tapes that hold there."""
+
+    def __init__(self, machine: Machine, K: int) -> None:
+        self.machine, self.K, self.failures = machine._replace(tape=widened(None, K)), K, 0
+
+    @property
+    def room(self) -> Any:
+        """The work space."""
+        return self.machine.sweep
+
+    def ahead(self, start: int, end: int, rows: Array, tangents: Array, modes: Indices) -> int:
+        """`sweep.ahead`: the first step that is left to the caller, or `end`."""
+        k = self._begin(start, rows)
+        while True:
+            k = int(sweep.ahead(k, end, rows, tangents, modes[k - start :], self.machine))
+            if k == end or self.room.way[0] != OTHER or not self._fit():
+                return k
+
+    def back(self, end: int, start: int, rows: Array, given: Array, due: Array) -> int:
+        """`sweep.back`: the step after the one that is left to the caller, or `start`."""
+        k = self._begin(end - 1, rows) + 1
+        while True:
+            k = int(sweep.back(k, start, rows, given, due, np.empty(due.size), self.machine))
+            if k == start or self.room.way[0] != OTHER or not self._fit():
+                return k
+
+    def _begin(self, k: int, rows: Array) -> int:
+        """Step k, for which there may be a tape."""
+        if not self.machine.tape.n_out:
+            sweep.recall(k, rows, self.machine)
+            self._fit()
+        return k
+
+    def _fit(self) -> bool:
+        """Take a tape that holds at the inputs in the work space; return whether there is one."""
+        known, x = _tapes(_system(self.machine)), self.room.x
+        found = next((tape for tape in known if _path(tape, x) == SAME), None)
+        if found is None and self.failures < FAILURES:
+            try:
+                found = recorded(self.machine)
+            except UNRECORDABLE:
+                self.failures += 1
+            else:
+                known.append(found)
+                del known[:-WAYS]
+        self.machine = self.machine._replace(tape=widened(found, self.K))
+        return found is not None and _path(found, x) != OTHER
+
+
+def _path(tape: Tape, x: Array) -> int:
+    evaluate(tape, x)
+    return int(path(tape))
+
+
+def widened(tape: Tape | None, K: int) -> Tape:
+    """The tape with room for K tangents, or an empty one."""
+    if tape is None:
+        return Tape(n_in=0, n_out=0, N=0, n_if=0, n_ties=0, K=K)
+    found = Tape(**dict(zip(Tape.sizes, tape._sizes, strict=True)) | {"K": K})
+    # The tangents come last.
+    found.buffer[: tape.buffer.size] = tape.buffer
+    return found
