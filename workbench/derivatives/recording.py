@@ -109,6 +109,8 @@ class Recorder:
         if self.conditions:
             t.left, t.right = ([place[key[k]] for key in self.conditions] for k in (1, 2))
             t.relation = [2 * kind + held for (kind, _, _), held in self.conditions.items()]
+            zero = self._known.get(repr(0.0))
+            t.size = [float(zero in (a, b)) for _, a, b in self.conditions]
         return t
 
     def _needed(self, numbers: Iterable[int]) -> set[int]:

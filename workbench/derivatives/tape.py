@@ -25,7 +25,7 @@ LESS, AT_MOST, EQUAL, UNKNOWN = range(4)
 SAME, OTHER, TIED = range(3)
 """At the inputs a tape was evaluated at all conditions have their results, or some another, or some just so."""
 TIE = 1e-9
-"""Difference of two numbers, relative to the larger one or to 1 if one is zero by itself, up to which a condition holds
+"""Difference of two numbers, relative to the larger one or to 1 if one is the constant zero, up to which a condition holds
 just so; and without relation, up to which abs, min and max have a kink."""
 I64, F64 = types.int64, types.float64
 
@@ -48,6 +48,7 @@ class Tape(Packed):
         "left": ("n_if",),
         "right": ("n_if",),
         "relation": ("n_if",),
+        "size": ("n_if",),  # the least size of numbers compared: 1 beside the constant zero, which has none
         "ties": ("n_ties",),  # abs, min and max on which outputs depend
         "adjoint": ("N",),
         "tangent": ("N", "K"),
@@ -104,7 +105,7 @@ def evaluate(t, x):
 @kernel(I64(TAPE))
 def path(t):
     """Return whether the conditions have their results (`SAME`, `OTHER`, `TIED`), after `evaluate`."""
-    value, left, right, relation, tied = t.value, t.left, t.right, t.relation, False
+    value, left, right, relation, size, tied = t.value, t.left, t.right, t.relation, t.size, False
     for k in range(left.shape[0]):
         p, q, kind = value[left[k]], value[right[k]], relation[k] // 2
         if kind == LESS:
@@ -117,10 +118,8 @@ def path(t):
             holds = p != p
         if holds != (relation[k] % 2 == 1):
             return OTHER
-        # To zero there is no other size.
-        from_zero = (left[k] < t.first and p == 0.0) or (right[k] < t.first and q == 0.0)
-        size = 1.0 if from_zero else max(abs(p), abs(q))
-        tied |= kind != UNKNOWN and abs(p - q) <= TIE * size
+        # Not of a number that is not known.
+        tied |= kind != UNKNOWN and abs(p - q) <= TIE * max(size[k], max(abs(p), abs(q)))
     return TIED if tied else SAME
 
 
