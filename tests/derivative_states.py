@@ -291,7 +291,7 @@ class Solution:
 
     def derivative(self, t: Array) -> tuple[Array, bool, bool]:
         """The tangent of [q, v] after the step along t, whether it is one-sided, and whether data jump; DataError."""
-        found = self._compiled(t)
+        found, data = self._compiled(t)
         if found is not None:
             return found, False, False
         parts = self.pair.parts(t)
@@ -299,23 +299,24 @@ class Solution:
         # Of all passes, where their number is given.
         margins = (one.sensitivity.margin for one in (*x.earlier, x) if one.sensitivity is not None)
         self.margin = min(self.margin, *margins, np.inf)
-        one = carried(self.pair.step, x, Direction(State(*parts[:4]), parts[4]))
+        one = carried(self.pair.step, x, Direction(State(*parts[:4]), parts[4]), data)
         return np.concatenate(one.state[:2]), one.is_kink, one.is_rough
 
-    def _compiled(self, t: Array) -> Array | None:
-        """The tangent by compiled steps; None where these leave it to the others."""
+    def _compiled(self, t: Array) -> tuple[Array | None, Array | None]:
+        """The tangent by compiled steps, None where these leave it to the others; and that of the data by a tape."""
         sweeps = self.pair.sweeps
         if sweeps is None:
-            return None
+            return None, None
         along = np.concatenate(self.pair.inputs(t))
         tangents = np.zeros((2, 1, along.size))
         tangents[0, 0] = along
         system = sweeps.machine.system
         modes = np.empty((1, system.x.size), dtype=np.int64)
         if sweeps.ahead(0, 1, self.rows, tangents, modes) != 1:
-            return None
+            slopes = sweeps.slopes(tangents[0])
+            return None, None if slopes is None else slopes[0]
         self.margin = min(self.margin, float(system.margin[system.mode >= 0].min(initial=np.inf)))
-        return tangents[1, 0, : self.pair.sizes[1]]
+        return tangents[1, 0, : self.pair.sizes[1]], None
 
     @cached_property
     def _solved(self) -> LinearisedStep:

@@ -24,6 +24,7 @@ from workbench.derivatives.motion import (
     moved,
     tangents_of,
 )  # fmt: skip
+from workbench.derivatives.one_step import carried
 from workbench.engine.compiling import kernel
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import AGAIN
@@ -243,6 +244,28 @@ def test_compiled_steps_are_those_taken_one_by_one(name, label, data):
         # What one parameter's share of the motion is, in the states' own sizes.
         a, b = (np.concatenate([t.q[:, j], t.v[:, j]], axis=1) * p.unit for t in (fast, slow))
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-6 * max(np.abs(b).max(), 1e-3), err_msg=p.name)
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [("table", "stewart-trinkle"), ("drawer", "stewart-trinkle"), ("block", "coulomb"), ("wheel", "hybrid"),
+     ("gripper", "ccp"), ("rod", "sap")],
+)  # fmt: skip
+def test_a_step_by_its_tape_is_that_by_differences(name, label):
+    """Steps between modes and others: elimination, turning axes, joints, lagged bounds, compliance."""
+    case = find_case(name)
+    motion, parameters = Motion(case, find_formulation(label), 1e-3, 5e-3), parameters_of(case)
+    tangents, sweeps = tangents_of(motion, parameters), motion.sweeps(len(parameters))
+    for k in range(1, motion.steps):
+        sweeps.ahead(k, k + 1, motion.record, tangents.inputs.copy(), np.zeros((1, sweeps.machine.system.x.size), int))
+        data = sweeps.slopes(tangents.inputs[k]).copy()
+        x = motion.solved(k, motion.state(k))
+        for j, p in enumerate(parameters):
+            t = p.direction(motion.tangent(tangents.inputs[k, j]))
+            one, other = carried(motion.step, x, t, data[j]), carried(motion.step, x, t)
+            assert one.is_kink == other.is_kink
+            for a, b in zip(one.state[:2], other.state[:2], strict=True):
+                np.testing.assert_allclose(a, b, rtol=0, atol=1e-6 * max(np.abs(b).max(), 1e-2), err_msg=p.name)
 
 
 @pytest.mark.share(4)

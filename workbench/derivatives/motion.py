@@ -279,10 +279,12 @@ class _Notes:
         self.switches += int((both[1:] != both[:-1]).sum())
         self.last = codes[-1:] if len(codes) else self.last
 
-    def carried(self, j: int, k: int, step: Step, x: LinearisedStep, direction: Direction) -> State | None:
+    def carried(
+        self, j: int, k: int, step: Step, x: LinearisedStep, direction: Direction, data: Array | None
+    ) -> State | None:
         """Propagate a direction through step k for parameter j; None where it has no derivative."""
         try:
-            found = carried(step, x, direction)
+            found = carried(step, x, direction, data)
         except DataError as error:
             self.reasons[j], self.ends[j] = f"step {k}: {error}", k
             return None
@@ -321,6 +323,7 @@ def tangents_of(
             if k == end:
                 continue
             state = motion.state(k)
+        data = None if sweeps is None else sweeps.slopes(found[k])
         x = motion.solved(k, state)
         notes.alone += 1
         if x.sensitivity is not None:
@@ -330,7 +333,7 @@ def tangents_of(
                 continue
             tangent = motion.tangent(found[k, j])
             tangent = tangent if sweeps is not None else tangent._replace(memory=memory[j])
-            after_it = notes.carried(j, k, step, x, p.direction(tangent))
+            after_it = notes.carried(j, k, step, x, p.direction(tangent), None if data is None else data[j])
             if after_it is not None:
                 rest = after_it.memory[after_it.memory.size - step.rest :]
                 found[k + 1, j, :n_s] = np.concatenate([after_it.q, after_it.v, after_it.out, rest])

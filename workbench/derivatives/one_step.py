@@ -1,9 +1,10 @@
 """One step of a motion and its derivative along a direction, for any formulation and any step.
 
 The posed problem and the next state are smooth functions of their arguments, the case's code included, and are
-differentiated by differences of order four. The derivative of the solution comes from `sensitivity`, never from
-differences of solutions, which miss kinks. Fixed points are iterated until their tangent has converged. Where a step
-has only one-sided derivatives, the one along the direction is taken, and the step is recorded.
+differentiated by the tape of the step's data (`taped`), or by differences of order four. The derivative of the solution
+comes from `sensitivity`, never from differences of solutions, which miss kinks. Fixed points are iterated until their
+tangent has converged. Where a step has only one-sided derivatives, the one along the direction is taken, and the step
+is recorded.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from workbench.derivatives.differences import LEVEL, size_of, slopes
 from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
 from workbench.language.assemble.assembly import carry_back
 from workbench.language.assemble.find import compiled
+from workbench.language.assemble.plan import Work
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import is_rigid
@@ -266,10 +268,15 @@ class Carried(NamedTuple):
     is_rough: bool
 
 
-def carried(step: Step, x: LinearisedStep, t: Direction) -> Carried:
-    """Propagate a direction through a step. Raises DataError where it has no derivative along it."""
+def carried(step: Step, x: LinearisedStep, t: Direction, data: Array | None = None) -> Carried:
+    """Propagate a direction through a step, by the tangent of its `data` along it (`carried_by_tape`) or differences.
+
+    Raises DataError where it has no derivative along it.
+    """
     if x.unsettled:
         raise DataError(x.unsettled)
+    if data is not None:
+        return carried_by_tape(step, x, t, data)
     reach, noted = t.reach(x.state), [False, False]
 
     def begun(s: float) -> None:
@@ -346,6 +353,68 @@ def carried(step: Step, x: LinearisedStep, t: Direction) -> Carried:
 
     found, rough = slopes(ended, reach_with(x, dz))
     return Carried(State(*found), noted[0], noted[1] or noisy or rough)
+
+
+def carried_by_tape(step: Step, x: LinearisedStep, t: Direction, data: Array) -> Carried:
+    """`carried` by the tangent of the step's data (n_y,): of the parameters of the mixed system, of the axes in use,
+    of the memory behind the last impulses (`slopes`). Its passes must not change the data."""
+    step.begin(x.state)
+    step.posed(x.own)
+    work, core, (n, _, r, d) = step.stepper.work, step.stepper.core, step.stepper.c.size
+    theta, frame, rest, _ = np.split(data, np.cumsum([core.theta.size, core.frame.size, step.rest]))
+    rows = rows_along(work, theta)
+    dz, is_kink = np.zeros(0), False
+    if x.sensitivity is not None:
+        changes = change_along(work, rows)
+        dz, is_kink = derivative_of_solution(x.sensitivity, x.outputs, {name: changes[name] for name in step.names})
+    work.z[:] = x.z
+    carry_back(work)
+    out, v = outputs_along(work, rows, dz), work.out[:n].copy()
+    if d == 2:
+        at = slice(n + r, n + 3 * r)
+        c, s, dc, ds = *core.frame.T, *frame.reshape(r, 2).T
+        (p, q), (dp, dq) = work.out[at].reshape(r, 2).T, out[at].reshape(r, 2).T
+        out[at] = np.stack([c * dp - s * dq + dc * p - ds * q, s * dp + c * dq + ds * p + dc * q], axis=1).ravel()
+    given = step.case.data()
+
+    def after_it(s: float) -> list[Array]:
+        q = np.empty(x.state.q.size)
+        step.case.advance(x.state.q + s * t.state.q, v + s * out[:n], core.h, given + s * t.along, q)
+        return [q]
+
+    fastest = float((np.abs(out[:n]) / (1.0 + np.abs(v))).max(initial=0.0))
+    (q,), is_rough = slopes(after_it, min(t.reach(x.state), 1.0 / fastest) if fastest > 0.0 else t.reach(x.state))
+    memory = np.concatenate([out[n : n + x.state.memory.size - step.rest], rest])
+    return Carried(State(q, out[:n], memory, out), is_kink, is_rough)
+
+
+def rows_along(work: Work, theta: Array) -> tuple[Array, Array]:
+    """The tangents of A = T theta and of X = A_ff^-1 [A_fc, a_f] of a posed step, along one of theta."""
+    n_f, A = work.X.shape[0], np.zeros(work.A.shape)
+    np.add.at(A.reshape(-1), work.at, work.val * theta[work.par])
+    X = np.linalg.solve(work.A[:n_f, :n_f], A[:n_f, n_f:] - A[:n_f, :n_f] @ work.X) if n_f else work.X
+    return A, X
+
+
+def change_along(work: Work, rows: tuple[Array, Array]) -> dict[str, Array]:
+    """The tangents of a posed problem's data, by name."""
+    (A, X), (n_f, n_c) = rows, (work.X.shape[0], work.q.size)
+    partners, last = slice(n_f, n_f + n_c), n_f + n_c
+    both = A[partners, n_f:] - A[partners, :n_f] @ work.X - work.A[partners, :n_f] @ X
+    bounds = A[last + work.out.size :, last].copy()
+    lower, upper, mu = np.split(bounds, [n_c, 2 * n_c])
+    return {
+        "M": both[:, :n_c], "q": both[:, n_c], "mu": mu, "lower": np.where(np.isnan(work.least), lower, 0.0),
+        "upper": np.where(np.isnan(work.most), upper, 0.0),
+    }  # fmt: skip
+
+
+def outputs_along(work: Work, rows: tuple[Array, Array], dz: Array) -> Array:
+    """The tangent of a posed step's outputs, of which `work` has the solution, along one of the solution."""
+    (A, X), (n_f, n_c) = rows, (work.X.shape[0], work.q.size)
+    dx, at = -(X @ np.append(work.z, 1.0) + work.X[:, :n_c] @ dz), slice(n_f + n_c, n_f + n_c + work.out.size)
+    found: Array = A[at] @ np.concatenate([work.x, work.z, [1.0]]) + work.A[at, :-1] @ np.concatenate([dx, dz])
+    return found
 
 
 def _fixed(passed: Callable[[Array], list[Array]], own: Array, floor: Floor) -> tuple[Array, bool]:

@@ -25,8 +25,8 @@ LESS, AT_MOST, EQUAL, UNKNOWN = range(4)
 SAME, OTHER, TIED = range(3)
 """At the inputs a tape was evaluated at all conditions have their results, or some another, or some just so."""
 TIE = 1e-9
-"""Difference of two numbers, relative to the larger one or to 1 if one is the constant zero, up to which a condition holds
-just so; and without relation, up to which abs, min and max have a kink."""
+"""Difference of two numbers, relative to the larger one or to 1 if one is the constant zero, up to which a condition
+holds just so; and in units of 1, up to which abs, min and max have a kink."""
 I64, F64 = types.int64, types.float64
 
 

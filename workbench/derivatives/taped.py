@@ -82,6 +82,13 @@ class Sweeps:
             if k == start or self.room.way[0] != OTHER or not self._fit():
                 return k
 
+    def slopes(self, tangents: Array) -> Array | None:
+        """The tangents (K, n_y) of the data of the step that was left to the caller, along those of its inputs (K,
+        n_x); None without a tape, and at a kink."""
+        m = self.machine
+        taped = m.tape.n_out > 0 and sweep.is_on_tape(m) and sweep.slopes_along(m, tangents)
+        return self.room.dy if taped else None
+
     def _begin(self, k: int, rows: Array) -> int:
         """Step k, for which there may be a tape."""
         if not self.machine.tape.n_out:
