@@ -7,7 +7,7 @@ import numpy as np
 from numba import types
 
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, is_finite
+from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, WITHIN, is_finite
 from workbench.problems.residual import FAR_SCALED
 
 SIGN_TOLERANCE = 1e-12
@@ -48,6 +48,18 @@ def first_basis(lower, upper, z, active):
             z[i], active[i] = 0.0, 1
 
 
+@kernel(types.UniTuple(types.float64, 3)(MATRIX, VECTOR, VECTOR, types.int64), **WITHIN, **FAST)
+def row_sums(M, q, z, i):
+    """Return row i of M z + q, the sum of the sizes of its terms, and that of its entries in M."""
+    w, activity, row = q[i], abs(q[i]), 0.0
+    for j in range(z.shape[0]):
+        term = M[i, j] * z[j]
+        w += term
+        activity += abs(term)
+        row += abs(M[i, j])
+    return w, activity, row
+
+
 @kernel(types.int64(MATRIX, VECTOR, VECTOR, VECTOR, types.float64, VECTOR, INDICES, INDICES), **FAST)
 def infeasibilities(M, q, lower, upper, tolerance, z, active, side):
     """Count the infeasible unknowns of a basis and mark them in side (n,): -1 below, 1 above its range, 0 feasible.
@@ -61,12 +73,7 @@ def infeasibilities(M, q, lower, upper, tolerance, z, active, side):
         z_max = max(z_max, abs(z[i]))
     count = 0
     for i in range(n):
-        w, activity, row = q[i], abs(q[i]), 0.0
-        for j in range(n):
-            term = M[i, j] * z[j]
-            w += term
-            activity += abs(term)
-            row += abs(M[i, j])
+        w, activity, row = row_sums(M, q, z, i)
         small = max(tolerance * activity, ROUNDING * row * z_max)
         side[i] = 0
         if active[i] != 0:
@@ -116,12 +123,7 @@ def backward_error(M, q, lower, upper, z):
         z_max = max(z_max, abs(z[i]))
     worst = 0.0
     for i in range(n):
-        w, activity, row = q[i], abs(q[i]), 0.0
-        for j in range(n):
-            term = M[i, j] * z[j]
-            w += term
-            activity += abs(term)
-            row += abs(M[i, j])
+        w, activity, row = row_sums(M, q, z, i)
         wrong = 0.0
         if z[i] < upper[i]:
             wrong = max(wrong, -w)
