@@ -127,7 +127,7 @@ def test_the_page_marks_what_decides(tmp_path):
     assert 'id="figure-solutions"' in page
     assert 'download="certificate.json"' in page
     definite = wb.check("[2+-1/10 1; 1 2]").html()
-    assert "Whatever the entries are within" in definite
+    assert "For all entries in these intervals" in definite
     assert "figure-solutions" not in definite
 
 

@@ -118,7 +118,7 @@ def test_how_sure_it_is_and_where_it_stops():
     )
     assert sure.endswith("a small change of the initial state is amplified 250 times.")
     ran = headline(comparison(errors | {"engine:x": (0.3, 0.2)}, engines={"engine:x": "X"})).confidence
-    assert "All 2 runs are verified; engine:x is not; the reference" in ran
+    assert "All 2 runs are verified; the steps of engine:x are not; the reference" in ran
     calm = headline(comparison(errors, (), growth=(1.0, 1.4))).sentences
     assert "amplified" not in " ".join(calm)
     assert scenes.until_words(shown()) == "from 0 to 2 s"

@@ -36,16 +36,18 @@ def _figure(rows: pd.DataFrame, parameter: str, output: str, k: int) -> Figure:
     drawn = rows.assign(at=rows["at"].map(short), value=rows["value"].map(short)).dropna(subset=["value"])
     drawn = drawn[["formulation", "at", "value", "kinks", "jumps"]]
     line = alt.Chart(drawn).mark_line(strokeWidth=1.8).encode(x=x, y=y, color=colour, strokeDash=dash)
-    marked = alt.Chart(drawn[(drawn["kinks"] > 0) | (drawn["jumps"] > 0)]).mark_point(size=60, filled=False)
-    marks = marked.encode(x=x, y=y, color=colour, tooltip=["formulation:N", "at:Q", "kinks:Q", "jumps:Q"])
+    marked = drawn[(drawn["kinks"] > 0) | (drawn["jumps"] > 0)]
+    tips = ["formulation:N", "at:Q", "kinks:Q", "jumps:Q"]
+    circles = alt.Chart(marked).mark_point(size=60, filled=False).encode(x=x, y=y, color=colour, tooltip=tips)
     tangent = alt.Chart(_tangents(rows)).mark_rule(strokeWidth=4, opacity=0.45)
     tangents = tangent.encode(x="at:Q", x2="end:Q", y="value:Q", y2="top:Q", color=colour)
     caption = (
         f"Lines: {output} at the end of a run against {parameter}. Thick segments: tangents from the derivative at "
-        "the current value; a segment that leaves its line shows a wrong derivative. Circles: runs with steps that "
-        "have only one-sided derivatives or whose data jump."
+        "the current value; a segment that leaves its line shows a wrong derivative."
+        + " Circles: runs with steps that have only one-sided derivatives or whose data jump."
+        * (len(marked) > 0)
     )
-    chart = alt.layer(line, tangents, marks).properties(width=WIDTH, height=HEIGHT)
+    chart = alt.layer(line, tangents, *[circles] * (len(marked) > 0)).properties(width=WIDTH, height=HEIGHT)
     return Figure(f"objective-{k}", f"{output} over {parameter}", caption, chart)
 
 

@@ -9,7 +9,16 @@ from workbench.builtin.reports.figures.regimes import map_figure
 from workbench.builtin.reports.pages.page import environment, scripts
 from workbench.builtin.reports.text.check import enclosure_text
 from workbench.builtin.reports.text.contacts import MOST, described, rows
-from workbench.builtin.reports.text.painleve import float_of, forces, in_words, number, regime_text, spans, vector
+from workbench.builtin.reports.text.painleve import (
+    float_of,
+    forces,
+    in_words,
+    number,
+    regime_text,
+    sliding_contacts,
+    spans,
+    vector,
+)
 from workbench.builtin.reports.text.proved import in_words as proved_words
 from workbench.diagnostics.painleve import Painleve
 from workbench.diagnostics.painleve_contacts import Alternatives
@@ -39,7 +48,8 @@ def render(
         p=p, a=a, case=case, given=dict(given), provenance=provenance, words=words, figures=shown,
         sketch=drawing(case.sketch(), f"{case.name}, initial state"), moved=_moved(a), most=MOST, rows=rows,
         described=described, number=number, spans=spans, forces=forces, vector=vector, regime_text=regime_text,
-        float_of=float_of, between=enclosure_text, bounds=[] if p is None else _bounds(p), **scripts(shown),
+        float_of=float_of, between=enclosure_text, sliding_contacts=sliding_contacts,
+        bounds=[] if p is None else _bounds(p), **scripts(shown),
     )  # fmt: skip
 
 

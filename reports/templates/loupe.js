@@ -31,7 +31,7 @@ if (loupe) {
   const does = x => x.state === OPEN ? 'is open' : Number.isNaN(x.state) ? 'has no answer' : STATES[x.state];
   const whole = x => x.toFixed(0);
   const known = (x, exact) => Boolean(x.determined && exact.determined);
-  const slack = x => number(x.slack) + (Number.isNaN(x.gap) ? '' : ' m/s') + (Math.abs(x.gap) > SEEN ? ` at a gap of ${number(1e3 * x.gap)} mm` : '');
+  const slack = x => (Number.isNaN(x.gap) ? 'u_n = ' : 'u_n + φ/h = ') + number(x.slack) + (Number.isNaN(x.gap) ? '' : ' m/s') + (Math.abs(x.gap) > SEEN ? ` at a gap of ${number(1e3 * x.gap)} mm` : '');
 
   function faults(x, exact) {
     if (Number.isNaN(x.state)) return [['', 'has no answer']];
@@ -39,8 +39,8 @@ if (loupe) {
     if (x.state !== exact.state) found.push(['', `${does(x)} where exact friction ${does(exact)}`]);
     if (!x.bears) {
       if (x.friction > few) found.push(['t', 'has friction without a normal force']);
-    } else if (x.slack > fast && x.p_n > few) found.push(['n', `presses while separating, with a slack of ${slack(x)}`]);
-    if (x.state !== OPEN && x.slack < -fast) found.push(['n', `violates the normal law, with a slack of ${slack(x)}`]);
+    } else if (x.slack > fast && x.p_n > few) found.push(['n', `presses while separating, ${slack(x)}`]);
+    if (x.state !== OPEN && x.slack < -fast) found.push(['n', `violates the normal law, ${slack(x)}`]);
     return found.concat(x.bears && known(x, exact) ? ofFriction(x, few) : []);
   }
 
@@ -64,7 +64,7 @@ if (loupe) {
   function lead(exact) {
     const unit = Number.isNaN(exact.gap) ? ['', ''] : [' m/s', ' N'];
     const speed = exact.state === SLIDES ? ` at ${number(exact.speed)}${unit[0]}` : '';
-    const force = exact.p_n > exact.least_p ? `a normal force of ${number(exact.p_n / all.h[0])}${unit[1]}` : 'no normal force';
+    const force = exact.p_n > exact.least_p ? `a normal ${all.time ? 'force' : 'impulse'} of ${number(exact.p_n / all.h[0])}${unit[1]}` : 'no normal force';
     const presses = exact.state > OPEN ? `, with ${force}` : '';
     return `${all.time ? `At ${now()}, contact` : 'Contact'} ${all.contacts[i]} ${does(exact)}${speed} under exact Coulomb friction${presses}.`;
   }

@@ -306,15 +306,19 @@ def _lift(x: Entry) -> float:
 def cross_checks(c: Comparison) -> str:
     """Return the number of verified cross-checks by the generic solver: sampled steps of a case, or a whole problem."""
     rows = next(iter(c.windows.values()))
-    if c.scene is not None:
-        return ""
-    again = rows["sampled"].astype(bool) if c.case else (rows["solver"] == GENERIC_SOLVER) & rows["label"].duplicated()
-    checks = rows[again]
+    checks = rows[is_cross_check(c, rows)]
     if checks.empty:
         return ""
     failed = list(dict.fromkeys(checks["label"][~checks["verified"].astype(bool)]))
-    named = f" (not: {', '.join(failed)})" if failed else ""
+    named = f" (not: {', '.join(failed)}; the report gives the residuals)" if failed else ""
     return f"{int(checks['verified'].sum())} of {len(checks)} cross-checks by a generic solver agree{named}."
+
+
+def is_cross_check(c: Comparison, rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Return which rows of a window are cross-checks by the generic solver."""
+    if c.stepped:
+        return rows["sampled"].astype(bool) if c.case else pd.Series(False, rows.index)
+    return (rows["solver"] == GENERIC_SOLVER) & rows["label"].duplicated()
 
 
 def legend(c: Comparison, d: Decision) -> str:

@@ -99,9 +99,9 @@ def faults(x: StepContact, exact: StepContact) -> list[tuple[str, str]]:
         if x.friction > few:
             found.append(("t", "has friction without a normal force"))
     elif x.slack > fast and x.p_n > few:
-        found.append(("n", f"presses while separating, with a slack of {_slack(x)}"))
+        found.append(("n", f"presses while separating, {_slack(x)}"))
     if x.state != OPEN and x.slack < -fast:
-        found.append(("n", f"violates the normal law, with a slack of {_slack(x)}"))
+        found.append(("n", f"violates the normal law, {_slack(x)}"))
     return found + (_of_friction(x, few) if x.bears and is_determined(x, exact) else [])
 
 
@@ -132,7 +132,7 @@ def _does(x: StepContact) -> str:
 def _slack(x: StepContact) -> str:
     """The normal law's slack, and the gap that is in it where it is one to be seen."""
     seen = f" at a gap of {number(1e3 * x.gap)} mm" if abs(x.gap) > SEEN else ""
-    return f"{number(x.slack)}{'' if np.isnan(x.gap) else ' m/s'}{seen}"
+    return f"u_n = {number(x.slack)}" if np.isnan(x.gap) else f"u_n + φ/h = {number(x.slack)} m/s{seen}"
 
 
 SEEN = 1e-6
@@ -143,7 +143,7 @@ def lead(when: str, contact: int, exact: StepContact, h: float) -> str:
     """Return the contact's mode under exact Coulomb friction; `when` is a time or empty; impulses over h are forces."""
     case = not np.isnan(exact.gap)
     speed = f" at {number(exact.speed)}{' m/s' if case else ''}" if exact.state == SLIDES else ""
-    some = f"a normal force of {number(exact.p_n / h)}{' N' if case else ''}"
+    some = f"a normal force of {number(exact.p_n / h)} N" if case else f"a normal impulse of {number(exact.p_n / h)}"
     force = some if exact.p_n > exact.least_p else "no normal force"
     presses = f", with {force}" if exact.state in (SLIDES, STICKS) else ""
     start = f"At {when}, contact" if when else "Contact"

@@ -189,7 +189,7 @@ def _friction_words(x: Loss) -> str:
     if again:
         words += f"; it is one {'' if c.lo is None else 'again '}on {', '.join(map(_interval, again))}"
     if x.ratio is not None and x.plain is not None and x.balanced is not None:
-        words += f"; Proposition 1 guarantees {max(x.plain, x.balanced):.6g}, {100 * x.ratio:.3g} % of that"
+        words += f"; Proposition 1 guarantees {max(x.plain, x.balanced):.6g}, {100 * x.ratio:.3g} % of it"
     return words + "."
 
 
@@ -233,8 +233,15 @@ def to_text(p: Painleve | None, a: Alternatives, case: Case, regimes: RegimeMap 
     return "\n".join([*lines, "", *map(in_lines, in_words(p, a, regimes))])
 
 
+def sliding_contacts(p: Painleve) -> str:
+    """Return the number of contacts that slide, by their kind."""
+    kinds = [(p.system.m_b, "bilateral"), (p.system.m_u, "unilateral")]
+    some = [f"{count} {kind}" for count, kind in kinds if count] or ["no"]
+    return f"{' and '.join(some)} contact{'s' * (p.system.m_b + p.system.m_u != 1)}"
+
+
 def _sliding_text(p: Painleve, case: Case) -> list[str]:
-    r, lines = p.regime, [f"{case.name}: {p.system.m_b} bilateral, {p.system.m_u} unilateral sliding contacts"]
+    r, lines = p.regime, [f"{case.name}: {sliding_contacts(p)} slide{'s' * (p.system.m_b + p.system.m_u == 1)}"]
     lines += ["", f"regime        {regime_text(r)}"]
     for x in r.answers:
         lines.append(f"  lambda      {forces(x)}   acceleration {vector(x.acceleration)}")

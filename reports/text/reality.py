@@ -66,7 +66,7 @@ def _some(words: list[str]) -> str:
 def _rest(rows: pd.DataFrame, base: Any) -> str:
     unclear = rows[rows["rest_position_verdict"] == "cannot tell"]["label"]
     same = [x for x in unclear if x != base["label"]]
-    words = f"Its error at the end of a recording is {span(base, 'rest_position', 'mm')} and "
+    words = f"The error of {base['label']} at the end of a recording is {span(base, 'rest_position', 'mm')} and "
     words += span(base, "rest_orientation", "degrees")
     return words + (f"; not significantly different there: {listed(same)}." if same else ".")
 

@@ -18,7 +18,7 @@ from workbench.builtin.reports.text.comparison import (
     symptom_columns,
     who,
 )
-from workbench.builtin.reports.text.decision import cross_checks, legend, rows
+from workbench.builtin.reports.text.decision import cross_checks, is_cross_check, legend, rows
 from workbench.builtin.reports.text.headline import headline, subject
 from workbench.builtin.reports.text.mathematics import plain
 from workbench.builtin.reports.text.scenes import touches_nothing
@@ -69,7 +69,8 @@ def print_comparison(
     if wanted or several:
         _print_runs(console, c, [m.column for m in wanted])
     lines: dict[str, list[str]] = {}
-    for r in rows_of(rows_of_first, []):
+    # One sentence tells of all cross-checks.
+    for r in rows_of(rows_of_first[~is_cross_check(c, rows_of_first)], []):
         if not r["verified"]:
             outcome = r["claimed"].lower().replace("_", " ")
             lines.setdefault(f"{outcome}: {r['why_not']}", []).append(who(r))

@@ -47,10 +47,10 @@ _UNIQUE = {
 }
 PLACES = {
     "LCP": {
-        "positive": "are certainly positive", "zero": "certainly zero", "undetermined": "undetermined",
+        "positive": "certainly positive", "zero": "certainly zero", "undetermined": "undetermined",
     },
     "MLCP": {
-        "between": "are certainly between their bounds", "lower": "certainly at the lower bound",
+        "between": "certainly between their bounds", "lower": "certainly at the lower bound",
         "upper": "certainly at the upper bound", "undetermined": "undetermined",
     },
 }  # fmt: skip
@@ -235,6 +235,7 @@ def _in_words(entry: Entry) -> str:
         words.append(f"No data of the boxes give the {entry['kind']} a solution.")
     elif found:
         counts = [(found["signs"].count(kind), words_of) for kind, words_of in PLACES[entry["kind"]].items()]
-        some = [f"{count} {what}" for count, what in counts if count or entry["kind"] == "LCP"]
-        words.append(f"Of {entry['n']} unknowns {', '.join(some[:-1])}{' and ' if some[1:] else ''}{some[-1]}.")
+        some = [f"{count} {what}" for count, what in counts if count]
+        some[0] = some[0].replace(" ", " is " if some[0].startswith("1 ") else " are ", 1)
+        words.append(f"Of {entry['n']} unknowns, {', '.join(some[:-1])}{' and ' if some[1:] else ''}{some[-1]}.")
     return " ".join(words)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.builtin.reports.text.conclusions import listed
 from workbench.builtin.reports.text.sensitivity import sampled_in_words, sentences
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
@@ -47,7 +48,7 @@ class Sensitivities(Result):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        of, to = (", ".join(self.settings[key]) for key in ("of", "to"))
+        of, to = (listed(self.settings[key]) for key in ("of", "to"))
         return f"{self.case.name}: derivatives of {of} with respect to {to}"
 
     @property
