@@ -28,6 +28,7 @@ from tests.proofs import with_digest
 from tests.stress import KINDS, Document, random_matrices, right_hand_side, truths
 from tests.supports import COUNTS, SUPPORTS
 from workbench.certificates.coulomb_count import COUNT
+from workbench.certificates.coulomb_uniqueness import EVERY_Q
 from workbench.certificates.outcomes import VERIFIED, Finding, RefusedError
 from workbench.certificates.problem import ProblemData, read_problem
 from workbench.certificates.verify import verify
@@ -51,7 +52,7 @@ FIELDS = ("x", "y", "d", "q", "z", "r", "by", "tree", "cover", "index_set", "min
           "modes", "centre", "radii", "C")  # fmt: skip
 ABOUT = (
     *definitions.NAMES, "rank", "indefinite", "solutions", "distance_to_degenerate", "distance_to_non_p", "uniqueness",
-    COUNT, "Coulomb's law", "cone problem",
+    EVERY_Q, COUNT, "Coulomb's law", "cone problem",
 )  # fmt: skip
 VERDICTS = ("yes", "no", "unique", "not unique", "exists", "none", "infinite", 0, 1, 2, 3)
 
@@ -299,6 +300,11 @@ def _exact(M: list[list[str]]) -> list[list[Fraction]]:
 def truth(problem: Document, claim: Document) -> bool | None:
     """Whether the claim is true of the problem, by definition; None where the definitions cannot tell."""
     about, verdict = claim["about"], claim["verdict"]
+    if about == EVERY_Q:
+        numbers = numbers_of_solutions(json.dumps({key: problem[key] for key in ("W", "mu", "d")}))
+        if verdict == "unique":
+            return numbers <= {1}
+        return True if verdict == "not unique" and max(numbers, default=0) > 1 else None
     if about == COUNT:
         W = np.array(_exact(problem["W"]), dtype=float)
         q, mu = (np.array([Fraction(x) for x in problem[key]], dtype=float) for key in ("q", "mu"))
@@ -321,6 +327,19 @@ def truth(problem: Document, claim: Document) -> bool | None:
         return definitions.encloses(M, low, high)
     found = _truths(json.dumps(problem))[about]
     return type(verdict) is type(found) and verdict == found
+
+
+@lru_cache(maxsize=200)
+def numbers_of_solutions(problem: str) -> frozenset[int]:
+    """The numbers of solutions of a friction problem that occur among fifty q, most of them with a known solution."""
+    given = json.loads(problem)
+    W, mu = np.array(_exact(given["W"]), dtype=float), np.array([Fraction(x) for x in given["mu"]], dtype=float)
+    rng, found = np.random.default_rng(0), set()
+    for k in range(50):
+        p = rng.normal(size=len(W)) * rng.integers(0, 2, len(W))
+        q = rng.normal(size=len(W)) if k % 5 == 0 else rng.normal() * rng.integers(0, 2, len(W)) - W @ p
+        found.add(number_of_solutions(W, q, mu, given["d"]))
+    return frozenset(x for x in found if x is not None)
 
 
 def has_solution(problem: Document, coulomb: bool) -> bool | None:

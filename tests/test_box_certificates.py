@@ -226,6 +226,54 @@ def test_bounds_of_solutions_cannot_be_narrower():
             assert result(shorter, "z_0") != VERIFIED
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_of_symmetric_members_are_proved_and_not_narrower(seed):
+    """Among them the yardstick [40/139, 20/53], which does not hold for all matrices of the box."""
+    rng = np.random.default_rng(seed)
+    n = 2 + seed
+    B = rng.standard_normal((n, n))
+    C = np.round(B @ B.T + n * np.eye(n), 2) if seed else np.array([[2, 1], [1, 2]])
+    D = np.round(0.1 * rng.random((n, n)), 2) if seed else np.full((2, 2), 0.1)
+    radius = rational(np.maximum(D, D.T)) if seed else fmpq_mat([[fmpq(1, 10)] * 2] * 2)
+    box = IntervalMatrix(rational(C), radius, True)
+    document = certified(box, IntervalMatrix(rational(-np.ones((n, 1))), rational(np.zeros((n, 1)))))
+    assert not document["left_out"]
+    assert {x.result for x in verify(document)} == {"verified"}
+    if not seed:
+        (claim,) = [x for x in document["claims"] if x["about"] == "z_0"]
+        assert claim["verdict"] == ["40/139", "20/53"]
+    for about in [f"z_{k}" for k in range(n)]:
+        assert support(document, about)["by"] == "symmetric"
+        for end, by in ((0, Fraction(1, 10**9)), (1, -Fraction(1, 10**9))):
+
+            def narrow(content, about=about, end=end, by=by):
+                (claim,) = [x for x in content["claims"] if x["about"] == about]
+                claim["verdict"][end] = str(Fraction(claim["verdict"][end]) + by)
+
+            assert result(forged(document, narrow), about) == "refuted"
+
+    def all_members(content):
+        content["problem"]["members"] = "all"
+
+    assert result(forged(document, all_members), "z_0") == "not verified"
+    for change in (
+        [],
+        [["bound"]],
+        [["cut", 0, n]],
+        [["cut", 0, 0]],
+        [["ends", 0]],
+        [["bound"], ["bound"]],
+        None,
+        [None],
+    ):
+
+        def other(content, change=change):
+            (claim,) = [x for x in content["claims"] if x["about"] == "z_0"]
+            claim["support"]["lower"] = change
+
+        assert result(forged(document, other), "z_0") in ("refuted", "not verified")
+
+
 def test_a_basis_is_enclosed():
     rows = [["2", "1"], ["1", "2"]]
     document = json.loads(json.dumps(wb.check(wb.interval(rows, "1/10"), rhs=["-1", "-1"]).certificate()))

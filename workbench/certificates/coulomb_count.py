@@ -17,16 +17,25 @@ from fractions import Fraction
 from typing import Any
 
 from workbench.certificates.documents import check_fields
-from workbench.certificates.exact import Rows, Vector, dot, indices, is_sparse, rank, solve, vector
+from workbench.certificates.exact import dot, is_sparse, rank, solve, vector
 from workbench.certificates.friction import Friction, solves_coulomb
 from workbench.certificates.limits import check_time
 from workbench.certificates.outcomes import RefusedError, RefutedError
+from workbench.certificates.polynomials import (
+    DIRECTION,
+    ROUND,
+    ZERO,
+    Polynomial,
+    added,
+    number_of_roots,
+    product,
+    scaled,
+    sturm_chain,
+    value,
+)
 
 COUNT = "number of solutions of Coulomb's law"
 """What the claim is about."""
-ZERO = Fraction(0)
-Polynomial = Vector
-"""Coefficients, the constant one first; the last is not zero."""
 
 
 def check_count(p: Friction, verdict: Any, support: dict[str, Any]) -> None:
@@ -57,20 +66,12 @@ def count(p: Friction, support: dict[str, Any]) -> int:
 
 def _of_islands(p: Friction, islands: Any) -> int:
     """The product of the numbers of islands that share out all contacts."""
-    if not isinstance(islands, list):
-        raise RefusedError("the islands are not a list")
-    seen: list[int] = []
-    product = 1
-    for island in islands:
-        check_fields(island, ("contacts", "support"), "an island")
-        contacts = indices(island["contacts"], len(p.mu), "the contacts")
-        if not contacts or not isinstance(island["support"], dict) or island["support"].get("kind") == "islands":
-            raise RefusedError("an island needs contacts and a support of its own")
-        product *= count(p.island(contacts), island["support"])
-        seen += contacts
-    if sorted(seen) != list(range(len(p.mu))):
-        raise RefusedError("the islands do not share out all contacts")
-    return product
+    total = 1
+    for island, support in p.islands(islands):
+        if support.get("kind") == "islands":
+            raise RefusedError("an island has no islands")
+        total *= count(island, support)
+    return total
 
 
 def _points(p: Friction) -> set[tuple[Fraction, ...]]:
@@ -97,9 +98,9 @@ def _points(p: Friction) -> set[tuple[Fraction, ...]]:
                 raise RefusedError("the equations of a mode are singular, so that its solutions are not counted")
             continue
         impulses = [ZERO] * len(p.q)
-        for column, value in zip(columns, y, strict=True):
+        for column, impulse in zip(columns, y, strict=True):
             for j, x in column.items():
-                impulses[j] += value * x
+                impulses[j] += impulse * x
         if solves_coulomb(p, impulses):
             found.add(tuple(impulses))
     return found
@@ -123,16 +124,16 @@ def _slides(p: Friction, brackets: Any) -> int:
         found += _slips(
             [(f[top] > 0) - (f[top] < 0) if len(f) > top else 0 for f, top in zip(signs, (2, 4), strict=True)]
         )
-    chain = _chain(across)
+    chain = sturm_chain(across)
     ends = [vector(bracket, 2, "a bracket") for bracket in brackets]
     if any(lo >= hi for lo, hi in ends) or any(x[1] > y[0] for x, y in itertools.pairwise(sorted(ends))):
         raise RefusedError("the brackets overlap, or are empty")
-    if any(_roots(chain, lo, hi) != 1 for lo, hi in ends) or _roots(chain) != len(ends):
+    if any(number_of_roots(chain, lo, hi) != 1 for lo, hi in ends) or number_of_roots(chain) != len(ends):
         raise RefutedError("the brackets do not hold one direction each, and all of them")
     for lo, hi in ends:
-        if any(not f or _roots(_chain(f), lo, hi) for f in signs):
+        if any(not f or number_of_roots(sturm_chain(f), lo, hi) for f in signs):
             raise RefusedError("a direction may be between sliding and another mode")
-        found += _slips([1 if _value(f, hi) > 0 else -1 for f in signs])
+        found += _slips([1 if value(f, hi) > 0 else -1 for f in signs])
     return found
 
 
@@ -140,72 +141,18 @@ def directions(p: Friction) -> tuple[Polynomial, list[Polynomial]]:
     """D t.u_t of one contact in space, and -q_n D and -q_n D e.u_t, times powers of 1 + s^2; s is the tangent of half
     the angle of e."""
     (a, *c), mu, q = p.W[0], p.mu[0], p.q
-    one, x, y = [Fraction(1), ZERO, Fraction(1)], [Fraction(1), ZERO, Fraction(-1)], [ZERO, Fraction(2)]
-    D = _sum(_scaled(a, one), _scaled(-mu * c[0], x), _scaled(-mu * c[1], y))
+    x, y = DIRECTION
+    D = added(scaled(a, ROUND), scaled(-mu * c[0], x), scaled(-mu * c[1], y))
     u = []
     for (b, *B), slip in zip(p.W[1:], q[1:], strict=True):
-        moved = _sum(_scaled(mu * B[0], x), _scaled(mu * B[1], y), _scaled(-b, one))
-        u.append(_sum(_scaled(slip, D), _scaled(q[0], moved)))
-    across = _sum(_product(x, u[1]), _scaled(Fraction(-1), _product(y, u[0])))
-    along = _sum(_product(x, u[0]), _product(y, u[1]))
-    return across, [_scaled(-q[0], D), _scaled(-q[0], along)]
+        moved = added(scaled(mu * B[0], x), scaled(mu * B[1], y), scaled(-b, ROUND))
+        u.append(added(scaled(slip, D), scaled(q[0], moved)))
+    across = added(product(x, u[1]), scaled(Fraction(-1), product(y, u[0])))
+    along = added(product(x, u[0]), product(y, u[1]))
+    return across, [scaled(-q[0], D), scaled(-q[0], along)]
 
 
 def _slips(signs: list[int]) -> int:
     if min(signs) == 0:
         raise RefusedError("a direction is between sliding and another mode")
     return int(min(signs) > 0)
-
-
-def _sum(*terms: Polynomial) -> Polynomial:
-    return _trimmed([sum(some, ZERO) for some in itertools.zip_longest(*terms, fillvalue=ZERO)])
-
-
-def _trimmed(f: Polynomial) -> Polynomial:
-    while f and not f[-1]:
-        f = f[:-1]
-    return f
-
-
-def _scaled(factor: Fraction, f: Polynomial) -> Polynomial:
-    return _trimmed([factor * x for x in f])
-
-
-def _product(f: Polynomial, g: Polynomial) -> Polynomial:
-    found = [ZERO] * max(len(f) + len(g) - 1, 0)
-    for i, x in enumerate(f):
-        for j, y in enumerate(g):
-            found[i + j] += x * y
-    return _trimmed(found)
-
-
-def _value(f: Polynomial, x: Fraction) -> Fraction:
-    total = ZERO
-    for coefficient in reversed(f):
-        total = total * x + coefficient
-    return total
-
-
-def _chain(f: Polynomial) -> Rows:
-    """Sturm's chain of f: its sign changes count distinct roots (x, y], also multiple ones, with f(x), f(y) != 0."""
-    found = [f, _trimmed([k * x for k, x in enumerate(f)][1:])]
-    while found[-1]:
-        rest, divisor = found[-2], found[-1]
-        while len(rest) >= len(divisor):
-            check_time()
-            shift = [ZERO] * (len(rest) - len(divisor))
-            rest = _sum(rest, _scaled(-rest[-1] / divisor[-1], [*shift, *divisor]))
-        found.append(_scaled(Fraction(-1), rest))
-    return found[:-1]
-
-
-def _roots(chain: Rows, lo: Fraction | None = None, hi: Fraction | None = None) -> int:
-    """The number of distinct roots in (lo, hi], or of all. RefusedError where an end is a root."""
-    if lo is None or hi is None:
-        ends = [[f[-1] * (-1) ** (len(f) - 1) for f in chain], [f[-1] for f in chain]]
-    else:
-        ends = [[_value(f, x) for f in chain] for x in (lo, hi)]
-    if not (ends[0][0] and ends[1][0]):
-        raise RefusedError("an end of a bracket is a root")
-    changes = [sum(x * y < 0 for x, y in itertools.pairwise([x for x in some if x])) for some in ends]
-    return changes[0] - changes[1]

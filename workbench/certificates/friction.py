@@ -82,6 +82,23 @@ class Friction:
             raise RefutedError(f"the velocity of a contact of {contacts[:3]} depends on the impulse of another contact")
         return Friction(part(self.W, rows), [self.q[i] for i in rows], [self.mu[i] for i in contacts], d)
 
+    def islands(self, given: Any) -> list[tuple["Friction", dict[str, Any]]]:
+        """The problems of islands, each {contacts, support}, and their supports. RefusedError unless the islands share
+        out all contacts."""
+        if not isinstance(given, list):
+            raise RefusedError("the islands are not a list")
+        found, seen = [], []
+        for island in given:
+            check_fields(island, ("contacts", "support"), "an island")
+            contacts = indices(island["contacts"], len(self.mu), "the contacts")
+            if not contacts or not isinstance(island["support"], dict):
+                raise RefusedError("an island needs contacts and a support")
+            found.append((self.island(contacts), island["support"]))
+            seen += contacts
+        if sorted(seen) != list(range(len(self.mu))):
+            raise RefusedError("the islands do not share out all contacts")
+        return found
+
     def in_dual(self, u: Vector, interior: bool = False, mu: bool = True) -> bool:
         """Whether u_n >= mu |u_t| at every contact, or > in the interior; without mu, u_n >= 0."""
         for u_n, u_t, friction in self.contacts(u):
@@ -104,7 +121,8 @@ def check_existence(p: Friction, law: str, verdict: Any, support: dict[str, Any]
     if is_sparse(p.W) and kind not in ("no impulse", "islands", "island"):
         raise RefusedError(f"{verdict!r} cannot be proved by {kind!r} for a large W")
     if kind == "islands":
-        _check_islands(p, law, support["islands"])
+        for island, own in p.islands(support["islands"]):
+            check_existence(island, law, "exists", own)
         holds = True
     elif kind == "island":
         contacts = indices(support["contacts"], len(p.mu), "the contacts")
@@ -135,22 +153,6 @@ def check_existence(p: Friction, law: str, verdict: Any, support: dict[str, Any]
         raise RefusedError(f"{verdict!r} cannot be proved by {kind!r} for this law and {p.d} tangents")
     if not holds:
         raise RefutedError(f"the {kind} does not prove it")
-
-
-def _check_islands(p: Friction, law: str, islands: Any) -> None:
-    """Raise RefusedError unless the islands share out all contacts and each is proved to have a solution."""
-    if not isinstance(islands, list):
-        raise RefusedError("the islands are not a list")
-    seen: list[int] = []
-    for island in islands:
-        check_fields(island, ("contacts", "support"), "an island")
-        contacts = indices(island["contacts"], len(p.mu), "the contacts")
-        if not contacts or not isinstance(island["support"], dict):
-            raise RefusedError("an island needs contacts and a support")
-        check_existence(p.island(contacts), law, "exists", island["support"])
-        seen += contacts
-    if sorted(seen) != list(range(len(p.mu))):
-        raise RefusedError("the islands do not share out all contacts")
 
 
 def _reaches_inside(p: Friction, x: Vector, kind: str) -> bool:

@@ -35,9 +35,10 @@ from typing import Any
 
 from workbench.certificates.boxes import MatrixBox
 from workbench.certificates.documents import check_fields
-from workbench.certificates.exact import Rows, Vector, dot, index, indices, rational, times, transposed, vector
+from workbench.certificates.exact import Rows, Vector, dot, index, indices, part, rational, times, transposed, vector
 from workbench.certificates.limits import check_time
 from workbench.certificates.outcomes import PremiseError, RefusedError, RefutedError
+from workbench.certificates.symmetric import Part, check_symmetric_bound
 
 Support = dict[str, Any]
 Bound = tuple[Fraction, Fraction] | None
@@ -204,24 +205,39 @@ def check_bounds(p: Uncertain, k: int, verdict: Any, support: Support, known: di
     """Raise RefusedError unless z_k of all solutions is within the verdict [lower, upper], None for no bound.
 
     `by` "cover" starts without choices, "basis" with the places of the verified basis, where every problem has one
-    solution.
+    solution; "symmetric", for symmetric members and an LCP, proves bounds of an unknown of this basis (`symmetric`).
     """
     by = support.get("by")
     if not isinstance(verdict, list) or len(verdict) != 2:
         raise RefusedError("the verdict is not a pair of bounds")
-    if by not in ("cover", "basis"):
+    if by not in ("cover", "basis", "symmetric"):
         raise RefusedError(f"bounds cannot be proved by {str(by)[:20]!r}")
     ends = [name for name, end in zip(("lower", "upper"), verdict, strict=True) if end is not None]
     check_fields(support, ("by", *ends), "the support")
     start: Chosen = {}
+    if by != "cover" and (known.get("P" if p.is_lcp else "uniqueness") != "all" or "basis" not in known):
+        raise PremiseError("that there is one solution for all data, and the basis, are not verified")
+    if by == "symmetric":
+        _check_symmetric(p, k, verdict, support, known["basis"])
+        return
     if by == "basis":
-        if known.get("P" if p.is_lcp else "uniqueness") != "all" or "basis" not in known:
-            raise PremiseError("that there is one solution for all data, and the basis, are not verified")
         for i, place in enumerate(p.places(known["basis"])):
             start.update((i, option) for option in p.options(i) if option[0] == place)
     for name, sign, end in (("lower", 1, verdict[0]), ("upper", -1, verdict[1])):
         if end is not None:
             _check_cover(p, (k, sign), sign * rational(end), start, support[name])
+
+
+def _check_symmetric(p: Uncertain, k: int, verdict: list[Any], support: Support, basis: Any) -> None:
+    """Raise RefusedError unless both ends hold for the symmetric members on the verified basis."""
+    places = p.places(basis)
+    a = [i for i, place in enumerate(places) if place == BETWEEN]
+    if not (p.box.symmetric and p.is_lcp) or k not in a:
+        raise RefusedError("bounds of symmetric members are for an unknown of the basis of an LCP")
+    whole = Part(part(p.box.C, a), part(p.box.D, a), [p.c[i] for i in a], [p.d[i] for i in a])
+    for name, sign, end in (("lower", 1, verdict[0]), ("upper", -1, verdict[1])):
+        if end is not None:
+            check_symmetric_bound(whole, a.index(k), sign, sign * rational(end), support[name])
 
 
 Goal = tuple[int, int]

@@ -11,6 +11,7 @@ from workbench.certificates.bounded import check_uniqueness
 from workbench.certificates.boxes import BOX_CLASSES, MatrixBox, check_box_class, check_rank
 from workbench.certificates.classes import CLASSES, check_class, check_indefinite
 from workbench.certificates.coulomb_count import COUNT, check_count
+from workbench.certificates.coulomb_uniqueness import EVERY_Q, check_every_q
 from workbench.certificates.distance import check_distance
 from workbench.certificates.documents import CLAIM_FIELDS, admit, check_fields
 from workbench.certificates.exact import AnyRows, is_sparse, rank, rational
@@ -175,16 +176,21 @@ def _judged(M: AnyRows, claims: list[Claim]) -> Known:
 
 def _check_existence(law: str) -> Check:
     def check(problem: ProblemData, verdict: Any, support: Support, _known: Known) -> None:
-        friction = Friction(problem.M, problem.q or [], problem.mu or [], problem.d or 0)
-        check_existence(friction, law, verdict, support)
+        check_existence(_friction(problem), law, verdict, support)
 
     return check
 
 
+def _friction(problem: ProblemData) -> Friction:
+    return Friction(problem.M, problem.q or [], problem.mu or [], problem.d or 0)
+
+
 def _check_count(problem: ProblemData, verdict: Any, support: Support, _known: Known) -> None:
-    if is_sparse(problem.M):
-        raise RefusedError("the solutions of a large W are not counted")
-    check_count(Friction(problem.M, problem.q or [], problem.mu or [], problem.d or 0), verdict, support)
+    check_count(_friction(problem), verdict, support)
+
+
+def _check_every_q(problem: ProblemData, verdict: Any, support: Support, _known: Known) -> None:
+    check_every_q(_friction(problem), verdict, support)
 
 
 def _check_class(name: str) -> Check:
@@ -257,7 +263,11 @@ CLAIMS: dict[str, dict[str, Check]] = {
     LARGE: OF_LARGE_MATRICES,
     "LCP": {**OF_MATRICES, "solutions": _check_solutions},
     "MLCP": {"uniqueness": _check_uniqueness},
-    "friction problem": {**{law: _check_existence(law) for law in LAWS}, COUNT: _check_count},
+    "friction problem": {
+        **{law: _check_existence(law) for law in LAWS},
+        COUNT: _check_count,
+        EVERY_Q: _check_every_q,
+    },
     "interval matrix": OF_BOXES,
     "uncertain LCP": OF_UNCERTAIN,
     "uncertain MLCP": {**OF_UNCERTAIN, "uniqueness": _check_uniqueness_of_box},

@@ -1,6 +1,6 @@
 """The certificate of a box of matrices, and of the solutions of an LCP or MLCP with uncertain data."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +14,8 @@ from workbench.diagnostics.certificate import written
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock
 from workbench.matrices.classes.matrix_classes import class_verdict, matrix_classes
 from workbench.matrices.intervals.box_classes import ALL, EXTREMES, NONE, SOME
-from workbench.matrices.intervals.branches import BETWEEN, NOTHING_CHOSEN, Branches, Choices
+from workbench.matrices.intervals.branches import BETWEEN, NOTHING_CHOSEN, Branches
+from workbench.matrices.intervals.symmetric_lcp import symmetric_cover
 from workbench.matrices.intervals.uncertain_mlcp import EnclosedUnknowns, enclosed_basis, places_of
 from workbench.matrices.intervals.uncertain_problem import Ends, UncertainMLCP
 from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double
@@ -164,20 +165,27 @@ def _of_solutions(p: UncertainMLCP, result: Entry, deadline: float) -> list[tupl
     elif found["solvable"] == "some":
         stages.append(("solvable", "some", lambda: {"by": "compact" if basis is None else "basis"}))
     chosen = ("cover" if basis is None or found["solvable"] != "one" else "basis", start)
+    # Bounds of the symmetric members alone need not hold for all members, of which covers are.
+    narrow: list[int] = verdict if p.M.symmetric and p.is_lcp and chosen[0] == "basis" else []
+
+    def bounds(k: int, ends: list[str | None]) -> Entry | None:
+        if k in narrow:
+            at, a = narrow.index(k), tuple(narrow)
+            return _of_ends("symmetric", ends, lambda sign, end: symmetric_cover(p.M, p.q, a, at, sign, end, deadline))
+        return _of_ends(chosen[0], ends, lambda sign, end: branches.cover(k, sign, end, chosen[1], deadline))
+
     for k in range(n):
         ends = [found["lower"][k], found["upper"][k]]
-        stages.append((f"z_{k}", ends, lambda k=k, ends=ends: _of_bounds(branches, k, ends, chosen, deadline)))
+        stages.append((f"z_{k}", ends, lambda k=k, ends=ends: bounds(k, ends)))
     return stages
 
 
-def _of_bounds(
-    branches: Branches, k: int, ends: list[str | None], start: tuple[str, Choices], deadline: float
-) -> Entry | None:
-    support: Entry = {"by": start[0]}
+def _of_ends(by: str, ends: list[str | None], cover_of: Callable[[int, fmpq], list | None]) -> Entry | None:
+    """The support of both bounds of an unknown; `cover_of` proves sign z_k >= end, None where it does not."""
+    support: Entry = {"by": by}
     for name, sign, end in (("lower", 1, ends[0]), ("upper", -1, ends[1])):
         if end is not None:
-            # Bounds of the symmetric members alone need not hold for all members, of which covers are.
-            cover = branches.cover(k, sign, sign * fmpq(end), start[1], deadline)
+            cover = cover_of(sign, sign * fmpq(end))
             if cover is None:
                 return None
             support[name] = cover

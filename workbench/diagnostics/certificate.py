@@ -8,9 +8,11 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
 
 from workbench.certificates.coulomb_count import COUNT, check_count, directions
+from workbench.certificates.coulomb_uniqueness import EVERY_Q, check_every_q
 from workbench.certificates.documents import Entry, signed
 from workbench.certificates.friction import Friction
 from workbench.certificates.outcomes import RefusedError
+from workbench.diagnostics.coulomb_contraction import contracts
 from workbench.diagnostics.friction_check import island_problem
 from workbench.diagnostics.problem_check import in_rationals
 from workbench.engine.lazy import sparse
@@ -153,7 +155,10 @@ def certificate_of_posed(problem: Posed, result: Entry, seconds: float = 10.0) -
     left_out = [{"about": a, "reason": "its proof has no written form"} for a, _, s in found if s is None]
     if not isinstance(problem, MLCP):
         parts = [(contacts, island(friction, contacts)[0]) for contacts in islands_of(friction)]
-        _with_count(claims, left_out, _plain(friction), parts, result["problem"]["coulomb"]["count"])
+        plain = _plain(friction)
+        _with_count(claims, left_out, plain, parts, result["problem"]["coulomb"]["count"])
+        whole = [(list(range(len(friction.mu))), friction)]
+        _with_every_q(claims, left_out, plain, whole, [result["problem"]["every_q"]], deadline)
     return signed(about, claims, left_out)
 
 
@@ -196,6 +201,58 @@ def _of_count(
     except RefusedError as why:
         return None, f"that it is {count} is proved in a way that is not repeated: {why}"
     return support, ""
+
+
+def _with_every_q(
+    claims: list[Entry], left_out: list[Entry], p: Friction, parts: list[tuple[list[int], RationalFriction]],
+    each: list[Entry], deadline: float,
+) -> None:  # fmt: skip
+    """Add the claim that Coulomb's law has one solution for every q, or several for some, or the reason why the
+    verifier does not repeat it.
+
+    `parts`: the contacts of each island, and its problem; `each`: what was found on every island (`every_q_entry`).
+    """
+    verdicts = [x["verdict"] for x in each]
+    lost = next((k for k, x in enumerate(verdicts) if x == "not unique"), None)
+    if lost is None and set(verdicts) != {"unique"}:
+        return
+    verdict = "unique" if lost is None else "not unique"
+    try:
+        if lost is not None:
+            support = _of_several(*parts[lost], each[lost])
+        else:
+            supports = [_of_one(alone, deadline) for _, alone in parts]
+            islands = [{"contacts": c, "support": x} for (c, _), x in zip(parts, supports, strict=True)]
+            support = supports[0] if len(parts) == 1 else {"kind": "islands", "islands": islands}
+        check_every_q(p, verdict, support)
+    except (OutOfTimeError, RefusedError) as why:
+        reason = f"that it is {verdict} is proved in a way that is not repeated: {str(why) or OUT_OF_TIME}"
+        left_out.append({"about": EVERY_Q, "reason": reason})
+    else:
+        claims.append({"about": EVERY_Q, "verdict": verdict, "support": support})
+
+
+def _of_one(friction: RationalFriction, deadline: float) -> Entry:
+    """The support that every q has one solution. Raises OutOfTimeError."""
+    bounds = contracts(friction, deadline)
+    if bounds is None:
+        return {"kind": "criterion"}
+    return {"kind": "contraction", **dict(zip(("normal", "tangential"), map(str, bounds), strict=True))}
+
+
+def _of_several(contacts: list[int], friction: RationalFriction, found: Entry) -> Entry:
+    """The support that a contact has several solutions for some q. Raises RefusedError where no q is known."""
+    x = next(x for x in found["contacts"] if x["verdict"] == "not unique")
+    i = x["contact"]
+    rows = [i, *range(len(friction.mu) + friction.d * i, len(friction.mu) + friction.d * (i + 1))]
+    W = fmpq_mat([[friction.W[j, k] for k in rows] for j in rows])
+    # Where no slide has a negative determinant, a stick has, or without friction an impulse.
+    q = [fmpq(y) for y in x["q"]] if x["q"] else [-W[j, 0] for j in range(len(rows))]
+    alone = RationalFriction(W, q, [friction.mu[i]], friction.d)
+    count: Entry = (
+        {"kind": "modes"} if friction.d == 1 else {"kind": "directions", "brackets": _brackets(_plain(alone))}
+    )
+    return {"kind": "contact", "contact": contacts[i], "q": as_text(q), "count": count}
 
 
 def _plain(friction: RationalFriction) -> Friction:
@@ -251,7 +308,13 @@ def _of_islands(problem: FrictionProblem | GlobalFrictionProblem, posed: Entry, 
         if (alone := island_problem(p, x["contacts"])).size <= LARGEST
     ]
     q, mu = ([*map(Fraction, x.tolist())] for x in (p.q, p.mu))
-    _with_count(claims, left_out, Friction(plain, q, mu, p.d), of_islands, posed["coulomb"]["count"])
+    whole = Friction(plain, q, mu, p.d)
+    _with_count(claims, left_out, whole, of_islands, posed["coulomb"]["count"])
+    if len(of_islands) == len(posed["islands"]["each"]):
+        each = [x["every_q"] for x in posed["islands"]["each"]]
+        _with_every_q(claims, left_out, whole, of_islands, each, deadline)
+    elif posed["every_q"]["verdict"] != "undecided":
+        left_out.append({"about": EVERY_Q, "reason": f"an island has more than {LARGEST} rows"})
     return signed(about, claims, left_out)
 
 

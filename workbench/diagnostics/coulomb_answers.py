@@ -31,15 +31,15 @@ def every_q_entry(friction: RationalFriction, deadline: float) -> Entry:
     """Decide if every q has one solution: the criterion at each contact, as far as time allows, and for several
     contacts a contraction test. A contact that is "not unique" alone makes the whole problem so."""
     contacts: list[Entry] = []
-    factor = None
+    bounds = None
     try:
-        factor = contracts(friction, moment(deadline, 0.5))
+        bounds = contracts(friction, moment(deadline, 0.5))
         for i in range(len(friction.mu)):
             check_clock(deadline, SECONDS_OF_CONTACT)
             contacts.append(contact_uniqueness(friction, i).entry())
     except OutOfTimeError:
         pass
-    contraction = None if factor is None else math.sqrt(nearest_double(factor))
+    contraction = None if bounds is None else math.sqrt(nearest_double(bounds[0] * bounds[1]))
     verdict = every_q_verdict(contacts, len(friction.mu), contraction)
     return {"verdict": verdict, "contacts": contacts, "contraction": contraction}
 

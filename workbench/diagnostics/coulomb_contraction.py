@@ -27,9 +27,9 @@ ROOM = 1e-9
 """Relative excess of the bounds over the computed eigenvalues."""
 
 
-def contracts(friction: RationalFriction, deadline: float) -> fmpq | None:
-    """An upper bound of the square of the contraction factor; None where it is not proved to be below one, or W is
-    not positive definite or has more rows than `LARGEST`. Raises OutOfTimeError."""
+def contracts(friction: RationalFriction, deadline: float) -> tuple[fmpq, fmpq] | None:
+    """Upper bounds of both eigenvalues, whose product bounds the square of the contraction factor; None where that is
+    not proved to be below one, or W is not positive definite or has more rows than `LARGEST`. Raises OutOfTimeError."""
     n, r = len(friction.q), len(friction.mu)
     if n > LARGEST:
         return None
@@ -46,7 +46,7 @@ def contracts(friction: RationalFriction, deadline: float) -> fmpq | None:
     tangential = fmpq_mat(slips).transpose() * fmpq_mat(slips)
     first = _above(normal, unit, deadline)
     second = None if first is None else _above(tangential, friction.S, deadline)
-    return first * second if first is not None and second is not None and first * second < 1 else None
+    return (first, second) if first is not None and second is not None and first * second < 1 else None
 
 
 def _above(A: fmpq_mat, B: fmpq_mat, deadline: float) -> fmpq | None:

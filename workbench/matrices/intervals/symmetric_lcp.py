@@ -1,4 +1,4 @@
-"""Bounds of the solutions of an uncertain LCP over the symmetric matrices of a box, on one basis.
+"""Bounds of the solutions of an uncertain LCP over the symmetric matrices of a box, on one basis, and their proofs.
 
 On a basis a the solution is z_a = -M_aa^-1 q_a. With R = M_aa^-1 it changes with the symmetric pair of entries ij by
 -(R_ki z_j + R_kj z_i), with q_i by -R_ki. Where such a derivative keeps its sign on a part of the box, an optimum of
@@ -61,24 +61,18 @@ def symmetric_extreme(
 ) -> tuple[fmpq, bool] | None:
     """The least sign * z_k over the symmetric M of the box, k a position of the basis, and whether it is exact (else a
     bound below it); None where not even a bound was found."""
-    a = list(basis)
-    column = [fmpq_mat(len(a), 1, [x[i, 0] for i in a]) for x in (q.centre, q.radius)]
-    part = BasisPart(submatrix(M.centre, a), submatrix(M.radius, a), *column)
     numbers = itertools.count()
     heap: list[tuple] = []
 
     def add(one: BasisPart) -> bool:
         """Whether the part could be bounded."""
-        found = _enclosed(one)
-        while found is not None and (smaller := _shrunk(one, found, k, sign)) is not None:
-            one = smaller
-            found = _enclosed(one)
+        one, found, _ = _at_ends(one, k, sign)
         if found is None:
             return False
         heapq.heappush(heap, (sign * found.z[k] - found.dz[k], next(numbers), one, found))
         return True
 
-    if not add(part):
+    if not add(_on_basis(M, q, basis)):
         return None
     while True:
         bound, _, one, found = heapq.heappop(heap)
@@ -88,8 +82,47 @@ def symmetric_extreme(
             check_clock(deadline)
         except OutOfTimeError:
             return bound, False
-        if not all(add(half) for half in _halves(one, found, k)):
+        if not all(add(half) for half in _halves(one, *_widest(one, found, k))):
             return bound, False
+
+
+def symmetric_cover(
+    M: IntervalMatrix, q: IntervalMatrix, basis: tuple[int, ...], k: int, sign: int, value: fmpq, deadline: float
+) -> list[list] | None:
+    """The proof that sign * z_k >= value, k a position of the basis: nodes in preorder (`certificates.symmetric`);
+    None where the parts cannot be bounded by it. Raises OutOfTimeError."""
+    nodes: list[list] = []
+    stack = [_on_basis(M, q, basis)]
+    while stack:
+        check_clock(deadline)
+        one, found, moves = _at_ends(stack.pop(), k, sign)
+        nodes += [["ends"]] * moves
+        if found is None:
+            return None
+        if sign * found.z[k] - found.dz[k] >= value:
+            nodes.append(["bound"])
+        elif not _uncertain(one):
+            return None
+        else:
+            i, j = _widest(one, found, k)
+            nodes.append(["cut", i, j])
+            stack += reversed(_halves(one, i, j))
+    return nodes
+
+
+def _on_basis(M: IntervalMatrix, q: IntervalMatrix, basis: tuple[int, ...]) -> BasisPart:
+    a = list(basis)
+    column = [fmpq_mat(len(a), 1, [x[i, 0] for i in a]) for x in (q.centre, q.radius)]
+    return BasisPart(submatrix(M.centre, a), submatrix(M.radius, a), *column)
+
+
+def _at_ends(one: BasisPart, k: int, sign: int) -> tuple[BasisPart, EnclosedBasis | None, int]:
+    """The part with entries moved to ends as often as that helps, its enclosure, and how often."""
+    found, moves = _enclosed(one), 0
+    while found is not None and (smaller := _shrunk(one, found, k, sign)) is not None:
+        one, moves = smaller, moves + 1
+        found = _enclosed(one)
+    return one, found, moves
 
 
 def _enclosed(part: BasisPart) -> EnclosedBasis | None:
@@ -148,14 +181,18 @@ def _shrunk(part: BasisPart, found: EnclosedBasis, k: int, sign: int) -> BasisPa
     return smaller
 
 
-def _halves(part: BasisPart, found: EnclosedBasis, k: int) -> list[BasisPart]:
-    """Two halves along the entry that matters most."""
+def _widest(part: BasisPart, found: EnclosedBasis, k: int) -> tuple[int, int]:
+    """The uncertain entry that matters most to z_k."""
 
     def weight(at: tuple[int, int]) -> fmpq:
         low, high = found.slope(k, *at)
         return max(-low, high) * _at(part, *at)[1]
 
-    i, j = max(_uncertain(part), key=weight)
+    return max(_uncertain(part), key=weight)
+
+
+def _halves(part: BasisPart, i: int, j: int) -> list[BasisPart]:
+    """The lower and the upper half along an entry."""
     middle, radius = _at(part, i, j)
     half = radius / 2
     return [_with(part, i, j, middle + side * half, half) for side in (-1, 1)]
