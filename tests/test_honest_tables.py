@@ -23,12 +23,8 @@ from workbench.comparison.jobs import Settings
 from workbench.comparison.judged import of_reference
 from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metrics import METRICS
-from workbench.comparison.several import several_solutions
 from workbench.diagnostics.determinacy import determinacy
-from workbench.judge.coulomb import judge
 from workbench.mechanics.relaxation import RIGID
-from workbench.problems.classes import CoulombNCP
-from workbench.problems.friction_problem import reversed_contacts
 from workbench.step.simulation import simulate
 from workbench.verbs.find import find_formulation
 
@@ -273,48 +269,6 @@ def test_exact_friction_itself_is_close_on_a_ball_that_bounces():
     assert own["energy_error"] < 0.01
     assert soft["wrench_error"] > 1
     assert soft["energy_error"] > 0.3
-
-
-# Several solutions, and what is not told apart
-
-
-class OneStep:
-    """What `several_solutions` reads of a run: a single problem."""
-
-    h, steps = 1e-3, 1
-
-    def __init__(self, M, q, mu, d):
-        self.case = type("Sizes", (), {"size": (1, 0, mu.size, d)})
-        z = default_solver("Coulomb NCP").solve(CoulombNCP(M, q, mu, d)).z
-        fields = {"M": M[None], "q_": q[None], "mu": mu[None], "z": z[None], "eps": np.zeros((1, q.size))}
-        self.record = type("Fields", (), fields)
-
-
-def two_contacts(seed):
-    """Two contacts with mu = 1.5 over four velocities."""
-    g = np.random.default_rng(seed)
-    J = g.normal(size=(6, 4))
-    return J @ J.T, g.normal(size=6), np.full(2, 1.5), 2
-
-
-def test_several_solutions_are_reported():
-    """Both obey the laws by the judge's word, and their contact velocities are as far apart as the sentence says."""
-    W, q, mu, d = two_contacts(2660)
-    order, rows = reversed_contacts(mu.size, d)
-    solver, found = default_solver("Coulomb NCP"), []
-    for p_of, at in ((order[::-1], np.arange(6)), (order, rows)):
-        z = np.empty(6)
-        z[at] = solver.solve(CoulombNCP(W[np.ix_(at, at)], q[at], mu[p_of], d)).z
-        u, (p_n, p_t) = W @ z + q, (z[:2], z[2:].reshape(2, 2))
-        verdict = judge(p_n, p_t, u[:2], u[2:].reshape(2, 2), mu, W, q)
-        assert max(verdict.natural_map, verdict.signorini) < 1e-12
-        found.append(u)
-    apart = np.abs(found[0] - found[1]).max()
-    assert apart > 0.1
-    words = several_solutions(OneStep(W, q, mu, d))
-    assert "1 of 1 sampled steps" in words
-    assert f"{apart:.2g} m/s" in words
-    assert several_solutions(OneStep(*two_contacts(0))) == ""
 
 
 def test_errors_within_the_references_uncertainty_are_not_ranked():

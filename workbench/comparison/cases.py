@@ -38,7 +38,7 @@ from workbench.comparison.onward import onward_rows
 from workbench.comparison.reference import Reference
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics, refusals
 from workbench.comparison.rows import of_run, windows
-from workbench.comparison.several import several_solutions
+from workbench.comparison.several import examined_steps, several_solutions
 from workbench.comparison.timeline import EVENTS, TIMELINE
 from workbench.comparison.verdicts import sliding_minor, verdicts
 from workbench.language.assemble.find import compiled
@@ -119,7 +119,7 @@ def compare_case(
         framed(steps, [c for c in TRAJECTORIES if c.name in steps], CASE),
         framed(diagnostics, DIAGNOSTICS, CASE).drop_duplicates(["label", "step", "quantity"], ignore_index=True),
         mathematics(formulations, case.size), case, settings, _truths(case, runs[fine]),
-        (*_remarks(fine, settings, runs), *_of_reference(found.reference), *without, *lost),
+        (*_remarks(fine, settings, runs, found.rows), *_of_reference(found.reference), *without, *lost),
         motion=shown, onward=framed([row for rows in further.values() for row in rows], ONWARD, CASE),
         timeline=framed(_together(touching), TIMELINE, CASE), events=framed(_together(events), EVENTS, CASE),
     )  # fmt: skip
@@ -160,10 +160,20 @@ def _motion(case: Case, reference: Run, runs: Sequence[Run]) -> tuple[DrawnMotio
         return None, (f"The motion is not shown: {failed(error).reason}",)
 
 
-def _remarks(fine: Job, settings: Settings, runs: dict[Job, Run | Failed]) -> tuple[str, ...]:
+def _remarks(
+    fine: Job, settings: Settings, runs: dict[Job, Run | Failed], rows: dict[Job, list[dict[str, Any]]]
+) -> tuple[str, ...]:
     """Return remarks on what Coulomb's law does not determine at each step size."""
-    found = (runs.get(replace(fine, h=h)) for h in settings.steps)
-    return tuple(filter(None, (several_solutions(run) for run in found if isinstance(run, Run))))
+    found = []
+    for h in settings.steps:
+        run = runs.get(replace(fine, h=h))
+        if isinstance(run, Run):
+            own: dict[str, dict[str, Any]] = {}
+            for job, some in rows.items():
+                if job.h == h and some:
+                    own.setdefault(job.label, some[0])
+            found.append(several_solutions(examined_steps(run), own))
+    return tuple(filter(None, found))
 
 
 def solvers_for(case: Case, f: Formulation) -> list[Solver]:

@@ -54,6 +54,8 @@ LABELS = (
 ANSWERED = "where there is a solution"
 WHOLE = "where the window is complete"
 DRAWN = "where the bodies have shapes"
+SEVERAL = "where a step has several"
+TAKEN = "where a step has several, and the formulation has no springs of its own"
 RUNS = (
     *LABELS,
     Column("options", "", "all options of the formulation", of=ALL),
@@ -110,6 +112,24 @@ RUNS = (
     Column("cost_high", "s", "longest of these timings", ANSWERED, ALL),
     Column("timings", "1", "number of timings", ANSWERED, ALL),
     Column("notes", "", "metrics that could not be computed, with the reason", of=ALL),
+    Column("steps_examined", "1", "steps of exact Coulomb friction whose solutions were counted or looked for", of=ALL),
+    Column(
+        "steps_counted", "1", "steps among these for which it is proved how many contact velocities obey Coulomb's law",
+        of=ALL,
+    ),
+    Column("steps_several", "1", "steps among these for which several are proved", of=ALL),
+    Column("several_from", "s", "start of the first of the steps with several", SEVERAL, STEPPED),
+    Column("solutions_apart", "m/s", "largest distance of two of these contact velocities", SEVERAL, ALL),
+    Column(
+        "took_reference", "1", "steps with several at which the formulation's step from the same state is nearest to "
+        "the solution of exact Coulomb friction", TAKEN, ALL,
+    ),
+    Column("took_other", "1", "steps with several at which it is nearest to another solution", TAKEN, ALL),
+    Column(
+        "took_none", "1", "steps with several at which it is farther from each than they are from one another", TAKEN,
+        ALL,
+    ),
+    Column("solution_distance", "m/s", "largest distance from the nearest solution", TAKEN, ALL),
     Column(
         "first_contact", "s", "start of the first step with a contact force between two bodies",
         "where there is one", SCENE,

@@ -33,14 +33,20 @@ from workbench.comparison.posing import posed
 from workbench.comparison.problem_step import MODES, ProblemStep
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
 from workbench.comparison.rows import declared, labels
-from workbench.comparison.several import counted, which_solution
+from workbench.comparison.several import (
+    ExaminedSteps,
+    StepSolutions,
+    counted,
+    one_velocity,
+    solution_columns,
+    which_solution,
+)
 from workbench.comparison.solving import SolverAnswer, judged_iterate, solve_problem
 from workbench.diagnostics.problem_facts import problem_facts
 from workbench.diagnostics.redundancy import freedom
 from workbench.engine.timing import standing_still
 from workbench.language.formulation import Formulation
 from workbench.matrices.solutions.coulomb_solutions import CoulombSolutions
-from workbench.problems.classes import is_psd
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem, reversed_contacts
 from workbench.problems.rank import rank
 from workbench.problems.solution import Status
@@ -110,6 +116,7 @@ def compare_problem(
     )
     solutions = counted(problem)
     compared, known = _determined(problem, reference, exact, solutions)
+    examined = _examined(problem, reference, solutions, known["velocity"])
     velocities: dict[str, Array] = {}
     rows, contacts = [], [_contacts(reference, reference, exact, "reference", "", compared)]
     here = np.zeros(1, dtype=np.int64)
@@ -125,14 +132,15 @@ def compare_problem(
                 metrics,
                 MeasuredProblem(step, reference, reference, beside, here, compared, known["null_space"]),
             )
+            row |= solution_columns(examined, {0: step.u})
             contacts.append(_contacts(step, reference, job.subject, "run", outcome.solver, compared))
             velocities.setdefault(job.subject.label, step.u)
         rows.append(row)
     trajectories = pd.concat(contacts, ignore_index=True).assign(file=name)
     cards = mathematics(formulations, (1 + problem.d, 0, 1, problem.d))
     remarks: tuple[str, ...] = ()
-    if solutions and known["velocity"] == "not unique":
-        remarks = (which_solution(problem, solutions, reference.u, velocities),)
+    if examined.several:
+        remarks = (which_solution(examined.several[0], velocities),)
     return Comparison(
         name, tuple(formulations), metrics, framed_runs(rows, metrics, PROBLEM),
         framed(trajectories, [c for c in TRAJECTORIES if c.name in trajectories], PROBLEM),
@@ -259,13 +267,13 @@ def _determined(
     velocity    "unique", "not unique" or "not known", with the reason in words
     """
     W, r = problem.dense, problem.contacts
-    _, sigma, Vt = np.linalg.svd(W)
+    _, _, Vt = np.linalg.svd(W)
     found = rank(W)
     N = Vt[found.value :].T
     parts = np.sqrt((N[:r] ** 2).sum(axis=1) + (N[r:] ** 2).reshape(r, -1).sum(axis=1))
     comparable = parts <= UNTOUCHED
     dimension = freedom(W, problem.mu, exact.modes, exact.u_t[0], found.tolerance)
-    velocity, reason = _velocity(problem, exact, law, sigma, solutions)
+    velocity, reason = _velocity(problem, exact, law, solutions)
     return comparable, {
         "null_space": problem.size - found.value, "comparable": int(comparable.sum()), "dimension": dimension,
         "velocity": velocity, "reason": reason, "residual": float(exact.judged.natural_map[0]),
@@ -273,22 +281,22 @@ def _determined(
     }  # fmt: skip
 
 
-def _velocity(
-    problem: FrictionProblem, exact: ProblemStep, law: Formulation, sigma: Array, solutions: CoulombSolutions | None
-) -> tuple[str, str]:
-    """Decide whether the velocity of the exact solution is unique, and give the reason; `solutions` are all, if known.
+def _examined(
+    problem: FrictionProblem, exact: ProblemStep, solutions: CoulombSolutions | None, velocity: str
+) -> ExaminedSteps:
+    """Return the problem as the only step that is examined; `velocity` as in `_determined`."""
+    if not solutions:
+        return ExaminedSteps(STEP, 1, int(velocity == "unique"), {}, ())
+    step = StepSolutions(0.0, solutions.points, np.array([x.u for x in solutions.points]), exact.u, problem.q)
+    return ExaminedSteps(STEP, 1, 1, {0: step} if velocity == "not unique" else {}, ())
 
-    With W symmetric positive definite the CCP's answer to a shift s along the normals is Lipschitz: subtracting the
-    variational inequalities of two shifts gives |du| <= sqrt(cond W) |ds|. De Saxce's s = mu |u_t| has
-    |ds| <= mu_max |du|, so mu_max sqrt(cond W) < 1 makes the fixed point unique. Without friction the problem is the
-    CCP, whose velocity is unique.
-    """
-    W, mu_max = problem.dense, float(problem.mu.max())
-    if mu_max == 0 and is_psd(W):
-        return "unique", "without friction the problem is a convex quadratic program"
-    bound = mu_max * float(np.sqrt(sigma[0] / sigma[-1])) if sigma[-1] > 0 else np.inf
-    if bound < 1 and is_psd(W):
-        return "unique", f"W is positive definite and μ_max √cond W = {bound:.3g} < 1, so De Saxcé's shift contracts"
+
+def _velocity(
+    problem: FrictionProblem, exact: ProblemStep, law: Formulation, solutions: CoulombSolutions | None
+) -> tuple[str, str]:
+    """Return whether the velocity of the exact solution is unique, and the reason; `solutions` are all, if known."""
+    if reason := one_velocity(problem):
+        return "unique", reason
     if solutions:
         away = [float(np.linalg.norm(x.u - exact.u)) / exact.free for x in solutions.points]
         count = "one solution" if len(away) == 1 else f"{len(away)} solutions"

@@ -19,6 +19,7 @@ from workbench.comparison.metric import Metric, evaluate
 from workbench.comparison.reference import Reference, make_reference
 from workbench.comparison.rows import came_to, in_window, solver_columns, status_in, windows
 from workbench.comparison.sampling import sampled_rows
+from workbench.comparison.several import columns_of_local
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
@@ -74,7 +75,8 @@ def judged(
             others = ReferenceRuns(local[alike], reference.run, reference.second, *(runs[x] for x in alike))
             if found is None:
                 return sampled_rows(job, spans, others, metrics)
-            return [w | _row(found, w, others, metrics) for w in spans]
+            solutions = columns_of_local(local[alike], runs[alike[0]])
+            return [w | _row(found, w, others, metrics) | solutions for w in spans]
         except Exception as error:
             return [w | vars(failed(error)) for w in spans]
 

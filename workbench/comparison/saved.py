@@ -39,7 +39,7 @@ from workbench.readers.files import read_problem_file, write_problem_file
 from workbench.support.errors import DataError
 from workbench.support.output import write_json
 
-FORMAT, VERSION = "contact-workbench comparison", 7
+FORMAT, VERSION = "contact-workbench comparison", 8
 """Format and version in comparison.json; the version is raised when another release could not read it."""
 FRAMES = ("runs", "trajectories", "diagnostics")
 OF_CONTACTS = {"timeline": TIMELINE, "events": EVENTS}

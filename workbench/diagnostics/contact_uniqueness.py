@@ -73,6 +73,11 @@ class ContactUniqueness:
         }  # fmt: skip
 
 
+def holds_strictly(friction: RationalFriction) -> bool:
+    """Decide if the criterion holds strictly for a problem of one contact, without its critical friction."""
+    return _decided(friction.W, friction.mu[0])[0] == "unique"
+
+
 def contact_uniqueness(friction: RationalFriction, i: int = 0) -> ContactUniqueness:
     """The criterion at contact i, with the others open."""
     r, d = len(friction.mu), friction.d

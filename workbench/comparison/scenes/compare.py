@@ -37,7 +37,9 @@ from workbench.comparison.scenes.bodies import BODIES, rows_by_body
 from workbench.comparison.scenes.horizon import PERTURBATION, Horizon, horizon
 from workbench.comparison.scenes.measured import MeasuredScene
 from workbench.comparison.scenes.runs import MakeStepper, SceneEngine, SceneRuns
+from workbench.comparison.scenes.several import SceneSolutions
 from workbench.comparison.scenes.single import ZeroGapScene, from_exact, from_own
+from workbench.comparison.several import several_solutions
 from workbench.comparison.shown import SceneShown
 from workbench.comparison.timeline import TIMELINE, first_contact
 from workbench.language.formulation import Formulation
@@ -114,7 +116,7 @@ def compare_scene(
         mathematics(formulations, (scene.start()[1].size, 0, 1, 2)), settings=settings,
         motion=shown, scene=_shown(scene, end, duration, engines),
         bodies=framed(judged.bodies, BODIES, SCENE),
-        timeline=framed(pd.concat(touching, ignore_index=True), TIMELINE, SCENE),
+        timeline=framed(pd.concat(touching, ignore_index=True), TIMELINE, SCENE), remarks=judged.remarks(rows),
         truths=tuple(scene.known(reference)) if scene.known and reference.finished else (),
     )  # fmt: skip
 
@@ -159,6 +161,8 @@ class _Judged:
     """The rows of `bodies`."""
     own: dict[float, SteppingScheme] = field(default_factory=dict)
     rigid: dict[tuple[Any, float], float] = field(default_factory=dict)
+    solutions: dict[float, SceneSolutions] = field(default_factory=dict)
+    """Examined steps of exact Coulomb friction, by their size [s]."""
 
     def rows(self, job: Job) -> list[dict[str, Any]]:
         """Return the row of `runs`, and append the rows of `bodies`."""
@@ -178,7 +182,25 @@ class _Judged:
             named | {"body": body} | {column: x[i] for column, x in values.items()}
             for i, body in enumerate(self.scene.bodies)
         )
-        return [base | evaluate(self.metrics, m)]
+        return [base | evaluate(self.metrics, m) | self._solutions(job, m)]
+
+    def remarks(self, rows: Mapping[Job, list[dict[str, Any]]]) -> tuple[str, ...]:
+        """Return remarks on steps at which Coulomb's law has several solutions."""
+        found = []
+        for h, x in self.solutions.items():
+            found.append(several_solutions(x.examined, {job.label: rows[job][0] for job in rows if job.h == h}))
+        return tuple(filter(None, found))
+
+    def _solutions(self, job: Job, m: MeasuredScene) -> dict[str, float]:
+        """Return the columns on several solutions of Coulomb's law."""
+        f, h, solver = job.subject, job.h, self.fine.solver
+        if m.exact is None:
+            return {}
+        assert solver
+        if h not in self.solutions:
+            self.solutions[h] = SceneSolutions(self.stepper(self.scene, self.fine.subject, h, solver), m.exact, m.steps)
+        rigid = isinstance(f, Formulation) and not f.soft and self.solutions[h].examined.several
+        return self.solutions[h].columns(self.stepper(self.scene, f, h, solver) if rigid else None)
 
     def _measured(self, job: Job, found: Track, k: NDArray[np.int64]) -> MeasuredScene:
         alike, solver = replace(self.fine, h=job.h), self.fine.solver

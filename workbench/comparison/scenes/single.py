@@ -46,7 +46,7 @@ class ZeroGapScene:
 
 def from_exact(stepper: SteppingScheme, exact: Track, steps: NDArray[np.int64]) -> float:
     """The error of a rigid formulation's single steps from states of exact Coulomb friction, at its step."""
-    pairs = ((x.given, x.v, exact.v[k + 1]) for k, x in _answers(stepper, exact, steps))
+    pairs = ((x.given, x.v, exact.v[k + 1]) for k, x in answers(stepper, exact, steps))
     return _apart(pairs)
 
 
@@ -55,11 +55,11 @@ def from_own(exact: SteppingScheme, run: Track, steps: NDArray[np.int64]) -> flo
 
     `exact` steps the scene as `ZeroGapScene`.
     """
-    pairs = ((x.given, run.v[k + 1], x.v) for k, x in _answers(exact, run, steps))
+    pairs = ((x.given, run.v[k + 1], x.v) for k, x in answers(exact, run, steps))
     return _apart(pairs)
 
 
-def _answers(stepper: SteppingScheme, base: Track, steps: NDArray[np.int64]) -> Iterable[tuple[int, Stepped]]:
+def answers(stepper: SteppingScheme, base: Track, steps: NDArray[np.int64]) -> Iterable[tuple[int, Stepped]]:
     """Yield verified steps from states of a run, each after the preceding step, which fills a formulation's memory."""
     for k in evenly(steps, MOST):
         x = None

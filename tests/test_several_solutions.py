@@ -1,0 +1,139 @@
+"""Several solutions of Coulomb's law at single steps: how many, how far apart, and which one a formulation takes."""
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.scenes import Balls
+from workbench.algorithms.escalation import default_solver
+from workbench.builtin.cases.rod import Rod
+from workbench.comparison.jobs import Settings
+from workbench.comparison.scenes.compare import compare_scene
+from workbench.comparison.several import PosedStep, examine, several_solutions
+from workbench.judge.coulomb import judge
+from workbench.problems.friction_problem import FrictionProblem
+from workbench.scenes.case_scene import CaseScene
+from workbench.scenes.stepper import SceneStepper
+from workbench.verbs.find import find_formulation
+
+COULOMB = find_formulation("coulomb")
+COUPLED = np.array([[1, 0.9, 0], [0.9, 1, 0], [0, 0, 1]])
+THREE = np.array([-0.44875, -0.2583333333, 0.8934561483])
+LIFTING = Rod(mu=2.0, spin=4.0, speed=-10.0)
+"""A rod in Painleve's paradox whose tip may open, slide or stick."""
+
+
+def steps_of(W, q, mu, own, d=2):
+    W, q = np.asarray(W, dtype=float), np.asarray(q, dtype=float)
+    return [PosedStep(0, FrictionProblem(W, q, mu, d), np.zeros(q.size), np.asarray(own))]
+
+
+def two_contacts(seed):
+    """Two contacts with mu = 1.5 over four velocities: W is singular."""
+    g = np.random.default_rng(seed)
+    J = g.normal(size=(6, 4))
+    return J @ J.T, g.normal(size=6), np.full(2, 1.5)
+
+
+def test_solutions_of_one_contact_are_counted_and_told_apart():
+    """A stick and two slides; what is farther than these are from one another is none of them."""
+    found = examine(1.0, steps_of(COUPLED, THREE, [1.05], np.zeros(3)))
+    (step,) = found.several.values()
+    assert (found.examined, found.counted, found.seen) == (1, 1, [])
+    for x, u in zip(step.points, step.u, strict=True):
+        verdict = judge(x.p[:1], x.p[None, 1:], u[:1], u[None, 1:], np.array([1.05]), COUPLED, THREE)
+        assert max(verdict.natural_map, verdict.signorini) < 1e-12
+        np.testing.assert_allclose(COUPLED @ x.p + THREE, u, atol=1e-12)
+    assert step.apart == max(np.linalg.norm(a - b) for a in step.u for b in step.u)
+    assert step.points[step.reference].modes == ("stick",)
+    for k, u in enumerate(step.u):
+        assert step.nearest(u) == (k, 0.0)
+        assert step.nearest(u + 1e-9).distance == 0.0
+    away = np.array([0, 0, 10.0])
+    assert step.nearest(away).number is None
+    assert step.nearest(away).distance == np.linalg.norm(step.u - away, axis=1).min()
+    edge = step.u[0] + np.array([0, 0, step.apart])
+    assert step.nearest(step.u[0] + 0.999 * (edge - step.u[0])).number is not None
+    # Below its critical friction the contact has one solution, whatever q is.
+    one = examine(1.0, steps_of(COUPLED, THREE, [0.8], np.zeros(3)))
+    assert (one.counted, one.several) == (1, {})
+
+
+def test_what_is_not_counted_may_be_seen():
+    """Redundant contacts: solved in reverse order another solution comes out, which is no proof."""
+    W, q, mu = two_contacts(2660)
+    law = FrictionProblem(W, q, mu, 2).coulomb()
+    own = W @ default_solver(law.kind).solve(law).z + q
+    found = examine(1e-3, steps_of(W, q, mu, own))
+    ((k, apart),) = found.seen
+    assert (found.counted, found.several, k) == (0, {}, 0)
+    assert apart > 0.1
+    words = several_solutions(found, {})
+    assert "several solutions in 1 of 1 examined steps" in words
+    assert f"{apart:.2g} m/s" in words
+    W, q, mu = two_contacts(0)
+    law = FrictionProblem(W, q, mu, 2).coulomb()
+    alone = examine(1e-3, steps_of(W, q, mu, W @ default_solver(law.kind).solve(law).z + q))
+    assert several_solutions(alone, {}) == ""
+
+
+@pytest.mark.thorough
+def test_a_comparison_says_where_a_step_has_several_solutions():
+    """The rod's tip may open, slide or stick: exact Coulomb friction opens it, the CCP holds it."""
+    found = wb.compare(LIFTING, ["coulomb", "ccp", "mujoco"], duration=0.02).comparison
+    rows = found.runs[~found.runs["sampled"].astype(bool) & (found.runs["window"] == "all")].set_index("label")
+    # All twenty steps.
+    assert (rows["steps_examined"] == 20).all()
+    assert (rows["steps_counted"] == 20).all()
+    assert rows["steps_several"].nunique() == 1
+    several = rows["steps_several"].iloc[0]
+    assert several == 20
+    assert (rows["several_from"] == 0).all()
+    assert (rows["solutions_apart"] > 9).all()
+    assert (rows.loc["coulomb"]["took_reference"], rows.loc["coulomb"]["solution_distance"]) == (several, 0)
+    assert (rows.loc["ccp"]["took_other"], rows.loc["ccp"]["took_reference"]) == (several, 0)
+    # A soft formulation has springs of its own, which the exact run does not compress.
+    assert rows.loc["mujoco"][["took_reference", "took_other", "took_none"]].isna().all()
+    (remark,) = [x for x in found.remarks if "several solutions" in x]
+    assert f"several solutions, proved, in {several:.0f} of 20 examined steps, up to 10 m/s apart" in remark
+    assert "(1: open, index +1, the reference; 2: slip-, index -1; 3: stick, index +1)" in remark
+    assert "the reference's solution: coulomb (0 m/s); another solution: ccp" in remark
+
+
+@pytest.mark.thorough
+def test_a_comparison_on_a_scene_says_so_too():
+    scene, settings = CaseScene(LIFTING, 1e-3), Settings((1e-3,), 1e-4, 0.006)
+    formulations = [find_formulation(x) for x in ("coulomb", "ccp", "mujoco")]
+    found = compare_scene(scene, formulations, COULOMB, SceneStepper, settings)
+    rows = found.runs.set_index("label")
+    assert (rows["steps_several"] > 0).all()
+    assert rows.loc["coulomb"]["took_reference"] == rows.loc["coulomb"]["steps_several"]
+    assert rows.loc["ccp"]["took_other"] == rows.loc["ccp"]["steps_several"]
+    assert np.isnan(rows.loc["mujoco"]["took_none"])
+    assert any("another solution: ccp" in x for x in found.remarks)
+    # Balls on the ground have one solution.
+    balls = Balls([[0, 0, 0.1], [0, 0.5, 0.11]], [[1, 0.3, 0], [0.5, 0, 0]])
+    plain = compare_scene(balls, formulations[:1], COULOMB, SceneStepper, Settings((6e-3,), 1e-3, 0.048))
+    assert (plain.runs["steps_several"] == 0).all()
+    assert (plain.runs["steps_counted"] > 0).all()
+
+
+@pytest.mark.parametrize(("mu", "several"), [(1.05, 1), (0.8, 0)])
+def test_a_problem_with_several_solutions_says_which_one_each_formulation_takes(tmp_path, mu, several):
+    path = tmp_path / "coupled.npz"
+    np.savez(path, W=COUPLED, q=THREE, mu=[mu])
+    found = wb.compare(path, ["coulomb", "ccp", "stewart-trinkle"]).comparison
+    rows = found.runs.drop_duplicates("label").set_index("label")
+    assert (rows["steps_several"] == several).all()
+    if not several:
+        assert (found.known["velocity"], found.remarks) == ("unique", ())
+        assert "exactly one solution" in found.known["reason"]
+        return
+    assert found.known["velocity"] == "not unique"
+    assert "exactly 3 solutions, the farthest 0.21 |q| away" in found.known["reason"]
+    (remark,) = found.remarks
+    assert "proved to be exactly 3. 1: slip, index +1; nearest to it: no formulation." in remark
+    assert "2: slip, index -1; nearest to it: no formulation." in remark
+    assert "3: stick, index +1, the reference; nearest to it: coulomb (0 %), ccp (0 %)." in remark
+    assert "Farther from each than they are from one another: stewart-trinkle (23 %)." in remark
+    assert (rows.loc["ccp"]["took_reference"], rows.loc["stewart-trinkle"]["took_none"]) == (1, 1)
