@@ -15,6 +15,7 @@ from workbench.builtin.formulations.box import bounded
 from workbench.builtin.formulations.box import given as given_bounds
 from workbench.builtin.reports.text.sensitivity import sampled_in_words
 from workbench.cli.main import main
+from workbench.derivatives import taped
 from workbench.derivatives.motion import (
     CaseParameter,
     Motion,
@@ -25,6 +26,7 @@ from workbench.derivatives.motion import (
     tangents_of,
 )  # fmt: skip
 from workbench.derivatives.one_step import carried
+from workbench.derivatives.recording import NotRecordableError
 from workbench.engine.compiling import kernel
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import AGAIN
@@ -266,6 +268,38 @@ def test_a_step_by_its_tape_is_that_by_differences(name, label):
             assert one.is_kink == other.is_kink
             for a, b in zip(one.state[:2], other.state[:2], strict=True):
                 np.testing.assert_allclose(a, b, rtol=0, atol=1e-6 * max(np.abs(b).max(), 1e-2), err_msg=p.name)
+
+
+@pytest.mark.parametrize(("name", "label"), [("wheel", "hybrid"), ("cube", "ccp")])
+def test_what_cannot_be_recorded_is_differentiated_by_differences(name, label, monkeypatch):
+    """Steps are compiled all the same; in reverse there are none."""
+    case = find_case(name)
+    motion, parameters = Motion(case, find_formulation(label), 1e-3, 0.01), parameters_of(case)
+    due = np.ones(motion.states_q.shape), np.ones(motion.states_v.shape)
+    expected, (by, _) = tangents_of(motion, parameters), gradient_of(motion, *due, parameters)
+
+    def refuse(machine):
+        raise NotRecordableError("a table")
+
+    monkeypatch.setattr(taped, "recorded", refuse)
+    taped._tapes.cache_clear()
+    found, (other, steps) = tangents_of(motion, parameters), gradient_of(motion, *due, parameters)
+    assert steps == 0
+    assert found.alone <= taped.FAILURES
+    for j, p in enumerate(parameters):
+        a, b = (np.concatenate([t.q[:, j], t.v[:, j]], axis=1) * p.unit for t in (found, expected))
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-7 * max(np.abs(b).max(), 1e-3), err_msg=p.name)
+    unit = np.array([p.unit for p in parameters])
+    np.testing.assert_allclose(other * unit, by * unit, rtol=0, atol=1e-7 * np.abs(by * unit).max())
+
+
+def test_a_wheel_that_falls_and_slides_has_a_tape_for_each():
+    """Bounds are the last step's impulses, or the frictionless estimate where there was none."""
+    motion = Motion(find_case("wheel", gap=5e-3), find_formulation("hybrid"), 1e-3, 0.1)
+    taped._tapes.cache_clear()
+    found = tangents_of(motion, parameters_of(motion.case))
+    assert len(taped._tapes(taped._system(motion.sweeps().machine))) >= 3
+    assert found.alone <= 1
 
 
 @pytest.mark.share(4)

@@ -54,7 +54,8 @@ def in_branches(x, y):
 
 
 def taped(function, x, outputs):
-    recorder, y = Recorder(np.asarray(x)), np.full(outputs, 0.0, dtype=object)
+    x = np.asarray(x)
+    recorder, y = Recorder(x, 1.0 + np.abs(x)), np.full(outputs, 0.0, dtype=object)
     recordable(function)(np.array(recorder.x, dtype=object), y)
     return widened(recorder.tape(y, len(recorder.operations)), len(x))
 
@@ -117,13 +118,13 @@ def test_a_tape_holds_where_all_branches_are_the_same():
         assert path(tape) == way
 
 
-def test_a_margin_is_relative_to_the_numbers_compared_and_that_of_zero_is_not():
+def test_a_condition_holds_by_a_margin_of_how_far_its_numbers_move():
     @kernel(OF_TWO)
     def of(x, y):
         y[0] = x[0] if x[0] * x[0] < 1e-12 else 2.0 * x[0]
         y[1] = x[1] if x[1] > 0.0 else 2.0 * x[1]
 
-    tape = taped(of, [0.0, 1.0], 2)
+    tape = taped(of, [1e-7, 1.0], 2)
     for x, way in ([0.0, 1.0], SAME), ([9.9e-7, 1.0], SAME), ([1e-6 * (1 - 1e-11), 1.0], TIED), ([0.0, 1e-12], TIED):
         evaluate(tape, np.array(x))
         assert path(tape) == way

@@ -31,6 +31,7 @@ from workbench.derivatives.tape import (
     TIMES,
     UNKNOWN,
     Tape,
+    evaluate,
 )
 from workbench.engine.compiling import Kernel
 from workbench.engine.interpreted import python_of
@@ -51,10 +52,10 @@ class NotRecordableError(Exception):
 
 
 class Recorder:
-    """The operations and conditions so far, of the inputs x (n_in,)."""
+    """The operations and conditions so far, of inputs x (n_in,) of these sizes."""
 
-    def __init__(self, x: Array) -> None:
-        self.inputs = x.size
+    def __init__(self, x: Array, sizes: Array) -> None:
+        self.inputs, self.at, self.sizes = x.size, x.copy(), sizes
         self.operations: list[Operation | float] = [0.0] * x.size
         self.conditions: dict[tuple[int, int, int], bool] = {}
         self._known: dict[Operation | str, int] = {}
@@ -109,8 +110,15 @@ class Recorder:
         if self.conditions:
             t.left, t.right = ([place[key[k]] for key in self.conditions] for k in (1, 2))
             t.relation = [2 * kind + held for (kind, _, _), held in self.conditions.items()]
-            zero = self._known.get(repr(0.0))
-            t.size = [float(zero in (a, b)) for _, a, b in self.conditions]
+        evaluate(t, self.at)
+        size = np.zeros(t.N)
+        size[:n] = np.where(np.isfinite(self.at), self.sizes, 0.0)
+        with np.errstate(all="ignore"):
+            for i in range(t.first, t.N):
+                moved = abs(t.da[i]) * size[t.a[i]] + abs(t.db[i]) * size[t.b[i]]
+                # A length that is zero moves as far as its components, not infinitely far.
+                size[i] = moved if np.isfinite(moved) else 1.0
+        t.size, t.tie_size = size[t.left] + size[t.right], size[t.a[t.ties]] + size[t.b[t.ties]]
         return t
 
     def _needed(self, numbers: Iterable[int]) -> set[int]:

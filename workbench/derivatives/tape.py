@@ -25,8 +25,8 @@ LESS, AT_MOST, EQUAL, UNKNOWN = range(4)
 SAME, OTHER, TIED = range(3)
 """At the inputs a tape was evaluated at all conditions have their results, or some another, or some just so."""
 TIE = 1e-9
-"""Difference of two numbers, relative to the larger one or to 1 if one is the constant zero, up to which a condition
-holds just so; and in units of 1, up to which abs, min and max have a kink."""
+"""If inputs that move by this share of their sizes may change a condition it holds just so; and abs, min and max have a
+kink."""
 I64, F64 = types.int64, types.float64
 
 
@@ -48,8 +48,9 @@ class Tape(Packed):
         "left": ("n_if",),
         "right": ("n_if",),
         "relation": ("n_if",),
-        "size": ("n_if",),  # the least size of numbers compared: 1 beside the constant zero, which has none
+        "size": ("n_if",),  # how far the numbers compared move with inputs that move by their sizes
         "ties": ("n_ties",),  # abs, min and max on which outputs depend
+        "tie_size": ("n_ties",),  # `size` of their arguments
         "adjoint": ("N",),
         "tangent": ("N", "K"),
     }
@@ -119,20 +120,20 @@ def path(t):
         if holds != (relation[k] % 2 == 1):
             return OTHER
         # Not of a number that is not known.
-        tied |= kind != UNKNOWN and abs(p - q) <= TIE * max(size[k], max(abs(p), abs(q)))
+        tied |= kind != UNKNOWN and abs(p - q) <= TIE * size[k]
     return TIED if tied else SAME
 
 
 @kernel(types.boolean(TAPE))
 def turn_ties(t):
     """Exchange the partial derivatives of both sides where abs, min and max have a kink; return whether any has."""
-    code, a, b, value, da, db, found = t.code, t.a, t.b, t.value, t.da, t.db, False
+    code, a, b, value, da, db, size, found = t.code, t.a, t.b, t.value, t.da, t.db, t.tie_size, False
     for k in range(t.ties.shape[0]):
-        i = t.ties[k]
+        i, reach = t.ties[k], TIE * size[k]
         if code[i] == SIZE:
-            if abs(value[a[i]]) <= TIE:
+            if abs(value[a[i]]) <= reach:
                 da[i], found = -da[i], True
-        elif abs(value[a[i]] - value[b[i]]) <= TIE:
+        elif abs(value[a[i]] - value[b[i]]) <= reach:
             da[i], db[i], found = db[i], da[i], True
     return found
 

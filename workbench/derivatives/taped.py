@@ -40,8 +40,10 @@ def _system(m: Machine) -> Hashable:
 
 def recorded(m: Machine) -> Tape:
     """The tape of the data at the inputs in `m.sweep`, without tangents. Raises one of `UNRECORDABLE`."""
-    recorder = Recorder(m.sweep.x)
-    f = m.functions
+    sizes, f = np.abs(m.sweep.x), m.functions
+    # Coordinates and velocities; impulses and data have their own size.
+    sizes[: m.track.q.size + m.track.v.size] += 1.0
+    recorder = Recorder(m.sweep.x, sizes)
     of = dict(fill=recordable(f.fill), advance=recordable(f.advance), given=recordable(f.given))
     with_tape: Any = SimpleNamespace(
         core=with_numbers(m.core), work=SimpleNamespace(out=m.work.out.astype(object)), track=with_numbers(m.track),
