@@ -7,6 +7,7 @@ import workbench as wb
 from tests.thorough import quickly
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.derivatives.layer import ContactLayer, StepOutputs
+from workbench.derivatives.recording import NotRecordableError
 from workbench.support.errors import DataError, ModellingError
 
 ITERATING = {"mujoco-noslip", "gauss-seidel", "hunt-crossley", "ipc", "staggered"}
@@ -61,6 +62,23 @@ def test_gradients_by_all_data_are_those_of_differences(name, d):
                 assert (found[key] * along).sum() == pytest.approx(fourth, rel=2e-6, abs=1e-5), (seed, key)
                 compared += 1
     assert compared >= 30
+
+
+@pytest.mark.parametrize("name", ["box", "hybrid", "sap"])
+def test_a_hook_has_the_gradient_of_its_tape_or_that_of_differences(name, monkeypatch):
+    def refuse(*given):
+        raise NotRecordableError("a table")
+
+    layer, given = ContactLayer(FORMULATIONS.find(name), SIZE, 0.01), data(0)
+    step = layer.step(given)
+    due = StepOutputs(*(np.random.default_rng(0).normal(size=x.size) for x in step.outputs))
+    by_tape = layer.gradient(step, due)
+    assert len(layer.tapes) == 1
+    layer.tapes.clear()
+    monkeypatch.setattr(layer, "_recorded", refuse)
+    by_differences = layer.gradient(step, due)
+    for key, x in by_tape.items():
+        np.testing.assert_allclose(x, by_differences[key], rtol=1e-7, atol=1e-7, err_msg=key)
 
 
 @pytest.mark.parametrize("normal", ["velocity", "moreau"])

@@ -9,7 +9,7 @@ Of a function of `out` with gradient g, what is due to q of the problem without 
 (`Sensitivity.gradient`); what is due to the equations follows from A_ff^T lambda_f = -A_cf^T lambda_c - A_of^T g, and
 all of A from one outer product, (lambda_f, lambda_c, g) w^T, at the entries that T stamps. T and the step's own sums
 (`stepping.discretise`) are transposed by hand; what a formulation's hook makes of its data, turned axes and estimates,
-by differences.
+by its tape, or where it cannot be recorded by differences.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,9 @@ from numba import types
 
 from workbench.algorithms.escalation import default_solver, in_steps
 from workbench.derivatives.differences import AT, SHIFT, fourth
+from workbench.derivatives.recording import UNRECORDABLE, Recorder, frictionless, recordable, with_numbers
 from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
+from workbench.derivatives.tape import OTHER, Tape, carry_adjoints, evaluate, path
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, SOLVE, SOLVE_T, VECTOR, copy, set_all
 from workbench.engine.scratch import scratch_matrix
@@ -29,6 +31,7 @@ from workbench.language.assemble.find import compiled
 from workbench.language.estimate import normal_estimate
 from workbench.language.formulation import Formulation
 from workbench.mechanics.core import CORE, GAP
+from workbench.problems.problem import Indices
 from workbench.problems.solution import Status
 from workbench.step import stepping
 from workbench.step.stepper import Stepper
@@ -39,6 +42,8 @@ NEEDED = "M", "v", "J_n", "J_t", "mu"
 """Data without which there is no step; others are zero where they are left out."""
 NOT_NEGATIVE = "mu", "e", "eps_n", "eps_t", "eps_b"
 AT_KINKS = "limiting", "refuse"
+MOST_TAPES = 64
+"""Tapes of a hook that a layer keeps."""
 
 
 class Hook(NamedTuple):
@@ -130,6 +135,7 @@ class ContactLayer:
         if c.hooks.again is not None:
             raise ModellingError(f"{formulation.label} iterates its data over several passes; a layer cannot")
         self.size, self.at_kinks = c.size, at_kinks
+        self.tapes: list[Tape] = []
         self.solver = in_steps(default_solver(c.kind), c.kind)
         self.stepper = Stepper(c, h, normal, 0.0)
         self.hooked = c.hooks.given is not None or c.hooks.estimate != "none" or any(c.hooks.numbers)
@@ -281,13 +287,46 @@ class ContactLayer:
         return found
 
     def _through_hook(self, step: LayerStep, at: Array) -> Array:
-        """Gradient by the core's numbers before the formulation's hook."""
+        """Gradient by the core's numbers before the formulation's hook, by its tape."""
         s, core = self.stepper, self.stepper.core
         moved = np.arange(core.place("r_n").start, core.place("own").start)
-        found = at.copy()
+        found, tape = at.copy(), self._tape(step, moved)
+        if tape is not None:
+            tape.adjoint[:] = 0.0
+            np.add.at(tape.adjoint, tape.out, at)
+            carry_adjoints(tape, tape.N, tape.first)
+            found[moved] = tape.adjoint[: moved.size]
+            return found
         hook = Hook(s.estimate, s.given, s.lcp(never_solve))
         differ_hook(core, core.buffer, step.given, moved, at, s.track, hook, found)
         return found
+
+    def _tape(self, step: LayerStep, moved: Indices) -> Tape | None:
+        """A tape of the hook that holds at a step; None where it cannot be recorded."""
+        x = step.given[moved]
+        for tape in self.tapes:
+            evaluate(tape, x)
+            if path(tape) != OTHER:
+                return tape
+        try:
+            self.tapes.append(self._recorded(step, moved, x))
+        except UNRECORDABLE:
+            return None
+        del self.tapes[:-MOST_TAPES]
+        return self.tapes[-1]
+
+    def _recorded(self, step: LayerStep, moved: Indices, x: Array) -> Tape:
+        """The tape of the hook at a step, by the core's numbers x; evaluated."""
+        s, recorder = self.stepper, Recorder(x, 1.0 + np.abs(x))
+        s.core.buffer[:] = step.given
+        core, memory = with_numbers(s.core), np.full(s.memory.size, np.nan, dtype=object)
+        core.buffer[moved], core.own[:] = recorder.x, s.track.own_start
+        with np.errstate(all="ignore"):
+            if s.estimate != stepping.NO_ESTIMATE:
+                solve = frictionless(s.lcp(never_solve))
+                recordable(normal_estimate)(core, memory, s.estimate == stepping.START, solve)
+            recordable(s.given)(core, memory, core.own, s.track.numbers)
+        return recorder.tape(core.buffer, 0)
 
     def _through_sums(self, step: LayerStep, at: Array) -> dict[str, Array]:
         """Gradients by the data, of gradients by the core's numbers after `discretise`."""

@@ -382,10 +382,14 @@ def recordable(function: Any) -> Callable:
     return found
 
 
+UNRECORDABLE = NotRecordableError, AttributeError, IndexError, TypeError, ValueError, ZeroDivisionError
+"""What interpreting a kernel with recorded numbers may raise."""
+
+
 def with_numbers(packed: Packed) -> Any:
-    """The arrays and numbers of a packed object, which may be replaced by recorded ones."""
+    """The arrays and numbers of a packed object, which may be replaced by recorded ones, also in their `buffer`."""
     numbers = packed.buffer.astype(object)
-    found = SimpleNamespace()
+    found = SimpleNamespace(buffer=numbers)
     for name, shape in (packed.fields | dict.fromkeys(packed.spans, ("span",))).items():
         own = getattr(packed, name)
         if name in packed.integers or shape == ():

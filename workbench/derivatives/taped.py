@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from workbench.derivatives import slopes, sweep
-from workbench.derivatives.recording import NotRecordableError, Recorder, frictionless, recordable, with_numbers
+from workbench.derivatives.recording import UNRECORDABLE, Recorder, frictionless, recordable, with_numbers
 from workbench.derivatives.slopes import Machine
 from workbench.derivatives.tape import OTHER, SAME, Tape, evaluate, path
 from workbench.problems.problem import Indices
@@ -20,8 +20,6 @@ from workbench.support.arrays import Array
 
 WAYS, FAILURES = 64, 3
 """Tapes kept for a system; failures to record a step after which no other is tried."""
-UNRECORDABLE = NotRecordableError, AttributeError, IndexError, TypeError, ValueError, ZeroDivisionError
-"""What interpreting a kernel with recorded numbers may raise."""
 
 
 @lru_cache(maxsize=64)
