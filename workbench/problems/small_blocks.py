@@ -18,7 +18,7 @@ from workbench.problems.block_kernels import BLOCKS, own_terms
 from workbench.problems.islands import parts_over_bodies
 from workbench.problems.mass import MASS, solve_mass
 from workbench.problems.residual import READ_ROW, Iterate, block_units, growth_exponent, measure, row_product
-from workbench.problems.sets import DISC, BlockSets
+from workbench.problems.sets import DISC, NO_CONE, BlockSets
 
 MOST_ROWS, MOST_UNKNOWNS, MOST_VELOCITIES = 200, 400, 400
 """Rows, unknowns and velocities up to which contact blocks are few."""
@@ -49,64 +49,77 @@ NO_FEW = Few(n=0, blocks=0, rows=0, unknowns=0, square=0)
 
 
 @kernel(types.void(BLOCKS, MASS, MATRIX))
-def forward_rows(blocks, mass, Y):
-    """Y (R, n): the rows of L^-1 J^T, velocities in the order of their groups; W = Y Y^T."""
+def forward_rows(blocks, mass, Z):
+    """Z (n, R) = L^-1 J^T, velocities in the order of their groups, so that W = Z^T Z."""
     group, begin, within, at, factor = mass.group, mass.begin, mass.within, mass.at, mass.factor
-    pointer, column, data = blocks.J_pointer, blocks.J_column, blocks.J_data
-    for r in range(Y.shape[0]):
-        for j in range(Y.shape[1]):
-            Y[r, j] = 0.0
+    pointer, column, data, rows = blocks.J_pointer, blocks.J_column, blocks.J_data, Z.shape[1]
+    for i in range(Z.shape[0]):
+        set_all(0.0, Z[i])
+    for r in range(rows):
         for k in range(pointer[r], pointer[r + 1]):
             j = column[k]
-            Y[r, begin[group[j]] + within[j]] += data[k]
-        for g in range(begin.shape[0] - 1):
-            a, size, first = begin[g], begin[g + 1] - begin[g], at[g]
-            front = 0
-            while front < size and Y[r, a + front] == 0.0:
-                front += 1
-            for i in range(front, size):
-                s = Y[r, a + i]
-                for k in range(front, i):
-                    s -= factor[first + i * size + k] * Y[r, a + k]
-                Y[r, a + i] = s / factor[first + i * size + i]
+            Z[begin[group[j]] + within[j], r] += data[k]
+    for g in range(begin.shape[0] - 1):
+        a, size, first = begin[g], begin[g + 1] - begin[g], at[g]
+        for i in range(size):
+            own, diagonal = Z[a + i], factor[first + i * size + i]
+            for k in range(i):
+                f, other = factor[first + i * size + k], Z[a + k]
+                if f != 0.0:
+                    for r in range(rows):
+                        own[r] -= f * other[r]
+            for r in range(rows):
+                own[r] /= diagonal
 
 
 @kernel(types.void(MATRIX, MATRIX))
-def gram(Y, W):
-    """W = Y Y^T."""
-    for a in range(Y.shape[0]):
+def gram(Z, W):
+    """W = Z^T Z."""
+    for a in range(W.shape[0]):
+        row = W[a]
         for b in range(a + 1):
-            s = 0.0
-            for j in range(Y.shape[1]):
-                s += Y[a, j] * Y[b, j]
-            W[a, b] = W[b, a] = s
+            row[b] = 0.0
+        for j in range(Z.shape[0]):
+            z, other = Z[j, a], Z[j]
+            if z != 0.0:
+                for b in range(a + 1):
+                    row[b] += z * other[b]
+        for b in range(a):
+            W[b, a] = row[b]
 
 
 @kernel(types.void(BLOCKS, FEW))
 def block_matrix(blocks, few):
     """A (X, X) = L W R + N, and its diagonal blocks, flat."""
     row, unknown, L, N, R = blocks.row, blocks.unknown, blocks.L, blocks.N, blocks.R
-    W, A, own_A = few.W, few.A, few.own_A
+    W, A, own_A, cone, left = few.W, few.A, few.own_A, blocks.cone, scratch(few.W.shape[0])
     at_i, N_i = 0, 0
     for i in range(row.shape[0] - 1):
         m, k = row[i + 1] - row[i], unknown[i + 1] - unknown[i]
-        at_j = 0
-        for j in range(row.shape[0] - 1):
-            width, count = row[j + 1] - row[j], unknown[j + 1] - unknown[j]
-            for p in range(k):
-                for q in range(count):
-                    A[unknown[i] + p, unknown[j] + q] = N[N_i + p * k + q] if i == j else 0.0
-                for b in range(width):
-                    left = 0.0
-                    for a in range(m):
-                        left += L[at_i + p * m + a] * W[row[i] + a, row[j] + b]
-                    if left != 0.0:
-                        for q in range(count):
-                            A[unknown[i] + p, unknown[j] + q] += left * R[at_j + b * count + q]
-            at_j += width * count
         for p in range(k):
+            own, at_j = A[unknown[i] + p], 0
+            set_all(0.0, own)
+            set_all(0.0, left)
             for q in range(k):
-                own_A[N_i + p * k + q] = A[unknown[i] + p, unknown[i] + q]
+                own[unknown[i] + q] = N[N_i + p * k + q]
+            for a in range(m):
+                f, given = L[at_i + p * m + a], W[row[i] + a]
+                if f != 0.0:
+                    for b in range(left.shape[0]):
+                        left[b] += f * given[b]
+            for j in range(row.shape[0] - 1):
+                first, count, top, width = unknown[j], unknown[j + 1] - unknown[j], row[j], row[j + 1] - row[j]
+                if cone[j] != NO_CONE:
+                    # R of a cone is the identity.
+                    for b in range(width):
+                        own[first + b] += left[top + b]
+                else:
+                    for b in range(width):
+                        for q in range(count):
+                            own[first + q] += left[top + b] * R[at_j + b * count + q]
+                at_j += width * count
+            for q in range(k):
+                own_A[N_i + p * k + q] = own[unknown[i] + q]
         at_i, N_i = at_i + k * m, N_i + k * k
 
 
@@ -183,9 +196,9 @@ def set_up(blocks, mass, few):
     """All that few blocks are asked for."""
     rows, n, B = blocks.s.shape[0], blocks.b.shape[0], blocks.cone.shape[0]
     part = scratch_indices(B + mass.begin.shape[0] - 1)
-    Y, P, x = scratch_matrix(rows, n), scratch(rows), scratch(blocks.c.shape[0])
-    forward_rows(blocks, mass, Y)
-    gram(Y, few.W)
+    Z, P, x = scratch_matrix(n, rows), scratch(rows), scratch(blocks.c.shape[0])
+    forward_rows(blocks, mass, Z)
+    gram(Z, few.W)
     block_matrix(blocks, few)
     copy(blocks.b, few.velocity)
     set_all(0.0, x)
