@@ -168,9 +168,10 @@ def _judged(x: Stepped) -> tuple[Status, str]:
         return x.status, x.reason or x.status.meaning
     if not x.residual <= x.tolerance:
         return Status.INACCURATE, f"residual {x.residual:.1e} above {x.tolerance:.0e}"
-    fastest = abs(x.v).max(initial=0.0)
-    if not (fastest < TOO_FAST and is_finite(x.q)):
-        return Status.NOT_FINITE, f"the motion explodes: a velocity of {fastest:.1e} m/s or rad/s"
+    # The Euclidean norm takes a fifth of the time.
+    slow = x.v.dot(x.v) < TOO_FAST**2 or abs(x.v).max(initial=0.0) < TOO_FAST
+    if not (slow and is_finite(x.q)):
+        return Status.NOT_FINITE, f"the motion explodes: a velocity of {abs(x.v).max(initial=0.0):.1e} m/s or rad/s"
     return Status.SOLVED, ""
 
 

@@ -45,6 +45,7 @@ class Forces:
             dof, actuator = model.jnt_dofadr[joint], model.jnt_actuatorid[joint]
             self.damping[dof] += model.actuator_damping[actuator]
             self.poly[dof] += model.actuator_dampingpoly[actuator]
+        self.is_linear = not self.poly.any()
 
     def step(self, data: Any) -> tuple[Stored, Array, Array]:
         """Inertia (n, n), forces (n,) and velocities (n,) after the step without contacts; activations step too.
@@ -75,6 +76,8 @@ class Forces:
 
     def _joint_damping(self, v: Array) -> Array:
         """(n,) derivatives of the joints' damping forces a v + b v |v| + c v^3, their actuators' included."""
+        if self.is_linear:
+            return self.damping
         return self.damping + 2 * self.poly[:, 0] * np.abs(v) + 3 * self.poly[:, 1] * v**2
 
     def _discrete(self, data: Any, f: Array) -> tuple[Stored, Array]:

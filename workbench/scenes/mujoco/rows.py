@@ -83,24 +83,32 @@ class Collisions(NamedTuple):
     solreffriction: Any
 
 
-class Constants(NamedTuple):
+class Constants(Packed):
     """What no step changes: the body (ngeom,) of a geom, -1 where it does not move; the margins [m] of the file, one of
     all contacts where it says so (`same`), else of geoms and of pairs (npair, 2); those of joints and tendons, and how
     soft their limits are."""
 
-    body: Any
-    same: bool
-    margin: float
-    geom_margin: Any
-    pair: Any
-    pair_margin: Any
-    joint_margin: Any
-    joint_solref: Any
-    joint_solimp: Any
-    tendon_margin: Any
-    tendon_solref: Any
-    tendon_solimp: Any
-    impratio: float
+    sizes = ("geoms", "pairs", "joints", "tendons")
+    integers = ("body", "same", "pair")
+    fields: ClassVar[dict[str, tuple]] = {
+        "body": ("geoms",), "same": (), "margin": (), "geom_margin": ("geoms",), "pair": ("pairs", 2),
+        "pair_margin": ("pairs",), "joint_margin": ("joints",), "joint_solref": ("joints", 2),
+        "joint_solimp": ("joints", 5), "tendon_margin": ("tendons",), "tendon_solref": ("tendons", 2),
+        "tendon_solimp": ("tendons", 5), "impratio": (),
+    }  # fmt: skip
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+class Bodies(NamedTuple):
+    """What belongs to no contact: the step h [s], velocities and forces (n,), and inertia M (n, n) by rows."""
+
+    h: float
+    v: Any
+    f: Any
+    M: Any
 
 
 class Chosen(Packed):
@@ -125,9 +133,10 @@ CONSTRAINTS = argument_type(Constraints, VECTOR, *(NUMBERS32,) * 5, *(VECTOR,) *
 COLLISIONS = argument_type(
     Collisions, STRIDED32, STRIDED32, STRIDED_ROWS32, STRIDED_ROWS, STRIDED_ROWS, STRIDED, *(STRIDED_ROWS,) * 5
 )
-CONSTANTS = argument_type(
-    Constants, INDICES, types.boolean, F64, VECTOR, PAIRS, VECTOR, VECTOR, MATRIX, MATRIX, VECTOR, MATRIX, MATRIX, F64
-)  # fmt: skip
+CONSTANTS = Constants.compiled
+BODIES = argument_type(Bodies, F64, VECTOR, VECTOR, STORED)
+OTHER_ROOM = -1
+"""What `read` returns where an instant has other sizes than its rows."""
 
 
 @kernel(types.boolean(CONSTRAINTS, COLLISIONS, I64, F64))
@@ -308,9 +317,7 @@ def number_occurrences(key):
             key[i] = MOST * key[i] + before
 
 
-@kernel(
-    types.boolean(CONSTRAINTS, COLLISIONS, CONSTANTS, types.boolean, CHOSEN, INSTANT, PLACES, MATRIX), checked=False
-)
+@kernel(types.boolean(CONSTRAINTS, COLLISIONS, CONSTANTS, types.boolean, CHOSEN, INSTANT, PLACES, MATRIX))
 def write(rows, found, file, soft, chosen, s, places, softness):
     """All rows of an instant whose bodies are set, equalities and dry friction as `soft` as MuJoCo has them or rigid;
     whether it is sound."""
@@ -336,6 +343,22 @@ def write(rows, found, file, soft, chosen, s, places, softness):
     return wrong == 0 and is_sound(s) and are_finite(places)
 
 
+@kernel(I64(CONSTRAINTS, COLLISIONS, CONSTANTS, types.boolean, BODIES, CHOSEN, INSTANT, PLACES, MATRIX), checked=False)
+def read(rows, found, file, soft, bodies, chosen, s, places, softness):
+    """All of an instant: whether it is sound, or `OTHER_ROOM`; `chosen.counts` says then for what room is needed."""
+    choose(rows, found, soft, chosen)
+    counts = chosen.counts
+    there = (
+        s.phi.shape[0], s.mu.shape[0], s.g.shape[0], s.limit.shape[0], s.J_data.shape[0], s.J_b_data.shape[0],
+        s.J_f_data.shape[0],
+    )  # fmt: skip
+    for i in range(counts.shape[0]):
+        if counts[i] != there[i]:
+            return OTHER_ROOM
+    set_bodies(bodies.h, bodies.v, bodies.f, bodies.M, s)
+    return 1 if write(rows, found, file, soft, chosen, s, places, softness) else 0
+
+
 def constraints(data: Any) -> Constraints:
     return Constraints(
         data.efc_J, data.efc_J_rownnz, data.efc_J_rowadr, data.efc_J_colind, data.efc_type, data.efc_id, data.efc_pos,
@@ -354,12 +377,14 @@ def collisions(data: Any) -> Collisions:
 def constants(file: Any, number: NDArray[np.int64], same: bool) -> Constants:
     """Of the model as its file has it, and the number of the moving body (nbody,) that each of its bodies belongs to;
     `same` where its option o_margin is that of all contacts."""
-    pairs = np.stack([file.pair_geom1, file.pair_geom2], axis=1).astype(np.int64)
-    return Constants(
-        number[file.geom_bodyid], same, float(file.opt.o_margin), file.geom_margin, pairs, file.pair_margin,
-        file.jnt_margin, file.jnt_solref, file.jnt_solimp, file.tendon_margin, file.tendon_solref_lim,
-        file.tendon_solimp_lim, float(file.opt.impratio),
-    )  # fmt: skip
+    found: Constants = Constants.unset(geoms=file.ngeom, pairs=file.npair, joints=file.njnt, tendons=file.ntendon)
+    found.body, found.same, found.margin = number[file.geom_bodyid], same, file.opt.o_margin
+    found.geom_margin, found.pair_margin, found.impratio = file.geom_margin, file.pair_margin, file.opt.impratio
+    found.pair = np.stack([file.pair_geom1, file.pair_geom2], axis=1)
+    found.joint_margin, found.joint_solref, found.joint_solimp = file.jnt_margin, file.jnt_solref, file.jnt_solimp
+    found.tendon_margin = file.tendon_margin
+    found.tendon_solref, found.tendon_solimp = file.tendon_solref_lim, file.tendon_solimp_lim
+    return found
 
 
 class Reader:
@@ -367,7 +392,7 @@ class Reader:
 
     def __init__(self, file: Constants, n: int) -> None:
         self.file, self.n = file, n
-        self.chosen: Chosen = Chosen.unset(most=0, ends=1)
+        self.chosen: Chosen = Chosen(most=0, ends=1)
 
     def instant(self, data: Any, soft: bool, h: float, f: Array, M: Stored) -> Instant:
         """The instant of bodies with inertia M (n, n) and forces f (n,), for a step of h [s] from the data's v.
@@ -377,17 +402,18 @@ class Reader:
         """
         rows, found, chosen = constraints(data), collisions(data), self.chosen
         if data.nefc > chosen.most:
-            chosen = self.chosen = Chosen.unset(most=2 * data.nefc, ends=2 * data.nefc + 1)
-        choose(rows, found, soft, chosen)
-        r, R, m, k, J, J_b, J_f = chosen.counts.tolist()
-        s: InstantArrays = InstantArrays.unset(
-            n=self.n, r=r, ends=r + 1, R=R, m=m, k=k, M_ends=self.n + 1, M_entries=M.data.size, J_ends=R + 1,
-            J_entries=J, J_b_ends=m + 1, J_b_entries=J_b, J_f_ends=k + 1, J_f_entries=J_f,
-        )  # fmt: skip
-        places, softness = Places.unset(r, R), np.empty((len(SOFTNESS), r))
-        set_bodies(h, data.qvel, f, M, s)
-        sound = write(rows, found, self.file, soft, chosen, s, places, softness)
-        return Instant.of_kernels(s, sound, dict(zip(SOFTNESS, softness, strict=True)), places)
+            chosen = self.chosen = Chosen(most=2 * data.nefc, ends=2 * data.nefc + 1)
+        bodies, sound = Bodies(h, data.qvel, f, M), OTHER_ROOM
+        # Most steps have as many rows as the last one.
+        while sound == OTHER_ROOM:
+            r, R, m, k, J, J_b, J_f = chosen.counts.tolist()
+            s: InstantArrays = InstantArrays.unset(
+                n=self.n, r=r, ends=r + 1, R=R, m=m, k=k, M_ends=self.n + 1, M_entries=M.data.size, J_ends=R + 1,
+                J_entries=J, J_b_ends=m + 1, J_b_entries=J_b, J_f_ends=k + 1, J_f_entries=J_f,
+            )  # fmt: skip
+            places, softness = Places.unset(r, R), np.empty((len(SOFTNESS), r))
+            sound = read(rows, found, self.file, soft, bodies, chosen, s, places, softness)
+        return Instant.of_kernels(s, bool(sound), dict(zip(SOFTNESS, softness, strict=True)), places)
 
 
 def held(model: Any, data: Any) -> NDArray[np.int64]:
