@@ -400,6 +400,13 @@ def test_confidence_falls_with_what_is_not_known(wheel):
     assert confidence(unknown, decide(unknown)).startswith("Confidence: medium.")
 
 
+def test_the_motion_calls_recommended_what_is(wheel):
+    """Another formulation than the recommended one may have the smallest error."""
+    views = [motion_view(c)["motion"] for c in (cost(wheel), cost(wheel, hybrid=2e-6))]
+    assert [x["best"] for x in views] == ["smallest error", "recommended"]
+    assert views[1]["ranked"][0] == decide(cost(wheel, hybrid=2e-6)).recommended.label == "hybrid"
+
+
 def test_the_ccp_has_one_price(wheel):
     lifted = with_rows(off(wheel), {"lift": 153.2}, labelled("ccp"))
     assert price(lifted, decide(lifted)) == (

@@ -65,7 +65,7 @@ def ranking_figure(c: Comparison) -> list[Figure]:
             "name": x.names, "place": x.place, "error": short(drawn[i]), "cost": short(costs[i, 1]),
             "from": short(costs[i, 0]), "to": short(costs[i, 2]), "family": family(x.label), "named": i in places,
             "colour": FAMILIES[family(x.label)][0] if i in places else QUIET,
-            "taken": d.as_exact and d.tested and x is d.taken,
+            "taken": x is d.recommended,
             "label": short(10.0 ** places[i]) if i in places else short(drawn[i]),
             "beside": f"{_short(x)}\u2002{amount(x.error, d.error)}",
             "words": f"{amount(x.error, d.error)}, {short(costs[i, 1]):.2g} {time_unit}",
@@ -122,7 +122,7 @@ def _caption(c: Comparison, d: Decision, known: bool, unnamed: int, wide: bool) 
     bars = " Bars: range of the timings." if any(x.row.get("timings", 1) > 1 for x in d.entries) else ""
     alike = " +N: N more formulations with the same runs." if any(x.alike for x in d.entries) else ""
     band = f" Grey band: within the error of exact Coulomb friction{' at this step' * c.stepped}." if known else ""
-    ring = " Ring: recommended." if d.taken is not None and d.as_exact and d.tested else ""
+    ring = " Ring: recommended." if d.recommended is not None else ""
     small = f" Small and grey: {unnamed} more, see the table." if unnamed else ""
     axes = "Both axes are logarithmic. Vertical" if wide else "Vertical, logarithmic"
     return f"{axes}: {what}. Lower left is better.{bars}{band}{ring}{alike}{small}"

@@ -21,6 +21,7 @@ from workbench.builtin.reports.figures.motion import (
 )
 from workbench.builtin.reports.pages.page import script
 from workbench.builtin.reports.text.headline import extremes
+from workbench.comparison.decision import decide
 from workbench.comparison.motion import DrawnMotion, MotionTrack
 from workbench.comparison.result import Comparison
 from workbench.support.arrays import Array
@@ -46,7 +47,10 @@ def motion_view(c: Comparison) -> dict[str, Any]:
     shown = [0, *(chosen or [i for i in [farthest(c, tracks)] if i])]
     cards = {card["label"]: _section(card) for card in c.mathematics}
     found = moving(c.motion, tracks, shown, cards, c.case.v_th if c.case else 0.0)
+    d = decide(c)
+    best = d.recommended.label if d and d.recommended else ""
     found["motion"]["ranked"] = [_name(tracks[i]) for i in chosen]
+    found["motion"]["best"] = "recommended" if best in found["motion"]["ranked"] else "smallest error"
     return found
 
 
@@ -67,8 +71,8 @@ def moving(
         "stills": [(f"{t:.3g} s", Markup(svg)) for t, svg in pictures],
         "view": view, "end": end, "longest": LONGEST * view.reach, "tallest": TALLEST * view.reach,
         "last": -(-len(m.t) // _stride(tracks)) - 1, "speed": tidy(end / SECONDS),
-        "runs": len(tracks) - 1, "contacts": len(tracks[0].mu), "ranked": [], "cones": len(tracks[0].mu) <= MOST_CONES,
-        "balls": bool(m.radii.size),
+        "runs": len(tracks) - 1, "contacts": len(tracks[0].mu), "ranked": [], "best": "",
+        "cones": len(tracks[0].mu) <= MOST_CONES, "balls": bool(m.radii.size),
     }  # fmt: skip
     return {
         "motion": page,

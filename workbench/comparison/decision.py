@@ -171,6 +171,11 @@ class Decision:
         return cheapest
 
     @property
+    def recommended(self) -> Entry | None:
+        """`taken`, unless it is less accurate than exact Coulomb friction or friction does not matter."""
+        return self.taken if self.as_exact and self.tested else None
+
+    @property
     def near_miss(self) -> Entry | None:
         """The most accurate entry that is clearly cheaper than exact Coulomb friction where that is recommended.
 

@@ -70,7 +70,8 @@ class Settings:
         for h in self.steps:
             stride = h / self.reference_step
             if not 1 <= stride < np.inf or abs(stride - round(stride)) > 1e-9 * stride:
-                raise DataError(f"step {h:g} s is not a whole multiple of the reference step {self.reference_step:g} s")
+                words = f"step {h:g} s is not a whole multiple of the reference step {self.reference_step:g} s"
+                raise DataError(f"{words}; {h / max(1, ceil(min(stride, 1e9))):.6g} s would divide it")
             if self.duration is not None and not self.duration >= h:
                 raise DataError(f"duration {self.duration:g} s; at least one step of {h:g} s is needed")
 
