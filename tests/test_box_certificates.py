@@ -514,6 +514,27 @@ def test_a_bisection_of_another_form_is_refused(tree):
         )
 
 
+def test_entries_that_vary_independently_are_not_halved_together():
+    """[[1, a], [b, -1]] with a and b within 1.1 is nondegenerate if symmetric, and singular at a = 1, b = -1."""
+    C = [[Fraction(1), Fraction(0)], [Fraction(0), Fraction(-1)]]
+
+    def outcome(radius, symmetric, tree):
+        box = MatrixBox(C, [[Fraction(0), Fraction(radius)], [Fraction(radius), Fraction(0)]], symmetric)
+        return refuted(box, "nondegenerate", "all", by="bisection", tree=tree)
+
+    box = IntervalMatrix(fmpq_mat([[1, 0], [0, -1]]), fmpq_mat([[0, fmpq(11, 10)], [fmpq(11, 10), 0]]), True)
+    tree = support(certified(box), "nondegenerate")["tree"]
+    assert any(node[0] == "cut" for node in tree)
+    assert not outcome("11/10", True, tree)
+    with pytest.raises(RefusedError, match="of no kind that is known"):
+        outcome("11/10", False, tree)
+    vertices = [["vertices"]] * 3
+    assert outcome("11/10", False, vertices)
+    assert not outcome("9/10", False, vertices)
+    with pytest.raises(RefusedError, match="of no kind that is known"):
+        outcome("9/10", False, [["vertices", 0]] * 3)
+
+
 @pytest.mark.parametrize(
     "cover",
     [

@@ -77,6 +77,16 @@ def test_borders_of_the_criterion():
     assert not holds([[1, 0.5], [0.5, 1]], [2.0], 1, "unique", kind="criterion")
     assert holds([[1, 0.5], [0.5, 1]], [1.999], 1, "unique", kind="criterion")
     assert not holds([[1, 1], [1, 1]], [0.5], 1, "unique", kind="criterion")
+    # The product of two negative numbers is positive.
+    assert not holds(-np.eye(3), [0.5], 2, "unique", kind="criterion")
+    assert not holds(-np.eye(2), [0.5], 1, "unique", kind="criterion")
+
+
+def test_one_solution_for_a_q_shows_nothing():
+    """In the plane, beyond the critical friction: q = (1, 2) has several solutions, (1, 0) one."""
+    for q, shown in ((["1", "2"], True), (["1", "0"], False)):
+        support = {"kind": "contact", "contact": 0, "q": q, "count": {"kind": "modes"}}
+        assert holds([[1, 0.9], [0.9, 1]], [1.5], 1, "not unique", **support) == shown
 
 
 def test_bounds_of_the_contraction_are_checked_one_by_one():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from workbench.certificates.verify import verify
 from workbench.problems.classes import LCP
 
 SIX = [
@@ -80,6 +81,22 @@ def test_numbers_of_solutions_of_linear_complementarity_problems():
     assert away.min(axis=0).max() < 2e-3
     assert len(set(away.argmin(axis=0))) == 14
     assert wb.solutions(LCP(np.array(NEARLY_MINUS_I), np.array(NEARLY_MINUS_I_Q))).count == 64
+
+
+@pytest.mark.parametrize("rows", [SIX, NEARLY_MINUS_I])
+def test_all_matrices_near_those_of_verlcpall_are_nondegenerate(rows):
+    """Order 6, each entry within 1 %: 7,812 determinants of vertices, and most minors need none of them."""
+    found = wb.check(wb.interval(rows, (np.abs(rows) / 100).tolist()))
+    assert found.data["classes"]["nondegenerate"]["verdict"] == "all"
+    document = found.certificate()
+    assert {x.result for x in verify(document) if x.about == "nondegenerate"} == {"verified"}
+    inside = {
+        node[0]
+        for claim in document["claims"]
+        if claim["about"] == "nondegenerate"
+        for node in claim["support"]["tree"]
+    }
+    assert inside == {"regular", "vertices"}
 
 
 @pytest.mark.parametrize("n", [2, 5, 9])

@@ -6,7 +6,7 @@ all, by   "tree"         P, and PD from the box of symmetric parts: `signed_pivo
           "extreme"      the member of `EXTREMES` that is worst belongs to the class
           "vertices"     PSD, column and row sufficient: every A_z does, which is repeated; nondegenerate: for all index
                          sets a and signs y, z the determinants of (C - diag(y) D diag(z))_aa have one sign (Rohn 1989)
-          "bisection"    nondegenerate, symmetric members: on parts of the box no principal minor vanishes
+          "bisection"    nondegenerate: on parts of the box, cut for symmetric members only, no principal minor vanishes
           "implication"  all belong to another class, which implies this one
 none, by  "vector"       x_i (A x)_i <= 0 for all i and all members (sufficient: and < 0 for one i)
           "columns"      <A, X> <= 0 (PSD: < 0) for X = sum x x^T and all members
@@ -239,7 +239,7 @@ def _check_all(box: MatrixBox, name: str, by: str, support: Support) -> None:
                 raise RefutedError(f"the vertex matrix of the signs {list(z)} is not {name}")
     elif by == "vertices" and name == "nondegenerate":
         _repeat_minors(box)
-    elif by == "bisection" and name == "nondegenerate" and box.symmetric:
+    elif by == "bisection" and name == "nondegenerate":
         _check_bisection(box, support["tree"])
     else:
         raise RefusedError(f"that all are {name} cannot be proved by {by!r}")
@@ -265,46 +265,57 @@ def _repeat_minors(box: MatrixBox) -> None:
         raise TooLongError(f"5^{n} / 2 determinants are too many to repeat; the largest order is {LARGEST_SIGNED}")
     for k in range(1, n + 1):
         for a in itertools.combinations(range(n), k):
-            sub = MatrixBox(part(box.C, list(a)), part(box.D, list(a)))
-            seen = set()
-            for y, z in itertools.product(itertools.product((1, -1), repeat=k), repeat=2):
-                if y[0] > 0:
-                    check_time()
-                    minor = determinant(sub.vertex(y, z))
-                    seen.add((minor > 0) - (minor < 0))
-            if seen not in ({1}, {-1}):
-                raise RefutedError(f"the principal minor of {list(a)} vanishes in the box")
+            _repeat_minor(part(box.C, list(a)), part(box.D, list(a)))
+
+
+def _repeat_minor(C: Rows, D: Rows) -> None:
+    """Raise RefutedError unless the determinant has one sign for all |A - C| <= D, by all vertices."""
+    k = len(C)
+    if k > LARGEST_SIGNED:
+        raise TooLongError(f"4^{k} / 2 determinants are too many to repeat; the largest order is {LARGEST_SIGNED}")
+    box, seen = MatrixBox(C, D), set()
+    for y, z in itertools.product(itertools.product((1, -1), repeat=k), repeat=2):
+        if y[0] > 0:
+            check_time()
+            minor = determinant(box.vertex(y, z))
+            seen.add((minor > 0) - (minor < 0))
+    if seen not in ({1}, {-1}):
+        raise RefutedError("a principal minor vanishes in the box")
 
 
 def _check_bisection(box: MatrixBox, tree: Any) -> None:
-    """Preorder trees of all index sets, by size and in the order of combinations: ["cut", i, j] halves the entries ij
-    and ji, lower half first; ["regular", R, x] as in `check_regular`."""
+    """Preorder trees of all index sets, by size and in the order of combinations: ["cut", i, j], for symmetric members,
+    halves the entries ij and ji, lower half first; ["regular", R, x] as in `check_regular`; ["vertices"] repeats
+    all."""
     if not isinstance(tree, list):
         raise RefusedError("the tree of bisections is not a list")
     nodes, n = iter(tree), len(box.C)
     for k in range(1, n + 1):
         for a in itertools.combinations(range(n), k):
-            _check_part(part(box.C, list(a)), part(box.D, list(a)), nodes)
+            _check_part(MatrixBox(part(box.C, list(a)), part(box.D, list(a)), box.symmetric), nodes)
     if next(nodes, None) is not None:
         raise RefusedError("the tree of bisections continues after everything is proved")
 
 
-def _check_part(C: Rows, D: Rows, nodes: Iterator[Any]) -> None:
+def _check_part(box: MatrixBox, nodes: Iterator[Any]) -> None:
     check_time()
-    k, node = len(C), next(nodes, None)
+    C, D, k, node = box.C, box.D, len(box.C), next(nodes, None)
     if not isinstance(node, list) or not node:
         raise RefusedError("the tree of bisections has no node for a part of the box")
     kind, *data = node
-    if kind == "cut" and len(data) == 2:
+    # Entries ij and ji that vary independently are not halved together.
+    if kind == "cut" and len(data) == 2 and box.symmetric:
         i, j = (index(x, k, "the index of a cut") for x in data)
         for side in (-1, 1):
             middle, radius = ([row[:] for row in M] for M in (C, D))
             for p, q in ((i, j), (j, i)):
                 middle[p][q] = C[p][q] + side * D[p][q] / 2
                 radius[p][q] = D[p][q] / 2
-            _check_part(middle, radius, nodes)
+            _check_part(MatrixBox(middle, radius, True), nodes)
     elif kind == "regular" and len(data) == 2:
         check_regular(C, D, *data)
+    elif node == ["vertices"]:
+        _repeat_minor(C, D)
     else:
         raise RefusedError(f"the tree of bisections has a node {str(node)[:40]}, which is of no kind that is known")
 

@@ -110,8 +110,8 @@ def slide_determinant(p: Friction) -> Polynomial:
 
 
 def _is_positive(f: Polynomial) -> bool:
-    """Whether f of degree 6 is positive everywhere, and so is its leading coefficient, the value at e = (-1, 0)."""
-    return len(f) == 7 and f[0] > 0 and f[-1] > 0 and number_of_roots(sturm_chain(f)) == 0
+    """Whether f of degree 6 is positive everywhere; then its leading coefficient is, the value at e = (-1, 0)."""
+    return len(f) == 7 and f[0] > 0 and number_of_roots(sturm_chain(f)) == 0
 
 
 def _check_contraction(p: Friction, k: Fraction, m: Fraction) -> None:

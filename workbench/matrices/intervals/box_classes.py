@@ -446,12 +446,19 @@ def _between(box: IntervalMatrix, rng: np.random.Generator) -> fmpq_mat:
 
 
 def _by_vertex_minors(box: IntervalMatrix, entry: BoxVerdict, deadline: float) -> None:
-    """The signs of det (C - diag(y) D diag(z))_aa over all a, y and z: each minor keeps one, or vanishes somewhere
-    (Rohn, Linear Algebra Appl. 126, 1989). Raises OutOfTimeError."""
-    n = box.order
+    """Each minor keeps one sign: where `regularity` shows that, or else that of all det (C - diag(y) D diag(z))_aa, y
+    and z signs (Rohn, Linear Algebra Appl. 126, 1989); or it vanishes somewhere. Raises OutOfTimeError."""
+    n, nodes = box.order, list[list]()
     for k in range(1, n + 1):
         for a in itertools.combinations(range(n), k):
+            check_clock(deadline)
             C, D = submatrix(box.centre, a), submatrix(box.radius, a)
+            # Few vertices are decided faster.
+            found = regularity(IntervalMatrix(C, D)) if k > 2 else None
+            if found is not None:
+                nodes.append(_regular_node(found))
+                continue
+            nodes.append(["vertices"])
             first: fmpq_mat | None = None
             for y, z in itertools.product(itertools.product((1, -1), repeat=k), repeat=2):
                 if y[0] < 0:
@@ -464,7 +471,14 @@ def _by_vertex_minors(box: IntervalMatrix, entry: BoxVerdict, deadline: float) -
                     first, B = _embedded(box.centre, a, first), _embedded(box.centre, a, B)
                     entry.outside = singular_between(first, B, a)
                     return
-    entry.every, entry.support = "no principal minor vanishes between its vertices", {"by": "vertices"}
+    entry.every = "no principal minor vanishes between its vertices"
+    whole = all(node == ["vertices"] for node in nodes)
+    entry.support = {"by": "vertices"} if whole else {"by": "bisection", "tree": nodes}
+
+
+def _regular_node(found: tuple[fmpq_mat, list[fmpq]]) -> list:
+    R, x = found
+    return ["regular", [as_text(row) for row in R.tolist()], as_text(x)]
 
 
 def _embedded(A: fmpq_mat, a: tuple[int, ...], B: fmpq_mat) -> fmpq_mat:
@@ -514,7 +528,7 @@ def _by_symmetric_minors(box: IntervalMatrix, entry: BoxVerdict, deadline: float
                     return
                 found = regularity(one)
                 if found is not None:
-                    nodes.append(["regular", [as_text(row) for row in found[0].tolist()], as_text(found[1])])
+                    nodes.append(_regular_node(found))
                     continue
                 i, j = max(itertools.product(range(k), repeat=2), key=lambda at: one.radius[at[0], at[1]])
                 nodes.append(["cut", i, j])
