@@ -21,7 +21,7 @@ from scipy import sparse
 from workbench.algorithms import ROUND_OFF, find_solver
 from workbench.derivatives.layer import ContactLayer, LayerStep, StepOutputs
 from workbench.derivatives.motion import CaseParameter, Motion, gradient_of, tangents_of
-from workbench.derivatives.sensitivity import sensitivity_of
+from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
 from workbench.problems.classes import ConicQP
 from workbench.support.errors import WorkbenchError
 from workbench.verbs.find import find_case, find_formulation
@@ -148,10 +148,14 @@ def of_problem(diffcp: Any, r: int) -> str:
         _, y, s, _, back = diffcp.solve_and_derivative(A, b, c, cones, solve_method="CLARABEL", mode="dense")
         return back, (np.append(g, 0.0), np.zeros(y.size), np.zeros(s.size))
 
-    known, (back, given) = sensitivity_of(problem, solver.solve(problem).z), its_own()
+    def ours_solved() -> Sensitivity:
+        found = solver.solve(problem)
+        return sensitivity_of(problem, found.z, found.residual)
+
+    known, (back, given) = ours_solved(), its_own()
     ours, theirs = known.gradient(g).q, back(*given)[2][: problem.size][problem.by_set.order]
     both, alone, its_both, its_alone = least(
-        lambda: sensitivity_of(problem, solver.solve(problem).z).gradient(g),
+        lambda: ours_solved().gradient(g),
         lambda: known.gradient(g),
         lambda: (lambda made: made[0](*made[1]))(its_own()),
         lambda: back(*given),

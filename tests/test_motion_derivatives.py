@@ -15,7 +15,7 @@ from workbench.builtin.formulations.box import bounded
 from workbench.builtin.formulations.box import given as given_bounds
 from workbench.builtin.reports.text.sensitivity import sampled_in_words
 from workbench.cli.main import main
-from workbench.derivatives import taped
+from workbench.derivatives import sweep, taped
 from workbench.derivatives.motion import (
     CaseParameter,
     Motion,
@@ -466,3 +466,22 @@ def test_data_that_passes_change_beside_their_own_have_no_derivative():
     _, found = motion_derivatives(find_case("block"), shifted, ["v[1]"], ["mu"], 1e-3, 3e-3)
     assert np.isnan(found["mu"].derivative).all()
     assert "more than the data that it iterates" in found["mu"].reason
+
+
+def test_modes_that_hold_by_little_are_compiled_with_the_verdict_of_single_steps():
+    """The cube comes to rest, and two of its contacts reach the edge of their cones within 1e-10."""
+    motion = Motion(find_case("cube"), find_formulation("ccp"), 1e-3, 1.0)
+    parameters = parameters_of(motion.case)
+    assert tangents_of(motion, parameters).alone == 0
+    sweeps, least = motion.sweeps(1), np.inf
+    room, modes = sweeps.room, np.zeros((1, sweeps.machine.system.x.size), dtype=int)
+    for k in range(905, 920):
+        none = np.zeros((k + 2, 1, room.n_w - motion.states_v.shape[1]))
+        assert sweeps.ahead(k, k + 1, motion.record, none, modes) == k + 1
+        s = motion.solved(k, motion.state(k)).sensitivity
+        assert not s.system.between
+        assert s.margin == pytest.approx(room.margin[0], rel=1e-3)
+        Y, _ = sweep.linearise(sweeps.machine)
+        assert sweep.condition(sweeps.machine, Y) == pytest.approx(s.system.condition, rel=1e-4)
+        least = min(least, s.margin)
+    assert least < 1e-10

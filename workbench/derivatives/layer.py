@@ -223,7 +223,7 @@ class ContactLayer:
             solution = self.solver.solve(problem)
             if solution.claimed is not Status.SOLVED:
                 raise DataError(f"the step has no answer: {solution.why_not}")
-            sensitivity = sensitivity_of(problem, solution.z)
+            sensitivity = sensitivity_of(problem, solution.z, solution.residual)
             s.finish_pass(sensitivity.z)
         else:
             s.finish_pass(np.zeros(0))

@@ -284,14 +284,15 @@ def _solutions(posed: MixedNCP) -> tuple[list[Array], bool]:
     return [y for y in candidates[:count] if float(posed.residual(y)) <= SAME], bool(complete)
 
 
-def sensitivity_of(problem: Problem, z: Array) -> Sensitivity:
-    """The sensitivity of a solution z (n,) of a problem, which is first improved to round-off.
+def sensitivity_of(problem: Problem, z: Array, residual: float | None = None) -> Sensitivity:
+    """The sensitivity of a solution z (n,) of a problem, which is first improved to round-off; its residual is measured
+    unless it is known.
 
     Raises DataError for a batch, for separate torsion and rolling, and for z that is not a solution.
     """
     p = one_by_one(problem)
     z = np.array(z, dtype=float)
-    residual = float(problem.residual(z))
+    residual = float(problem.residual(z) if residual is None else residual)
     if not residual <= 1e-6:
         raise DataError(f"z is not a solution: its residual is {residual:.1e}")
     if residual > POLISHED:

@@ -28,7 +28,16 @@ from workbench.derivatives.slopes import MACHINE, find_slope, find_units, step_d
 from workbench.derivatives.tape import SAME as HOLDS
 from workbench.derivatives.tape import carry_adjoints, carry_sizes, carry_tangents, evaluate, path, turn_ties
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import MATRIX, VECTOR, copy, is_finite, lu_factor, lu_solve, set_all
+from workbench.engine.kernels import (
+    MATRIX,
+    VECTOR,
+    copy,
+    is_finite,
+    largest_eigenvalue,
+    lu_factor,
+    lu_solve,
+    set_all,
+)  # fmt: skip
 from workbench.engine.scratch import scratch, scratch_matrix
 from workbench.step.stepping import OTHER as UNCHECKED
 from workbench.step.stepping import SOLVED, pose, residual_of
@@ -132,18 +141,30 @@ def stand(m):
 
 @kernel(F64(MACHINE, I64))
 def condition(m, Y):
-    """Return the condition number of the equilibrated S, regular and factorised, in Frobenius norms."""
-    p, one, other = m.system, 0.0, 0.0
-    b, y, E, S = scratch(Y), scratch(Y), p.E, p.S
+    """Return the condition number of the equilibrated S, regular and factorised."""
+    p = m.system
+    b, y, there, back, E, S = scratch(Y), scratch(Y), scratch_matrix(Y, Y), scratch_matrix(Y, Y), p.E, p.S
     set_all(0.0, b)
     for k in range(Y):
         b[k] = 1.0 / E[k]
         solve_factorised(p, Y, Y, b, y)
         b[k] = 0.0
         for i in range(Y):
-            one += (E[i] * S[i, k] * E[k]) ** 2
-            other += (y[i] / E[i]) ** 2
-    return np.sqrt(one * other)
+            there[k, i], back[k, i] = E[i] * S[i, k] * E[k], y[i] / E[i]
+    return np.sqrt(largest_square(there) * largest_square(back))
+
+
+@kernel(F64(MATRIX))
+def largest_square(A):
+    """Return the square of the largest singular value of A (n, n)."""
+    n = A.shape[0]
+    squares = scratch_matrix(n, n)
+    for i in range(n):
+        for j in range(n):
+            squares[i, j] = 0.0
+            for k in range(n):
+                squares[i, j] += A[i, k] * A[j, k]
+    return largest_eigenvalue(squares)
 
 
 @kernel(types.boolean(MACHINE, I64, I64))
