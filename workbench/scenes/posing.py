@@ -190,6 +190,8 @@ class Poser:
         self.formulation, self.recovery = formulation, float(recovery)
         self.law, self.v_th = normal_law(normal), v_th
         self.kinds: dict[int, Kind] = {}
+        self.bare: Posed | None = None
+        """The last step without friction, which the next one becomes where its arrays fit."""
 
     def kind(self, d: int) -> Kind:
         """What contacts with d directions share."""
@@ -205,11 +207,15 @@ class Poser:
         `solver` finds the impulses without friction, where a formulation asks for them; by default the exact one. An
         earlier step, `before`, which nobody needs any more, becomes this one where its arrays fit.
         """
-        shape = shape_of(s)
-        posed = before if before is not None and before.shape == shape else Posed(self, s.arrays, shape, before)
+        posed = self.room(s, before)
         posed.take(s, Memory() if memory is None else memory)
         posed.begin(solver)
         return posed
+
+    def room(self, s: Instant, before: "Posed | None") -> "Posed":
+        """An earlier step where its arrays fit, else another one with room for this instant."""
+        shape = shape_of(s)
+        return before if before is not None and before.shape == shape else Posed(self, s.arrays, shape, before)
 
 
 class Posed:
@@ -277,8 +283,8 @@ class Posed:
 
     def _frictionless(self, solver: Solver) -> Array:
         """p_n (r,) [N s] of the step without the friction of contacts; zero where that has no answer."""
-        bare = without_friction(self.instant)
-        posed = Posed(self.poser, bare.arrays, self.shape, self)
+        bare, poser = without_friction(self.instant), self.poser
+        posed = poser.bare = poser.room(bare, poser.bare)
         posed.take(bare, Memory())
         problem: Any = posed.problem()
         solution = solved_by(solver, problem)

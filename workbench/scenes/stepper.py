@@ -72,12 +72,12 @@ class SceneStepper:
         # A solver derived from it may solve otherwise.
         self.at_once = first.at_once if type(first) is BlockSolver else None
         self.stops: Any = Stops(first.enough, first.at_last, first.tolerance, passes) if self.at_once else None
+        self.posed: Posed | None = None
         self.begin()
 
     def begin(self) -> None:
         """As for a first run: no contact is remembered, nothing is counted, and the whole chain of solvers is there."""
         self.method, self.memory, self.lost, self.others = self.asked, Memory(), 0, Counter[str]()
-        self.posed: Posed | None = None
         self.steady = False
 
     def step(self, q: Array, v: Array, t: float) -> Stepped:
