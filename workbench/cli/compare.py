@@ -221,8 +221,6 @@ def steps_of(given: Sequence[str]) -> tuple[float, ...]:
 
 
 def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
-    from workbench.builtin.reports.pages.comparison import remove_others
-    from workbench.builtin.reports.text.terminal import print_comparison
     from workbench.cli.ahead import compiled_ahead
     from workbench.support.output import json_rows, staged
     from workbench.verbs.compare import compare
@@ -241,6 +239,10 @@ def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
         if progress:
             progress("writing the page", 0, 1)
         found.write(stage, o.figures, found.facts | {"command": f"workbench {shlex.join(o.words)}"})
+    # Lazy imports: pages need Altair, which the first row does not wait for.
+    from workbench.builtin.reports.pages.comparison import remove_others
+    from workbench.builtin.reports.text.terminal import print_comparison
+
     remove_others(c, out, o.figures)
     if o.json:
         print(json_rows(c.runs))

@@ -30,8 +30,9 @@ def compile_in_short(parent: int, case: Any, given: dict[str, Any]) -> None:
     _alone()
     from workbench.verbs.compare import compare, compile_last
 
-    compile_last()
-    compare(case, **in_short(case, given))
+    short = in_short(case, given)
+    compile_last(case, short["formulations"])
+    compare(case, **short)
 
 
 def _alone() -> None:

@@ -31,7 +31,7 @@ from workbench.comparison.cost import repeated
 from workbench.comparison.curves import curves
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import CaseRuns, Job, Settings, is_slow
-from workbench.comparison.judged import judged
+from workbench.comparison.judged import judged, reference_for
 from workbench.comparison.metric import Metric, framed_runs
 from workbench.comparison.motion import DrawnMotion, measured_rows, motion
 from workbench.comparison.onward import onward_rows
@@ -66,6 +66,8 @@ def compare_case(
     settings = (settings or Settings()).of_case(case)
     settings.must_fit()
     metrics, chosen = chosen_metrics(CASE, metrics), [find_solver(x) for x in solvers]
+    # Made before the declarations: where two processes compile, the other one has compiled those by then.
+    reference = reference_for(case, exact, settings, progress)
     refused = refusals(formulations, case.size)
     plan = [
         Job(f, s, h, settings.relaxation)
@@ -74,13 +76,13 @@ def compare_case(
     ]  # fmt: skip
     # A solver that is slow and that nobody asked for takes a sample of the steps.
     sampled = [] if chosen else [x for x in plan if x.solver and is_slow(x.solver)]
-    found = judged(case, plan, exact, settings, metrics, refused, sampled, progress, workers)
-    fine, reference, runs = found.fine, found.reference.run, found.runs
-    settings = replace(settings, reference=found.reference.kind)
+    found = judged(case, plan, reference, settings, metrics, refused, sampled, progress, workers)
+    fine, exact_run, runs = reference.fine, reference.run, found.runs
+    settings = replace(settings, reference=reference.kind)
     duration = settings.duration or case.duration
-    named = of_run(case, exact, reference, "reference")
-    trajectories, diagnostics = [curves(named, reference, found.reference.beside, duration)], []
-    touching, events = [timeline(named, reference, reference)], [event_rows(named, reference, reference)]
+    named = of_run(case, exact, exact_run, "reference")
+    trajectories, diagnostics = [curves(named, exact_run, reference.beside, duration)], []
+    touching, events = [timeline(named, exact_run, exact_run)], [event_rows(named, exact_run, exact_run)]
     drawn: dict[Job, Run] = {}
     further: dict[tuple[Formulation, float], list[dict[str, Any]]] = {}
     lost: list[str] = []
@@ -93,8 +95,8 @@ def compare_case(
         try:
             minor = sliding_minor(run)
             named = of_run(case, job.subject, run, "run")
-            steps = curves(named, run, reference, duration, minor=minor)
-            own = timeline(named, run, reference), event_rows(named, run, reference)
+            steps = curves(named, run, exact_run, duration, minor=minor)
+            own = timeline(named, run, exact_run), event_rows(named, run, exact_run)
             diagnostics += verdicts(run, minor)
             trajectories.append(steps)
             touching.append(own[0])
@@ -112,14 +114,14 @@ def compare_case(
     timings = repeated(drawn, CaseRuns(case, settings).make)
     rows = [x | timings.get(job, {}) for job in plan for x in found.rows[job]]
     steps = _together(trajectories)
-    shown, without = _motion(case, reference, list(drawn.values()))
+    shown, without = _motion(case, exact_run, list(drawn.values()))
     return Comparison(
         case.name, tuple(formulations), metrics,
         framed_runs(measured_rows(rows, shown), metrics, CASE),
         framed(steps, [c for c in TRAJECTORIES if c.name in steps], CASE),
         framed(diagnostics, DIAGNOSTICS, CASE).drop_duplicates(["label", "step", "quantity"], ignore_index=True),
         mathematics(formulations, case.size), case, settings, _truths(case, runs[fine]),
-        (*_remarks(fine, settings, runs, found.rows), *_of_reference(found.reference), *without, *lost),
+        (*_remarks(fine, settings, runs, found.rows), *_of_reference(reference), *without, *lost),
         motion=shown, onward=framed([row for rows in further.values() for row in rows], ONWARD, CASE),
         timeline=framed(_together(touching), TIMELINE, CASE), events=framed(_together(events), EVENTS, CASE),
     )  # fmt: skip

@@ -33,29 +33,36 @@ from workbench.support.progress import ProgressCallback
 class JudgedRuns:
     """The rows of every planned job, a row for each window, and the runs that they were made from.
 
-    `fine` is the job of exact Coulomb friction at the reference step, which is among `runs` at the other steps too.
+    The reference's job `fine` is among `runs`, at the other steps too.
     """
 
-    fine: Job
     reference: Reference
     runs: dict[Job, Run | Failed]
     rows: dict[Job, list[dict[str, Any]]]
 
 
+def reference_for(
+    case: Case, exact: Formulation, settings: Settings, progress: ProgressCallback | None = None
+) -> Reference:
+    """Return the reference of a case under `exact`, exact Coulomb friction; `settings` are those of the case.
+
+    Raises WorkbenchError where there is no verified reference.
+    """
+    fine = Job(exact, default_solver("Coulomb NCP"), settings.reference_step, of_reference(case, settings))
+    return make_reference(case, fine, settings, progress)
+
+
 def judged(
-    case: Case, plan: Sequence[Job], exact: Formulation, settings: Settings, metrics: Sequence[Metric],
+    case: Case, plan: Sequence[Job], reference: Reference, settings: Settings, metrics: Sequence[Metric],
     refused: Mapping[Formulation, Failed] | None = None, sampled: Collection[Job] = (),
     progress: ProgressCallback | None = None, workers: int = 1,
 ) -> JudgedRuns:  # fmt: skip
-    """Run the jobs of `plan`, and what each is compared with, and judge them against `exact`, exact Coulomb friction.
+    """Run the jobs of `plan`, and what each is compared with, and judge them against the reference.
 
     `settings` are those of the case (`Settings.of_case`). Formulations that are `refused` already are not run, and jobs
-    that are `sampled` take a sample of the steps (`sampling`). Raises WorkbenchError where there is no verified
-    reference; a run that fails has rows with its reason.
+    that are `sampled` take a sample of the steps (`sampling`). A run that fails has rows with its reason.
     """
-    refused = refused or {}
-    fine = Job(exact, default_solver("Coulomb NCP"), settings.reference_step, of_reference(case, settings))
-    reference = make_reference(case, fine, settings, progress)
+    refused, fine = refused or {}, reference.fine
     runs: dict[Job, Run | Failed] = {} if reference.kind == EVENTS else {fine: reference.run}
     beside = {job: _beside(case, job, fine) for job in plan if job.subject not in refused}
     # An event-driven motion needs no steps: those of the reference's size come last.
@@ -96,9 +103,7 @@ def judged(
         return all(x in runs for x in (job, *beside.get(job, ())))
 
     made = run_jobs(CaseRuns(case, settings), list(needed), progress, workers)
-    return JudgedRuns(
-        fine, reference, runs, rows_in_turn(plan, made, runs, ready, first_of, rows_of, metrics, progress)
-    )
+    return JudgedRuns(reference, runs, rows_in_turn(plan, made, runs, ready, first_of, rows_of, metrics, progress))
 
 
 def _row(run: Run, window: dict[str, Any], beside: ReferenceRuns, metrics: Sequence[Metric]) -> dict[str, Any]:

@@ -23,9 +23,11 @@ from workbench.support.progress import ProgressCallback
 class Reference:
     """The reference's run, and the same made otherwise, from which it differs by its uncertainty.
 
+    `fine` is the job of exact Coulomb friction at the reference step, with the compliance of a stepped reference.
     `reason` says why there is no event-driven motion, "" where there is one or none was asked for.
     """
 
+    fine: Job
     run: Run
     second: Run | Failed
     reason: str
@@ -52,12 +54,12 @@ def make_reference(case: Case, fine: Job, settings: Settings, progress: Progress
         progress("computing the event-driven motion", 0, 1)
     found = _followed(case, fine, settings)
     if not isinstance(found, str):
-        return Reference(*found, "")
+        return Reference(fine, *found, "")
     if settings.reference == EVENTS:
         raise DataError(f"{case.name} has no event-driven reference: {found}")
     runs, half = CaseRuns(case, settings), replace(fine, h=fine.h / 2)
     stepped = _verified(dict(run_jobs(runs, [fine], progress))[fine])
-    return Reference(stepped, dict(run_jobs(runs, [half], progress))[half], found)
+    return Reference(fine, stepped, dict(run_jobs(runs, [half], progress))[half], found)
 
 
 def _followed(case: Case, fine: Job, settings: Settings) -> tuple[SampledMotion, SampledMotion] | str:

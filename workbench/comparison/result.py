@@ -18,7 +18,6 @@ from workbench.diagnostics.lead_matrix import theory_of
 from workbench.language.assemble.find import compiled
 from workbench.language.assemble.plan import Compiled
 from workbench.language.formulation import ContactSymbols, Formulation
-from workbench.language.notation import glossary, latex_blocks, relation, sets
 from workbench.mechanics.case import Case, Truth
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.support.errors import DataError
@@ -158,6 +157,9 @@ def _section(f: Formulation) -> dict[str, Any]:
 
 
 def _card(f: Formulation, size: tuple[int, int, int, int]) -> dict[str, Any]:
+    # Lazy import: CVXPY takes longer to import than a warm comparison needs for its first row.
+    from workbench.language.notation import glossary, latex_blocks, relation, sets
+
     card: dict[str, Any] = {
         "name": f.name, "label": f.label,
         "friction": f.friction, "source": f.source, "theory": theory_of(f), "problem_class": "",

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Job
-from workbench.comparison.judged import judged
+from workbench.comparison.judged import judged, reference_for
 from workbench.comparison.metric import Metric
 from workbench.comparison.rows import windows
 from workbench.engine.travel import Parcel
@@ -68,7 +68,8 @@ def run_unit(unit: Unit) -> Records:
     case, settings, wanted = unit.point.case, unit.point.settings, unit.wanted
     try:
         jobs = [job for _, job in wanted]
-        found = judged(case, jobs, unit.exact, settings, unit.metrics, unit.point.refused).rows
+        reference = reference_for(case, unit.exact, settings)
+        found = judged(case, jobs, reference, settings, unit.metrics, unit.point.refused).rows
     except Exception as error:
         return lost(unit, failed(error))
     return [(key, found[job]) for key, job in wanted]

@@ -273,11 +273,15 @@ def steps_are_compiled() -> bool:
     return not hasattr(each, "is_ready") or each.is_ready()
 
 
-def compile_last() -> None:
+def compile_last(case: Case, formulations: Sequence[Formulation]) -> None:
     """Compile what a comparison of a case needs before its first row, the last first, and then single steps.
 
-    The first row is that of a run without friction.
+    The declarations come first: they are needed as soon as there is a reference. The first row is that of a run without
+    friction.
     """
+    from workbench.comparison.result import refusals
+
+    refusals(formulations, case.size)
     from workbench.algorithms.escalation import default_solver
     from workbench.language.assemble.assembly import carry_back, eliminate
     from workbench.mechanics.core import friction_coefficient
