@@ -18,6 +18,7 @@ from numba.core import event
 
 from workbench.engine import numba_internals as internals
 from workbench.engine.compiling import kernel
+from workbench.engine.interpreted import part
 
 ROOT = Path(__file__).parents[1]
 F64 = types.float64
@@ -306,18 +307,6 @@ def own_pass():
     assert [line - first for called, line in seen if called is same] == [3]
 
 
-def parts_of_loops():
-    """To Python the function itself, and compiled where compiled code calls it."""
-    part = internals.register_jitable(inline="always")(abs_of)
-    assert part is abs_of
-
-    @njit
-    def calls(x):
-        return part(x)
-
-    assert calls(-2.0) == 2.0
-
-
 def functions_as_arguments():
     """A kernel is taken by its address; numba asks another function for what it was compiled to, which takes longer."""
 
@@ -388,7 +377,6 @@ EXERCISES = {
     llvm: ("_Intrinsic", "callable_intrinsic", "intrinsic", "ir"),
     arrays: ("make_array", "populate_array"),
     called_by_name: ("add_symbol", "cpu_target", "fix_returning_optional", "make_concrete_template"),
-    parts_of_loops: ("register_jitable",),
     functions_as_arguments: ("unbox_function_type",),
     settings: ("config",),
     own_pass: (
@@ -412,6 +400,18 @@ def failure(exercise):
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize(("inline", "compiled_alone"), [(True, 0), (False, 1)])
+def test_a_part_of_a_loop_is_a_plain_function_in_python(inline, compiled_alone):
+    made = part(inline)(abs_of)
+
+    @njit
+    def calls(x):
+        return made(x)
+
+    assert (made(-2.0), len(made.overloads)) == (2.0, 0)
+    assert (calls(-2.0), len(made.overloads)) == (2.0, compiled_alone)
+
+
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.__name__)
 def test_what_the_engine_takes_from_inside_numba_still_does_what_it_did(exercise):
     failed = failure(exercise)

@@ -15,14 +15,14 @@ numbers from that position on, vector lanes are arrays of eight.
 """
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from workbench.engine.numba_internals import callable_intrinsic, config
+from workbench.engine.numba_internals import CPUDispatcher, callable_intrinsic, config
+from workbench.engine.timing import clock
 
 OFF = bool(config.DISABLE_JIT)
 """Whether compilation is disabled."""
@@ -35,7 +35,7 @@ SECONDS = 1.0
 
 
 class _Thread(threading.local):
-    """State of a thread: whether it may interpret, and since when it does by `time.perf_counter`, 0 if it does not."""
+    """State of a thread: whether it may interpret, and since when it does by `timing.clock`, 0 if it does not."""
 
     allowed = False
     since = 0.0
@@ -63,7 +63,7 @@ def interpreting(unknowns: int) -> Iterator[None]:
 
 def seconds_interpreted() -> float:
     """Return the seconds that this process has spent interpreting kernels."""
-    return _Process.spent + (time.perf_counter() - _thread.since if _thread.since else 0.0)
+    return _Process.spent + (clock() - _thread.since if _thread.since else 0.0)
 
 
 def is_interpreted(is_ready: Callable[[], bool]) -> bool:
@@ -80,7 +80,7 @@ def in_python(function: Callable) -> Callable:
         return function
 
     def outermost(*args: Any) -> Any:
-        _thread.since = time.perf_counter()
+        _thread.since = clock()
         try:
             with np.errstate(all="ignore"):
                 return function(*args)
@@ -106,3 +106,23 @@ def python_of(function: Any) -> Callable:
 def building_block(compiled: Callable, python: Callable) -> Any:
     """Return a numba intrinsic with an equivalent in Python."""
     return python if OFF else callable_intrinsic(compiled, python)
+
+
+class _Part(CPUDispatcher):
+    """A function of compiled code that is a plain one in Python."""
+
+    def __call__(self, *args: Any) -> Any:
+        return self.py_func(*args)
+
+
+def part(inline: bool) -> Callable[[Callable], Any]:
+    """Decorator for a part of compiled loops that is a plain function in Python, where a kernel would be compiled.
+
+    `inline` copies its code into each loop before types are inferred, so that it is not compiled on its own.
+    """
+    options = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+    def decorate(function: Callable) -> Any:
+        return function if OFF else _Part(function, targetoptions=options | {"inline": "always" if inline else "never"})
+
+    return decorate

@@ -17,7 +17,6 @@ Their purposes:
 - `typeof_impl`, `Purpose`, `AttributeTemplate`, `AbstractTemplate`, `infer_getattr`, `infer_global`, `signature`,
   `models`, `register_model`, `lower_builtin`, `lower_getattr_generic`, `unbox`, `NativeValue`, `make_array`,
   `populate_array`: packed arrays and vector lanes as types. `numba.extending` documents half of them.
-- `register_jitable`: parts of compiled loops that Python calls as plain functions.
 - `_unboxers`, `unbox_function_type`: numba takes 20 microseconds to take a function from Python, since it asks twice
   for an address, each time by a signature that it unpickles.
 - `address_of_array`: what it says, by the layout that NumPy gives its arrays in C.
@@ -65,7 +64,6 @@ from numba.extending import (
     lower_builtin,
     lower_getattr_generic,
     models,
-    register_jitable,
     register_model,
     unbox,
 )
@@ -176,7 +174,6 @@ __all__ = [
     "make_concrete_template",
     "models",
     "populate_array",
-    "register_jitable",
     "register_listener",
     "register_model",
     "register_pass",

@@ -163,13 +163,17 @@ def sliding(core, row):
 @kernel(types.float64(CORE, types.int64))
 def friction_coefficient(core, i):
     """Return the coefficient of contact i: the static one if there is one and the contact sticks before the step."""
-    mu, speed, d = core.mu[i], 0.0, core.J_t.shape[0] // core.mu.shape[0]
-    if core.mu_s[i] > mu:
-        for j in range(d * i, d * (i + 1)):
-            speed += sliding(core, j) ** 2
-        if speed <= core.v_th**2:
-            mu = core.mu_s[i]
-    return mu
+    static = core.mu_s[i] > core.mu[i] and sticks(core, i)
+    return core.mu_s[i] if static else core.mu[i]
+
+
+@kernel(types.boolean(CORE, types.int64))
+def sticks(core, i):
+    """Return whether contact i sticks before the step; few contacts need this and have it compiled."""
+    speed, d = 0.0, core.J_t.shape[0] // core.mu.shape[0]
+    for j in range(d * i, d * (i + 1)):
+        speed += sliding(core, j) ** 2
+    return speed <= core.v_th**2
 
 
 @kernel(types.float64(CORE, types.int64))

@@ -24,6 +24,7 @@ from workbench.algorithms.paths import objection
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.interpreted import python_of
 from workbench.engine.kernels import INDICES, MATRIX, copy, copy_at, is_finite, set_all
+from workbench.engine.scratch import scratch, scratch_indices
 from workbench.engine.timing import clock
 from workbench.language.assemble.find import compiled
 from workbench.language.assemble.plan import Compiled
@@ -151,7 +152,8 @@ def each(visited, wanted, past, stepper, results):
     # One by one: where functions are inlined, numba loses writes through a tuple that was unpacked.
     core, work, track = stepper.core, stepper.work, stepper.track
     functions, settings = stepper.functions, stepper.settings
-    info, kept, row = np.zeros(1, dtype=np.int64), np.empty(track.memory.shape[0]), 0
+    info, kept, row = scratch_indices(1), scratch(track.memory.shape[0]), 0
+    info[0] = 0
     for i in range(visited.shape[0]):
         recall(visited[i], past, core, work, track, functions)
         status, again = NOT_BEGUN, True

@@ -15,9 +15,10 @@ from numba import njit, types
 
 from workbench.algorithms.components import solve_apart
 from workbench.engine.compiling import argument_type, kernel
+from workbench.engine.interpreted import part
 from workbench.engine.kernels import INDICES, SOLVE_T, VECTOR, copy, copy_at, is_finite, set_all
 from workbench.engine.layout import Packed
-from workbench.engine.numba_internals import register_jitable
+from workbench.engine.scratch import scratch_indices
 from workbench.language.assemble.assembly import carry_back, eliminate, stamp
 from workbench.language.assemble.plan import WORK
 from workbench.language.estimate import normal_estimate
@@ -151,7 +152,7 @@ SETTINGS = argument_type(StepSettings, I64, I64, I64, types.float64, I64, types.
 # by them are plain functions in Python, since interpreted code would otherwise call compiled ones.
 
 
-@register_jitable(inline="always")
+@part(inline=True)
 def evaluate(core, track, functions, settings):
     """Evaluate the case's data at the scheme's state, for velocities v at the start of the step."""
     q, v, h = track.q, track.v, core.h
@@ -265,7 +266,7 @@ def solve_passes(k, core, work, track, functions, settings, info):
     return worst if is_finite(work.out) else NOT_FINITE
 
 
-@register_jitable(inline="always")
+@part(inline=True)
 def is_made_again(core, work, track, settings):
     """Return whether the step must be repeated with its laws on v+ (`scheme`); if so, restore its initial memory."""
     n, r = core.v.shape[0], core.mu.shape[0]
@@ -279,7 +280,7 @@ def is_made_again(core, work, track, settings):
     return again
 
 
-@register_jitable
+@part(inline=False)
 def move(core, v, track, functions, settings, q_next):
     """Compute the coordinates after the step, v being the velocities in its laws."""
     q, q_at, data = track.q, track.q_at, track.data
@@ -330,8 +331,8 @@ def run(start, steps, core, work, track, functions, settings, done):
     `track` receives all else. The run ends before `steps` at a step without a solution (`solve_passes`), which has then
     begun.
     """
-    info = np.zeros(1, dtype=np.int64)
-    worst, done[0] = SOLVED, start
+    info = scratch_indices(1)
+    info[0], worst, done[0] = 0, SOLVED, start
     while done[0] < steps:
         k = done[0]
         begin_step(k, core, work, track, functions, settings)

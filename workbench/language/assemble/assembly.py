@@ -23,8 +23,7 @@ from workbench.language.assemble.plan import WORK
 @kernel(types.void(VECTOR, WORK))
 def stamp(theta, work):
     """Compute A = T theta, and the bounds."""
-    A, at, par, val = work.A, work.at, work.par, work.val
-    flat = A.reshape(-1)
+    A, flat, at, par, val = work.A, work.entries, work.at, work.par, work.val
     for k in range(work.first):
         flat[at[k]] = val[k] * theta[par[k]]
     for k in range(work.first, at.shape[0]):

@@ -55,7 +55,9 @@ class Work(Packed):
         "upper": ("n_c",),
         "z": ("n_c",),
     }
-    spans: ClassVar[dict[str, tuple[str, str]]] = {"posed": ("M", "mu"), "recorded": ("out", "z")}
+    spans: ClassVar[dict[str, tuple[str, str]]] = {
+        "entries": ("A", "A"), "posed": ("M", "mu"), "recorded": ("out", "z"),
+    }  # fmt: skip
 
     if TYPE_CHECKING:
 
