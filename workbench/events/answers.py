@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from workbench.algorithms import ROUND_OFF, find_solver
+from workbench.engine.interpreted import interpreting
 from workbench.mechanics.case import Array
 from workbench.problems.classes import CoulombNCP
 from workbench.problems.solution import Solution
@@ -18,7 +19,9 @@ MOST_IN_PLANE = 4
 
 def solution_to_round_off(problem: CoulombNCP) -> Solution | None:
     """Return the solution to round-off; None where the problem's residual rejects it."""
-    found = find_solver(ROUND_OFF[problem.kind]).solve(problem)
+    # Few events need one: compiling the solver would take longer than the motion.
+    with interpreting(problem.size):
+        found = find_solver(ROUND_OFF[problem.kind]).solve(problem)
     return found if found.residual <= found.tolerance else None
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from workbench.algorithms.base import Solver
 from workbench.algorithms.escalation import HOPELESS, in_steps
 from workbench.algorithms.paths import objection
+from workbench.engine.interpreted import interpreting
 from workbench.engine.timing import clock
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
@@ -54,12 +55,13 @@ def _compiled_loop(case, s, solver, steps, progress, others) -> tuple[Status, st
     # `why_not` is called once, with the first step's problem: kernels themselves never refuse. `run` begins that step
     # again, so memory written by its hooks must be restored.
     memory = s.memory.copy()
-    s.begin_case(case, 0)
-    s.memory[:] = memory
-    try:
-        reason = solver.why_not(s.problem())
-    except DataError as error:
-        return posing_failure(s), str(error), 0
+    with interpreting(s.work.out.size):
+        s.begin_case(case, 0)
+        s.memory[:] = memory
+        try:
+            reason = solver.why_not(s.problem())
+        except DataError as error:
+            return posing_failure(s), str(error), 0
     if reason:
         return Status.REFUSED, reason, 0
     functions, settings = s.functions(case, solver.kernel), s.settings(solver)
