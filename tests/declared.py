@@ -16,6 +16,7 @@ from workbench.language.modelling import (
     nonneg,
 )
 from workbench.mechanics.contact import ContactSystem
+from workbench.step.one_step import declared as declared
 
 
 def frictionless(name, law=None, balance=None, hooks=None, more=None, adhesion=0.0):

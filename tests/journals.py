@@ -1,4 +1,4 @@
-"""Journals of studies that are written on purpose, and what folders keep of them."""
+"""Journals of studies that are written on purpose, and what folders keep of them: the one place that opens them."""
 
 from pathlib import Path
 from typing import Any

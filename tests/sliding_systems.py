@@ -1,7 +1,9 @@
-"""Random systems of sliding contacts, for several test modules."""
+"""Random systems of sliding contacts, for several test modules, and what all of them ask of such a system."""
 
 import numpy as np
 
+from workbench.diagnostics.painleve import painleve as painleve
+from workbench.diagnostics.sliding_regime import regime as regime
 from workbench.step.sliding.system import SlidingSystem
 
 SIZES = [(1, 0), (0, 1), (1, 1), (2, 1), (1, 2), (3, 2), (2, 3), (3, 0), (0, 3)]

@@ -51,13 +51,11 @@ def test_a_second_process_compiles_while_the_first_does_nothing_and_ends_with_it
     ids=["no processor is idle", "nothing to do", "code of one's own"],
 )
 def test_no_second_process_where_it_would_not_help(load, ready, word, monkeypatch):
-    from workbench.step import local_steps
-
     class Each:
         def is_ready(self):
             return ready
 
-    monkeypatch.setattr(local_steps, "each", Each())
+    monkeypatch.setattr("workbench.step.local_steps.each", Each())
     monkeypatch.setattr("os.getloadavg", lambda: (load, load, load), raising=False)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
     monkeypatch.setattr("workbench.cli.ahead._started", lambda *_: pytest.fail("a process was started"))
@@ -66,8 +64,6 @@ def test_no_second_process_where_it_would_not_help(load, ready, word, monkeypatc
 
 
 def test_a_second_process_that_cannot_start_harms_nothing(monkeypatch):
-    from workbench.step import local_steps
-
     class Each:
         def is_ready(self):
             return False
@@ -77,7 +73,7 @@ def test_a_second_process_that_cannot_start_harms_nothing(monkeypatch):
         raise OSError("no more processes")
 
     tried = []
-    monkeypatch.setattr(local_steps, "each", Each())
+    monkeypatch.setattr("workbench.step.local_steps.each", Each())
     monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0), raising=False)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
     monkeypatch.setattr("multiprocessing.process.BaseProcess.start", refuse)

@@ -176,6 +176,7 @@ def test_elimination_is_the_schur_complement_and_carrying_back_solves_the_equati
     assert np.all(np.abs(value[n_f:] - (x.work.M @ z + x.work.q)) <= 1e-12 * scale.max() + 10 * tolerance)
 
 
+@pytest.mark.share(2)
 @each_formulation_in_turn
 def test_balance_and_constraints_hold_whatever_the_impulses(f, size):
     n, m, r, d = size

@@ -108,7 +108,7 @@ def test_the_sketch_can_be_drawn(kind):
     assert drawing(kind().sketch(), kind.name).startswith("<svg")
 
 
-@pytest.mark.share(8)
+@pytest.mark.share(12)
 @EVERY_CASE
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=lambda f: f.name)
 def test_every_formulation_is_solved_or_refused_with_the_way_out(kind, formulation):

@@ -5,12 +5,13 @@ import numpy as np
 import pytest
 
 from formulations import FORMULATIONS
+from tests.declared import declared
 from workbench.algorithms.escalation import default_solver
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import Declaration, box, complements, declare, equals, free, nonneg
 from workbench.mechanics.contact import ContactSystem
-from workbench.step.one_step import declared, solve_system
+from workbench.step.one_step import solve_system
 from workbench.support.errors import DataError, ModellingError
 
 BY_NAME = {f.name: f for f in FORMULATIONS}

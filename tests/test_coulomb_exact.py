@@ -87,7 +87,7 @@ def test_no_residual_takes_an_adhesive_impulse_for_a_solution():
 @pytest.mark.parametrize("mu", FRICTION)
 def test_one_contact_is_solved_to_round_off(solver, problem, d, mu):
     rng = np.random.default_rng(13)
-    for k in range(150):
+    for k in range(60):
         B, q = rng.normal(size=(1 + d, int(rng.integers(1 + d, 7)))), rng.normal(size=1 + d)
         # The weaker the coupling, the fewer solutions; without it there is one.
         B[:, : 1 + d] = np.eye(1 + d) + (0.1, 0.4, 1.0, 1.5)[k % 4] * B[:, : 1 + d]
@@ -100,7 +100,7 @@ def test_one_contact_is_solved_to_round_off(solver, problem, d, mu):
 def test_no_sliding_direction_is_lost_however_the_contact_is_coupled():
     """Maps that are not symmetric, to which a sliding solution is planted; directions close together among them."""
     rng, sliding = np.random.default_rng(12), 0
-    for _ in range(200):
+    for _ in range(80):
         W, mu, theta, slip = (
             rng.normal(size=(3, 3)),
             rng.choice([0.3, 1.0, 2.0]),
@@ -112,7 +112,7 @@ def test_no_sliding_direction_is_lost_however_the_contact_is_coupled():
         found = COULOMB.solve(CoulombNCP(W + 2 * np.eye(3), u - (W + 2 * np.eye(3)) @ z, np.array([mu])))
         assert found.residual <= 1e-10
         sliding += np.allclose(found.z, z, rtol=1e-6)
-    assert sliding > 100
+    assert sliding > 40
 
 
 @pytest.mark.parametrize("v_x", [0.0, 0.01, -0.02, 1.0, -4.0])
@@ -166,7 +166,7 @@ def test_every_strictly_feasible_system_is_solved_and_verified(solver, problem, 
 def test_coulomb_copes_with_strong_coupling(d):
     """Normals in all directions and mu = 2: the sweeps cycle on some of these."""
     rng = np.random.default_rng(16)
-    for _ in range(150):
+    for _ in range(60):
         r = int(rng.integers(4, 9))
         W, q = stack(rng, r, d, r, tilt=np.pi)
         assert COULOMB.solve(CoulombNCP(W, q, np.full(r, 2.0), d)).residual <= 1e-10
@@ -175,7 +175,7 @@ def test_coulomb_copes_with_strong_coupling(d):
 def test_ccp_copes_with_large_internal_stress():
     """Few bodies under many contacts in all directions: the alternation stalls on some."""
     rng = np.random.default_rng(17)
-    for _ in range(100):
+    for _ in range(40):
         r = int(rng.integers(4, 9))
         W, q = stack(rng, r, 2, 2, tilt=1.0)
         assert CCP.solve(ConicQP(W, q, np.full(r, 1.0))).residual <= 1e-10
@@ -304,7 +304,7 @@ def test_without_friction_both_laws_are_the_normal_lcp(d):
 
 def test_coulomb_takes_maps_that_are_not_symmetric():
     rng = np.random.default_rng(24)
-    for _ in range(100):
+    for _ in range(40):
         r = int(rng.integers(1, 5))
         W, q = stack(rng, r, 2, r)
         W = W + 0.05 * np.abs(W).max() * rng.normal(size=W.shape) / np.sqrt(len(q)) + 0.2 * np.eye(len(q))

@@ -147,23 +147,23 @@ def scanned(W, q, mu):
     angles = np.linspace(0.01, 0.01 + 2 * np.pi, 4001)
 
     def at(angle):
+        """Impulse, slip along the direction, and across it without the pole at which the normal row is singular."""
         e, t = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
-        p_n = -q[0] / (W[0, 0] - mu * W[0, 1:] @ e)
-        p = p_n * np.array([1, *(-mu * e)])
-        u = W @ p + q
-        # Without the pole at which the normal row is singular.
-        return p, u[1:] @ e, (u[1:] @ t) * (W[0, 0] - mu * W[0, 1:] @ e)
+        pivot = W[0, 0] - mu * W[0, 1:] @ e
+        p = -q[0] / pivot * np.stack([np.ones_like(pivot), *(-mu * e)])
+        u = (W @ p + q.reshape(-1, *[1] * pivot.ndim))[1:]
+        return p, (u * e).sum(axis=0), (u * t).sum(axis=0) * pivot
 
-    values = [at(a)[2] for a in angles]
-    for a, b, f, g in zip(angles, angles[1:], values, values[1:], strict=False):
-        if f * g <= 0:
-            for _ in range(80):
-                middle = 0.5 * (a + b)
-                h = at(middle)[2]
-                a, b, f = (middle, b, h) if f * h > 0 else (a, middle, f)
-            p, slip, _ = at(0.5 * (a + b))
-            if p[0] > 0 and slip > 0:
-                some.append(p)
+    values = at(angles)[2]
+    for k in np.flatnonzero(values[:-1] * values[1:] <= 0):
+        (a, b), f = angles[k : k + 2], values[k]
+        for _ in range(80):
+            middle = 0.5 * (a + b)
+            h = at(middle)[2]
+            a, b, f = (middle, b, h) if f * h > 0 else (a, middle, f)
+        p, slip, _ = at(0.5 * (a + b))
+        if p[0] > 0 and slip > 0:
+            some.append(p)
     return some
 
 

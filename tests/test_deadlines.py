@@ -51,7 +51,7 @@ def held(tried, folder, monkeypatch):
 @pytest.mark.parametrize(
     "tried",
     [
-        Try("psd", 800, 0.5),
+        pytest.param(Try("psd", 800, 0.5), marks=pytest.mark.thorough),
         pytest.param(Try("digits", 100, 0.5, ("q",)), marks=pytest.mark.thorough),
         Try("minus identity", 14, 0.5, ("q",)),
         pytest.param(Try("nonnegative", 1200, 0.5), marks=pytest.mark.thorough),

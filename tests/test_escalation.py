@@ -26,8 +26,8 @@ def solve_or_refute(problem, **options):
     return replace(default_solver(problem.kind), **options).solve(problem)
 
 
-def refuted(problem, **options):
-    """Whether the problem is proved to have no solution; if not it must be solved."""
+def proof_of(problem, **options):
+    """The proof that the problem has no solution, empty where it is solved, which it must be otherwise."""
     found = solve_or_refute(problem, **options)
     assert found.verified, (problem, found)
     assert (found.claimed is Status.NO_SOLUTION) == bool(found.proof) == np.isnan(found.z).all()
@@ -35,7 +35,7 @@ def refuted(problem, **options):
         assert found.proof in found.reason
     else:
         assert problem.residual(found.z) <= found.tolerance
-    return bool(found.proof)
+    return found.proof
 
 
 def shuffled(rng, M, q):
@@ -69,17 +69,14 @@ def feasible_lcp_without_solution(rng, n):
 def test_infeasible_lcps_have_a_certificate(n):
     rng = np.random.default_rng(1)
     for _ in range(2):
-        assert refuted(infeasible_lcp(rng, n))
-        assert "y >= 0" in solve_or_refute(infeasible_lcp(rng, n)).proof
+        assert "y >= 0" in proof_of(infeasible_lcp(rng, n))
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 12, 24])
 def test_feasible_lcps_without_a_solution_are_refuted_cone_by_cone(n):
     rng = np.random.default_rng(2)
     for _ in range(2):
-        problem = feasible_lcp_without_solution(rng, n)
-        assert refuted(problem)
-        assert f"2^{n} complementary cones" in solve_or_refute(problem).proof
+        assert f"2^{n} complementary cones" in proof_of(feasible_lcp_without_solution(rng, n))
 
 
 @pytest.mark.parametrize(
@@ -116,19 +113,19 @@ def test_bimatrix_games_have_an_equilibrium():
 def test_small_lcps_are_decided_as_by_definition():
     rng = np.random.default_rng(4)
     absent = 0
-    for _ in range(200):
+    for _ in range(80):
         n = int(rng.integers(1, 4))
         M, q = rng.integers(-2, 3, (n, n)), rng.integers(-2, 3, n)
         expected = not solvable(M.tolist(), q.tolist())
-        assert refuted(LCP(M.astype(float), q.astype(float))) == expected, (M, q)
+        assert bool(proof_of(LCP(M.astype(float), q.astype(float)))) == expected, (M, q)
         absent += expected
-    assert 40 < absent < 160
+    assert 16 < absent < 64
 
 
 def test_exact_arithmetic_alone_decides_as_by_definition():
     """Without the methods before it, which leave it only what they cannot solve."""
     rng = np.random.default_rng(5)
-    for _ in range(150):
+    for _ in range(75):
         n = int(rng.integers(1, 4))
         M, q = rng.integers(-2, 3, (n, n)), rng.integers(-2, 3, n)
         form = equivalent_lcp(LCP(M.astype(float), q.astype(float)), ALWAYS)
@@ -145,13 +142,13 @@ def test_exact_arithmetic_alone_decides_as_by_definition():
 def test_solvable_lcps_are_never_refuted():
     """By construction solvable, of any rank, up to eight unknowns; half of them degenerate."""
     rng = np.random.default_rng(6)
-    for k in range(500):
+    for k in range(160):
         n = int(rng.integers(1, 9))
         rank = int(rng.integers(0, n + 1))
         M = rng.integers(-2, 3, (n, rank)) @ rng.integers(-2, 3, (rank, n))
         z = rng.integers(0, 3, n) * rng.integers(0, 2, n)
         w = np.where(z > 0, 0, rng.integers(0, 3, n) if k % 2 else 1)
-        assert not refuted(LCP(M.astype(float), (w - M @ z).astype(float))), (M, z, w)
+        assert not proof_of(LCP(M.astype(float), (w - M @ z).astype(float))), (M, z, w)
 
 
 def random_mlcp(rng, n):
@@ -167,21 +164,21 @@ def random_mlcp(rng, n):
 def test_small_mlcps_are_decided_as_by_definition():
     rng = np.random.default_rng(7)
     absent = 0
-    for _ in range(150):
+    for _ in range(70):
         n = int(rng.integers(1, 4))
         M, q, lower, upper = random_mlcp(rng, n)
         low = np.array([-np.inf if x is None else x for x in lower], float)
         high = np.array([np.inf if x is None else x for x in upper], float)
         problem = MLCP(M.astype(float), q.astype(float), low, high)
         expected = not solvable_between(M.tolist(), q.tolist(), lower, upper)
-        assert refuted(problem) == expected, (M, q, lower, upper)
+        assert bool(proof_of(problem)) == expected, (M, q, lower, upper)
         form = equivalent_lcp(problem, ALWAYS)
         x = first_solution(form.M, form.q, ALWAYS) if form.q else []
         assert (x is None) == expected
         if x is not None:
             assert problem.residual(np.array([float(c.p) / float(c.q) for c in form.point(x)])) < 1e-12
         absent += expected
-    assert absent > 15
+    assert absent > 6
 
 
 def test_redundant_and_contradictory_equations():
@@ -194,9 +191,9 @@ def test_redundant_and_contradictory_equations():
         z = np.r_[rng.normal(size=2).round(2), rng.integers(0, 3, n - 2)]
         q = np.where(np.arange(n) < 2, 0.0, (z == 0) * 1.0) - M @ z
         q[1] = 2.0 * q[0]
-        assert not refuted(MLCP(M, q, *bounds))
+        assert not proof_of(MLCP(M, q, *bounds))
         q[1] += 1.0
-        assert refuted(MLCP(M, q, *bounds))
+        assert proof_of(MLCP(M, q, *bounds))
 
 
 def test_what_cannot_be_reported_in_time_is_told_so():

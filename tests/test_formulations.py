@@ -144,7 +144,7 @@ def obeys_the_laws(systems, formulation, system, answer, estimate, last=None) ->
         assert systems.LAWS[formulation.name](formulation.options, contact, s.h) <= 1e-9
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(9)
 @pytest.mark.parametrize("past", [False, True], ids=["first step", "later step"])
 def test_a_step_obeys_the_dynamics_and_its_own_contact_laws(systems, formulation, past):
     for shape, seed in itertools.product(some(formulation, systems.SHAPES.values()), range(2)):
@@ -171,7 +171,7 @@ SOLVER_NAMES = [*SOLVERS.names, "cvxpy:CLARABEL"]
 POLISHED = {name for name in SOLVERS.names if find_solver(name).tolerance <= EXACT}
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(9)
 def test_solvers_agree_on_the_velocity(systems, formulation):
     """Of one problem, the bounds given: on the unique v+, that is for convex programmes and for little friction."""
     shapes = [*systems.SHAPES.values(), dict(r=2, d=1, duplicates=1), dict(r=1, d=2, duplicates=1)]
@@ -296,7 +296,7 @@ def test_the_cone_models_do_not_see_the_tangent_frame(systems, name):
         np.testing.assert_allclose(turned.p_t, T @ answer.p_t, rtol=0, atol=1e-9)
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 def test_a_contact_that_is_opened_exerts_nothing(systems, formulation):
     """Whatever the last step left behind."""
     system = systems.random_system(2, r=2, d=2, m=1, mu=(0.1, 0.3))
@@ -323,7 +323,7 @@ def test_a_sliding_contact_of_the_ccp_lifts_off_at_mu_times_its_sliding_velocity
     assert sliding >= 10
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 def test_without_friction_every_formulation_is_frictionless(systems, formulation):
     if formulation.name in systems.SOFT | {"gauss-seidel"}:
         pytest.skip("its normal law is compliant, or half solved, with friction or without")

@@ -245,7 +245,7 @@ def test_a_case_is_read_from_a_file(tmp_path):
     assert wb.compare(f"{tmp_path / 'own.py'}:Point", "coulomb", reference_step=1e-3).runs["verified"].all()
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

@@ -191,6 +191,7 @@ def velocity(formulation, system):
     return answer.v
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("f", FORMULATIONS, ids=lambda f: f.name)
 def test_a_formulation_has_axes_if_and_only_if_its_answer_depends_on_them(f):
     """Tangents turned with their headings and slides leave the answer, unless the axes are fixed to the tangents."""

@@ -7,8 +7,7 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
-from tests.journals import write
-from workbench.studies.journal import Journal, read_journals
+from tests.journals import Journal, read_journals, write
 from workbench.support.errors import WorkbenchError
 
 DIGITS = 16

@@ -4,13 +4,15 @@ import copy
 import json
 import random
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
 
 import workbench as wb
 from tests.proofs import NOT_VERIFIED, REFUTED
-from tests.test_proved_ranges import RANGES, system_at
+from tests.sliding_systems import regime
+from tests.test_proved_ranges import RANGES, found_of, system_at
 from tests.thorough import quickly
 from workbench.builtin.cases import CASES
 from workbench.builtin.cases.rod import Rod
@@ -24,15 +26,16 @@ from workbench.certificates.verify import verify
 from workbench.cli.main import main
 from workbench.diagnostics.map_certificate import map_certificate
 from workbench.diagnostics.proved_ranges import proved_of_case
-from workbench.diagnostics.sliding_regime import regime
 from workbench.support.errors import DataError, WorkbenchError
 
 KINDS = {"unique": "u", "none": "n", "indeterminate": "s"}
 
 
-def certified(case, ranges, share="1/50"):
-    found = proved_of_case(case, {}, ranges, Fraction(share))
-    return json.loads(json.dumps(map_certificate(case, case.rationals({}), found, 60.0))), found
+@cache
+def certified(name):
+    """The certificate of one of the ranges, as it comes back from a file."""
+    case, found = RANGES[name][0], found_of(name)
+    return json.loads(json.dumps(map_certificate(case, case.rationals({}), found, 60.0)))
 
 
 def result(document):
@@ -76,8 +79,7 @@ def leaves(tree):
 
 @pytest.mark.parametrize("name", quickly(RANGES, lambda name: name == "rod"))
 def test_every_box_is_verified(name):
-    case, ranges = RANGES[name]
-    document, found = certified(case, ranges)
+    document, found = certified(name), found_of(name)
     assert result(document) == VERIFIED
     (claim,) = document["claims"]
     shares = {key: float(Fraction(x)) for key, x in claim["verdict"].items()}
@@ -88,7 +90,7 @@ def test_every_box_is_verified(name):
 
 @pytest.mark.parametrize("name", quickly(RANGES, lambda name: name == "rod"))
 def test_a_box_of_another_verdict_is_refused(name):
-    document, _ = certified(*RANGES[name])
+    document = certified(name)
     tree = document["claims"][0]["support"]["tree"]
     given = document["problem"]
     fixed = {key: Fraction(x) for key, x in given["parameters"].items()}
@@ -131,7 +133,7 @@ def proved(judge, corner, side, answers, p):
 
 
 def test_damaged_trees_are_refused():
-    document, _ = certified(*RANGES["rod"])
+    document = certified("rod")
     tree = document["claims"][0]["support"]["tree"]
     shares = document["claims"][0]["verdict"]
     for k in leaves(tree)[:40:10]:
@@ -145,7 +147,7 @@ def test_damaged_trees_are_refused():
 
 
 def test_the_data_belong_to_the_proof():
-    document, _ = certified(*RANGES["rod"])
+    document = certified("rod")
 
     def changed(change):
         content = copy.deepcopy(document)

@@ -47,7 +47,7 @@ def samples(count, seed):
 
 def test_within_the_margin_the_count_is_one_and_beyond_it_is_another():
     changes = 0
-    for M, q, chance in samples(150, 1):
+    for M, q, chance in samples(60, 1):
         found = margin(fmpq_mat(M), q, ALWAYS)
         least = None if found is None else square_root(found.least_squared)
         if found is not None:
@@ -66,7 +66,7 @@ def test_within_the_margin_the_count_is_one_and_beyond_it_is_another():
             near = [x + factor * d for x, d in zip(q, direction, strict=True)]
             here = counted(M, q) if found is None else found.here
             assert counted(M, near) == here, (M, q, near)
-    assert changes > 100
+    assert changes > 40
 
 
 def on_facet(M, found):
@@ -100,7 +100,7 @@ def test_where_no_facets_coincide_the_margin_is_one_number_of_any_size():
 
 def test_the_degree_is_the_sum_of_the_indices_for_every_right_hand_side():
     chance, degrees = random.Random(7), set()
-    for _ in range(80):
+    for _ in range(40):
         n = chance.randint(1, 3)
         M = fmpq_mat([[chance.randint(-9, 9) for _ in range(n)] for _ in range(n)])
         if matrix_classes(M, ALWAYS)["R0"].verdict != "yes":
@@ -138,7 +138,7 @@ def test_margins_do_not_depend_on_the_order_of_the_unknowns_and_scale_with_q():
 
 def test_projections_on_cones_meet_the_conditions_of_optimality():
     chance = random.Random(4)
-    for _ in range(300):
+    for _ in range(120):
         k, n = chance.randint(1, 5), 5
         rows = [[chance.randint(-4, 4) for _ in range(n)] for _ in range(k)]
         if fmpq_mat(rows).rank() < k:

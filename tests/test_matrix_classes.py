@@ -98,7 +98,7 @@ BY_DEFINITION = {
 
 def test_verdicts_agree_with_the_definitions():
     seen = set()
-    for M in samples(100, 4, 0):
+    for M in samples(60, 4, 0):
         found = verdicts(M)
         for name, holds in BY_DEFINITION.items():
             assert found[name] == ("yes" if holds(M) else "no"), (name, M)
@@ -118,7 +118,7 @@ def test_sufficiency_agrees_with_the_definition():
 
 
 def test_definite_matrices_by_eigenvalues():
-    for M in samples(60, 5, 2):
+    for M in samples(30, 5, 2):
         found = verdicts(M)
         smallest = np.linalg.eigvalsh(np.array(M) + np.array(M).T)[0]
         # The eigenvalues of small integer matrices are zero or well away from it.
@@ -270,7 +270,7 @@ def test_one_bit_beside_the_boundary():
 # Limits
 
 
-@pytest.mark.parametrize("n", [14, 40, 90])
+@pytest.mark.parametrize("n", [14, 90])
 def test_the_deadline_is_kept_and_what_is_left_says_why(n):
     M = np.random.default_rng(10).standard_normal((n, n)) + 1.2 * np.sqrt(n) * np.eye(n)
     matrix_classes(exact(M), clock() + 0.3)  # compiles, which the deadline leaves out
@@ -284,7 +284,7 @@ def test_the_deadline_is_kept_and_what_is_left_says_why(n):
 def test_the_floating_point_filter_changes_no_verdict(monkeypatch):
     rng = np.random.default_rng(11)
     sought = {"negative", "zero", "E0", "E", "R0", "plus"}
-    for k in range(12):
+    for k in range(6):
         M = rng.integers(-2, 4, (8, 8)) + (3 + k % 3) * np.eye(8, dtype=int)
         found = [set(principal.scan(exact(M), {name}, ALWAYS).found) for name in sought]
         with monkeypatch.context() as patch:

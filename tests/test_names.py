@@ -52,18 +52,6 @@ def test_every_part_of_a_page_calls_a_variant_by_one_name(compared):
     assert "box:axes=sliding" not in page.partition('id="glossary"')[0].rpartition("<h2>Figures")[0]
 
 
-def test_the_error_budget_has_rows_and_plots_that_say_something(compared):
-    (figure,) = [x for x in figures(named(compared)) if x.name == "budget"]
-    rows = pd.DataFrame(next(iter(figure.chart.to_dict()["datasets"].values())))
-    assert set(rows["run"]) <= {f.label for f in named(compared).formulations}, "a cross-check of samples has no row"
-    assert set(rows["part"]) >= {"total", "step size", "formulation"}
-    runs = next(iter(compared.windows.values())).drop_duplicates("label").set_index("label")
-    own = rows[(rows["run"] == "ccp") & (rows["field"] == "velocity [%]")].set_index("part")["error"]
-    assert own["total"] == pytest.approx(100 * runs["velocity_error"]["ccp"], rel=1e-4)
-    assert own["formulation"] == pytest.approx(100 * runs["velocity_formulation"]["ccp"], rel=1e-4)
-    assert rows["error"].min() > 1e-6
-
-
 @pytest.mark.thorough
 def test_curves_with_turned_axes_wait_to_be_singled_out(compared):
     (figure,) = [x for x in figures(named(compared)) if x.name == "position"]

@@ -44,6 +44,7 @@ def fill(expressions, seed: int) -> None:
 # Terms
 
 
+@pytest.mark.share(2)
 @each_size
 @each_formulation
 def test_terms_sum_to_the_expression(f, size):
@@ -169,6 +170,7 @@ def parts(pattern: str, text: str) -> tuple[str | Any, ...]:
     return found.groups()
 
 
+@pytest.mark.share(3)
 @each_size
 @each_formulation
 def test_relations_read_as_the_numbers(f, size):

@@ -136,7 +136,7 @@ def random_sets(rng):
 
 def test_the_residual_of_mixed_problems_is_the_formularys():
     rng = np.random.default_rng(0)
-    for _ in range(400):
+    for _ in range(150):
         kinds, first, mu, bounds, J, q, z = random_sets(rng)
         M, order = J @ J.T, rng.permutation(q.size)
         at = np.append(0, np.cumsum(kinds != NO_CONE))
@@ -156,7 +156,7 @@ def test_the_residual_of_contact_blocks_is_the_formularys(few, monkeypatch):
     rng = np.random.default_rng(1)
     if not few:
         monkeypatch.setattr(ContactBlocks, "few", None)
-    for _ in range(150):
+    for _ in range(60):
         kinds, first, mu, bounds, J, q, z = random_sets(rng)
         M, n = J @ J.T, J.shape[1]
         b = rng.standard_normal(n) * 10.0 ** rng.uniform(-3, 3)

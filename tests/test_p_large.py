@@ -8,7 +8,7 @@ from flint import fmpq
 
 from tests.proofs import holds, verified
 from workbench.engine.timing import clock
-from workbench.matrices.p_property.diagonal_stability import FOUND, NONE, find_diagonal, proved_diagonal
+from workbench.matrices.p_property.diagonal_stability import FOUND, find_diagonal, proved_diagonal
 from workbench.matrices.p_property.large import Tree, by_walk_and_tree
 from workbench.matrices.p_property.minors import by_minors
 from workbench.matrices.p_property.quotients import Quotients
@@ -186,10 +186,10 @@ def test_a_hidden_negative_minor_is_found():
 
 def test_a_matrix_that_is_not_diagonally_stable_is_reported_from_one_that_is():
     w = np.empty(3)
-    for c, expected in ((1.9, FOUND), (2.1, NONE)):
+    for c, stable in ((1.9, True), (2.1, False)):
         # I + c (shift of three) is diagonally stable for c < 2, since W = I is best by symmetry.
-        assert find_diagonal(cyclic(3, c), w, np.empty(3), 100) == expected
-        assert proved_diagonal(exact(cyclic(3, c)), [fmpq(1)] * 3) == (expected == FOUND)
+        assert (find_diagonal(cyclic(3, c), w, np.empty(3), 100) == FOUND) == stable
+        assert proved_diagonal(exact(cyclic(3, c)), [fmpq(1)] * 3) == stable
 
 
 def test_undecided_says_what_was_reached():

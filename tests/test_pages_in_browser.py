@@ -91,7 +91,8 @@ def test_a_page_fits_a_projector(pages, reader):
 BOTTOM = "all => Math.max(...all.map(x => x.getBoundingClientRect().bottom))"
 
 
-@pytest.mark.parametrize("name", ["compare-wheel", pytest.param("compare-file", marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["compare-wheel", "compare-file"])
 def test_the_first_screen_of_a_comparison_answers(pages, reader, name):
     """What to take, error against cost, the motion and how sure that is; all else is folded, and one click away."""
     page = reader.open(pages(name), width=1300, height=800, folded=True)

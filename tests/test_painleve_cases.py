@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from tests.mechanics import filled
-from tests.sliding_systems import heap
+from tests.sliding_systems import heap, painleve
 from workbench.builtin.cases import CASES
 from workbench.builtin.cases.drawer import Drawer
 from workbench.builtin.cases.rod import Rod
 from workbench.builtin.cases.rod_in_guide import RodInGuide
-from workbench.diagnostics.painleve import ALL, friction_lines, of_case, painleve
+from workbench.diagnostics.painleve import ALL, friction_lines, of_case
 from workbench.diagnostics.painleve_map import NAMES, MapAxis, regime_map
 from workbench.diagnostics.proposition import balanced
 from workbench.matrices.p_property.verdict import p_verdict

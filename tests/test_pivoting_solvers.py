@@ -81,7 +81,7 @@ def semidefinite(rng, n, whole_numbers):
 @pytest.mark.parametrize("name", ["lemke", "keller"])
 def test_singular_semidefinite_problems_with_a_solution(name, whole_numbers):
     rng = np.random.default_rng(15)
-    for _ in range(1500):
+    for _ in range(600):
         n = rng.integers(1, 9)
         M = semidefinite(rng, n, whole_numbers)
         z, w = np.maximum(rng.integers(-2, 3, (2, n)) if whole_numbers else rng.normal(size=(2, n)), 0.0)
@@ -95,7 +95,7 @@ def test_singular_semidefinite_problems_with_a_solution(name, whole_numbers):
 def test_semidefinite_problems_without_a_solution_are_recognised(whole_numbers):
     rng = np.random.default_rng(4)
     infeasible = 0
-    for _ in range(500):
+    for _ in range(200):
         n = rng.integers(1, 7)
         problem = LCP(semidefinite(rng, n, whole_numbers), rng.integers(-2, 3, n))
         if all_solutions(problem):
@@ -113,7 +113,7 @@ def test_semidefinite_problems_without_a_solution_are_recognised(whole_numbers):
 
 def test_keller_solves_consistent_box_problems_with_redundant_free_rows():
     rng = np.random.default_rng(5)
-    for _ in range(700):
+    for _ in range(280):
         n = rng.integers(1, 9)
         M = semidefinite(rng, n, whole_numbers=False)
         problem = MLCP(M, M @ rng.normal(size=n), *random_bounds(rng, n))
@@ -171,7 +171,7 @@ def block_exchanges_cycle(M, q):
 def test_judice_pires_leaves_the_cycles_of_plain_block_exchanges():
     rng = np.random.default_rng(9)
     cycles = 0
-    for _ in range(200):
+    for _ in range(80):
         K = rng.normal(size=(12, 12))
         M, q = np.eye(12) + 3 * (K - K.T), rng.normal(size=12)
         if block_exchanges_cycle(M, q):
@@ -207,7 +207,7 @@ def test_solution_follows_a_change_of_units(name):
 def test_what_is_claimed_is_true_whatever_the_matrix(name):
     rng = np.random.default_rng(11)
     claimed = 0
-    for k in range(200):
+    for k in range(80):
         n = rng.integers(1, 6)
         M = rng.normal(size=(n, n)) if k % 2 else rng.integers(-2, 3, (n, n)).astype(float)
         M = (M + M.T) / 2 if k % 3 else M
@@ -218,7 +218,7 @@ def test_what_is_claimed_is_true_whatever_the_matrix(name):
             assert solution.verified
         else:
             assert solution.reason
-    assert claimed > 20
+    assert claimed > 8
 
 
 @pytest.mark.parametrize(

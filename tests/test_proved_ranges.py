@@ -1,11 +1,13 @@
 """Regimes proved over boxes of parameters: no false proof, against exact verdicts of single states and closed forms."""
 
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
 from flint import arb
 
+from tests.sliding_systems import regime
 from tests.thorough import quickly
 from workbench.builtin.cases import CASES
 from workbench.builtin.cases.rod import Rod
@@ -14,7 +16,6 @@ from workbench.builtin.cases.tripod import Tripod
 from workbench.builtin.cases.wedged_box import WedgedBox
 from workbench.diagnostics.box_regime import VERDICTS
 from workbench.diagnostics.proved_ranges import proved_of_case, proved_ranges
-from workbench.diagnostics.sliding_regime import regime
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.mechanics.enclosed import over_box
 from workbench.mechanics.functions import cos, radians, sin, sqrt
@@ -51,6 +52,12 @@ def system_at(case):
     return sliding_system(case, wedged(case)) if isinstance(case, WedgedBox) else sliding_system(case)
 
 
+@cache
+def found_of(name):
+    """The map of one of the ranges, two percent undecided at most."""
+    return proved_of_case(*(RANGES[name][0], {}, RANGES[name][1]), Fraction(1, 50))
+
+
 def box_at(found, values):
     """The box in which the parameters lie."""
     low, high = found.edges()
@@ -61,7 +68,7 @@ def box_at(found, values):
 @pytest.mark.parametrize("name", quickly(RANGES, lambda name: name == "rod"))
 def test_no_verdict_is_contradicted_by_a_state(name):
     case, ranges = RANGES[name]
-    found = proved_of_case(case, {}, ranges, Fraction(1, 50))
+    found = found_of(name)
     assert found.shares()["undecided"] <= 1 / 50
     assert found.volume.sum() == 1
     rng, seen = np.random.default_rng(1), set()
@@ -93,7 +100,7 @@ def enclosed(found, points):
 
 def test_the_critical_friction_of_the_rod_is_enclosed_everywhere():
     """Genot & Brogliato 1999: mu_c = (1 + kappa (1 + tan^2)) / tan, for kappa = 1/3 at least 4/3."""
-    found = proved_of_case(*(RANGES["rod"][0], {}, RANGES["rod"][1]))
+    found = found_of("rod")
     t = np.tan(np.radians(np.linspace(10.01, 84.99, 5000)))
     mu = (1 + (1 + t**2) / 3) / t
     points = np.column_stack([np.degrees(np.arctan(t)), mu])
@@ -133,8 +140,7 @@ def test_the_critical_friction_of_the_rod_in_its_guide_is_enclosed_everywhere(sp
 
 
 def test_the_wedged_box_locks_above_b_over_h_and_loses_uniqueness_later():
-    case, ranges = RANGES["wedged box"]
-    found = proved_of_case(case, {}, ranges)
+    found = found_of("wedged box")
     boxes = [WedgedBox(clearance=c) for c in np.linspace(0.00051, 0.00399, 500)]
     inertia = (boxes[0].length ** 2 + boxes[0].height ** 2) / 12
     (H, b), clearance = np.array([x.across for x in boxes]).T, np.array([x.clearance for x in boxes])

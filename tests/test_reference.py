@@ -33,6 +33,7 @@ def stepped(name, h, duration=None, **parameters):
 # Sampled
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("name", "duration", "parameters"),
     [
@@ -101,7 +102,7 @@ SMOOTH = ["wheel", "block", "sphere", "drawer", "gripper", "off-axis", "pushed-b
           "three-bodies"]  # fmt: skip
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("name", SMOOTH)
 def test_time_stepping_converges_to_the_motion(name):
     """Its distance is what half the step changes, doubled, as of a method of first order."""

@@ -135,6 +135,7 @@ def test_the_truths_hold_for_other_parameters_too(kind, normal, scheme):
     assert sum(c > 0 for c in counts) >= 4
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("case", [Rod(), Rod(spin=1.0, mu=0.8), RodInGuide(), RodInGuide(spin=2.0)], ids=str)
 def test_the_motion_converges_to_that_of_the_sliding_forces_to_first_order(case):
     error = {}

@@ -323,7 +323,7 @@ def test_rows_that_turn_with_a_body(case):
     assert not motion.events
     for scheme, order in (("symplectic", 1), ("moreau-jean", 1), ("midpoint", 2)):
         off = []
-        for h in H[1:]:
+        for h in H[1:3]:
             found = run(case, h, case.duration, scheme)
             q, v, _ = motion.states(h * np.arange(1.0, found.steps + 1))
             off.append((np.abs(found.states_q[1:] - q).max(), np.abs(found.states_v[1:] - v).max()))

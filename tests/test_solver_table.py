@@ -44,7 +44,7 @@ def test_the_examples_are_of_every_kind_that_there_is():
     assert {kind for bridge in BRIDGES for kind in frozenset(bridge.leads).union(*bridge.leads.values())} == known
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(9)
 @pytest.mark.parametrize("problem", KINDS)
 @pytest.mark.parametrize("name", SOLVERS.names)
 def test_a_cell_is_verified_or_refused_for_a_mathematical_reason(name, problem):
@@ -197,7 +197,7 @@ def test_the_command_line_prints_the_table(capsys):
     assert isinstance(json.loads(capsys.readouterr().out), dict)
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("problem", KINDS)
 @pytest.mark.parametrize("name", SOLVERS.names)
 def test_no_chain_of_bridges_is_cheaper(name, problem):
@@ -216,7 +216,7 @@ def test_no_chain_of_bridges_is_cheaper(name, problem):
                     ahead.append((cost + bridge.cost, bridge.forward(there).problem))
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("name", SOLVERS.names)
 def test_a_path_is_taken_again_where_it_leads_to_the_solver(name):
     solver = find_solver(name)

@@ -5,7 +5,7 @@ import time
 import pandas as pd
 import pytest
 
-from workbench.studies.journal import Journal
+from tests.journals import Journal
 from workbench.studies.status import status
 from workbench.support.errors import WorkbenchError
 

@@ -26,7 +26,7 @@ SHORT = {"duration": 0.01, "reference_step": 5e-4}
 
 
 def study(**given):
-    # In this process, which has imported everything; `whole` goes to another one.
+    # In this process, which has imported everything; other processes are those of `test_executors` and `test_progress`.
     given = {"parameters": {"mu": [0.2, 0.3, 0.4]}, "executor": HERE, "workers": 1, **SHORT} | given
     return wb.study("wheel", given.pop("formulations", ["box", "coulomb"]), **given)
 
@@ -37,7 +37,7 @@ def timeless(rows):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    return study(folder=tmp_path_factory.mktemp("whole"), executor="processes")
+    return study(folder=tmp_path_factory.mktemp("whole"))
 
 
 def test_rows_are_those_of_comparisons(whole):

@@ -204,16 +204,19 @@ def slide():
     return solve_ivp(rate, (0, 3), start, "DOP853", events=speed, rtol=1e-10, atol=1e-11, dense_output=True)
 
 
+@pytest.mark.thorough
 def test_sliding_stops_where_the_references_of_the_wheel_say(slide):
     assert slide.t_events[0][0] == pytest.approx(2.006823, abs=5e-7)
 
 
+@pytest.mark.thorough
 def test_position_and_energy_after_one_second_are_the_references_of_the_wheel(slide):
     y = slide.sol(1.0)
     np.testing.assert_allclose(y[:3], [4.580594, -0.047405, 0.301374], rtol=0, atol=1e-6)
     assert Wheel().energy(y[:6], y[6:12]) == pytest.approx(8.972373, abs=1e-6)
 
 
+@pytest.mark.thorough
 def test_the_independent_integration_is_consistent(slide):
     """On the floor throughout, pressed against it, and losing the energy that friction takes."""
     case = Wheel()
