@@ -99,6 +99,7 @@ def test_without_friction_there_is_the_origin():
     assert section("stewart-trinkle", 0.0).tolist() == [[0.0, 0.0]]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", [name for name in FORMULATIONS.names if name not in {"frictionless", "ipc"} | SOFT])
 def test_a_block_sticks_as_far_as_the_section_says(name):
     # Soft cones and smooth friction are left out: they creep in stick.

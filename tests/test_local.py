@@ -23,6 +23,7 @@ OTHERS = [
 ALL = [(f, d) for f in STEPS for d in (1, 2, 3, 5)] + [*product(OTHERS, (1, 2, 4))]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(("f", "d"), ALL, ids=lambda x: getattr(x, "label", x))
 def test_every_formulation_is_local_with_any_number_of_directions(f, d):
     # The comparison with the declaration at two and three contacts is made when the block is read.

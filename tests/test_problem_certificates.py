@@ -45,7 +45,11 @@ PROBLEMS = [
         FrictionProblem(np.eye(93) + 0.01, np.r_[-np.ones(31), np.zeros(62)], np.full(31, 0.5), 2),
         {("Coulomb's law", "definite")},
     ),
-    (friction(np.eye(93), np.r_[-np.ones(31), np.zeros(62)], 0.5, 2), {("Coulomb's law", "islands")}),
+    pytest.param(
+        friction(np.eye(93), np.r_[-np.ones(31), np.zeros(62)], 0.5, 2),
+        {("Coulomb's law", "islands")},
+        marks=pytest.mark.thorough,
+    ),
     # A negative mass at the contact: no impulse stops it, and no theorem but the search says so.
     (FrictionProblem(-np.eye(2), np.array([-1.0, 0.0]), np.array([0.5]), 1), {("Coulomb's law", "cover")}),
     pytest.param(

@@ -31,6 +31,7 @@ def interpreted(kind):
     return type("Interpreted", (kind,), functions)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("scheme", ["symplectic", "explicit"])
 @pytest.mark.parametrize("label", LABELS)
 @pytest.mark.parametrize("kind", [Wheel, Cube], ids=lambda kind: kind.name)

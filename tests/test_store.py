@@ -47,6 +47,7 @@ def stored(folder):
     return [path for path in folder.iterdir() if path.name != disk.LOCKS]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("f", [f for registry in REGISTRIES for f in registry], ids=lambda f: f.name)
 def test_what_is_stored_comes_back(f, folder):
     size = SIZES.get(f.symbols, (2, 1))
@@ -308,6 +309,7 @@ OPTIONS = [(f, {}) for registry in REGISTRIES for f in registry] + [
 
 
 @pytest.mark.share(3)
+@pytest.mark.share(2)
 @pytest.mark.parametrize("size", [(4, 1, 2, 2), (6, 0, 3, 2), (3, 2, 1, 1)])
 @pytest.mark.parametrize(("f", "options"), OPTIONS, ids=lambda x: getattr(x, "name", None))
 def test_plain_numbers_say_what_cvxpy_says(f, options, size):
