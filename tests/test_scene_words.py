@@ -54,7 +54,7 @@ def test_solvers_say_what_they_leave_unsolved():
     c = comparison({"coulomb": (0.01, 0.0), "ccp": (0.02, 0.02)})
     c.runs["solver"], c.runs["reason"] = "one", "it ended"
     once = scenes.summary(replace(c, runs=c.runs.assign(verified=False)))
-    assert any(x.startswith("Ccp is not compared") for x in once)
+    assert any(x.startswith("ccp is not compared") for x in once)
     by = [c.runs.assign(solver=x, body_position_solver=y) for x, y in (("one", np.nan), ("two", 3e-3), ("three", 1e-8))]
     twice = scenes.summary(replace(c, runs=pd.concat(by, ignore_index=True)))
     assert "The remaining residual of two moves bodies by 3 mm at most, under coulomb." in twice
@@ -62,7 +62,7 @@ def test_solvers_say_what_they_leave_unsolved():
     assert not any("one leaves" in x for x in twice)
     by[1]["verified"] = False
     words = scenes.summary(replace(c, runs=pd.concat(by, ignore_index=True)))
-    assert any(x.startswith("Ccp by two is not compared") for x in words)
+    assert any(x.startswith("ccp by two is not compared") for x in words)
 
 
 def alike(c):

@@ -93,25 +93,25 @@ def _of_case(c: Comparison) -> list[Figure]:
         *_by_contact(
             "friction", "Normalised friction |p_t| / (μ p_n)",
             "Against time. A sliding contact must be at 1, the boundary of Coulomb's cone; polygon and box leave it as "
-            "the sliding direction turns relative to their axes (Fig. 4 of IDETC2016-60064). Drawn where the contact "
+            "the sliding direction turns relative to their axes. Drawn where the contact "
             f"carries a tenth of its RMS normal impulse or more. {undetermined(curves)}".strip(),
             loaded(curves), "normalised_friction", "normalised friction [-]",
         ),
         *_by_contact(
             "misalignment", "Angle between friction and the direction opposite to sliding",
-            "Against time; 0° under Coulomb's law. Drawn where the contact slides faster than the stick threshold "
-            f"(Fig. 5 c). {undetermined(curves)}".strip(),
+            "Against time; 0° under Coulomb's law. Drawn where the contact slides faster than the stick "
+            f"threshold. {undetermined(curves)}".strip(),
             curves, "misalignment", "misalignment [°]",
         ),
         *_of_system(
             "position", "Distance of the centre of mass from the reference",
-            "Against time, logarithmic (Fig. 5 a, there with a stepped reference and relative to the path). "
+            "Against time, logarithmic. "
             f"A curve below “{UNCERTAIN}” is as good as the reference.",
             known, "position_error", "distance [m]", log=True,
         ),
         *_of_system(
             "energy", "Difference of mechanical energy from the reference",
-            "Against time, logarithmic; potential energy is zero at the floor (Fig. 5 b).",
+            "Against time, logarithmic; potential energy is zero at the floor.",
             known, "energy_error", "energy difference [J]", log=True,
         ),
         *_budget(

@@ -12,7 +12,7 @@ from workbench.builtin.reports.text.comparison import cell, who
 from workbench.comparison.columns import Column
 from workbench.comparison.decision import stops
 from workbench.comparison.jobs import EVENTS
-from workbench.comparison.result import Comparison
+from workbench.comparison.result import GENERIC_SOLVER, Comparison
 
 NAMED = 3
 """Things of one kind that a sentence names; of more the number."""
@@ -27,7 +27,7 @@ CLEAR = 1.2
 def summary(c: Comparison) -> list[str]:
     """The whole of it, for the first window."""
     window, rows = next(iter(c.windows.items()))
-    verified = verified_in_words(rows, c.case is not None)
+    verified = verified_in_words(rows, is_cross_check(c, rows), c.case is not None)
     sentences = [" ".join([f"{verified}, by the residual of the posed problem.", *not_verified(rows), *_early(c)])]
     for h in c.settings.steps if c.case else (None,):
         at = f"at {1e3 * h:g} ms, " if h and len(c.settings.steps) > 1 else ""
@@ -36,14 +36,20 @@ def summary(c: Comparison) -> list[str]:
     return [*sentences, *_known(c, rows), *c.remarks]
 
 
-def verified_in_words(rows: pd.DataFrame, case: bool) -> str:
-    """Return the number of verified rows of a window; runs and cross-checks of sampled steps are counted separately."""
-    if not case:
-        return f"{rows['verified'].sum()} of {len(rows)} answers are verified"
-    sampled = rows["sampled"].astype(bool)
-    runs, checks = rows[~sampled], rows[sampled]
-    crossed = f", and {checks['verified'].sum()} of {len(checks)} cross-checks in sampled steps" if len(checks) else ""
-    return f"{runs['verified'].sum()} of {len(runs)} runs are verified in every step of the window{crossed}"
+def is_cross_check(c: Comparison, rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Return which rows of a window are cross-checks by the generic solver."""
+    if c.stepped:
+        return rows["sampled"].astype(bool) if c.case else pd.Series(False, rows.index)
+    return (rows["solver"] == GENERIC_SOLVER) & rows["label"].duplicated()
+
+
+def verified_in_words(rows: pd.DataFrame, again: "pd.Series[bool]", case: bool) -> str:
+    """Return the number of verified rows of a window; those that are cross-checks, `again`, are counted separately."""
+    own, checks = rows[~again], rows[again]
+    sampled = " in sampled steps" if case else ""
+    crossed = f", and {checks['verified'].sum()} of {len(checks)} cross-checks{sampled}" if len(checks) else ""
+    what = "runs are verified in every step of the window" if case else "answers are verified"
+    return f"{own['verified'].sum()} of {len(own)} {what}{crossed}"
 
 
 def _early(c: Comparison) -> list[str]:
@@ -242,9 +248,11 @@ def redundancy(rows: pd.DataFrame) -> str:
     """Return a sentence on impulses that redundant contacts leave undetermined, and on the compared quantity."""
     if "free_directions" not in rows or not rows["free_directions"].max() > 0:
         return ""
+    free = int(rows["free_directions"].max())
+    elsewhere = ", elsewhere only the net wrench" if "wrench_error" in rows else " only"
     return (
-        f"Contacts are redundant: in up to {rows['free_directions'].max():.0f} directions the motion does not "
-        "determine the impulses. Friction is compared where it is determined, elsewhere only the net wrench."
+        f"Contacts are redundant: in up to {free} direction{'s' * (free > 1)} the motion does not determine the "
+        f"impulses. Friction is compared where it is determined{elsewhere}."
     )
 
 

@@ -6,13 +6,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from workbench.builtin.reports.text.conclusions import CLEAR, NAMED, few, listed
+from workbench.builtin.reports.text.conclusions import CLEAR, NAMED, few, is_cross_check, listed
 from workbench.builtin.reports.text.mechanisms import errs
 from workbench.builtin.reports.text.scenes import body, far, symptoms_of
 from workbench.comparison.cost import SAME, SAME_ONCE
 from workbench.comparison.decision import LEAST, TIED, Decision, Entry, amount, shown
 from workbench.comparison.families import POLYGON, family
-from workbench.comparison.result import GENERIC_SOLVER, Comparison
+from workbench.comparison.result import Comparison
 
 MAIN = 0.25
 """Share of the error that a displacement must reach to be its main reason."""
@@ -312,13 +312,6 @@ def cross_checks(c: Comparison) -> str:
     failed = list(dict.fromkeys(checks["label"][~checks["verified"].astype(bool)]))
     named = f" (not: {', '.join(failed)}; the report gives the residuals)" if failed else ""
     return f"{int(checks['verified'].sum())} of {len(checks)} cross-checks by a generic solver agree{named}."
-
-
-def is_cross_check(c: Comparison, rows: pd.DataFrame) -> "pd.Series[bool]":
-    """Return which rows of a window are cross-checks by the generic solver."""
-    if c.stepped:
-        return rows["sampled"].astype(bool) if c.case else pd.Series(False, rows.index)
-    return (rows["solver"] == GENERIC_SOLVER) & rows["label"].duplicated()
 
 
 def legend(c: Comparison, d: Decision) -> str:

@@ -24,7 +24,8 @@ def reasons(c: Comparison) -> list[tuple[str, list[str]]]:
     for label, found in errs(c).items():
         f = known[label]
         words = tuple(x.words for x in found)
-        alike.setdefault(words, []).append(label if f.axes == "sliding" else f"{label} ({f.friction})")
+        plain = f.axes == "sliding" or f.friction == "none"
+        alike.setdefault(words, []).append(label if plain else f"{label} ({f.friction})")
     return [(", ".join(labels), list(found)) for found, labels in alike.items()]
 
 
@@ -93,12 +94,12 @@ def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[A
             f"friction deviates by {angle} (RMS) from the direction opposite to sliding{corner}",
         )
     if of("yaw_spread") > 0.01:
-        spread = f"{100 * of('yaw_spread'):.3g} %"
+        spread = percent(of("yaw_spread"))
         add(f"anisotropic, {spread}", f"rotating the scene changes a step by up to {spread}{corner}")
     if of("friction_rmsd") > 0.01:
-        share = f"{100 * of('friction_rmsd'):.3g} %"
+        share = percent(of("friction_rmsd"))
         add(f"friction error {share}", f"|p_t|/(μ p_n) has an RMS error of {share}")
-    compliance = f"{100 * of('velocity_compliance'):.3g} %"
+    compliance = percent(of("velocity_compliance"))
     if of("velocity_compliance") > max(of("velocity_formulation"), NEGLIGIBLE):
         add("the run's compliance", "its error comes more from the run's tangential compliance than from the model")
     elif of("velocity_compliance") > max(0.01, 0.5 * of("velocity_error")):
@@ -113,10 +114,17 @@ def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[A
     if of("velocity_formulation") > 0.01:
         law = "the friction law itself; no other cause was found"
         return [Reason("friction law", law)]
+    if max(of("velocity_formulation"), of("local_velocity_error")) < ROUND_OFF:
+        return [Reason("none", "its velocities are those of exact Coulomb friction at this step")]
     far = f"the friction law causes a velocity error of {100 * of('velocity_formulation'):.2g} % in its run"
     local = f" and of {100 * of('local_velocity_error'):.3g} % in single steps" if of("local_velocity_error") else ""
     none = f"no cause was found; {far}{local}"
     return [Reason("friction law", none)]
+
+
+def percent(share: float) -> str:
+    """Return a share in percent with three digits."""
+    return f"{float(f'{100 * share:.3g}'):g} %"
 
 
 SYMPTOMS = (
@@ -124,6 +132,8 @@ SYMPTOMS = (
     "velocity_error",
 )  # fmt: skip
 """Columns in which reasons are looked for."""
+ROUND_OFF = 1e-9
+"""Share of the velocity below which a difference is round-off."""
 NOTABLE = {"lift": 0.1, "creep": 10.0, "energy_gained": 1e-3}
 """Symptoms [mm, µm/s, J] from which on they are named."""
 MISSING = 0.05

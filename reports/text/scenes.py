@@ -240,12 +240,12 @@ def summary(c: Comparison) -> list[str]:
     symptoms: dict[tuple[str, ...], list[str]] = {}
     for label in (x for x in others["label"] if x not in without_friction(c)):
         symptoms.setdefault(tuple(symptoms_of(c, label)), []).append(str(label))
-    said += [f"{_sentence(listed(labels))}: {', '.join(words)}." for words, labels in symptoms.items() if words]
+    said += [f"{listed(labels)}: {', '.join(words)}." for words, labels in symptoms.items() if words]
     if plain := [*alike, *symptoms.get((), ())]:
         said.append(f"No defect beyond that of exact Coulomb friction at this step: {listed(plain)}.")
     said += _solvers(rows)
     name_of = who if rows["label"].duplicated().any() else itemgetter("label")
-    said += [f"{_sentence(name_of(r))} is not compared: {why_not(r)}." for r in _records(rows[~rows["verified"]])]
+    said += [f"{name_of(r)} is not compared: {why_not(r)}." for r in _records(rows[~rows["verified"]])]
     if c.truths:
         failing = [x.name for x in c.truths if not x.holds]
         ends = f"; these fail: {listed(failing)}" if failing else ""
