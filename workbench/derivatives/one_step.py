@@ -372,7 +372,7 @@ def carried_by_tape(step: Step, x: LinearisedStep, t: Direction, data: Array) ->
     out, v = outputs_along(work, rows, dz), work.out[:n].copy()
     if d == 2:
         at = slice(n + r, n + 3 * r)
-        c, s, dc, ds = *core.frame.T, *frame.reshape(r, 2).T
+        (c, s), (dc, ds) = core.frame.T, frame.reshape(r, 2).T
         (p, q), (dp, dq) = work.out[at].reshape(r, 2).T, out[at].reshape(r, 2).T
         out[at] = np.stack([c * dp - s * dq + dc * p - ds * q, s * dp + c * dq + ds * p + dc * q], axis=1).ravel()
     given = step.case.data()
