@@ -60,7 +60,7 @@ PAST = {
     ),
     "events": (
         "enclosures of single events beside formulas, and answers where several are possible.",
-        "test_enclosure 4 test_events 7",
+        "test_enclosure 8 test_events 7",
     ),
     "exams": (
         "trials and adapters on made-up scenes, and experiments one by one.",

@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 
 from cases import CASES
-from workbench.events.balls import Ball, Dual, UndecidedError
+from workbench.events.ball_modes import accelerations
+from workbench.events.balls import Ball, BallMechanics, Dual, UndecidedError
 from workbench.events.enclosure import EnclosedMotion, enclose
+from workbench.events.modes import Mode, rates
 from workbench.events.simulation import simulate_events
-from workbench.events.taylor import first_root
+from workbench.events.taylor import constants, first_root
 from workbench.mechanics.case import Case, quantity
+from workbench.mechanics.second_order import SecondOrder
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 
@@ -90,6 +93,22 @@ class Ladder(Case):
 
     def energy(self, q: Array, v: Array) -> Array:
         return np.zeros_like(q[..., 0])
+
+
+# The equations
+
+
+@pytest.mark.parametrize("mode", [Mode.OPEN, Mode.SLIP, Mode.STICK])
+def test_accelerations_are_those_that_are_simulated(mode):
+    case, rng = case_of("wheel"), np.random.default_rng(4)
+    q, v = case.start()
+    q, v, e = q + 0.2 * rng.normal(size=6), v + rng.normal(size=6), np.array([[0.6, 0.8]])
+    y = constants([*map(arb, q), *map(arb, v)])
+    found = accelerations(BallMechanics(case).at(y[:6], y[6:]), (mode,), np.vectorize(Ball)(e))
+    wanted = rates(SecondOrder(case).at(q, v), (mode,), e)
+    for field in found._fields:
+        mine = [float(x.coefficient(0).mid()) for x in getattr(found, field).flat]
+        assert mine == pytest.approx(np.ravel(getattr(wanted, field)), rel=1e-11, abs=1e-11)
 
 
 # Closed forms

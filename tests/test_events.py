@@ -337,6 +337,7 @@ def test_redundant_contacts_whose_motion_is_unique():
     assert r.end.v[0] == pytest.approx(0.5 * (50.0 - r.case.friction()) / r.case.m, abs=EXACT)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("name", "parameters"),
     [("pinched-capsule", {}), ("sphere-stack", {}), ("stacked-cubes", {}), ("stacked-cubes", {"ratio": 3e5})],

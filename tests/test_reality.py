@@ -201,7 +201,7 @@ def test_a_replay_lays_predictions_over_the_recording_with_the_force_that_moved_
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return write_tosses(tmp_path_factory.mktemp("tosses"), tosses(8, 24, mu=0.2, e=0.0))
+    return write_tosses(tmp_path_factory.mktemp("tosses"), tosses(6, 18, mu=0.2, e=0.0))
 
 
 def test_the_command_writes_a_page_with_its_answer(folder, tmp_path, capsys):

@@ -137,7 +137,7 @@ def random_problems(count, largest, seed):
 
 def test_solutions_are_solutions_and_none_is_missed_where_there_are_any():
     counts = set()
-    for M, q in random_problems(600, 3, 0):
+    for M, q in random_problems(250, 3, 0):
         found = solutions(M, q)
         assert (found.count != 0) == solvable(M.tolist(), q.tolist())
         counts.add(found.count)
@@ -154,7 +154,7 @@ def test_solutions_are_solutions_and_none_is_missed_where_there_are_any():
 
 
 def test_the_tree_and_the_bases_find_the_same(monkeypatch):
-    for M, q in random_problems(400, 5, 1):
+    for M, q in random_problems(150, 5, 1):
         by_bases = solutions(M, q)
         with monkeypatch.context() as patch:
             patch.setattr(module, "BY_BASES", 0)
@@ -163,7 +163,7 @@ def test_the_tree_and_the_bases_find_the_same(monkeypatch):
 
 
 def test_no_piece_lies_in_another():
-    for M, q in random_problems(300, 4, 2):
+    for M, q in random_problems(120, 4, 2):
         pieces = solutions(M, q).pieces
         for one in pieces:
             for other in pieces:
