@@ -85,10 +85,16 @@ def by_islands(p: FrictionProblem, deadline: float) -> Entry:
     """All verdicts on a large friction problem from those on its islands, which may be one, and a computed solution."""
     parts = contact_islands(p)
     computed = _computed(p, max(map(len, parts)))
+    # Islands with the same numbers are judged once, small ones first: they leave their time to larger ones.
+    alike: dict[tuple[bytes, ...], list[int]] = {}
+    for k in sorted(range(len(parts)), key=lambda k: len(parts[k])):
+        alone = island_problem(p, parts[k])
+        data = (alone.W.indptr, alone.W.indices, alone.W.data, alone.q, alone.mu)
+        alike.setdefault(tuple(x.tobytes() for x in data), []).append(k)
     found: dict[int, Entry] = {}
-    for position, k in enumerate(sorted(range(len(parts)), key=lambda k: len(parts[k]))):
-        until = moment(deadline, 1 / (len(parts) - position))
-        found[k] = {"contacts": parts[k], **_of_island(island_problem(p, parts[k]), until)}
+    for position, group in enumerate(alike.values()):
+        entry = _of_island(island_problem(p, parts[group[0]]), moment(deadline, 1 / (len(alike) - position)))
+        found |= {k: {"contacts": parts[k], **entry} for k in group}
     each = [found[k] for k in range(len(parts))]
     return {
         "p_matrix": _p_of_all(each, p),

@@ -61,10 +61,15 @@ def solutions_by_islands(friction: RationalFriction, deadline: float, near: Near
 
         return part
 
-    # Small islands first: they leave their time to larger ones.
-    for position, k in enumerate(sorted(range(len(parts)), key=lambda k: len(parts[k]))):
+    # Islands with the same numbers are searched once, small ones first: they leave their time to larger ones.
+    alike: dict[tuple[fmpq, ...], list[int]] = {}
+    for k in sorted(range(len(parts)), key=lambda k: len(parts[k])):
         alone, _ = island(friction, parts[k])
-        each[k] = coulomb_solutions(alone, moment(deadline, 1 / (len(parts) - position)), near_one(k))
+        alike.setdefault((*alone.W.entries(), *alone.q, *alone.mu), []).append(k)
+    for position, group in enumerate(alike.values()):
+        alone, _ = island(friction, parts[group[0]])
+        found = coulomb_solutions(alone, moment(deadline, 1 / (len(alike) - position)), near_one(group[0]))
+        each |= dict.fromkeys(group, found)
     return _product(parts, rows, [each[k] for k in range(len(parts))])
 
 
