@@ -273,6 +273,38 @@ def test_bounds_of_symmetric_members_are_proved_and_not_narrower(seed):
 
         assert result(forged(document, other), "z_0") in ("refuted", "not verified")
 
+    def longer(content):
+        (claim,) = [x for x in content["claims"] if x["about"] == "z_0"]
+        claim["support"]["upper"].append(["bound"])
+
+    assert result(forged(document, longer), "z_0") == "not verified"
+
+
+def test_entries_move_to_an_end_only_where_the_sign_of_a_derivative_is_certain():
+    """In the first the inverse is enclosed by [0, 1], which holds 0; in the second its entry changes its sign."""
+
+    def outcome(C, D, c, d, verdict, name, nodes):
+        rows, vectors = ([[[Fraction(x) for x in row] for row in A] for A in some] for some in ((C, D), ([c], [d])))
+        p = Uncertain(MatrixBox(*rows, True), *(v[0] for v in vectors))
+        try:
+            known = {"P": "all", "basis": [*range(len(c))]}
+            check_bounds(p, 0, verdict, {"by": "symmetric", name: nodes}, known)
+        except RefutedError:
+            return "refuted"
+        return "verified"
+
+    def halved(depth, *entry):
+        return [["cut", *entry], *halved(depth - 1, *entry), *halved(depth - 1, *entry)] if depth else [["bound"]]
+
+    one = [[2]], [[1]], ["-3/2"], ["1/2"]
+    # z = -q / M is at least 1/3.
+    assert outcome(*one, ["1/2", None], "lower", [["ends"], *halved(1, 0, 0)]) == "refuted"
+    assert outcome(*one, ["3/10", None], "lower", [["cut", 0, -1], *(2 * halved(3, 0, 0))]) == "verified"
+    two = [[1, "1/10"], ["1/10", 1]], [[0, "2/5"], ["2/5", 0]], [-1, -1], [0, "1/2"]
+    # z_0 = (1 + a q_1) / (1 - a^2) is at most 145/91, at a = -3/10 and q_1 = -3/2.
+    assert outcome(*two, [None, "29/20"], "upper", [["ends"], *halved(5, 0, 1)]) == "refuted"
+    assert outcome(*two, [None, "8/5"], "upper", [["cut", 1, -1], *(2 * halved(7, 0, 1))]) == "verified"
+
 
 def test_a_basis_is_enclosed():
     rows = [["2", "1"], ["1", "2"]]

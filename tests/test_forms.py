@@ -85,3 +85,23 @@ def test_quotients_are_enclosed():
     for wrong in (variable(Fraction(0), Fraction(1, 2), 0, reach), constant(Fraction(0), reach)):
         with pytest.raises(RefusedError):
             wrong.reciprocal()
+
+
+def test_the_last_unit_is_rounded_outward():
+    """Where an enclosure is wrong by one unit of 2^-128, a zero would be taken for a positive number."""
+    low, high = pi()
+    turn = constant(Fraction(180), ()).in_radians().over
+    assert turn[0] <= low < high <= turn[1]
+    for k in range(1, 40):
+        x = variable(Fraction(k, 7), Fraction(1, 9), 0, (ONE // 9 + 1,))
+        (start, end), (least, most) = x.sqrt().slopes[0], x.over
+        # 1 / (2 sqrt(x)) at both ends of the box.
+        assert 4 * start**2 * most <= ONE**3 <= 4 * end**2 * least
+    # A product of two numbers of 2^-128, and of its slope with the width of the box.
+    unit = Fraction(1, ONE)
+    tiny = constant(unit, (1,)) * variable(Fraction(0), unit, 0, (1,))
+    assert tiny.over[0] < 0 < tiny.over[1]
+    assert tiny.sign is None
+    assert variable(Fraction(1), Fraction(1), 0, (ONE,)).sign is None
+    assert variable(Fraction(-1), Fraction(1), 0, (ONE,)).sign is None
+    assert constant(Fraction(0), ()).sign == 0

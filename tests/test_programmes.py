@@ -141,3 +141,45 @@ def test_a_case_known_by_name_keeps_its_name():
     case, spans = RANGES["rod"]
     found = proved_of_case(case, {}, spans, Fraction(1, 10))
     assert map_certificate(case, case.rationals({}), found, 60.0)["problem"]["functions"] == "rod"
+
+
+@pytest.mark.parametrize(
+    ("D", "span", "locking", "proved"),
+    [
+        # One contact with a force y >= 0: D y - 1 >= 0.
+        (2, (1, 2), None, "u+"), (2, (-2, -1), None, "n-"),
+        # D changes its sign on the box, so that there is one answer here and none there.
+        (2, (-1, 1), None, ""), (2, (0, 1), None, ""),
+        # Nothing resists.
+        ("0", (1, 2), None, "-"),
+        # Locking, open, certain and excluded.
+        ("-1", (-1, 1), 0, "+"), ("-1", (1, 2), 0, "l+"), ("-1", (-2, -1), 0, "u+"), ("-1", (-1, 0), 0, "+"),
+    ],
+)  # fmt: skip
+def test_what_is_open_somewhere_on_a_box_is_not_proved_there(D, span, locking, proved):
+    steps = [["parameter", "d"], ["number", "-1"], ["*", 0, 1]]
+    given = {"steps": steps, "P": [["-1"]], "Q": [[D]], "w": ["-1"], "locking": locking}
+    assert held_on_the_whole(given, span) == proved
+
+
+@pytest.mark.parametrize(("span", "proved"), [((-1, 1), "-"), ((1, 2), "s-"), ((-2, -1), "n-")])
+def test_every_unknown_of_a_mode_is_certain(span, proved):
+    """Of two contacts that are not coupled the second has two answers for d > 0 and none for d < 0."""
+    given = {
+        "steps": [["parameter", "d"]], "P": [["-1", "0"], ["0", "-1"]], "Q": [["-1", "0"], ["0", "1"]], "w": ["-1", 0],
+        "locking": None,
+    }  # fmt: skip
+    assert held_on_the_whole(given, span) == proved
+
+
+def held_on_the_whole(given, span):
+    """The letters of the verdicts that are proved on the range of d as one box."""
+    judge = Judge(Ranges(given, {}, {"d": tuple(map(Fraction, span))}))
+    held = ""
+    for letters in ("u?", "n?", "s?", "l?", "?+", "?-"):
+        try:
+            judge.check((Fraction(0),), (Fraction(1),), *letters)
+            held += letters.replace("?", "")
+        except RefusedError:
+            pass
+    return held
