@@ -126,7 +126,9 @@ def test_a_witness_is_moved_on_where_its_determinant_is_zero():
 
 def test_the_border_of_the_criterion_is_undecided():
     assert criterion([[1, 0.5], [0.5, 1]], 2, 1).verdict == "undecided"
-    assert criterion([[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]], 2).verdict == "undecided"
+    for c in (0.5, -0.5):
+        # At the direction (1, 0), and at (-1, 0), where the tangent of half the angle is infinite.
+        assert criterion([[1, c, 0], [c, 1, 0], [0, 0, 1]], 2).verdict == "undecided"
     assert criterion(np.zeros((3, 3)), 0.5).verdict == "undecided"
     assert criterion(np.zeros((2, 2)), 0.0, 1).verdict == "undecided"
     assert criterion(np.ones((2, 2)), 0.5, 1).verdict == "undecided"
@@ -134,6 +136,8 @@ def test_the_border_of_the_criterion_is_undecided():
     assert proofs == [f"the closed criterion for one contact holds{words}" for words in ("", " with equality")]
     assert criterion([[1, 5, 0], [5, 1, 0], [0, 0, 1]], 0.0).verdict == "unique"
     assert criterion(-np.eye(2), 0.0, 1).verdict == "not unique"
+    # The second condition is a product of two negative numbers.
+    assert criterion(-np.eye(3), 0.5).verdict == "not unique"
     # A singular stick of negative determinant, each slide being well posed.
     x = criterion([[1, 2], [2, 1]], 0.1, 1)
     assert (x.verdict, x.critical) == ("not unique", (0, 0))

@@ -77,6 +77,10 @@ def test_borders_of_the_criterion():
     assert not holds([[1, 0.5], [0.5, 1]], [2.0], 1, "unique", kind="criterion")
     assert holds([[1, 0.5], [0.5, 1]], [1.999], 1, "unique", kind="criterion")
     assert not holds([[1, 1], [1, 1]], [0.5], 1, "unique", kind="criterion")
+    for c in (0.5, -0.5):
+        W = [[1, c, 0], [c, 1, 0], [0, 0, 1]]
+        assert holds(W, [1.999], 2, "unique", kind="criterion")
+        assert not holds(W, [2.0], 2, "unique", kind="criterion")
     # The product of two negative numbers is positive.
     assert not holds(-np.eye(3), [0.5], 2, "unique", kind="criterion")
     assert not holds(-np.eye(2), [0.5], 1, "unique", kind="criterion")

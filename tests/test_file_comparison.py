@@ -229,7 +229,10 @@ def test_where_nothing_is_determined_nothing_is_printed():
 def test_the_proof_of_uniqueness_is_claimed_where_it_holds_and_nowhere_else():
     known = compared(sliding(mu=0.5), [COULOMB]).known
     assert known["velocity"] == "unique"  # cond W = 1
-    searched = compared(sliding(mu=1.5), [COULOMB]).known
+    alone = compared(sliding(mu=1.5), [COULOMB]).known
+    assert (alone["velocity"], "the closed criterion for one contact holds" in alone["reason"]) == ("unique", True)
+    coupled = FrictionProblem(np.array([[1, 0.9, 0], [0.9, 1, 0], [0, 0, 1]]), np.array([-1, 0.1, 0]), [1.05], 2)
+    searched = compared(coupled, [COULOMB]).known
     assert (searched["velocity"], "all modes were searched, with proof" in searched["reason"]) == ("unique", True)
     assert compared(redundant(2), [COULOMB]).known["velocity"] == "not known"
     smooth = redundant(2)
