@@ -266,7 +266,9 @@ def test_a_step_by_its_tape_is_that_by_differences(name, label):
             t = p.direction(motion.tangent(tangents.inputs[k, j]))
             one, other = carried(motion.step, x, t, data[j]), carried(motion.step, x, t)
             assert one.is_kink == other.is_kink
-            for a, b in zip(one.state[:2], other.state[:2], strict=True):
+            # Impulses that nothing asks for may not be unique.
+            compared = 2 if motion.step.velocities_alone else 4
+            for a, b in zip(one.state[:compared], other.state[:compared], strict=True):
                 np.testing.assert_allclose(a, b, rtol=0, atol=1e-6 * max(np.abs(b).max(), 1e-2), err_msg=p.name)
 
 
