@@ -250,13 +250,15 @@ def test_compiled_steps_are_those_taken_one_by_one(name, label, data):
 
 @pytest.mark.parametrize(
     ("name", "label"),
-    [("table", "stewart-trinkle"), ("drawer", "stewart-trinkle"), ("block", "coulomb"), ("wheel", "hybrid"),
-     ("gripper", "ccp"), ("rod", "sap")],
+    [("table", "stewart-trinkle"), ("drawer", "stewart-trinkle"), ("block", "coulomb"), ("block", "hybrid"),
+     ("wheel", "hybrid"), ("gripper", "ccp"), ("rod", "sap")],
 )  # fmt: skip
 def test_a_step_by_its_tape_is_that_by_differences(name, label):
     """Steps between modes and others: elimination, turning axes, joints, lagged bounds, compliance."""
     case = find_case(name)
-    motion, parameters = Motion(case, find_formulation(label), 1e-3, 5e-3), parameters_of(case)
+    motion = Motion(case, find_formulation(label), 1e-3, 5e-3)
+    turning = [CaseParameter(case, name) for name in ("direction", "yaw_rate") if hasattr(case, name)]
+    parameters = [*parameters_of(case), *turning]
     tangents, sweeps = tangents_of(motion, parameters), motion.sweeps(len(parameters))
     for k in range(1, motion.steps):
         sweeps.ahead(k, k + 1, motion.record, tangents.inputs.copy(), np.zeros((1, sweeps.machine.system.x.size), int))
