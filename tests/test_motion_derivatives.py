@@ -26,7 +26,6 @@ from workbench.derivatives.motion import (
     tangents_of,
 )  # fmt: skip
 from workbench.derivatives.one_step import carried
-from workbench.derivatives.recording import NotRecordableError
 from workbench.engine.compiling import kernel
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import AGAIN
@@ -283,7 +282,7 @@ def test_what_cannot_be_recorded_is_differentiated_by_differences(name, label, m
     expected, (by, _) = tangents_of(motion, parameters), gradient_of(motion, *due, parameters)
 
     def refuse(machine):
-        raise NotRecordableError("a table")
+        raise TypeError("a table")
 
     monkeypatch.setattr(taped, "recorded", refuse)
     taped._tapes.cache_clear()

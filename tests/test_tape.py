@@ -8,9 +8,7 @@ import pytest
 from numba import types
 
 from workbench.algorithms.lemke.method import lemke_kernel
-from workbench.derivatives.recording import NotRecordableError, Recorder, frictionless, recordable
-from workbench.derivatives.tape import OTHER, SAME, TIED, carry_adjoints, carry_tangents, evaluate, path, turn_ties
-from workbench.derivatives.taped import widened
+from workbench.derivatives import recording, tape, taped
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import VECTOR, lu_factor, lu_solve
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
@@ -53,33 +51,33 @@ def in_branches(x, y):
     y[2] = 0.0 if np.isnan(x[2]) else x[2] * abs(x[1])
 
 
-def taped(function, x, outputs):
+def recorded(function, x, outputs):
     x = np.asarray(x)
-    recorder, y = Recorder(x, 1.0 + np.abs(x)), np.full(outputs, 0.0, dtype=object)
-    recordable(function)(np.array(recorder.x, dtype=object), y)
-    return widened(recorder.tape(y, len(recorder.operations)), len(x))
+    recorder, y = recording.Recorder(x, 1.0 + np.abs(x)), np.full(outputs, 0.0, dtype=object)
+    recording.recordable(function)(np.array(recorder.x, dtype=object), y)
+    return taped.widened(recorder.tape(y, len(recorder.operations)), len(x))
 
 
-def values(tape, x):
-    evaluate(tape, np.asarray(x))
-    return tape.value[tape.out]
+def values(record, x):
+    tape.evaluate(record, np.asarray(x))
+    return record.value[record.out]
 
 
-def forward(tape):
+def forward(record):
     """The derivatives (outputs, inputs)."""
-    tape.tangent[:] = 0.0
-    tape.tangent[: tape.n_in] = np.eye(tape.n_in)
-    carry_tangents(tape, tape.first, tape.N)
-    return tape.tangent[tape.out].copy()
+    record.tangent[:] = 0.0
+    record.tangent[: record.n_in] = np.eye(record.n_in)
+    tape.carry_tangents(record, record.first, record.N)
+    return record.tangent[record.out].copy()
 
 
-def reverse(tape):
+def reverse(record):
     rows = []
-    for k in tape.out:
-        tape.adjoint[:] = 0.0
-        tape.adjoint[k] = 1.0
-        carry_adjoints(tape, tape.N, tape.first)
-        rows.append(tape.adjoint[: tape.n_in].copy())
+    for k in record.out:
+        record.adjoint[:] = 0.0
+        record.adjoint[k] = 1.0
+        tape.carry_adjoints(record, record.N, record.first)
+        rows.append(record.adjoint[: record.n_in].copy())
     return np.array(rows)
 
 
@@ -98,24 +96,24 @@ def differences(function, x, outputs):
 
 @pytest.mark.parametrize(("function", "outputs"), [(every_function, 6), (solved, 3)])
 def test_tapes_have_the_derivatives_of_the_function_at_other_inputs(function, outputs):
-    tape = taped(function, [1.1, -0.7, 2.3], outputs)
+    record = recorded(function, [1.1, -0.7, 2.3], outputs)
     for x in np.array([[1.1, -0.7, 2.3], [1.3, -0.9, 2.9], [0.6, -1.2, 2.1]]):
         y = np.zeros(outputs)
         function(x, y)
-        np.testing.assert_allclose(values(tape, x), y, rtol=1e-14, atol=1e-15)
-        assert path(tape) == SAME
+        np.testing.assert_allclose(values(record, x), y, rtol=1e-14, atol=1e-15)
+        assert tape.path(record) == tape.SAME
         expected = differences(function, x, outputs)
-        np.testing.assert_allclose(forward(tape), expected, rtol=1e-8, atol=1e-8)
-        np.testing.assert_allclose(reverse(tape), forward(tape), rtol=1e-11, atol=1e-12)
+        np.testing.assert_allclose(forward(record), expected, rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(reverse(record), forward(record), rtol=1e-11, atol=1e-12)
 
 
 def test_a_tape_holds_where_all_branches_are_the_same():
-    tape = taped(in_branches, [0.5, 0.5, 2.0], 3)
-    for x, way in ([0.1, 0.1, 3.0], SAME), ([-0.1, 0.1, 3.0], OTHER), ([1e-12, 1.0, 3.0], TIED), (
-        [0.1, 0.1, np.nan], OTHER
+    record = recorded(in_branches, [0.5, 0.5, 2.0], 3)
+    for x, way in ([0.1, 0.1, 3.0], tape.SAME), ([-0.1, 0.1, 3.0], tape.OTHER), ([1e-12, 1.0, 3.0], tape.TIED), (
+        [0.1, 0.1, np.nan], tape.OTHER
     ):  # fmt: skip
-        evaluate(tape, np.array(x))
-        assert path(tape) == way
+        tape.evaluate(record, np.array(x))
+        assert tape.path(record) == way
 
 
 def test_a_condition_holds_by_a_margin_of_how_far_its_numbers_move():
@@ -124,20 +122,25 @@ def test_a_condition_holds_by_a_margin_of_how_far_its_numbers_move():
         y[0] = x[0] if x[0] * x[0] < 1e-12 else 2.0 * x[0]
         y[1] = x[1] if x[1] > 0.0 else 2.0 * x[1]
 
-    tape = taped(of, [1e-7, 1.0], 2)
-    for x, way in ([0.0, 1.0], SAME), ([9.9e-7, 1.0], SAME), ([1e-6 * (1 - 1e-11), 1.0], TIED), ([0.0, 1e-12], TIED):
-        evaluate(tape, np.array(x))
-        assert path(tape) == way
+    record = recorded(of, [1e-7, 1.0], 2)
+    for x, way in (
+        ([0.0, 1.0], tape.SAME),
+        ([9.9e-7, 1.0], tape.SAME),
+        ([1e-6 * (1 - 1e-11), 1.0], tape.TIED),
+        ([0.0, 1e-12], tape.TIED),
+    ):
+        tape.evaluate(record, np.array(x))
+        assert tape.path(record) == way
 
 
 def test_kinks_have_two_derivatives_where_they_matter():
-    tape = taped(in_branches, [0.5, 0.5, 2.0], 3)
-    assert tape.n_ties == 2
+    record = recorded(in_branches, [0.5, 0.5, 2.0], 3)
+    assert record.n_ties == 2
     for x, found in ([0.5, 1.0, 2.0], False), ([0.5, 0.0, 2.0], True), ([0.5, 0.0, 0.0], True):
-        evaluate(tape, np.array(x))
-        one = forward(tape)
-        assert turn_ties(tape) == found
-        assert ((forward(tape) != one).any(axis=1) == [False, *[found and x[2] != 0.0] * 2]).all()
+        tape.evaluate(record, np.array(x))
+        one = forward(record)
+        assert tape.turn_ties(record) == found
+        assert ((forward(record) != one).any(axis=1) == [False, *[found and x[2] != 0.0] * 2]).all()
 
 
 def test_dead_operations_and_unbounded_derivatives_of_conditions_do_not_matter():
@@ -147,22 +150,22 @@ def test_dead_operations_and_unbounded_derivatives_of_conditions_do_not_matter()
         unused = 0.0 * min(0.0, x[0])
         y[0] = x[1] / speed if max(speed, abs(x[0])) > 1.0 else x[0] + unused
 
-    tape = taped(sticks, [0.0, 0.0], 1)
-    values(tape, [0.0, 0.0])
-    assert tape.n_ties == 0
-    np.testing.assert_array_equal(reverse(tape), [[1.0, 0.0]])
-    np.testing.assert_array_equal(forward(tape), [[1.0, 0.0]])
+    record = recorded(sticks, [0.0, 0.0], 1)
+    values(record, [0.0, 0.0])
+    assert record.n_ties == 0
+    np.testing.assert_array_equal(reverse(record), [[1.0, 0.0]])
+    np.testing.assert_array_equal(forward(record), [[1.0, 0.0]])
 
 
 def test_what_cannot_be_recorded_is_refused():
     for function in (lambda x, y: y.__setitem__(0, float(x[0])), lambda x, y: y.__setitem__(0, math.gamma(x[0])),
                      lambda x, y: y.__setitem__(0, x[0] ** x[1])):  # fmt: skip
-        with pytest.raises((NotRecordableError, TypeError)):
-            taped(function, [1.0, 2.0], 1)
+        with pytest.raises((recording.NotRecordableError, TypeError)):
+            recorded(function, [1.0, 2.0], 1)
 
 
 def test_a_frictionless_estimate_has_the_derivative_of_its_linear_system():
-    functions = SimpleNamespace(lcp=frictionless(lemke_kernel))
+    functions = SimpleNamespace(lcp=recording.frictionless(lemke_kernel))
 
     def of(x, y):
         M, q, z = (np.full(shape, 0.0, dtype=object) for shape in ((2, 2), 2, 2))
@@ -172,6 +175,6 @@ def test_a_frictionless_estimate_has_the_derivative_of_its_linear_system():
         functions.lcp(M, q, *bounds, np.zeros(0), 2, z, np.zeros(1, dtype=int))
         y[:] = z
 
-    tape = taped(of, [1.0, 1.0], 2)
-    np.testing.assert_allclose(values(tape, [1.0, 1.0]), [1.0, 0.0])
-    np.testing.assert_allclose(forward(tape), [[-1.0, 1.0], [0.0, 0.0]])
+    record = recorded(of, [1.0, 1.0], 2)
+    np.testing.assert_allclose(values(record, [1.0, 1.0]), [1.0, 0.0])
+    np.testing.assert_allclose(forward(record), [[-1.0, 1.0], [0.0, 0.0]])
