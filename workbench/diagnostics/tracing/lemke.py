@@ -39,7 +39,7 @@ def trace(M: fmpq_mat, q: Vector, most: int, ties: str = "lexicographic") -> Tra
         if entering == system.t:
             # t enters at the largest of the ratios, at which no constant is negative.
             ratios = [(b, -x) for b, x in zip(basis, tableau.constants, strict=True) if x < 0]
-            r, rule = _chosen(tableau, basis, [1] * system.n, [i for i, x in enumerate(q) if x == min(q)], ties)
+            r, rule = _chosen(tableau, [1] * system.n, [i for i, x in enumerate(q) if x == min(q)], ties)
             rule = f"smallest q_i, so that no w becomes negative{rule}"
         else:
             blocking = [i for i, x in enumerate(column) if x < 0]
@@ -51,7 +51,7 @@ def trace(M: fmpq_mat, q: Vector, most: int, ties: str = "lexicographic") -> Tra
             if system.t in (basis[i] for i in tied):
                 r, rule = basis.index(system.t), "smallest ratio; t leaves"
             else:
-                r, rule = _chosen(tableau, basis, [-x for x in column], tied, ties)
+                r, rule = _chosen(tableau, [-x for x in column], tied, ties)
                 rule = f"smallest ratio{rule}"
         if len(steps) > most:
             return Trace("lemke", system, steps, "stopped", f"t is not zero after {most} pivots")
@@ -66,7 +66,7 @@ def trace(M: fmpq_mat, q: Vector, most: int, ties: str = "lexicographic") -> Tra
         seen[state] = steps[-1].number
 
 
-def _chosen(tableau: Tableau, basis: Sequence[int], divisors: Sequence, tied: list[int], ties: str) -> tuple[int, str]:
+def _chosen(tableau: Tableau, divisors: Sequence, tied: list[int], ties: str) -> tuple[int, str]:
     """The leaving row among those that reach zero together, and the rule that chose it."""
     if len(tied) == 1:
         return tied[0], ""
