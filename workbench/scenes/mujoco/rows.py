@@ -3,6 +3,9 @@
 MuJoCo's frame has the normal first, from the first geom to the second, so that J_n v is the rate of the gap; rows of
 equalities are the derivatives of their errors, those of limits of the distance to the limit. Limits are contacts of no
 direction, behind all others.
+
+Kernels that are given the groups of MuJoCo's arrays do not count references to these (`_nrt`), which takes as long as
+the reading; so they must not create arrays.
 """
 
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -139,7 +142,7 @@ OTHER_ROOM = -1
 """What `read` returns where an instant has other sizes than its rows."""
 
 
-@kernel(types.boolean(CONSTRAINTS, COLLISIONS, I64, F64))
+@kernel(types.boolean(CONSTRAINTS, COLLISIONS, I64, F64), _nrt=False)
 def parts(rows, found, i, share):
     """Whether anything can move along the normal of a contact by more than a `share` of what moves along others.
 
@@ -154,7 +157,7 @@ def parts(rows, found, i, share):
     return normal > share * max(largest, LOCKED)
 
 
-@kernel(F64(CONSTRAINTS, I64))
+@kernel(F64(CONSTRAINTS, I64), _nrt=False)
 def largest_entry(rows, k):
     """The largest modulus in row k."""
     most = 0.0
@@ -163,7 +166,7 @@ def largest_entry(rows, k):
     return most
 
 
-@kernel(F64(CONSTANTS, I64, I64))
+@kernel(F64(CONSTANTS, I64, I64), _nrt=False)
 def margin(file, a, b):
     """The file's own margin of contacts between two geoms."""
     if file.same:
@@ -201,7 +204,7 @@ def soften(softness, i, impratio, timeconst, dampratio, solimp, stiffness_t, dam
     softness[POWER, i], softness[IMPRATIO, i] = max(solimp[4], 1.0), impratio
 
 
-@kernel(types.void(CONSTRAINTS, COLLISIONS, types.boolean, CHOSEN), checked=False)
+@kernel(types.void(CONSTRAINTS, COLLISIONS, types.boolean, CHOSEN), checked=False, _nrt=False)
 def choose(rows, found, locked, to):
     """Contacts, with `locked` ones or only those that `parts`, limits behind them, equalities and dry friction.
 
@@ -239,7 +242,7 @@ def choose(rows, found, locked, to):
     counts[4], counts[5], counts[6] = J, J_b, J_f
 
 
-@kernel(types.void(CONSTRAINTS, COLLISIONS, CONSTANTS, CHOSEN, INSTANT, PLACES, MATRIX))
+@kernel(types.void(CONSTRAINTS, COLLISIONS, CONSTANTS, CHOSEN, INSTANT, PLACES, MATRIX), _nrt=False)
 def write_contacts(rows, found, file, chosen, s, places, softness):
     """The contacts and limits of an instant; contacts that nothing `parts` act on no body."""
     first, point, pair, acts = s.first, places.point, places.pair, places.acts
@@ -279,7 +282,7 @@ def write_contacts(rows, found, file, chosen, s, places, softness):
         )  # fmt: skip
 
 
-@kernel(types.void(CONSTRAINTS, INDICES, I64, STORED))
+@kernel(types.void(CONSTRAINTS, INDICES, I64, STORED), _nrt=False)
 def take(rows, which, count, to):
     """The first so many rows of `which`, one after the other."""
     at = 0
@@ -317,7 +320,7 @@ def number_occurrences(key):
             key[i] = MOST * key[i] + before
 
 
-@kernel(types.boolean(CONSTRAINTS, COLLISIONS, CONSTANTS, types.boolean, CHOSEN, INSTANT, PLACES, MATRIX))
+@kernel(types.boolean(CONSTRAINTS, COLLISIONS, CONSTANTS, types.boolean, CHOSEN, INSTANT, PLACES, MATRIX), _nrt=False)
 def write(rows, found, file, soft, chosen, s, places, softness):
     """All rows of an instant whose bodies are set, equalities and dry friction as `soft` as MuJoCo has them or rigid;
     whether it is sound."""
@@ -343,7 +346,11 @@ def write(rows, found, file, soft, chosen, s, places, softness):
     return wrong == 0 and is_sound(s) and are_finite(places)
 
 
-@kernel(I64(CONSTRAINTS, COLLISIONS, CONSTANTS, types.boolean, BODIES, CHOSEN, INSTANT, PLACES, MATRIX), checked=False)
+@kernel(
+    I64(CONSTRAINTS, COLLISIONS, CONSTANTS, types.boolean, BODIES, CHOSEN, INSTANT, PLACES, MATRIX),
+    checked=False,
+    _nrt=False,
+)
 def read(rows, found, file, soft, bodies, chosen, s, places, softness):
     """All of an instant: whether it is sound, or `OTHER_ROOM`; `chosen.counts` says then for what room is needed."""
     choose(rows, found, soft, chosen)
