@@ -139,6 +139,19 @@ def test_refusals_in_one_line(call, words):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: wb.vary([[1]], rhs=[1], pencl=[[1]], along=("t", 0, 1)),
+        lambda: wb.vary("rod", along=("mu", 0, 1), pencl=1),
+        lambda: wb.study("wheel", "box", retry=True),
+    ],
+)
+def test_unknown_keywords_are_refused(call):
+    with pytest.raises(TypeError, match="pencl|retry"):
+        call()
+
+
 def test_rounding_is_no_obstacle_and_other_functions_are():
     t = [fmpq(k, 8) for k in range(9)]
     noise = [fmpq((-1) ** k, 10**13) for k in range(9)]
