@@ -148,7 +148,7 @@ def test_refusals_in_one_line(call, words):
     ],
 )
 def test_unknown_keywords_are_refused(call):
-    with pytest.raises(TypeError, match="pencl|retry"):
+    with pytest.raises(TypeError, match=r"pencl|retry"):
         call()
 
 
