@@ -9,8 +9,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -67,18 +68,24 @@ def _pages(site: Path, whole: bool) -> None:
             raise SystemExit("Sphinx warns: nothing was written")
 
 
-def _notebook(path: Path, site: Path) -> None:
+@contextmanager
+def _unchecked_charts() -> Iterator[None]:
+    """Context in which charts are not checked against their schema, as the tests do: it takes longer than drawing."""
     from unittest.mock import patch
 
     from altair.utils.schemapi import SchemaBase, debug_mode
 
+    with debug_mode(False), patch.object(SchemaBase, "validate", lambda *_: None):
+        yield
+
+
+def _notebook(path: Path, site: Path) -> None:
     from docs.notebooks.static.notebook import read
     from docs.notebooks.static.page import page
 
     target = site / page_of_notebook(path)
     target.parent.mkdir(exist_ok=True)
-    # The tests hold every chart against its schema, which takes longer than to draw it.
-    with debug_mode(False), patch.object(SchemaBase, "validate", lambda *_: None):
+    with _unchecked_charts():
         target.write_text(page(read(path)), "utf-8")
 
 
@@ -87,7 +94,9 @@ def _comparison(name: str, site: Path) -> None:
 
     path = site / page_of(name)
     path.parent.mkdir(exist_ok=True)
-    compare(name, **COMPARED[name]).page(path)
+    found = compare(name, **COMPARED[name])
+    with _unchecked_charts():
+        found.page(path)
 
 
 if __name__ == "__main__":
