@@ -116,6 +116,24 @@ def test_small_commands_compile_nothing(tmp_path):
     assert words[-2:] == ["compiled", "0"]
 
 
+REFERENCE = """
+import sys
+from workbench.algorithms.coulomb_exact import contacts_in_one_go
+from workbench.cli.compare import chosen
+from workbench.cli.main import parsed
+from workbench.comparison.event_steps import event_motion
+from workbench.verbs.find import find_formulation
+case, _ = chosen(parsed(["compare", "wheel"]))
+motion = event_motion(case, find_formulation("coulomb"), 2.05)
+print(len(motion.first.events), bool(contacts_in_one_go.place), bool({"altair", "cvxpy"} & set(sys.modules)))
+"""
+
+
+@pytest.mark.thorough
+def test_the_reference_of_a_comparison_compiles_no_solver_and_loads_neither_cvxpy_nor_altair(tmp_path):
+    assert run(REFERENCE, tmp_path) == ["1", "False", "False"]
+
+
 PATIENCE = """
 from workbench.engine import interpreted
 from workbench.engine.interpreted import interpreting
