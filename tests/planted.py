@@ -120,8 +120,8 @@ BUGS = (
     ),
     Bug(
         "workbench/mechanics/core.py",
-        "if speed <= core.v_th**2:",
-        "if speed <= core.v_th:",
+        "return speed <= core.v_th**2",
+        "return speed <= core.v_th",
         "static friction acts up to a squared speed of v_th: bodies that slide at 3 cm/s stick",
         ("test_stepping.py", "test_field_cases.py", "test_other_laws.py", "test_local_steps.py"),
     ),
