@@ -409,6 +409,15 @@ def test_the_motion_calls_recommended_what_is(wheel):
     assert views[1]["ranked"][0] == decide(cost(wheel, hybrid=2e-6)).recommended.label == "hybrid"
 
 
+def test_chart_and_motion_show_a_formulation_in_one_colour(wheel):
+    view = motion_view(cost(wheel))["motion"]
+    sets = ranking_figure(cost(wheel))[0].chart.to_dict()["datasets"].values()
+    drawn = {x["name"].partition(" = ")[0]: x["colour"] for rows in sets for x in rows if "colour" in x}
+    assert len(view["ranked"]) == 2
+    for name, colour in zip(view["ranked"], view["colours"][1:], strict=True):
+        assert drawn[name] == colour
+
+
 def test_the_ccp_has_one_price(wheel):
     lifted = with_rows(off(wheel), {"lift": 153.2}, labelled("ccp"))
     assert price(lifted, decide(lifted)) == (

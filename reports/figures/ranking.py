@@ -1,5 +1,6 @@
 """The figure that ranks formulations: error against cost of a step, with the uncertainty of both."""
 
+import json
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -8,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.builtin.reports.figures.charts import Chart, Figure, short
-from workbench.builtin.reports.figures.styles import FAMILIES, INK
+from workbench.builtin.reports.figures.styles import FAMILIES, INK, palette
 from workbench.comparison.columns import SHOWN
 from workbench.comparison.decision import LEAST, LENGTHS, Decision, Entry, amount, decide, shared_up_to, shown
 from workbench.comparison.families import family
@@ -57,6 +58,8 @@ def ranking_figure(c: Comparison) -> list[Figure]:
     height = max(LOWEST, ROW * len(beside))
     scale, time_unit = (1e6, "µs") if min(x.cost for x in entries) < 1e-3 else (1e3, "ms")
     costs = scale * np.array([[x.row["cost_low"], x.cost, x.row["cost_high"]] for x in entries])
+    labels = list(dict.fromkeys(c.runs["label"]))
+    colours = dict(zip(labels, palette(labels), strict=True))
     places = dict(
         zip(beside, _spread(np.log10(drawn[beside]), np.log10(low), np.log10(high), ROW / height), strict=True)
     )
@@ -64,7 +67,7 @@ def ranking_figure(c: Comparison) -> list[Figure]:
         {
             "name": x.names, "place": x.place, "error": short(drawn[i]), "cost": short(costs[i, 1]),
             "from": short(costs[i, 0]), "to": short(costs[i, 2]), "family": family(x.label), "named": i in places,
-            "colour": FAMILIES[family(x.label)][0] if i in places else QUIET,
+            "colour": colours[x.label] if i in places else QUIET,
             "taken": x is d.recommended,
             "label": short(10.0 ** places[i]) if i in places else short(drawn[i]),
             "beside": f"{_short(x)}\u2002{amount(x.error, d.error)}",
@@ -75,6 +78,12 @@ def ranking_figure(c: Comparison) -> list[Figure]:
     chart = _chart(pd.DataFrame(rows), share, Errors(low, high, zero, unit), costs, time_unit, height, c)
     caption = _caption(c, d, share > factor * LEAST, len(rows) - len(places), _is_wide(costs))
     return [Figure("ranking", "Error against cost", caption, chart)]
+
+
+def _colour(points: pd.DataFrame, kind: str) -> str:
+    """Return a family's colour in the legend: its own if a point has it, else that of its first point."""
+    own, drawn = FAMILIES[kind][0], points["colour"][(points["family"] == kind) & points["named"]].tolist()
+    return own if own in drawn or not drawn else str(drawn[0])
 
 
 def _short(x: Entry) -> str:
@@ -166,10 +175,13 @@ def _chart(
     y = alt.Y("error:Q", title=None, scale=on_y, axis=alt.Axis(values=decades, labelExpr=in_words, grid=True))
     own, tip = alt.Color("colour:N", scale=None, legend=None), ["name:N", "words:N"]
     there = [f for f in FAMILIES if f in set(points["family"])]
-    of_family = alt.Scale(domain=there, range=[FAMILIES[f][0] for f in there])
-    legend = alt.Legend(title=None, orient="top", direction="horizontal", columns=7, symbolSize=90, symbolStrokeWidth=0)
-    fill = alt.Fill("family:N", scale=of_family, legend=legend)
+    of_family = alt.ExprRef(f"{json.dumps({f: _colour(points, f) for f in there})}[datum.value]")
+    legend = alt.Legend(
+        title=None, orient="top", direction="horizontal", columns=7, symbolSize=90, symbolStrokeWidth=0,
+        symbolFillColor=of_family,
+    )  # fmt: skip
     shape = alt.Shape("family:N", scale=alt.Scale(domain=there, range=[FAMILIES[f][1] for f in there]), legend=legend)
+    fill = alt.Fill("colour:N", scale=None, legend=None)
     named, others = points[points["named"]], points[~points["named"]]
     band = pd.DataFrame([{"low": errors.low, "high": short(min(max(share, errors.low), errors.high))}])
     layers: list[Any] = [

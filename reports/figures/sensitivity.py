@@ -25,7 +25,7 @@ def _figure(rows: pd.DataFrame, parameter: str, output: str, k: int) -> Figure:
     styled = [REFERENCE if label == THE_MOTION else label for label in labels]
     colour = alt.Color(
         "formulation:N", sort=labels, scale=alt.Scale(domain=labels, range=palette(styled)),
-        legend=alt.Legend(title=None, symbolType="stroke", symbolSize=500),
+        legend=alt.Legend(title=None, symbolType="stroke", symbolSize=500, symbolOpacity=1.0),
     )  # fmt: skip
     dash = alt.StrokeDash(
         "formulation:N", sort=labels, scale=alt.Scale(domain=labels, range=dashes(styled)), title=None
