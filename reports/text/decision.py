@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 
 from workbench.builtin.reports.text.conclusions import CLEAR, NAMED, few, is_cross_check, listed
-from workbench.builtin.reports.text.mechanisms import errs
+from workbench.builtin.reports.text.mechanisms import FRICTION_LAW, errs
 from workbench.builtin.reports.text.scenes import body, far, symptoms_of
 from workbench.comparison.cost import SAME, SAME_ONCE
 from workbench.comparison.decision import LEAST, TIED, Decision, Entry, amount, shown
-from workbench.comparison.families import POLYGON, family
+from workbench.comparison.families import BOX, CONE, POLYGON, SOFT, family
 from workbench.comparison.result import Comparison
 
 MAIN = 0.25
@@ -150,6 +150,15 @@ def _cost(c: Comparison, x: Entry) -> str:
     return f"{time(x.cost)}{' a step' if c.stepped else ''}"
 
 
+LAWS = {POLYGON: "friction polygon", BOX: "box friction", CONE: "associated flow", SOFT: "soft contact law"}
+"""The contact law of a family, which is the main defect where no symptom shows."""
+
+
+def law(entry: Entry) -> str:
+    """Return the contact law of an entry in a word or two."""
+    return LAWS.get(family(entry.label), "contact law")
+
+
 def defect(c: Comparison, d: Decision, entry: Entry) -> str:
     """Return the main defect of an entry in a few words."""
     if entry.bare:
@@ -160,9 +169,10 @@ def defect(c: Comparison, d: Decision, entry: Entry) -> str:
         found = errs(c, d.step).get(entry.label, [])
         # What moves a body by much less than its error is not the main thing.
         main = [x for x in found if not x.far < MAIN * entry.error] or found
-        return main[0].short if main else ""
+        short = main[0].short if main else ""
+        return law(entry) if short == FRICTION_LAW else short
     if c.scene is not None:
-        return next(iter(symptoms_of(c, entry.label)), "contact law")
+        return next(iter(symptoms_of(c, entry.label)), law(entry))
     return _of_problem(entry)
 
 
@@ -252,7 +262,7 @@ def confidence(c: Comparison, d: Decision) -> str:
     after = [x for x in d.entries if x.place > 1]
     first = max((x.error for x in d.entries if x.place == 1), default=0.0)
     if after and after[0].error <= first + np.nan_to_num(d.known):
-        parts.append(f"{after[0].names} is within the reference's uncertainty of place 1")
+        parts.append(f"{after[0].names} is within the reference's uncertainty of rank 1")
         doubts += 1
     words = "; ".join(parts)
     return f"Confidence: {('high', 'medium', 'low')[min(doubts, 2)]}. {words[:1].upper()}{words[1:]}."

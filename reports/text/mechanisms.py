@@ -9,6 +9,9 @@ import pandas as pd
 from workbench.builtin.reports.text.conclusions import CLEAR, NEGLIGIBLE
 from workbench.comparison.result import Comparison
 
+FRICTION_LAW = "friction law"
+"""Short words where no symptom shows."""
+
 
 class Reason(NamedTuple):
     """A mechanism in a few words, and in a sentence with its numbers; its displacement of a body [m], if known."""
@@ -113,13 +116,13 @@ def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[A
         return [Reason("not measured", f"unknown, because these metrics were not computed: {', '.join(left_out)}")]
     if of("velocity_formulation") > 0.01:
         law = "the friction law itself; no other cause was found"
-        return [Reason("friction law", law)]
+        return [Reason(FRICTION_LAW, law)]
     if max(of("velocity_formulation"), of("local_velocity_error")) < ROUND_OFF:
         return [Reason("none", "its velocities are those of exact Coulomb friction at this step")]
     far = f"the friction law causes a velocity error of {100 * of('velocity_formulation'):.2g} % in its run"
     local = f" and of {100 * of('local_velocity_error'):.3g} % in single steps" if of("local_velocity_error") else ""
     none = f"no cause was found; {far}{local}"
-    return [Reason("friction law", none)]
+    return [Reason(FRICTION_LAW, none)]
 
 
 def percent(share: float) -> str:
