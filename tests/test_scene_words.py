@@ -118,7 +118,7 @@ def test_how_sure_it_is_and_where_it_stops():
     )
     assert sure.endswith("a small change of the initial state is amplified 250 times.")
     ran = headline(comparison(errors | {"engine:x": (0.3, 0.2)}, engines={"engine:x": "X"})).confidence
-    assert "All 2 runs are verified; the steps of engine:x are not; the reference" in ran
+    assert "Both runs are verified; the steps of engine:x are not; the reference" in ran
     calm = headline(comparison(errors, (), growth=(1.0, 1.4))).sentences
     assert "amplified" not in " ".join(calm)
     assert scenes.until_words(shown()) == "from 0 to 2 s"
@@ -180,3 +180,11 @@ def test_what_contacts_do_otherwise_than_in_the_reference_is_said_where_it_lasts
         "left–world is open for 0.5 s instead of closed.",
         "box: right–world is closed for 0.25 s instead of open.",
     ]
+
+
+def test_the_only_body_has_the_models_name_and_not_that_of_its_shape():
+    drawn = SimpleNamespace(across=[0.2], bodies=(SimpleNamespace(name="geom 1"),))
+    assert scenes.body(SimpleNamespace(motion=drawn, scene=shown(bodies=("ball",)))) == "the ball"
+    assert scenes.body(SimpleNamespace(motion=drawn, scene=None)) == "the geom 1"
+    several = SimpleNamespace(across=[0.2, 0.1], bodies=drawn.bodies * 2)
+    assert scenes.body(SimpleNamespace(motion=several, scene=shown())) == "a body"

@@ -233,7 +233,7 @@ def confidence(c: Comparison, d: Decision) -> str:
     count = len(labels - engines) + len(d.missing)
     answered = count - len(d.missing)
     what = "answers" if not c.stepped else "runs"
-    whole = f"all {count} {what} are verified"
+    whole = f"{'both' if count == 2 else f'all {count}'} {what} are verified"
     if d.missing:
         whole = f"{answered} of {count} {what} are verified (not: {few([x['label'] for x in d.missing])})"
     if count == 1:
@@ -321,6 +321,8 @@ def cross_checks(c: Comparison) -> str:
         return ""
     failed = list(dict.fromkeys(checks["label"][~checks["verified"].astype(bool)]))
     named = f" (not: {', '.join(failed)}; the report gives the residuals)" if failed else ""
+    if len(checks) == 1:
+        return f"The cross-check by a generic solver {'does not agree' if failed else 'agrees'}{named}."
     return f"{int(checks['verified'].sum())} of {len(checks)} cross-checks by a generic solver agree{named}."
 
 

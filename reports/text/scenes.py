@@ -94,7 +94,8 @@ def body(c: Comparison) -> str:
     """Return the name of the only body, or "a body"."""
     if c.motion is None or len(c.motion.across) != 1:
         return "a body"
-    return f"the {c.motion.bodies[0].name if c.motion.bodies else 'body'}"
+    # Shapes of a model are named after its geoms.
+    return f"the {c.scene.bodies[0] if c.scene else c.motion.bodies[0].name if c.motion.bodies else 'body'}"
 
 
 def scene_data(c: Comparison) -> SceneShown:
