@@ -38,8 +38,8 @@ def _differences(f: Findings, rows: pd.DataFrame, order: list[str]) -> Figure:
     base = rows.iloc[0]
     caption = (
         f"Position error minus that of {f.reference} on the same tosses: mean and 95 % interval. Negative is better; "
-        f"an interval that crosses 0 is not significant. The error of {f.reference} is {base['position']:.3g} mm in "
-        f"the mean over a toss and {base['rest_position']:.3g} mm at its end."
+        f"an interval that crosses 0 is not significant. The error of {f.reference} is {base['position']:.3g} mm on "
+        f"average over a toss and {base['rest_position']:.3g} mm at its end."
     )
     if _is_wide(pd.DataFrame(cells)):
         caption += " Beyond 1 mm the axis is logarithmic."
