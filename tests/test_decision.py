@@ -6,6 +6,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import workbench as wb
@@ -19,6 +20,7 @@ from workbench.builtin.reports.text.conclusions import listed, summary
 from workbench.builtin.reports.text.decision import confidence, defect, legend, price, recommendation, rows, time
 from workbench.builtin.reports.text.headline import compared, extremes, headline, subject
 from workbench.builtin.reports.text.mechanisms import FRICTION_LAW
+from workbench.builtin.reports.text.names import named
 from workbench.builtin.reports.text.terminal import print_comparison
 from workbench.cli.main import main
 from workbench.comparison.cost import costs, repeated
@@ -482,7 +484,7 @@ def test_the_animation_shows_the_best_beside_exact_friction_and_the_defect_to_se
 
 def test_the_terminal_has_ten_rows_at_most_and_all_where_they_are_asked_for(capsys):
     some = [*NAMES, "anitescu-potra", "sap", "mujoco", "genesis", "hunt-crossley", "ipc", "comfree"]
-    c = wb.compare("wheel", some, solvers="auto", metrics=["path-error"], duration=0.05).comparison
+    c = wb.compare("wheel", some, solvers="auto", metrics=["path-error"], duration=0.02).comparison
     d = decide(c)
     assert len(shown(d)) == 10 < len(d.entries)
     assert {x.label for x in shown(d)} >= {"coulomb", "ccp", "frictionless"}
@@ -539,6 +541,18 @@ def test_what_is_compared_stands_at_the_top(wheel):
     assert "the reference, exact Coulomb friction (0.1 ms steps)," in compared(stepped)
     assert "0 s ≤ t < 0.3 s" in compared(wheel)
     assert sum(len(x.split()) for x in headline(wheel).sentences) < 150
+
+
+def test_the_error_budget_has_rows_and_plots_that_say_something(wheel):
+    (figure,) = [x for x in figures(named(wheel)) if x.name == "budget"]
+    rows = pd.DataFrame(next(iter(figure.chart.to_dict()["datasets"].values())))
+    assert set(rows["run"]) <= {f.label for f in named(wheel).formulations}, "a cross-check of samples has no row"
+    assert set(rows["part"]) >= {"total", "step size", "formulation"}
+    runs = next(iter(wheel.windows.values())).drop_duplicates("label").set_index("label")
+    own = rows[(rows["run"] == "ccp") & (rows["field"] == "velocity [%]")].set_index("part")["error"]
+    assert own["total"] == pytest.approx(100 * runs["velocity_error"]["ccp"], rel=1e-4)
+    assert own["formulation"] == pytest.approx(100 * runs["velocity_formulation"]["ccp"], rel=1e-4)
+    assert rows["error"].min() > 1e-6
 
 
 def test_what_all_names_are_with_is_said_once():
