@@ -84,9 +84,10 @@ def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[A
         deep = f"{of('penetration'):.3g} mm"
         add(f"penetration of {deep}", f"bodies penetrate by up to {deep}", 1e-3 * of("penetration"))
     if abs(of("rebound")) > max(MISSING, CLEAR * abs(own("rebound"))):
-        less = "less" if of("rebound") < 0 else "more"
+        less, low = ("less", "low") if of("rebound") < 0 else ("more", "high")
         share = f"{abs(of('rebound')):.2g}"
-        add(f"rebounds {share} {less}", f"impacts return {share} {less} of the approach velocity than in the reference")
+        returned = f"impacts return {share} {less} of the approach velocity than in the reference"
+        add(f"restitution too {low} by {share}", returned)
     if notable("energy_gained", NOTABLE["energy_gained"]):
         gained = f"{of('energy_gained'):.3g} J"
         add(f"energy gain of {gained}", f"contacts add up to {gained} to the bodies (a spring returns what it stored)")
