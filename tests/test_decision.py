@@ -229,7 +229,7 @@ def test_every_formulation_that_is_named_has_its_own_condition_beside_it(plane, 
     first, second = recommendation(cheap, decide(cheap))
     assert first == (
         "Use stewart-trinkle: as accurate as exact Coulomb friction at this step, 5 times cheaper (2.0 µs a step), "
-        "exact in the plane."
+        "equal to Coulomb's law in the plane."
     )
     assert second.startswith("Equally accurate here: gauss-seidel (")
     every = cost(off(wheel, hybrid=0.004, phantom_inertia=0.004, box=0.004, ccp=0.004, stewart_trinkle=0.004))
@@ -238,7 +238,7 @@ def test_every_formulation_that_is_named_has_its_own_condition_beside_it(plane, 
     assert second.count("(") == 3
     words = " ".join(headline(cost(plane)).recommendation)
     assert "(polygon, LCP, " in words
-    assert "), exact in the plane; " in words
+    assert "), equal to Coulomb's law in the plane; " in words
     assert ", as long as a few sweeps are enough" in words
     # In space all that is recommended but exact friction has one.
     good = cost(off(wheel, hybrid=0.004, phantom_inertia=0.004))

@@ -105,7 +105,7 @@ def _as_long_as(x: Entry) -> str:
     if x.condition:
         return f", as long as {x.condition}"
     # In space a polygon's condition is on its axes.
-    return ", exact in the plane" if family(x.label) == POLYGON else ""
+    return ", equal to Coulomb's law in the plane" if family(x.label) == POLYGON else ""
 
 
 def _untested(c: Comparison, d: Decision) -> list[str]:
