@@ -490,6 +490,36 @@ def test_numbers_of_solutions_of_islands_multiply():
     assert "41 of index +1" in wb.solutions(uncoupled(*[three] * 4)).words[0]
 
 
+def test_a_contact_that_touches_while_another_slides_leaves_the_number_open():
+    """Its normal velocity and impulse are exactly zero; the directions of the sliding contact are irrational."""
+    W = np.eye(6)
+    W[4, 0] = 0.25
+    W[0, 2] = W[2, 0] = 0.5
+    W[0, 3] = W[3, 0] = 0.25
+    q = np.array([-1.0, 0.0, 2.0, 1.0, 1.0, 0.5])
+    x = found(W, q, [0.5, 0.5])
+    assert x.count is None
+    assert "on the border of what is possible" in x.reason
+    q[1] = 0.125
+    assert found(W, q, [0.5, 0.5]).count == 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_vector_contradicts_modes_that_have_a_solution(monkeypatch, seed):
+    """Whatever candidates are proposed, those that are confirmed exclude no solution."""
+    rng = np.random.default_rng(seed)
+
+    def proposed(slides, middle, half):
+        # Half of them point against the sliding directions of their boxes, which velocities of slides do not.
+        found = rng.normal(size=(len(middle), len(slides.q)))
+        if middle.shape[1] and rng.integers(0, 2):
+            found[:, 1:] = -np.abs(found[:, 1:2]) * np.stack([np.cos(middle[:, 0]), np.sin(middle[:, 0])], axis=1)
+        return found / np.abs(found).max(axis=1, keepdims=True)
+
+    monkeypatch.setattr("workbench.matrices.solutions.contradictions._candidates", proposed)
+    assert found(COUPLED, np.array([-0.44875, -0.2583333333, 0.8934561483]), [1.05]).count == 3
+
+
 def test_islands_with_the_same_numbers_are_judged_once():
     """Four contacts take a third of a second: a hundred and twenty islands of four would take most of a minute."""
     rng, r = np.random.default_rng(0), 4
