@@ -27,8 +27,8 @@ SETTINGS = Settings((H,), FINE, DURATION)
 COULOMB = find_formulation("coulomb")
 
 
-def compared(scene, *formulations, settings=SETTINGS, **given):
-    found = [find_formulation(x) for x in formulations]
+def compared(scene, *formulations, settings=SETTINGS, engines=(), **given):
+    found = [*map(find_formulation, formulations), *engines]
     return compare_scene(scene, found, COULOMB, SceneStepper, settings, **given)
 
 
