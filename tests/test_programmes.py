@@ -183,3 +183,16 @@ def held_on_the_whole(given, span):
         except RefusedError:
             pass
     return held
+
+
+@pytest.mark.parametrize(("low", "holds"), [("1/10", True), ("0", False), ("-1/10", False)])
+def test_an_inertia_that_need_not_be_positive_proves_nothing(low, holds):
+    """The rod's inertia over m l^2: its functions are multiplied by it, and are positive on all three ranges."""
+    given = {"m": 1, "l": 1, "mu": 0, "xi": 1, "spin": 0, "gravity": 10, "angle": 45}
+    ranges = Ranges("rod", {name: Fraction(x) for name, x in given.items()}, {"kappa": (Fraction(low), Fraction(1))})
+    try:
+        Judge(ranges).check((Fraction(0),), (Fraction(1),), "u", "+")
+    except RefusedError:
+        assert not holds
+    else:
+        assert holds
