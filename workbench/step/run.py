@@ -144,6 +144,11 @@ class Run:
     def _Jv(self) -> Array:
         return np.einsum("kij,kj->ki", self.record.J, self.record.after)
 
+    @property
+    def contact_velocities(self) -> Array:
+        """(K, (1+d) r) J v+ of all contact rows [m/s]."""
+        return self._Jv
+
     @cached_property
     def _law(self) -> Array:
         """The contact rows J v+ + b + eps p of Signorini's and Coulomb's laws."""
