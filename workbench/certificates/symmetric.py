@@ -26,7 +26,7 @@ ZERO = Fraction(0)
 
 
 @dataclass(frozen=True)
-class Part:
+class SymmetricBox:
     """Middles and radii of the symmetric M (m, m) and of q (m)."""
 
     C: Rows
@@ -38,7 +38,7 @@ class Part:
         """Middle and radius of the entry ij, of q_i for j = -1."""
         return (self.c[i], self.d[i]) if j < 0 else (self.C[i][j], self.D[i][j])
 
-    def replaced(self, i: int, j: int, middle: Fraction, radius: Fraction) -> "Part":
+    def replaced(self, i: int, j: int, middle: Fraction, radius: Fraction) -> "SymmetricBox":
         """The part with other numbers in the entries ij and ji."""
         C, D = [row[:] for row in self.C], [row[:] for row in self.D]
         c, d = self.c[:], self.d[:]
@@ -47,10 +47,10 @@ class Part:
         else:
             C[i][j] = C[j][i] = middle
             D[i][j] = D[j][i] = radius
-        return Part(C, D, c, d)
+        return SymmetricBox(C, D, c, d)
 
 
-def check_symmetric_bound(part: Part, k: int, sign: int, value: Fraction, nodes: Any) -> None:
+def check_symmetric_bound(part: SymmetricBox, k: int, sign: int, value: Fraction, nodes: Any) -> None:
     """Raise RefusedError unless the nodes prove sign z_k >= value for all symmetric matrices of the part."""
     if not isinstance(nodes, list):
         raise RefusedError("the proof of a bound of symmetric matrices is not a list")
@@ -75,7 +75,7 @@ def check_symmetric_bound(part: Part, k: int, sign: int, value: Fraction, nodes:
         raise RefusedError("the proof continues after all parts are covered")
 
 
-def _enclosed(part: Part, k: int) -> tuple[Vector, Vector, Vector, Vector]:
+def _enclosed(part: SymmetricBox, k: int) -> tuple[Vector, Vector, Vector, Vector]:
     """z and its radii (m), and the row k of the inverse and its radii (m). RefutedError where there is no bound."""
     m = len(part.c)
     units = [[Fraction(i == j) for j in range(m)] for i in range(m)]
@@ -99,7 +99,7 @@ def _enclosed(part: Part, k: int) -> tuple[Vector, Vector, Vector, Vector]:
     return z, spread, R[k], off
 
 
-def _at_ends(part: Part, k: int, sign: int) -> Part:
+def _at_ends(part: SymmetricBox, k: int, sign: int) -> SymmetricBox:
     z, spread, row, off = _enclosed(part, k)
     found, m = part, len(part.c)
     for i in range(m):

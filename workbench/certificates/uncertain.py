@@ -38,7 +38,7 @@ from workbench.certificates.documents import check_fields
 from workbench.certificates.exact import Rows, Vector, dot, index, indices, part, rational, times, transposed, vector
 from workbench.certificates.limits import check_time
 from workbench.certificates.outcomes import PremiseError, RefusedError, RefutedError
-from workbench.certificates.symmetric import Part, check_symmetric_bound
+from workbench.certificates.symmetric import SymmetricBox, check_symmetric_bound
 
 Support = dict[str, Any]
 Bound = tuple[Fraction, Fraction] | None
@@ -234,7 +234,7 @@ def _check_symmetric(p: Uncertain, k: int, verdict: list[Any], support: Support,
     a = [i for i, place in enumerate(places) if place == BETWEEN]
     if not (p.box.symmetric and p.is_lcp) or k not in a:
         raise RefusedError("bounds of symmetric members are for an unknown of the basis of an LCP")
-    whole = Part(part(p.box.C, a), part(p.box.D, a), [p.c[i] for i in a], [p.d[i] for i in a])
+    whole = SymmetricBox(part(p.box.C, a), part(p.box.D, a), [p.c[i] for i in a], [p.d[i] for i in a])
     for name, sign, end in (("lower", 1, verdict[0]), ("upper", -1, verdict[1])):
         if end is not None:
             check_symmetric_bound(whole, a.index(k), sign, sign * rational(end), support[name])

@@ -52,7 +52,7 @@ SAME = 1e-6
 """Share of |q| up to which two velocities count as the same."""
 
 
-class Nearest(NamedTuple):
+class NearestSolution(NamedTuple):
     """The number of the solution nearest to a velocity, None where it is farther than the solutions are from one
     another; and the distance [m/s]."""
 
@@ -89,14 +89,14 @@ class StepSolutions:
         """The number of the solution that exact Coulomb friction's own step takes."""
         return self.nearest(self.own).number
 
-    def nearest(self, u: Array) -> Nearest:
+    def nearest(self, u: Array) -> NearestSolution:
         """Return the solution nearest to contact velocities (n,)."""
         away = np.linalg.norm(self.u - u, axis=1)
         k = int(away.argmin())
         distance = float(away[k])
         if distance <= SAME * self.size:
             distance = 0.0
-        return Nearest(k if distance <= self.apart else None, distance)
+        return NearestSolution(k if distance <= self.apart else None, distance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,7 +253,8 @@ def solution_columns(examined: ExaminedSteps, velocities: Mapping[int, Array] | 
     """
     several = examined.several
     found: dict[str, float] = {
-        "steps_examined": examined.examined, "steps_counted": examined.counted, "steps_several": len(several),
+        "steps_examined": float(examined.examined), "steps_counted": float(examined.counted),
+        "steps_several": float(len(several)),
     }  # fmt: skip
     if not several:
         return found
@@ -265,9 +266,9 @@ def solution_columns(examined: ExaminedSteps, velocities: Mapping[int, Array] | 
         return found
     near = [(x.nearest(velocities[k]), x.reference) for k, x in several.items()]
     return found | {
-        "took_reference": sum(x.number is not None and x.number == own for x, own in near),
-        "took_other": sum(x.number is not None and x.number != own for x, own in near),
-        "took_none": sum(x.number is None for x, _ in near),
+        "took_reference": float(sum(x.number is not None and x.number == own for x, own in near)),
+        "took_other": float(sum(x.number is not None and x.number != own for x, own in near)),
+        "took_none": float(sum(x.number is None for x, _ in near)),
         "solution_distance": max(x.distance for x, _ in near),
     }
 

@@ -22,7 +22,7 @@ from workbench.derivatives.differences import SHIFT, differences
 from workbench.derivatives.one_step import Direction, LinearisedStep, State, Step, after, carried, solved
 from workbench.derivatives.slopes import Machine, Sweep
 from workbench.derivatives.system import empty_system
-from workbench.derivatives.taped import Sweeps, widened
+from workbench.derivatives.taped import TapedSweeps, widened
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.problems.problem import Indices
@@ -202,9 +202,9 @@ class Motion:
             sweep.follow_memory(self.rows, self._machine(0))
         return self.rows
 
-    def sweeps(self, count: int = 0) -> Sweeps:
+    def sweeps(self, count: int = 0) -> TapedSweeps:
         """Compiled sweeps over the record: in reverse, or forward with `count` tangents."""
-        return Sweeps(self._machine(count), count)
+        return TapedSweeps(self._machine(count), count)
 
     def _machine(self, count: int) -> Machine:
         """Data of compiled sweeps, with room for so many tangents."""

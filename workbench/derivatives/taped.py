@@ -55,7 +55,7 @@ def recorded(m: Machine) -> Tape:
     return recorder.tape(y, late)
 
 
-class Sweeps:
+class TapedSweeps:
     """Sweeps of a machine over the steps of a record (`sweep`), K tangents at once, with the tapes that hold there."""
 
     def __init__(self, machine: Machine, K: int) -> None:

@@ -129,15 +129,15 @@ class Varying(Result):
         return render(self.paths, self.title, facts or self.facts)
 
 
-class PencilData(TypedDict, total=False):
-    """What varies of a matrix problem, as people give it: `Pencil` by name."""
+class PencilKeywords(TypedDict, total=False):
+    """What varies of a matrix problem, as people give it: `GivenPencil` by name."""
 
     rhs: Any
     pencil: Any
     pencil_rhs: Any
 
 
-class Pencil(NamedTuple):
+class GivenPencil(NamedTuple):
     """The q of a matrix, and the coefficients of t added to the matrix and to q; None for zero."""
 
     rhs: Any = None
@@ -148,7 +148,7 @@ class Pencil(NamedTuple):
 def vary(
     what: Any, formulation: str | Formulation | None = None, *, along: tuple[str, Any, Any] | Mapping[str, Any],
     given: Mapping[str, Any] | None = None, step: float = 1e-3, seconds: float = 10.0, undecided: Any = SHARE,
-    **data: Unpack[PencilData],
+    **data: Unpack[PencilKeywords],
 ) -> Varying | ProvedOver:  # fmt: skip
     """Return the solutions of an LCP as functions of a parameter, exactly: where they begin, meet, and diverge.
 
@@ -170,7 +170,7 @@ def vary(
     >>> wb.vary("rod", along={"theta": (10, 80), "mu": ("0.1", "0.9")}).proved.shares()
     {'unique': 1.0}
     """
-    linear = Pencil(**data)
+    linear = GivenPencil(**data)
     if isinstance(along, Mapping):
         if not isinstance(what, str | Case | type) or any(x is not None for x in (formulation, *linear)):
             raise WorkbenchError("along has ranges of parameters: give a case, and no formulation, rhs or pencil")
@@ -214,7 +214,7 @@ def _of_case(
     return f"{f.label} on {case.name} over {name}", of_step(case, f, step, name, low, high)
 
 
-def _of_matrices(what: Any, linear: Pencil, name: str) -> tuple[str, Varied]:
+def _of_matrices(what: Any, linear: GivenPencil, name: str) -> tuple[str, Varied]:
     rhs, pencil, pencil_rhs = linear
     M_0, q_0, title = problem_of(what, rhs)
     if q_0 is None:

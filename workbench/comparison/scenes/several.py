@@ -24,7 +24,7 @@ CHANGES, EVEN = 8, 12
 
 
 @dataclass(frozen=True, eq=False)
-class DenseContacts:
+class CoulombRows:
     """Coulomb's problem of a step over its contact rows, all normal ones first.
 
     `rows` (n, n_v) and `rate` (n,): the contact velocities are rows v + rate [m/s]; `compliance` (n,) of these rows.
@@ -40,7 +40,7 @@ class DenseContacts:
         return self.rows @ v + self.rate
 
 
-def dense_contacts(blocks: ContactBlocks) -> DenseContacts | None:
+def coulomb_rows(blocks: ContactBlocks) -> CoulombRows | None:
     """Return the blocks' contacts; None where there are too many rows, or other things than round friction cones."""
     if not 0 < blocks.size <= LARGEST:
         return None
@@ -54,7 +54,7 @@ def dense_contacts(blocks: ContactBlocks) -> DenseContacts | None:
     L, N, _ = blocks.whole
     rows = np.array([there(column) for column in (L @ blocks.J).toarray().T]).T
     problem = FrictionProblem(law.M, law.q, law.mu, law.d)
-    return DenseContacts(problem, rows, there(blocks.c), there(N.diagonal()))
+    return CoulombRows(problem, rows, there(blocks.c), there(N.diagonal()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class SceneSolutions:
     stepper: SteppingScheme
     exact: Track
     steps: NDArray[np.int64]
-    posed: dict[int, DenseContacts] = field(default_factory=dict)
+    posed: dict[int, CoulombRows] = field(default_factory=dict)
 
     @cached_property
     def examined(self) -> ExaminedSteps:
@@ -81,7 +81,7 @@ class SceneSolutions:
             except WorkbenchError:
                 continue
             posed = self.stepper.posed if isinstance(self.stepper, SceneStepper) else None
-            found = dense_contacts(posed.blocks) if posed else None
+            found = coulomb_rows(posed.blocks) if posed else None
             if found:
                 self.posed[k] = found
                 yield PosedStep(int(k), found.problem, found.compliance, found.velocity(x.v))

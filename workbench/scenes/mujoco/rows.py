@@ -105,7 +105,7 @@ class Constants(Packed):
         def __getattr__(self, name: str) -> Any: ...
 
 
-class Bodies(NamedTuple):
+class ModelDynamics(NamedTuple):
     """What belongs to no contact: the step h [s], velocities and forces (n,), and inertia M (n, n) by rows."""
 
     h: float
@@ -137,7 +137,7 @@ COLLISIONS = argument_type(
     Collisions, STRIDED32, STRIDED32, STRIDED_ROWS32, STRIDED_ROWS, STRIDED_ROWS, STRIDED, *(STRIDED_ROWS,) * 5
 )
 CONSTANTS = Constants.compiled
-BODIES = argument_type(Bodies, F64, VECTOR, VECTOR, STORED)
+BODIES = argument_type(ModelDynamics, F64, VECTOR, VECTOR, STORED)
 OTHER_ROOM = -1
 """What `read` returns where an instant has other sizes than its rows."""
 
@@ -410,7 +410,7 @@ class Reader:
         rows, found, chosen = constraints(data), collisions(data), self.chosen
         if data.nefc > chosen.most:
             chosen = self.chosen = Chosen(most=2 * data.nefc, ends=2 * data.nefc + 1)
-        bodies, sound = Bodies(h, data.qvel, f, M), OTHER_ROOM
+        bodies, sound = ModelDynamics(h, data.qvel, f, M), OTHER_ROOM
         # Most steps have as many rows as the last one.
         while sound == OTHER_ROOM:
             r, R, m, k, J, J_b, J_f = chosen.counts.tolist()
