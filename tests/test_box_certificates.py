@@ -226,11 +226,11 @@ def test_bounds_of_solutions_cannot_be_narrower():
             assert result(shorter, "z_0") != VERIFIED
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, 1, pytest.param(3, marks=pytest.mark.thorough)])
 def test_bounds_of_symmetric_members_are_proved_and_not_narrower(seed):
     """Among them the yardstick [40/139, 20/53], which does not hold for all matrices of the box."""
     rng = np.random.default_rng(seed)
-    n = 2 + seed
+    n = min(2 + seed, 4)
     B = rng.standard_normal((n, n))
     C = np.round(B @ B.T + n * np.eye(n), 2) if seed else np.array([[2, 1], [1, 2]])
     D = np.round(0.1 * rng.random((n, n)), 2) if seed else np.full((2, 2), 0.1)
