@@ -82,6 +82,7 @@ def test_a_comparison_says_where_a_step_has_several_solutions():
     """The rod's tip may open, slide or stick: exact Coulomb friction opens it, the CCP holds it."""
     found = wb.compare(LIFTING, ["coulomb", "ccp", "mujoco"], duration=0.02).comparison
     rows = found.runs[~found.runs["sampled"].astype(bool) & (found.runs["window"] == "all")].set_index("label")
+    assert (found.runs["notes"] == "").all(), "every metric is measured, or undefined"
     # All twenty steps.
     assert (rows["steps_examined"] == 20).all()
     assert (rows["steps_counted"] == 20).all()

@@ -79,4 +79,4 @@ def given(run: Run, name: str, k: NDArray[np.int64]) -> Array:
         core.v = v
         case.fill(q.copy(), v.copy(), data, core)
         found.append(getattr(core, name).copy())
-    return np.array(found).reshape(len(k), -1)
+    return np.array(found).reshape(len(k), getattr(core, name).size)
