@@ -224,6 +224,9 @@ def test_every_formulation_that_is_named_has_its_own_condition_beside_it(plane, 
     dear = cost(plane, coulomb=1e-5, stewart_trinkle=1.1e-5, gauss_seidel=0.9e-5)
     first, *_ = recommendation(dear, decide(dear))
     assert first.endswith("; no equally accurate formulation is clearly cheaper.")
+    # A formulation that alone is clearly cheaper than exact friction is recommended, named after it or not.
+    alone = cost(plane, coulomb=1e-5, stewart_trinkle=0.8e-5, gauss_seidel=0.6e-5)
+    assert recommendation(alone, decide(alone))[0].startswith("Use gauss-seidel: as accurate as exact Coulomb friction")
     # Those with the same run that cost more are not called cheaper; three others are named.
     cheap = cost(plane, stewart_trinkle=2e-6)
     first, second = recommendation(cheap, decide(cheap))

@@ -289,15 +289,18 @@ def _joined(c: Comparison, rows: Sequence[dict[str, Any]], name: str, known: flo
                 break
         else:
             found.append(one)
-    return [_cheapest_first(x, name) for x in found]
+    exact = next((x for x in found if x.exact), None)
+    return [_cheapest_first(x, name, exact) for x in found]
 
 
-def _cheapest_first(x: Entry, name: str) -> Entry:
-    """Return the entry with its clearly cheapest formulation first."""
+def _cheapest_first(x: Entry, name: str, exact: Entry | None) -> Entry:
+    """Return the entry with its cheapest formulation first, if it is clearly cheaper than the one that was first, or if
+    it is clearly cheaper than exact Coulomb friction and that one is not."""
     rows = (x.row, *x.others)
     least = min(rows, key=lambda row: np.nan_to_num(row.get("cost", np.nan), nan=np.inf))
     other = replace(x, row=least, error=float(least[name]), others=tuple(row for row in rows if row is not least))
-    return other if other.cheaper(x) > 1.0 else x
+    alone = exact is not None and other.cheaper(exact) > 1.0 and x.cheaper(exact) == 1.0
+    return other if other.cheaper(x) > 1.0 or alone else x
 
 
 def _answers(c: Comparison, rows: Sequence[dict[str, Any]], step: float | None) -> dict[str, Array]:
