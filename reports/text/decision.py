@@ -91,8 +91,9 @@ def _alternatives(d: Decision, taken: Entry) -> list[str]:
     in_words = [f"{listed(labels)}{condition}" for condition, labels in groups.items()]
     if len(parts) > NAMED:
         in_words.append(f"{len(parts) - NAMED} more in the table")
-    # Why what costs less is not what to take; the legend of the table says what is clear.
-    clear = ", and not clearly cheaper" if parts[0].cost < taken.cost and parts[0].cheaper(taken) == 1.0 else ""
+    # Why what costs less is not what to take, of which `_exact` has a word; the legend of the table says what is clear.
+    less = not taken.exact and parts[0].cost < taken.cost and parts[0].cheaper(taken) == 1.0
+    clear = ", and not clearly cheaper" if less else ""
     return [f"Equally accurate here{clear}: {'; '.join(in_words)}."]
 
 
