@@ -93,7 +93,7 @@ def _alternatives(d: Decision, taken: Entry) -> list[str]:
         in_words.append(f"{len(parts) - NAMED} more in the table")
     # Why what costs less is not what to take, of which `_exact` has a word; the legend of the table says what is clear.
     less = not taken.exact and parts[0].cost < taken.cost and parts[0].cheaper(taken) == 1.0
-    clear = ", and not clearly cheaper" if less else ""
+    clear = ", at about the same cost or more" if less else ""
     return [f"Equally accurate here{clear}: {'; '.join(in_words)}."]
 
 
@@ -106,7 +106,7 @@ def _as_long_as(x: Entry) -> str:
     if x.condition:
         return f", as long as {x.condition}"
     # In space a polygon's condition is on its axes.
-    return ", equal to Coulomb's law in the plane" if family(x.label) == POLYGON else ""
+    return ", without a condition in the plane" if family(x.label) == POLYGON else ""
 
 
 def _untested(c: Comparison, d: Decision) -> list[str]:
