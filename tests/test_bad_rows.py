@@ -154,7 +154,7 @@ def test_a_declaration_that_cannot_be_printed_is_compared(compared, monkeypatch)
     def unknown_node(declaration):
         raise ModellingError("cannot print this node")
 
-    monkeypatch.setattr("workbench.comparison.result.latex_blocks", unknown_node)
+    monkeypatch.setattr("workbench.language.notation.latex_blocks", unknown_node)
     c = compared(BY_NAME["box"], COULOMB)
     assert c.runs["verified"].all()
     assert render(c, provenance()).count("This declaration cannot be printed: cannot print this node") == 2
