@@ -55,11 +55,12 @@ def fourth_difference(y, far_back, back, near, far, step):
     return (far + far_back - 4.0 * (near + back) + 6.0 * y) / (4.0 * step)
 
 
-@kernel(types.boolean(F64, F64, F64, F64, F64, F64, F64, F64, MATRIX, types.int64))
-def refine(y, far_back, back, near, far, step, unit, rounding, known, i):
-    """Improve what is `known` (4, n) of datum i, whose slope by a number of this unit is y's, by values around it at a
+@kernel(types.boolean(VECTOR, MATRIX, types.int64, F64, F64, F64, MATRIX))
+def refine(data, values, i, step, unit, rounding, known):
+    """Improve what is `known` (4, n) of the slope of datum i by a number of this unit, by its `values` (4, n) at a
     narrower step than before; return whether the slope needs none that is narrower still. `rounding` is what rounding
     may add to slopes. Data that are not finite have slope zero."""
+    y, far_back, back, near, far = data[i], values[0, i], values[1, i], values[2, i], values[3, i]
     slope = fourth(far_back, back, near, far, step)
     if slope - slope != 0.0 or y - y != 0.0:
         known[SLOPE, i] = known[ERROR, i] = 0.0
@@ -98,7 +99,7 @@ def refine_slopes(y, values, step, unit, rounding, known):
     the points `AT`; return whether none needs a narrower step (`refine`)."""
     settled = True
     for i in range(y.shape[0]):
-        settled &= refine(y[i], values[0, i], values[1, i], values[2, i], values[3, i], step, unit, rounding, known, i)
+        settled &= refine(y, values, i, step, unit, rounding, known)
     return settled
 
 
