@@ -27,6 +27,7 @@ from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock, cl
 from workbench.matrices.linear_algebra.blocks import islands
 from workbench.matrices.linear_algebra.rationals import exact
 from workbench.matrices.p_property.verdict import PVerdict, p_verdict
+from workbench.matrices.solutions.coulomb_islands import judged_once
 from workbench.matrices.solutions.existence import Existence, rational_friction
 from workbench.matrices.solutions.friction_cones import RationalFriction, at_rest_without_impulse
 from workbench.problems.friction_problem import FrictionProblem
@@ -85,17 +86,12 @@ def by_islands(p: FrictionProblem, deadline: float) -> Entry:
     """All verdicts on a large friction problem from those on its islands, which may be one, and a computed solution."""
     parts = contact_islands(p)
     computed = _computed(p, max(map(len, parts)))
-    # Islands with the same numbers are judged once, small ones first: they leave their time to larger ones.
-    alike: dict[tuple[bytes, ...], list[int]] = {}
-    for k in sorted(range(len(parts)), key=lambda k: len(parts[k])):
-        alone = island_problem(p, parts[k])
-        data = (alone.W.indptr, alone.W.indices, alone.W.data, alone.q, alone.mu)
-        alike.setdefault(tuple(x.tobytes() for x in data), []).append(k)
-    found: dict[int, Entry] = {}
-    for position, group in enumerate(alike.values()):
-        entry = _of_island(island_problem(p, parts[group[0]]), moment(deadline, 1 / (len(alike) - position)))
-        found |= {k: {"contacts": parts[k], **entry} for k in group}
-    each = [found[k] for k in range(len(parts))]
+    alone = [island_problem(p, contacts) for contacts in parts]
+    numbers = [
+        tuple(x.tobytes() for x in (own.W.indptr, own.W.indices, own.W.data, own.q, own.mu)) for own in alone
+    ]  # fmt: skip
+    entries = judged_once(parts, numbers, lambda k, end: _of_island(alone[k], end), deadline)
+    each = [{"contacts": contacts, **entry} for contacts, entry in zip(parts, entries, strict=True)]
     return {
         "p_matrix": _p_of_all(each, p),
         "distance": None,

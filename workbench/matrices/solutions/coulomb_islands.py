@@ -6,7 +6,8 @@ that their numbers multiply.
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
 
 import numpy as np
 from flint import fmpq, fmpq_mat
@@ -16,6 +17,8 @@ from workbench.matrices.solutions.contact_modes import Modes
 from workbench.matrices.solutions.coulomb_solutions import CoulombSolution, CoulombSolutions, Near, coulomb_solutions
 from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.problems.classes import Array
+
+T = TypeVar("T")
 
 LISTED = 100
 """Largest number of solutions that are listed one by one."""
@@ -51,8 +54,8 @@ def solutions_by_islands(friction: RationalFriction, deadline: float, near: Near
     parts = islands_of(friction)
     if len(parts) == 1:
         return coulomb_solutions(friction, deadline, near)
-    each: dict[int, CoulombSolutions] = {}
-    rows = [island(friction, contacts)[1] for contacts in parts]
+    alone = [island(friction, contacts) for contacts in parts]
+    rows = [own for _, own in alone]
 
     def near_one(k: int) -> Near:
         def part() -> Array | None:
@@ -61,16 +64,27 @@ def solutions_by_islands(friction: RationalFriction, deadline: float, near: Near
 
         return part
 
-    # Islands with the same numbers are searched once, small ones first: they leave their time to larger ones.
-    alike: dict[tuple[fmpq, ...], list[int]] = {}
+    def solutions(k: int, end: float) -> CoulombSolutions:
+        return coulomb_solutions(alone[k][0], end, near_one(k))
+
+    numbers = [(*x.W.entries(), *x.q, *x.mu) for x, _ in alone]
+    return _product(parts, rows, judged_once(parts, numbers, solutions, deadline))
+
+
+def judged_once(
+    parts: Sequence[Sequence[int]], numbers: Sequence[Hashable], judge: Callable[[int, float], T], deadline: float
+) -> list[T]:
+    """Return judge(k, end) of each island k, where islands with the same numbers are judged once.
+
+    Each has an equal share of the time that is left, small ones first: they leave their time to larger ones.
+    """
+    alike: dict[Hashable, list[int]] = {}
     for k in sorted(range(len(parts)), key=lambda k: len(parts[k])):
-        alone, _ = island(friction, parts[k])
-        alike.setdefault((*alone.W.entries(), *alone.q, *alone.mu), []).append(k)
+        alike.setdefault(numbers[k], []).append(k)
+    found: dict[int, T] = {}
     for position, group in enumerate(alike.values()):
-        alone, _ = island(friction, parts[group[0]])
-        found = coulomb_solutions(alone, moment(deadline, 1 / (len(alike) - position)), near_one(group[0]))
-        each |= dict.fromkeys(group, found)
-    return _product(parts, rows, [each[k] for k in range(len(parts))])
+        found |= dict.fromkeys(group, judge(group[0], moment(deadline, 1 / (len(alike) - position))))
+    return [found[k] for k in range(len(parts))]
 
 
 def _product(parts: list[list[int]], rows: list[list[int]], each: list[CoulombSolutions]) -> CoulombSolutions:
