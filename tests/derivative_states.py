@@ -15,10 +15,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from fnmatch import fnmatch
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
-from time import perf_counter
-from typing import Any
+from time import process_time
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,21 +30,27 @@ from workbench.derivatives.motion import Motion
 from workbench.derivatives.one_step import JUMP, Direction, LinearisedStep, State, carried, solved
 from workbench.derivatives.sensitivity import REDUNDANT
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import MATRIX, VECTOR, copy, is_finite
-from workbench.language.assemble.plan import WORK
+from workbench.engine.kernels import MATRIX, VECTOR, copy, copy_at, is_finite, set_all
+from workbench.engine.scratch import scratch, scratch_indices
 from workbench.mechanics.case import Case
-from workbench.mechanics.core import CORE, FILL
+from workbench.mechanics.core import FILL
 from workbench.mechanics.second_order import EIGHTH
-from workbench.step.stepping import FUNCTIONS, SETTINGS, SOLVED, TRACK, run
+from workbench.problems.solution import Status
+from workbench.step.stepper import STEPPING, Stepping
+from workbench.step.stepping import SOLVED, run
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError, WorkbenchError
 from workbench.verbs.find import find_case, find_formulation
 
 H, STEPS, STATES_A_RUN = 1e-3, 200, 25
 """Step size [s], steps of a run, and states drawn from it."""
-SIXTH = (3 / 4, -3 / 20, 1 / 60, 0.0)
-AHEAD, AHEAD_TOO = (-25 / 12, 4.0, -3.0, 4 / 3, -1 / 4), (-11 / 6, 3.0, -3 / 2, 1 / 3, 0.0)
-"""Weights of one-sided differences of orders four and three."""
+SIXTH = 3 / 4, -3 / 20, 1 / 60, 0.0
+CENTRAL = np.array([[-w for w in reversed(half)] + [0.0, *half] for half in (EIGHTH[:4], SIXTH)])
+AHEAD = np.zeros((2, 9))
+AHEAD[:, 4:] = (-25 / 12, 4.0, -3.0, 4 / 3, -1 / 4), (-11 / 6, 3.0, -3 / 2, 1 / 3, 0.0)
+BACK = -AHEAD[:, ::-1]
+"""Weights (2, 9) of values at -4, ..., 4 shifts: central differences of orders eight and six, and one-sided ones of
+orders four and three."""
 NOISE, ROUND_OFF = np.array([1.0, -8.0, 28.0, -56.0, 70.0, -56.0, 28.0, -8.0, 1.0]), 2.0**-53
 """Weights of the eighth difference."""
 SHIFTS = tuple(10.0**-k for k in range(2, 11))
@@ -69,6 +75,9 @@ FATES = {
     "nan": "not finite, without a reason",
 }
 """What becomes of a derivative."""
+BAD = "refused", "unsettled", "wrong", "nan"
+"""Fates that are not classified."""
+CUBE = types.Array(types.float64, 3, "C")
 SET_VALUED = (
     "are not determined", "contradict one another", "share the load", REDUNDANT, "neighbouring solution",
     "is not determined",
@@ -80,42 +89,63 @@ BESIDE_DATA = ("v_th", "k_n", "b_n", "k_t", "b_t")
 """Parameters of cases that act on more than the data, and are not varied."""
 
 
-@kernel(types.boolean(CORE, WORK, TRACK, FUNCTIONS, SETTINGS, VECTOR, VECTOR, VECTOR, types.float64, MATRIX))
-def steps_around(core, work, track, functions, settings, x, t, z, shift, found):
-    """Put the ends [q, v, memory, out] of steps from x + k shift t, k = -4 ... 4, into found (9, n_s), where x and t
-    are [q, v, memory, out, data] and z the solution at x; False where one is not solved."""
+@kernel(types.boolean(VECTOR, VECTOR, VECTOR, types.float64, STEPPING, VECTOR))
+def step_beside(x, t, z, s, m, end):
+    """Make the step from x + s t, [q, v, memory, out, data], with the solution z at first, which is replaced; put its
+    end, [q, v, memory, out], into `end`. Return whether it is solved."""
+    core, work, track, done = m.core, m.work, m.track, scratch_indices(1)
     n_q, n, n_m, n_o = track.q.shape[0], track.v.shape[0], track.memory.shape[0], work.out.shape[0]
-    done = np.zeros(1, dtype=np.int64)
-    for k in range(9):
-        s = (k - 4) * shift
-        for i in range(n_q):
-            track.q[i] = x[i] + s * t[i]
-        for i in range(n):
-            track.v[i] = x[n_q + i] + s * t[n_q + i]
-        for i in range(n_m):
-            track.memory[i] = x[n_q + n + i] + s * t[n_q + n + i]
-        for i in range(n_o):
-            work.out[i] = x[n_q + n + n_m + i] + s * t[n_q + n + n_m + i]
-        for i in range(track.data.shape[0]):
-            track.data[i] = x[n_q + n + n_m + n_o + i] + s * t[n_q + n + n_m + n_o + i]
-        copy(z, work.z)
-        if run(0, 1, core, work, track, functions, settings, done) != SOLVED:
-            return False
-        for i in range(n_q):
-            found[k, i] = track.q[i]
-        for i in range(n):
-            found[k, n_q + i] = track.v[i]
-        for i in range(n_m):
-            found[k, n_q + n + i] = track.memory[i]
-        for i in range(n_o):
-            found[k, n_q + n + n_m + i] = work.out[i]
-        if not is_finite(track.v):
-            return False
+    for i in range(n_q):
+        track.q[i] = x[i] + s * t[i]
+    for i in range(n):
+        track.v[i] = x[n_q + i] + s * t[n_q + i]
+    for i in range(n_m):
+        track.memory[i] = x[n_q + n + i] + s * t[n_q + n + i]
+    for i in range(n_o):
+        work.out[i] = x[n_q + n + n_m + i] + s * t[n_q + n + n_m + i]
+    for i in range(track.data.shape[0]):
+        track.data[i] = x[n_q + n + n_m + n_o + i] + s * t[n_q + n + n_m + n_o + i]
+    copy(z, work.z)
+    if run(0, 1, core, work, track, m.functions, m.settings, done) != SOLVED or not is_finite(track.v):
+        return False
+    copy(work.z, z)
+    copy_at(track.q, end, 0)
+    copy_at(track.v, end, n_q)
+    copy_at(track.memory, end, n_q + n)
+    copy_at(work.out, end, n_q + n + n_m)
     return True
 
 
-def loaded(case: Case) -> Case:
-    """The same case with further data: forces (n,), and what is added to mu (r,) and e (r,); zero."""
+@kernel(types.void(VECTOR, VECTOR, MATRIX, types.float64, STEPPING, CUBE))
+def steps_beside(x, z, tangents, shift, m, ends):
+    """Put the ends of steps from x + k shift t, k = -4 ... 4, into `ends` (K, 9, n_s) for each of the tangents t (K,
+    n_x); z is the solution at x. Where one is not solved, they stay as they are."""
+    own = scratch(z.shape[0])
+    for j in range(tangents.shape[0]):
+        for k in range(9):
+            copy(z, own)
+            if not step_beside(x, tangents[j], own, (k - 4) * shift, m, ends[j, k]):
+                break
+
+
+@kernel(types.int64(VECTOR, STEPPING, MATRIX, MATRIX))
+def states_along(x, m, states, solutions):
+    """Put the states of a run from x into `states` (N, n_x), and the solutions of their steps into `solutions` (N,
+    n_z); return the number of steps that are solved."""
+    n, z = states.shape[0], scratch(solutions.shape[1])
+    set_all(0.0, z)
+    for k in range(n):
+        copy(x, states[k])
+        if not step_beside(states[k], x, z, 0.0, m, x):
+            return k
+        copy(z, solutions[k])
+    return n
+
+
+@cache
+def loaded(name: str) -> Case:
+    """The case of this name with further data: forces (n,), and what is added to mu (r,) and e (r,); zero."""
+    case = find_case(name)
     (n, _, r, _), own, inner = case.size, len(fields(case)), case.fill
 
     @kernel(FILL)
@@ -144,15 +174,17 @@ class Pair:
     def __init__(self, formulation: str, case: str) -> None:
         self.name = f"{formulation}/{case}"
         self.plain = find_case(case)
-        self.case = loaded(self.plain)
+        self.case = loaded(case)
         self.motion = Motion(self.case, find_formulation(formulation), H, H)
         self.step, s = self.motion.step, self.motion.step.stepper
         kernel_of = getattr(self.step.solver, "kernel", None)
-        self.functions, self.settings = s.functions(self.case, kernel_of), s.settings(self.step.solver)
+        self.stepping = Stepping(
+            s.core, s.work, s.track, s.functions(self.case, kernel_of), s.settings(self.step.solver)
+        )
         self.is_compiled = kernel_of is not None and s.c.kind in self.step.solver.solves
         t = s.track
         self.sizes = np.cumsum([t.q.size, t.v.size, t.memory.size, s.work.out.size])
-        self.sweeps = self.motion.sweeps(1) if self.motion.is_compiled else None
+        self.sweeps = cache(self.motion.sweeps)
 
     def parts(self, x: Array) -> list[Array]:
         """q, v, memory, out and data."""
@@ -163,49 +195,64 @@ class Pair:
         q, v, memory, out, data = self.parts(x)
         return [q, v, out, memory[memory.size - self.step.rest :], data]
 
-    def end(self, x: Array, z: Array, t: Array, shift: float) -> Array | None:
-        """The ends (9, n_s) of steps from x + k shift t, k = -4 ... 4; None where one is not solved."""
-        s, found = self.step.stepper, np.zeros((9, self.sizes[-1]))
+    def ends(self, x: Array, z: Array, tangents: Array, shift: float) -> Array:
+        """The ends [q, v] (K, 9, .) of steps from x + k shift t, k = -4 ... 4, for tangents t (K, n_x), z being the
+        solution at x; NaN where one is not solved."""
+        found = np.full((len(tangents), 9, self.sizes[3]), np.nan)
         if self.is_compiled:
-            good = steps_around(s.core, s.work, s.track, self.functions, self.settings, x, t, z, shift, found)
-            return found if good else None
-        for k in range(9):
-            try:
-                found[k] = self.one(x + (k - 4) * shift * t, z)[0]
-            except DataError:
-                return None
-        return found
+            steps_beside(x, z, tangents, shift, self.stepping, found)
+        else:
+            for t, of_it in zip(tangents, found, strict=True):
+                for k in range(9):
+                    if (end := self.after(x + (k - 4) * shift * t, z.copy())) is None:
+                        break
+                    of_it[k] = end
+        return found[:, :, : self.sizes[1]]
 
-    def one(self, x: Array, z: Array) -> tuple[Array, Array]:
-        """The end (n_s,) of the step from x, and its solution; raises DataError."""
+    def after(self, x: Array, z: Array) -> Array | None:
+        """The end (n_s,) of the step from x, None without one; its solution is put into z, where it is sought first."""
+        if self.is_compiled:
+            end = np.empty(self.sizes[3])
+            return end if step_beside(x, x, z, 0.0, self.stepping, end) else None
         s, parts = self.step.stepper, self.parts(x)
-        self.step.begin(State(*parts[:4]), data=parts[4])
-        s.work.z[:] = z
-        solution, _, _ = s.solve(self.step.solver)
-        if solution.claimed.name != "SOLVED" or not np.isfinite(s.work.out).all():
-            raise DataError(solution.why_not)
-        return np.concatenate(self.step.ended(solution.z)), solution.z
+        try:
+            self.step.begin(State(*parts[:4]), data=parts[4])
+            s.work.z[:] = z
+            solution, _, _ = s.solve(self.step.solver)
+            if solution.claimed is not Status.SOLVED or not np.isfinite(s.work.out).all():
+                return None
+            z[:] = solution.z
+            return np.concatenate(self.step.ended(solution.z))
+        except DataError:
+            return None
+
+    def along(self, x: Array) -> tuple[Array, Array]:
+        """The states of a run from x, and the solutions of their steps, up to one that is not solved."""
+        states, solutions = np.zeros((STEPS, x.size)), np.zeros((STEPS, self.step.stepper.work.z.size))
+        if self.is_compiled:
+            count = states_along(x, self.stepping, states, solutions)
+            return states[:count], solutions[:count]
+        z = np.zeros(solutions.shape[1])
+        for k in range(STEPS):
+            states[k] = x
+            if (end := self.after(x, z)) is None:
+                return states[:k], solutions[:k]
+            solutions[k], x = z, np.concatenate([end, x[end.size :]])
+        return states, solutions
 
     def states(self, count: int, rng: np.random.Generator) -> Iterator[tuple[Array, Array]]:
         """States x along runs with random parameters, half of them moved, each with the solution of its step."""
         drawn = 0
         while drawn < count:
             self.step.case = self.varied(rng)
-            x, z = self.start(), np.zeros(self.step.stepper.work.z.size)
-            chosen = set(rng.choice(STEPS, min(STATES_A_RUN, count - drawn), replace=False).tolist())
-            for k in range(max(chosen) + 1):
-                try:
-                    after, z_after = self.one(x, z)
-                    if k in chosen:
-                        drawn += 1
-                        there = x if drawn % 2 else self.moved(x, rng)
-                        yield there, self.one(there, z)[1]
-                except DataError:
-                    drawn += k in chosen
-                    if k in chosen:
-                        continue
-                    break
-                x, z = np.concatenate([after, self.parts(x)[4]]), z_after
+            states, solutions = self.along(self.start())
+            chosen = sorted(rng.choice(STEPS, min(STATES_A_RUN, count - drawn), replace=False))
+            drawn += len(chosen)
+            for i, k in enumerate(chosen):
+                if k < len(states):
+                    x, z = states[k] if i % 2 == 0 else self.moved(states[k], rng), solutions[k]
+                    if self.after(x, z) is not None:
+                        yield x, z
 
     def varied(self, rng: np.random.Generator) -> Case:
         """The case with its parameters varied by a quarter, or less where it refuses."""
@@ -244,6 +291,11 @@ class Pair:
         units[own : own + n] = float(np.abs(self.step.stepper.core.f).max(initial=0.0)) or 1.0
         return units
 
+    def floors(self, x: Array) -> Array:
+        """The number of coordinates, and the smallest sizes of changes of these and of velocities (`error`)."""
+        q, v = self.parts(x)[:2]
+        return np.array([q.size, FLOOR * (1 + np.abs(q).max()), FLOOR * (1 + np.abs(v).max())])
+
     def directions(self, x: Array, rng: np.random.Generator) -> dict[str, Array]:
         """Tangents (n_x,) of [q, v, memory, out, data], each in its own unit."""
         q, v, memory, out, data = self.parts(x)
@@ -273,76 +325,88 @@ class Pair:
         return found
 
 
+class Derivative(NamedTuple):
+    """The tangent of [q, v] after a step, whether it is one-sided, whether data jump, or why there is none."""
+
+    value: Array
+    is_kink: bool = False
+    is_rough: bool = False
+    reason: str = ""
+
+
 class Solution:
-    """A step at a state x of a pair with its solution z: its derivatives, compiled or else one by one."""
+    """A step at a state x of a pair with its solution z: its derivatives, compiled or else one by one.
+
+    margin: the smallest one of a mode; of all passes, where their number is given.
+    """
 
     def __init__(self, pair: Pair, x: Array, z: Array) -> None:
-        self.pair, self.x, self.z = pair, x, z
-        self.margin = np.inf
-        if pair.sweeps is not None:
-            *own, data = pair.inputs(x)
-            here = np.concatenate([*own, z])
-            after = np.full(here.size, np.nan)
-            after[: pair.sizes[1]] = pair.one(x, z)[0][: pair.sizes[1]]
-            self.rows = np.stack([here, after])
-            at = slice(here.size - z.size, here.size - z.size + data.size)
-            pair.sweeps.room.x[at] = data
-            pair.sweeps.room.unit[at] = pair.units(data)
+        self.pair, self.x, self.z, self.margin, self.sizes = pair, x, z, np.inf, pair.floors(x)
 
-    def derivative(self, t: Array) -> tuple[Array, bool, bool]:
-        """The tangent of [q, v] after the step along t, whether it is one-sided, and whether data jump; DataError."""
-        found, data = self._compiled(t)
+    def derivatives(self, tangents: Array) -> list[Derivative]:
+        """The derivatives along tangents (K, n_x)."""
+        found, data = self._compiled(tangents)
         if found is not None:
-            return found, False, False
-        parts = self.pair.parts(t)
-        x = self._solved
-        # Of all passes, where their number is given.
-        margins = (one.sensitivity.margin for one in (*x.earlier, x) if one.sensitivity is not None)
-        self.margin = min(self.margin, *margins, np.inf)
-        one = carried(self.pair.step, x, Direction(State(*parts[:4]), parts[4]), data)
-        return np.concatenate(one.state[:2]), one.is_kink, one.is_rough
+            return [Derivative(x) for x in found]
+        if data is None and len(tangents) > 1:
+            # The data may have a kink along one of them alone.
+            return [self.derivatives(t[None])[0] for t in tangents]
+        return [self._by_itself(t, None if data is None else data[k]) for k, t in enumerate(tangents)]
 
-    def _compiled(self, t: Array) -> tuple[Array | None, Array | None]:
-        """The tangent by compiled steps, None where these leave it to the others; and that of the data by a tape."""
-        sweeps = self.pair.sweeps
-        if sweeps is None:
+    def _by_itself(self, t: Array, data: Array | None) -> Derivative:
+        """The derivative along t by itself, from the tangent of the step's data if that is known."""
+        parts = self.pair.parts(t)
+        try:
+            one = carried(self.pair.step, self._solved, Direction(State(*parts[:4]), parts[4]), data)
+        except DataError as reason:
+            return Derivative(np.zeros(0), reason=str(reason))
+        return Derivative(np.concatenate(one.state[:2]), one.is_kink, one.is_rough)
+
+    def _compiled(self, tangents: Array) -> tuple[Array | None, Array | None]:
+        """The tangents by compiled steps, None where these leave them to the others; and those of the data, by a tape,
+        None where there is none or they have a kink."""
+        pair = self.pair
+        if not pair.motion.is_compiled:
             return None, None
-        along = np.concatenate(self.pair.inputs(t))
-        tangents = np.zeros((2, 1, along.size))
-        tangents[0, 0] = along
+        sweeps, (inputs, data) = pair.sweeps(len(tangents)), self._inputs
+        at = slice(inputs.shape[1] - self.z.size, inputs.shape[1] - self.z.size + data.size)
+        sweeps.room.x[at], sweeps.room.unit[at] = data, pair.units(data)
+        along = np.array([np.concatenate(pair.inputs(t)) for t in tangents])
+        both = np.stack([along, np.zeros(along.shape)])
         system = sweeps.machine.system
         modes = np.empty((1, system.x.size), dtype=np.int64)
-        if sweeps.ahead(0, 1, self.rows, tangents, modes) != 1:
-            slopes = sweeps.slopes(tangents[0])
-            return None, None if slopes is None else slopes[0]
+        if sweeps.ahead(0, 1, inputs, both, modes) != 1:
+            slopes = sweeps.slopes(both[0])
+            return None, None if slopes is None else slopes.copy()
         self.margin = min(self.margin, float(system.margin[system.mode >= 0].min(initial=np.inf)))
-        return tangents[1, 0, : self.pair.sizes[1]], None
+        return both[1, :, : pair.sizes[1]], None
+
+    @cached_property
+    def _inputs(self) -> tuple[Array, Array]:
+        """The rows before and after the step as compiled sweeps record them, and the data."""
+        *own, data = self.pair.inputs(self.x)
+        here = np.concatenate([*own, self.z])
+        after, end = np.full(here.size, np.nan), self.pair.after(self.x, self.z.copy())
+        assert end is not None
+        after[: self.pair.sizes[1]] = end[: self.pair.sizes[1]]
+        return np.stack([here, after]), data
 
     @cached_property
     def _solved(self) -> LinearisedStep:
-        return solved(self.pair.step, State(*self.pair.parts(self.x)[:4]))
+        x = solved(self.pair.step, State(*self.pair.parts(self.x)[:4]))
+        margins = (one.sensitivity.margin for one in (*x.earlier, x) if one.sensitivity is not None)
+        self.margin = min(self.margin, *margins, np.inf)
+        return x
 
 
-def error(one: Array, other: Array, sizes: Array) -> float:
-    """The largest difference of two tangents (n_x,) of [q, v], each part relative to its own size or its floor."""
-    n_q = int(sizes[0])
-    worst = 0.0
+def error(one: Array, other: Array, sizes: Array) -> Array:
+    """The largest differences of tangents (..., n_x) of [q, v], each part relative to its own size or its floor."""
+    n_q, worst = int(sizes[0]), np.zeros(other.shape[:-1])
     for part, floor in zip((slice(n_q), slice(n_q, None)), sizes[1:], strict=True):
-        a, b = one[part], other[part]
-        size = max(float(np.abs(b).max(initial=0.0)), floor)
-        worst = max(worst, float(np.abs(a - b).max(initial=0.0)) / size)
+        a, b = one[..., part], other[..., part]
+        size = np.maximum(np.abs(b).max(axis=-1, initial=0.0), floor)
+        worst = np.maximum(worst, np.abs(a - b).max(axis=-1, initial=0.0) / size)
     return worst
-
-
-def one_sided(ends: Array, shift: float) -> tuple[Array, Array]:
-    """Differences of orders four and three of the ends (5, n_s) of steps by 0 ... 4 shifts."""
-    return np.array(AHEAD) @ ends / shift, np.array(AHEAD_TOO) @ ends / shift
-
-
-def central(ends: Array, shift: float) -> tuple[Array, Array]:
-    """Differences of orders eight and six of the ends (9, n_s)."""
-    odd = ends[5:] - ends[3::-1]
-    return np.array(EIGHTH[:4]) @ odd / shift, np.array(SIXTH) @ odd / shift
 
 
 @dataclass
@@ -357,84 +421,107 @@ class Tally:
     seconds: float = 0.0
 
 
-def known_at(pair: Pair, x: Array, z: Array, t: Array, sizes: Array, of: Any, shift: float) -> tuple[Array, float]:
-    """The difference of [q, v] at a shift, and how well it is known; not at all where a step is not solved."""
-    ends = pair.end(x, z, t, shift)
-    if ends is None:
-        return np.zeros(pair.sizes[1]), np.inf
-    ends = ends[:, : pair.sizes[1]]
-    high, low = of(ends, shift)
-    # Rounding of the ends, and noise of solutions, which the eighth difference shows.
-    noise = ROUND_OFF * np.abs(ends[4]) + np.abs(NOISE @ ends) / np.linalg.norm(NOISE)
-    return high, error(low, high, sizes) + error(high + noise / shift, high, sizes)
-
-
-def settled(pair: Pair, x: Array, z: Array, t: Array, sizes: Array, of: Any) -> tuple[Array, float]:
-    """The difference of [q, v] that is known best of all shifts, and how well."""
-    best, known = np.zeros(pair.sizes[1]), np.inf
-    for shift in SHIFTS:
-        found, own = known_at(pair, x, z, t, sizes, of, shift)
-        if own < known:
-            best, known = found, own
-        if known <= KNOWN:
+def differences(
+    solution: Solution, tangents: Array, weights: Array, enough: float, shifts: tuple[float, ...] = SHIFTS
+) -> tuple[Array, Array]:
+    """The differences of [q, v] (K, .) along tangents (K, n_x) at the first of some shifts at which they are known well
+    enough, or else best, and how well; not at all where steps are not solved."""
+    x, K = solution.x, len(tangents)
+    best, known, sizes = np.zeros((K, solution.pair.sizes[1])), np.full(K, np.inf), solution.sizes
+    settled = np.zeros(K, dtype=bool)
+    for shift in shifts:
+        left = np.flatnonzero(~settled)
+        if not left.size:
             break
+        ends = solution.pair.ends(x, solution.z, tangents[left], shift)
+        moved = ends - ends[:, 4:5]
+        high, low = weights[0] @ moved / shift, weights[1] @ moved / shift
+        # Rounding of the ends, and noise of solutions, which the eighth difference shows.
+        noise = ROUND_OFF * np.abs(ends[:, 4]) + np.abs(NOISE @ moved) / np.linalg.norm(NOISE)
+        own = error(low, high, sizes) + error(high + noise / shift, high, sizes)
+        better = own < known[left]
+        # Noise grows as shifts shrink: a difference known well enough to judge by is not improved any more.
+        settled[left] |= (known[left] <= 0.1 * RIGHT) & ~(own <= 10 * known[left])
+        best[left[better]], known[left[better]] = high[better], own[better]
+        settled[left] |= known[left] <= enough
     return best, known
 
 
-def nearest(pair: Pair, x: Array, z: Array, t: Array, sizes: Array) -> tuple[Array, float]:
-    """The difference at the smallest shift at which it is known to a tenth of `RIGHT`: others reach over more kinks."""
-    for shift in reversed(SHIFTS):
-        found, known = known_at(pair, x, z, t, sizes, central, shift)
-        if known <= 0.1 * RIGHT:
-            break
-    return found, known
+class Verdict(NamedTuple):
+    """The fate of a derivative, its error, and how well the difference is known that gives it."""
+
+    fate: str
+    off: float = np.nan
+    known: float = np.nan
 
 
-def judge(pair: Pair, solution: Solution, t: Array, tally: Tally) -> tuple[str, float, float]:
-    """The fate of the derivative along t, its error, and how well the difference is known that gives it."""
-    x, z = solution.x, solution.z
-    q, v = pair.parts(x)[:2]
-    sizes = np.array([q.size, FLOOR * (1 + np.abs(q).max()), FLOOR * (1 + np.abs(v).max())])
-    try:
-        found, is_kink, is_rough = solution.derivative(t)
-        if is_kink:
-            left = -solution.derivative(-t)[0]
-    except DataError as reason:
-        words = str(reason)
-        tally.reasons[words.split(":")[-1]] += 1
-        fate = "near" if JUMP in words else "set-valued" if any(w in words for w in SET_VALUED) else "refused"
-        return fate, np.nan, np.nan
-    if not np.isfinite(found).all():
-        return "nan", np.nan, np.nan
-    if is_kink:
-        offs, known = [], 0.0
-        for one, of in ((found, lambda e, s: one_sided(e[4:], s)), (left, lambda e, s: one_sided(e[4::-1], -s))):
-            other, own = settled(pair, x, z, t, sizes, of)
-            if own > 0.1 * RIGHT:
-                return "near", np.nan, own
-            offs.append(error(one, other, sizes))
-            known = max(known, own)
-        # Where a kink is within rounding, all differences are those of one side.
-        return ("kinks" if max(offs) <= RIGHT else "near" if min(offs) <= RIGHT else "wrong"), max(offs), known
-    other, known = settled(pair, x, z, t, sizes, central)
-    off = error(found, other, sizes)
+def judge(solution: Solution, tangents: Array, tally: Tally) -> list[Verdict]:
+    """The verdicts on the derivatives along tangents (K, n_x)."""
+    found = solution.derivatives(tangents)
+    smooth = [k for k, one in enumerate(found) if not one.reason and not one.is_kink]
+    others, known = differences(solution, tangents[smooth], CENTRAL, KNOWN)
+    verdicts = {k: _smooth(solution, tangents[k], found[k], *given, tally)
+                for k, *given in zip(smooth, others, known.tolist(), strict=True)}  # fmt: skip
+    for k, (t, one) in enumerate(zip(tangents, found, strict=True)):
+        if one.reason:
+            verdicts[k] = _none(one.reason, tally)
+        elif one.is_kink:
+            verdicts[k] = _kink(solution, t, one, tally)
+    return [verdicts[k] for k in range(len(tangents))]
+
+
+def _none(reason: str, tally: Tally) -> Verdict:
+    """The verdict on a reason why there is no derivative."""
+    tally.reasons[reason.split(":")[-1]] += 1
+    return Verdict(
+        "near" if JUMP in reason else "set-valued" if any(words in reason for words in SET_VALUED) else "refused"
+    )
+
+
+def _kink(solution: Solution, t: Array, right: Derivative, tally: Tally) -> Verdict:
+    """The verdict on a derivative that is one-sided."""
+    left = solution.derivatives(-t[None])[0]
+    if left.reason:
+        return _none(left.reason, tally)
+    both = [differences(solution, t[None], weights, KNOWN) for weights in (AHEAD, BACK)]
+    known = max(float(own[0]) for _, own in both)
+    if known > 0.1 * RIGHT:
+        return Verdict("near", known=known)
+    sizes = solution.sizes
+    offs = [float(error(one, other[0], sizes))
+            for one, (other, _) in zip((right.value, -left.value), both, strict=True)]  # fmt: skip
+    # Where a kink is within rounding, all differences are those of one side.
+    fate = "kinks" if max(offs) <= RIGHT else "near" if min(offs) <= RIGHT else "wrong"
+    return Verdict(fate, max(offs), known)
+
+
+def _smooth(solution: Solution, t: Array, one: Derivative, other: Array, known: float, tally: Tally) -> Verdict:
+    """The verdict on a two-sided derivative beside a difference."""
+    if not np.isfinite(one.value).all():
+        return Verdict("nan")
+    sizes = solution.sizes
+    off = float(error(one.value, other, sizes))
     if off <= RIGHT and known <= KNOWN:
         tally.errors.append(off)
     elif off > RIGHT and known <= 0.1 * RIGHT:
-        other, known = nearest(pair, x, z, t, sizes)
-        off = error(found, other, sizes)
+        # Others reach over more kinks.
+        nearest, at = differences(solution, t[None], CENTRAL, 0.1 * RIGHT, SHIFTS[::-1])
+        off, known = float(error(one.value, nearest[0], sizes)), float(at[0])
     if off <= RIGHT:
-        return "agreed", off, known
-    if is_rough or solution.margin < NEAR:
-        return "near", off, known
-    if known <= 0.1 * RIGHT:
-        return "wrong", off, known
-    return ("noisy" if off <= NOISE_TIMES * known <= 1.0 else "unsettled"), off, known
+        fate = "agreed"
+    elif one.is_rough or solution.margin < NEAR:
+        fate = "near"
+    elif known <= 0.1 * RIGHT:
+        fate = "wrong"
+    else:
+        fate = "noisy" if off <= NOISE_TIMES * known <= 1.0 else "unsettled"
+    return Verdict(fate, off, known)
 
 
-def examine(pair: Pair, count: int, seed: int, only: int = -1, most: int = 5) -> Tally:
-    """Judge the derivatives at `count` states of a pair, or at one of them, and describe the first few bad ones."""
-    tally, start = Tally(), perf_counter()
+def examine(pair: Pair, count: int, seed: int, only: int = -1, most: int = 5, seconds: float = np.inf) -> Tally:
+    """Judge the derivatives at `count` states of a pair, fewer if they take too many seconds of this process, or at one
+    of them, and describe the first few bad ones."""
+    tally, start = Tally(), process_time()
     rng = np.random.default_rng([seed, *pair.name.encode()])
     for k, (x, z) in enumerate(pair.states(count, rng)):
         tally.states += 1
@@ -442,15 +529,14 @@ def examine(pair: Pair, count: int, seed: int, only: int = -1, most: int = 5) ->
         if only not in (-1, k):
             continue
         solution = Solution(pair, x, z)
-        for name, t in directions.items():
-            fate, off, known = judge(pair, solution, t, tally)
-            tally.fates[fate] += 1
-            if fate in ("wrong", "unsettled", "nan") or only == k:
-                line = f"{pair.name} seed {seed} state {k} by {name}: {fate}, {off:.1e} off, known to {known:.0e}, "
-                line += f"margin {solution.margin:.0e}"
-                if len(tally.lines) < most or only == k:
-                    tally.lines.append(line)
-    tally.seconds = perf_counter() - start
+        for name, found in zip(directions, judge(solution, np.array([*directions.values()]), tally), strict=True):
+            tally.fates[found.fate] += 1
+            if only == k or (found.fate in BAD and len(tally.lines) < most):
+                line = f"{pair.name} seed {seed} state {k} by {name}: {found.fate}, {found.off:.1e} off, "
+                tally.lines.append(f"{line}known to {found.known:.0e}, margin {solution.margin:.0e}")
+        if only == k or process_time() - start > seconds:
+            break
+    tally.seconds = process_time() - start
     return tally
 
 
@@ -474,7 +560,7 @@ def summary(paths: list[Path]) -> str:
     lines = [f"| {' | '.join(heads)} |", "|-" * len(heads) + "|"]
     for name, c in counts.iterrows():
         every = int(c[list(FATES)].sum())
-        told = f"{100 * (1 - c[['refused', 'nan', 'wrong', 'unsettled']].sum() / every):.2f} %"
+        told = f"{100 * (1 - c[list(BAD)].sum() / every):.2f} %"
         numbers = [int(c["states"]), every, *(int(c[f]) for f in FATES)]
         close = f"{100 * c['close'] / c['known']:.1f} %"
         lines.append(f"| {' | '.join(map(str, [name, *numbers, told, close, f'{worst[name]:.0e}']))} |")
@@ -484,6 +570,8 @@ def summary(paths: list[Path]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--states", type=int, default=1000)
+    parser.add_argument("--seconds", type=float, default=np.inf, help="most time of a pair")
+    parser.add_argument("--formulations", nargs="*", default=FORMULATIONS.names, help="labels, with their options")
     parser.add_argument("--only", nargs="*", default=["*/*"], help="FORMULATION/CASE, with * and ?")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--state", type=int, default=-1, help="describe this state alone")
@@ -503,17 +591,19 @@ def main() -> None:
         out.write_text(",".join(COLUMNS) + "\n")
     bad = 0
     print(",".join(COLUMNS))
-    for formulation in FORMULATIONS.names:
-        for case in CASES.names:
-            name = f"{formulation}/{case}"
+    cases = CASES.names
+    # Each formulation with another case at a time, so that the first pairs have all of both.
+    for shift in range(len(cases)):
+        for i, formulation in enumerate(o.formulations):
+            name = f"{formulation}/{cases[(i + shift) % len(cases)]}"
             if name in done or not any(fnmatch(name, pattern) for pattern in o.only):
                 continue
             try:
-                pair = Pair(formulation, case)
+                pair = Pair(*name.split("/"))
             except DataError as error:
                 print(f"{name}: {error}", flush=True)
                 continue
-            tally = examine(pair, o.states, o.seed, o.state)
+            tally = examine(pair, o.states, o.seed, o.state, seconds=o.seconds)
             row = row_of(pair, tally)
             print(row, *tally.lines, dict(tally.reasons) or "", sep="\n  ", flush=True)
             if out:

@@ -48,7 +48,7 @@ def test_steps_that_iterate_their_data(name, state, direction, fate):
     rng = np.random.default_rng([0, *name.encode()])
     drawn = [(x, z, pair.directions(x, rng)) for x, z in pair.states(4, rng)]
     x, z, directions = drawn[state]
-    assert judge(pair, Solution(pair, x, z), directions[direction], Tally())[0] == fate
+    assert judge(Solution(pair, x, z), directions[direction][None], Tally())[0].fate == fate
 
 
 def test_a_false_derivative_is_found():
@@ -56,13 +56,12 @@ def test_a_false_derivative_is_found():
     ((x, z),) = pair.states(1, rng)
 
     class Wrong(Solution):
-        def derivative(self, t):
-            found, *rest = super().derivative(t)
-            return found * (1 + 1e-5), *rest
+        def derivatives(self, tangents):
+            return [x._replace(value=x.value * (1 + 1e-5)) for x in super().derivatives(tangents)]
 
-    t = pair.directions(x, rng)["velocities"]
-    assert judge(pair, Solution(pair, x, z), t, Tally())[0] == "agreed"
-    assert judge(pair, Wrong(pair, x, z), t, Tally())[0] == "wrong"
+    tangents = pair.directions(x, rng)["velocities"][None]
+    assert judge(Solution(pair, x, z), tangents, Tally())[0].fate == "agreed"
+    assert judge(Wrong(pair, x, z), tangents, Tally())[0].fate == "wrong"
 
 
 @pytest.mark.parametrize("label", ["coulomb", "ccp", "stewart-trinkle", "gauss-seidel", "mujoco"])
