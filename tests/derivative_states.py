@@ -36,8 +36,9 @@ from workbench.mechanics.case import Case
 from workbench.mechanics.core import FILL
 from workbench.mechanics.second_order import EIGHTH
 from workbench.problems.solution import Status
-from workbench.step.stepper import STEPPING, Stepping
+from workbench.step.stepper import STEPPING
 from workbench.step.stepping import SOLVED, run
+from workbench.step.whole import is_compiled
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError, WorkbenchError
 from workbench.verbs.find import find_case, find_formulation
@@ -177,11 +178,8 @@ class Pair:
         self.case = loaded(case)
         self.motion = Motion(self.case, find_formulation(formulation), H, H)
         self.step, s = self.motion.step, self.motion.step.stepper
-        kernel_of = getattr(self.step.solver, "kernel", None)
-        self.stepping = Stepping(
-            s.core, s.work, s.track, s.functions(self.case, kernel_of), s.settings(self.step.solver)
-        )
-        self.is_compiled = kernel_of is not None and s.c.kind in self.step.solver.solves
+        self.is_compiled = is_compiled(self.case, self.step.solver, s.c.kind)
+        self.stepping = s.stepping(self.case, self.step.solver) if self.is_compiled else None
         t = s.track
         self.sizes = np.cumsum([t.q.size, t.v.size, t.memory.size, s.work.out.size])
         self.sweeps = cache(self.motion.sweeps)

@@ -44,6 +44,9 @@ MOST_PASSES = 20
 """Number of passes after which the tangent of a fixed point is computed from its linear equations."""
 
 
+Begun = tuple[Case, Array, Array, Array]
+
+
 class State(NamedTuple):
     """Coordinates, velocities, the formulation's memory, and the last step's [v, p_n, p_t]; or tangents of these."""
 
@@ -82,6 +85,16 @@ class Step:
         s.begin_case(case, 0)
         if case is not self.case:
             t.relaxation[:], s.core.v_th = self.case.relaxation.data(), self.case.v_th
+
+    def begun(self) -> Begun:
+        """What `begin` has set, for `begin_again`: the case, the contact data, the run's state, the last outputs."""
+        s = self.stepper
+        return self.beside, s.core.buffer.copy(), s.track.buffer.copy(), s.work.out.copy()
+
+    def begin_again(self, begun: Begun) -> None:
+        """`begin` as before, without evaluating anything."""
+        s = self.stepper
+        self.beside, s.core.buffer[:], s.track.buffer[:], s.work.out[:] = begun
 
     def problem(self) -> MatrixProblem:
         """The problem of the first step."""
@@ -278,13 +291,19 @@ def carried(step: Step, x: LinearisedStep, t: Direction, data: Array | None = No
     if data is not None:
         return carried_by_tape(step, x, t, data)
     reach, noted = t.reach(x.state), [False, False]
+    # Passes of a step are varied by the same steps.
+    known: dict[float, Begun] = {}
 
     def begun(s: float) -> None:
+        if s in known:
+            step.begin_again(known[s])
+            return
         beside = _sum(x.state, t.state, s)
         if t.moved is not None:
             step.begin(beside, t.moved(s))
         else:
             step.begin(beside, data=step.case.data() + s * t.along)
+        known[s] = step.begun()
 
     def posed(s: float, at: LinearisedStep, own: Array) -> list[Array]:
         begun(s)
