@@ -225,33 +225,41 @@ def linearise_modes(s):
     return Y, factorise(s, Y), between, least
 
 
+@kernel(types.Tuple((I64, I64, I64, F64))(SYSTEM, F64))
+def linearise_there(s, least):
+    """Find the modes at x (`find_modes`) and linearise the law there (`linearise_modes`)."""
+    find_modes(s, least)
+    return linearise_modes(s)
+
+
+@kernel(types.void(SYSTEM, VECTOR, VECTOR, VECTOR))
+def due_to_law(s, a, given, found):
+    """Adjoint with respect to q, the lower and the upper bounds (X,) and the coefficients (B,), one after the other in
+    `found`, from a (Y,) for the rows of the law and given (X,) for the solution."""
+    X = s.x.shape[0]
+    left, A, L, q = scratch(X), s.A, s.L, found[:X]
+    set_all(0.0, q)
+    for y in range(a.shape[0]):
+        for k in range(s.begin[y], s.end[y]):
+            q[k] -= L[y, k] * a[y]
+    copy(given, left)
+    for j in range(X):
+        if q[j] != 0.0:
+            for i in range(X):
+                left[i] += A[j, i] * q[j]
+    due_to_sources(s, a, left, found[3 * X :], found[X : 2 * X], found[2 * X : 3 * X])
+
+
 @kernel(types.void(SYSTEM, I64, VECTOR, VECTOR))
-def find_adjoint(s, Y, given, a):
-    """Compute a (Y,) of S^T a = R^T given, for given (X,); S is regular."""
-    right = scratch(Y)
+def due_to_regular_law(s, Y, given, found):
+    """`due_to_law` where S is regular, with a (Y,) of S^T a = R^T given."""
+    right, a = scratch(Y), scratch(Y)
     for y in range(Y):
         right[y] = 0.0
         for k in range(s.begin[y], s.end[y]):
             right[y] += s.R[y, k] * given[k]
     solve_transposed(s, Y, Y, right, a)
-
-
-@kernel(types.void(SYSTEM, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR))
-def due_to_law(s, a, given, force, mu, low, high):
-    """Adjoint with respect to q, negated, (X,), the coefficients (B,) and the bounds (X,), from a (Y,) for the rows of
-    the law and given (X,) for the solution."""
-    X = s.x.shape[0]
-    left, A, L = scratch(X), s.A, s.L
-    set_all(0.0, force)
-    for y in range(a.shape[0]):
-        for k in range(s.begin[y], s.end[y]):
-            force[k] += L[y, k] * a[y]
-    copy(given, left)
-    for j in range(X):
-        if force[j] != 0.0:
-            for i in range(X):
-                left[i] -= A[j, i] * force[j]
-    due_to_sources(s, a, left, mu, low, high)
+    due_to_law(s, a, given, found)
 
 
 class DataChange(NamedTuple):
@@ -470,15 +478,14 @@ class Linearised:
 
         Without a, S must be regular.
         """
-        s = self.at
-        if a is None:
-            a = np.empty(self.Y)
-            find_adjoint(s, self.Y, given, a)
-        X = given.size
+        s, X = self.at, given.size
         found = np.empty(3 * X + s.cone.size)
-        force, low, high, mu = found[:X], found[X : 2 * X], found[2 * X : 3 * X], found[3 * X :]
-        due_to_law(s, a, given, force, mu, low, high)
-        return DataChange(np.multiply.outer(-force, s.x), -force, mu, low, high)
+        if a is None:
+            due_to_regular_law(s, self.Y, given, found)
+        else:
+            due_to_law(s, a, given, found)
+        q = found[:X]
+        return DataChange(np.multiply.outer(q, s.x), q, found[3 * X :], found[X : 2 * X], found[2 * X : 3 * X])
 
     def taken_for(self, sides: dict[int, int]) -> "Linearised":
         """The law with some modes taken for others, those between two for one of them."""
@@ -498,5 +505,4 @@ def linearised(p: SetBySet, x: Array, least: float) -> Linearised:
     """Linearise the law at a solution x (X,); margins of at most `least` count as zero."""
     sets = p.sets
     s = filled(empty_system(sets.first, sets.cone), matrix_of(p), p.q, sets.mu, sets.lower, sets.upper, x)
-    find_modes(s, least)
-    return Linearised(p, s, *linearise_modes(s))
+    return Linearised(p, s, *linearise_there(s, least))

@@ -16,11 +16,9 @@ from workbench.derivatives.system import SYSTEM, System
 from workbench.engine.compiling import kernel
 from workbench.engine.scratch import VECTOR, scratch, scratch_indices
 from workbench.problems.islands import coupled_parts
-from workbench.problems.problem import Problem, SetBySet
 from workbench.problems.residual import block_units, length
-from workbench.problems.sets import APART, ASSOCIATED, DISC, NO_CONE
+from workbench.problems.sets import ASSOCIATED, DISC, NO_CONE
 from workbench.support.arrays import Array
-from workbench.support.errors import DataError
 
 
 class SetMode(StrEnum):
@@ -87,15 +85,6 @@ class Place:
     def between(self) -> bool:
         """Whether it is between two modes."""
         return bool(is_between(MODES.index(self.mode)))
-
-
-def one_by_one(problem: Problem) -> SetBySet:
-    """The problem set by set; DataError for batches and for laws with separate discs, which are not supported."""
-    if problem.is_batch:
-        raise DataError("one problem at a time has a sensitivity, not a batch")
-    if (problem.laws == APART).any():
-        raise DataError("separate torsion and rolling bounds are not supported")
-    return problem.by_set
 
 
 def places(s: System) -> list[Place]:

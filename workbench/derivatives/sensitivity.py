@@ -16,7 +16,7 @@ import numpy as np
 
 from workbench.derivatives.choices import find_candidates
 from workbench.derivatives.linearised import DataChange, Linearised, change_of, linearised
-from workbench.derivatives.modes import BEARING, SIDE, Place, SetMode, one_by_one
+from workbench.derivatives.modes import BEARING, SIDE, Place, SetMode
 from workbench.matrices.p_property.verdict import p_verdict_of
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.problem import Problem
@@ -28,8 +28,9 @@ LEAST = 1e-11
 """Margin, relative to a set's own impulse and velocity, above which a solution to round-off distinguishes a mode."""
 TIMES = 10.0
 """A margin counts if it exceeds the accuracy of the solution by this factor."""
-POLISHED, WORST = 1e-14, 1e8
-"""Residual up to which a solution is one to round-off; largest condition number of S that its accuracy accounts for."""
+POLISHED, WORST = 1e-13, 1e8
+"""Residual at which methods to round-off end, and would return what they start from; largest condition number of S that
+a solution's accuracy accounts for."""
 MOST_ROWS = 12
 """Largest number of bounded unknowns for which all one-sided derivatives are enumerated."""
 MOST_SOLUTIONS = 4096
@@ -290,8 +291,9 @@ def sensitivity_of(problem: Problem, z: Array, residual: float | None = None) ->
 
     Raises DataError for a batch, for separate torsion and rolling, and for z that is not a solution.
     """
-    p = one_by_one(problem)
-    z = np.array(z, dtype=float)
+    if problem.is_batch:
+        raise DataError("one problem at a time has a sensitivity, not a batch")
+    p, z = problem.by_set, np.array(z, dtype=float)
     residual = float(problem.residual(z) if residual is None else residual)
     if not residual <= 1e-6:
         raise DataError(f"z is not a solution: its residual is {residual:.1e}")

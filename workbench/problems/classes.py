@@ -96,7 +96,7 @@ def _norm(z: Array) -> Array:
 
 def _scaled(M: Array) -> Array:
     D = equilibration(M)
-    # An entry beyond the range of doubles is infinite; M is then neither symmetric nor definite.
+    # An entry beyond the range of doubles is infinite; M is then not definite, and symmetric only if it is exactly.
     with np.errstate(over="ignore"):
         return D[..., :, None] * M * D[..., None, :]
 
@@ -108,6 +108,8 @@ def is_symmetric(M: Array) -> bool:
     """
     if is_sparse(M):
         return bool(abs(M - M.T).max() <= SYMMETRY_TOLERANCE * abs(M).max())
+    if np.array_equal(M, np.swapaxes(M, -1, -2)):
+        return bool(np.isfinite(M).all())
     S = _scaled(M)
     # The difference of two entries near the largest double is infinite, and M is then not symmetric.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -296,13 +298,16 @@ class ConeProblem(ConeComplementarity):
         if (self.mu < 0).any():
             raise DataError(f"mu = {self.mu.min()} is negative; a friction coefficient is >= 0")
 
-    def residual(self, z: Array) -> Array:
+    def residual(self, z: Array) -> Any:
         """`Problem.residual` of z (..., r(1+d)); one number per problem."""
         if is_sparse(self.M):
-            return np.asarray(super().residual(z))
-        from workbench.problems.residual import contact_residuals
+            return super().residual(z)
+        from workbench.problems.residual import contact_residual, contact_residuals
 
         z = _asked(z, self.q)
+        if z.ndim == 1:
+            W, q, mu, z = map(np.ascontiguousarray, (self.M, self.q, self.mu, z))
+            return contact_residual(W, q, mu, self.d, self.associated, z)
         found, mu = np.empty(z.shape[:-1]), _rows(self.mu)
         data = _rows(self.M, 2), _rows(self.q), mu, self.d, self.associated, _rows(z)
         contact_residuals(*data, found.reshape(-1))

@@ -66,7 +66,7 @@ class Solution:
     path: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.verified and not self.proof and self.claimed is not Status.SOLVED:
+        if self.claimed is not Status.SOLVED and self.verified and not self.proof:
             if self.reason == self.claimed.meaning:
                 object.__setattr__(self, "reason", "")
             object.__setattr__(self, "claimed", Status.SOLVED)
