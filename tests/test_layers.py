@@ -150,18 +150,37 @@ def test_redundant_contacts_have_gradients_of_velocities_alone():
 
 
 def test_a_batch_is_its_steps_and_what_it_shares_collects_their_sum():
+    """Contacts slide, stick, open, and touch without force, which is between two modes."""
     layer, given = sliding()
-    speeds = np.array([[3.0, 4.0, -1.0], [1.0, 0.0, -2.0], [0.1, 0.0, -1.0]])
-    outputs, steps = layer.steps({**given, "v": speeds})
-    assert outputs.v.shape == (3, 3)
-    due = StepOutputs(np.ones((3, 3)), np.zeros((3, 1)), np.zeros((3, 2)), np.zeros((3, 0)))
-    found = layer.gradients(steps, due, {**given, "v": speeds})
-    single = [layer.gradient(s, StepOutputs(np.ones(3), np.zeros(1), np.zeros(2), np.zeros(0))) for s in steps]
+    speeds = np.array([[3.0, 4.0, -1.0], [1.0, 0.0, -2.0], [0.1, 0.0, -1.0], [3.0, 4.0, 0.0], [3.0, 4.0, 1.0]])
+    steps = layer.step({**given, "v": speeds})
+    assert steps.outputs.v.shape == (5, 3)
+    due = StepOutputs(np.ones((5, 3)), np.zeros((5, 1)), np.zeros((5, 2)), np.zeros((5, 0)))
+    found = layer.gradient(steps, due)
+    one = StepOutputs(np.ones(3), np.zeros(1), np.zeros(2), np.zeros(0))
+    alone = [layer.step({**given, "v": v}) for v in speeds]
+    np.testing.assert_array_equal(steps.outputs.v, [step.outputs.v for step in alone])
+    single = [layer.gradient(step, one) for step in alone]
     np.testing.assert_array_equal(found["v"], [x["v"] for x in single])
     np.testing.assert_allclose(found["mu"], sum(x["mu"] for x in single), rtol=1e-14)
     assert {name: x.shape for name, x in found.items()} == {
         name: np.shape(x) for name, x in {**given, "v": speeds}.items()
     }
+
+
+@pytest.mark.parametrize("name", ["coulomb", "ccp", "stewart-trinkle", "box"])
+def test_a_step_without_an_answer_is_an_error_within_a_batch_too(name):
+    """A particle between two plates that approach each other at 2 m/s, and one between plates that part."""
+    layer = ContactLayer(FORMULATIONS.find(name), (3, 0, 2, 2), 0.01)
+    J = np.eye(3)
+    given = {
+        "M": J, "v": np.zeros(3), "J_n": np.stack([J[2], -J[2]]), "J_t": np.concatenate([J[:2], J[:2]]),
+        "mu": np.full(2, 0.5),
+    }  # fmt: skip
+    assert not layer.step({**given, "r_n": np.ones(2)}).outputs.v.any()
+    for r_n in (-np.ones(2), np.array([[1.0, 1.0], [-1.0, -1.0]])):
+        with pytest.raises(DataError, match="the step has no answer"):
+            layer.step({**given, "r_n": r_n})
 
 
 @pytest.mark.parametrize(
@@ -178,7 +197,7 @@ def test_a_batch_is_its_steps_and_what_it_shares_collects_their_sum():
 def test_data_that_do_not_fit_are_named(change, words):
     layer, given = sliding()
     with pytest.raises(DataError, match=words):
-        layer.steps({name: x for name, x in {**given, **change}.items() if x is not None})
+        layer.step({name: x for name, x in {**given, **change}.items() if x is not None})
 
 
 def test_options_that_do_not_fit_are_named():

@@ -234,7 +234,15 @@ def _is_doubtful(problem: Any, found: Solution) -> bool:
     """Return whether impulses are so large that q is within their round-off: a residual relative to them is weak."""
     if not isinstance(problem, ConeProblem) or is_sparse(problem.M) or not problem.size:
         return False
-    return bool(np.abs(problem.M).max() * np.abs(found.z).max() > BESIDE * np.abs(problem.q).max())
+    return bool(are_far_beyond(np.ravel(problem.M), problem.q, found.z))
+
+
+def are_far_beyond(M: Array, q: Array, z: Array) -> Any:
+    """Return whether the velocities due to single impulses z (..., n) exceed q (..., n) by the factor `BESIDE`.
+
+    M (..., n n), row by row."""
+    largest, given, impulse = (np.abs(x).max(axis=-1, initial=0.0) for x in (M, q, z))
+    return largest * impulse > BESIDE * given
 
 
 def refutation(problem: ConeProblem, seconds: float) -> Solution | None:

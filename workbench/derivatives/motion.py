@@ -20,13 +20,10 @@ from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.derivatives import sweep
 from workbench.derivatives.differences import SHIFT, differences
 from workbench.derivatives.one_step import Direction, LinearisedStep, State, Step, after, carried, solved
-from workbench.derivatives.slopes import Machine, Sweep
-from workbench.derivatives.system import empty_system
-from workbench.derivatives.taped import TapedSweeps, widened
+from workbench.derivatives.slopes import Machine
+from workbench.derivatives.taped import TapedSweeps, are_supported, machine_of
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
-from workbench.problems.problem import Indices
-from workbench.problems.sets import APART, NO_CONE
 from workbench.problems.solution import Status
 from workbench.step.run import Course, Run
 from workbench.step.scheme import SYMPLECTIC
@@ -176,24 +173,12 @@ class Motion:
         self.states_q, self.states_v, self.rows = run.states_q, run.states_v, _rows(run, self.step.rest)
         hooks = self.step.stepper.c.hooks
         remembers = hooks.again is not None or hooks.remember is not None
-        self.is_compiled = case.is_compiled and not remembers and self._layout is not None
+        self.is_compiled = case.is_compiled and not remembers and are_supported(self.step.stepper.c.sets)
 
     @property
     def end(self) -> State:
         """Coordinates and velocities after the last step."""
         return State(self.states_q[-1], self.states_v[-1], np.zeros(0), np.zeros(0))
-
-    @cached_property
-    def _layout(self) -> tuple[Indices, Indices, Indices, Indices] | None:
-        """first (B + 1,), cone (B,), order (X,) of the problem's sets, and the index (B,) of each set's coefficient, -1
-        for none; None where a set has several, or is of an unsupported kind."""
-        c, problem = self.step.stepper.c, self.step.problem()
-        p, count = problem.by_set, np.diff(c.sets.at)
-        if (problem.laws == APART).any() or (c.kind == "mixed NCP" and (count > 1).any()):
-            return None
-        cone = np.ascontiguousarray(p.sets.cone)
-        numbers = c.sets.at[:-1] if c.kind == "mixed NCP" else np.arange(cone.size)
-        return p.sets.first, cone, p.order, np.where(cone == NO_CONE, -1, numbers)
 
     @cached_property
     def record(self) -> Array:
@@ -208,24 +193,15 @@ class Motion:
 
     def _machine(self, count: int) -> Machine:
         """Data of compiled sweeps, with room for so many tangents."""
-        s, case = self.step.stepper, self.case
-        c, work, core, track = s.c, s.work, s.core, s.track
-        assert self._layout is not None
-        first, cone, order, coefficient = self._layout
-        n_q, n, n_o, n_d = track.q.size, core.v.size, work.out.size, track.data.size
-        room = Sweep(
-            n_o=n_o, n_w=self.n_s + n_d + n, n_y=core.theta.size + core.frame.size + self.step.rest + n_q,
-            n_f=work.X.shape[0], X=order.size, B=cone.size, columns=work.A.shape[1], nnz=work.at.size, K=count,
-        )  # fmt: skip
-        room.asks, room.order, room.coefficient = not self.step.velocities_alone, order, coefficient
-        room.row_of, room.column_of = np.divmod(work.at, work.A.shape[1])
-        data = case.data()
-        at = slice(self.n_s, self.n_s + n_d)
-        room.x[at], room.unit[at] = data, np.where(data != 0, np.abs(data), 1.0)
+        s, case, data = self.step.stepper, self.case, self.case.data()
         solver: Any = self.step.solver
-        solve = solver.kernel if is_compiled(case, solver, c.kind) else lemke_kernel
-        functions, settings = s.functions(case, solve), s.settings(solver)
-        return Machine(core, work, track, functions, settings, empty_system(first, cone), room, widened(None, count))
+        solve = solver.kernel if is_compiled(case, solver, s.c.kind) else lemke_kernel
+        inputs, others = self.n_s + data.size + s.core.v.size, self.step.rest + s.track.q.size
+        found = machine_of(s, s.functions(case, solve), s.settings(solver), inputs, others, count)
+        room, at = found.sweep, slice(self.n_s, self.n_s + data.size)
+        room.asks = not self.step.velocities_alone
+        room.x[at], room.unit[at] = data, np.where(data != 0, np.abs(data), 1.0)
+        return found
 
     def start_of(self, p: CaseParameter) -> Array:
         """The tangent (n_x,) of the first step's inputs by a parameter."""

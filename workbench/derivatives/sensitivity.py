@@ -218,8 +218,15 @@ class Sensitivity:
         p = self.system.problem
         given = p.unit * np.asarray(g, dtype=float)[p.order]
         s = self._one_side(given, limiting)
-        if s.rank == s.Y:
-            return s.gradient(given)
+        return s.gradient(given) if s.rank == s.Y else s.gradient(given, self._adjoint(s, given))
+
+    def adjoint(self, given: Array, limiting: bool = False) -> tuple[Linearised, Array]:
+        """The law from which the gradient of a function of x with gradient `given` (X,) is formed, and the adjoint a
+        (Y,) of its rows, S^T a = R^T given. Raises DataError as `gradient`."""
+        s = self._one_side(given, limiting)
+        return s, self._adjoint(s, given)
+
+    def _adjoint(self, s: Linearised, given: Array) -> Array:
         wanted = s.R.T @ given
         a = s.solved(wanted, transposed=True)
         if s.is_singular:
@@ -227,7 +234,7 @@ class Sensitivity:
             left, size = np.abs(s.S.T @ a - wanted), np.abs(s.S.T) @ np.abs(a) + np.abs(s.R.T) @ np.abs(given)
             if (E * left).max() > CONSISTENT * (E * size).max():
                 raise DataError(UNDETERMINED)
-        return s.gradient(given, a)
+        return a
 
     def _one_side(self, given: Array, limiting: bool) -> Linearised:
         """The law from which the gradient of a function with gradient `given` (X,) by x is formed; DataError where it
@@ -247,21 +254,6 @@ class Sensitivity:
             if abs(given @ moved) > CONSISTENT * (np.abs(given) @ np.abs(moved)):
                 raise DataError(UNDETERMINED)
         return s.taken_for(SIDE)
-
-    def plain_gradient(self, g: Array, limiting: bool = False) -> dict[str, Array]:
-        """`gradient` by the problem's own q, lower, upper (n,) and mu (.,), in their order."""
-        due, p = self.gradient(g, limiting), self.system.problem
-        found = {"q": p.plain(due.q)}
-        for name in ("lower", "upper"):
-            found[name] = np.empty(due.q.size)
-            found[name][p.order] = getattr(due, name)
-        found["mu"] = due.mu
-        if isinstance(self.problem, MixedNCP):
-            at = self.problem.sets.at
-            if (np.diff(at) > 1).any():
-                raise DataError("a set has a coefficient for every direction; no gradient is formed with respect to it")
-            found["mu"] = due.mu[np.diff(at) == 1]
-        return found
 
 
 def _count(between: list[SetMode]) -> str:

@@ -23,7 +23,7 @@ from workbench.language.assemble.plan import WORK
 from workbench.mechanics.core import CORE
 from workbench.step.stepping import FUNCTIONS, SETTINGS, TRACK, begin_step
 
-F64 = types.float64
+I64, F64 = types.int64, types.float64
 
 
 class Sweep(Packed):
@@ -106,18 +106,25 @@ def begin(m):
     begin_step(0, m.core, m.work, m.track, m.functions, m.settings)
 
 
+@kernel(I64(CORE, VECTOR))
+def read_data(core, y):
+    """Copy the parameters of the mixed system and the axes in use to the beginning of y (n_y,); return their number."""
+    copy_at(core.theta, y, 0)
+    k = core.theta.shape[0]
+    for i in range(core.mu.shape[0]):
+        y[k], y[k + 1] = core.frame[i, 0], core.frame[i, 1]
+        k += 2
+    return k
+
+
 @kernel(types.void(MACHINE, VECTOR, VECTOR))
 def contact_data(m, x, y):
     """Compute all data of a step but q+, in y (n_y,), at the inputs x (n_w,); the core's are left there."""
-    core, track, r = m.core, m.track, m.core.mu.shape[0]
-    impulses = r + core.b_t.shape[0]
+    core, track = m.core, m.track
+    impulses = core.mu.shape[0] + core.b_t.shape[0]
     enter(m, x)
     begin(m)
-    copy_at(core.theta, y, 0)
-    k = core.theta.shape[0]
-    for i in range(r):
-        y[k], y[k + 1] = core.frame[i, 0], core.frame[i, 1]
-        k += 2
+    k = read_data(core, y)
     for i in range(impulses, track.memory.shape[0]):
         y[k + i - impulses] = track.memory[i]
 

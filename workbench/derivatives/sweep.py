@@ -118,11 +118,16 @@ def is_on_tape(m):
 def stand(m):
     """Pose the step of the inputs x, with its solution in `work`; return whether all modes hold, by margins of which
     `margin` is the smallest, and the data are those of the tape."""
-    work, s, p = m.work, m.sweep, m.system
-    step_data(m, s.x, s.y)
+    step_data(m, m.sweep.x, m.sweep.y)
     find_units(m)
-    if not is_on_tape(m) or not is_posed(m):
-        return False
+    return is_on_tape(m) and is_posed(m) and is_between_none(m)
+
+
+@kernel(types.boolean(MACHINE))
+def is_between_none(m):
+    """Put the posed problem and its solution, which are in `work`, into the system; return whether all modes hold, by
+    margins of which `margin` is the smallest."""
+    work, s, p = m.work, m.sweep, m.system
     order, A, M, X, margin = s.order, p.A, work.M, p.x.shape[0], s.margin
     for a in range(X):
         i = order[a]
@@ -528,17 +533,15 @@ def ahead(start, steps, rows, tangents, modes, m):
     return steps
 
 
-@kernel(types.boolean(MACHINE, I64, I64, VECTOR, VECTOR, VECTOR))
-def in_reverse(m, Y, rank, out, found, outside):
-    """The adjoint of the contact data, in `found` (n_y,), from that of the solution (n_o,), after `linearise`;
-    `outside`: the adjoint of inconsistent redundant rows. False where the solution is not unique."""
-    work, s, p = m.work, m.sweep, m.system
-    n_f, n_c, X, n_y = work.X.shape[0], work.q.shape[0], p.x.shape[0], s.y.shape[0]
-    turned, axes, given, right, a = scratch(out.shape[0]), scratch(n_y), scratch(X), scratch(Y), scratch(Y)
-    terms, largest, A, free, order = scratch(X), 0.0, work.A, work.X, s.order
+@kernel(types.void(MACHINE, VECTOR, VECTOR, VECTOR))
+def due_to_solution(m, out, given, terms):
+    """The adjoint `given` (X,) of the solution in the system from that of the outputs (n_o,), after `linearise`, and
+    the sizes of the terms of its sums."""
+    work, s = m.work, m.sweep
+    n_f, n_c, X = work.X.shape[0], work.q.shape[0], given.shape[0]
+    turned, axes, A, free, order = scratch(out.shape[0]), scratch(s.y.shape[0]), work.A, work.X, s.order
     due, size = scratch(n_f), scratch(n_f)
     copy(out, turned)
-    set_all(0.0, axes)
     turned_along(m, turned, axes)
     set_all(0.0, given)
     set_all(0.0, terms)
@@ -557,6 +560,28 @@ def in_reverse(m, Y, rank, out, found, outside):
         for i in range(X):
             moved = free[j, order[i]]
             given[i], terms[i] = given[i] - due[j] * moved, terms[i] + size[j] * abs(moved)
+
+
+@kernel(types.void(MACHINE, VECTOR, VECTOR, VECTOR, VECTOR))
+def due_to_parameters(m, a, given, out, found):
+    """The adjoint of the contact data and the axes in use (n_y,), from a (Y,) for the rows of the law and the adjoints
+    of the solution (X,) and the outputs (n_o,)."""
+    turned, axes, frames = scratch(out.shape[0]), scratch(found.shape[0]), m.core.theta.shape[0]
+    copy(out, turned)
+    set_all(0.0, axes)
+    turned_along(m, turned, axes)
+    due_to_data(m, a.shape[0], a, given, turned, found)
+    for i in range(frames, frames + 2 * m.core.mu.shape[0]):
+        found[i] = axes[i]
+
+
+@kernel(types.boolean(MACHINE, I64, I64, VECTOR, VECTOR, VECTOR))
+def in_reverse(m, Y, rank, out, found, outside):
+    """The adjoint of the contact data, in `found` (n_y,), from that of the outputs (n_o,), after `linearise`;
+    `outside`: the adjoint of inconsistent redundant rows. False where the solution is not unique."""
+    p, X, largest = m.system, m.system.x.shape[0], 0.0
+    given, terms, right, a, none = scratch(X), scratch(X), scratch(Y), scratch(Y), scratch(out.shape[0])
+    due_to_solution(m, out, given, terms)
     for k in range(Y):
         right[k] = total = 0.0
         for i in range(p.begin[k], p.end[k]):
@@ -565,15 +590,12 @@ def in_reverse(m, Y, rank, out, found, outside):
         largest = max(largest, p.E[k] * total)
     if not solve_transposed(p, Y, rank, right, a) <= CONSISTENT * largest:
         return False
-    due_to_data(m, Y, a, given, turned, found)
-    frames = m.core.theta.shape[0]
-    for i in range(frames, frames + 2 * m.core.mu.shape[0]):
-        found[i] = axes[i]
+    due_to_parameters(m, a, given, out, found)
     if rank < Y:
         find_left_kernel(p, Y, rank, a)
         set_all(0.0, given)
-        set_all(0.0, turned)
-        due_to_data(m, Y, a, given, turned, outside)
+        set_all(0.0, none)
+        due_to_data(m, Y, a, given, none, outside)
     return True
 
 

@@ -13,9 +13,13 @@ import numpy as np
 
 from workbench.derivatives import slopes, sweep
 from workbench.derivatives.recording import UNRECORDABLE, Recorder, frictionless, recordable, with_numbers
-from workbench.derivatives.slopes import Machine
+from workbench.derivatives.slopes import Machine, Sweep
+from workbench.derivatives.system import empty_system
 from workbench.derivatives.tape import OTHER, SAME, Tape, evaluate, path
 from workbench.problems.problem import Indices
+from workbench.problems.sets import APART, NO_CONE, Sets
+from workbench.step.stepper import Stepper
+from workbench.step.stepping import Functions, StepSettings
 from workbench.support.arrays import Array
 
 WAYS, FAILURES = 64, 3
@@ -34,6 +38,27 @@ def _system(m: Machine) -> Hashable:
     numbers = [np.array([core.h, core.law, core.v_th]), t.numbers, t.own_start, t.relaxation]
     sizes = *core._sizes, m.sweep.n_w, m.sweep.n_y
     return f.fill, f.advance, f.given, m.settings, sizes, b"".join(x.tobytes() for x in numbers)
+
+
+def are_supported(sets: Sets) -> bool:
+    """Return whether compiled derivatives take a problem's sets: none has several coefficients or separate discs."""
+    return not (APART in sets.cone or (np.diff(sets.at) > 1).any())
+
+
+def machine_of(
+    s: Stepper, functions: Functions, settings: StepSettings, n_w: int, others: int, K: int = 0
+) -> Machine:  # fmt: skip
+    """Data of compiled derivatives of a stepper's steps of n_w inputs, with room for K tangents; `others` counts the
+    data of a step besides the parameters of its mixed system and the axes in use."""
+    work, core, sets = s.work, s.core, s.c.sets
+    room = Sweep(
+        n_o=work.out.size, n_w=n_w, n_y=core.theta.size + core.frame.size + others, n_f=work.X.shape[0],
+        X=sets.order.size, B=sets.cone.size, columns=work.A.shape[1], nnz=work.at.size, K=K,
+    )  # fmt: skip
+    room.order, room.coefficient = sets.order, np.where(sets.cone == NO_CONE, -1, sets.at[:-1])
+    room.row_of, room.column_of = np.divmod(work.at, work.A.shape[1])
+    system = empty_system(sets.first, sets.cone)
+    return Machine(core, work, s.track, functions, settings, system, room, widened(None, K))
 
 
 def recorded(m: Machine) -> Tape:

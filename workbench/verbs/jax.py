@@ -20,7 +20,7 @@ class ContactLayer:
 
     Call it with M, v, J_n, J_t, mu and others by name, arrays of the shapes of `ContactSystem` behind the axes of a
     batch; it returns `StepOutputs` v, p_n, p_t, p_b. It works within `jax.jit`, `jax.vmap` and `jax.grad`, and computes
-    on the host in double precision, one step of the batch after the other. Gradients are in reverse mode and have no
+    on the host in double precision, a whole batch in one compiled call. Gradients are in reverse mode and have no
     gradients. Raises DataError and ModellingError as `layer.ContactLayer`; a step without an answer is JAX's error.
     """
 
@@ -44,8 +44,8 @@ class ContactLayer:
         shapes = tuple(jax.ShapeDtypeStruct((*batch, size), kind) for size in (n, r, d * r, m))
 
         def on_host(*given: Any) -> tuple[Any, ...]:
-            outputs, _ = self.layer.steps(dict(zip(names, map(np.asarray, given), strict=True)))
-            return tuple(x.astype(kind) for x in outputs)
+            step = self.layer.step(dict(zip(names, map(np.asarray, given), strict=True)))
+            return tuple(x.astype(kind) for x in step.outputs)
 
         found: tuple[Any, ...] = jax.pure_callback(on_host, shapes, *arrays, vmap_method="broadcast_all")
         return found
@@ -56,8 +56,7 @@ class ContactLayer:
 
         def on_host(due: Any, *given: Any) -> tuple[Any, ...]:
             data = dict(zip(names, map(np.asarray, given), strict=True))
-            _, steps = self.layer.steps(data)
-            found = self.layer.gradients(steps, StepOutputs(*map(np.asarray, due)), data)
+            found = self.layer.gradient(self.layer.step(data), StepOutputs(*map(np.asarray, due)))
             return tuple(found[name].astype(x.dtype) for name, x in data.items())
 
         found: tuple[Any, ...] = jax.pure_callback(on_host, shapes, due, *arrays, vmap_method="broadcast_all")

@@ -18,8 +18,8 @@ class ContactLayer(torch.nn.Module):
     """A step of contact data under a formulation, differentiable by all data; options as in `derivatives.layer`.
 
     Call it with M, v, J_n, J_t, mu and others by name, tensors of the shapes of `ContactSystem` behind the axes of a
-    batch; it returns `StepOutputs` v, p_n, p_t, p_b. It computes on the CPU in double precision, one step of the batch
-    after the other, whatever the tensors are. Gradients have no gradients. Raises DataError and ModellingError as
+    batch; it returns `StepOutputs` v, p_n, p_t, p_b. It computes on the CPU in double precision, whatever the tensors
+    are, a whole batch in one compiled call. Gradients have no gradients. Raises DataError and ModellingError as
     `layer.ContactLayer`.
     """
 
@@ -39,18 +39,13 @@ class _Steps(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, contact: layer.ContactLayer, names: tuple[str, ...], *tensors: Any) -> tuple[Any, ...]:
         given = {name: x.detach().cpu().numpy() for name, x in zip(names, tensors, strict=True)}
-        outputs, ctx.steps = contact.steps(given)
-        ctx.layer, ctx.given, ctx.tensors = contact, given, tensors
+        step = contact.step(given)
+        ctx.layer, ctx.step, ctx.tensors = contact, step, tensors
         like = next((x for x in tensors if x.is_floating_point()), torch.ones(()))
-        return tuple(torch.from_numpy(x).to(like) for x in outputs)
+        return tuple(torch.from_numpy(x).to(like) for x in step.outputs)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *due: Any) -> tuple[Any, ...]:
-        given = StepOutputs(*(x.detach().cpu().numpy() for x in due))
-        found = ctx.layer.gradients(ctx.steps, given, ctx.given)
-        return (
-            None,
-            None,
-            *(torch.from_numpy(found[name]).to(x) for name, x in zip(ctx.given, ctx.tensors, strict=True)),
-        )
+        found = ctx.layer.gradient(ctx.step, StepOutputs(*(x.detach().cpu().numpy() for x in due)))
+        return None, None, *(torch.from_numpy(y).to(x) for y, x in zip(found.values(), ctx.tensors, strict=True))

@@ -1,0 +1,139 @@
+"""Steps of a batch of contact data, and the adjoints of their data: the compiled part of a layer (`layer`)."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+
+from workbench.derivatives.differences import AT, SHIFT, fourth
+from workbench.derivatives.slopes import MACHINE, read_data
+from workbench.derivatives.sweep import due_to_solution, in_reverse, is_between_none, is_clear, is_posed, linearise
+from workbench.engine.compiling import argument_type, kernel
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, is_finite, set_all
+from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
+from workbench.language.assemble.assembly import carry_back
+from workbench.language.estimate import normal_estimate
+from workbench.mechanics.core import FILL
+from workbench.step.stepping import NO_ESTIMATE, OTHER, SOLVED, START, discretise, solve_posed, turn_back
+from workbench.support.arrays import Array
+
+
+class Batch(NamedTuple):
+    """B steps: `Core.whole` before and after the formulation's hook, and `Work.recorded` with impulses along the case's
+    axes, (B, .) each; residuals (B,) of the solutions, inf where there is none."""
+
+    given: Array
+    prepared: Array
+    answers: Array
+    residuals: Array
+
+
+BATCH = argument_type(Batch, MATRIX, MATRIX, MATRIX, VECTOR)
+
+
+@kernel(FILL)
+def fill_nothing(q, v, data, core):
+    """In the place of a case: the data are in the core."""
+
+
+@kernel(types.void(MACHINE))
+def prepare(m):
+    """Apply the formulation's hook to the contact data in the core, as in a first step."""
+    core, track, functions, settings = m.core, m.track, m.functions, m.settings
+    set_all(np.nan, track.memory)
+    copy(track.own_start, core.own)
+    if settings.estimate != NO_ESTIMATE:
+        normal_estimate(core, track.memory, settings.estimate == START, functions.lcp)
+    functions.given(core, track.memory, core.own, track.numbers)
+
+
+@kernel(types.void(BATCH, MACHINE))
+def make_steps(b, m):
+    """Make the steps of the data in `given`, to which their sums are added (`discretise`), by a compiled solver.
+
+    Without one they are prepared alone."""
+    core, work, info = m.core, m.work, scratch_indices(1)
+    given, prepared, answers, residuals = b.given, b.prepared, b.answers, b.residuals
+    first = core.v.shape[0] + core.mu.shape[0]
+    last = first + core.b_t.shape[0]
+    for k in range(residuals.shape[0]):
+        copy(given[k], core.whole)
+        discretise(core)
+        copy(core.whole, given[k])
+        prepare(m)
+        copy(core.whole, prepared[k])
+        residuals[k] = np.inf
+        set_all(0.0, work.z)
+        if m.settings.kind == OTHER or not is_posed(m):
+            continue
+        status, residual = solve_posed(work, m.settings, m.functions.solve, info)
+        if status == SOLVED:
+            carry_back(work)
+            turn_back(core, work.out[first:last])
+            copy(work.recorded, answers[k])
+            residuals[k] = residual
+
+
+@kernel(types.boolean(MACHINE, VECTOR, VECTOR))
+def restore(m, prepared, z):
+    """Pose the step of prepared data with its solution z (n_c,); return whether all modes hold, as in `sweep.stand`."""
+    copy(prepared, m.core.whole)
+    read_data(m.core, m.sweep.y)
+    if not is_posed(m):
+        return False
+    copy(z, m.work.z)
+    return is_between_none(m)
+
+
+@kernel(types.boolean(MACHINE, VECTOR, VECTOR, VECTOR, VECTOR))
+def step_back(m, prepared, z, out, found):
+    """The adjoint of a step's parameters and axes (n_y,) from that of its outputs (n_o,); False where S is singular or
+    a mode does not hold by a clear margin."""
+    if not restore(m, prepared, z):
+        return False
+    Y, rank = linearise(m)
+    if rank < Y or not is_clear(m, Y, rank):
+        return False
+    return in_reverse(m, Y, rank, out, found, scratch(found.shape[0])) and is_finite(found)
+
+
+@kernel(types.void(BATCH, MATRIX, MATRIX, INDICES, MACHINE))
+def steps_back(b, due, found, left, m):
+    """`step_back` of a batch: found (B, n_y) from due (B, n_o); left (B,) is 1 for steps left to the caller."""
+    first = b.answers.shape[1] - m.work.z.shape[0]
+    for k in range(left.shape[0]):
+        left[k] = 0 if step_back(m, b.prepared[k], b.answers[k, first:], due[k], found[k]) else 1
+
+
+@kernel(types.void(MACHINE, VECTOR, VECTOR, VECTOR, VECTOR))
+def begin_back(m, prepared, z, out, given):
+    """The adjoint `given` (X,) of a step's solution in the system, whatever its modes, from that of its outputs
+    (n_o,); `sweep.due_to_parameters` may follow."""
+    restore(m, prepared, z)
+    linearise(m)
+    due_to_solution(m, out, given, scratch(given.shape[0]))
+
+
+@kernel(types.void(MACHINE, VECTOR, INDICES, VECTOR, VECTOR))
+def differ_hook(m, given, moved, at, found):
+    """found[k] = at . d buffer / d given[k] for each k of `moved`, by differences of order four.
+
+    `given` are the core's numbers before the hook, the buffer those behind it. What is not finite beside it does not
+    move.
+    """
+    buffer = m.core.whole
+    size = buffer.shape[0]
+    ends = scratch_matrix(4, size)
+    for k in moved:
+        shift = SHIFT * (1.0 + abs(given[k]))
+        for side in range(4):
+            copy(given, buffer)
+            buffer[k] += AT[side] * shift
+            prepare(m)
+            copy(buffer, ends[side])
+        total = 0.0
+        for a in range(size):
+            if at[a] != 0.0:
+                slope = fourth(ends[0, a], ends[1, a], ends[2, a], ends[3, a], shift)
+                total += at[a] * slope if np.isfinite(slope) else 0.0
+        found[k] = total
