@@ -31,12 +31,11 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
 
-from workbench.matrices.linear_algebra.rationals import as_text, nearest_double
+from workbench.matrices.linear_algebra.rationals import Vector, as_text, dot, nearest_double
 from workbench.matrices.paths.roots import irreducible_factors, isolated
-from workbench.matrices.solutions.friction_cones import RationalFriction, dot
+from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.problems.classes import Array
 
-Vector = list[fmpq]
 NEAR = (1e-13, 1e-11, 1e-8)
 """Relative distances of exact brackets around the critical friction computed in floating point."""
 HALVINGS = 50

@@ -10,9 +10,8 @@ from flint import fmpq, fmpq_mat
 
 from workbench.builtin.reports.text.trace import as_data, cells, heads, in_words, tableau_cells, to_text
 from workbench.diagnostics.tracing import judice_pires, keller, lemke, murty, pgs
-from workbench.diagnostics.tracing.tableau import Vector
 from workbench.diagnostics.tracing.trace import Trace
-from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.matrices.linear_algebra.rationals import Vector, nearest_double
 from workbench.support.errors import UnknownNameError, WorkbenchError
 from workbench.verbs.check import problem_of
 from workbench.verbs.results import Result

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from flint import fmpq, fmpq_mat
 
-Vector = list[fmpq]
+from workbench.matrices.linear_algebra.rationals import Vector
 
 
 @dataclass(frozen=True, eq=False)

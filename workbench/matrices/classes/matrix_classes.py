@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
 from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, moment, seconds_left
@@ -24,7 +23,14 @@ from workbench.matrices.linear_algebra.definiteness import signs_of_form, symmet
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
 from workbench.matrices.linear_algebra.factors import without_positive_borders
 from workbench.matrices.linear_algebra.in_time import minor, null_vector, solution
-from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double, submatrix
+from workbench.matrices.linear_algebra.rationals import (
+    Vector,
+    as_text,
+    doubles,
+    exact,
+    product,
+    submatrix,
+)
 from workbench.matrices.p_property.verdict import PVerdict, p_verdict
 
 YES, NO, UNDECIDED = "yes", "no", "undecided"
@@ -36,8 +42,6 @@ SMALLEST_PLAYED = 12
 """Order above which linear inequalities are first tried in floating point."""
 SOLVED = 60
 """Largest order for which linear inequalities are decided exactly, if there is time."""
-
-Vector = list[fmpq]
 
 
 @dataclass(frozen=True)
@@ -321,16 +325,15 @@ def _solvable_strictly(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], d
 def _played(M: fmpq_mat, deadline: float) -> tuple[Vector | None, Vector | None]:
     """x >= 0 with M x > 0, or y >= 0 not zero with y^T M < 0, from the strategies of the matrix game M in floating
     point, checked exactly; None and None if the game's value is too close to zero, or M is small."""
-    n = M.nrows()
-    if n < SMALLEST_PLAYED:
+    if M.nrows() < SMALLEST_PLAYED:
         return None, None
-    game = strategies(np.array([nearest_double(v) for v in M.entries()]).reshape(n, n), deadline - clock())
+    game = strategies(doubles(M), deadline - clock())
     if game is None:
         return None, None
     x, y = ([exact(v) for v in w] for w in game)
-    if min((M * fmpq_mat(n, 1, x)).entries()) > 0:
+    if min(product(M, x)) > 0:
         return x, None
-    return (None, y) if any(y) and max((fmpq_mat(1, n, y) * M).entries()) < 0 else (None, None)
+    return (None, y) if any(y) and max(product(M.transpose(), y)) < 0 else (None, None)
 
 
 def _form(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: float) -> None:

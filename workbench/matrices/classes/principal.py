@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
-from workbench.matrices.linear_algebra.rationals import nearest_double, submatrix
+from workbench.matrices.linear_algebra.in_time import null_space
+from workbench.matrices.linear_algebra.rationals import Vector, doubles, product, spread, submatrix
 
 CHUNK = 400_000
 """Number of entries in a batch of submatrices that are filtered in floating point at once."""
@@ -32,8 +33,6 @@ SEARCHED = 22
 """Largest order for which all 2^n index sets are examined, if there is time."""
 FEW = 20_000
 """Number of index sets of one size that are examined beyond that order."""
-
-Vector = list[fmpq]
 
 
 @dataclass(eq=False)
@@ -87,7 +86,7 @@ def _look(M: fmpq_mat, a: tuple[int, ...], left: set[str], deadline: float) -> d
     try:
         x = B.solve(fmpq_mat(len(a), 1, [fmpq(-1)] * len(a))).entries()
         if min(x) > 0:
-            found["E0"] = found["E"] = _spread(M, a, x)
+            found["E0"] = found["E"] = spread(M.nrows(), a, x)
     except ZeroDivisionError:
         found["zero"] = a
         if left & {"E", "R0", "plus"}:
@@ -97,39 +96,26 @@ def _look(M: fmpq_mat, a: tuple[int, ...], left: set[str], deadline: float) -> d
 
 def _of_null_space(M: fmpq_mat, a: tuple[int, ...], B: fmpq_mat, deadline: float) -> dict:
     k = len(a)
-    reduced, r = B.rref()
     found: dict[str, Vector] = {}
-    if k - r > 1:
+    _, null = null_space(B)
+    if len(null) > 1:
         # The task is to find one null vector >= 0 with M v >= 0 in a space of them. (The other classes are decided by
         # submatrices of nullity one.)
         rest = [i for i in range(M.nrows()) if i not in a]
         rows = [[sign * M[i, j] for j in a] for sign, some in ((1, a), (-1, a), (1, rest)) for i in some]
         A = fmpq_mat(len(rows) + 1, k, [x for row in (*rows, [fmpq(1)] * k) for x in row])
         x, _ = solve_inequalities(A, [fmpq(0)] * len(rows) + [fmpq(1)], deadline)
-        return {} if x is None else {"R0": _spread(M, a, x)}
-    pivots = [next(j for j in range(k) if reduced[i, j] != 0) for i in range(r)]
-    free = next(j for j in range(k) if j not in pivots)
-    v = [fmpq(0)] * k
-    v[free] = fmpq(1)
-    for i, j in enumerate(pivots):
-        v[j] = -reduced[i, free]
-    if min(v) < 0:
+        return {} if x is None else {"R0": spread(M.nrows(), a, x)}
+    if min(null[0]) < 0:
         return found
-    x = _spread(M, a, v)
+    x = spread(M.nrows(), a, null[0])
     found["E"] = x
-    image = (M * fmpq_mat(M.nrows(), 1, x)).entries()
+    image = product(M, x)
     if min(image) >= 0:
         found["R0"] = x
     if any(image):
         found["plus"] = x
     return found
-
-
-def _spread(M: fmpq_mat, a: tuple[int, ...], values: Vector) -> Vector:
-    x = [fmpq(0)] * M.nrows()
-    for i, value in zip(a, values, strict=True):
-        x[i] = value
-    return x
 
 
 def _suspects(n: int, k: int, A: NDArray | None, left: set[str], deadline: float) -> Iterator[tuple[int, ...]]:
@@ -178,10 +164,8 @@ def _cleared(A: NDArray, sets: NDArray, sign: bool, monotone: bool) -> NDArray:
 
 def _scaled(M: fmpq_mat) -> NDArray | None:
     """M with rows and columns scaled by powers of two, as doubles rounded once; None where doubles cannot hold it."""
-    n = M.nrows()
-    entries = M.entries()
-    A = np.array([nearest_double(x) for x in entries]).reshape(n, n)
-    nonzero = np.array([x != 0 for x in entries]).reshape(n, n)
+    A = doubles(M)
+    nonzero = np.array([x != 0 for x in M.entries()]).reshape(A.shape)
     size = np.abs(A)
     if not ((size[nonzero] > 1e-100) & (size[nonzero] < 1e100)).all():
         return None

@@ -16,14 +16,13 @@ from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import check_clock
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
+from workbench.matrices.linear_algebra.rationals import Vector, product
 from workbench.matrices.solutions.solution_set import solution_set
 
 LARGEST = 10
 """Largest order for which the 2^n complementary cones are stored."""
 TRIES = 50
 """Number of random points that are tried."""
-
-Vector = list[fmpq]
 
 
 def guessed(M: fmpq_mat, deadline: float) -> tuple[Vector, Vector] | None:
@@ -32,8 +31,7 @@ def guessed(M: fmpq_mat, deadline: float) -> tuple[Vector, Vector] | None:
     chance = random.Random(1)
     for _ in range(TRIES):
         w, z = ([fmpq(chance.choice((0, 0, 1, 2, 5))) for _ in range(n)] for _ in "wz")
-        image = (M * fmpq_mat(n, 1, z)).entries()
-        q = [x - y for x, y in zip(w, image, strict=True)]
+        q = [x - y for x, y in zip(w, product(M, z), strict=True)]
         if solution_set(M, q, deadline, unique=True).count == 0:
             return q, z
     return None
@@ -78,7 +76,7 @@ def _beside(
     while True:
         check_clock(deadline)
         near = [x + t ** (i + 1) if i < n else x for i, x in enumerate(multipliers)]
-        q = (columns * fmpq_mat(2 * n, 1, near)).entries()
+        q = product(columns, near)
         # One solution is enough to continue, hence "unique".
         if _cone_around(every, columns, near) is None and solution_set(M, q, deadline, unique=True).count == 0:
             return q, near[n:]
@@ -111,5 +109,5 @@ def _point(
 
 def _cone_around(every: fmpq_mat, columns: fmpq_mat, multipliers: Vector) -> int | None:
     n = columns.nrows()
-    values = (every * (columns * fmpq_mat(2 * n, 1, multipliers))).entries()
+    values = product(every, product(columns, multipliers))
     return next((i for i in range(len(values) // n) if min(values[n * i : n * i + n]) >= 0), None)

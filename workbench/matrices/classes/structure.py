@@ -39,7 +39,14 @@ from workbench.matrices.linear_algebra.in_time import (
     product_seconds,
     solution_seconds,
 )
-from workbench.matrices.linear_algebra.rationals import as_text, exact, extend_from_schur, nearest_double
+from workbench.matrices.linear_algebra.rationals import (
+    as_text,
+    dot,
+    doubles,
+    exact,
+    extend_from_schur,
+    product,
+)
 from workbench.readers.matrix import Matrix
 from workbench.support.numbers import parse_rational
 
@@ -88,9 +95,8 @@ class Structure:
     @staticmethod
     def of_rationals(M: fmpq_mat, deadline: float) -> "Structure":
         n, entries = M.nrows(), M.entries()
-        values = np.array([nearest_double(x) for x in entries]).reshape(n, n)
         found = np.array([(x > 0) - (x < 0) for x in entries], dtype=np.int8).reshape(n, n)
-        return Structure(values, found, M, deadline)
+        return Structure(doubles(M), found, M, deadline)
 
     @property
     def order(self) -> int:
@@ -494,7 +500,7 @@ def _semidefinite(s: Structure, M: fmpq_mat | None) -> Iterator[Finding]:
         proof = "exact arithmetic: every leading principal minor of the symmetric part is positive"
         yield "PD", YES, proof, {"by": "factors"}
         return
-    a = independent_rows(np.array([[nearest_double(x) for x in row] for row in rows]))
+    a = independent_rows(doubles(T))
     cost = minors_seconds(len(a), b) + solution_seconds(len(a), n - len(a), b)
     if s.affordable(cost) and spans(T, a, s.deadline):
         proof = "rows and columns of a positive definite principal submatrix span the symmetric part"
@@ -504,8 +510,8 @@ def _semidefinite(s: Structure, M: fmpq_mat | None) -> Iterator[Finding]:
 
 def _null(M: fmpq_mat, x: list[fmpq]) -> Iterator[Finding]:
     """PD and P fail where x^T M x = 0 and M x = 0, for x other than zero."""
-    image = (M * fmpq_mat(len(x), 1, x)).entries()
-    if sum((u * v for u, v in zip(x, image, strict=True)), fmpq(0)) == 0:
+    image = product(M, x)
+    if dot(x, image) == 0:
         yield "PD", NO, None, {"x": as_text(x)}
     if not any(image):
         yield "P", NO, None, {"x": as_text(x)}

@@ -11,8 +11,7 @@ import itertools
 from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import check_clock
-
-Vector = list[fmpq]
+from workbench.matrices.linear_algebra.rationals import Vector, product, spread
 
 
 def insufficient_vector(M: fmpq_mat, deadline: float) -> Vector | None:
@@ -25,7 +24,7 @@ def insufficient_vector(M: fmpq_mat, deadline: float) -> Vector | None:
             T = principal_transform(M, a)
             x = None if T is None else _failing_pair(T)
             if T is not None and x is not None:
-                y = (T * fmpq_mat(n, 1, x)).entries()
+                y = product(T, x)
                 return [y[i] if i in a else x[i] for i in range(n)]
     return None
 
@@ -48,11 +47,11 @@ def _failing_pair(T: fmpq_mat) -> Vector | None:
     n = T.nrows()
     for i in range(n):
         if T[i, i] < 0:
-            return _vector(n, {i: fmpq(1)})
+            return spread(n, [i], [fmpq(1)])
     for i, j in itertools.permutations(range(n), 2):
         pair = _of_order_two(T[i, i], T[i, j], T[j, i], T[j, j])
         if pair is not None:
-            return _vector(n, {i: pair[0], j: pair[1]})
+            return spread(n, [i, j], pair)
     return None
 
 
@@ -72,7 +71,3 @@ def _of_order_two(a: fmpq, p: fmpq, q: fmpq, d: fmpq) -> tuple[fmpq, fmpq] | Non
     if p != 0 and q == 0 and d == 0:
         return (-one / p, one)
     return None
-
-
-def _vector(n: int, entries: dict[int, fmpq]) -> Vector:
-    return [entries.get(i, fmpq(0)) for i in range(n)]

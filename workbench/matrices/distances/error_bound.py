@@ -23,7 +23,7 @@ from workbench.engine.timing import clock
 from workbench.matrices.distances.distance import Distance, Enclosure
 from workbench.matrices.distances.index_sets import LARGEST, least_singular_value, mixed
 from workbench.matrices.distances.singular_values import root, rounded_up
-from workbench.matrices.linear_algebra.rationals import exact
+from workbench.matrices.linear_algebra.rationals import affine, dot, exact
 from workbench.support.errors import DataError
 
 
@@ -57,10 +57,9 @@ def error_bound(
             f"z has {len(z)} entries, {int(np.isfinite(z).sum())} of them finite; {n} finite ones are needed"
         )
     point = [exact(x) for x in z]
-    w = _product(M, point, q)
+    w = affine(M, point, q)
     near = [x if x > max(y, fmpq(0)) else fmpq(0) for x, y in zip(point, w, strict=True)]
-    w_near = _product(M, near, q)
-    moved = [y if x > 0 else min(y, fmpq(0)) for x, y in zip(near, w_near, strict=True)]
+    moved = [y if x > 0 else min(y, fmpq(0)) for x, y in zip(near, affine(M, near, q), strict=True)]
     bounds = []
     if alpha.upper is not None:
         bounds.append(alpha.upper * _norm([min(x, y) for x, y in zip(point, w, strict=True)]))
@@ -71,11 +70,6 @@ def error_bound(
     return bound if np.isfinite(bound) else None
 
 
-def _product(M: fmpq_mat, z: list[fmpq], q: Sequence[fmpq]) -> list[fmpq]:
-    """M z + q."""
-    return [x + y for x, y in zip((M * fmpq_mat(len(z), 1, z)).entries(), q, strict=True)]
-
-
 def _norm(x: list[fmpq]) -> fmpq:
     """A rational at or just above |x|_2."""
-    return root(sum((v * v for v in x), fmpq(0)), up=True)
+    return root(dot(x, x), up=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from workbench.engine.timing import OutOfTimeError, clock
 from workbench.matrices.distances.singular_values import direction, least_in_doubles, least_of_rationals, quotient
-from workbench.matrices.linear_algebra.rationals import nearest_double, submatrix
+from workbench.matrices.linear_algebra.rationals import doubles, exact, nearest_double, submatrix
 from workbench.support.arrays import Array
 
 LARGEST = 14
@@ -52,7 +52,7 @@ def principal(M: fmpq_mat) -> Family:
     """B_a = M_aa, the principal submatrices of M (n, n)."""
     power = max((_magnitude(v) for v in M.entries()), default=0)
     S = M * fmpq(2) ** -power
-    A = _doubles(S)
+    A = doubles(S)
     return Family(
         M.nrows(), 1, power, lambda sets: A[sets[:, :, None], sets[:, None, :]], lambda a: submatrix(S, list(a))
     )
@@ -64,9 +64,9 @@ def mixed(M: fmpq_mat) -> Family:
     power = max(1, *(_magnitude(v) for v in M.entries()))
     unit = fmpq(2) ** -power
     S = M * unit
-    A, one = _doubles(S), nearest_double(unit)
+    A, one = doubles(S), nearest_double(unit)
 
-    def doubles(sets: NDArray[np.int64]) -> Array:
+    def of_sets(sets: NDArray[np.int64]) -> Array:
         B = np.tile(one * np.eye(n), (len(sets), 1, 1))
         B[np.arange(len(sets))[:, None], sets] = A[sets]
         return B
@@ -74,16 +74,12 @@ def mixed(M: fmpq_mat) -> Family:
     def rationals(a: Set) -> fmpq_mat:
         return fmpq_mat(n, n, [S[i, j] if i in a else unit * (i == j) for i in range(n) for j in range(n)])
 
-    return Family(n, 0, power, doubles, rationals)
+    return Family(n, 0, power, of_sets, rationals)
 
 
 def _magnitude(v: fmpq) -> int:
     """The smallest or second smallest power of two above |v|."""
     return int(v.p).bit_length() - int(v.q).bit_length() + 1 if v else -(10**6)
-
-
-def _doubles(M: fmpq_mat) -> Array:
-    return np.array([nearest_double(v) for v in M.entries()]).reshape(M.nrows(), -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,10 +107,10 @@ def least_singular_value(family: Family, end: float, floor: fmpq) -> LeastOverIn
     upper = quotient(family.rationals(where), x)
     settled: dict[int, fmpq] = {}
     for i in np.argsort(estimate).tolist():
-        goal = upper * (1 - fmpq(*WIDTH.as_integer_ratio()))
+        goal = upper * (1 - exact(WIDTH))
         if floor >= goal * scale:
             break
-        if fmpq(*lower[i].item().as_integer_ratio()) >= goal:
+        if exact(lower[i]) >= goal:
             continue
         if clock() > end or upper == 0:
             break
@@ -126,7 +122,7 @@ def least_singular_value(family: Family, end: float, floor: fmpq) -> LeastOverIn
         if found.upper < upper:
             upper, where, x = found.upper, sets[i], found.x
     left = np.delete(lower, list(settled))
-    bounds = [*settled.values(), *([fmpq(*left.min().item().as_integer_ratio())] if len(left) else [])]
+    bounds = [*settled.values(), *([exact(left.min())] if len(left) else [])]
     least = min(bounds) * scale if complete and upper else fmpq(0)
     return LeastOverIndexSets(max(least, floor), upper * scale, where, x, complete)
 

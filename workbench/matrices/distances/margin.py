@@ -17,14 +17,13 @@ from dataclasses import dataclass, replace
 from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import check_clock
-from workbench.matrices.linear_algebra.in_time import null_vector
+from workbench.matrices.linear_algebra.in_time import null_space
+from workbench.matrices.linear_algebra.rationals import Vector, dot, identity, product
 
 LARGEST = 9
 """Largest order for which all 2^n complementary cones are examined."""
 OFF = fmpq(1, 2**200)
 """Step off a facet, relative to the entries of q: exact, and below the resolution of doubles."""
-
-Vector = list[fmpq]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +75,7 @@ class Cones:
     def __init__(self, M: fmpq_mat, deadline: float) -> None:
         n = M.nrows()
         self.n, self.M, self.deadline = n, M, deadline
-        self.unit = [[fmpq(i == j) for i in range(n)] for j in range(n)]
-        self.minus = [[-M[i, j] for i in range(n)] for j in range(n)]
+        self.unit, self.minus = identity(n).tolist(), (-M).transpose().tolist()
         self.full: list[tuple[tuple[int, ...], int]] = []
         rows = []
         for a in _index_sets(n):
@@ -96,7 +94,7 @@ class Cones:
     def around(self, q: Vector) -> list[int]:
         """The signs of det M_aa of the full cones that contain q. Raises OutOfTimeError."""
         check_clock(self.deadline)
-        values = (self.coordinates * fmpq_mat(self.n, 1, q)).entries()
+        values = product(self.coordinates, q)
         return [sign for k, (_, sign) in enumerate(self.full) if min(values[self.n * k : self.n * (k + 1)]) >= 0]
 
     def facets(self) -> Iterator[Facet]:
@@ -107,10 +105,10 @@ class Cones:
                 check_clock(self.deadline)
                 kept = tuple(a)
                 generators = [self.generator(j, j in kept) for j in others]
-                normal = _normal(generators, self.n)
+                normal = _normal(generators)
                 if normal is None:
                     continue
-                sides = [_dot(normal, self.generator(i, pivoted)) for pivoted in (False, True)]
+                sides = [dot(normal, self.generator(i, pivoted)) for pivoted in (False, True)]
                 if sides[0] * sides[1] >= 0:
                     yield Facet(i, kept, generators, normal)
 
@@ -127,14 +125,15 @@ def margin(M: fmpq_mat, q: Vector, deadline: float) -> Margin | None:
     count = len(cones.around(_moved(q)))
     nearest: Margin | None = None
     least: fmpq | None = None
-    planes = [(_dot(f.normal, q) ** 2 / _dot(f.normal, f.normal), f) for f in cones.facets()]
+    planes = [(dot(f.normal, q) ** 2 / dot(f.normal, f.normal), f) for f in cones.facets()]
     for reach, facet in sorted(planes, key=lambda plane: plane[0]):
         check_clock(deadline)
         if nearest and reach >= nearest.squared:
             break
         multipliers = projected(facet.generators, q)
-        point = _combined(facet.generators, multipliers, len(q))
-        squared = sum(((x - y) ** 2 for x, y in zip(q, point, strict=True)), fmpq(0))
+        point = [dot(multipliers, entries) for entries in zip(*facet.generators, strict=True)] or [fmpq(0)]
+        away = [x - y for x, y in zip(q, point, strict=True)]
+        squared = dot(away, away)
         least = squared if least is None else min(least, squared)
         if nearest and squared >= nearest.squared:
             continue
@@ -179,11 +178,11 @@ def projected(generators: list[Vector], q: Vector) -> Vector:
     The active set method of Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23).
     """
     k = len(generators)
-    G = [[_dot(g, h) for h in generators] for g in generators]
-    b = [_dot(g, q) for g in generators]
+    G = [[dot(g, h) for h in generators] for g in generators]
+    b = [dot(g, q) for g in generators]
     c, free = [fmpq(0)] * k, set[int]()
     while True:
-        slope = [b[i] - _dot(G[i], c) for i in range(k)]
+        slope = [b[i] - dot(G[i], c) for i in range(k)]
         entering = max((i for i in range(k) if i not in free), key=lambda i: slope[i], default=None)
         if entering is None or slope[entering] <= 0:
             return c
@@ -210,17 +209,9 @@ def _choices(n: int) -> Iterator[tuple[bool, ...]]:
     return itertools.product((False, True), repeat=n)
 
 
-def _normal(generators: list[Vector], n: int) -> Vector | None:
+def _normal(generators: list[Vector]) -> Vector | None:
     """A vector orthogonal to all; None unless they are linearly independent."""
     if not generators:
         return [fmpq(1)]
-    G = fmpq_mat(generators)
-    return null_vector(G) if G.rank() == n - 1 else None
-
-
-def _dot(x: Vector, y: Vector) -> fmpq:
-    return sum((u * v for u, v in zip(x, y, strict=True)), fmpq(0))
-
-
-def _combined(generators: list[Vector], c: Vector, n: int) -> Vector:
-    return [sum((v * g[r] for v, g in zip(c, generators, strict=True)), fmpq(0)) for r in range(n)]
+    _, found = null_space(fmpq_mat(generators))
+    return found[0] if len(found) == 1 else None

@@ -20,7 +20,7 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from workbench.engine.timing import check_clock
 from workbench.matrices.linear_algebra.in_time import exact_determinant, null_vector
-from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.matrices.linear_algebra.rationals import dot, exact, nearest_double, product
 from workbench.support.arrays import Array
 
 SETTLED = 1e-12
@@ -69,7 +69,7 @@ def least_in_doubles(A: Array) -> tuple[Array, Array]:
 
 def direction(A: Array) -> list[fmpq]:
     """An x (k) with |A x| close to sigma_min(A) |x|, from the singular vectors of A (k, k) in floating point."""
-    return [fmpq(*value.as_integer_ratio()) for value in np.linalg.svd(A)[2][-1].tolist()]
+    return [exact(value) for value in np.linalg.svd(A)[2][-1]]
 
 
 def _frobenius(A: Array) -> Array:
@@ -125,8 +125,8 @@ def _by_powers(R: arb_mat, goal: fmpq | None, deadline: float) -> tuple[fmpq, li
 
 def quotient(A: fmpq_mat, x: list[fmpq]) -> fmpq:
     """A rational that is at least |A x| / |x|, and larger by at most 1e-30 relative."""
-    y = (A * fmpq_mat(len(x), 1, x)).entries()
-    return root(sum((v * v for v in y), fmpq(0)) / sum((v * v for v in x), fmpq(0)), up=True)
+    y = product(A, x)
+    return root(dot(y, y) / dot(x, x), up=True)
 
 
 def root(square: fmpq, up: bool) -> fmpq:
@@ -145,7 +145,7 @@ def _dyadic(x: arb) -> fmpq:
 def rounded_down(x: fmpq) -> float:
     """The largest double that does not exceed x."""
     value = nearest_double(x)
-    exceeds = value == np.inf or (np.isfinite(value) and fmpq(*value.as_integer_ratio()) > x)
+    exceeds = value == np.inf or (np.isfinite(value) and exact(value) > x)
     return float(np.nextafter(value, -np.inf)) if exceeds else value
 
 

@@ -28,7 +28,16 @@ from workbench.matrices.classes.matrix_classes import IMPLICATIONS, NO, YES, cla
 from workbench.matrices.intervals.definite_member import definite_member
 from workbench.matrices.intervals.p_box import AllP, all_p, as_lines, uncertain_components
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
-from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double, submatrix
+from workbench.matrices.linear_algebra.rationals import (
+    as_text,
+    doubles,
+    exact,
+    identity,
+    moduli,
+    rows_as_text,
+    spread,
+    submatrix,
+)
 from workbench.readers.interval_matrix import IntervalMatrix
 
 ALL, SOME, NONE, UNDECIDED = "all", "some", "none", "undecided"
@@ -247,10 +256,7 @@ def common_reversal(
         y = next(([p + q for p, q in zip(u, v, strict=True)] for u, v in pairs if u and v), None)
     if y is None:
         return None
-    x = [_ZERO] * box.order
-    for i, value in zip(a, y, strict=True):
-        x[i] = signs[i] * value
-    return x
+    return spread(box.order, a, [signs[i] * value for i, value in zip(a, y, strict=True)])
 
 
 # Classes that one extreme matrix decides
@@ -478,7 +484,7 @@ def _by_vertex_minors(box: IntervalMatrix, entry: BoxVerdict, deadline: float) -
 
 def _regular_node(found: tuple[fmpq_mat, list[fmpq]]) -> list:
     R, x = found
-    return ["regular", [as_text(row) for row in R.tolist()], as_text(x)]
+    return ["regular", rows_as_text(R), as_text(x)]
 
 
 def _embedded(A: fmpq_mat, a: tuple[int, ...], B: fmpq_mat) -> fmpq_mat:
@@ -550,8 +556,8 @@ def _corners(box: IntervalMatrix) -> Iterator[fmpq_mat]:
 
 def _of_both_signs(box: IntervalMatrix, a: tuple[int, ...], A: fmpq_mat, B: fmpq_mat) -> Member:
     """Two symmetric members between which the minor of a vanishes, A and B in their rows and columns a."""
-    other = [as_text(row) for row in _embedded(box.centre, a, B).tolist()]
-    support = {"index_set": list(a), "minor": str(A.det()), "other": other, "other_minor": str(B.det())}
+    other = {"other": rows_as_text(_embedded(box.centre, a, B)), "other_minor": str(B.det())}
+    support = {"index_set": list(a), "minor": str(A.det()), **other}
     return Member(_embedded(box.centre, a, A), support)
 
 
@@ -560,9 +566,7 @@ def regularity(box: IntervalMatrix) -> tuple[fmpq_mat, list[fmpq]] | None:
     then I - R A has a spectral radius below one for every A. None where none were found."""
     n, one = box.order, fmpq(1)
     for R in _inverses(box.centre):
-        rest = R * box.centre
-        sizes = [abs((i == j) - rest[i, j]) for i in range(n) for j in range(n)]
-        bound = fmpq_mat(n, n, sizes) + fmpq_mat(n, n, [abs(x) for x in R.entries()]) * box.radius
+        bound = moduli(identity(n) - R * box.centre) + moduli(R) * box.radius
         x = fmpq_mat(n, 1, [one] * n)
         for _ in range(3):
             x = bound * x + fmpq_mat(n, 1, [one / 2**20] * n)
@@ -576,7 +580,7 @@ def _inverses(C: fmpq_mat) -> Iterator[fmpq_mat]:
     n = C.nrows()
     with np.errstate(over="ignore", invalid="ignore"):
         try:
-            near = np.linalg.inv(np.array([nearest_double(x) for x in C.entries()]).reshape(n, n))
+            near = np.linalg.inv(doubles(C))
         except np.linalg.LinAlgError:
             near = np.full((n, n), np.nan)
     if np.isfinite(near).all():

@@ -26,12 +26,11 @@ from workbench.engine.timing import OutOfTimeError
 from workbench.matrices.intervals.uncertain_problem import UncertainMLCP
 from workbench.matrices.linear_algebra.confirmed_lp import Optimum, least_unknown, proof_of_bound
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
-from workbench.matrices.linear_algebra.rationals import as_text
+from workbench.matrices.linear_algebra.rationals import Vector, as_text
 
 BETWEEN, LOWER, UPPER = "between", "lower", "upper"
 """Where an unknown may be: w_i = 0, at its lower bound, at its upper bound."""
 
-Vector = list[fmpq]
 Choices = frozenset[tuple[int, int]]
 """Pairs of a choice and the position of what is chosen: the place of z_i (i < n), and the sign of z_(i - n) beyond."""
 NOTHING_CHOSEN: Choices = frozenset()

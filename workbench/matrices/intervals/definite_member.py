@@ -14,7 +14,7 @@ from flint import fmpq, fmpq_mat
 from workbench.engine.lazy import sparse
 from workbench.engine.timing import check_clock, clock
 from workbench.matrices.linear_algebra.definiteness import positive_definite, symmetric_part
-from workbench.matrices.linear_algebra.rationals import exact, nearest_double
+from workbench.matrices.linear_algebra.rationals import dot, doubles, exact
 from workbench.readers.interval_matrix import IntervalMatrix
 
 LARGEST = 40
@@ -42,7 +42,7 @@ def definite_member(box: IntervalMatrix, deadline: float) -> Found:
     if n > LARGEST:
         return Found()
     part = box.symmetric_part()
-    C, D = (np.array([nearest_double(x) for x in M.entries()]).reshape(n, n) for M in (part.centre, part.radius))
+    C, D = doubles(part.centre), doubles(part.radius)
     size = max(np.abs(C).max(), D.max())
     if not 0 < size < np.inf:
         return Found()
@@ -65,8 +65,7 @@ def largest_product(box: IntervalMatrix, columns: list[list[fmpq]]) -> fmpq:
     """The largest <A, X> of all members A, X = sum x_k x_k^T."""
     G = fmpq_mat(columns)
     X = (G.transpose() * G).entries()
-    terms = zip(box.centre.entries(), box.radius.entries(), X, strict=True)
-    return sum((c * x + d * abs(x) for c, d, x in terms), fmpq(0))
+    return dot(box.centre.entries(), X) + dot(box.radius.entries(), map(abs, X))
 
 
 def _shifted(box: IntervalMatrix, part: IntervalMatrix, shift: np.ndarray) -> fmpq_mat:

@@ -18,7 +18,7 @@ from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import OUT_OF_TIME, clock, seconds_left
 from workbench.matrices.intervals.p_box import AllP, all_p
-from workbench.matrices.linear_algebra.rationals import exact, nearest_double, submatrix
+from workbench.matrices.linear_algebra.rationals import doubles, exact, submatrix
 from workbench.readers.interval_matrix import IntervalMatrix
 
 WIDTH = 1e-7
@@ -110,8 +110,7 @@ def _first_loss(box: IntervalMatrix, found: AllP, r: fmpq) -> fmpq:
         return r
     C = submatrix(box.centre, a)
     D = fmpq_mat(len(a), len(a), [z[i] * z[j] * box.radius[i, j] for i in a for j in a])
-    values = np.array([nearest_double(x) for x in C.solve(D).entries()]).reshape(len(a), len(a))
-    eigenvalues = np.linalg.eigvals(values)
+    eigenvalues = np.linalg.eigvals(doubles(C.solve(D)))
     real = eigenvalues.real[np.abs(eigenvalues.imag) <= 1e-9 * np.abs(eigenvalues)]
     if not real.size or real.max() <= 0:
         return r

@@ -14,7 +14,7 @@ from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import clock
 from workbench.matrices.intervals.box_classes import regularity, singular_between
-from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.matrices.linear_algebra.rationals import doubles, submatrix
 from workbench.readers.interval_matrix import IntervalMatrix
 from workbench.support.arrays import Array
 
@@ -35,7 +35,7 @@ class BoxRank:
 def least_rank(box: IntervalMatrix, deadline: float) -> BoxRank:
     """The rank of all members of a square box as far as the criteria tell by about `deadline` (`clock()`)."""
     n = box.order
-    C, D = (np.array([nearest_double(x) for x in A.entries()]).reshape(n, n) for A in (box.centre, box.radius))
+    C, D = doubles(box.centre), doubles(box.radius)
     rows, columns = _pivots(C, D)
     for r in range(len(rows), 0, -1):
         if clock() > deadline:
@@ -43,8 +43,7 @@ def least_rank(box: IntervalMatrix, deadline: float) -> BoxRank:
         a, b = sorted(rows[:r]), sorted(columns[:r])
         if not _seems_regular(C[np.ix_(a, b)], D[np.ix_(a, b)]):
             continue
-        middle, radius = (fmpq_mat([[A[i, j] for j in b] for i in a]) for A in (box.centre, box.radius))
-        found = regularity(IntervalMatrix(middle, radius))
+        found = regularity(IntervalMatrix(submatrix(box.centre, a, b), submatrix(box.radius, a, b)))
         if found is not None:
             return BoxRank(r, a, b, *found, None if r == n else _singular_member(box, C))
     return BoxRank(0, [], [], fmpq_mat(0, 0), [], _singular_member(box, C))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import OutOfTimeError, check_clock
-from workbench.matrices.linear_algebra.rationals import submatrix
+from workbench.matrices.linear_algebra.rationals import identity, moduli, submatrix
 from workbench.readers.interval_matrix import IntervalMatrix
 
 Interval = tuple[fmpq, fmpq]
@@ -132,18 +132,16 @@ def _enclosed(part: BasisPart) -> EnclosedBasis | None:
         R = part.M.inv()
     except ZeroDivisionError:
         return None
-    size = fmpq_mat(m, m, [abs(x) for x in R.entries()])
-    identity = fmpq_mat(m, m, [fmpq(i == j) for i in range(m) for j in range(m)])
+    size = moduli(R)
     try:
-        grown = (identity - size * part.D).inv()
+        grown = (identity(m) - size * part.D).inv()
     except ZeroDivisionError:
         return None
     # The Z-matrix has an inverse >= 0 exactly where the series of |R| D converges.
     if min((grown * fmpq_mat(m, 1, [one] * m)).entries()) <= 0:
         return None
     z = R * part.q * fmpq(-1)
-    moduli = fmpq_mat(m, 1, [abs(x) for x in z.entries()])
-    dz = grown * size * (part.D * moduli + part.d)
+    dz = grown * size * (part.D * moduli(z) + part.d)
     return EnclosedBasis(z.entries(), R, dz.entries(), grown * size * part.D * size)
 
 

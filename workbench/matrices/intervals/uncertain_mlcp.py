@@ -19,14 +19,13 @@ from workbench.matrices.intervals.branches import BETWEEN, LOWER, NOTHING_CHOSEN
 from workbench.matrices.intervals.symmetric_lcp import symmetric_extreme
 from workbench.matrices.intervals.uncertain_problem import UncertainMLCP
 from workbench.matrices.linear_algebra.in_time import solution
+from workbench.matrices.linear_algebra.rationals import Vector, affine, identity, moduli
 from workbench.matrices.p_property.bounded import solution_on_face
 from workbench.support.arrays import Array
 
 UNDETERMINED = "undetermined"
 LARGEST = 60
 """Unknowns up to which the solutions are bounded."""
-
-Vector = list[fmpq]
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,19 +193,17 @@ def enclosed_basis(problem: UncertainMLCP, z: Vector, deadline: float) -> Enclos
     places = places_of(problem, z)
     inside = {i for i in range(n) if places[i] == BETWEEN}
     at = {i: (problem.lower if places[i] == LOWER else problem.upper)[i] for i in range(n) if i not in inside}
-    w = (M.centre * fmpq_mat(n, 1, z) + q.centre).entries()
+    w = affine(M.centre, z, q.centre.entries())
     G = fmpq_mat(n, n, [-M.centre[i, j] if j in inside else fmpq(i == j) for i in range(n) for j in range(n)])
-    identity = fmpq_mat(n, n, [fmpq(i == j) for i in range(n) for j in range(n)])
-    R = solution(G, identity, deadline)
-    size = fmpq_mat(n, n, [abs(x) for x in R.entries()])
+    R = solution(G, identity(n), deadline)
+    size = moduli(R)
     D = fmpq_mat(n, n, [M.radius[i, j] if j in inside else fmpq(0) for i in range(n) for j in range(n)])
     # Bounds that move by r add (|C| + D) r to what D |z| and d move.
     half = {i: (ends[1] - ends[0]) / 2 for i, ends in at.items() if ends and ends[0] < ends[1]}
     added = [sum(((abs(M.centre[i, j]) + M.radius[i, j]) * r for j, r in half.items()), fmpq(0)) for i in range(n)]
-    moduli = fmpq_mat(n, 1, [abs(x) for x in z])
-    spread = size * (M.radius * moduli + q.radius + fmpq_mat(n, 1, added))
+    spread = size * (M.radius * moduli(fmpq_mat(n, 1, z)) + q.radius + fmpq_mat(n, 1, added))
     both = fmpq_mat(n, 2, [x for v in spread.entries() for x in (v, one)])
-    found = solution(identity - size * D, both, deadline).tolist()
+    found = solution(identity(n) - size * D, both, deadline).tolist()
     # An inverse-positive Z-matrix: the series of |R| D converges.
     if any(row[1] <= 0 for row in found):
         return None

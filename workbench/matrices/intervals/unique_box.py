@@ -19,7 +19,14 @@ from flint import fmpq, fmpq_mat
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError
 from workbench.matrices.intervals.p_box import AllP, all_p, as_lines
 from workbench.matrices.linear_algebra.in_time import solution
-from workbench.matrices.linear_algebra.rationals import as_text, extend_from_schur, submatrix
+from workbench.matrices.linear_algebra.rationals import (
+    as_text,
+    extend_from_schur,
+    identity,
+    moduli,
+    rows_as_text,
+    submatrix,
+)
 from workbench.matrices.p_property.bounded import Pattern, reduced_test, reverses
 from workbench.readers.interval_matrix import IntervalMatrix
 
@@ -98,34 +105,22 @@ def _eliminated(
         return S, {"by": "schur", "R": [], "x": [], "X": [], "E": []}
     m, one = len(f), fmpq(1)
     C, D = submatrix(M.centre, f), submatrix(M.radius, f)
-    identity = fmpq_mat(m, m, [fmpq(i == j) for i in range(m) for j in range(m)])
-    R = solution(C, identity, deadline)
-    size = _moduli(R)
-    C_fc, D_fc, C_cf, D_cf = (_block(A, a, b) for a, b in ((f, c), (c, f)) for A in (M.centre, M.radius))
+    R = solution(C, identity(m), deadline)
+    size = moduli(R)
+    C_fc, D_fc, C_cf, D_cf = (submatrix(A, a, b) for a, b in ((f, c), (c, f)) for A in (M.centre, M.radius))
     X = R * C_fc if c else fmpq_mat(m, 0)
-    spread = size * (D_fc + D * _moduli(X)) if c else fmpq_mat(m, 0)
+    spread = size * (D_fc + D * moduli(X)) if c else fmpq_mat(m, 0)
     right = fmpq_mat(m, len(c) + 1, [v for row in spread.tolist() for v in (*row, one)] if c else [one] * m)
-    found = solution(identity - size * D, right, deadline).tolist()
+    found = solution(identity(m) - size * D, right, deadline).tolist()
     # An inverse-positive Z-matrix: the series of |R| D converges.
     if any(row[-1] <= 0 for row in found):
         return None
     E = fmpq_mat(m, len(c), [v for row in found for v in row[:-1]])
     support = {
-        "by": "schur", "R": _rows(R), "x": as_text([row[-1] for row in found]), "X": _rows(X), "E": _rows(E),
+        "by": "schur", "R": rows_as_text(R), "x": as_text([row[-1] for row in found]), "X": rows_as_text(X),
+        "E": rows_as_text(E),
     }  # fmt: skip
     if not c:
         return IntervalMatrix(fmpq_mat(0, 0), fmpq_mat(0, 0)), support
     centre = submatrix(M.centre, c) - C_cf * X
-    return IntervalMatrix(centre, submatrix(M.radius, c) + _moduli(C_cf) * E + D_cf * (_moduli(X) + E)), support
-
-
-def _block(A: fmpq_mat, a: list[int], b: list[int]) -> fmpq_mat:
-    return fmpq_mat(len(a), len(b), [A[i, j] for i in a for j in b])
-
-
-def _moduli(A: fmpq_mat) -> fmpq_mat:
-    return fmpq_mat(A.nrows(), A.ncols(), [abs(x) for x in A.entries()])
-
-
-def _rows(A: fmpq_mat) -> list[list[str] | None]:
-    return [as_text(row) for row in A.tolist()]
+    return IntervalMatrix(centre, submatrix(M.radius, c) + moduli(C_cf) * E + D_cf * (moduli(X) + E)), support

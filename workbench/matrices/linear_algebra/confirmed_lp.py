@@ -14,15 +14,13 @@ from workbench.engine.lazy import optimize
 from workbench.engine.timing import OutOfTimeError, check_clock, clock
 from workbench.matrices.linear_algebra.exact_lp import Dictionary, least, made_feasible, solve_inequalities
 from workbench.matrices.linear_algebra.in_time import solution
-from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.matrices.linear_algebra.rationals import Vector, dot, doubles, product, spread, submatrix
 from workbench.support.arrays import Array
 
 ACTIVE = 1e-9
 """Size, relative to the largest, above which unknowns and multipliers count as positive."""
 MOST_BASES = 30
 """Number of bases of a degenerate optimum that are tried."""
-
-Vector = list[fmpq]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +59,7 @@ def least_unknown(A: fmpq_mat, b: Vector, k: int, sign: int, deadline: float) ->
 
 def _solved(A: fmpq_mat, b: Vector, c: Vector, deadline: float) -> Optimum | None:
     """The optimum of c . x over x >= 0 with A x >= b, if HiGHS finds one and it is confirmed."""
-    m, n = A.nrows(), A.ncols()
-    values = np.array([nearest_double(x) for x in A.entries()]).reshape(m, n)
-    right, cost = (np.array([nearest_double(x) for x in v]) for v in (b, c))
+    values, right, cost = map(doubles, (A, b, c))
     if not (np.isfinite(values).all() and np.isfinite(right).all()):
         return None
     found = optimize.linprog(
@@ -96,25 +92,23 @@ def _at_basis(
     A: fmpq_mat, b: Vector, c: Vector, rows: list[int], columns: list[int], deadline: float
 ) -> Optimum | None:
     """The point where these inequalities are equations and only these unknowns are nonzero, if it is an optimum."""
-    point, multipliers = [fmpq(0)] * A.ncols(), [fmpq(0)] * A.nrows()
+    inside: Vector = []
+    outside: Vector = []
     if rows:
-        part = fmpq_mat(len(rows), len(rows), [A[i, j] for i in rows for j in columns])
+        part = submatrix(A, rows, columns)
         try:
             inside = solution(part, fmpq_mat(len(rows), 1, [b[i] for i in rows]), deadline).entries()
             outside = solution(part.transpose(), fmpq_mat(len(rows), 1, [c[j] for j in columns]), deadline).entries()
         except ZeroDivisionError:
             return None
-        for j, value in zip(columns, inside, strict=True):
-            point[j] = value
-        for i, value in zip(rows, outside, strict=True):
-            multipliers[i] = value
-    reached = (A * fmpq_mat(A.ncols(), 1, point)).entries()
+    point, multipliers = spread(A.ncols(), columns, inside), spread(A.nrows(), rows, outside)
+    reached = product(A, point)
     prices = (fmpq_mat(1, A.nrows(), multipliers) * A).entries()
     feasible = min(point) >= 0 and all(v >= bound for v, bound in zip(reached, b, strict=True))
     optimal = min(multipliers) >= 0 and all(price <= v for price, v in zip(prices, c, strict=True))
     if not (feasible and optimal):
         return None
-    return Optimum(sum((u * v for u, v in zip(c, point, strict=True)), fmpq(0)), point, multipliers)
+    return Optimum(dot(c, point), point, multipliers)
 
 
 def proof_of_bound(A: fmpq_mat, b: Vector, k: int, sign: int, value: fmpq, deadline: float) -> Vector | None:

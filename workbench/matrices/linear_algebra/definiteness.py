@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 from workbench.engine.lazy import linalg
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock
 from workbench.matrices.linear_algebra.in_time import bits, elimination_seconds, solution
-from workbench.matrices.linear_algebra.rationals import as_text, exact, extend_from_schur, nearest_double, submatrix
+from workbench.matrices.linear_algebra.rationals import (
+    as_text,
+    doubles,
+    exact,
+    extend_from_schur,
+    submatrix,
+)
 from workbench.readers.matrix import Matrix
 from workbench.support.errors import DataError
 
@@ -119,7 +125,7 @@ def signs_of_form(S: fmpq_mat, deadline: float = math.inf) -> Signs:
 
 def _guessed_signs(S: fmpq_mat, deadline: float) -> Signs | None:
     n = S.nrows()
-    values = np.array([nearest_double(x) for x in S.entries()]).reshape(n, n)
+    values = doubles(S)
     if not np.isfinite(values).all() or not values.any():
         return None
     directions = []
@@ -198,7 +204,7 @@ def spans(T: fmpq_mat, a: list[int], deadline: float) -> bool:
     T_aa = submatrix(T, a)
     if not positive_definite(T_aa, deadline):
         return False
-    T_ar = fmpq_mat(len(a), len(rest), [T[i, j] for i in a for j in rest])
+    T_ar = submatrix(T, a, rest)
     return submatrix(T, rest) == T_ar.transpose() * solution(T_aa, T_ar, deadline)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import check_clock
-from workbench.matrices.linear_algebra.rationals import as_text, nearest_double
+from workbench.matrices.linear_algebra.rationals import as_text, doubles
 
 SHORT = 16
 """Largest order for which exact factors are preferred; beyond, those of floating point are much shorter."""
@@ -76,7 +76,7 @@ def _rounded(S: fmpq_mat) -> Support | None:
     """A Cholesky factor rounded to multiples of 2^-BITS, of S scaled by powers of two and shifted towards zero by more
     than all rounding: the remainder S - G G^T is then diagonally dominant."""
     n = S.nrows()
-    A = np.array([nearest_double(x) for x in S.entries()]).reshape(n, n)
+    A = doubles(S)
     diagonal = np.diag(A)
     if not ((diagonal > 1e-200) & (diagonal < 1e200)).all():
         return None

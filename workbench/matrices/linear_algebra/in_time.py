@@ -13,7 +13,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat, nmod_mat
 
 from workbench.engine.timing import check_clock, clock
-from workbench.matrices.linear_algebra.rationals import submatrix, whole_rows
+from workbench.matrices.linear_algebra.rationals import Vector, spread, submatrix, whole_rows
 
 SAMPLE, EXACT_SAMPLE = 200, 40
 """Orders of the product of doubles, and of the determinant of integers, that measure the speed of this machine."""
@@ -122,13 +122,34 @@ def _least_rank(M: fmpq_mat) -> int:
     return int(nmod_mat(whole_rows(M), PRIME).rank())
 
 
-def null_vector(A: fmpq_mat, deadline: float = math.inf) -> list[fmpq]:
+def pivots(reduced: fmpq_mat, r: int) -> list[int]:
+    """The columns of the pivots of a reduced row echelon form of rank r."""
+    return [next(j for j in range(reduced.ncols()) if reduced[i, j] != 0) for i in range(r)]
+
+
+def all_solutions(system: fmpq_mat, deadline: float = math.inf) -> tuple[list[int], list[Vector]] | None:
+    """The free entries of the solutions x (n) of linear equations, rows (m, n + 1) with the right side last, and x as
+    rows over (free entries, 1); None where there is no solution. Raises OutOfTimeError."""
+    n = system.ncols() - 1
+    reduced, r = echelon(system, deadline)
+    bound = pivots(reduced, r)
+    if n in bound:
+        return None
+    free = [j for j in range(n) if j not in bound]
+    rows = [spread(len(free) + 1, [free.index(j)], [fmpq(1)]) if j in free else [] for j in range(n)]
+    for i, j in enumerate(bound):
+        rows[j] = [*(-reduced[i, f] for f in free), reduced[i, n]]
+    return free, rows
+
+
+def null_space(A: fmpq_mat, deadline: float = math.inf) -> tuple[list[int], list[Vector]]:
+    """The free entries of the v (n) with A v = 0, A (m, n), and for each the v with one there and zero at the others.
+    Raises OutOfTimeError."""
+    zero = fmpq(0)
+    free, rows = all_solutions(fmpq_mat([[*row, zero] for row in A.tolist()]), deadline) or ([], [])
+    return free, [[row[k] for row in rows] for k in range(len(free))]
+
+
+def null_vector(A: fmpq_mat, deadline: float = math.inf) -> Vector:
     """A v (n) other than zero with A v = 0, for A (m, n) of rank below n. Raises OutOfTimeError."""
-    n = A.ncols()
-    reduced, r = echelon(A, deadline)
-    pivots = [next(j for j in range(n) if reduced[i, j] != 0) for i in range(r)]
-    free = next(j for j in range(n) if j not in pivots)
-    v = [fmpq(j == free) for j in range(n)]
-    for i, j in enumerate(pivots):
-        v[j] = -reduced[i, free]
-    return v
+    return null_space(A, deadline)[1][0]

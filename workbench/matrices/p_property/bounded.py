@@ -28,12 +28,15 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, seconds_left
-from workbench.matrices.linear_algebra.in_time import echelon, solution
+from workbench.matrices.linear_algebra.in_time import null_space, solution
 from workbench.matrices.linear_algebra.rationals import (
+    affine,
     as_text,
     exact,
     extend_from_schur,
     nearest_double,
+    product,
+    spread,
     submatrix,
     whole_rows,
 )
@@ -140,19 +143,8 @@ def natural_test(M: fmpq_mat, kinds: Pattern, deadline: float) -> Uniqueness:
 
 def _singular_free(M: fmpq_mat, kinds: Pattern, deadline: float) -> list[fmpq] | None:
     """x with M_ff x_f = 0, zero elsewhere; None where M_ff is regular. Raises OutOfTimeError."""
-    f = kinds.free
-    if not f:
-        return None
-    reduced, r = echelon(submatrix(M, f), deadline)
-    if r == len(f):
-        return None
-    pivots = [next(j for j in range(len(f)) if reduced[i, j] != 0) for i in range(r)]
-    loose = next(j for j in range(len(f)) if j not in pivots)
-    x = [fmpq(0)] * M.nrows()
-    x[f[loose]] = fmpq(1)
-    for i, j in enumerate(pivots):
-        x[f[j]] = -reduced[i, loose]
-    return x
+    _, found = null_space(submatrix(M, kinds.free), deadline) if kinds.free else ([], [])
+    return spread(M.nrows(), kinds.free, found[0]) if found else None
 
 
 def _with_free(M: fmpq_mat, kinds: Pattern, x_c: list[fmpq]) -> list[fmpq]:
@@ -173,7 +165,7 @@ def reverses(M: fmpq_mat, kinds: Pattern, x: list[fmpq]) -> bool:
     """Whether x (n) is a certificate of "not unique", exactly, independently of the code that produced it."""
     if len(x) != M.nrows() or not any(x) or any(x[i] for i in kinds.fixed):
         return False
-    Mx = (M * fmpq_mat(len(x), 1, x)).entries()
+    Mx = product(M, x)
     return all(Mx[i] == 0 for i in kinds.free) and all(x[i] * Mx[i] <= 0 for i in kinds.bounded)
 
 
@@ -194,10 +186,10 @@ def solution_on_face(
             at[i] = above
     between = [i for i in range(len(q)) if i not in at]
     z = [at.get(i, fmpq(0)) for i in range(len(q))]
-    rest = (M * fmpq_mat(len(q), 1, z)).entries()
+    w = affine(M, z, q)
     if between:
         try:
-            rhs = fmpq_mat(len(between), 1, [-rest[i] - q[i] for i in between])
+            rhs = fmpq_mat(len(between), 1, [-w[i] for i in between])
             part = solution(submatrix(M, between), rhs, deadline).entries()
         except ZeroDivisionError:
             return None
@@ -208,8 +200,7 @@ def solution_on_face(
 
 def solves(M: fmpq_mat, q: list[fmpq], lower: Bounds, upper: Bounds, z: list[fmpq]) -> bool:
     """Whether z (n) solves the problem, exactly."""
-    w = [a + b for a, b in zip((M * fmpq_mat(len(z), 1, z)).entries(), q, strict=True)]
-    for x, y, low, high in zip(z, w, exact_bounds(lower), exact_bounds(upper), strict=True):
+    for x, y, low, high in zip(z, affine(M, z, q), exact_bounds(lower), exact_bounds(upper), strict=True):
         above, below = low is None or x >= low, high is None or x <= high
         if not (above and below and (y <= 0 or x == low) and (y >= 0 or x == high)):
             return False
@@ -231,7 +222,7 @@ def two_solutions(M: fmpq_mat, lower: Array, upper: Array, x: list[fmpq]) -> tup
     n, kinds = len(x), pattern(lower, upper)
     both = [i for i in kinds.bounded if np.isfinite(lower[i]) and np.isfinite(upper[i]) and x[i] != 0]
     t = min([fmpq(1), *((exact(upper[i]) - exact(lower[i])) / abs(x[i]) for i in both)])
-    Mx = (M * fmpq_mat(n, 1, x)).entries()
+    Mx = product(M, x)
     z, other, w = [fmpq(0)] * n, [fmpq(0)] * n, [fmpq(0)] * n
     zero = fmpq(0)
     for i in range(n):
@@ -244,5 +235,4 @@ def two_solutions(M: fmpq_mat, lower: Array, upper: Array, x: list[fmpq]) -> tup
         else:
             base = exact(upper[i])
             z[i], other[i], w[i] = base + min(step, zero), base + min(-step, zero), min(slope, zero)
-    Mz = (M * fmpq_mat(n, 1, z)).entries()
-    return [a - b for a, b in zip(w, Mz, strict=True)], z, other
+    return [a - b for a, b in zip(w, product(M, z), strict=True)], z, other

@@ -29,7 +29,7 @@ from workbench.matrices.linear_algebra.definiteness import (
     proved_positive_definite,
     symmetric_part,
 )
-from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.matrices.linear_algebra.rationals import doubles
 
 FOUND, NONE, UNSETTLED, STUCK = 1, 0, 2, 3
 STEPS = 80
@@ -280,6 +280,6 @@ def proved_diagonal(M: fmpq_mat, w: list[fmpq], deadline: float = math.inf) -> b
     if not all(x > 0 for x in w):
         return False
     WM = fmpq_mat(n, n, [w[i] * M[i, j] for i in range(n) for j in range(n)])
-    if proved_positive_definite(np.array([nearest_double(x) for x in WM.entries()]).reshape(n, n)):
+    if proved_positive_definite(doubles(WM)):
         return True
     return n <= EXACT_SIZE and positive_definite(symmetric_part(WM), deadline)

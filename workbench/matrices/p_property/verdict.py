@@ -11,7 +11,7 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq_mat
 from numpy.typing import ArrayLike, NDArray
 
 from workbench.engine.lazy import sparse
@@ -24,7 +24,7 @@ from workbench.matrices.linear_algebra.definiteness import (
     signs_of_form,
     symmetric_part,
 )
-from workbench.matrices.linear_algebra.rationals import nearest_double, submatrix
+from workbench.matrices.linear_algebra.rationals import doubles, exact, submatrix
 from workbench.matrices.p_property.large import by_walk_and_tree
 from workbench.matrices.p_property.minors import by_minors
 from workbench.matrices.p_property.witness import PVerdict, first_loss, not_p
@@ -65,7 +65,7 @@ def _definite(M: fmpq_mat, deadline: float) -> str | None:
     """A proof that the symmetric part is positive definite, as text; None if it is not or none was found."""
     n = M.nrows()
     if n > BY_SIZE:
-        values = np.array([nearest_double(x) for x in M.entries()]).reshape(n, n)
+        values = doubles(M)
         if proved_positive_definite(values):
             return "the symmetric part is positive definite (Cholesky factor with an error bound)"
         # Exact arithmetic is slow here, and worth it only where floating point leaves the sign open.
@@ -90,7 +90,7 @@ def _definite(M: fmpq_mat, deadline: float) -> str | None:
 def p_verdict_of(M: ArrayLike, seconds: float = 10.0) -> PVerdict:
     """`p_verdict` of the matrix M (n, n) of doubles, taken as exact numbers."""
     rows = np.asarray(M, dtype=float).tolist()
-    return p_verdict(fmpq_mat([[fmpq(*x.as_integer_ratio()) for x in row] for row in rows]), seconds)
+    return p_verdict(fmpq_mat([[exact(x) for x in row] for row in rows]), seconds)
 
 
 def _by_blocks(M: fmpq_mat, blocks: list[list[int]], deadline: float) -> PVerdict:

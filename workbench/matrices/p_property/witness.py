@@ -94,12 +94,10 @@ def as_lines(tree: tuple[Any, ...]) -> list[list]:
 
 def schur_complement(M: fmpq_mat, pivots: Sequence[int], rest: Sequence[int], deadline: float = math.inf) -> fmpq_mat:
     """M_rr - M_rp M_pp^-1 M_pr, exactly; M_pp nonsingular. Raises OutOfTimeError."""
-    M_rr = submatrix(M, list(rest))
+    M_rr = submatrix(M, rest)
     if not pivots:
         return M_rr
-    M_rp = fmpq_mat(len(rest), len(pivots), [M[i, j] for i in rest for j in pivots])
-    M_pr = fmpq_mat(len(pivots), len(rest), [M[i, j] for i in pivots for j in rest])
-    return M_rr - M_rp * solution(submatrix(M, list(pivots)), M_pr, deadline)
+    return M_rr - submatrix(M, rest, pivots) * solution(submatrix(M, pivots), submatrix(M, pivots, rest), deadline)
 
 
 def dominant(N: fmpq_mat) -> bool:

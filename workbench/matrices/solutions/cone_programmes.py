@@ -16,9 +16,9 @@ from flint import fmpq, fmpq_mat
 
 from workbench.engine.lazy import cvxpy as cp
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
-from workbench.matrices.linear_algebra.in_time import echelon
-from workbench.matrices.linear_algebra.rationals import nearest_double
-from workbench.matrices.solutions.friction_cones import RationalFriction, Vector
+from workbench.matrices.linear_algebra.in_time import echelon, null_space, pivots
+from workbench.matrices.linear_algebra.rationals import Vector, doubles, product, spread, submatrix
+from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.support.arrays import Array
 
 LENGTHS = (4, 12, 26, 52)
@@ -34,15 +34,13 @@ def by_linear_programme(p: RationalFriction, deadline: float) -> tuple[Vector, N
     C = _faces(p)
     basis = _independent_columns(p.S, deadline)
     A = C * _columns(p.S, basis)
-    bound = [-x for x in (C * fmpq_mat(len(p.q), 1, p.q)).entries()]
+    bound = [-x for x in product(C, p.q)]
     rows = [[*row, *(-x for x in row)] for row in A.tolist()] if basis else [[fmpq(0)]] * C.nrows()
     found, y = solve_inequalities(fmpq_mat(rows), bound, deadline)
     if found is None:
-        return None, (C.transpose() * fmpq_mat(len(bound), 1, y or [])).entries()
-    x = [fmpq(0)] * len(p.q)
-    for k, j in enumerate(basis):
-        x[j] = found[k] - found[k + len(basis)]
-    return x, None
+        return None, product(C.transpose(), y or [])
+    parts = zip(found, found[len(basis) :], strict=False)
+    return spread(len(p.q), basis, [plus - minus for plus, minus in parts]), None
 
 
 def _faces(p: RationalFriction) -> fmpq_mat:
@@ -111,17 +109,10 @@ def _from_null_space(
     """An accepted vector near r (n), zero outside these columns, with S r = 0 exactly."""
     if not columns:
         return None
-    reduced, rank = _columns(p.S, columns).rref()
-    pivots = [next(j for j in range(len(columns)) if reduced[i, j] != 0) for i in range(rank)]
-    loose = [j for j in range(len(columns)) if j not in pivots]
+    loose, basis = null_space(_columns(p.S, columns))
 
     def completed(free: Vector) -> Vector:
-        y = [fmpq(0)] * len(p.q)
-        for j, value in zip(loose, free, strict=True):
-            y[columns[j]] = value
-        for i, j in enumerate(pivots):
-            y[columns[j]] = -sum((reduced[i, f] * v for f, v in zip(loose, free, strict=True)), fmpq(0))
-        return y
+        return spread(len(p.q), columns, product(fmpq_mat(basis).transpose(), free))
 
     found = _shortest(r[np.array(columns)[loose]], lambda free: accept(completed(free))) if loose else None
     return None if found is None else completed(found)
@@ -143,9 +134,8 @@ def _shortest(x: Array, accept: Callable[[Vector], bool]) -> Vector | None:
 
 def _scaled(p: RationalFriction) -> tuple[Array, Array, Array, Array, float]:
     """D S D, D q over its size, mu, D (n), and that size: one factor per contact leaves the cones unchanged."""
-    n, r = len(p.q), len(p.mu)
-    S = np.array([nearest_double(x) for x in p.S.entries()]).reshape(n, n)
-    q, mu = (np.array([nearest_double(x) for x in v]) for v in (p.q, p.mu))
+    r = len(p.mu)
+    S, q, mu = map(doubles, (p.S, p.q, p.mu))
     contact = np.concatenate([np.arange(r), np.repeat(np.arange(r), p.d)])
     size = np.zeros(r)
     np.maximum.at(size, contact, np.abs(np.diag(S)))
@@ -167,9 +157,8 @@ def _maximised(objective: Any, limits: list, x: Any) -> Array | None:
 
 
 def _independent_columns(S: fmpq_mat, deadline: float) -> list[int]:
-    reduced, rank = echelon(S, deadline)
-    return [next(j for j in range(S.ncols()) if reduced[i, j] != 0) for i in range(rank)]
+    return pivots(*echelon(S, deadline))
 
 
 def _columns(S: fmpq_mat, some: list[int]) -> fmpq_mat:
-    return fmpq_mat(S.nrows(), len(some), [S[i, j] for i in range(S.nrows()) for j in some])
+    return submatrix(S, range(S.nrows()), some)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq
 
-from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.matrices.linear_algebra.rationals import exact, nearest_double
 from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.problems.classes import Array
 
@@ -79,7 +79,7 @@ class ModeEquations:
                 x += [p[rows[0]], u[rows[1]] / slip, u[rows[2]] / slip, slip]
             else:
                 x.append(p[rows[0]])
-        return [fmpq(*float(value).as_integer_ratio()) for value in x]
+        return [exact(value) for value in x]
 
     def impulses(self, x: Sequence[Any]) -> arb_mat:
         """p (n, 1)."""
@@ -246,8 +246,8 @@ class EnclosedZero:
     def distance(self, p: Sequence[float]) -> float:
         """An upper bound, rounded up, of the distance from impulses p (n) to the solution, in the largest entry."""
         with ctx.workprec(BITS):
-            exact = self.equations.impulses(self.box).entries()
-            parts = [abs(x - arb(fmpq(*float(y).as_integer_ratio()))).upper() for x, y in zip(exact, p, strict=True)]
+            own = self.equations.impulses(self.box).entries()
+            parts = [abs(x - arb(exact(y))).upper() for x, y in zip(own, p, strict=True)]
         return max((float(np.nextafter(float(part), np.inf)) for part in parts), default=0.0)
 
 

@@ -10,9 +10,10 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
 from workbench.engine.timing import moment
+from workbench.matrices.linear_algebra.rationals import submatrix
 from workbench.matrices.solutions.contact_modes import Modes
 from workbench.matrices.solutions.coulomb_solutions import CoulombSolution, CoulombSolutions, Near, coulomb_solutions
 from workbench.matrices.solutions.friction_cones import RationalFriction
@@ -42,8 +43,9 @@ def island(friction: RationalFriction, contacts: Sequence[int]) -> tuple[Rationa
     """The problem of these contacts alone, and its rows."""
     r, d = len(friction.mu), friction.d
     rows = [*contacts, *(r + d * i + k for i in contacts for k in range(d))]
-    W = fmpq_mat(len(rows), len(rows), [friction.W[i, j] for i in rows for j in rows])
-    return RationalFriction(W, [friction.q[i] for i in rows], [friction.mu[i] for i in contacts], d), rows
+    return RationalFriction(
+        submatrix(friction.W, rows), [friction.q[i] for i in rows], [friction.mu[i] for i in contacts], d
+    ), rows
 
 
 def solutions_by_islands(friction: RationalFriction, deadline: float, near: Near | None = None) -> CoulombSolutions:

@@ -15,8 +15,8 @@ import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat
 
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock
-from workbench.matrices.linear_algebra.in_time import echelon
-from workbench.matrices.linear_algebra.rationals import exact, nearest_double
+from workbench.matrices.linear_algebra.in_time import all_solutions
+from workbench.matrices.linear_algebra.rationals import Vector, affine, dot, doubles, exact, nearest_double, spread
 from workbench.matrices.solutions.contact_modes import (
     BITS,
     FRICTIONLESS,
@@ -29,7 +29,7 @@ from workbench.matrices.solutions.contact_modes import (
     enclosed,
 )
 from workbench.matrices.solutions.contradictions import contradicted
-from workbench.matrices.solutions.friction_cones import RationalFriction, dot
+from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.matrices.solutions.impulse_bound import impulse_bound
 from workbench.matrices.solutions.planar_solutions import PlanarPiece, holds, planar_pieces
 from workbench.matrices.solutions.slides import Slides
@@ -39,7 +39,6 @@ from workbench.problems.classes import Array
 LARGEST = {1: 8, 2: 4}
 """Largest number of contacts for which solutions are counted, by the number of tangents."""
 
-Vector = list[fmpq]
 Near = Callable[[], Array | None]
 """Impulses (n) around which a continuum is searched. Where there is no solution a solver takes seconds for them."""
 
@@ -135,7 +134,7 @@ def _in_the_plane(friction: RationalFriction, found: CoulombSolutions, deadline:
 def _exact_point(friction: RationalFriction, modes: Modes, p: tuple[fmpq, ...]) -> CoulombSolution:
     u = _velocity(friction, list(p))
     between = _between(friction, list(p), u)
-    impulses, velocities = (np.array([nearest_double(x) for x in some]) for some in (list(p), u))
+    impulses, velocities = doubles(p), doubles(u)
     determinant = None
     if not between:
         with ctx.workprec(BITS):
@@ -145,8 +144,7 @@ def _exact_point(friction: RationalFriction, modes: Modes, p: tuple[fmpq, ...]) 
 
 
 def _velocity(friction: RationalFriction, p: Vector) -> Vector:
-    image = (friction.W * fmpq_mat(len(p), 1, p)).entries()
-    return [a + b for a, b in zip(image, friction.q, strict=True)]
+    return affine(friction.W, p, friction.q)
 
 
 def _between(friction: RationalFriction, p: Vector, u: Vector) -> tuple[tuple[int, str], ...]:
@@ -186,24 +184,16 @@ def _held(
     rows = [i for i, mode in enumerate(modes) if mode != OPEN]
     rows += [r + 2 * i + k for i, mode in enumerate(modes) if mode == STICK for k in range(2)]
     system = fmpq_mat([[*(friction.W[i, j] for j in rows), -friction.q[i]] for i in rows]) if rows else fmpq_mat(0, 1)
-    reduced, rank = echelon(system, deadline)
-    m = len(rows)
-    pivots = [next(j for j in range(m + 1) if reduced[i, j] != 0) for i in range(rank)]
-    if m in pivots:
+    solutions = all_solutions(system, deadline)
+    if solutions is None:
         return
-    free = [j for j in range(m) if j not in pivots]
+    free, basis = solutions
 
-    def point(values: dict[int, fmpq]) -> tuple[fmpq, ...]:
-        y = dict(values)
-        for i, j in enumerate(pivots):
-            y[j] = reduced[i, m] - sum((reduced[i, f] * values[f] for f in free), fmpq(0))
-        p = [fmpq(0)] * n
-        for j, row in enumerate(rows):
-            p[row] = y[j]
-        return tuple(p)
+    def point(values: Vector) -> tuple[fmpq, ...]:
+        return tuple(spread(n, rows, [dot(row, [*values, fmpq(1)]) for row in basis]))
 
     if not free:
-        p = point({})
+        p = point([])
         if _holds_in_space(friction, modes, p, strictly=False) and p not in known:
             known.append(p)
             found.points.append(_exact_point(friction, modes, p))
@@ -212,7 +202,7 @@ def _held(
         return
     around = near() if near else None
     for impulses in (np.zeros(n),) if around is None else (around, np.zeros(n)):
-        p = point({j: exact(float(impulses[rows[j]])) for j in free})
+        p = point([exact(float(impulses[rows[j]])) for j in free])
         if _holds_in_space(friction, modes, p, strictly=True):
             found.dimension = max(found.dimension or 0, len(free))
             found.modes = modes

@@ -16,7 +16,7 @@ from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import Pace, check_clock
 from workbench.matrices.linear_algebra.exact_lp import exchange
-from workbench.matrices.linear_algebra.rationals import exact
+from workbench.matrices.linear_algebra.rationals import exact, product
 from workbench.problems.classes import MLCP
 
 
@@ -30,7 +30,7 @@ class EquivalentLCP:
 
     def point(self, x: list[fmpq]) -> list[fmpq]:
         """z (n) for x (k)."""
-        return (self.T * fmpq_mat(len(x) + 1, 1, [*x, fmpq(1)])).entries()
+        return product(self.T, [*x, fmpq(1)])
 
 
 def equivalent_lcp(problem: MLCP, deadline: float) -> EquivalentLCP:
@@ -45,7 +45,7 @@ def equivalent_lcp(problem: MLCP, deadline: float) -> EquivalentLCP:
     base = [exact(0.0 if free[i] else upper[i] if flipped[i] else lower[i]) for i in range(problem.size)]
 
     M = fmpq_mat([[exact(x) for x in row] for row in problem.M])
-    at_base = (M * fmpq_mat(problem.size, 1, base)).entries()
+    at_base = product(M, base)
     n, e = len(kept), len(boxes)
     table = []
     for k, i in enumerate(map(int, kept)):

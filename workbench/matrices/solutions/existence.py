@@ -8,12 +8,11 @@ it indefinite, no theorem applies, and the verdict is "undecided".
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from flint import fmpq_mat
 
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError
 from workbench.matrices.linear_algebra.definiteness import proved_positive_definite
-from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double
+from workbench.matrices.linear_algebra.rationals import as_text, doubles, exact
 from workbench.matrices.solutions.cone_programmes import by_linear_programme, interior_velocity, self_stress
 from workbench.matrices.solutions.friction_cones import (
     RationalFriction,
@@ -62,7 +61,7 @@ def existence(p: RationalFriction, coulomb: bool, deadline: float) -> Existence:
 
 def _large(p: RationalFriction) -> Existence:
     n = len(p.q)
-    if proved_positive_definite(np.array([nearest_double(x) for x in p.W.entries()]).reshape(n, n)):
+    if proved_positive_definite(doubles(p.W)):
         words = "W is positive definite (Cholesky factor with an error bound), so that every velocity can be reached"
         return Existence("exists", words, {"kind": "definite"})
     return Existence("undecided", reason=f"W has {n} rows; up to {LARGEST} are taken in rationals")

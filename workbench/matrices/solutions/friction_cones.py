@@ -27,8 +27,7 @@ from functools import cached_property
 from flint import fmpq, fmpq_mat
 
 from workbench.matrices.linear_algebra.definiteness import signs_of_form, symmetric_part
-
-Vector = list[fmpq]
+from workbench.matrices.linear_algebra.rationals import Vector, affine, dot, identity, product
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +69,7 @@ class RationalFriction:
 
     def reached(self, x: Vector) -> Vector:
         """S x + q."""
-        image = (self.S * fmpq_mat(len(x), 1, x)).entries()
-        return [a + b for a, b in zip(image, self.q, strict=True)]
+        return affine(self.S, x, self.q)
 
     def contacts(self, y: Vector) -> list[tuple[fmpq, fmpq, fmpq]]:
         """(y_n, |y_t|^2, mu) of every contact."""
@@ -95,8 +93,7 @@ def shows_absence(p: RationalFriction, r: Vector, coulomb: bool) -> bool:
     """Whether r (n) shows that the problem has no solution, exactly."""
     if len(r) != len(p.q) or dot(p.q, r) >= 0:
         return False
-    balanced = not any((p.W.transpose() * fmpq_mat(len(r), 1, r)).entries())
-    return balanced and (p.frictionless if coulomb else p).in_cone(r)
+    return not any(product(p.W.transpose(), r)) and (p.frictionless if coulomb else p).in_cone(r)
 
 
 def at_rest_without_impulse(p: RationalFriction, coulomb: bool) -> bool:
@@ -108,7 +105,7 @@ def solves_coulomb(p: RationalFriction, r: Vector) -> bool:
     """Whether r (n) satisfies Signorini's and Coulomb's laws with u = W r + q, exactly."""
     if len(r) != len(p.q) or not p.in_cone(r):
         return False
-    u = [a + b for a, b in zip((p.W * fmpq_mat(len(r), 1, r)).entries(), p.q, strict=True)]
+    u = affine(p.W, r, p.q)
     k, d = len(p.mu), p.d
     for i, ((r_n, _, mu), (u_n, slip, _)) in enumerate(zip(p.contacts(r), p.contacts(u), strict=True)):
         own = slice(k + d * i, k + d * (i + 1))
@@ -122,7 +119,7 @@ def solves_coulomb(p: RationalFriction, r: Vector) -> bool:
 def planar_lcp(p: RationalFriction) -> tuple[fmpq_mat, Vector]:
     """M, q of Coulomb's problem in the plane as an LCP in (r_n, beta, sigma), r_t = beta+ - beta- (Stewart-Trinkle)."""
     r = len(p.mu)
-    W, I, zero = p.W.tolist(), [[fmpq(i == j) for j in range(r)] for i in range(r)], [fmpq(0)] * r
+    W, I, zero = p.W.tolist(), identity(r).tolist(), [fmpq(0)] * r
     rows = [[*row, *(-x for x in row[r:]), *zero] for row in W[:r]]
     for sign in (1, -1):
         rows += [[*(sign * x for x in row), *(-sign * x for x in row[r:]), *I[i]] for i, row in enumerate(W[r:])]
@@ -134,7 +131,3 @@ def planar_impulses(p: RationalFriction, z: Vector) -> Vector:
     """r (n) of a solution z of `planar_lcp`."""
     r = len(p.mu)
     return [*z[:r], *(a - b for a, b in zip(z[r : 2 * r], z[2 * r : 3 * r], strict=True))]
-
-
-def dot(x: Vector, y: Vector) -> fmpq:
-    return sum((a * b for a, b in zip(x, y, strict=True)), fmpq(0))

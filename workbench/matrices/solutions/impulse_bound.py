@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb, arb_mat, ctx
 
+from workbench.matrices.linear_algebra.rationals import dot
 from workbench.matrices.solutions.cone_programmes import interior_velocity
 from workbench.matrices.solutions.contact_modes import BITS
-from workbench.matrices.solutions.friction_cones import RationalFriction, dot
+from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.problems.classes import Array
 
 UNBOUNDED = 1e200

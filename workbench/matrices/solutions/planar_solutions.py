@@ -16,10 +16,10 @@ from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from workbench.engine.timing import check_clock
-from workbench.matrices.linear_algebra.in_time import echelon
-from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.matrices.linear_algebra.in_time import all_solutions
+from workbench.matrices.linear_algebra.rationals import dot, doubles
 from workbench.matrices.solutions.contact_modes import BACK, FORTH, FRICTIONLESS, OPEN, STICK, Modes
-from workbench.matrices.solutions.friction_cones import RationalFriction, dot
+from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.matrices.solutions.solution_set import Piece, polyhedron
 from workbench.problems.classes import Array
 
@@ -92,18 +92,10 @@ def holds(friction: RationalFriction, modes: Modes, p: tuple[fmpq, ...]) -> bool
 
 def _of_modes(friction: RationalFriction, modes: Modes, deadline: float) -> PlanarPiece | None:
     equations, inequalities = rows_of(friction, modes)
-    n = len(friction.q)
-    reduced, rank = echelon(fmpq_mat([[*row[:-1], -row[-1]] for row in equations]), deadline)
-    pivots = [next(j for j in range(n + 1) if reduced[i, j] != 0) for i in range(rank)]
-    if n in pivots:
+    found = all_solutions(fmpq_mat([[*row[:-1], -row[-1]] for row in equations]), deadline)
+    if found is None:
         return None
-    free = [j for j in range(n) if j not in pivots]
-    # p over (t, 1), where t are the free entries.
-    basis = [[fmpq(0)] * (len(free) + 1) for _ in range(n)]
-    for column, j in enumerate(free):
-        basis[j][column] = fmpq(1)
-    for i, j in enumerate(pivots):
-        basis[j] = [*(-reduced[i, f] for f in free), reduced[i, n]]
+    free, basis = found
     span = fmpq_mat([*basis, [*([fmpq(0)] * len(free)), fmpq(1)]])
     limits = (fmpq_mat(inequalities) * span).tolist()
     if not free and any(row[0] < 0 for row in limits):
@@ -115,9 +107,7 @@ def _of_modes(friction: RationalFriction, modes: Modes, deadline: float) -> Plan
 def _candidates(friction: RationalFriction, deadline: float) -> Iterator[Modes]:
     """The combinations of modes that floating point does not exclude."""
     r, n = len(friction.mu), len(friction.q)
-    W = np.array([[nearest_double(x) for x in row] for row in friction.W.tolist()])
-    q = np.array([nearest_double(x) for x in friction.q])
-    mu = np.array([nearest_double(x) for x in friction.mu])
+    W, q, mu = map(doubles, (friction.W, friction.q, friction.mu))
     combinations = itertools.product(*choices(friction))
     while chunk := list(itertools.islice(combinations, TOGETHER)):
         check_clock(deadline)

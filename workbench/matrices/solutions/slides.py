@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.matrices.linear_algebra.rationals import doubles, nearest_double
 from workbench.matrices.solutions.contact_modes import FRICTIONLESS, SLIP, STICK, Modes
 from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.matrices.solutions.impulse_bound import ImpulseBound
@@ -35,16 +35,15 @@ class Slides:
 
     @cached_property
     def W(self) -> Array:
-        W = np.array([[nearest_double(x) for x in row] for row in self.friction.W.tolist()])
-        return self.unit[:, None] * W * self.unit
+        return self.unit[:, None] * doubles(self.friction.W) * self.unit
 
     @cached_property
     def q(self) -> Array:
-        return self.unit * np.array([nearest_double(x) for x in self.friction.q])
+        return self.unit * doubles(self.friction.q)
 
     @cached_property
     def mu(self) -> Array:
-        return np.array([nearest_double(x) for x in self.friction.mu])
+        return doubles(self.friction.mu)
 
     @cached_property
     def most(self) -> Array:

@@ -5,10 +5,8 @@ from typing import Any
 from flint import fmpq, fmpq_mat
 
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
-from workbench.matrices.linear_algebra.rationals import as_text, submatrix
+from workbench.matrices.linear_algebra.rationals import Vector, as_text, submatrix
 from workbench.matrices.solutions.solution_set import SolutionSet, leaves
-
-Vector = list[fmpq]
 
 
 def support_of(M: fmpq_mat, q: Vector, found: SolutionSet, deadline: float) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
-from workbench.matrices.linear_algebra.in_time import echelon, solution
-from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.matrices.linear_algebra.in_time import all_solutions, pivots, solution
+from workbench.matrices.linear_algebra.rationals import dot, doubles, product
 
 BY_BASES = 9
 """Largest number of unknowns for which all 2^n index sets are tried."""
@@ -179,7 +179,7 @@ def leaves(
 def _root(M: fmpq_mat, q: list[fmpq]) -> _Node:
     """The root: nothing is fixed, all w are basic."""
     n = M.nrows()
-    table = np.array([[nearest_double(x) for x in (*row, c)] for row, c in zip(M.tolist(), q, strict=True)])
+    table = np.column_stack([doubles(M), doubles(q)])
     # Powers of two are exact, and bring the entries of a row and of a column near one.
     with np.errstate(over="ignore", invalid="ignore"):
         for axis in (1, 0):
@@ -252,7 +252,7 @@ def _forbidding(M: fmpq_mat, q: list[fmpq], node: _Node, r: int, deadline: float
             return None
         for i, value in zip(rows, multipliers, strict=True):
             y[i] = value
-    constant = sum((s * t for s, t in zip(y, q, strict=True)), fmpq(0))
+    constant = dot(y, q)
     if constant > 0 and node.is_fixed(node.basic[r]):
         y = [-value for value in y]
     elif constant >= 0:
@@ -263,19 +263,14 @@ def _forbidding(M: fmpq_mat, q: list[fmpq], node: _Node, r: int, deadline: float
 
 def _polyhedron(M: fmpq_mat, q: list[fmpq], a: tuple[int, ...], deadline: float) -> Piece | None:
     """The solutions with z = 0 outside a and w = 0 on a; None when there are none."""
-    n, k = M.nrows(), len(a)
+    n = M.nrows()
     B = fmpq_mat([[M[i, j] for j in a] + [-q[i]] for i in a]) if a else fmpq_mat(0, 1)
-    reduced, r = echelon(B, deadline)
-    pivots = [next(j for j in range(k + 1) if reduced[i, j] != 0) for i in range(r)]
-    if k in pivots:
+    found = all_solutions(B, deadline)
+    if found is None:
         return None
-    free = [j for j in range(k) if j not in pivots]
-    # z_a = N t + t_0 over the free entries t; as columns of `basis`, then z and w = M z + q as functions of (t, t_0).
-    basis = [[fmpq(0)] * (len(free) + 1) for _ in range(n)]
-    for column, j in enumerate(free):
-        basis[a[j]][column] = fmpq(1)
-    for i, j in enumerate(pivots):
-        basis[a[j]] = [*(-reduced[i, f] for f in free), reduced[i, k]]
+    free, rows = found
+    # z = basis (t, t_0) over the free entries t of z_a, then w = M z + q as functions of them.
+    basis = [rows[a.index(i)] if i in a else [fmpq(0)] * (len(free) + 1) for i in range(n)]
     z = fmpq_mat(basis)
     if not free:
         point = tuple(z.entries())
@@ -296,7 +291,7 @@ def polyhedron(z: fmpq_mat, constraints: list[list[fmpq]], deadline: float) -> P
     """
     k = z.ncols() - 1
     generators = _extreme_rays([*constraints, [fmpq(0)] * k + [fmpq(1)]], deadline)
-    images = [(tuple((z * fmpq_mat(len(g), 1, g)).entries()), g[-1]) for g in generators]
+    images = [(tuple(product(z, g)), g[-1]) for g in generators]
     vertices = [tuple(x / t_0 for x in image) for image, t_0 in images if t_0 > 0]
     rays = [_direction(image) for image, t_0 in images if t_0 == 0]
     return _piece(vertices, rays) if vertices else None
@@ -327,7 +322,7 @@ def _extreme_rays(constraints: list[list[fmpq]], deadline: float) -> list[list[f
         if i in chosen:
             continue
         check_clock(deadline)
-        values = [sum((x * y for x, y in zip(row, ray, strict=True)), fmpq(0)) for ray, _ in rays]
+        values = [dot(row, ray) for ray, _ in rays]
         new = [(ray, tight | {i} if v == 0 else tight) for (ray, tight), v in zip(rays, values, strict=True) if v >= 0]
         for (p, v), (m, u) in itertools.product(*(_signed(values, sign) for sign in (1, -1))):
             common = rays[p][1] & rays[m][1]
@@ -346,8 +341,7 @@ def _signed(values: list[fmpq], sign: int) -> list[tuple[int, fmpq]]:
 
 
 def _independent_rows(rows: list[list[fmpq]]) -> list[int]:
-    reduced, r = fmpq_mat(rows).transpose().rref()
-    return [next(j for j in range(len(rows)) if reduced[i, j] != 0) for i in range(r)]
+    return pivots(*fmpq_mat(rows).transpose().rref())
 
 
 def _maximal(M: fmpq_mat, q: list[fmpq], pieces: list[Piece]) -> list[Piece]:
@@ -374,6 +368,6 @@ def _rates(M: fmpq_mat, q: list[fmpq], piece: Piece) -> set[int]:
     positive = set()
     for generators, constant in ((piece.vertices, 1), (piece.rays, 0)):
         for g in generators:
-            w = (M * fmpq_mat(n, 1, list(g))).entries()
+            w = product(M, g)
             positive |= {i for i in range(n) if w[i] + constant * q[i] > 0}
     return positive
