@@ -23,7 +23,7 @@ import numpy as np
 from workbench.engine.lazy import sparse
 from workbench.problems.classes import Array
 from workbench.problems.friction_problem import LARGEST_DENSE, FrictionProblem, GlobalFrictionProblem, Sparse
-from workbench.support.errors import DataError
+from workbench.support.errors import DataError, in_short, naming
 
 ALWAYS_READ = 1_000_000
 """Number of entries of an array that are read from a file of any size; beyond it, one per byte of the file (arrays may
@@ -55,16 +55,14 @@ def _read(path: str | Path, what: Callable[[h5py.File, str, int], T]) -> T:
     name = Path(path).name
     try:
         most = max(ALWAYS_READ, Path(path).stat().st_size)
-        with Path(path).open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
-            refuse_endless_heaps(mapped)
-        with h5py.File(path, "r") as opened:
-            return what(opened, name, most)
-    except DataError as error:
-        raise error if str(error).startswith(name) else DataError(f"{name}: {error}") from None
+        with naming(name):
+            with Path(path).open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
+                refuse_endless_heaps(mapped)
+            with h5py.File(path, "r") as opened:
+                return what(opened, name, most)
     # The HDF5 library may raise any error on a damaged file.
     except (OSError, RuntimeError, ValueError, TypeError, KeyError, OverflowError, MemoryError) as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0][:100]
-        raise DataError(f"{name} is not a readable HDF5 file: {reason}") from None
+        raise DataError(f"{name} is not a readable HDF5 file: {in_short(error)}") from None
 
 
 def _problem(file: h5py.File, name: str, most: int) -> FrictionProblem | GlobalFrictionProblem:

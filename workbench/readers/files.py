@@ -10,7 +10,7 @@ from workbench.problems.classes import LCP, is_sparse
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.answers import whole
 from workbench.readers.npz import MATRICES, VECTORS, FileProblem, arrays_of, problem_of, read_npz, write_npz
-from workbench.support.errors import DataError
+from workbench.support.errors import DataError, naming
 
 LARGEST_TEXT = 50_000_000
 """Largest size of a text file [bytes]: some ten thousand contacts, and half a gigabyte of memory at worst."""
@@ -79,10 +79,8 @@ def _read(path: str | Path) -> FileProblem:
         return _json(text, path.name)
     from workbench.readers.siconos import parse
 
-    try:
+    with naming(path.name):
         return parse(text, path.name)
-    except DataError as error:
-        raise error if str(error).startswith(path.name) else DataError(f"{path.name}: {error}") from None
 
 
 def names_in(path: str | Path) -> set[str]:
@@ -106,15 +104,14 @@ def _json(text: str, name: str) -> FileProblem:
     """Arrays as lists of numbers, with the same names as in .npz."""
     try:
         data = json.loads(text)
-        return problem_of({key: np.array(data[key], dtype=float) for key in MATRICES + VECTORS if key in data})
+        with naming(name):
+            return problem_of({key: np.array(data[key], dtype=float) for key in MATRICES + VECTORS if key in data})
     except json.JSONDecodeError as error:
         raise DataError(f"{name} is not readable JSON: {error.msg} (line {error.lineno})") from None
     except RecursionError:
         raise DataError(f"{name} is nested too deeply; write W as a list of rows") from None
     except (TypeError, ValueError, OverflowError):
         raise DataError(f"{name} has a list that is not an array of numbers; rows of equal length are needed") from None
-    except DataError as error:
-        raise DataError(f"{name}: {error}") from None
 
 
 def _matlab(content: bytes, name: str) -> FileProblem:
@@ -123,10 +120,8 @@ def _matlab(content: bytes, name: str) -> FileProblem:
 
     found = {key: array for key, array in read_variables(content, name).items() if key in MATRICES + VECTORS}
     arrays = {key: array.array() for key, array in found.items()}
-    try:
+    with naming(name):
         return problem_of({key: a if key in MATRICES else a.ravel() for key, a in arrays.items()})
-    except DataError as error:
-        raise DataError(f"{name}: {error}") from None
 
 
 def problem_files(paths: list[str]) -> list[tuple[Path, bool]]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from workbench.readers.interval_matrix import IntervalMatrix
 from workbench.readers.matrix import Matrix, matrix_of
-from workbench.support.errors import DataError
+from workbench.support.errors import DataError, naming
 from workbench.support.numbers import parse_entry, parse_rational
 
 MOST_ENTRIES = 40_000
@@ -43,10 +43,8 @@ def within(middle: Matrix, radius: Matrix, name: str) -> Matrix:
     if middle.values.size > MOST_ENTRIES:
         shape = " x ".join(map(str, middle.values.shape))
         raise DataError(f"{name} holds {shape} intervals; at most {MOST_ENTRIES} are read")
-    try:
+    with naming(name):
         box = IntervalMatrix(middle.exact, radius.exact)
-    except DataError as error:
-        raise DataError(f"{name}: {error}") from None
     lower, upper = (matrix_of([[*map(str, row)] for row in end.tolist()], name) for end in (box.lower, box.upper))
     return replace(lower, upper=upper)
 

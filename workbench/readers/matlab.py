@@ -10,15 +10,15 @@ numbers is skipped.
 import itertools
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.readers.matrix import LARGEST_SIDE, Matrix, exact_doubles, sparse_entries
-from workbench.support.errors import DataError
+from workbench.support.errors import DataError, naming
 
 if TYPE_CHECKING:
     from workbench.readers.matlab73 import StoredVariable
@@ -30,7 +30,6 @@ SPARSE = 5
 NUMERIC = range(SPARSE, 16)
 OTHER = {1: "cell", 2: "struct", 3: "object", 4: "char", 16: "function", 17: "opaque"}
 COMPLEX = 0x800
-T = TypeVar("T")
 ENOUGH, ENTRY = 65_536, 20
 """Bytes of an array's flags, dimensions and name; most bytes per entry, with row indices and starts."""
 
@@ -48,7 +47,8 @@ class MatlabArray:
 
     def matrix(self) -> Matrix:
         """Its entries. Raises DataError unless they are real, finite numbers, and not too many."""
-        return self._named(lambda: Matrix(self.array()))
+        with naming(self.name):
+            return Matrix(self.array())
 
     def array(self) -> Any:
         """Its entries, which may be infinite or empty. Raises DataError unless they are real and not too many."""
@@ -69,16 +69,10 @@ class MatlabArray:
         if len(parts) < needed:
             raise DataError(f"{self.name} has {len(parts)} parts; its class needs {needed}")
         arrays = [self._numbers(*part) for part in parts[:needed]]
-        if number == SPARSE:
-            return self._named(lambda: sparse_entries(self.name, (self.shape[0], self.shape[1]), *arrays))
-        return self._named(lambda: self._full(*arrays))
-
-    def _named(self, made: Callable[[], T]) -> T:
-        """Call `made`, with the variable's name in any DataError."""
-        try:
-            return made()
-        except DataError as error:
-            raise error if str(error).startswith(self.name) else DataError(f"{self.name}: {error}") from None
+        with naming(self.name):
+            if number == SPARSE:
+                return sparse_entries(self.name, (self.shape[0], self.shape[1]), *arrays)
+            return self._full(*arrays)
 
     def _numbers(self, kind: int, data: memoryview) -> Any:
         if kind not in TYPES or len(data) % np.dtype(TYPES[kind]).itemsize:

@@ -14,7 +14,7 @@ import numpy as np
 
 from workbench.readers.fclib import refuse_endless_heaps
 from workbench.readers.matrix import LARGEST_SIDE, Matrix, exact_doubles, sparse_entries
-from workbench.support.errors import DataError
+from workbench.support.errors import DataError, in_short, naming
 
 BLOCK = 512
 """Bytes before the HDF5 file itself, which identify MATLAB as the writer."""
@@ -34,18 +34,15 @@ class StoredVariable:
 
     def matrix(self) -> Matrix:
         """Its entries. Raises DataError unless they are real, finite numbers, and not too many."""
-        try:
+        with naming(self.name):
             return Matrix(self.array())
-        except DataError as error:
-            raise error if str(error).startswith(self.name) else DataError(f"{self.name}: {error}") from None
 
     def array(self) -> Any:
         """Its entries, which may be infinite or empty. Raises DataError unless they are real and not too many."""
         try:
             return self._sparse() if isinstance(self.stored, h5py.Group) else self._full()
         except DAMAGE as error:
-            reason = (str(error) or type(error).__name__).splitlines()[0][:100]
-            raise DataError(f"{self.name} is damaged: {reason}") from None
+            raise DataError(f"{self.name} is damaged: {in_short(error)}") from None
 
     def _full(self) -> Any:
         kind = _word(self.stored, "MATLAB_class")
@@ -80,16 +77,14 @@ class StoredVariable:
 def read_stored_variables(content: bytes, name: str) -> dict[str, StoredVariable]:
     """The variables of a file of version 7.3 by their names; their entries are not read. Raises DataError."""
     try:
-        refuse_endless_heaps(content[BLOCK:])
+        with naming(name):
+            refuse_endless_heaps(content[BLOCK:])
         file = h5py.File(io.BytesIO(content), "r")
         keys = [key for key in file if isinstance(file.get(key, getlink=True), h5py.HardLink) and key[0] != "#"]
         most = PACKED * len(content)
         return {key: StoredVariable(f"{name}, {key[:40]}", file[key], most) for key in keys}
     except DAMAGE as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0][:100]
-        raise DataError(f"{name} is not a readable MATLAB file (version 7.3): {reason}") from None
-    except DataError as error:
-        raise DataError(f"{name}: {error}") from None
+        raise DataError(f"{name} is not a readable MATLAB file (version 7.3): {in_short(error)}") from None
 
 
 def _word(stored: Any, attribute: str) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
-from workbench.support.errors import DataError
+from workbench.support.errors import DataError, in_short, naming
 from workbench.support.numbers import parse_rational, parse_row
 
 LARGEST_SIDE = 5000
@@ -162,8 +162,7 @@ def npy_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dt
             warnings.simplefilter("ignore")
             return readers[version](file)
     except (ValueError, TypeError, OverflowError, MemoryError, RecursionError, SyntaxError, TokenError) as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0][:80]
-        raise DataError(f"{name} is not a readable .npy file: {reason}") from None
+        raise DataError(f"{name} is not a readable .npy file: {in_short(error, 80)}") from None
 
 
 def exact_doubles(array: NDArray, name: str) -> NDArray[np.float64]:
@@ -193,10 +192,8 @@ def parse_npy(file: BinaryIO, file_size: int, name: str, vector: bool = False) -
     if present != needed:
         raise DataError(f"{name} has {present} bytes of data where {shape} entries of {dtype} need {needed}")
     array = np.frombuffer(file.read(needed), dtype).reshape(shape, order="F" if fortran_order else "C")
-    try:
+    with naming(name):
         return Matrix(exact_doubles(array, name))
-    except DataError as error:
-        raise DataError(f"{name}: {error}") from None
 
 
 def sparse_entries(name: str, shape: tuple[int, int], rows: Any, starts: Any, values: Any) -> Any:

@@ -21,7 +21,7 @@ from workbench.engine.lazy import sparse
 from workbench.problems.classes import LCP, MLCP, is_sparse
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.matrix import npy_header
-from workbench.support.errors import DataError
+from workbench.support.errors import DataError, in_short, naming
 
 ALWAYS_READ, PACKED = 8_000_000, 100
 """Number of bytes of an array that are read from a file of any size; beyond it, this many per byte of the file."""
@@ -37,10 +37,8 @@ def read_npz(path: str | Path) -> FileProblem:
     arrays, name = read_arrays(path, MATRICES + VECTORS), Path(path).name
     try:
         # A cast to doubles warns of a signalling NaN; the problem refuses it.
-        with np.errstate(invalid="ignore"):
+        with naming(name), np.errstate(invalid="ignore"):
             return problem_of(arrays)
-    except DataError as error:
-        raise error if str(error).startswith(name) else DataError(f"{name}: {error}") from None
     except (RuntimeError, ValueError, TypeError) as error:
         raise unreadable(name, error) from None
 
@@ -50,7 +48,7 @@ def read_arrays(path: str | Path, names: Sequence[str]) -> dict[str, np.ndarray]
     name = Path(path).name
     try:
         most = max(ALWAYS_READ, PACKED * Path(path).stat().st_size)
-        with zipfile.ZipFile(path) as archive:
+        with naming(name), zipfile.ZipFile(path) as archive:
             members = {m.filename.removesuffix(".npy"): m for m in archive.infolist() if m.filename.endswith(".npy")}
             arrays = {}
             for key, member in members.items():
@@ -58,8 +56,6 @@ def read_arrays(path: str | Path, names: Sequence[str]) -> dict[str, np.ndarray]
                     with archive.open(member) as file:
                         arrays[key] = _array(file, member.file_size, most, f"{name}, {key}")
         return arrays
-    except DataError as error:
-        raise error if str(error).startswith(name) else DataError(f"{name}: {error}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, TypeError) as error:
         raise unreadable(name, error) from None
 
@@ -68,8 +64,7 @@ def unreadable(name: str, error: Exception) -> DataError:
     """Return the error for an archive of this name that cannot be read, with the reason."""
     if isinstance(error, zipfile.BadZipFile) and "not a zip file" in str(error):
         return DataError(f"{name} is not a readable .npz file: it is cut off, empty, or of another kind")
-    reason = (str(error) or type(error).__name__).splitlines()[0][:100]
-    return DataError(f"{name} is not a readable .npz file: {reason}")
+    return DataError(f"{name} is not a readable .npz file: {in_short(error)}")
 
 
 def _array(file: IO[bytes], size: int, most: int, name: str) -> np.ndarray:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.support.arrays import Array
-from workbench.support.errors import DataError
+from workbench.support.errors import DataError, in_short
 
 MAGIC, VERSION = 0x1950A86A20F9469CFC6C, 1001
 CODES: dict[bytes, Any] = {x.code.encode("latin-1"): x for x in pickletools.opcodes}
@@ -60,8 +60,7 @@ def read_tensor(path: str | Path) -> Array:
     except OSError as error:
         raise DataError(f"{name} cannot be read: {error.strerror}") from None
     except (_UnreadableError, ValueError, TypeError, IndexError, KeyError, RecursionError, AttributeError) as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0][:100]
-        raise DataError(f"{name} is not a tensor saved by torch before version 1.6: {reason}") from None
+        raise DataError(f"{name} is not a tensor saved by torch before version 1.6: {in_short(error)}") from None
 
 
 def tensor_of(content: bytes) -> Array:

@@ -1,7 +1,8 @@
 """Errors shown to users. Each message is one line: what was wrong, its value, what is expected."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 NEAR = 0.55
 """Similarity at which a name is suggested for a mistyped one: 'boks' and 'box' have 0.57."""
@@ -25,6 +26,20 @@ class WorkbenchError(Exception):
 
 class DataError(WorkbenchError):
     """Contact data, a matrix or a file that cannot be used as given."""
+
+
+@contextmanager
+def naming(place: str) -> Iterator[None]:
+    """Put a place in front of the message of a DataError within the block, unless it is there already."""
+    try:
+        yield
+    except DataError as error:
+        raise error if str(error).startswith(place) else DataError(f"{place}: {error}") from None
+
+
+def in_short(error: Exception, length: int = 100) -> str:
+    """Return the first line of another library's error, or its kind, up to a length."""
+    return (str(error) or type(error).__name__).splitlines()[0][:length]
 
 
 class ModellingError(WorkbenchError):

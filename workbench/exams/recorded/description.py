@@ -23,7 +23,7 @@ import numpy as np
 
 from workbench.exams.recorded.body import Body
 from workbench.support.arrays import Array
-from workbench.support.errors import DataError, UnknownNameError
+from workbench.support.errors import DataError, UnknownNameError, in_short
 
 FILE = "recordings.toml"
 """The file of a folder that describes it."""
@@ -72,7 +72,7 @@ def read_description(path: Path) -> Description:
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(f"{path.name} is not TOML: {str(error).splitlines()[0][:100]}") from None
+        raise DataError(f"{path.name} is not TOML: {in_short(error)}") from None
     try:
         return described(table)
     except UnknownNameError:

@@ -16,7 +16,7 @@ from workbench.readers.matlab import read_variables
 from workbench.readers.npz import read_arrays
 from workbench.readers.torch_tensor import read_tensor
 from workbench.support.arrays import Array
-from workbench.support.errors import DataError
+from workbench.support.errors import DataError, in_short
 
 LARGEST_FILE, MOST_FILES = 100_000_000, 10_000
 Arrays = Mapping[str, Array]
@@ -159,7 +159,7 @@ def _csv(path: Path, names: list[str]) -> Arrays:
         frame = pd.read_csv(path, skipinitialspace=True, comment="#")
         found = _frame(frame, names)
     except (ValueError, UnicodeDecodeError, OverflowError, MemoryError) as error:
-        raise DataError(f"{path.name} is not a CSV file of numbers: {str(error).splitlines()[0][:100]}") from None
+        raise DataError(f"{path.name} is not a CSV file of numbers: {in_short(error)}") from None
     missing = [x for x in names if x not in found]
     if missing:
         there = ", ".join(map(str, frame.columns))[:80]
@@ -176,7 +176,7 @@ def _parquet(path: Path, names: list[str]) -> Arrays:
             wanted = [x for x in names if x in file.schema_arrow.names]
             return _frame(file.read(columns=wanted).to_pandas(), names)
     except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
-        raise DataError(f"{path.name} is not a readable Parquet file: {str(error).splitlines()[0][:100]}") from None
+        raise DataError(f"{path.name} is not a readable Parquet file: {in_short(error)}") from None
 
 
 def _frame(frame: Any, names: list[str]) -> Arrays:
