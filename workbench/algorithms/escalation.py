@@ -24,7 +24,7 @@ from flint import fmpq, fmpq_mat
 from workbench.algorithms import ROUND_OFF, find_solver
 from workbench.algorithms.base import EXACT, Solver, begun
 from workbench.engine.timing import OutOfTimeError, clock
-from workbench.matrices.linear_algebra.rationals import exact, nearest_double
+from workbench.matrices.linear_algebra.rationals import doubles, exact
 from workbench.matrices.solutions.equivalent_lcp import EquivalentLCP, equivalent_lcp
 from workbench.matrices.solutions.existence import LARGEST as LARGEST_FRICTION
 from workbench.matrices.solutions.existence import existence, rational_friction
@@ -283,16 +283,12 @@ def _nowhere(problem: MLCP | ConeProblem) -> Solution:
 
 def _by_lemke(problem: MLCP, lcp: EquivalentLCP) -> Iterator[Solution]:
     """Solve the equivalent LCP by Lemke's method, if its entries and their squares are doubles."""
-    M, q, T = _doubles(lcp.M.tolist()), _doubles([lcp.q])[0], _doubles(lcp.T.tolist())
+    M, q, T = map(doubles, (lcp.M, lcp.q, lcp.T))
     sizes = np.abs(np.concatenate([M.ravel(), q, T.ravel()]))
     if sizes.max() < 1e150 and sizes[sizes > 0].min(initial=1.0) > 1e-150:
         found = find_solver("lemke").solve(LCP(M, q))
         z = T @ [*found.z, 1.0]
         yield replace(found, z=z, residual=float(problem.residual(z)))
-
-
-def _doubles(rows: list[list[fmpq]]) -> Array:
-    return np.array([[nearest_double(x) for x in row] for row in rows])
 
 
 def _exactly(problem: MLCP, lcp: EquivalentLCP, deadline: float) -> Solution:
@@ -325,15 +321,15 @@ def _decided(M: fmpq_mat, q: list[fmpq], deadline: float, form: str) -> tuple[li
 
 def _raised(lcp: EquivalentLCP, share: float) -> list[fmpq]:
     """Return q raised by a share of the largest entry, in units in which rows are comparable."""
-    D = equilibration(_doubles(lcp.M.tolist()))
+    D = equilibration(doubles(lcp.M))
     with np.errstate(over="ignore", invalid="ignore"):
-        by = share * np.max(D * np.abs(_doubles([lcp.q])[0]), initial=0.0) / D
+        by = share * np.max(D * np.abs(doubles(lcp.q)), initial=0.0) / D
     return [c + exact(x) for c, x in zip(lcp.q, np.where(np.isfinite(by), by, 0.0), strict=True)]
 
 
 def _as_doubles(problem: MLCP, lcp: EquivalentLCP, x: list[fmpq]) -> Solution:
     """Return the nearest doubles of an exact solution, SOLVED if they pass the residual."""
-    z = _doubles([lcp.point(x)])[0]
+    z = doubles(lcp.point(x))
     return replace(_nowhere(problem), z=z, claimed=Status.INACCURATE, residual=float(problem.residual(z)))
 
 

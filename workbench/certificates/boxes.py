@@ -35,6 +35,7 @@ from workbench.certificates.exact import (
     determinant,
     dot,
     index,
+    index_sets,
     indices,
     is_positive_semidefinite,
     part,
@@ -263,9 +264,8 @@ def _repeat_minors(box: MatrixBox) -> None:
     n = len(box.C)
     if n > LARGEST_SIGNED:
         raise TooLongError(f"5^{n} / 2 determinants are too many to repeat; the largest order is {LARGEST_SIGNED}")
-    for k in range(1, n + 1):
-        for a in itertools.combinations(range(n), k):
-            _repeat_minor(part(box.C, list(a)), part(box.D, list(a)))
+    for a in index_sets(n):
+        _repeat_minor(part(box.C, a), part(box.D, a))
 
 
 def _repeat_minor(C: Rows, D: Rows) -> None:
@@ -290,9 +290,8 @@ def _check_bisection(box: MatrixBox, tree: Any) -> None:
     if not isinstance(tree, list):
         raise RefusedError("the tree of bisections is not a list")
     nodes, n = iter(tree), len(box.C)
-    for k in range(1, n + 1):
-        for a in itertools.combinations(range(n), k):
-            _check_part(MatrixBox(part(box.C, list(a)), part(box.D, list(a)), box.symmetric), nodes)
+    for a in index_sets(n):
+        _check_part(MatrixBox(part(box.C, a), part(box.D, a), box.symmetric), nodes)
     if next(nodes, None) is not None:
         raise RefusedError("the tree of bisections continues after everything is proved")
 

@@ -5,13 +5,13 @@ principal minor, and for a P-matrix to the nearest non-P matrix (`matrices.dista
 """
 
 from fractions import Fraction
-from itertools import combinations
 from typing import Any
 
 from workbench.certificates.documents import check_fields
 from workbench.certificates.exact import (
     Rows,
     dot,
+    index_sets,
     indices,
     is_positive_semidefinite,
     part,
@@ -71,7 +71,7 @@ def _repeat_below(M: Rows, lower: Fraction) -> None:
     n = len(M)
     if n > LARGEST:
         raise TooLongError(f"a bound over 2^{n} index sets, which are repeated up to order {LARGEST}")
-    for a in (list(a) for k in range(1, n + 1) for a in combinations(range(n), k)):
+    for a in index_sets(n):
         columns = transposed(part(M, a))
         gram = [[dot(u, v) - lower**2 * (i == j) for j, v in enumerate(columns)] for i, u in enumerate(columns)]
         if not is_positive_semidefinite(gram):

@@ -2,8 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from itertools import combinations
 from operator import mul
 from typing import Any
 
@@ -109,6 +110,14 @@ def transposed(M: AnyRows) -> AnyRows:
         for j, x in nonzeros(row):
             found[j][i] = x
     return found
+
+
+def index_sets(n: int) -> Iterator[list[int]]:
+    """All index sets of n indices but the empty one, by size."""
+    for k in range(1, n + 1):
+        for a in combinations(range(n), k):
+            check_time()
+            yield list(a)
 
 
 def part(M: AnyRows, a: list[int]) -> Rows:

@@ -6,13 +6,10 @@ Program. 88, 2000). Criteria, for each index set a: a minor's sign; M_aa x = -e 
 see `classes.principal`); a null vector of M_aa.
 """
 
-from collections.abc import Iterator
 from fractions import Fraction
-from itertools import combinations
 
-from workbench.certificates.exact import Rows, determinant, part, solve, symmetric, transposed
+from workbench.certificates.exact import Rows, determinant, index_sets, part, solve, symmetric, transposed
 from workbench.certificates.inequalities import is_feasible
-from workbench.certificates.limits import check_time
 from workbench.certificates.outcomes import RefusedError, RefutedError, TooLongError
 
 LARGEST = 12
@@ -37,15 +34,9 @@ def check(M: Rows, name: str) -> None:
     }
     if name not in tests:
         raise RefusedError(f"{name} is not proved by going through all index sets")
-    failing = next((a for a in _index_sets(len(M)) if not tests[name](a)), None)
+    failing = next((a for a in index_sets(len(M)) if not tests[name](a)), None)
     if failing is not None:
         raise RefutedError(f"the index set {failing} shows that the matrix is not {name}")
-
-
-def _index_sets(n: int) -> Iterator[list[int]]:
-    for a in (list(a) for k in range(1, n + 1) for a in combinations(range(n), k)):
-        check_time()
-        yield a
 
 
 def _breaks(M: Rows, a: list[int], strictly: bool) -> bool:

@@ -1,7 +1,6 @@
 """The certificate of a box of matrices, and of the solutions of an LCP or MLCP with uncertain data."""
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from typing import Any
 
 from flint import fmpq, fmpq_mat
@@ -10,15 +9,15 @@ from workbench.certificates.boxes import MatrixBox
 from workbench.certificates.documents import Entry, signed
 from workbench.certificates.outcomes import RefusedError
 from workbench.certificates.uncertain import Uncertain, check_basis
-from workbench.diagnostics.certificate import written
-from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock
+from workbench.diagnostics.certificate import Stage, collected, written
+from workbench.engine.timing import OutOfTimeError, clock
 from workbench.matrices.classes.matrix_classes import class_verdict, matrix_classes
 from workbench.matrices.intervals.box_classes import ALL, EXTREMES, NONE, SOME
 from workbench.matrices.intervals.branches import BETWEEN, NOTHING_CHOSEN, Branches
 from workbench.matrices.intervals.symmetric_lcp import symmetric_cover
 from workbench.matrices.intervals.uncertain_mlcp import EnclosedUnknowns, enclosed_basis, places_of
 from workbench.matrices.intervals.uncertain_problem import Ends, UncertainMLCP
-from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double
+from workbench.matrices.linear_algebra.rationals import as_text, exact, fraction, nearest_double, rows_as_text
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.matrices.p_property.witness import as_lines
 from workbench.readers.interval_matrix import IntervalMatrix
@@ -30,8 +29,7 @@ def certificate_of_box(M: IntervalMatrix, p: UncertainMLCP | None, result: Entry
     Verdicts whose proof could not be written within `seconds` are listed in "left_out" with the reason.
     """
     deadline = clock() + seconds
-    claims, left_out = [], []
-    stages: list[tuple[str, Any, Any]] = [
+    stages: list[Stage] = [
         (name, found["verdict"], lambda name=name, found=found: _of_class(M, name, found, deadline))
         for name, found in result["classes"].items()
         if found["verdict"] in (ALL, SOME, NONE)
@@ -46,18 +44,9 @@ def certificate_of_box(M: IntervalMatrix, p: UncertainMLCP | None, result: Entry
             stages.append((f"r_{name}", [found["lower"], found["upper"]], lambda proof=proof: proof))
     if p is not None:
         stages += _of_solutions(p, result, deadline)
-    for about, verdict, write in stages:
-        try:
-            support = write()
-        except OutOfTimeError:
-            left_out.append({"about": about, "reason": f"{OUT_OF_TIME}: not written within {seconds:.2g} s"})
-            continue
-        if support is None:
-            left_out.append({"about": about, "reason": "its proof has no written form"})
-        else:
-            claims.append({"about": about, "verdict": verdict, "support": support})
+    claims, left_out = collected(stages, seconds)
     members = "symmetric" if M.symmetric else "all"
-    problem: Entry = {"M": _rows(M.centre), "radius": _rows(M.radius), "members": members}
+    problem: Entry = {"M": rows_as_text(M.centre), "radius": rows_as_text(M.radius), "members": members}
     if p is not None:
         problem |= {"q": as_text(p.q.centre.entries()), "q_radius": as_text(p.q.radius.entries())}
         if not p.is_lcp:
@@ -67,10 +56,6 @@ def certificate_of_box(M: IntervalMatrix, p: UncertainMLCP | None, result: Entry
 
 def _ends(bounds: Sequence[Ends | None]) -> list[list[str] | None]:
     return [None if x is None else as_text([*x]) for x in bounds]
-
-
-def _rows(A: fmpq_mat) -> list[list[str]]:
-    return [[str(x) for x in row] for row in A.tolist()]
 
 
 # Classes
@@ -140,11 +125,11 @@ def _chain(A: fmpq_mat, name: str, deadline: float) -> dict[str, tuple[str, Entr
 # Solutions
 
 
-def _of_solutions(p: UncertainMLCP, result: Entry, deadline: float) -> list[tuple[str, Any, Any]]:
+def _of_solutions(p: UncertainMLCP, result: Entry, deadline: float) -> list[Stage]:
     """About, verdict, and what writes the support: uniqueness, whether there are solutions, the basis, bounds of the
     unknowns."""
     found, unique, branches, n = result["solutions"], result["uniqueness"], Branches(p), p.M.order
-    stages: list[tuple[str, Any, Any]] = []
+    stages: list[Stage] = []
     if unique is not None and unique["verdict"] != "undecided":
         stages.append(("uniqueness", unique["verdict"], lambda: unique["support"]))
     if found["solvable"] == "none":
@@ -208,10 +193,11 @@ def _of_basis(p: UncertainMLCP, verdict: Any, basis: EnclosedUnknowns) -> Entry:
     slack = min([(r - e) / g for r, e, g in room if r is not None], default=fmpq(2)) / 2
     radii = [e + slack * g for e, g in zip(basis.radius, basis.growth, strict=True)]
     M = p.M
-    box = MatrixBox(_fractions(M.centre), _fractions(M.radius), M.symmetric)
-    q, d = ([_fraction(x) for x in A.entries()] for A in (p.q.centre, p.q.radius))
+    C, D = ([[*map(fraction, row)] for row in A.tolist()] for A in (M.centre, M.radius))
+    box = MatrixBox(C, D, M.symmetric)
+    q, d = ([*map(fraction, A.entries())] for A in (p.q.centre, p.q.radius))
     lower, upper = (
-        [None if x is None else (_fraction(x[0]), _fraction(x[1])) for x in bounds] for bounds in (p.lower, p.upper)
+        [None if x is None else (fraction(x[0]), fraction(x[1])) for x in bounds] for bounds in (p.lower, p.upper)
     )
     claimed = Uncertain(box, q, d) if p.is_lcp else Uncertain(box, q, d, list(lower), list(upper))
 
@@ -225,11 +211,3 @@ def _of_basis(p: UncertainMLCP, verdict: Any, basis: EnclosedUnknowns) -> Entry:
     except RefusedError:
         return support(basis.R.entries(), basis.y, radii)
     return rounded
-
-
-def _fractions(A: fmpq_mat) -> list[list[Fraction]]:
-    return [[_fraction(x) for x in row] for row in A.tolist()]
-
-
-def _fraction(x: fmpq) -> Fraction:
-    return Fraction(int(x.p), int(x.q))

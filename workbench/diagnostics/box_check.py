@@ -18,7 +18,7 @@ from workbench.matrices.intervals.rank_box import least_rank
 from workbench.matrices.intervals.uncertain_mlcp import bounds
 from workbench.matrices.intervals.uncertain_problem import UncertainMLCP
 from workbench.matrices.intervals.unique_box import UniqueBox, unique_box
-from workbench.matrices.linear_algebra.rationals import as_text, nearest_double
+from workbench.matrices.linear_algebra.rationals import as_text, doubles, nearest_double, rows_as_text
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.solution import Solution
 from workbench.readers.interval_matrix import IntervalMatrix
@@ -93,7 +93,7 @@ def check_box(M: IntervalMatrix, p: UncertainMLCP | None = None, seconds: float 
         "largest_uncertainty": largest,
         "uniqueness": None if p is None or unique is None else _uniqueness_entry(p, unique),
         "solutions": solutions,
-        "M": {"centre": _rows(M.centre), "radius": _rows(M.radius)},
+        "M": {"centre": rows_as_text(M.centre), "radius": rows_as_text(M.radius)},
         "q": None if p is None else {"centre": as_text(p.q.centre.entries()), "radius": as_text(p.q.radius.entries())},
     }
     return {**entry, "in_words": _in_words(entry)}
@@ -102,15 +102,11 @@ def check_box(M: IntervalMatrix, p: UncertainMLCP | None = None, seconds: float 
 def _uniqueness_entry(p: UncertainMLCP, found: UniqueBox) -> Entry:
     support = found.support
     if found.member is not None:
-        support = {"matrix": _rows(found.member), "x": as_text(found.x)}
+        support = {"matrix": rows_as_text(found.member), "x": as_text(found.x)}
     bounds = {name: list(getattr(p.kinds, name)) for name in ("free", "fixed", "bounded")}
     return {
         "verdict": found.verdict, "bounds": bounds, "proof": found.proof, "support": support, "reason": found.reason,
     }  # fmt: skip
-
-
-def _rows(A: fmpq_mat) -> list[list[str] | None]:
-    return [as_text(row) for row in A.tolist()]
 
 
 def _class_entry(found: BoxVerdict) -> Entry:
@@ -127,13 +123,13 @@ def _class_entry(found: BoxVerdict) -> Entry:
 def _rank_entry(M: IntervalMatrix, deadline: float) -> Entry:
     """The rank that every member has at least, and a member without full rank."""
     found = least_rank(M, deadline)
-    member = None if found.member is None else {"matrix": _rows(found.member), "rank": found.member.rank()}
-    support = {"rows": found.rows, "columns": found.columns, "R": _rows(found.R), "x": as_text(found.x)}
+    member = None if found.member is None else {"matrix": rows_as_text(found.member), "rank": found.member.rank()}
+    support = {"rows": found.rows, "columns": found.columns, "R": rows_as_text(found.R), "x": as_text(found.x)}
     return {"at_least": found.at_least, "support": support, "member": member}
 
 
 def _member_entry(member: Member | None) -> Entry | None:
-    return None if member is None else {"matrix": _rows(member.matrix), "witness": member.support}
+    return None if member is None else {"matrix": rows_as_text(member.matrix), "witness": member.support}
 
 
 def _bracket(M: IntervalMatrix, name: str, deadline: float) -> Entry:
@@ -214,11 +210,10 @@ def _samples(p: UncertainMLCP) -> list[list[float]]:
 
 def nearest_doubles(M: fmpq_mat, q: fmpq_mat) -> tuple[Array, Array]:
     """M (n, n) and q (n) as doubles. Raises DataError for numbers beyond their range."""
-    values = np.array([nearest_double(x) for x in (*M.entries(), *q.entries())])
-    if not np.isfinite(values).all():
+    found = doubles(M), doubles(q.entries())
+    if not all(np.isfinite(x).all() for x in found):
         raise DataError("M or q has numbers beyond the largest double, 1.8e308; change the units")
-    n = M.nrows()
-    return values[: n * n].reshape(n, n), values[n * n :]
+    return found
 
 
 def _in_words(entry: Entry) -> str:

@@ -10,8 +10,8 @@ its determinant vanishes either, since adj(C_a) w is not zero there.
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.mechanics.functions import UncertainSignError, sign
-from workbench.step.sliding.exact import index_sets
 from workbench.step.sliding.rows import Inverted, SlidingRows, inverted, is_zero, times
 
 MEANINGS = {
@@ -50,7 +50,7 @@ def box_regime(rows: Callable[[], SlidingRows], known: BoxRegime = OPEN) -> BoxR
         return known
     P, Q = columns_of(data, system)
     m = len(P)
-    bases = {a: [Q[j] if j in a else P[j] for j in range(m)] for a in index_sets(m)}
+    bases = {a: [Q[j] if j in a else P[j] for j in range(m)] for a in index_sets(range(m))}
     signs = {a: _sign(_det(columns)) for a, columns in bases.items()}
     p = known.p if known.p is not None else _one_sign(list(signs.values()))
     if known.verdict != UNDECIDED:

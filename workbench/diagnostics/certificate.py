@@ -1,7 +1,10 @@
 """The certificate of a check: its problem, and every verdict with its proof, in the format of docs/certificates.md."""
 
 import itertools
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +23,7 @@ from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock
 from workbench.matrices.classes.q_matrix import unsolvable
 from workbench.matrices.classes.structure import nonzeros
 from workbench.matrices.linear_algebra.factors import factors, split
-from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double
+from workbench.matrices.linear_algebra.rationals import as_text, exact, fraction, nearest_double, rows_as_text
 from workbench.matrices.linear_algebra.sparse_form import BITS, sparse_form
 from workbench.matrices.paths.roots import irreducible_factors, isolated
 from workbench.matrices.solutions.coulomb_islands import island, islands_of
@@ -53,6 +56,8 @@ LONG = ("tree", "factors", "cones")
 """Proofs that a check keeps in a short form."""
 
 Posed = MLCP | FrictionProblem | GlobalFrictionProblem
+Stage = tuple[str, Any, Callable[[], Entry | None]]
+"""What is claimed, the verdict, and the function that writes the proof, None where it has no written form."""
 
 
 def certificate(matrix: Matrix, q: Matrix | None, result: Entry, seconds: float = 10.0) -> Entry:
@@ -78,7 +83,7 @@ def certificate(matrix: Matrix, q: Matrix | None, result: Entry, seconds: float 
     )
     if large:
         return signed({"M": _large(matrix)}, claims, left_out)
-    problem: Entry = {"M": _rows(matrix.exact)}
+    problem: Entry = {"M": rows_as_text(matrix.exact)}
     return signed(problem if q is None else problem | {"q": as_text(q.exact.entries())}, claims, left_out)
 
 
@@ -87,18 +92,13 @@ def _claims(
 ) -> tuple[list[Entry], list[Entry]]:
     """The claims with their proofs, and the verdicts left out."""
     vector = None if q is None else q.exact.entries()
-    claims, left_out = [], []
-    for about, verdict, support in _verdicts(result, q is not None):
-        try:
-            text = _written(matrix, vector, about, support, result, deadline)
-        except OutOfTimeError:
-            late = f"{OUT_OF_TIME}: its proof was not written within {seconds:.2g} s"
-            left_out.append({"about": about, "reason": late})
-            continue
-        if text is None:
-            left_out.append({"about": about, "reason": "its proof has no written form"})
-        else:
-            claims.append({"about": about, "verdict": verdict, "support": text})
+    claims, left_out = collected(
+        [
+            (about, verdict, partial(_written, matrix, vector, about, support, result, deadline))
+            for about, verdict, support in _verdicts(result, q is not None)
+        ],
+        seconds,
+    )
     blocks = result.get("blocks")
     if blocks:
         kinds = [
@@ -107,6 +107,21 @@ def _claims(
         ]
         form = "islands" if blocks["islands"] else "block triangular"
         claims.insert(0, {"about": "blocks", "verdict": form, "support": {"kinds": kinds}})
+    return claims, left_out
+
+
+def collected(stages: Iterable[Stage], seconds: float) -> tuple[list[Entry], list[Entry]]:
+    """The claims whose proofs are written, and the others with the reason."""
+    claims, left_out = [], []
+    for about, verdict, write in stages:
+        try:
+            support, reason = write(), "its proof has no written form"
+        except OutOfTimeError:
+            support, reason = None, f"{OUT_OF_TIME}: its proof was not written within {seconds:.2g} s"
+        if support is None:
+            left_out.append({"about": about, "reason": reason})
+        else:
+            claims.append({"about": about, "verdict": verdict, "support": support})
     return claims, left_out
 
 
@@ -134,7 +149,7 @@ def certificate_of_posed(problem: Posed, result: Entry, seconds: float = 10.0) -
         unique = result["problem"]["uniqueness"]
         matrix = Matrix(problem.M)
         about: Entry = {
-            "M": _rows(matrix.exact) if problem.size <= LARGEST else _large(matrix),
+            "M": rows_as_text(matrix.exact) if problem.size <= LARGEST else _large(matrix),
             "q": as_text([*map(exact, problem.q)]),
             "lower": _bounds(problem.lower),
             "upper": _bounds(problem.upper),
@@ -145,14 +160,13 @@ def certificate_of_posed(problem: Posed, result: Entry, seconds: float = 10.0) -
         return _of_islands(problem, result["problem"], deadline)
     else:
         friction = in_rationals(problem)
-        about = {"W": _rows(friction.W), "q": as_text(friction.q), "mu": as_text(friction.mu), "d": friction.d}
+        about = {"W": rows_as_text(friction.W), "q": as_text(friction.q), "mu": as_text(friction.mu), "d": friction.d}
         found = [
             (entry["law"], entry["verdict"], _of_existence(friction, entry, deadline))
             for entry in result["problem"]["existence"]
             if entry["verdict"] != "undecided"
         ]
-    claims = [{"about": a, "verdict": v, "support": s} for a, v, s in found if s is not None]
-    left_out = [{"about": a, "reason": "its proof has no written form"} for a, _, s in found if s is None]
+    claims, left_out = collected(((a, v, lambda s=s: s) for a, v, s in found), seconds)
     if not isinstance(problem, MLCP):
         parts = [(contacts, island(friction, contacts)[0]) for contacts in islands_of(friction)]
         plain = _plain(friction)
@@ -190,8 +204,7 @@ def _of_count(
             return None, f"that it is {count} is proved by a search in ball arithmetic{place}, which is not repeated"
         if r > MOST_MODES:
             return None, f"that it is {count} is proved by the modes of {r} contacts{place}, too many to repeat"
-        kind: Entry = {"kind": "modes"} if p.d == 1 else {"kind": "directions", "brackets": _brackets(_plain(alone))}
-        supports.append(kind)
+        supports.append(_count_of_one(alone))
     support = supports[0]
     if len(parts) > 1:
         each = [{"contacts": contacts, "support": own} for (contacts, _), own in zip(parts, supports, strict=True)]
@@ -244,24 +257,23 @@ def _of_several(contacts: list[int], friction: RationalFriction, found: Entry) -
     """The support that a contact has several solutions for some q. Raises RefusedError where no q is known."""
     x = next(x for x in found["contacts"] if x["verdict"] == "not unique")
     i = x["contact"]
-    rows = [i, *range(len(friction.mu) + friction.d * i, len(friction.mu) + friction.d * (i + 1))]
-    W = fmpq_mat([[friction.W[j, k] for k in rows] for j in rows])
+    one, rows = island(friction, [i])
     # Where no slide has a negative determinant, a stick has, or without friction an impulse.
-    q = [fmpq(y) for y in x["q"]] if x["q"] else [-W[j, 0] for j in range(len(rows))]
-    alone = RationalFriction(W, q, [friction.mu[i]], friction.d)
-    count: Entry = (
-        {"kind": "modes"} if friction.d == 1 else {"kind": "directions", "brackets": _brackets(_plain(alone))}
-    )
+    q = [fmpq(y) for y in x["q"]] if x["q"] else [-one.W[j, 0] for j in range(len(rows))]
+    count = _count_of_one(replace(one, q=q))
     return {"kind": "contact", "contact": contacts[i], "q": as_text(q), "count": count}
 
 
+def _count_of_one(friction: RationalFriction) -> Entry:
+    """The support of the number of solutions of one contact, or of contacts in the plane."""
+    if friction.d == 1:
+        return {"kind": "modes"}
+    return {"kind": "directions", "brackets": _brackets(_plain(friction))}
+
+
 def _plain(friction: RationalFriction) -> Friction:
-    *W, q, mu = ([*map(_fraction, some)] for some in (*friction.W.tolist(), friction.q, friction.mu))
+    *W, q, mu = ([*map(fraction, some)] for some in (*friction.W.tolist(), friction.q, friction.mu))
     return Friction(W, q, mu, friction.d)
-
-
-def _fraction(x: fmpq) -> Fraction:
-    return Fraction(int(x.p), int(x.q))
 
 
 def _brackets(p: Friction) -> list[list[str]]:
@@ -280,10 +292,10 @@ def _of_islands(problem: FrictionProblem | GlobalFrictionProblem, posed: Entry, 
     if p.size > LARGEST:
         rows = rational_rows(p)
         W: Any = {"n": p.size, "rows": [[list(row), as_text([*row.values()])] for row in rows]}
-        plain: Any = [{j: _fraction(x) for j, x in row.items()} for row in rows]
+        plain: Any = [{j: fraction(x) for j, x in row.items()} for row in rows]
     else:
-        W = _rows(Matrix(p.dense).exact)
-        plain = [[*map(_fraction, row)] for row in Matrix(p.dense).exact.tolist()]
+        W = rows_as_text(Matrix(p.dense).exact)
+        plain = [[*map(fraction, row)] for row in Matrix(p.dense).exact.tolist()]
     about = {"W": W, "q": as_text([*map(exact, p.q)]), "mu": as_text([*map(exact, p.mu)]), "d": p.d}
     claims, left_out = [], []
     for i, entry in enumerate(posed["existence"]):
@@ -326,10 +338,6 @@ def rational_rows(p: FrictionProblem) -> list[dict[int, fmpq]]:
         if x:
             found[i][j] = exact(x)
     return found
-
-
-def _rows(M: fmpq_mat) -> list[list[str]]:
-    return [[str(x) for x in row] for row in M.tolist()]
 
 
 def _bounds(bounds: Array) -> list[str | None]:
@@ -459,12 +467,8 @@ def _of_solutions(M: fmpq_mat, q: list[fmpq], result: Entry, deadline: float) ->
     faces = result["solutions"]["faces"]
     if result["p_matrix"]["verdict"] == "P":
         return {"by": "P", "points": [faces[0]["vertices"][0]]}
-    pieces = [
-        Piece(face["dimension"], tuple(face["support"]), *(_exact(face[key]) for key in ("vertices", "rays")))
-        for face in faces
-    ]
+    pieces = []
+    for face in faces:
+        corners, rays = ([tuple(map(fmpq, vector)) for vector in face[key]] for key in ("vertices", "rays"))
+        pieces.append(Piece(face["dimension"], tuple(face["support"]), corners, rays))
     return support_of(M, q, SolutionSet(result["solutions"]["count"], pieces), deadline)
-
-
-def _exact(vectors: list[list[str]]) -> list[tuple[fmpq, ...]]:
-    return [tuple(fmpq(x) for x in vector) for vector in vectors]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
-from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.matrices.linear_algebra.rationals import doubles, nearest_double
 from workbench.mechanics.contact import Array
 from workbench.step.sliding.exact import as_rational
 from workbench.step.sliding.state import ClosedContacts
@@ -43,7 +43,7 @@ class ExactContacts:
     def doubles(self) -> tuple[Array, Array]:
         """W_nn (r, r) and W_nt (r, r, d) to the nearest doubles."""
         n = 1 + self.d
-        W = np.array([[nearest_double(x) for x in row] for row in self.W.tolist()]).reshape(self.r, n, self.r, n)
+        W = doubles(self.W).reshape(self.r, n, self.r, n)
         return W[:, 0, :, 0], W[:, 0, :, 1:]
 
 

@@ -18,7 +18,7 @@ from flint import fmpq, fmpq_mat
 from workbench.engine.timing import check_clock
 from workbench.matrices.linear_algebra.definiteness import signs_of_form
 from workbench.matrices.linear_algebra.in_time import solution
-from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.matrices.linear_algebra.rationals import doubles, exact, identity, submatrix
 from workbench.matrices.solutions.friction_cones import RationalFriction
 
 LARGEST = 90
@@ -37,14 +37,13 @@ def contracts(friction: RationalFriction, deadline: float) -> tuple[fmpq, fmpq] 
     if not friction.psd:
         return None
     try:
-        inverse = solution(friction.S, fmpq_mat([[fmpq(i == j) for j in range(r)] for i in range(n)]), deadline)
+        inverse = solution(friction.S, submatrix(identity(n), range(n), range(r)), deadline)
     except ZeroDivisionError:
         return None
-    normal = fmpq_mat([[inverse[i, j] for j in range(r)] for i in range(r)])
-    unit = fmpq_mat([[fmpq(i == j) for j in range(r)] for i in range(r)])
+    normal = submatrix(inverse, range(r))
     slips = [[friction.mu[i // friction.d] * friction.W[r + i, j] for j in range(n)] for i in range(n - r)]
     tangential = fmpq_mat(slips).transpose() * fmpq_mat(slips)
-    first = _above(normal, unit, deadline)
+    first = _above(normal, identity(r), deadline)
     second = None if first is None else _above(tangential, friction.S, deadline)
     return (first, second) if first is not None and second is not None and first * second < 1 else None
 
@@ -52,16 +51,13 @@ def contracts(friction: RationalFriction, deadline: float) -> tuple[fmpq, fmpq] 
 def _above(A: fmpq_mat, B: fmpq_mat, deadline: float) -> fmpq | None:
     """A rational k for which k B - A is positive semidefinite, close to the smallest one."""
     check_clock(deadline)
-    a, b = (np.array([[nearest_double(x) for x in row] for row in M.tolist()]) for M in (A, B))
     try:
-        factor = np.linalg.cholesky(b)
-        half = np.linalg.solve(factor, a)
+        factor = np.linalg.cholesky(doubles(B))
+        half = np.linalg.solve(factor, doubles(A))
         largest = float(np.linalg.eigvalsh(np.linalg.solve(factor, half.T))[-1])
     except np.linalg.LinAlgError:
         return None
     if not np.isfinite(largest):
         return None
-    bound = fmpq(*(largest * (1 + ROOM)).as_integer_ratio())
-    n = A.nrows()
-    rest = fmpq_mat([[bound * B[i, j] - A[i, j] for j in range(n)] for i in range(n)])
-    return bound if signs_of_form(rest, deadline).negative is None else None
+    bound = exact(largest * (1 + ROOM))
+    return bound if signs_of_form(bound * B - A, deadline).negative is None else None

@@ -21,11 +21,12 @@ from workbench.engine.timing import clock
 from workbench.matrices.distances.distance_bounds import stable_diagonal
 from workbench.matrices.distances.index_sets import least_singular_value, principal
 from workbench.matrices.distances.singular_values import rounded_down
+from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.matrices.paths.roots import Root, isolated
 from workbench.mechanics.contact import Array
 from workbench.readers.matrix import Matrix
-from workbench.step.sliding.exact import ExactSliding, as_doubles, as_rational, index_sets
+from workbench.step.sliding.exact import ExactSliding, as_doubles, as_rational
 from workbench.step.sliding.system import SlidingSystem
 from workbench.support.errors import DataError
 
@@ -121,7 +122,7 @@ def determinants(data: ExactSliding, mu_0: list[fmpq], mu_1: list[fmpq]) -> dict
     powers = fmpq_mat([[fmpq(s) ** k for k in range(m + 1)] for s in range(m + 1)]).inv()
     return {
         a: fmpq_poly((powers * fmpq_mat(m + 1, 1, [pair.columns(a).det() for pair in points])).entries())
-        for a in index_sets(m)
+        for a in index_sets(range(m))
     }
 
 

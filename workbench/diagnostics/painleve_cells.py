@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from workbench.diagnostics.proposition import betas_2, bilateral_limits
 from workbench.diagnostics.sliding_regime import INCONSISTENT, INDETERMINATE, LIFT_OFF, REGIMES, SLIDING
+from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.mechanics.contact import Array
-from workbench.step.sliding.exact import index_sets
 from workbench.step.sliding.system import SlidingStack, SlidingSystem
 
 TOLERANCE = 1e-9
@@ -79,7 +79,7 @@ def cells_of(stack: Stack, index: NDArray[np.int64], mu: Array) -> Cells:
     slack_size = np.where(np.arange(c.shape[1]) < even.m_b, size, 1.0)
     count, doubt, sign = np.zeros(len(index), dtype=int), np.zeros(len(index), dtype=bool), []
     opens = np.zeros(len(index), dtype=bool)
-    for a in index_sets(mu.shape[1]):
+    for a in index_sets(range(mu.shape[1])):
         C = P.copy()
         C[:, :, list(a)] = Q[:, :, list(a)]
         scale = np.where(np.isin(np.arange(c.shape[1]), a), size, slack_size)

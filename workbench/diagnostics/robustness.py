@@ -7,7 +7,7 @@ from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError
 from workbench.matrices.distances.margin import LARGEST, Cones, Margin, margin, square_root
-from workbench.matrices.linear_algebra.rationals import as_text, nearest_double, submatrix
+from workbench.matrices.linear_algebra.rationals import affine, as_text, dot, doubles, exact, nearest_double, submatrix
 
 Entry = dict[str, Any]
 UNIT = 2.0**-53
@@ -55,7 +55,7 @@ def margin_entry(M: fmpq_mat, q: list[fmpq], is_p: bool, deadline: float) -> Ent
 
 def _rounding(q: list[fmpq], found: Margin) -> float:
     terms = [(fmpq(1), q), *zip(found.multipliers, found.facet.generators, strict=True)]
-    return UNIT * sum(abs(nearest_double(c)) * square_root(sum((x * x for x in v), fmpq(0))) for c, v in terms)
+    return UNIT * sum(abs(nearest_double(c)) * square_root(dot(v, v)) for c, v in terms)
 
 
 def index_entries(M: fmpq_mat, q: list[fmpq], points: list[list[str]]) -> list[int | None]:
@@ -65,7 +65,7 @@ def index_entries(M: fmpq_mat, q: list[fmpq], points: list[list[str]]) -> list[i
 
 
 def _index(M: fmpq_mat, q: list[fmpq], z: list[fmpq]) -> int | None:
-    w = _rates(M, q, z)
+    w = affine(M, z, q)
     a = [i for i, x in enumerate(z) if x > 0]
     if any(x == y == 0 for x, y in zip(z, w, strict=True)):
         return None
@@ -86,16 +86,9 @@ def degree_entry(M: fmpq_mat, deadline: float) -> int | None:
 
 def moved(M: fmpq_mat, q: list[fmpq], z: list[float]) -> float:
     """The smallest change of q, in its largest entry, for which z >= 0 solves LCP(q, M) exactly; z (n) of doubles."""
-    exact = [fmpq(*x.as_integer_ratio()) for x in np.maximum(z, 0.0).tolist()]
-    w = _rates(M, q, exact)
-    return max(
-        (nearest_double(abs(v) if x > 0 else max(-v, fmpq(0))) for x, v in zip(exact, w, strict=True)), default=0.0
-    )
-
-
-def _rates(M: fmpq_mat, q: list[fmpq], z: list[fmpq]) -> list[fmpq]:
-    n = len(z)
-    return [x + y for x, y in zip((M * fmpq_mat(n, 1, z)).entries(), q, strict=True)]
+    point = [exact(x) for x in np.maximum(z, 0.0)]
+    off = (abs(v) if x > 0 else max(-v, fmpq(0)) for x, v in zip(point, affine(M, point, q), strict=True))
+    return max(map(nearest_double, off), default=0.0)
 
 
 def is_elsewhere(M: fmpq_mat, q: list[fmpq], z: list[float], solutions: Entry) -> bool:
@@ -105,7 +98,7 @@ def is_elsewhere(M: fmpq_mat, q: list[fmpq], z: list[float], solutions: Entry) -
     """
     if not isinstance(solutions["count"], int):
         return False
-    points = [np.array([nearest_double(fmpq(x)) for x in point]) for point in solutions["points"]]
+    points = [doubles(map(fmpq, point)) for point in solutions["points"]]
     at, largest = np.asarray(z), max(map(abs, M.entries()))
     usual = nearest_double(max(map(abs, q)) / largest) if largest else 0.0
     return all(np.abs(at - point).max() > FAR * max(usual, np.abs(at).max(), np.abs(point).max()) for point in points)

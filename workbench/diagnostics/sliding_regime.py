@@ -13,11 +13,11 @@ forces undetermined but not the motion: the regime is then that of the motion.
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
 from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import clock
-from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.matrices.linear_algebra.blocks import index_sets
+from workbench.matrices.linear_algebra.rationals import doubles, nearest_double
 from workbench.matrices.solutions.solution_set import Piece, solution_set
 from workbench.mechanics.contact import Array
 from workbench.step.sliding.exact import (
@@ -26,7 +26,6 @@ from workbench.step.sliding.exact import (
     as_balls,
     as_doubles,
     ball_arithmetic,
-    index_sets,
     regular_base,
 )
 from workbench.step.sliding.system import Multipliers, SlidingSystem
@@ -174,7 +173,7 @@ def classified(
 
 
 def _answer(system: SlidingSystem, data: ExactSliding, found: Isolated) -> IsolatedSolution:
-    floats = np.array([nearest_double(x) for x in found.multipliers])
+    floats = doubles(found.multipliers)
     multipliers = Multipliers(floats[: data.m_b], floats[data.m_b :])
     exact = [str(x) for x in found.multipliers]
     return IsolatedSolution(multipliers, exact, system.acceleration(multipliers), found.opening)
@@ -189,7 +188,7 @@ def open_question(system: SlidingSystem, tolerance: float) -> str:
 def open_base(pair: MatrixPair, tolerance: float) -> str:
     """The first base for which balls cannot decide whether it gives a solution; empty if all are decided."""
     m = pair.P.nrows()
-    for a in index_sets(m):
+    for a in index_sets(range(m)):
         where = "{" + ", ".join(map(str, a)) + "}"
         try:
             x = pair.columns(a).solve(pair.w).entries()
@@ -208,7 +207,7 @@ def open_p(system: SlidingSystem, tolerance: float) -> str:
         return ""
     with ball_arithmetic():
         pair = as_balls(system, tolerance).pair()
-        minors = {a: pair.columns(a).det() for a in index_sets(pair.P.nrows())}
+        minors = {a: pair.columns(a).det() for a in index_sets(range(pair.P.nrows()))}
     signs = {1 if x > 0 else -1 if x < 0 else 0 for x in minors.values()}
     if {1, -1} <= signs or 0 not in signs:
         return ""

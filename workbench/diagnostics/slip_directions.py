@@ -16,7 +16,6 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -25,8 +24,10 @@ from flint import arb, fmpq, fmpq_mat
 from workbench.diagnostics.contact_exact import ExactContacts
 from workbench.diagnostics.critical_friction import Root
 from workbench.engine.timing import clock
+from workbench.matrices.linear_algebra.blocks import index_sets
+from workbench.matrices.linear_algebra.rationals import dot, doubles
 from workbench.mechanics.contact import Array
-from workbench.step.sliding.exact import as_rational, index_sets
+from workbench.step.sliding.exact import as_rational
 
 LARGEST = 4
 """Largest number of contacts for which directions are searched."""
@@ -72,7 +73,7 @@ def any_direction(e: ExactContacts, seconds: float = 10.0) -> AnyDirection:
     if e.r == 1:
         return _single(e)
     N, B = e.doubles()
-    mu = np.array([float(Fraction(int(x.p), int(x.q))) for x in e.mu])
+    mu = doubles(e.mu)
     return _several(e, N, B * mu[None, :, None], clock() + seconds)
 
 
@@ -86,7 +87,7 @@ def redundant(e: ExactContacts) -> bool:
 def _single(e: ExactContacts) -> AnyDirection:
     """s* = W_nn / (mu |W_nt|)."""
     tangents = [e.W[0, 1 + k] * e.mu[0] for k in range(e.d)]
-    square = sum((x * x for x in tangents), fmpq(0))
+    square = dot(tangents, tangents)
     if square == 0:
         return AnyDirection(math.inf, math.inf)
     worst = (math.degrees(_angle(tuple(tangents))),)
@@ -164,7 +165,7 @@ def _least(N: Array, B: Array, places: Sequence[Array]) -> tuple[float, tuple[in
     """The smallest s at which a minor vanishes over all choices of a corner for each contact, and that choice; inf."""
     sizes = tuple(map(len, places))
     least = np.full(sizes, np.inf)
-    for a in _nonempty(len(places)):
+    for a in index_sets(range(len(places)), 1):
         chosen = [places[j] for j in a]
         grid = np.meshgrid(*(np.arange(len(p)) for p in chosen), indexing="ij")
         columns = [(p @ B[np.ix_(a, [j])][:, 0].T)[g] for j, p, g in zip(a, chosen, grid, strict=True)]
@@ -192,13 +193,9 @@ def _all_positive(e: ExactContacts, polygons: list[list[Direction]], s: fmpq) ->
 
 
 def _minors(columns: list[list[list[fmpq]]]) -> Iterator[Any]:
-    for a in _nonempty(len(columns)):
+    for a in index_sets(range(len(columns)), 1):
         for chosen in itertools.product(*(columns[j] for j in a)):
             yield fmpq_mat([[column[i] for column in chosen] for i in a]).det()
-
-
-def _nonempty(r: int) -> Iterator[tuple[int, ...]]:
-    return itertools.islice(index_sets(r), 1, None)
 
 
 def _column(e: ExactContacts, j: int, x: Direction, s: fmpq) -> list[fmpq]:

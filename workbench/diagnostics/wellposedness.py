@@ -12,7 +12,7 @@ from workbench.algorithms import OF_LCPS, find_solver
 from workbench.algorithms.enumeration import LARGEST as ENUMERATED
 from workbench.engine.timing import OUT_OF_TIME, clock
 from workbench.matrices.classes.matrix_classes import ClassVerdict
-from workbench.matrices.linear_algebra.rationals import as_text
+from workbench.matrices.linear_algebra.rationals import as_text, dot
 from workbench.matrices.solutions.solution_set import Piece, SolutionSet, solution_set
 from workbench.problems.classes import LCP
 from workbench.problems.solution import Status
@@ -67,7 +67,7 @@ def homogeneous_entry(M: fmpq_mat, q: list[fmpq], deadline: float) -> Entry | No
     if found.reason:
         return None
     rays = sorted({ray for piece in found.pieces for ray in piece.rays})
-    products = [sum((x * y for x, y in zip(q, ray, strict=True)), fmpq(0)) for ray in rays]
+    products = [dot(q, ray) for ray in rays]
     return {"rays": [as_text(list(ray)) for ray in rays], "least_q_v": str(min(products)) if rays else None}
 
 

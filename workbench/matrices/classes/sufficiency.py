@@ -11,6 +11,7 @@ import itertools
 from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import check_clock
+from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.matrices.linear_algebra.rationals import Vector, product, spread
 
 
@@ -18,14 +19,13 @@ def insufficient_vector(M: fmpq_mat, deadline: float) -> Vector | None:
     """x with x_i (M x)_i <= 0 for all i and < 0 for one, or None when M (n, n) is column sufficient; at most 2^n
     transforms. Raises OutOfTimeError."""
     n = M.nrows()
-    for k in range(n + 1):
-        for a in itertools.combinations(range(n), k):
-            check_clock(deadline)
-            T = principal_transform(M, a)
-            x = None if T is None else _failing_pair(T)
-            if T is not None and x is not None:
-                y = product(T, x)
-                return [y[i] if i in a else x[i] for i in range(n)]
+    for a in index_sets(range(n)):
+        check_clock(deadline)
+        T = principal_transform(M, a)
+        x = None if T is None else _failing_pair(T)
+        if T is not None and x is not None:
+            y = product(T, x)
+            return [y[i] if i in a else x[i] for i in range(n)]
     return None
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import check_clock
+from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.matrices.linear_algebra.in_time import null_space
 from workbench.matrices.linear_algebra.rationals import Vector, dot, identity, product
 
@@ -78,7 +79,7 @@ class Cones:
         self.unit, self.minus = identity(n).tolist(), (-M).transpose().tolist()
         self.full: list[tuple[tuple[int, ...], int]] = []
         rows = []
-        for a in _index_sets(n):
+        for a in index_sets(range(n)):
             check_clock(deadline)
             B = fmpq_mat([self.generator(j, j in a) for j in range(n)]).transpose()
             determinant = B.det()
@@ -101,9 +102,9 @@ class Cones:
         """The facets at which the number of solutions may change. Raises OutOfTimeError."""
         for i in range(self.n):
             others = [j for j in range(self.n) if j != i]
-            for a in ((j for j, use in zip(others, chosen, strict=True) if use) for chosen in _choices(self.n - 1)):
+            for chosen in itertools.product((False, True), repeat=self.n - 1):
                 check_clock(self.deadline)
-                kept = tuple(a)
+                kept = tuple(itertools.compress(others, chosen))
                 generators = [self.generator(j, j in kept) for j in others]
                 normal = _normal(generators)
                 if normal is None:
@@ -199,14 +200,6 @@ def projected(generators: list[Vector], q: Vector) -> Vector:
             step = min(c[i] / (c[i] - x) for i, x in wanted.items() if x <= 0)
             c = [v + step * (wanted[i] - v) if i in free else v for i, v in enumerate(c)]
             free = {i for i in free if c[i] > 0}
-
-
-def _index_sets(n: int) -> Iterator[tuple[int, ...]]:
-    return (a for k in range(n + 1) for a in itertools.combinations(range(n), k))
-
-
-def _choices(n: int) -> Iterator[tuple[bool, ...]]:
-    return itertools.product((False, True), repeat=n)
 
 
 def _normal(generators: list[Vector]) -> Vector | None:

@@ -27,6 +27,7 @@ from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock, mo
 from workbench.matrices.classes.matrix_classes import IMPLICATIONS, NO, YES, class_verdict
 from workbench.matrices.intervals.definite_member import definite_member
 from workbench.matrices.intervals.p_box import AllP, all_p, as_lines, uncertain_components
+from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
 from workbench.matrices.linear_algebra.rationals import (
     as_text,
@@ -454,29 +455,29 @@ def _between(box: IntervalMatrix, rng: np.random.Generator) -> fmpq_mat:
 def _by_vertex_minors(box: IntervalMatrix, entry: BoxVerdict, deadline: float) -> None:
     """Each minor keeps one sign: where `regularity` shows that, or else that of all det (C - diag(y) D diag(z))_aa, y
     and z signs (Rohn, Linear Algebra Appl. 126, 1989); or it vanishes somewhere. Raises OutOfTimeError."""
-    n, nodes = box.order, list[list]()
-    for k in range(1, n + 1):
-        for a in itertools.combinations(range(n), k):
-            check_clock(deadline)
-            C, D = submatrix(box.centre, a), submatrix(box.radius, a)
-            # Few vertices are decided faster.
-            found = regularity(IntervalMatrix(C, D)) if k > 2 else None
-            if found is not None:
-                nodes.append(_regular_node(found))
+    nodes = list[list]()
+    for a in index_sets(range(box.order), 1):
+        k = len(a)
+        check_clock(deadline)
+        C, D = submatrix(box.centre, a), submatrix(box.radius, a)
+        # Few vertices are decided faster.
+        found = regularity(IntervalMatrix(C, D)) if k > 2 else None
+        if found is not None:
+            nodes.append(_regular_node(found))
+            continue
+        nodes.append(["vertices"])
+        first: fmpq_mat | None = None
+        for y, z in itertools.product(itertools.product((1, -1), repeat=k), repeat=2):
+            if y[0] < 0:
                 continue
-            nodes.append(["vertices"])
-            first: fmpq_mat | None = None
-            for y, z in itertools.product(itertools.product((1, -1), repeat=k), repeat=2):
-                if y[0] < 0:
-                    continue
-                check_clock(deadline)
-                B = fmpq_mat(k, k, [C[i, j] - y[i] * D[i, j] * z[j] for i in range(k) for j in range(k)])
-                if first is None:
-                    first, sign = B, B.det()
-                if B.det() * sign <= 0:
-                    first, B = _embedded(box.centre, a, first), _embedded(box.centre, a, B)
-                    entry.outside = singular_between(first, B, a)
-                    return
+            check_clock(deadline)
+            B = fmpq_mat(k, k, [C[i, j] - y[i] * D[i, j] * z[j] for i in range(k) for j in range(k)])
+            if first is None:
+                first, sign = B, B.det()
+            if B.det() * sign <= 0:
+                first, B = _embedded(box.centre, a, first), _embedded(box.centre, a, B)
+                entry.outside = singular_between(first, B, a)
+                return
     entry.every = "no principal minor vanishes between its vertices"
     whole = all(node == ["vertices"] for node in nodes)
     entry.support = {"by": "vertices"} if whole else {"by": "bisection", "tree": nodes}
@@ -517,28 +518,28 @@ def singular_between(A: fmpq_mat, B: fmpq_mat, a: tuple[int, ...]) -> Member:
 def _by_symmetric_minors(box: IntervalMatrix, entry: BoxVerdict, deadline: float) -> None:
     """The same of symmetric members by bisection: each minor is enclosed on smaller and smaller boxes. Raises
     OutOfTimeError."""
-    n, nodes = box.order, list[list]()
-    for k in range(1, n + 1):
-        for a in itertools.combinations(range(n), k):
-            part = IntervalMatrix(submatrix(box.centre, a), submatrix(box.radius, a), True)
-            sign, stack = part.centre.det(), [part]
-            for A in _corners(part):
-                if A.det() * sign <= 0:
-                    entry.outside = _of_both_signs(box, a, A, part.centre)
-                    return
-            while stack:
-                check_clock(deadline)
-                one = stack.pop()
-                if one.centre.det() * sign <= 0:
-                    entry.outside = _of_both_signs(box, a, one.centre, part.centre)
-                    return
-                found = regularity(one)
-                if found is not None:
-                    nodes.append(_regular_node(found))
-                    continue
-                i, j = max(itertools.product(range(k), repeat=2), key=lambda at: one.radius[at[0], at[1]])
-                nodes.append(["cut", i, j])
-                stack += _halves(one, i, j)[::-1]
+    nodes = list[list]()
+    for a in index_sets(range(box.order), 1):
+        k = len(a)
+        part = IntervalMatrix(submatrix(box.centre, a), submatrix(box.radius, a), True)
+        sign, stack = part.centre.det(), [part]
+        for A in _corners(part):
+            if A.det() * sign <= 0:
+                entry.outside = _of_both_signs(box, a, A, part.centre)
+                return
+        while stack:
+            check_clock(deadline)
+            one = stack.pop()
+            if one.centre.det() * sign <= 0:
+                entry.outside = _of_both_signs(box, a, one.centre, part.centre)
+                return
+            found = regularity(one)
+            if found is not None:
+                nodes.append(_regular_node(found))
+                continue
+            i, j = max(itertools.product(range(k), repeat=2), key=lambda at: one.radius[at[0], at[1]])
+            nodes.append(["cut", i, j])
+            stack += _halves(one, i, j)[::-1]
     entry.every, entry.support = "no principal minor vanishes, by bisection", {"by": "bisection", "tree": nodes}
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
@@ -22,6 +23,11 @@ def nearest_double(q: fmpq) -> float:
         return int(q.p) / int(q.q)
     except OverflowError:
         return math.inf if q > 0 else -math.inf
+
+
+def fraction(x: fmpq) -> Fraction:
+    """A rational in the arithmetic of the verifier."""
+    return Fraction(int(x.p), int(x.q))
 
 
 def doubles(A: fmpq_mat | Iterable[fmpq]) -> Array:

@@ -19,15 +19,15 @@ The certificate of "not unique" is x != 0 with x = 0 where z is fixed, (M x)_f =
 `two_solutions` turns it into a q for which there are two.
 """
 
-import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, seconds_left
+from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.matrices.linear_algebra.in_time import null_space, solution
 from workbench.matrices.linear_algebra.rationals import (
     affine,
@@ -129,7 +129,7 @@ def natural_test(M: fmpq_mat, kinds: Pattern, deadline: float) -> Uniqueness:
     # Positive factors of rows change no sign of a minor.
     N = whole_rows(M)
     positive = _minor(N, kinds.free) > 0
-    for a in _subsets(kinds.bounded):
+    for a in index_sets(kinds.bounded, 1):
         if clock() > deadline:
             return Uniqueness("undecided", reason=f"{OUT_OF_TIME} before all 2^{len(kinds.bounded)} faces were seen")
         determinant = _minor(N, (*kinds.free, *a))
@@ -154,11 +154,6 @@ def _with_free(M: fmpq_mat, kinds: Pattern, x_c: list[fmpq]) -> list[fmpq]:
 
 def _minor(N: fmpz_mat, a: tuple[int, ...]) -> int:
     return int(fmpz_mat(len(a), len(a), [N[i, j] for i in a for j in a]).det()) if a else 1
-
-
-def _subsets(indices: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """All subsets but the empty one, by size."""
-    return (a for k in range(1, len(indices) + 1) for a in itertools.combinations(indices, k))
 
 
 def reverses(M: fmpq_mat, kinds: Pattern, x: list[fmpq]) -> bool:

@@ -20,6 +20,7 @@ from typing import Any
 from flint import fmpq_poly, fmpz, fmpz_poly
 
 from workbench.engine.timing import check_clock
+from workbench.matrices.linear_algebra.blocks import index_sets
 
 Rows = list[list[fmpz_poly]]
 
@@ -109,7 +110,7 @@ class Basis:
 def bases(data: Parametric, deadline: float) -> Iterator[Basis]:
     """The basis of every index set, by size. Raises OutOfTimeError."""
     n = data.n
-    for a in (a for k in range(n + 1) for a in itertools.combinations(range(n), k)):
+    for a in index_sets(range(n)):
         check_clock(deadline)
         denominator, pivots, rows = reduced(data.system(a))
         rest = fmpz_poly([])

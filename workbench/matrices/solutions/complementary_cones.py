@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from flint import fmpq, fmpq_mat, fmpz
 
+from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.matrices.linear_algebra.rationals import nearest_double
 
 Direction = tuple[fmpz, ...]
@@ -93,7 +94,7 @@ def complementary_cones(M: fmpq_mat) -> ComplementaryCones:
     columns = [[fmpq(i == j) for i in range(n)] for j in range(n)] + [[-M[i, j] for i in range(n)] for j in range(n)]
     generators = tuple(direction(column) for column in columns)
     cones, degenerate = [], []
-    for a in (a for k in range(n + 1) for a in itertools.combinations(range(n), k)):
+    for a in index_sets(range(n)):
         chosen = tuple(generators[n + i if i in a else i] for i in range(n))
         size = _determinant(chosen)
         if size == 0:

@@ -18,6 +18,7 @@ from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock
+from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
 from workbench.matrices.linear_algebra.in_time import all_solutions, pivots, solution
 from workbench.matrices.linear_algebra.rationals import dot, doubles, product
@@ -73,7 +74,7 @@ def solution_set(M: fmpq_mat, q: list[fmpq], deadline: float, unique: bool = Fal
     `unique`: at most one solution is known to exist (M a P-matrix), so the search ends at the first one.
     """
     n = M.nrows()
-    search = _all_index_sets(n) if n <= BY_BASES else leaves(M, q, deadline)
+    search = index_sets(range(n)) if n <= BY_BASES else leaves(M, q, deadline)
     found: dict[tuple, Piece] = {}
     reason = None
     try:
@@ -121,10 +122,6 @@ def _point(M: fmpq_mat, q: list[fmpq], a: tuple[int, ...], deadline: float) -> l
         return None
     value = dict(zip(a, x, strict=True))
     return [value.get(i, fmpq(0)) for i in range(n)]
-
-
-def _all_index_sets(n: int) -> Iterator[tuple[int, ...]]:
-    return (a for k in range(n + 1) for a in itertools.combinations(range(n), k))
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,7 @@ W-property of Sznajder and Gowda, Linear Algebra Appl. 223, 1995). This does not
 depends on mu_j.
 """
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -25,6 +24,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
+from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.mechanics.contact import Array
 from workbench.step.sliding.system import SlidingSystem
 from workbench.support.errors import DataError
@@ -82,11 +82,6 @@ class ExactSliding:
                 Q[i][j], P[i][j] = -P[i][j], type(P[i][j])(-1 if i == j else 0)
         kind = type(self.M)
         return MatrixPair(kind(P), kind(Q), w)
-
-
-def index_sets(m: int) -> Iterator[tuple[int, ...]]:
-    """All subsets of range(m), by size, the empty one first."""
-    return (a for k in range(m + 1) for a in itertools.combinations(range(m), k))
 
 
 def as_rational(x: Fraction | float | int) -> fmpq:
@@ -168,7 +163,7 @@ def _stacked(system: SlidingSystem) -> tuple[Array, Array, Array, Array, Array]:
 def regular_base(pair: MatrixPair) -> tuple[int, ...]:
     """The first index set a, by size, with det C_a != 0 (rationals); DataError where all are singular."""
     m = pair.P.nrows()
-    for a in index_sets(m):
+    for a in index_sets(range(m)):
         if pair.columns(a).det() != 0:
             return a
     raise DataError(f"all 2^{m} bases of the sliding problem are singular: the contacts are redundant")
