@@ -10,7 +10,8 @@ import pytest
 import workbench as wb
 from workbench.exams.experiments import EXPERIMENTS
 from workbench.exams.subject import ENGINES, FOLDER, EngineSubject, FormulationSubject
-from workbench.exams.trial import Trial, TrialBody, turning
+from workbench.exams.trial import Trial, TrialBody
+from workbench.mechanics.solids import turning
 from workbench.support.errors import WorkbenchError
 
 H = 5e-3

@@ -85,7 +85,8 @@ def lines(
         {x: data[x].map(short), "label": data["label"], "panel": panel, column: data[column].map(short)}
     )
     # What changes most lies below, then the longest dashes, so that all of what coincides shows through.
-    rank = dict(zip(order, zip(_restless(data, column, order), _inked(order), strict=True), strict=True))
+    inked = (sum(dash[::2]) / sum(dash) for dash in dashes(order))
+    rank = dict(zip(order, zip(_restless(data, column, order), inked, strict=True), strict=True))
     data = data.sort_values("label", key=lambda names: names.map(rank), ascending=False, kind="stable")
     width, height = (WIDTH, HEIGHT) if len(panels) <= 1 else (WIDTH // 2 - 30, 2 * HEIGHT // 3)
     chart = _curves(data, (column, title), over, order, log, zero, within, aside, ends).properties(
@@ -182,10 +183,6 @@ def _restless(data: pd.DataFrame, column: str, labels: Sequence[str]) -> list[bo
     """Return whether a curve goes up and down all the time, so that it would hide what lies below."""
     steps = data.groupby(["label", "panel"], sort=False)[column].diff().abs().groupby(data["label"]).sum()
     return [steps.get(label, 0.0) > RESTLESS * np.ptp(data[column]) * data["panel"].nunique() for label in labels]
-
-
-def _inked(labels: Sequence[str]) -> list[float]:
-    return [sum(dash[::2]) / sum(dash) for dash in dashes(labels)]
 
 
 def budget(errors: pd.DataFrame) -> Chart:

@@ -213,9 +213,10 @@ def _cones_on_sphere(trace: Trace, cones: ComplementaryCones) -> str:
             parts.append(
                 f'<path class="way" d="{d}" fill="none" stroke="{COLOUR}" stroke-width="2" stroke-dasharray="5 4"/>'
             )
-    return "".join(parts) + _numbers(
-        [(place, step.number) for ray, step in zip(middles, shown, strict=True) for place in cones_sphere.places(ray)]
-    )
+    marked = [
+        (place, step.number) for ray, step in zip(middles, shown, strict=True) for place in cones_sphere.places(ray)
+    ]
+    return "".join([*parts, *(_number(place, text) for place, text in _together(marked, 12.0).items())])
 
 
 def _middle(generators: Sequence[Direction]) -> Direction:
@@ -243,10 +244,6 @@ def _together(marked: Sequence[tuple[Point, int]], near: float) -> dict[Point, s
         place = next((p for p in places if math.dist(p, point) < near), point)
         places.setdefault(place, []).append(str(number))
     return {place: ", ".join(numbers) for place, numbers in places.items()}
-
-
-def _numbers(marked: Sequence[tuple[Point, int]]) -> str:
-    return "".join(_number(place, text) for place, text in _together(marked, 12.0).items())
 
 
 def _beside(marked: Sequence[tuple[Point, int, Point]], distances: Sequence[float]) -> str:

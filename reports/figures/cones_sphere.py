@@ -40,7 +40,8 @@ def sphere(cones: ComplementaryCones, q: Direction | None, counted: bool = True)
     points = [(at, name, colour) for ray, name, colour in marks for at in places(ray)]
     outlines = [[_loop(loop, _side(region.inside)) for loop in region.outline] for region in cones.regions]
     body = [_area(region, loops) for region, loops in zip(cones.regions, outlines, strict=True)]
-    body += [_line(line) for facet in cones.facets for line in arcs(*facet)]
+    lines = (line for facet in cones.facets for line in arcs(*facet))
+    body += [f'<path d="{path(line)}" fill="none" stroke="#444"/>' for line in lines]
     for side, (x, y) in enumerate(CENTRES):
         body.append(f'<circle cx="{x}" cy="{y}" r="{RADIUS}" fill="none" stroke="#888"/>')
         body.append(words((x, y + RADIUS + 18), f"seen from {'−' if side else ''}(1, 1, 1)", 12, "#666"))
@@ -104,10 +105,6 @@ def arcs(a: Direction, b: Direction) -> list[Array]:
 def path(points: Array) -> str:
     """Points (k, 2) joined, as the data of an SVG path."""
     return "M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
-
-
-def _line(points: Array) -> str:
-    return f'<path d="{path(points)}" fill="none" stroke="#444"/>'
 
 
 def _area(region: Region, loops: list[Array]) -> str:

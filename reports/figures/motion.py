@@ -9,7 +9,7 @@ import numpy as np
 from workbench.builtin.reports.figures.styles import INK, palette
 from workbench.comparison.motion import DrawnMotion, MotionTrack
 from workbench.comparison.result import Comparison
-from workbench.mechanics.solids import Solid
+from workbench.mechanics.solids import Solid, turning
 from workbench.support.arrays import Array
 
 STILLS = 6
@@ -198,7 +198,7 @@ def _still(
         ink = BLACK if colour == INK else colour
         order = np.argsort(track.position[k] @ back)
         for b in order:
-            turn = _matrix(track.orientation[k, b])
+            turn = turning(track.orientation[k, b])
             fill, opacity = (GREY, 1.0) if first else (ink, 0.35)
             draw.solid(motion.bodies[b], track.position[k, b], turn, fill, opacity, 1.2, ink)
     for track, colour in zip(tracks, colours, strict=True):
@@ -363,15 +363,6 @@ def _rims(triangles: Array) -> list[list[int]]:
                 del after[rim[-2]]
         rims.append(rim)
     return rims
-
-
-def _matrix(q: Array) -> Array:
-    w, x, y, z = q
-    return np.array([
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ])  # fmt: skip
 
 
 def _shaded(colour: str, share: float) -> str:

@@ -105,17 +105,15 @@ def _over_time(f: Findings, order: list[str]) -> Figure:
             "below it."
         )
     chart = lines(curves, "value", "distance from the recording [mm]", aside=order[MOST:], zero=True)
-    return Figure("position", "Position error against time", caption + _hidden(order), chart)
+    if len(order) > MOST:
+        caption += f" Drawn: the {MOST} of {len(order)} curves with the smallest errors."
+    return Figure("position", "Position error against time", caption, chart)
 
 
 def _orientation(f: Findings, order: list[str]) -> Figure:
     caption = "Angle between predicted and recorded orientation against time, mean as above."
     chart = lines(_curves(f, "orientation", order), "value", "angle [°]", aside=order[MOST:], zero=True)
     return Figure("orientation", "Orientation error against time", caption, chart)
-
-
-def _hidden(order: list[str]) -> str:
-    return f" Drawn: the {MOST} of {len(order)} curves with the smallest errors." if len(order) > MOST else ""
 
 
 def _search(f: Findings, order: list[str]) -> Figure:

@@ -40,11 +40,13 @@ def render(
     outside = result["classes"]["P"]["outside"]
     minor = outside["witness"].get("index_set") if outside else None
     shown = _shown(result["n"], minor)
+    q = result["q"]
+    of_q = q and [_cell(q["centre"][i], q["radius"][i], None, False) for i in shown]
     document = "" if certificate is None else json.dumps(certificate)
     held = document if len(document) <= LARGEST_CERTIFICATE else ""
     return environment().get_template("box.html.j2").render(
         name=name, r=result, answers=answers, classes=_classes(result["classes"]), figures=figures, shown=shown,
-        cells=_cells(result, shown, outside, minor), of_q=_right(result["q"], shown), of_bounds=_bounds(result, shown),
+        cells=_cells(result, shown, outside, minor), of_q=of_q, of_bounds=_bounds(result, shown),
         minor=minor, outside=outside,
         value=_digits(outside["witness"]["minor"]) if minor and outside["witness"].get("minor") else None,
         certificate=data_link(held, "application/json") if held else None,
@@ -70,10 +72,6 @@ def _cells(
         ]
         for i in shown
     ]
-
-
-def _right(q: dict[str, Any] | None, shown: list[int]) -> list[TableCell] | None:
-    return None if q is None else [_cell(q["centre"][i], q["radius"][i], None, False) for i in shown]
 
 
 def _bounds(result: dict[str, Any], shown: list[int]) -> list[list[TableCell]] | None:

@@ -23,7 +23,7 @@ from workbench.builtin.reports.text.comparison import (
     known_in_words,
     symptom_columns,
 )
-from workbench.builtin.reports.text.conclusions import uncertainty
+from workbench.builtin.reports.text.conclusions import capital, uncertainty
 from workbench.builtin.reports.text.exports import latex_of, markdown, of_runs
 from workbench.builtin.reports.text.glossary import GLOSSARY
 from workbench.builtin.reports.text.headline import compared, findings, followed, headline, subject
@@ -170,8 +170,7 @@ def _tables(c: Comparison) -> list[dict[str, Any]]:
         start, end = runs[["window_start", "window_end"]].iloc[0]
         windows.setdefault((start, end), (f"window “{name}”", runs[~runs["sampled"]]))
     tables = [
-        table(f"{name[0].upper()}{name[1:]}: {start:g} s ≤ t < {end:g} s", runs, errors)
-        | {"clipped": runs["clipped"].any()}
+        table(f"{capital(name)}: {start:g} s ≤ t < {end:g} s", runs, errors) | {"clipped": runs["clipped"].any()}
         for (start, end), (name, runs) in windows.items()
     ]
     tables += [table(f"Symptoms, {name}", runs, symptoms) for name, runs in windows.values() if symptoms]

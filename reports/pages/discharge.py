@@ -29,12 +29,9 @@ def render(title: str, words: Sequence[str], x: Discharge, provenance: dict[str,
 
 
 def _law(r: Mapping[Any, Any]) -> list[str]:
-    ends = {name: _range(r[f"{name}_low"], r[f"{name}_high"]) for name in ("C", "k")}
+    spans = {name: (r[f"{name}_low"], r[f"{name}_high"]) for name in ("C", "k")}
+    ends = {name: f"{low:.3g} to {high:.3g}" if np.isfinite(low) else "–" for name, (low, high) in spans.items()}
     # Without an interval a number says nothing.
     C, k = (r[name] if np.isfinite(r[f"{name}_low"]) else np.nan for name in ("C", "k"))
     values = [r["formulation"], r["mu"], r["step"], r["runs"], C, ends["C"], k, ends["k"], r["straight"]]
     return [cell(value) for value in values]
-
-
-def _range(low: float, high: float) -> str:
-    return f"{low:.3g} to {high:.3g}" if np.isfinite(low) else "–"

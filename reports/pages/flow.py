@@ -8,6 +8,7 @@ import pandas as pd
 from workbench.builtin.reports.figures.flow import figures
 from workbench.builtin.reports.pages.grains import grains_view
 from workbench.builtin.reports.pages.page import environment, scripts
+from workbench.builtin.reports.text.conclusions import capital
 from workbench.comparison.scenes.flow import GranularFlow
 from workbench.scenes.case import SceneCase
 from workbench.scenes.grains.case import GrainCase
@@ -30,7 +31,7 @@ def render(title: str, words: Sequence[str], flow: GranularFlow, provenance: dic
 def lead(case: SceneCase) -> str:
     """Return the scene's description with its number of grains."""
     text = case.description.replace("N ", f"{case.N:g} ") if isinstance(case, GrainCase) else case.description
-    return text[0].upper() + text[1:]
+    return capital(text)
 
 
 def checks(truths: pd.DataFrame) -> list[dict[str, Any]]:

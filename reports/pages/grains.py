@@ -1,6 +1,5 @@
 """The motion of grains on the page of a flow: the viewer of `motion.js`, formulations side by side."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +9,7 @@ from markupsafe import Markup
 from workbench.builtin.reports.figures.grains import stills
 from workbench.builtin.reports.figures.motion import MARGIN, planes_of, tidy
 from workbench.builtin.reports.figures.styles import palette
-from workbench.builtin.reports.pages.motion import HEAVIEST, SECONDS, decimals, mesh, packed
-from workbench.builtin.reports.pages.page import script
+from workbench.builtin.reports.pages.motion import HEAVIEST, SECONDS, decimals, mesh, packed, viewer
 from workbench.comparison.scenes.flow import Moving
 from workbench.support.arrays import Array
 
@@ -61,6 +59,4 @@ def _viewer(moving: Sequence[Moving], colours: Sequence[str], t: Array, stride: 
             for x, colour in zip(moving, colours, strict=True)
         ],
     }  # fmt: skip
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    # A block of its own: none of its names meets one of another script.
-    return "\n".join(["{", script("scene.js"), f"const motion = {text};", script("motion.js"), "}"])
+    return viewer(data)

@@ -74,7 +74,7 @@ def loupe(c: Comparison) -> dict[str, Any] | None:
     title = f"Friction in the tangent plane of contact {contacts[i]}, described below"
     return {
         "data": json.dumps(data), "d": d, "contacts": contacts, "contact": i, "moment": k, "moments": len(steps),
-        "left_out": _contacts(c) - len(contacts), "case": bool(c.case),
+        "left_out": c.trajectories["contact"].nunique() - len(contacts), "case": bool(c.case),
         "picture": picture(marks, d, title),
         "first": picture([marks[0], *(replace(marks[j], shown=True) for j in few)], d, title),
         "few": [(labels[j], marks[j].colour, marks[j].dash, in_words(at[j], at[0])) for j in few],
@@ -106,10 +106,6 @@ def _runs(c: Comparison) -> dict[str, pd.DataFrame]:
     for label, some in others.groupby("label", sort=False):
         found[str(label)] = some[some["solver"] == some["solver"].iloc[0]]
     return found
-
-
-def _contacts(c: Comparison) -> int:
-    return int(c.trajectories["contact"].nunique())
 
 
 def _moments(c: Comparison, runs: dict[str, pd.DataFrame]) -> tuple[Array, list[int]]:

@@ -1,7 +1,6 @@
 """The motion of a case on its page: the viewer of `motion.js` with its data, and still pictures in its place."""
 
 import base64
-import json
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from workbench.builtin.reports.figures.motion import (
     tidy,
     view_of,
 )
-from workbench.builtin.reports.pages.page import script
+from workbench.builtin.reports.pages.page import in_script, script
 from workbench.builtin.reports.text.headline import extremes
 from workbench.comparison.decision import decide
 from workbench.comparison.motion import DrawnMotion, MotionTrack
@@ -110,9 +109,12 @@ def _viewer(
             for x, colour in zip(tracks, colours, strict=True)
         ],
     }  # fmt: skip
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    # A block of its own: none of its names meets one of another script.
-    return "\n".join(["{", script("scene.js"), f"const motion = {text};", script("motion.js"), "}"])
+    return viewer(data)
+
+
+def viewer(data: dict[str, Any]) -> str:
+    """The script that draws a motion from its data, in a block of its own: no name meets one of another script."""
+    return "\n".join(["{", script("scene.js"), f"const motion = {in_script(data)};", script("motion.js"), "}"])
 
 
 def _parted(m: DrawnMotion, reference: MotionTrack, other: MotionTrack) -> float:

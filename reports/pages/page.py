@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -133,6 +133,11 @@ def script(name: str) -> str:
     return environment().get_template(name).render()
 
 
+def in_script(data: Any) -> str:
+    """Data as JSON without text that begins or ends a script element."""
+    return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
 def _specs(figures: "Sequence[Figure]") -> str:
     if not figures:
         return "{}"
@@ -141,7 +146,7 @@ def _specs(figures: "Sequence[Figure]") -> str:
     with unlimited():
         # Every part was validated when it was made; of the whole this would be a second time.
         specs = {f.name: styled(f.chart).to_dict(validate=False) for f in figures}
-    return json.dumps(specs).replace("<", "\\u003c")
+    return in_script(specs)
 
 
 @cache

@@ -25,7 +25,7 @@ def render(title: str, words: Sequence[str], result: Any, provenance: dict[str, 
         title=title, words=words, result=result, body=trial.thrower.body, figures=shown, noise=trial.noise,
         subjects=[_subject(r, f.reference) for r in rows.to_dict("records")],
         errors=[(name.replace("_", " "), unit, meaning) for name, (unit, meaning) in MEASURES.items()],
-        table=[_errors(r) for r in rows.to_dict("records")],
+        table=[[r["label"], *(_spanned(r, name) for name in MEASURES)] for r in rows.to_dict("records")],
         phases=[p for p in PHASES if f.by_phase[f.by_phase["phase"] == p]["samples"].max() > 0],
         by_phase=_by_phase(f.by_phase), draws=DRAWS, c={"name": moves["name"], "scene": True},
         relaxed=bool((rows["rows"] == "relaxed").any()), motion=moves["motion"],
@@ -55,10 +55,6 @@ def _subject(r: dict[Any, Any], reference: str) -> list[str]:
         f"{r['train_position']:.3g}", str(int(r["tosses"])), _spanned(r, "position"),
         *(("–", "reference") if r["label"] == reference else (more, VERDICTS[r["position_verdict"]])),
     ]  # fmt: skip
-
-
-def _errors(r: dict[Any, Any]) -> list[str]:
-    return [r["label"], *(_spanned(r, name) for name in MEASURES)]
 
 
 def _by_phase(frame: pd.DataFrame) -> list[list[str]]:

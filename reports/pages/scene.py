@@ -6,6 +6,7 @@ import pandas as pd
 
 from workbench.builtin.reports.pages.tables import table
 from workbench.builtin.reports.text.comparison import cell, error_columns, judged_columns, symptom_columns
+from workbench.builtin.reports.text.conclusions import significant
 from workbench.builtin.reports.text.scenes import scene_data
 from workbench.comparison.result import Comparison, by_first_solver
 from workbench.comparison.scenes.bodies import BODIES, GROWTH
@@ -45,11 +46,12 @@ def by_body(c: Comparison) -> dict[str, Any]:
     )
     largest = table[labels].max(axis=1).sort_values(ascending=False, kind="stable").index
     rows = [
-        (body, [cell(table.loc[body, x], column) for x in labels], cell(known[body][0], column), _grown(known[body][1]))
+        (
+            body,
+            [cell(table.loc[body, x], column) for x in labels],
+            cell(known[body][0], column),
+            "–" if pd.isna(known[body][1]) else significant(known[body][1]),
+        )
         for body in largest[:MOST]
     ]
     return {"labels": labels, "rows": rows, "left": max(0, len(table) - MOST), "growth": GROWTH.meaning}
-
-
-def _grown(x: float) -> str:
-    return "–" if pd.isna(x) else f"{float(f'{x:.2g}'):g}"

@@ -1,13 +1,12 @@
 """Page of a study: findings, figures, orders of convergence, and the cheapest row below an error bound."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
 from workbench.builtin.reports.figures.study import figures
-from workbench.builtin.reports.pages.page import environment, script, scripts
+from workbench.builtin.reports.pages.page import environment, in_script, script, scripts
 from workbench.builtin.reports.text.study import in_words, sentences, with_unit
 from workbench.comparison.columns import SHOWN, Column
 from workbench.comparison.metric import Metric
@@ -31,14 +30,9 @@ def render(
         given=[(name, about[name], _range(rows[name])) for name in given],
         orders=[_order(window, column) for column in errors if window["step"].nunique() > 1],
         table=[_line(row, errors) for row in table.to_dict("records")], several=rows["case"].nunique() > 1,
-        cases=list(rows["case"].unique()), bounds=_json(_bounds(table, errors)), provenance=provenance,
+        cases=list(rows["case"].unique()), bounds=in_script(_bounds(table, errors)), provenance=provenance,
         **scripts(drawn, *([script("study.js")] if errors else [])),
     )  # fmt: skip
-
-
-def _json(data: Any) -> str:
-    """Return JSON without text that begins or ends a script element."""
-    return json.dumps(data).replace("<", "\\u003c")
 
 
 def _order(rows: pd.DataFrame, column: Column) -> dict[str, Any]:

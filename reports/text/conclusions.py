@@ -106,7 +106,7 @@ def about_step(c: Comparison, rows: pd.DataFrame, where: str) -> list[str]:
     equal = others.drop_duplicates("label")
     columns = {x.name: x for m in c.metrics for x in m.columns}
     order = ranking(equal, columns[VELOCITY]) if c.stepped and VELOCITY in columns and VELOCITY in equal else []
-    found = [_capital(f"{where}{sentence(columns[VELOCITY], 'velocity error', order, equal)}")] if order else []
+    found = [capital(f"{where}{sentence(columns[VELOCITY], 'velocity error', order, equal)}")] if order else []
     found += [
         turned_axes(others, columns), within_reference(equal), mostly_step_size(equal), cancelled(equal), impacts(rows),
         redundancy(rows), same_modes(others),
@@ -270,5 +270,11 @@ def same_modes(rows: pd.DataFrame) -> str:
     )
 
 
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
+def significant(x: float, digits: int = 2) -> str:
+    """A number with so many significant digits, and no more zeros than it needs."""
+    return f"{float(f'{x:.{digits}g}'):g}"
+
+
+def capital(text: str) -> str:
+    """Return the text with a capital letter first."""
+    return text[:1].upper() + text[1:]

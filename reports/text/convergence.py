@@ -70,17 +70,14 @@ def _between(p: float, low: float, high: float) -> str:
 
 def print_orders(title: str, words: Sequence[str], orders: pd.DataFrame, everything: bool = False) -> None:
     """Title, table and sentences on a terminal, in 100 columns where it does not say otherwise."""
-    from rich.box import SIMPLE_HEAD
     from rich.markup import escape
-    from rich.table import Table
 
-    from workbench.builtin.reports.text.terminal import wide_console
+    from workbench.builtin.reports.text.terminal import light_table, say, wide_console
 
-    console = wide_console()
-    console.print(title, markup=False, highlight=False)
+    say(title)
     if len(orders):
         head, lines, left = table(orders, everything)
-        shape = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+        shape = light_table()
         for k, name in enumerate(head):
             shape.add_column(
                 name if k < 2 else f"{name}: {'bound' if name == IMPACTS else 'order'}, error",
@@ -89,8 +86,7 @@ def print_orders(title: str, words: Sequence[str], orders: pd.DataFrame, everyth
             )
         for line in lines:
             shape.add_row(*map(escape, line))
-        console.print(shape)
+        wide_console().print(shape)
         if left:
-            console.print(f"{left} more rows: --all.", markup=False, highlight=False)
-    for sentence in words:
-        console.print(sentence, markup=False, highlight=False)
+            say(f"{left} more rows: --all.")
+    say(*words)

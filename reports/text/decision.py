@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from workbench.builtin.reports.text.conclusions import CLEAR, NAMED, few, is_cross_check, listed
+from workbench.builtin.reports.text.conclusions import CLEAR, NAMED, capital, few, is_cross_check, listed, significant
 from workbench.builtin.reports.text.mechanisms import FRICTION_LAW, errs
 from workbench.builtin.reports.text.scenes import body, far, symptoms_of
 from workbench.comparison.cost import SAME, SAME_ONCE
@@ -26,7 +26,7 @@ def time(x: float) -> str:
         return "–"
     scale, unit = (1e6, "µs") if x < 1e-3 else (1e3, "ms") if x < 1.0 else (1.0, "s")
     value = scale * x
-    return f"{value:.1f} {unit}" if value < 9.95 else f"{float(f'{value:.2g}'):g} {unit}"
+    return f"{value:.1f} {unit}" if value < 9.95 else f"{significant(value)} {unit}"
 
 
 def recommendation(c: Comparison, d: Decision) -> list[str]:
@@ -266,11 +266,11 @@ def confidence(c: Comparison, d: Decision) -> str:
         parts.append(f"{after[0].names} is within the reference's uncertainty of rank 1")
         doubts += 1
     words = "; ".join(parts)
-    return f"Confidence: {('high', 'medium', 'low')[min(doubts, 2)]}. {words[:1].upper()}{words[1:]}."
+    return f"Confidence: {('high', 'medium', 'low')[min(doubts, 2)]}. {capital(words)}."
 
 
 def _times(x: float) -> str:
-    return f"{float(f'{x:.2g}'):g} times" if x < 1e4 else "more than 10000 times"
+    return f"{significant(x)} times" if x < 1e4 else "more than 10000 times"
 
 
 GROWN = 1.5

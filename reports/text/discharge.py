@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.builtin.reports.text.conclusions import capital, significant
 from workbench.comparison.scenes.discharge import LITERATURE, SURE, Discharge
 
 UNLIKELY = 1 - SURE
@@ -28,7 +29,7 @@ def sentences(x: Discharge) -> list[str]:
         )
     for r in laws:
         if not np.isfinite(r["C_low"]):
-            found.append(f"{_capital(_who(r))}: {r['runs']} runs with a discharge do not determine C and k.")
+            found.append(f"{capital(_who(r))}: {r['runs']} runs with a discharge do not determine C and k.")
     return [*found, *_too_wide(x), *_left_out(x), *_how_sure(known)]
 
 
@@ -39,17 +40,19 @@ def _too_wide(x: Discharge) -> list[str]:
         return []
     return [
         f"The law holds for bins wider than {BIN:g} openings (Mankoc et al. 2007, Granular Matter 9). Here the bin is "
-        f"{_two(1 / widest)} times the widest opening, so C and k are specific to this bin."
+        f"{significant(1 / widest)} times the widest opening, so C and k are specific to this bin."
     ]
 
 
 def _law(r: Mapping[Any, Any]) -> str:
-    constants = " and ".join(f"{x} = {_two(r[x])} ({_two(r[f'{x}_low'])} to {_two(r[f'{x}_high'])})" for x in NAMES)
+    constants = " and ".join(
+        f"{x} = {significant(r[x])} ({significant(r[f'{x}_low'])} to {significant(r[f'{x}_high'])})" for x in NAMES
+    )
     beside = [_beside(r, x) for x in NAMES]
     held = ", ".join(f"{x} is {words}" for x, words in zip(NAMES, beside, strict=True))
     if beside[0] == beside[1]:
         held = f"both are {beside[0]}"
-    return f"{_capital(_who(r))}: {constants}; compared with the literature, {held}. {_straight(r)}"
+    return f"{capital(_who(r))}: {constants}; compared with the literature, {held}. {_straight(r)}"
 
 
 def _beside(r: Mapping[Any, Any], name: str) -> str:
@@ -65,15 +68,15 @@ def _straight(r: Mapping[Any, Any]) -> str:
     if not np.isfinite(p):
         return "A test of the law needs three openings and several starts."
     if p < UNLIKELY:
-        return f"The discharge does not follow the law (p = {_two(p)})."
-    return f"The runs do not contradict the law (p = {_two(p)})."
+        return f"The discharge does not follow the law (p = {significant(p)})."
+    return f"The runs do not contradict the law (p = {significant(p)})."
 
 
 def _left_out(x: Discharge) -> list[str]:
     rows, found = x.rows, []
     ended = rows[~rows["finished"]]
     for r in ended.to_dict("records"):
-        found.append(f"{_capital(_who(r))}, opening {_mm(r)}, start {r['seed'] + 1}, ended early: {r['reason']}.")
+        found.append(f"{capital(_who(r))}, opening {_mm(r)}, start {r['seed'] + 1}, ended early: {r['reason']}.")
     stuck = rows[rows["finished"] & rows["rate"].isna()]
     if len(stuck):
         each = ", ".join(f"{_mm(r)} ({_who(r)})" for r in stuck.drop_duplicates("opening").to_dict("records"))
@@ -97,11 +100,3 @@ def _who(r: Mapping[Any, Any]) -> str:
 
 def _mm(r: Mapping[Any, Any]) -> str:
     return f"{1e3 * r['opening']:g} mm"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _two(x: float) -> str:
-    return f"{float(f'{x:.2g}'):g}"

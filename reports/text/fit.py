@@ -19,7 +19,11 @@ def sentences(table: pd.DataFrame, settings: dict[str, Any]) -> list[str]:
         noise = 1.0 / np.sqrt(2.0 * settings["measurements"])
         best = made[made["residual"] <= (1.0 + noise) * made["residual"].min()]
         groups = list(best.groupby("formulation", sort=False))
-        fits = [f"{name} ({_percent(own)}) with {_values(own)}" for name, own in groups]
+        fits = [
+            f"{name} ({100 * own['residual'].iloc[0]:.3g} %) with "
+            + ", ".join(f"{r['parameter']} = {_known(r)}" for r in own.to_dict("records"))
+            for name, own in groups
+        ]
         tied = ". Their residuals differ by less than the noise" if len(groups) > 1 else ""
         found.append(f"Smallest residual{'s' if len(groups) > 1 else ''}: {'; '.join(fits)}{tied}.")
         sure = best[np.isfinite(best["standard_error"])].drop_duplicates("parameter").set_index("parameter")
@@ -48,14 +52,6 @@ def sentences(table: pd.DataFrame, settings: dict[str, Any]) -> list[str]:
     return found
 
 
-def _percent(own: pd.DataFrame) -> str:
-    return f"{100 * own['residual'].iloc[0]:.3g} %"
-
-
-def _values(own: pd.DataFrame) -> str:
-    return ", ".join(f"{r['parameter']} = {_known(r)}" for r in own.to_dict("records"))
-
-
 def _known(r: Any) -> str:
     error = r["standard_error"]
     return f"{r['value']:.6g}" + (f" ± {error:.2g}" if np.isfinite(error) else "")
@@ -68,21 +64,17 @@ def _differs(r: dict[str, Any], best: Any) -> bool:
 
 def print_table(title: str, words: Sequence[str], table: pd.DataFrame) -> None:
     """Title, a table and sentences on a terminal."""
-    from rich.box import SIMPLE_HEAD
     from rich.markup import escape
-    from rich.table import Table
 
-    from workbench.builtin.reports.text.terminal import wide_console
+    from workbench.builtin.reports.text.terminal import light_table, say, wide_console
 
-    console = wide_console()
-    console.print(title, markup=False, highlight=False)
-    shape = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    say(title)
+    shape = light_table()
     for name in ("formulation", "parameter", "value", "standard error", "residual", "runs"):
         shape.add_column(name, justify="left" if name in ("formulation", "parameter") else "right")
     for r in table.to_dict("records"):
         numbers = [f"{r[name]:.6g}" if np.isfinite(r[name]) else "none" for name in ("value", "standard_error")]
         residual = f"{100 * r['residual']:.3g} %" if np.isfinite(r["residual"]) else ""
         shape.add_row(escape(r["formulation"]), escape(r["parameter"]), *numbers, residual, str(r["runs"] or ""))
-    console.print(shape)
-    for sentence in words:
-        console.print(sentence, markup=False, highlight=False)
+    wide_console().print(shape)
+    say(*words)

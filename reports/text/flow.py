@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from workbench.builtin.reports.text.conclusions import listed
+from workbench.builtin.reports.text.conclusions import listed, significant
 from workbench.comparison.scenes.flow import GranularFlow, at_roughness
 from workbench.comparison.scenes.flow_differences import EXACT, SURE
 
@@ -50,7 +50,7 @@ def _changes(f: GranularFlow) -> list[str]:
 def _significant(d: pd.DataFrame, measure: str, formulation: str) -> str:
     significant, others = d[d["significant"]].sort_values(["mu", "step"]), d[~d["significant"]]
     each = listed([
-        f"{_two(100 * abs(r['difference']))} ± {_two(100 * r['uncertainty'])} % "
+        f"{significant(100 * abs(r['difference']))} ± {significant(100 * r['uncertainty'])} % "
         f"{'more' if r['difference'] > 0 else 'less'} at μ = {r['mu']:g} and {_ms(r['step'])}"
         for r in significant.to_dict("records")
     ])  # fmt: skip
@@ -73,7 +73,7 @@ def _not_significant(each: dict[str, pd.DataFrame], formulation: str, others: bo
 def _below(d: pd.DataFrame) -> str:
     """Return an upper bound on differences that are not significant."""
     most = float((d["difference"].abs() + d["uncertainty"]).max())
-    return f"below {_two(100 * most)} %" if most < 1 else ANYTHING
+    return f"below {significant(100 * most)} %" if most < 1 else ANYTHING
 
 
 def _over_mu(f: GranularFlow, rows: pd.DataFrame) -> list[str]:
@@ -88,7 +88,12 @@ def _over_mu(f: GranularFlow, rows: pd.DataFrame) -> list[str]:
         if len(n) < 2 or n.min() < 2:
             continue
         half = stdtrit(n - 1, 0.5 * (1 + SURE)) * by.std() / np.sqrt(n)
-        each = listed([f"{_three(x)} ± {_two(e)} at μ = {mu:g}" for mu, x, e in zip(n.index, mean, half, strict=True)])
+        each = listed(
+            [
+                f"{significant(x, 3)} ± {significant(e)} at μ = {mu:g}"
+                for mu, x, e in zip(n.index, mean, half, strict=True)
+            ]
+        )
         of = "" if unit in ("", "1") else f" [{unit}]"
         found.append(
             f"{_title(measure)}{of} over μ, {EXACT} at {_ms(own['step'].iloc[0])}: {each} ({_order(mean, half)})."
@@ -120,7 +125,7 @@ def _artefact(f: GranularFlow, rows: pd.DataFrame) -> list[str]:
     if own.empty:
         return []
     steps = ", ".join(_needed(mu, x) for mu, x in at_roughness(own).groupby("mu")["needed_step"])
-    beside = dict.fromkeys(_two(x) for x in np.sort(own["artefact"] / f.roughness)[[0, -1]])
+    beside = dict.fromkeys(significant(x) for x in np.sort(own["artefact"] / f.roughness)[[0, -1]])
     return [
         f"Associated flow ({ASSOCIATED}) opens sliding contacts by μ h |uₜ|, the force-weighted mean. This gap is "
         f"smaller than the roughness of a grain, {1e6 * f.roughness:.3g} µm here, for steps below {steps}. At the "
@@ -129,8 +134,8 @@ def _artefact(f: GranularFlow, rows: pd.DataFrame) -> list[str]:
 
 
 def _needed(mu: Any, x: pd.Series) -> str:
-    spread = "" if len(x) < 2 else f" ({_two(1e3 * x.min())} to {_two(1e3 * x.max())})"
-    return f"{_two(1e3 * x.mean())} ms{spread} at μ = {mu:g}"
+    spread = "" if len(x) < 2 else f" ({significant(1e3 * x.min())} to {significant(1e3 * x.max())})"
+    return f"{significant(1e3 * x.mean())} ms{spread} at μ = {mu:g}"
 
 
 def _how_sure(f: GranularFlow, rows: pd.DataFrame) -> list[str]:
@@ -146,17 +151,9 @@ def _how_sure(f: GranularFlow, rows: pd.DataFrame) -> list[str]:
     ]
 
 
-def _title(measure: str) -> str:
-    return measure.replace("_", " ").capitalize()
-
-
-def _three(x: float) -> str:
-    return f"{float(f'{x:.3g}'):g}"
-
-
-def _two(x: float) -> str:
-    return f"{float(f'{x:.2g}'):g}"
-
-
 def _ms(step: float) -> str:
     return f"{1e3 * step:g} ms"
+
+
+def _title(measure: str) -> str:
+    return measure.replace("_", " ").capitalize()

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from workbench.builtin.reports.text.conclusions import CLEAR, NEGLIGIBLE
+from workbench.builtin.reports.text.conclusions import CLEAR, NEGLIGIBLE, significant
 from workbench.comparison.result import Comparison
 
 FRICTION_LAW = "friction law"
@@ -128,7 +128,7 @@ def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[A
 
 def percent(share: float) -> str:
     """Return a share in percent with three digits."""
-    return f"{float(f'{100 * share:.3g}'):g} %"
+    return f"{significant(100 * share, 3)} %"
 
 
 SYMPTOMS = (

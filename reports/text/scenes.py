@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.builtin.reports.text.comparison import cell, who, why_not
-from workbench.builtin.reports.text.conclusions import few, listed, ranking, sentence
+from workbench.builtin.reports.text.conclusions import capital, few, listed, ranking, sentence
 from workbench.builtin.reports.text.contact_modes import FIRST
 from workbench.comparison.columns import Column
 from workbench.comparison.result import Comparison, by_first_solver
@@ -185,10 +185,6 @@ def _bodies(c: Comparison, name: str, value: str) -> pd.DataFrame:
     return by_first_solver(c.bodies[(c.bodies[name] == value) & (c.bodies["step"] == c.settings.steps[0])])
 
 
-def _column(c: Comparison, name: str) -> Column | None:
-    return next((x for m in c.metrics for x in m.columns if x.name == name), None)
-
-
 def as_coulomb(c: Comparison, rows: pd.DataFrame) -> list[str]:
     """Return the labels of rows that cannot be distinguished from exact Coulomb friction at the same step: they differ
     by no more than the reference's uncertainty or a twentieth of the effect of the step size."""
@@ -234,10 +230,10 @@ def summary(c: Comparison) -> list[str]:
     others, alike = others[~others["label"].isin(as_coulomb(c, rows))], as_coulomb(c, rows)
     said = []
     for name in SHARED:
-        column = _column(c, name)
+        column = next((x for m in c.metrics for x in m.columns if x.name == name), None)
         order = ranking(others, column) if column is not None and name in others else []
         if column is not None and order:
-            said.append(_sentence(sentence(column, SENSES[name], order, others)))
+            said.append(capital(sentence(column, SENSES[name], order, others)))
     symptoms: dict[tuple[str, ...], list[str]] = {}
     for label in (x for x in others["label"] if x not in without_friction(c)):
         symptoms.setdefault(tuple(symptoms_of(c, label)), []).append(str(label))
@@ -277,7 +273,3 @@ def far(metres: float) -> str:
 
 
 MILLIMETRES = Column("distance", "m", "distance", shown="millimetres")
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -108,16 +108,13 @@ def _agreement(table: pd.DataFrame) -> str:
 
 def print_table(title: str, words: Sequence[str], table: pd.DataFrame, everything: bool = False) -> None:
     """Title, a table for each output and parameter, and sentences on a terminal."""
-    from rich.box import SIMPLE_HEAD
     from rich.markup import escape
-    from rich.table import Table
 
-    from workbench.builtin.reports.text.terminal import wide_console
+    from workbench.builtin.reports.text.terminal import light_table, say, wide_console
 
-    console = wide_console()
-    console.print(title, markup=False, highlight=False)
+    say(title)
     for (parameter, output), rows in table.groupby(["parameter", "output"], sort=False):
-        shape = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+        shape = light_table()
         for name in ("formulation", output, f"d{output}/d{parameter}", "error", "steps with kinks"):
             shape.add_column(str(name), justify="left" if name == "formulation" else "right")
         ranked = rows.assign(off=rows["error"].abs()).sort_values("off", kind="stable", na_position="last")
@@ -128,8 +125,7 @@ def print_table(title: str, words: Sequence[str], table: pd.DataFrame, everythin
             value = "" if not np.isfinite(r["value"]) else f"{r['value']:.6g}"
             name = EVENT_DRIVEN if r["formulation"] == THE_MOTION else escape(r["formulation"])
             shape.add_row(name, value, derivative, error, str(r["kinks"] or ""))
-        console.print(shape)
+        wide_console().print(shape)
         if len(ranked) > MOST + 1 and not everything:
-            console.print(f"{len(ranked) - MOST - 1} more rows: --all.", markup=False, highlight=False)
-    for sentence in words:
-        console.print(sentence, markup=False, highlight=False)
+            say(f"{len(ranked) - MOST - 1} more rows: --all.")
+    say(*words)

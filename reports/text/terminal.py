@@ -44,25 +44,17 @@ def print_comparison(
     `everything` prints all ranks instead of at most ten.
     """
     console = wide_console()
-
-    def say(text: str = "") -> None:
-        console.print(text, markup=False, highlight=False)
-
-    say(f"{c.name}: {subject(c)}")
-    first = headline(c)
-    say()
-    for sentence in first.sentences:
-        say(sentence)
+    say(f"{c.name}: {subject(c)}", "", *headline(c).sentences)
     for step in c.settings.steps if c.stepped else (None,):
         found = decide(c, step)
         # Without contact all rows are the same.
         alike = c.scene is not None and touches_nothing(c) and not everything
         if found is not None and (found.entries or found.missing) and not alike:
             console.print(_places(c, found, everything))
-            for sentence in filter(None, (legend(c, found), "" if everything else _hidden(found))):
-                say(sentence)
-    for sentence in filter(None, (cross_checks(c), *_of_model(c))):
-        say(sentence)
+            say(*filter(None, (legend(c, found), "" if everything else _hidden(found))))
+    say(*filter(None, [cross_checks(c)]))
+    # The features of a model that are not included.
+    say(*(f"Not included of {c.name}: {x}." for x in (c.scene.left_out if c.scene else ())))
     rows_of_first = next(iter(c.windows.values()))
     own = rows_of_first[rows_of_first["solver"] != GENERIC_SOLVER]
     several = by_solver or decide(c) is None or own.duplicated(["label", *["step"] * c.stepped]).any()
@@ -83,7 +75,7 @@ def print_comparison(
 def _places(c: Comparison, d: Decision, everything: bool) -> Table:
     """Return the ranking, best first, and a row for each formulation without a solution."""
     title = f"steps of {1e3 * d.step:g} ms" if c.stepped and len(c.settings.steps) > 1 else None
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = light_table(title)
     table.add_column("", justify="right", no_wrap=True)
     # Labels are whole, however narrow the terminal.
     longest = max((len(word) for x in rows(c, d) for word in x.names.split()), default=0)
@@ -107,11 +99,6 @@ def _hidden(d: Decision) -> str:
     return f"Not shown: {', '.join(hidden)}; --all shows them." if hidden else ""
 
 
-def _of_model(c: Comparison) -> list[str]:
-    """List the features of a model that are not included."""
-    return [f"Not included of {c.name}: {x}." for x in c.scene.left_out] if c.scene else []
-
-
 def _print_runs(console: Console, c: Comparison, asked: Sequence[Column]) -> None:
     """Print a row per run, for a case over its first window; a narrow terminal keeps the requested metrics longest."""
     usual = [*error_columns(c), *symptom_columns(c)]
@@ -121,6 +108,17 @@ def _print_runs(console: Console, c: Comparison, asked: Sequence[Column]) -> Non
     console.print(table)
     if left_out:
         console.print(f"Not shown in {console.width} columns: {', '.join(left_out)}; see runs.csv.")
+
+
+def light_table(title: str | None = None) -> Table:
+    """A table without frame, its title on the left."""
+    return Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+
+
+def say(*sentences: str) -> None:
+    """Print sentences, a line each, without markup."""
+    for sentence in sentences:
+        wide_console().print(sentence, markup=False, highlight=False)
 
 
 class _Console(Console):
@@ -155,7 +153,7 @@ def _table_that_fits(
 
 def _table(rows: list[dict[str, Any]], columns: Sequence[Column], shown: list[int]) -> Table:
     several = len({r["step_text"] for r in rows}) > 1
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = light_table()
     table.add_column("formulation", no_wrap=True)
     table.add_column("solver", no_wrap=True)
     if several:
@@ -182,7 +180,8 @@ def print_claims(claims: pd.DataFrame) -> None:
         for heading, number, part in (("claim of the paper", "published", claimed), ("check", "expected", checked)):
             if part.empty:
                 continue
-            table = Table(heading, box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+            table = light_table()
+            table.add_column(heading)
             for name in (number, "computed"):
                 table.add_column(name, justify="right", no_wrap=True)
             for name in ("unit", "verdict"):

@@ -104,7 +104,9 @@ def _slips(e: ExactContacts) -> tuple[list[ContactMotion], str]:
     T, D = (1 - half * half, 2 * half), 1 + half * half
     G = _cross(T, _pull(e, T, D))
     if G == 0:
-        return [], "" if all(_excluded(e, t) for t in _arcs()) else "every direction of slip may be possible"
+        return [], "" if all(
+            any(x < 0 for x in _slip_margins(e, t)) for t in _arcs()
+        ) else "every direction of slip may be possible"
     found: list[ContactMotion] = []
     # p is infinite at the angle of 180 degrees; there G has no term p^4.
     straight = [(arb(-1), arb(0))] if G.degree() < 4 else []
@@ -154,7 +156,3 @@ def _arcs() -> Iterator[tuple[arb, arb]]:
     for k in range(ARCS):
         angle = arb(2 * k + 1, 1) * arb.pi() / ARCS
         yield angle.cos(), angle.sin()
-
-
-def _excluded(e: ExactContacts, t: tuple[arb, arb]) -> bool:
-    return any(x < 0 for x in _slip_margins(e, t))

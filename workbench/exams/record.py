@@ -6,7 +6,8 @@ from functools import cached_property
 import numpy as np
 
 from workbench.exams.protocol import gravity
-from workbench.exams.trial import Trial, turning
+from workbench.exams.trial import Trial
+from workbench.mechanics.solids import turning
 from workbench.support.arrays import Array
 
 

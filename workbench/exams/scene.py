@@ -7,10 +7,10 @@ import numpy as np
 from workbench.algorithms.base import Solver
 from workbench.engine.lazy import sparse
 from workbench.exams.touching import Shapes, frames
-from workbench.exams.trial import Trial, turning
+from workbench.exams.trial import Trial
 from workbench.language.formulation import Formulation
 from workbench.mechanics.instant import Instant, Places, instant
-from workbench.mechanics.solids import Plane, Solid
+from workbench.mechanics.solids import Plane, Solid, turning
 from workbench.problems.solution import Status
 from workbench.scenes.grains.contacts import advance
 from workbench.scenes.scene import Scene

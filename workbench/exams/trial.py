@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from workbench.mechanics.solids import Plane, Solid, ball, cuboid
-from workbench.support.arrays import Array
 
 Vector = tuple[float, float, float]
 UPWARDS, UNTURNED, STILL = (0.0, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0), (0.0,) * 6
@@ -110,14 +109,3 @@ def cuboid_inertia(mass: float, half: Vector) -> Vector:
 def tilted(angle: float, size: float = 9.81) -> Vector:
     """Gravity (3,) [m/s2] on a slope that descends along x, in its own axes; the angle in degrees."""
     return size * float(np.sin(np.radians(angle))), 0.0, -size * float(np.cos(np.radians(angle)))
-
-
-def turning(orientation: Array) -> Array:
-    """Rotation matrices (..., 3, 3) from body axes to world axes, of unit quaternions (..., 4)."""
-    w, x, y, z = np.moveaxis(np.asarray(orientation, dtype=float), -1, 0)
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))

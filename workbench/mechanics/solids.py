@@ -110,6 +110,17 @@ def cuboid(name: str, half: Point, centre: Point = ORIGIN, body: int = 0) -> Sol
     return prism(name, [(x - a, z - c), (x + a, z - c), (x + a, z + c), (x - a, z + c)], 2 * b, y, body)
 
 
+def turning(orientation: Array) -> Array:
+    """Rotation matrices (..., 3, 3) from body axes to world axes, of unit quaternions (..., 4)."""
+    w, x, y, z = np.moveaxis(np.asarray(orientation, dtype=float), -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
+
+
 def rotated(orientation: Array, x: Array) -> Array:
     """Rotate vectors x (..., 3) from body axes to world axes; unit quaternions (..., 4), scalar first."""
     a, u = orientation[..., :1], orientation[..., 1:]

@@ -28,7 +28,8 @@ def parse_market(text: str, name: str) -> Matrix:
     if not body or len(body[0][1]) != (2 if layout == "array" else 3):
         raise DataError(f"{name} has no line with the numbers of rows and columns")
     m, n, *count = (_whole(word, f"{name}, line {body[0][0]}") for word in body[0][1])
-    _sides(m, n, name)
+    if not (1 <= m <= LARGEST_SIDE and 1 <= n <= LARGEST_SIDE):
+        raise DataError(f"{name} says {m} x {n}; sides from 1 to {LARGEST_SIDE} can be read")
     if SYMMETRIES[symmetry] and m != n:
         raise DataError(f"{name} is {symmetry} and {m} x {n}; a square matrix is needed")
     sign = SYMMETRIES[symmetry]
@@ -74,11 +75,6 @@ def _whole(word: str, place: str) -> int:
     if not (word.isascii() and word.isdecimal() and len(word) <= 12):
         raise DataError(f"{place}: {word[:40]!r} is not a whole number, which is needed here")
     return int(word)
-
-
-def _sides(m: int, n: int, name: str) -> None:
-    if not (1 <= m <= LARGEST_SIDE and 1 <= n <= LARGEST_SIDE):
-        raise DataError(f"{name} says {m} x {n}; sides from 1 to {LARGEST_SIDE} can be read")
 
 
 def write_market(A: Array, path: str | Path) -> None:

@@ -183,10 +183,6 @@ def _frame(frame: Any, names: list[str]) -> Arrays:
     return {str(c): frame[c].to_numpy(dtype=float) for c in frame.columns if str(c) in names}
 
 
-def _npz(path: Path, names: list[str]) -> Arrays:
-    return read_arrays(path, names)
-
-
 def _mat(path: Path, names: list[str]) -> Arrays:
     found: Any = read_variables(path.read_bytes(), path.name)
     return {key: found[key].array() for key in names if key in found}
@@ -199,5 +195,5 @@ def _torch(path: Path, names: list[str]) -> Arrays:
 
 
 READERS: dict[str, Callable[[Path, list[str]], Arrays]] = {
-    ".csv": _csv, ".parquet": _parquet, ".npz": _npz, ".mat": _mat, ".pt": _torch,
+    ".csv": _csv, ".parquet": _parquet, ".npz": read_arrays, ".mat": _mat, ".pt": _torch,
 }  # fmt: skip

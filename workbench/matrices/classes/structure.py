@@ -192,7 +192,7 @@ def _scanned(s: Structure) -> Iterator[Finding]:
             yield "strictly_copositive", YES, "no entry is negative, and the diagonal is positive", {"by": "entries"}
     lost = np.flatnonzero(diagonal <= 0)
     if len(lost):
-        x = _unit(n, int(lost[0]))
+        x = [str(int(j == lost[0])) for j in range(n)]
         yield "P", NO, None, {"x": x}
         yield "PD", NO, None, {"x": x}
         yield "H_plus", NO, None, {"y": x}
@@ -229,10 +229,6 @@ def _negative_pair(values: Values) -> list[int] | None:
                 i, j = (int(np.broadcast_to(x, lost.shape)[tuple(k)]) for x in (i, j))
                 return [a + i, j]
     return None
-
-
-def _unit(n: int, i: int) -> list[str]:
-    return [str(int(j == i)) for j in range(n)]
 
 
 def _dominated(s: Structure) -> Iterator[Finding]:

@@ -131,7 +131,9 @@ def common_diagonal(C: NDArray[np.float64], D: NDArray[np.float64]) -> NDArray[n
         part = 1.0 if step == 0 else 0.0 if step == 1 else 0.5 * (low + high)
         w = np.empty(n)
         B = C - part * np.diag(reach)
-        if (np.diag(B) > 0).all() and find_diagonal(_unit(B), w, score, NEWTON) == FOUND:
+        if (np.diag(B) > 0).all() and find_diagonal(
+            np.ascontiguousarray(B / np.diag(B)[:, None]), w, score, NEWTON
+        ) == FOUND:
             best, low = w / np.diag(B), part
             if step == 0:
                 break
@@ -140,11 +142,6 @@ def common_diagonal(C: NDArray[np.float64], D: NDArray[np.float64]) -> NDArray[n
         else:
             high = part
     return best
-
-
-def _unit(B: NDArray[np.float64]) -> NDArray[np.float64]:
-    """B with its rows divided by the diagonal."""
-    return np.ascontiguousarray(B / np.diag(B)[:, None])
 
 
 class SignedTree(Tree):

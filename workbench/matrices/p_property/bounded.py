@@ -108,7 +108,9 @@ def reduced_test(M: fmpq_mat, kinds: Pattern, seconds: float) -> Uniqueness:
     found = p_verdict(S, seconds_left(deadline, 1.0))
     if found.verdict == "not P":
         reversal = [fmpq(text) for text in found.sign_reversal or ()]
-        return Uniqueness("not unique", reversal=_with_free(M, kinds, reversal), p=found)
+        # Zero on the fixed unknowns, and with (M x)_f = 0.
+        x = extend_from_schur(M, list(kinds.free), dict(zip(kinds.bounded, reversal, strict=True)))
+        return Uniqueness("not unique", reversal=x, p=found)
     if found.verdict == "undecided":
         return Uniqueness("undecided", reason=f"whether the Schur complement is P: {found.reason}", p=found)
     what = "its Schur complement on the free unknowns" if kinds.free else "the part of M that is not fixed"
@@ -145,11 +147,6 @@ def _singular_free(M: fmpq_mat, kinds: Pattern, deadline: float) -> list[fmpq] |
     """x with M_ff x_f = 0, zero elsewhere; None where M_ff is regular. Raises OutOfTimeError."""
     _, found = null_space(submatrix(M, kinds.free), deadline) if kinds.free else ([], [])
     return spread(M.nrows(), kinds.free, found[0]) if found else None
-
-
-def _with_free(M: fmpq_mat, kinds: Pattern, x_c: list[fmpq]) -> list[fmpq]:
-    """x (n) equal to x_c on the bounded unknowns, zero on the fixed ones, with (M x)_f = 0."""
-    return extend_from_schur(M, list(kinds.free), dict(zip(kinds.bounded, x_c, strict=True)))
 
 
 def _minor(N: fmpz_mat, a: tuple[int, ...]) -> int:

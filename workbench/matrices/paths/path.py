@@ -174,7 +174,8 @@ def _events(t: Root, here: Solutions, before: Solutions, after: Solutions) -> li
     for side, solutions in (("before", before), ("after", after)):
         for point, found in solutions.points.items():
             basis = next((b for b in found if b.regular), None)
-            end = limit(basis, t) if basis else _same_pattern(point, here)
+            same_pattern = (p for p in here.points if _pattern(p) == _pattern(point))
+            end = limit(basis, t) if basis else next(same_pattern, None)
             if end is None:
                 part = lost if basis else untraced
             else:
@@ -188,10 +189,6 @@ def _events(t: Root, here: Solutions, before: Solutions, after: Solutions) -> li
     if not events and not (same and before.count == here.count == after.count):
         events.append(_Meeting().named("family"))
     return events
-
-
-def _same_pattern(point: Point, here: Solutions) -> Point | None:
-    return next((p for p in here.points if _pattern(p) == _pattern(point)), None)
 
 
 def _parts(here: Solutions, before: Solutions, after: Solutions) -> list[_Meeting]:

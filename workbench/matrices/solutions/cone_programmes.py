@@ -32,7 +32,7 @@ CLEAR = 1e-7
 def by_linear_programme(p: RationalFriction, deadline: float) -> tuple[Vector, None] | tuple[None, Vector]:
     """x (n) with S x + q in the polyhedral K*, or r (n) in K with S r = 0 and q . r < 0. Raises OutOfTimeError."""
     C = _faces(p)
-    basis = _independent_columns(p.S, deadline)
+    basis = pivots(*echelon(p.S, deadline))
     A = C * _columns(p.S, basis)
     bound = [-x for x in product(C, p.q)]
     rows = [[*row, *(-x for x in row)] for row in A.tolist()] if basis else [[fmpq(0)]] * C.nrows()
@@ -154,10 +154,6 @@ def _maximised(objective: Any, limits: list, x: Any) -> Array | None:
     except cp.SolverError:
         return None
     return x.value
-
-
-def _independent_columns(S: fmpq_mat, deadline: float) -> list[int]:
-    return pivots(*echelon(S, deadline))
 
 
 def _columns(S: fmpq_mat, some: list[int]) -> fmpq_mat:

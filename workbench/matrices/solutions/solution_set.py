@@ -311,7 +311,7 @@ def _piece(vertices: list[Vector], rays: list[Vector]) -> Piece:
 def _extreme_rays(constraints: list[list[fmpq]], deadline: float) -> list[list[fmpq]]:
     """Extreme rays of the pointed cone {y : c . y >= 0 for every constraint c}, by double description."""
     d = len(constraints[0])
-    chosen = _independent_rows(constraints)
+    chosen = pivots(*fmpq_mat(constraints).transpose().rref())
     columns = fmpq_mat([constraints[i] for i in chosen]).inv().transpose().tolist()
     # Each ray with the set of its active constraints.
     rays = [(list(ray), {i for i in chosen if i != chosen[j]}) for j, ray in enumerate(columns)]
@@ -335,10 +335,6 @@ def _extreme_rays(constraints: list[list[fmpq]], deadline: float) -> list[list[f
 
 def _signed(values: list[fmpq], sign: int) -> list[tuple[int, fmpq]]:
     return [(j, v) for j, v in enumerate(values) if sign * v > 0]
-
-
-def _independent_rows(rows: list[list[fmpq]]) -> list[int]:
-    return pivots(*fmpq_mat(rows).transpose().rref())
 
 
 def _maximal(M: fmpq_mat, q: list[fmpq], pieces: list[Piece]) -> list[Piece]:
