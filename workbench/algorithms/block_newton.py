@@ -21,13 +21,21 @@ from workbench.algorithms import best
 from workbench.algorithms.base import EXACT
 from workbench.algorithms.block_laws import FREE, FROM_LOWER, FROM_UPPER, TWO_SIDED, BlockMetric, Laws, all_laws, lay
 from workbench.algorithms.block_sets import own_mobilities
-from workbench.algorithms.block_sweeps import LawBlocks, add_blocks, block_inverses, sweeps_of_laws, times
+from workbench.algorithms.block_sweeps import (
+    LawBlocks,
+    add_blocks,
+    add_impulses,
+    block_inverses,
+    sweeps_of_laws,
+    times,
+)
 from workbench.algorithms.gauss_seidel import FactoredDelassus, own_rows
 from workbench.algorithms.sparse_factors import factors_in_order, minimum_degree
 from workbench.algorithms.stages import Stages, solve_in_stages
-from workbench.engine.stored import as_stored
-from workbench.problems.block_kernels import own_matrices
-from workbench.problems.contact_blocks import ContactBlocks, block_diagonal
+from workbench.engine.stored import add_product, add_transposed, as_stored
+from workbench.problems.block_kernels import own_matrices, scale_blocks
+from workbench.problems.contact_blocks import ContactBlocks
+from workbench.problems.problem import block_places
 from workbench.problems.sets import DISC, NO_CONE
 from workbench.support.arrays import Array
 
@@ -63,11 +71,8 @@ def scaled_laws(p: ContactBlocks, w: Array) -> tuple[Laws, Array]:
     # A cone's unknowns are scaled with its rows.
     unit = np.ones(p.size)
     unit[cones[p.block_of_unknown]] = root[cones[p.block_of_row]]
-    L, N, R = (X.copy() for X in p.whole)
-    of_L, of_N, of_R = (np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)) for X in (L, N, R))
-    L.data *= root[L.indices] / unit[of_L]
-    N.data /= unit[of_N] * unit[N.indices]
-    R.data *= root[of_R] / unit[R.indices]
+    L, N, R = np.empty_like(p.L), np.empty_like(p.N), np.empty_like(p.R)
+    scale_blocks(p.arrays, root, unit, L, N, R)
     low, high = np.isfinite(p.lower), np.isfinite(p.upper)
     role = np.select([low & high, low, high], [TWO_SIDED, FROM_LOWER, FROM_UPPER], FREE)
     role = np.where(cones[p.block_of_unknown], FREE, role).astype(np.int64)
@@ -78,7 +83,7 @@ def scaled_laws(p: ContactBlocks, w: Array) -> tuple[Laws, Array]:
     discs, mu = p.cone == DISC, p.mu.copy()
     mu[discs] *= root[p.row[:-1][discs]]
     return Laws(
-        p.row, p.unknown, offsets(m * k), offsets(k * k), offsets(m * m), p.cone, mu, L.data, N.data, R.data,
+        p.row, p.unknown, offsets(m * k), offsets(k * k), offsets(m * m), p.cone, mu, L, N, R,
         p.c / unit, p.lower, p.upper, role, offsets(K), offsets(K * K), np.zeros(most), np.full(most, np.inf),
     ), 1.0 / unit  # fmt: skip
 
@@ -103,6 +108,31 @@ def metric(laws: Laws, Z: Array) -> BlockMetric:
     return found
 
 
+class OverVelocities:
+    """Products with K, sparse by columns, and J by rows, in one order of the n velocities."""
+
+    def __init__(self, K: Any, J: Any):
+        self.n, self.K, self.J = K.shape[0], as_stored(K), as_stored(J)
+
+    def rows(self, v: Array) -> Array:
+        """Return J v (R,)."""
+        u = np.zeros(self.J.pointer.size - 1)
+        add_product(self.J, v, u)
+        return u
+
+    def pushed(self, z: Array) -> Array:
+        """Return J^T z (n,)."""
+        b = np.zeros(self.n)
+        add_transposed(self.J, z, b)
+        return b
+
+    def inertial(self, v: Array) -> Array:
+        """Return K v (n,)."""
+        b = np.zeros(self.n)
+        add_transposed(self.K, v, b)
+        return b
+
+
 class BlockNewton(Stages):
     """Contact blocks in scaled rows: their impulses z (R,) and velocities u (R,); `x` (X,) is the best solution.
 
@@ -117,18 +147,19 @@ class BlockNewton(Stages):
         p = self.problem = problem
         w = mobilities(p)
         self.laws, self.unit_of_x = scaled_laws(p, w)
-        size = sparse.diags_array(1.0 / np.sqrt(w))
-        self.J = sparse.csr_array(size @ p.rows)
-        self.W = scaled_blocks(p, w)
-        within = np.arange(self.W.size) - np.repeat(self.laws.at_W[:-1], np.diff(self.laws.at_W))
-        m = np.repeat(np.diff(p.row), np.diff(self.laws.at_W))
-        self.metric = metric(self.laws, (within // m == within % m).astype(float))
-        self.free = self.J @ p.free[0]
-        self.R = block_diagonal(self.laws.R, p.row, p.unknown)
+        self.J = sparse.csr_array(sparse.diags_array(1.0 / np.sqrt(w)) @ p.rows)
+        self.over = OverVelocities(p.inertia.K, self.J)
+        self.metric = metric(self.laws, np.equal(*block_places(p.row)).astype(float))
+        self.free = self.over.rows(p.free[0])
         self.gap, self.now = np.empty(p.s.size), np.zeros(p.size)
-        self.C, self.B, self.D, self.inverse = (np.empty(self.W.size) for _ in range(4))
+        self.C, self.B, self.D, self.inverse = (np.empty(self.laws.at_W[-1]) for _ in range(4))
         self.least, self.x = np.inf, np.zeros(p.size)
         self.last: Any = None
+
+    @cached_property
+    def W(self) -> Array:
+        """Diagonal blocks of W in scaled rows, flat."""
+        return scaled_blocks(self.problem, mobilities(self.problem))
 
     @property
     def enough(self) -> float:
@@ -152,13 +183,16 @@ class BlockNewton(Stages):
         return NewtonMatrix(self.problem, self.J)
 
     def begin(self, start: Array | None) -> Array:
-        return np.zeros(self.gap.size) if start is None else self.R @ (start / self.unit_of_x)
+        z = np.zeros(self.gap.size)
+        if start is not None:
+            add_impulses(self.laws, start / self.unit_of_x, z)
+        return z
 
     def size(self, z: Array) -> float:
         return max(float(np.linalg.norm(z)), float(np.linalg.norm(self.free)))
 
     def start(self, z: Array, centre: Array, eps: float) -> float:
-        u = self.free + self.J @ self.problem.inertia.response(self.J.T @ z)
+        u = self.free + self.over.rows(self.problem.inertia.response(self.over.pushed(z)))
         u += eps * (z - centre)
         return all_laws(self.laws, self.metric, z, u, self.now, self.gap, self.C, self.B)
 
@@ -202,13 +236,13 @@ class BlockNewton(Stages):
         if factors is None:
             return None
         self.factors += 1
-        K, J = self.matrix.K, self.matrix.J
-        v, z = np.zeros(K.shape[0]), np.zeros_like(self.gap)
+        over = self.matrix.over
+        v, z = np.zeros(over.n), np.zeros_like(self.gap)
         for _ in range(1 + REFINEMENTS):
-            left = -self.gap - self.each(self.C, z) - self.each(self.B, J @ v + eps * z)
+            left = -self.gap - self.each(self.C, z) - self.each(self.B, over.rows(v) + eps * z)
             dz = self.each(self.inverse, left)
-            dv = factors.solve(self.matrix.J_T @ (z + dz) - K @ v)
-            dz -= self.each(self.D, J @ dv)
+            dv = factors.solve(over.pushed(z + dz) - over.inertial(v))
+            dz -= self.each(self.D, over.rows(dv))
             v += dv
             z += dz
         return z if np.isfinite(z).all() else None
@@ -257,7 +291,7 @@ def with_pairs(K: sparse.csc_array, i: Indices, j: Indices) -> tuple[sparse.csc_
 
 
 class NewtonMatrix:
-    """M + J^T D J over velocities in a minimum-degree order; K, J, J_T are M, J and J^T in that order."""
+    """M + J^T D J over velocities in a minimum-degree order; K is M, and `over` has M and J, in that order."""
 
     def __init__(self, problem: ContactBlocks, J: Any):
         p, n, m = problem, problem.b.size, np.diff(problem.row)
@@ -276,8 +310,7 @@ class NewtonMatrix:
         new = np.empty(n, dtype=np.int64)
         new[order] = np.arange(n)
         self.K = sparse.csc_array(p.inertia.K[order][:, order])
-        self.J = sparse.csr_array(J[:, order])
-        self.J_T = sparse.csr_array(self.J.T)
+        self.over = OverVelocities(self.K, sparse.csr_array(J[:, order]))
         self.values, self.place = with_pairs(self.K, new[i], new[j])
         self.base = self.values.data.copy()
 

@@ -94,6 +94,17 @@ def block_inverses(laws, C, B, eps, inverse, D):
     return True
 
 
+@kernel(types.void(LAWS, VECTOR, VECTOR))
+def add_impulses(laws, x, P):
+    """Add R x to the impulses P (R,) in scaled rows."""
+    for i in range(laws.cone.shape[0]):
+        first, k = laws.unknown[i], laws.unknown[i + 1] - laws.unknown[i]
+        for a in range(laws.row[i], laws.row[i + 1]):
+            at = laws.at_L[i] + (a - laws.row[i]) * k
+            for p in range(k):
+                P[a] += laws.R[at + p] * x[first + p]
+
+
 @kernel(types.void(LAWS, VECTOR, VECTOR, VECTOR))
 def times(laws, blocks, P, found):
     """Compute found (R,) = blocks P, block by block."""

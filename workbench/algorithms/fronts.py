@@ -19,6 +19,7 @@ from scipy.linalg.blas import dgemm, dsyrk, dtrsm
 from scipy.linalg.lapack import dgetrf, dgetrs, dpotrf, dtrtrs
 
 from workbench.algorithms.block_laws import Laws
+from workbench.algorithms.block_newton import OverVelocities
 from workbench.algorithms.dissection import Front, dissected, neighbours, places
 from workbench.algorithms.sphere_kernels import BLOCKS
 from workbench.algorithms.spheres import SpherePacking
@@ -89,6 +90,7 @@ class FrontalMatrix:
 
     def __init__(self, problem: ContactBlocks, J: Any, packed: SpherePacking):
         self.K, self.J, self.J_T = problem.inertia.K, J, sparse.csr_array(J.T)
+        self.over = OverVelocities(self.K, J)
         self.rows = np.diff(problem.row)
         pair, N = packed.pair.astype(np.int64), packed.body.shape[0] - 1
         graph, kept = neighbours(pair, N)

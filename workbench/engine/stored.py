@@ -66,3 +66,11 @@ def add_product(X, v, y):
         for k in range(X.pointer[i], X.pointer[i + 1]):
             s += X.data[k] * v[X.column[k]]
         y[i] += s
+
+
+@kernel(types.void(STORED, VECTOR, VECTOR), checked=False)
+def add_transposed(X, y, v):
+    """v += X^T y."""
+    for i in range(y.shape[0]):
+        for k in range(X.pointer[i], X.pointer[i + 1]):
+            v[X.column[k]] += X.data[k] * y[i]

@@ -1,4 +1,5 @@
-"""Kernels of `contact_blocks`: validation, the diagonal blocks of W and of L W R + N, and the terms of their rows."""
+"""Kernels of `contact_blocks`: validation, products, the diagonal blocks of W and of L W R + N, and the terms of their
+rows."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -82,6 +83,62 @@ def is_sound(p):
                 wrong += p.s[a] != 0.0
         at += m * k
     return wrong == 0
+
+
+@kernel(types.void(BLOCKS, STORED, READ_ROW, VECTOR, VECTOR))
+def push(blocks, J, x, P, b):
+    """Add R x to the impulses P (R,), and then J^T P to b (n,)."""
+    row, unknown, R, at = blocks.row, blocks.unknown, blocks.R, 0
+    for i in range(row.shape[0] - 1):
+        for a in range(row[i], row[i + 1]):
+            for p in range(unknown[i], unknown[i + 1]):
+                P[a] += R[at] * x[p]
+                at += 1
+            for k in range(J.pointer[a], J.pointer[a + 1]):
+                b[J.column[k]] += J.data[k] * P[a]
+
+
+@kernel(types.void(BLOCKS, STORED, READ_ROW, READ_ROW, VECTOR, VECTOR))
+def pull(blocks, J, v, x, moved, terms):
+    """Fill moved (X,) = L J v + N x, and terms (X,) with the sizes of what these are the sums of."""
+    row, unknown, L, N, at_L, at_N = blocks.row, blocks.unknown, blocks.L, blocks.N, 0, 0
+    for i in range(row.shape[0] - 1):
+        first, end, m = unknown[i], unknown[i + 1], row[i + 1] - row[i]
+        for p in range(first, end):
+            moved[p] = terms[p] = 0.0
+        for a in range(m):
+            u = size = 0.0
+            for k in range(J.pointer[row[i] + a], J.pointer[row[i] + a + 1]):
+                term = J.data[k] * v[J.column[k]]
+                u, size = u + term, size + abs(term)
+            for p in range(first, end):
+                f = L[at_L + (p - first) * m + a]
+                moved[p], terms[p] = moved[p] + f * u, terms[p] + abs(f) * size
+        for p in range(first, end):
+            u = size = 0.0
+            for q in range(first, end):
+                term = N[at_N] * x[q]
+                u, size, at_N = u + term, size + abs(term), at_N + 1
+            moved[p], terms[p] = moved[p] + u, terms[p] + size
+        at_L += m * (end - first)
+
+
+@kernel(types.void(BLOCKS, READ_ROW, READ_ROW, VECTOR, VECTOR, VECTOR))
+def scale_blocks(blocks, of_row, of_unknown, L, N, R):
+    """Fill L, N, R, flat, with those of the blocks where rows and unknowns are in other units: u = of_row u', and
+    x = x' / of_unknown; of_row (R,), of_unknown (X,)."""
+    at_L, at_N = 0, 0
+    for i in range(blocks.cone.shape[0]):
+        row, first = blocks.row[i], blocks.unknown[i]
+        m, k = blocks.row[i + 1] - row, blocks.unknown[i + 1] - first
+        for p in range(k):
+            for a in range(m):
+                share = of_row[row + a] / of_unknown[first + p]
+                L[at_L + p * m + a] = blocks.L[at_L + p * m + a] * share
+                R[at_L + a * k + p] = blocks.R[at_L + a * k + p] * share
+            for q in range(k):
+                N[at_N + p * k + q] = blocks.N[at_N + p * k + q] / (of_unknown[first + p] * of_unknown[first + q])
+        at_L, at_N = at_L + k * m, at_N + k * k
 
 
 @kernel(types.void(READ_INDICES, I64, STORED, STORED, I64, VECTOR))

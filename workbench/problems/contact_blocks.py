@@ -10,13 +10,13 @@ F = (L W R + N) x + L (J M^-1 b + W s) + c.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
 from workbench.engine.lazy import sparse
-from workbench.engine.stored import Stored, as_sparse, as_stored
+from workbench.engine.stored import Stored, as_sparse, as_stored, stored
 from workbench.problems.block_kernels import BlockArrays, is_sound
 from workbench.problems.inertia import CHUNK, Inertia
 from workbench.problems.mass import Mass, mass_of
@@ -168,24 +168,26 @@ class ContactBlocks(Problem):
     def inertia(self) -> Inertia:
         """M, factored once. Raises DataError where it is singular."""
         try:
-            return Inertia(self.M, sparse.csr_array((self.b.size, 0)))
+            return _inertia(self.b.size, *(x.tobytes() for x in self.stored("M")))
         except DataError:
             raise DataError(f"M, of {self.b.size} velocities, is singular; it must be positive definite") from None
 
     @cached_property
     def rows(self) -> Any:
         """J (R, n) in the scaled velocities of `inertia`, v = scale v^."""
-        if not self.b.size:
-            return self.J
-        J = self.J @ sparse.diags_array(self.inertia.scale)
-        J.sum_duplicates()
-        return J
+        J = self.J
+        if not J.has_canonical_format:
+            J = J.copy()
+            J.sum_duplicates()
+        return _scaled(J, self.inertia.scale) if self.b.size else J
 
     @cached_property
     def responses(self) -> Any:
         """(M^-1 J^T)^T (R, n) in scaled velocities, sparse; None where there are too many numbers."""
         if not self.b.size:
             return self.J
+        if self.inertia.mobility is not None:
+            return _scaled(self.rows, self.inertia.mobility)
         if self.inertia.inverse is not None:
             found = sparse.csr_array(self.rows @ self.inertia.inverse.T)
             found.sum_duplicates()
@@ -219,13 +221,16 @@ class ContactBlocks(Problem):
     @cached_property
     def free(self) -> tuple[Array, Array, Array]:
         """v^ (n,) that M v = b + J^T s has, q (X,) of F = (L W R + N) x + q, and the sizes of what q is the sum of."""
-        n = self.b.size
         if self.few:
             few = self.few
             return few.velocity * np.sqrt(self.M.diagonal()), few.q, few.terms
-        v = self.inertia.response(self.inertia.scale * (self.b + self.J.T @ self.s)) if n else np.zeros(0)
-        L = self.whole[0]
-        return v, L @ (self.rows @ v) + self.c, abs(L) @ (abs(self.rows) @ abs(v)) + abs(self.c)
+        from workbench.problems.block_kernels import push
+
+        b, none = self.b.copy(), np.zeros(self.size)
+        push(self.arrays, self.stored("J"), none, self.s.copy(), b)
+        v = self.inertia.response(self.inertia.scale * b) if b.size else b
+        q, terms = self._pulled(v, none)
+        return v, q + self.c, terms + abs(self.c)
 
     @cached_property
     def body(self) -> Indices:
@@ -271,27 +276,37 @@ class ContactBlocks(Problem):
 
     def _sums(self, x: Array) -> tuple[Array, Array]:
         """(L W R + N) x (X,), and the sizes of what its rows are the sums of."""
-        L, N, R = self.whole
-        v = self.inertia.response(self.rows.T @ (R @ x)) if self.b.size else np.zeros(0)
-        return L @ (self.rows @ v) + N @ x, abs(L) @ (abs(self.rows) @ abs(v)) + abs(N) @ abs(x)
+        return self._pulled(self._pushed(x)[0], x)
+
+    def _pushed(self, x: Array) -> tuple[Array, Array]:
+        """M^-1 J^T R x (n,) in scaled velocities, and R x (R,)."""
+        from workbench.problems.block_kernels import push
+
+        P, impulse = np.zeros(self.s.size), np.zeros(self.b.size)
+        push(self.arrays, as_stored(self.rows), x, P, impulse)
+        return self.inertia.response(impulse) if impulse.size else impulse, P
+
+    def _pulled(self, v: Array, x: Array) -> tuple[Array, Array]:
+        """L J v + N x (X,) of scaled velocities v (n,), and the sizes of what its rows are the sums of."""
+        from workbench.problems.block_kernels import pull
+
+        moved, terms = np.empty(self.size), np.empty(self.size)
+        pull(self.arrays, as_stored(self.rows), v, x, moved, terms)
+        return moved, terms
 
     def impulses(self, x: Array) -> Array:
         """P (R,) of x (X,)."""
-        return self.motion(x)[1] if self.few else self.whole[2] @ self._asked(x) + self.s
+        return self.motion(x)[1]
 
     def velocities(self, x: Array) -> Array:
         """v+ (n,) of x (X,)."""
-        if not self.b.size:
-            return np.zeros(0)
-        if self.few:
-            return self.motion(x)[0]
-        given = self.rows.T @ (self.whole[2] @ self._asked(x))
-        return self.inertia.scale * (self.free[0] + self.inertia.response(given))
+        return self.motion(x)[0]
 
     def motion(self, x: Array) -> tuple[Array, Array]:
         """v+ (n,) and P (R,) of x (X,)."""
         if not self.few:
-            return self.velocities(x), self.impulses(x)
+            v, P = self._pushed(self._asked(x))
+            return self.inertia.scale * (self.free[0] + v) if v.size else v, P + self.s
         from workbench.problems.small_blocks import move
 
         v, P = np.empty(self.arrays.n), np.empty(self.arrays.rows)
@@ -363,6 +378,19 @@ class BlockOperator:
             if np.array_equal(p.L, one) and np.array_equal(p.R, one):
                 return None if p.responses is not None else "too many velocities are coupled by M"
         return "blocks are needed whose rows are their own unknowns, L = R = 1"
+
+
+@lru_cache(maxsize=4)
+def _inertia(n: int, pointer: bytes, column: bytes, data: bytes) -> Inertia:
+    """`Inertia` of M (n, n) by rows. From step to step few change, and factoring one takes longer than a sweep."""
+    M = Stored(*(np.frombuffer(x, np.int64) for x in (pointer, column)), np.frombuffer(data))
+    return Inertia(as_sparse(M, (n, n)), sparse.csr_array((n, 0)))
+
+
+def _scaled(J: Any, scale: Array) -> Any:
+    """The columns of a sparse matrix times numbers (n,)."""
+    pointer, column, data = as_stored(J)
+    return stored(pointer, column, data * scale[column], J.shape)
 
 
 def block_diagonal(values: Array, row: Indices, column: Indices) -> Any:

@@ -22,8 +22,8 @@ class Inertia:
     """K = [[M, -G], [G^T, 0]] in scaled velocities v^ = v / scale, in which M has a unit diagonal, and its `factors`.
 
     M (n, n), G (n, m) sparse. `body` numbers the uncoupled parts of K. `inverse` is the block of K^-1 that maps
-    impulses to velocities (n, n), sparse; None if a body has more than LARGEST_BODY rows. Impulses are scaled like H,
-    `scaled(H)`. Raises DataError if K is singular.
+    impulses to velocities (n, n), sparse; None if a body has more than LARGEST_BODY rows. `mobility` (n,) is that block
+    if it is diagonal. Impulses are scaled like H, `scaled(H)`. Raises DataError if K is singular.
     """
 
     def __init__(self, M: "sparse.csr_array", G: "sparse.csr_array"):
@@ -40,8 +40,9 @@ class Inertia:
         pivots = np.abs(self.K.diagonal() if apart else self.factors.U.diagonal())
         if not pivots.min() > SINGULAR * pivots.max():
             raise _singular()
+        self.mobility = 1.0 / self.K.diagonal() if apart else None
         if apart:
-            self.body, self.inverse = every, sparse.diags_array(1.0 / self.K.diagonal(), format="csr")
+            self.body, self.inverse = every, sparse.diags_array(self.mobility, format="csr")
         else:
             self.body = sparse.csgraph.connected_components(self.K, directed=False)[1]
             sizes = np.bincount(self.body)

@@ -163,16 +163,20 @@ class SetBySet:
 
         An interval is measured by row, a cone or disc as a contact; inf if x is not finite."""
         # Lazy import: stating problems needs no compiled code.
-        from workbench.problems.residual import block_units, by_sets
+        from workbench.problems.residual import Iterate, measure_raised, scale_up
 
         if not np.isfinite(x).all():
             return np.full(self.sets.cone.size, np.inf)
-        sets, D, A = self.sets, np.empty(x.size), self.operator
-        diagonal = np.require(A.diagonal, requirements="W")
+        A, D, raised, found = self.operator, np.empty(x.size), np.empty(x.size), np.empty(self.sets.cone.size)
+        sets = BlockSets(*(np.require(y, requirements="W") for y in self.sets))
         # For cones and discs the diagonal suffices.
         own = A.own if (sets.cone == NO_CONE).any() else np.zeros(0)
-        block_units(sets.first, sets.cone, diagonal, own, self.q, x, D)
-        return by_sets(sets, self.part, D, self.q, self.sizes, diagonal, x, A.products)
+        diagonal, part, *given = (np.require(y, requirements="W") for y in (A.diagonal, self.part, self.q, self.sizes))
+        up = scale_up(sets, diagonal, own, self.q, x, D, raised)
+        with np.errstate(over="ignore", invalid="ignore"):
+            moved, terms = A.products(raised)
+        measure_raised(sets, part, up, D, Iterate(raised, moved, *given, terms, diagonal), found)
+        return found
 
 
 class Problem:

@@ -6,16 +6,14 @@ parts do not influence each other: a scale uses other rows only of its own part,
 through others.
 
 One kernel measures all problems (`measure`). It sees sets and rows in units: an LCP has one set for every row, and
-problems without a matrix supply the products of its rows (`by_sets`).
+problems without a matrix supply the products of its rows (`measure_raised`).
 """
 
-from collections.abc import Callable, Iterable
 from math import frexp, ldexp
 from typing import NamedTuple
 
 import numpy as np
 from numba import types
-from numpy.typing import NDArray
 
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import WITHIN
@@ -44,7 +42,6 @@ LARGE = 400
 """Binary exponent to which small data are scaled up, so that nothing underflows and squares do not overflow."""
 
 I64 = types.int64
-Indices = NDArray[np.int64]
 READ_ROW, READ, READ_CUBE = (types.Array(types.float64, rank, "C", readonly=True) for rank in (1, 2, 3))
 
 
@@ -369,26 +366,37 @@ def measure(sets, part, together, rows, found):
     return worst
 
 
-def by_sets(
-    sets: BlockSets, part: Indices, D: Array, q: Array, sizes: Array, diagonal: Array, x: Array,
-    products: Callable[[Array], Iterable[Array]],
-) -> Array:  # fmt: skip
-    """Return the residual of every set (B,) at x (X,), all in the problem's units, D (X,) being the units of its rows.
+@kernel(I64(BLOCK_SETS, READ_ROW, READ_ROW, READ_ROW, READ_ROW, VECTOR, VECTOR))
+def scale_up(sets, diagonal, own, q, x, D, raised):
+    """Fill D (X,) with the units of all rows, and raised (X,) with x times a power of two; returns its exponent.
 
-    products(x) are W x and the sizes of its terms; otherwise as in `measure` and `Iterate`.
+    diagonal, own, q, x as in `block_units`. Powers of two are exact: small data are scaled up, so that nothing
+    underflows.
     """
-    k, found = growth_exponent(D, x, q), np.empty(sets.cone.size)
-    with np.errstate(over="ignore", invalid="ignore"):
-        # Powers of two are exact: small data are scaled up, so that nothing underflows.
-        x, q, sizes = (np.ldexp(y, k) for y in (x, q, sizes))
+    block_units(sets.first, sets.cone, diagonal, own, q, x, D)
+    up = growth_exponent(D, x, q)
+    for k in range(x.shape[0]):
+        raised[k] = np.ldexp(x[k], up)
+    return up
+
+
+@kernel(types.void(BLOCK_SETS, INDICES, I64, READ_ROW, ITERATE, VECTOR))
+def measure_raised(sets, part, up, D, rows, found):
+    """`measure` of what `scale_up` has prepared: `rows` in the problem's units, of which y = `raised`, w = W y and the
+    terms are scaled up, and the free velocities and their sizes are not yet."""
+    B, X = sets.cone.shape[0], D.shape[0]
+    y, w, free, sizes, terms = scratch(X), scratch(X), scratch(X), scratch(X), scratch(X)
+    lower, upper, mu = scratch(X), scratch(X), scratch(B)
+    for i in range(B):
         # The radius of a disc is an impulse, unlike a friction coefficient.
-        mu = np.where(sets.cone == DISC, np.ldexp(sets.mu, k) / D[sets.first[:-1]], sets.mu)
-        lower, upper = np.ldexp(sets.lower, k) / D, np.ldexp(sets.upper, k) / D
-        moved, terms = products(x)
-        rows = Iterate(x / D, D * (moved + q), D * q, D * sizes, D * terms, np.require(diagonal, requirements="W"))
-    first, cone, part = (np.require(y, requirements="W") for y in (sets.first, sets.cone, part))
-    measure(BlockSets(first, cone, mu, lower, upper), part, part, rows, found)
-    return found
+        mu[i] = np.ldexp(sets.mu[i], up) / D[sets.first[i]] if sets.cone[i] == DISC else sets.mu[i]
+    for k in range(X):
+        given = np.ldexp(rows.free[k], up)
+        y[k], w[k], free[k] = rows.y[k] / D[k], D[k] * (rows.w[k] + given), D[k] * given
+        sizes[k], terms[k] = D[k] * np.ldexp(rows.sizes[k], up), D[k] * rows.terms[k]
+        lower[k], upper[k] = np.ldexp(sets.lower[k], up) / D[k], np.ldexp(sets.upper[k], up) / D[k]
+    scaled = BlockSets(sets.first, sets.cone, mu, lower, upper)
+    measure(scaled, part, part, Iterate(y, w, free, sizes, terms, rows.diagonal), found)
 
 
 @kernel(types.UniTuple(types.float64, 2)(READ, I64, READ_ROW), **WITHIN)
