@@ -9,7 +9,7 @@ import numpy as np
 from numba import types
 
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import MATRIX, VECTOR, copy, set_all
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, set_all
 from workbench.engine.layout import Packed
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.engine.stored import Stored
@@ -20,7 +20,7 @@ from workbench.problems.residual import READ_ROW, Iterate, measure_raised, row_p
 from workbench.problems.sets import NO_CONE, BlockSets
 
 MOST_ROWS, MOST_UNKNOWNS, MOST_VELOCITIES = 200, 400, 400
-"""Rows, unknowns and velocities up to which contact blocks are few."""
+"""Rows, unknowns and velocities up to which contact blocks are few; of a diagonal M, velocities may be many."""
 
 
 class Few(Packed):
@@ -47,9 +47,25 @@ NO_FEW = Few(n=0, blocks=0, rows=0, unknowns=0, square=0)
 """Placeholder where blocks are many."""
 
 
-@kernel(types.void(BLOCKS, MASS, MATRIX))
-def forward_rows(blocks, mass, Z):
-    """Z (n, R) = L^-1 J^T, velocities in the order of their groups, so that W = Z^T Z."""
+@kernel(types.int64(BLOCKS, MASS, INDICES))
+def place_groups(blocks, mass, place):
+    """Place the groups of velocities that J touches one after another: place (groups,), -1 of all others; returns how
+    many velocities these groups have."""
+    group, begin, count = mass.group, mass.begin, 0
+    for g in range(place.shape[0]):
+        place[g] = -1
+    for k in range(blocks.J_pointer[blocks.s.shape[0]]):
+        place[group[blocks.J_column[k]]] = 0
+    for g in range(place.shape[0]):
+        if place[g] == 0:
+            place[g] = count
+            count += begin[g + 1] - begin[g]
+    return count
+
+
+@kernel(types.void(BLOCKS, MASS, INDICES, MATRIX))
+def forward_rows(blocks, mass, place, Z):
+    """Z (., R) = L^-1 J^T, velocities in the order of `place_groups`, so that W = Z^T Z."""
     group, begin, within, at, factor = mass.group, mass.begin, mass.within, mass.at, mass.factor
     pointer, column, data, rows = blocks.J_pointer, blocks.J_column, blocks.J_data, Z.shape[1]
     for i in range(Z.shape[0]):
@@ -57,10 +73,10 @@ def forward_rows(blocks, mass, Z):
     for r in range(rows):
         for k in range(pointer[r], pointer[r + 1]):
             j = column[k]
-            Z[begin[group[j]] + within[j], r] += data[k]
+            Z[place[group[j]] + within[j], r] += data[k]
     for g in range(begin.shape[0] - 1):
-        a, size, first = begin[g], begin[g + 1] - begin[g], at[g]
-        for i in range(size):
+        a, size, first = place[g], begin[g + 1] - begin[g], at[g]
+        for i in range(size if a >= 0 else 0):
             own, diagonal = Z[a + i], factor[first + i * size + i]
             for k in range(i):
                 f, other = factor[first + i * size + k], Z[a + k]
@@ -167,10 +183,11 @@ def few_residuals(blocks, few, x, found):
 @kernel(types.void(BLOCKS, MASS, FEW), checked=False)
 def set_up(blocks, mass, few):
     """All that few blocks are asked for."""
-    rows, n, B = blocks.s.shape[0], blocks.b.shape[0], blocks.cone.shape[0]
-    part, J = scratch_indices(B + mass.begin.shape[0] - 1), Stored(blocks.J_pointer, blocks.J_column, blocks.J_data)
-    Z, P, x = scratch_matrix(n, rows), scratch(rows), scratch(blocks.c.shape[0])
-    forward_rows(blocks, mass, Z)
+    rows, B, groups = blocks.s.shape[0], blocks.cone.shape[0], mass.begin.shape[0] - 1
+    part, place = scratch_indices(B + groups), scratch_indices(groups)
+    J = Stored(blocks.J_pointer, blocks.J_column, blocks.J_data)
+    Z, P, x = scratch_matrix(place_groups(blocks, mass, place), rows), scratch(rows), scratch(blocks.c.shape[0])
+    forward_rows(blocks, mass, place, Z)
     gram(Z, few.W)
     block_matrix(blocks, few)
     copy(blocks.b, few.velocity)
@@ -193,8 +210,14 @@ def move(blocks, x, mass, v, P):
     solve_mass(mass, v)
 
 
+def has_small_factors(n: int, entries: int) -> bool:
+    """Whether the dense factors of a mass matrix (n, n) with so many entries are small: n is, or it is diagonal."""
+    return 0 < n <= MOST_VELOCITIES or 0 < n == entries
+
+
 def room_for(blocks: Any) -> Few | None:
     """Room for the numbers of blocks (`block_kernels.BlockArrays`) if they are few, else None."""
-    few = blocks.rows <= MOST_ROWS and blocks.unknowns <= MOST_UNKNOWNS and 0 < blocks.n <= MOST_VELOCITIES
+    few = blocks.rows <= MOST_ROWS and blocks.unknowns <= MOST_UNKNOWNS
+    few = few and has_small_factors(blocks.n, blocks.M_entries)
     sizes = {name: getattr(blocks, name) for name in Few.sizes}
     return Few.unset(**sizes) if few else None

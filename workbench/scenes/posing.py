@@ -24,7 +24,7 @@ from workbench.problems.block_kernels import BlockArrays
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.mass import NO_MASS, Mass, mass_of
 from workbench.problems.sets import DISC
-from workbench.problems.small_blocks import MOST_VELOCITIES, NO_FEW, Few, room_for
+from workbench.problems.small_blocks import NO_FEW, Few, has_small_factors, room_for
 from workbench.problems.solution import Status
 from workbench.scenes.blocks import arrange, complete, place_blocks, read_answer, read_few
 from workbench.scenes.discs import with_tips_at_zero
@@ -241,7 +241,7 @@ class Posed:
         self.iterates = any(kind.again is not None for kind in kinds)
         """Whether the formulation may ask for another pass."""
         self.hooked = any(kind.hooked for kind in kinds)
-        self.factored = self.hooked or s.n <= MOST_VELOCITIES
+        self.factored = self.hooked or has_small_factors(s.n, s.M_entries)
         # Groups of velocities seldom change.
         self.mass: Mass = NO_MASS if before is None else before.mass.like()
         entries = s.J_entries
