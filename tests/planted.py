@@ -141,8 +141,8 @@ BUGS = (
     ),
     Bug(
         "workbench/scenes/grains/neighbours.py",
-        "for b in range(a, len(members)):",
-        "for b in range(a, min(a + 2, len(members))):",
+        "for up in range(level[i], side.shape[0]):",
+        "for up in range(level[i], min(level[i] + 2, side.shape[0])):",
         "grains of which one is more than four times as large as the other are no neighbours",
         ("test_grains.py", "test_grain_measures.py"),
     ),

@@ -109,7 +109,7 @@ class Grains(Scene):
     def start(self) -> tuple[Array, Array]:
         return self.q.ravel().copy(), self.v.ravel().copy()
 
-    def _candidates(self, x: Array, speed: Array, t: float, h: float) -> SphereContacts:
+    def _candidates(self, x: Array, speed: Array, walls: list[SphereContacts], h: float) -> SphereContacts:
         """Every pair of spheres, and of sphere and wall, that may meet at speeds (N,) of the grains, and what g h adds.
 
         A grain that is fixed comes first.
@@ -130,19 +130,21 @@ class Grains(Scene):
             a, b, i * (P + len(self.walls)) + j, np.full(i.size, self.mu), phi, normal, np.where(still, arm_j, arm_i),
             np.where(still, arm_i, arm_j), np.zeros((i.size, 3)),
         )  # fmt: skip
-        found = [pairs, *(self._at_wall(k, x, reach, t, within) for k, wall in enumerate(self.walls) if wall.stands(t))]
-        return SphereContacts(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+        near = [w.where(w.arm_b <= reach[:N] + within * np.linalg.norm(w.moved, axis=1)) for w in walls]
+        return SphereContacts(*(np.concatenate(parts) for parts in zip(pairs, *near, strict=True)))
 
-    def _at_wall(self, k: int, x: Array, reach: Array, t: float, within: float) -> SphereContacts:
-        wall, P = self.walls[k], len(self.radius)
-        distance, normal = wall.facing(x, t)
-        moved = wall.velocity(x - distance[:, None] * normal, t)
-        b = np.flatnonzero(distance <= reach[: len(x)] + within * np.linalg.norm(moved, axis=1))
-        far, n = distance[b], normal[b]
-        return SphereContacts(
-            np.full(b.size, -1), b, b * (P + len(self.walls)) + P + k, np.full(b.size, wall.mu), far - self.radius[b],
-            n, np.zeros(b.size), far, moved[b],
-        )  # fmt: skip
+    def _at_walls(self, x: Array, t: float) -> list[SphereContacts]:
+        """Every grain at every wall that stands."""
+        N, P, found = len(x), len(self.radius), []
+        b = np.arange(N)
+        for k, wall in enumerate(self.walls):
+            if wall.stands(t):
+                distance, normal = wall.facing(x, t)
+                moved = wall.velocity(x - distance[:, None] * normal, t)
+                key, still, rough = b * (P + len(self.walls)) + P + k, np.full(N, -1), np.full(N, wall.mu)
+                beside = distance - self.radius[:N]
+                found.append(SphereContacts(still, b, key, rough, beside, normal, np.zeros(N), distance, moved))
+        return found
 
     def _touching(self, x: Array, v: Array, t: float, h: float) -> SphereContacts:
         """Contacts that a step of h may close, or that friction with associated flow may push at: h |u| (1 + mu^2)^1/2.
@@ -152,14 +154,16 @@ class Grains(Scene):
         """
         gained = h * float(np.linalg.norm(self.gravity))
         own = np.linalg.norm(v[:, :3], axis=1) + self.radius[: len(x)] * np.linalg.norm(v[:, 3:], axis=1)
-        first = self._candidates(x, own, t, h)
+        walls = self._at_walls(x, t)
+        first = self._candidates(x, own, walls, h)
         speed, far = self._speeds(first, v), h * np.sqrt(1 + first.mu**2)
         meeting = first.phi <= far * (speed + gained)
         struck = np.zeros(len(x))
         for grain in (first.a, first.b):
             there = meeting & (grain >= 0)
             np.maximum.at(struck, grain[there], speed[there])
-        near = self._candidates(x, np.maximum(own, struck), t, h)
+        fast = np.maximum(own, struck)
+        near = self._candidates(x, fast, walls, h) if (fast > own).any() else first
         of_grain = np.append(struck, 0.0)
         speed = np.maximum(self._speeds(near, v), np.maximum(of_grain[near.a], of_grain[near.b]))
         smaller = np.minimum(self.radius[near.b], np.where(near.a >= 0, self.radius[near.a], np.inf))
