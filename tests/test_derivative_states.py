@@ -3,7 +3,18 @@
 import numpy as np
 import pytest
 
-from tests.derivative_states import Pair, Solution, Tally, examine, judge
+from tests.derivative_states import (
+    Direction,
+    Motion,
+    Pair,
+    Solution,
+    State,
+    Tally,
+    carried,
+    examine,
+    judge,
+    solved,
+)
 from workbench.derivatives.motion import motion_derivatives
 from workbench.verbs.find import find_case, find_formulation
 
@@ -74,3 +85,42 @@ def test_friction_that_begins_has_a_derivative(label):
         assert found["mu"].derivative[0] == pytest.approx(-9.81 * 3e-3 * along, rel=1e-8)
     assert found["mu"].reason == ""
     assert found["gravity"].derivative[0] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_friction_bounded_by_estimates_of_redundant_contacts_is_said_to_jump():
+    """A box lands on its first corner while the others bear: without friction the corners may share the load in several
+    ways, and each bounds the friction of that corner by another number."""
+    pair = Pair("box", "pushed-box")
+    q, _ = pair.plain.start()
+    v = np.array([0.01, 0.05, -0.01, -0.03, 0.007, 0.04])
+
+    def state(first):
+        memory = np.concatenate([[first, 0.05, 0.03, 0.02], np.zeros(8)])
+        return State(q, v, memory, np.zeros(pair.sizes[3] - pair.sizes[2]))
+
+    def is_rough(first):
+        by_speed = State(*(np.zeros(x.size) for x in state(first)))._replace(v=np.eye(6)[0])
+        along = Direction(by_speed, np.zeros(pair.case.data().size))
+        return carried(pair.step, solved(pair.step, state(first)), along).is_rough
+
+    def velocities(first):
+        end = pair.after(np.concatenate([*state(first), pair.case.data()]), np.zeros(12))
+        return end[pair.sizes[0] : pair.sizes[1]]
+
+    assert np.abs(velocities(0.1) - velocities(0.2)).max() > 1e-3
+    assert is_rough(0.0)
+    assert not is_rough(0.1)
+
+
+def test_steps_between_modes_leave_the_tapes_of_the_others():
+    """The first step of a box on four corners cannot be recorded, whose estimate is not unique; the next can."""
+    motion = Motion(find_case("pushed-box"), find_formulation("hybrid"), 1e-3, 3e-3)
+    sweeps, n_x = motion.sweeps(1), motion.n_s + motion.case.data().size
+    tangents = np.zeros((4, 1, n_x))
+    tangents[:, 0, 0] = 1.0
+    modes = np.zeros((1, sweeps.machine.system.x.size), dtype=np.int64)
+    for _ in range(5):
+        assert sweeps.ahead(0, 1, motion.record, tangents, modes) == 0
+        assert sweeps.slopes(tangents[0]) is None
+    sweeps.ahead(1, 2, motion.record, tangents, modes)
+    assert sweeps.slopes(tangents[1]) is not None

@@ -19,12 +19,14 @@ from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
 from workbench.language.assemble.assembly import carry_back
 from workbench.language.assemble.find import compiled
 from workbench.language.assemble.plan import Work
+from workbench.language.estimate import NEGLIGIBLE, frictionless_impulses, is_new, momentum
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import is_rigid
 from workbench.problems.classes import MatrixProblem
 from workbench.problems.solution import Status
 from workbench.step.stepper import Stepper, end_step
+from workbench.step.stepping import NO_ESTIMATE, START
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 
@@ -36,6 +38,9 @@ DATA = {
     "Coulomb NCP": ("M", "q", "mu"), "mixed NCP": ("M", "q", "lower", "upper", "mu"), "equations": (),
 }  # fmt: skip
 """The data of each kind of problem that may change."""
+NUDGE, ALIKE = 1e-9, 1e-3
+"""Share of the normal velocities by which one contact is closed to see whether the load jumps; difference of impulses,
+as a share of the largest, up to which it does not."""
 JUMP = "the step jumps here: its data differ on both sides, as where a contact closes"
 """Why there is no derivative where the data of a step jump."""
 UNCONVERGED = "the derivative of its fixed point does not converge: the passes have kinks there"
@@ -154,7 +159,7 @@ class LinearisedStep(NamedTuple):
     """A step's state, the formulation's own data in the last pass, its solution, its sensitivity, and the outputs.
 
     earlier: the passes before, where their number is given, so that they need not converge; unsettled: why there is no
-    derivative.
+    derivative; jumps: whether it jumps nearby (`_has_several_estimates`).
     """
 
     state: State
@@ -164,15 +169,17 @@ class LinearisedStep(NamedTuple):
     outputs: Array
     unsettled: str = ""
     earlier: "tuple[LinearisedStep, ...]" = ()
+    jumps: bool = False
 
 
 def solved(step: Step, state: State) -> LinearisedStep:
     """Solve the step that begins at a state; raises DataError where it has no solution."""
+    jumps = _has_several_estimates(step, state)
     step.begin(state)
     solution, _, passes = step.stepper.solve(step.solver)
     if solution.claimed is not Status.SOLVED:
         raise DataError(solution.why_not)
-    last = _solved_pass(step, state, solution.z)
+    last = _solved_pass(step, state, solution.z)._replace(jumps=jumps)
     if not step.iterates:
         return last
     at_end = step.data()
@@ -191,7 +198,7 @@ def solved(step: Step, state: State) -> LinearisedStep:
             earlier.append(_solved_pass(step, state, one.z))
             step.stepper.finish_pass(one.z)
         last = _solved_pass(step, state, last.z)
-        return last._replace(earlier=tuple(earlier))
+        return last._replace(earlier=tuple(earlier), jumps=jumps)
     step.begin(state)
     step.posed(last.own)
     own, out = step.passed(last.z, True)
@@ -204,6 +211,39 @@ def solved(step: Step, state: State) -> LinearisedStep:
         if one.claimed is not Status.SOLVED or floor.apart(step.passed(one.z, True)[1], out) > UNSETTLED:
             last = last._replace(unsettled="its passes end before the iterated data converge")
     return last
+
+
+def _has_several_estimates(step: Step, state: State) -> bool:
+    """Return whether velocities depend on how redundant contacts share the frictionless load that estimates p_n."""
+    s, r = step.stepper, step.case.size[2]
+    if s.estimate == NO_ESTIMATE:
+        return False
+    step.begin(state)
+    core, starts = s.core, s.estimate == START
+    nothing = NEGLIGIBLE * momentum(core)
+    new = np.array([is_new(core, state.memory, starts, nothing, i) for i in range(r)])
+    if not new.any():
+        return False
+    b_n, closing = core.b_n.copy(), np.abs(core.J_n @ np.linalg.solve(core.M, core.b)) + np.abs(core.b_n)
+    loads: list[Array] = []
+    # The load jumps where one of redundant contacts closes a little earlier.
+    for nudge in (np.zeros(r), *(NUDGE * closing.max() * np.eye(r))):
+        core.b_n[:], p_n = b_n - nudge, np.zeros(r)
+        if frictionless_impulses(core, s.lcp(), p_n) != int(Status.SOLVED):
+            return bool(loads)
+        loads.append(p_n)
+    largest = loads[0].max()
+    others = [p_n for p_n in loads if np.abs(p_n - loads[0])[new].max() > ALIKE * largest]
+    velocities = []
+    for p_n in (loads[0], *others):
+        memory = state.memory.copy()
+        memory[:r][new] = np.maximum(p_n[new], NUDGE * largest)
+        step.begin(state._replace(memory=memory))
+        if s.solve(step.solver)[0].claimed is not Status.SOLVED:
+            return True
+        velocities.append(s.work.out[: step.case.size[0]].copy())
+    apart = np.abs(np.array(velocities) - velocities[0]).max()
+    return bool(apart > UNSETTLED * (1.0 + np.abs(velocities[0]).max()))
 
 
 def _agree(one: list[Array], other: list[Array]) -> bool:
@@ -290,7 +330,7 @@ def carried(step: Step, x: LinearisedStep, t: Direction, data: Array | None = No
         raise DataError(x.unsettled)
     if data is not None:
         return carried_by_tape(step, x, t, data)
-    reach, noted = t.reach(x.state), [False, False]
+    reach, noted = t.reach(x.state), [False, x.jumps]
     # Passes of a step are varied by the same steps.
     known: dict[float, Begun] = {}
 
@@ -348,12 +388,13 @@ def carried(step: Step, x: LinearisedStep, t: Direction, data: Array | None = No
         return [step.stepper.own.copy()]
 
     def fixed(own: Array) -> list[Array]:
-        noted[:] = [False, False]
+        noted[:] = [False, x.jumps]
         return passed(x, own)
 
     own, noisy = np.zeros(x.own.size), False
     if x.earlier:
-        (own,), noted[1] = slopes(first, reach)
+        (own,), rough = slopes(first, reach)
+        noted[1] |= rough
         for one in x.earlier:
             own, _ = passed(one, own)
     elif step.iterates:
@@ -404,7 +445,7 @@ def carried_by_tape(step: Step, x: LinearisedStep, t: Direction, data: Array) ->
     fastest = float((np.abs(out[:n]) / (1.0 + np.abs(v))).max(initial=0.0))
     (q,), is_rough = slopes(after_it, min(t.reach(x.state), 1.0 / fastest) if fastest > 0.0 else t.reach(x.state))
     memory = np.concatenate([out[n : n + x.state.memory.size - step.rest], rest])
-    return Carried(State(q, out[:n], memory, out), is_kink, is_rough)
+    return Carried(State(q, out[:n], memory, out), is_kink, is_rough or x.jumps)
 
 
 def rows_along(work: Work, theta: Array) -> tuple[Array, Array]:

@@ -28,6 +28,7 @@ from workbench.derivatives.tape import (
     ROOT,
     SINE,
     SIZE,
+    TIE,
     TIMES,
     UNKNOWN,
     Tape,
@@ -49,6 +50,10 @@ MOST_NUMBERS = 50_000
 
 class NotRecordableError(Exception):
     """An evaluation does something that a tape does not have."""
+
+
+class BetweenModesError(NotRecordableError):
+    """The evaluation is on the border of two branches; others may be recorded."""
 
 
 class Recorder:
@@ -419,10 +424,10 @@ def frictionless(solve: Any) -> Callable:
             w = q[i]
             for k, j in enumerate(bears):
                 w = w + M[i, j] * x[k]
-            if i not in bears and not w > 0.0:
-                raise NotRecordableError("a contact between two modes")
-        if not all(one > 0.0 for one in x):
-            raise NotRecordableError("a contact between two modes")
+            if i not in bears and (_value(w) <= TIE * np.abs(values[1]).max() or not w > 0.0):
+                raise BetweenModesError("a contact between two modes")
+        if any(_value(one) <= TIE * found.max() or not one > 0.0 for one in x):
+            raise BetweenModesError("a contact between two modes")
         return status
 
     return of

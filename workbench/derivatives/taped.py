@@ -12,7 +12,14 @@ from typing import Any
 import numpy as np
 
 from workbench.derivatives import slopes, sweep
-from workbench.derivatives.recording import UNRECORDABLE, Recorder, frictionless, recordable, with_numbers
+from workbench.derivatives.recording import (
+    UNRECORDABLE,
+    BetweenModesError,
+    Recorder,
+    frictionless,
+    recordable,
+    with_numbers,
+)
 from workbench.derivatives.slopes import Machine, Sweep
 from workbench.derivatives.system import empty_system
 from workbench.derivatives.tape import OTHER, SAME, Tape, evaluate, path
@@ -85,6 +92,7 @@ class TapedSweeps:
 
     def __init__(self, machine: Machine, K: int) -> None:
         self.machine, self.K, self.failures = machine._replace(tape=widened(None, K)), K, 0
+        self.is_between = False
 
     @property
     def room(self) -> Any:
@@ -93,7 +101,9 @@ class TapedSweeps:
 
     def ahead(self, start: int, end: int, rows: Array, tangents: Array, modes: Indices) -> int:
         """`sweep.ahead`: the first step that is left to the caller, or `end`."""
-        k = self._begin(start, rows)
+        if not self._begin(start, rows):
+            return start
+        k = start
         while True:
             k = int(sweep.ahead(k, end, rows, tangents, modes[k - start :], self.machine))
             if k == end or self.room.way[0] != OTHER or not self._fit():
@@ -101,7 +111,9 @@ class TapedSweeps:
 
     def back(self, end: int, start: int, rows: Array, given: Array, due: Array) -> int:
         """`sweep.back`: the step after the one that is left to the caller, or `start`."""
-        k = self._begin(end - 1, rows) + 1
+        if not self._begin(end - 1, rows):
+            return end
+        k = end
         while True:
             k = int(sweep.back(k, start, rows, given, due, np.empty(due.size), self.machine))
             if k == start or self.room.way[0] != OTHER or not self._fit():
@@ -114,20 +126,23 @@ class TapedSweeps:
         taped = m.tape.n_out > 0 and sweep.is_on_tape(m) and sweep.slopes_along(m, tangents)
         return self.room.dy if taped else None
 
-    def _begin(self, k: int, rows: Array) -> int:
-        """Step k, for which there may be a tape."""
-        if not self.machine.tape.n_out:
-            sweep.recall(k, rows, self.machine)
-            self._fit()
-        return k
+    def _begin(self, k: int, rows: Array) -> bool:
+        """Look for a tape of step k if there is none so far; return False where the step is between two modes."""
+        if self.machine.tape.n_out:
+            return True
+        sweep.recall(k, rows, self.machine)
+        return self._fit() or not self.is_between
 
     def _fit(self) -> bool:
         """Take a tape that holds at the inputs in the work space; return whether there is one."""
         known, x = _tapes(_system(self.machine)), self.room.x
         found = next((tape for tape in known if _path(tape, x) == SAME), None)
+        self.is_between = False
         if found is None and self.failures < FAILURES:
             try:
                 found = recorded(self.machine)
+            except BetweenModesError:
+                self.is_between = True
             except UNRECORDABLE:
                 self.failures += 1
             else:
