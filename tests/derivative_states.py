@@ -67,7 +67,8 @@ NEAR = 1e-3
 FATES = {
     "agreed": "the derivative is that of differences, to 1e-6",
     "kinks": "said to be a kink; both one-sided derivatives are those of differences",
-    "near": "said to be near-degenerate: a margin below 1e-3, data that jump, or a kink; differences reach beyond it",
+    "near": "said to be near-degenerate: a margin below 1e-3, data that jump, modes that the solution does not tell "
+    "apart, or a kink beyond which differences reach",
     "set-valued": "said to have none: redundant contacts, or several solutions or none nearby",
     "refused": "no derivative, for another reason",
     "noisy": "the derivative is that of differences as far as these are known, which is less than 1e-7",
@@ -489,7 +490,7 @@ def _kink(solution: Solution, t: Array, right: Derivative, tally: Tally) -> Verd
     offs = [float(error(one, other[0], sizes))
             for one, (other, _) in zip((right.value, -left.value), both, strict=True)]  # fmt: skip
     # Where a kink is within rounding, all differences are those of one side.
-    fate = "kinks" if max(offs) <= RIGHT else "near" if min(offs) <= RIGHT else "wrong"
+    fate = "kinks" if max(offs) <= RIGHT else "near" if min(offs) <= RIGHT or right.is_rough else "wrong"
     return Verdict(fate, max(offs), known)
 
 

@@ -374,3 +374,13 @@ def test_without_friction_a_contact_has_no_direction_to_turn_in():
     # Friction that begins opposes the slip, which is along the first direction.
     (by_mu,) = s.along(mu=[1.0])
     np.testing.assert_allclose(by_mu.z, [0.0, -1.0, 0.0], atol=EXACT)
+
+
+def test_modes_that_the_solution_does_not_tell_apart_are_said_to_be_vague():
+    """A row at its lower bound moves with 1e-9, or 1e-5, beside two rows that are redundant but for 1e-7."""
+    M = np.array([[1.0, 1.0, 0.0], [1.0, 1.0 + 1e-7, 0.0], [0.0, 0.0, 1.0]])
+    lower, upper, z = np.array([-np.inf, -np.inf, -1.0]), np.array([np.inf, np.inf, 1.0]), np.array([1.0, 0.5, -1.0])
+    for speed, is_vague in ((1e-9, True), (1e-5, False)):
+        found = sensitivity_of(MLCP(M, np.array([0.0, 0.0, speed]) - M @ z, lower, upper), z)
+        assert found.is_vague == is_vague
+        assert (found.margin == 0.0) == is_vague

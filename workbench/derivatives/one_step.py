@@ -159,7 +159,8 @@ class LinearisedStep(NamedTuple):
     """A step's state, the formulation's own data in the last pass, its solution, its sensitivity, and the outputs.
 
     earlier: the passes before, where their number is given, so that they need not converge; unsettled: why there is no
-    derivative; jumps: whether it jumps nearby (`_has_several_estimates`).
+    derivative; is_rough: whether it jumps nearby (`_has_several_estimates`), or its modes are not known
+    (`Sensitivity.is_vague`).
     """
 
     state: State
@@ -169,7 +170,7 @@ class LinearisedStep(NamedTuple):
     outputs: Array
     unsettled: str = ""
     earlier: "tuple[LinearisedStep, ...]" = ()
-    jumps: bool = False
+    is_rough: bool = False
 
 
 def solved(step: Step, state: State) -> LinearisedStep:
@@ -179,7 +180,8 @@ def solved(step: Step, state: State) -> LinearisedStep:
     solution, _, passes = step.stepper.solve(step.solver)
     if solution.claimed is not Status.SOLVED:
         raise DataError(solution.why_not)
-    last = _solved_pass(step, state, solution.z)._replace(jumps=jumps)
+    last = _solved_pass(step, state, solution.z)
+    last = last._replace(is_rough=last.is_rough or jumps)
     if not step.iterates:
         return last
     at_end = step.data()
@@ -197,8 +199,8 @@ def solved(step: Step, state: State) -> LinearisedStep:
                 raise DataError(one.why_not)
             earlier.append(_solved_pass(step, state, one.z))
             step.stepper.finish_pass(one.z)
-        last = _solved_pass(step, state, last.z)
-        return last._replace(earlier=tuple(earlier), jumps=jumps)
+        final = _solved_pass(step, state, last.z)
+        return final._replace(earlier=tuple(earlier), is_rough=final.is_rough or jumps)
     step.begin(state)
     step.posed(last.own)
     own, out = step.passed(last.z, True)
@@ -255,9 +257,9 @@ def _agree(one: list[Array], other: list[Array]) -> bool:
 def _solved_pass(step: Step, state: State, z: Array) -> LinearisedStep:
     """The pass in the stepper, with its solution."""
     problem = step.stepper.problem()
-    return LinearisedStep(
-        state, step.stepper.own.copy(), z, sensitivity_of(problem, z) if z.size else None, step.outputs()
-    )
+    sensitivity = sensitivity_of(problem, z) if z.size else None
+    is_vague = sensitivity is not None and sensitivity.is_vague
+    return LinearisedStep(state, step.stepper.own.copy(), z, sensitivity, step.outputs(), is_rough=is_vague)
 
 
 def after(step: Step, x: LinearisedStep) -> State:
@@ -330,7 +332,7 @@ def carried(step: Step, x: LinearisedStep, t: Direction, data: Array | None = No
         raise DataError(x.unsettled)
     if data is not None:
         return carried_by_tape(step, x, t, data)
-    reach, noted = t.reach(x.state), [False, x.jumps]
+    reach, noted = t.reach(x.state), [False, x.is_rough]
     # Passes of a step are varied by the same steps.
     known: dict[float, Begun] = {}
 
@@ -362,7 +364,7 @@ def carried(step: Step, x: LinearisedStep, t: Direction, data: Array | None = No
                 raise DataError(JUMP) from None
             raise
         noted[0] |= kink
-        noted[1] |= rough
+        noted[1] |= rough or at.is_rough
         return found
 
     def reach_with(at: LinearisedStep, dz: Array) -> float:
@@ -388,7 +390,7 @@ def carried(step: Step, x: LinearisedStep, t: Direction, data: Array | None = No
         return [step.stepper.own.copy()]
 
     def fixed(own: Array) -> list[Array]:
-        noted[:] = [False, x.jumps]
+        noted[:] = [False, x.is_rough]
         return passed(x, own)
 
     own, noisy = np.zeros(x.own.size), False
@@ -445,7 +447,7 @@ def carried_by_tape(step: Step, x: LinearisedStep, t: Direction, data: Array) ->
     fastest = float((np.abs(out[:n]) / (1.0 + np.abs(v))).max(initial=0.0))
     (q,), is_rough = slopes(after_it, min(t.reach(x.state), 1.0 / fastest) if fastest > 0.0 else t.reach(x.state))
     memory = np.concatenate([out[n : n + x.state.memory.size - step.rest], rest])
-    return Carried(State(q, out[:n], memory, out), is_kink, is_rough or x.jumps)
+    return Carried(State(q, out[:n], memory, out), is_kink, is_rough or x.is_rough)
 
 
 def rows_along(work: Work, theta: Array) -> tuple[Array, Array]:

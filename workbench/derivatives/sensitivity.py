@@ -66,11 +66,16 @@ class Derivative:
 
 @dataclass(frozen=True, eq=False)
 class Sensitivity:
-    """A problem at a solution z (n,): the places of its sets, the kind of point, and the reason."""
+    """A problem at a solution z (n,): the places of its sets, the kind of point, and the reason.
+
+    is_vague: whether it counts as between modes because they differ by less than the accuracy of the solution, so that
+    derivatives there need not be those of the solution.
+    """
 
     problem: Problem
     z: Array
     system: Linearised
+    is_vague: bool = False
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -300,7 +305,7 @@ def sensitivity_of(problem: Problem, z: Array, residual: float | None = None) ->
         if system.margin > known or least >= known:
             break
         least = known
-    return Sensitivity(problem, z, system)
+    return Sensitivity(problem, z, system, least > LEAST and system.count_between > 0)
 
 
 def _polished(problem: Problem, z: Array, residual: float) -> tuple[Array, float]:
