@@ -1,11 +1,12 @@
 """What derivatives cost: of motions, in forward and reverse mode, against central differences and the run itself; of
-one step, against the step; of one cone complementarity problem, against diffcp (`pip install diffcp`), which is left
-out where it is missing.
+one step, against the step; of cone complementarity problems, one by one and in batches, against diffcp (`pip install
+diffcp`), which is left out where it is missing.
 
     python -m benchmarks.derivatives [--out FILE] [--quick]
 
-Whatever is compared takes turns in one process and one thread; the least processor time of several rounds counts.
-Ratios matter. Set OPENBLAS_NUM_THREADS=1: the processor time of other threads would count, too.
+Whatever is compared takes turns in one process and one thread, a turn being a few calls; the least mean processor time
+of several turns counts. Ratios matter. Set OPENBLAS_NUM_THREADS=1: the processor time of other threads would count,
+too.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from workbench.derivatives.layer import ContactLayer, LayerStep, StepOutputs
 from workbench.derivatives.motion import CaseParameter, Motion, gradient_of, tangents_of
 from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
 from workbench.problems.classes import ConicQP
+from workbench.support.arrays import Array
 from workbench.support.errors import WorkbenchError
 from workbench.verbs.find import find_case, find_formulation
 
@@ -35,7 +37,9 @@ LAYERS = ("coulomb", "ccp", "stewart-trinkle"), (1, 4, 20)
 """Formulations and contacts of single steps."""
 H, DURATION, MANY = 1e-3, 0.2, 20
 CONTACTS = 1, 2, 4, 8
-ROUNDS, MANY_ROUNDS = 5, 50
+ROUNDS, MANY_ROUNDS, CALLS = 5, 50, 20
+BATCH = 64
+"""Problems of a batch."""
 
 
 class StartEntry(CaseParameter):
@@ -64,14 +68,15 @@ def parameters(case: Any) -> list[CaseParameter]:
     return [*own, *rest][:MANY]
 
 
-def least(*work: Callable[[], Any], rounds: int = ROUNDS) -> list[float]:
-    """Seconds of each, which take turns: the least of all rounds."""
+def least(*work: Callable[[], Any], rounds: int = ROUNDS, calls: int = 1) -> list[float]:
+    """Seconds of a call of each, which take turns of several calls: the least mean of all turns."""
     found = [np.inf] * len(work)
     for _ in range(rounds):
         for k, one in enumerate(work):
             start = process_time()
-            one()
-            found[k] = min(found[k], process_time() - start)
+            for _ in range(calls):
+                one()
+            found[k] = min(found[k], (process_time() - start) / calls)
     return found
 
 
@@ -138,6 +143,42 @@ def as_cone_program(problem: ConicQP) -> tuple[Any, Any, Any, dict[str, Any]]:
     return sparse.csc_matrix(np.vstack(rows)), np.concatenate(b), np.append(problem.q, 1.0), {"q": [n + 2, *[3] * r]}
 
 
+def as_step(problem: ConicQP) -> dict[str, Array]:
+    """Contact data of a step whose CCP is the problem: W = J J^T with bodies of unit mass, q = J v + r."""
+    r, J = problem.mu.size, np.linalg.cholesky(problem.M)
+    r_n, r_t = np.split(problem.q, [r])
+    return dict(
+        M=np.eye(problem.size), v=np.zeros(problem.size), J_n=J[:r], J_t=J[r:], mu=problem.mu, r_n=r_n, r_t=r_t
+    )  # fmt: skip
+
+
+def of_batch(diffcp: Any, r: int) -> str:
+    """The row of a batch of problems of r contacts, which are the steps of a layer."""
+    problems = [sliding(r, seed) for seed in range(BATCH)]
+    n = problems[0].size
+    layer = ContactLayer(find_formulation("ccp"), (n, 0, r, 2), 1.0, "velocity")
+    every = [as_step(problem) for problem in problems]
+    data = {name: np.stack([one[name] for one in every]) for name in every[0]}
+    g = np.random.default_rng(2).normal(size=(BATCH, n))
+    due = StepOutputs(np.zeros((BATCH, n)), g[:, :r], g[:, r:], np.zeros((BATCH, 0)))
+    given = [list(x) for x in zip(*map(as_cone_program, problems), strict=True)]
+
+    def ours() -> dict[str, Array]:
+        return layer.gradient(layer.step(data), due)
+
+    def its_own() -> Any:
+        options = dict(n_jobs_forward=1, n_jobs_backward=1, solve_method="CLARABEL", mode="dense")
+        _, ys, ss, _, back = diffcp.solve_and_derivative_batch(*given, **options)
+        return back([np.append(x, 0.0) for x in g], [0.0 * y for y in ys], [0.0 * s for s in ss])
+
+    (mine, its), found = least(ours, its_own), ours()
+    by_q, theirs = np.concatenate([found["r_n"], found["r_t"]], axis=1), np.array([c[:n] for c in its_own()[2]])
+    return (
+        f"| {r} | {1e3 * mine / BATCH:.3f} | {its / mine:.0f} "
+        f"| {np.abs(by_q - theirs).max() / np.abs(by_q).max():.0e} |"
+    )
+
+
 def of_problem(diffcp: Any, r: int) -> str:
     """The row of a problem of r contacts."""
     problem, solver = sliding(r, 1), find_solver(ROUND_OFF[ConicQP.kind])
@@ -148,22 +189,23 @@ def of_problem(diffcp: Any, r: int) -> str:
         _, y, s, _, back = diffcp.solve_and_derivative(A, b, c, cones, solve_method="CLARABEL", mode="dense")
         return back, (np.append(g, 0.0), np.zeros(y.size), np.zeros(s.size))
 
-    def ours_solved() -> Sensitivity:
+    def ours_solved(problem: ConicQP) -> Sensitivity:
         found = solver.solve(problem)
         return sensitivity_of(problem, found.z, found.residual)
 
-    known, (back, given) = ours_solved(), its_own()
+    known, (back, given) = ours_solved(problem), its_own()
     ours, theirs = known.gradient(g).q, back(*given)[2][: problem.size][problem.by_set.order]
-    both, alone, its_both, its_alone = least(
-        lambda: ours_solved().gradient(g),
+    both, checked, alone, its_both, its_alone = least(
+        lambda: ours_solved(problem).gradient(g),
+        lambda: ours_solved(ConicQP(problem.M, problem.q, problem.mu, 2)).gradient(g),
         lambda: known.gradient(g),
         lambda: (lambda made: made[0](*made[1]))(its_own()),
         lambda: back(*given),
-        rounds=MANY_ROUNDS,
+        calls=CALLS,
     )
     return (
-        f"| {r} | {1e3 * both:.2f} | {its_both / both:.1f} | {1e3 * alone:.3f} | {its_alone / alone:.0f} "
-        f"| {np.abs(ours - theirs).max() / np.abs(ours).max():.0e} |"
+        f"| {r} | {1e3 * both:.3f} | {its_both / both:.0f} | {1e3 * checked:.3f} | {its_both / checked:.0f} "
+        f"| {1e3 * alone:.3f} | {its_alone / alone:.0f} | {np.abs(ours - theirs).max() / np.abs(ours).max():.0e} |"
     )
 
 
@@ -173,12 +215,18 @@ def of_problems(quick: bool) -> list[str]:
         import diffcp
     except ImportError:
         return ["diffcp is missing: `pip install diffcp`."]
+    contacts = CONTACTS[:1] if quick else CONTACTS
     head = (
-        "contacts", "solution and gradient [ms]", "diffcp, times that", "gradient alone [ms]", "diffcp, times that",
-        "largest difference",
+        "contacts", "solution and gradient [ms]", "diffcp, times that", "with checks of the data [ms]",
+        "diffcp, times that", "gradient alone [ms]", "diffcp, times that", "largest difference",
     )  # fmt: skip
-    rows = [of_problem(diffcp, r) for r in (CONTACTS[:1] if quick else CONTACTS)]
-    return [f"| {' | '.join(head)} |", "|-|-|-|-|-|-|", *rows]
+    return [
+        f"| {' | '.join(head)} |", "|-|-|-|-|-|-|-|-|", *(of_problem(diffcp, r) for r in contacts), "",
+        f"The same problems in batches of {BATCH}, with gradients by all data of the steps that they belong to "
+        "(`ContactLayer`), per problem:", "",
+        "| contacts | solution and gradient [ms] | diffcp, times that | largest difference |", "|-|-|-|-|",
+        *(of_batch(diffcp, r) for r in contacts),
+    ]  # fmt: skip
 
 
 def table(quick: bool) -> str:
@@ -199,9 +247,9 @@ def table(quick: bool) -> str:
         "step itself (`ContactLayer.step`), without a batch.", "",
         "| formulation | contacts | step [ms] | gradient [ms] | gradient [steps] |", "|-|-|-|-|-|",
         *[of_step(label, r) for label in LAYERS[0] for r in (LAYERS[1][:1] if quick else LAYERS[1])], "",
-        "## Of one cone complementarity problem", "",
-        "The gradient of a function of the impulses by q, in double precision; diffcp with Clarabel, its dense mode.",
-        "", *of_problems(quick), "",
+        "## Of cone complementarity problems", "",
+        "The gradient of a function of the impulses by q, in double precision; diffcp with Clarabel, its dense mode, "
+        "one thread, without forming its cone program.", "", *of_problems(quick), "",
     ])  # fmt: skip
 
 

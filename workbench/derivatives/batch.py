@@ -7,7 +7,15 @@ from numba import types
 
 from workbench.derivatives.differences import AT, SHIFT, fourth
 from workbench.derivatives.slopes import MACHINE, read_data
-from workbench.derivatives.sweep import due_to_solution, in_reverse, is_between_none, is_clear, is_posed, linearise
+from workbench.derivatives.sweep import (
+    due_to_solution,
+    in_reverse,
+    is_between_none,
+    is_clear,
+    is_posed,
+    linearise,
+    read_answer,
+)  # fmt: skip
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, is_finite, set_all
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
@@ -47,7 +55,7 @@ def prepare(m):
     functions.given(core, track.memory, core.own, track.numbers)
 
 
-@kernel(types.void(BATCH, MACHINE))
+@kernel(types.void(BATCH, MACHINE), checked=False)
 def make_steps(b, m):
     """Make the steps of the data in `given`, to which their sums are added (`discretise`), by a compiled solver.
 
@@ -97,7 +105,7 @@ def step_back(m, prepared, z, out, found):
     return in_reverse(m, Y, rank, out, found, scratch(found.shape[0])) and is_finite(found)
 
 
-@kernel(types.void(BATCH, MATRIX, MATRIX, INDICES, MACHINE))
+@kernel(types.void(BATCH, MATRIX, MATRIX, INDICES, MACHINE), checked=False)
 def steps_back(b, due, found, left, m):
     """`step_back` of a batch: found (B, n_y) from due (B, n_o); left (B,) is 1 for steps left to the caller."""
     first = b.answers.shape[1] - m.work.z.shape[0]
@@ -105,12 +113,12 @@ def steps_back(b, due, found, left, m):
         left[k] = 0 if step_back(m, b.prepared[k], b.answers[k, first:], due[k], found[k]) else 1
 
 
-@kernel(types.void(MACHINE, VECTOR, VECTOR, VECTOR, VECTOR))
+@kernel(types.void(MACHINE, VECTOR, VECTOR, VECTOR, VECTOR), checked=False)
 def begin_back(m, prepared, z, out, given):
     """The adjoint `given` (X,) of a step's solution in the system, whatever its modes, from that of its outputs
     (n_o,); `sweep.due_to_parameters` may follow."""
     restore(m, prepared, z)
-    linearise(m)
+    read_answer(m)
     due_to_solution(m, out, given, scratch(given.shape[0]))
 
 

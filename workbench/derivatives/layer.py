@@ -155,7 +155,7 @@ class ContactLayer:
         if machine.settings.kind in (CONIC, COULOMB):
             M, q = np.split(b.answers[:, out : out + M + work.q.size], [M], axis=1)
             left |= are_far_beyond(M, q, self._solutions(b))
-        sensitivities = {int(k): self._made_alone(b, k) for k in np.flatnonzero(left)}
+        sensitivities = {k: self._made_alone(b, k) for k in np.flatnonzero(left).tolist()}
         n, _, r, d = self.size
         parts = np.split(b.answers[:, :out], [n, n + r, n + r + d * r], axis=1)
         outputs = StepOutputs(*(x.reshape(*batch, x.shape[1]) for x in parts))
@@ -191,8 +191,8 @@ class ContactLayer:
         found, left = np.empty((B, theta + core.frame.size)), np.empty(B, dtype=np.int64)
         steps_back(b, out, found, left, self.machine)
         z = self._solutions(b)
-        for k in np.flatnonzero(left):
-            self._back_alone(b.prepared[k], step.sensitivities.get(int(k)), z[k], out[k], found[k])
+        for k in np.flatnonzero(left).tolist():
+            self._back_alone(b.prepared[k], step.sensitivities.get(k), z[k], out[k], found[k])
         at = np.zeros(b.given.shape)
         at[:, core.place("theta")], at[:, core.place("frame")] = found[:, :theta], found[:, theta:]
         if self.hooked:
@@ -201,9 +201,7 @@ class ContactLayer:
         by, gradients = self._through_sums(b.given, at), {}
         for name, own in step.shapes.items():
             whole = by[name].reshape(step.batch + self.shapes[name])
-            whole = whole.sum(axis=tuple(range(whole.ndim - len(own))))
-            shared = tuple(i for i, (x, y) in enumerate(zip(own, whole.shape, strict=True)) if x == 1 != y)
-            gradients[name] = whole.sum(axis=shared, keepdims=True)
+            gradients[name] = whole if whole.shape == own else _summed(whole, own)
         return gradients
 
     def _back_alone(self, prepared: Array, s: Sensitivity | None, z: Array, out: Array, found: Array) -> None:
@@ -282,3 +280,10 @@ class ContactLayer:
         found["r_b"] += due["b_b"]
         found["g"] += due["b_b"] / h
         return found
+
+
+def _summed(x: Array, shape: tuple[int, ...]) -> Array:
+    """The sum of x over the axes along which an array of this shape was broadcast."""
+    x = x.sum(axis=tuple(range(x.ndim - len(shape))))
+    shared = tuple(i for i, (a, b) in enumerate(zip(shape, x.shape, strict=True)) if a == 1 != b)
+    return x.sum(axis=shared, keepdims=True)

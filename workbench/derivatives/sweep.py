@@ -185,12 +185,13 @@ def is_clear(m, Y, rank):
     return margin > error * min(condition(m, Y), WORST)
 
 
-@kernel(types.UniTuple(I64, 2)(MACHINE))
-def linearise(m):
-    """Factorise S at the solution in the system, and A_ff; return Y and the rank, -1 if it is undecided."""
-    work, s, p = m.work, m.sweep, m.system
+@kernel(types.boolean(MACHINE))
+def read_answer(m):
+    """Compute [free unknowns, solution, 1] and the outputs of the solution in the system, and factorise A_ff; return
+    whether that is regular."""
+    work, s = m.work, m.sweep
     n_f, n_c, A, X, LU, z, w, raw, order, x = (
-        work.X.shape[0], work.q.shape[0], work.A, work.X, s.LU, work.z, s.w, s.raw, s.order, p.x
+        work.X.shape[0], work.q.shape[0], work.A, work.X, s.LU, work.z, s.w, s.raw, s.order, m.system.x
     )  # fmt: skip
     for a in range(n_c):
         z[order[a]] = x[a]
@@ -208,7 +209,14 @@ def linearise(m):
         raw[i] = 0.0
         for j in range(w.shape[0]):
             raw[i] += A[n_f + n_c + i, j] * w[j]
-    if lu_factor(s.LU, s.pivots):
+    return lu_factor(s.LU, s.pivots) == 0
+
+
+@kernel(types.UniTuple(I64, 2)(MACHINE))
+def linearise(m):
+    """Factorise S at the solution in the system, and A_ff; return Y and the rank, -1 if it is undecided."""
+    p = m.system
+    if not read_answer(m):
         return 0, -1
     Y = find_columns(p)
     find_matrix(p, Y)
@@ -562,7 +570,7 @@ def due_to_solution(m, out, given, terms):
             given[i], terms[i] = given[i] - due[j] * moved, terms[i] + size[j] * abs(moved)
 
 
-@kernel(types.void(MACHINE, VECTOR, VECTOR, VECTOR, VECTOR))
+@kernel(types.void(MACHINE, VECTOR, VECTOR, VECTOR, VECTOR), checked=False)
 def due_to_parameters(m, a, given, out, found):
     """The adjoint of the contact data and the axes in use (n_y,), from a (Y,) for the rows of the law and the adjoints
     of the solution (X,) and the outputs (n_o,)."""
