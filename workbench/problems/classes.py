@@ -38,7 +38,8 @@ def _finite(name: str, value: Any) -> Any:
             )
         return value
     value = np.array(value, dtype=float, order="C")
-    if not np.isfinite(value).all():
+    # The sum of the squares is the faster check; large numbers may overflow in it.
+    if not (math.isfinite(np.vdot(value, value)) or np.isfinite(value).all()):
         where = np.argwhere(~np.isfinite(value))[0]
         raise DataError(f"{name}{where.tolist()} is {value[tuple(where)]}; every entry must be finite")
     value.flags.writeable = False
@@ -104,15 +105,15 @@ def _scaled(M: Array) -> Array:
 def is_symmetric(M: Array) -> bool:
     """Return whether |S - S^T|_max <= SYMMETRY_TOLERANCE |S|_max, S = D M D equilibrated, for every matrix of a batch.
 
-    A sparse M is not equilibrated.
+    Exactly symmetric matrices are, whatever their scales. A sparse M is not equilibrated.
     """
     if is_sparse(M):
         return bool(abs(M - M.T).max() <= SYMMETRY_TOLERANCE * abs(M).max())
-    if np.array_equal(M, np.swapaxes(M, -1, -2)):
-        return bool(np.isfinite(M).all())
-    S = _scaled(M)
     # The difference of two entries near the largest double is infinite, and M is then not symmetric.
     with np.errstate(over="ignore", invalid="ignore"):
+        if (M - np.swapaxes(M, -1, -2) == 0.0).all():
+            return True
+        S = _scaled(M)
         asymmetry = np.abs(S - np.swapaxes(S, -1, -2)).max(initial=0.0)
     return bool(np.isfinite(asymmetry) and asymmetry <= SYMMETRY_TOLERANCE * np.abs(S).max(initial=0.0))
 
