@@ -65,7 +65,7 @@ PAST = {
     ),
     "exams": (
         "trials and adapters on made-up scenes, and experiments one by one.",
-        "test_exam 4 test_exam_engines 2 test_exam_mujoco 3 test_exam_run 2 test_findings 1 test_identified 1 "
+        "test_exam 4 test_exam_engines 1 test_exam_mujoco 3 test_exam_run 2 test_findings 1 test_identified 1 "
         "test_reality 8 tosses 3",
     ),
     "judge": (

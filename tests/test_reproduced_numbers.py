@@ -17,8 +17,8 @@ from workbench.builtin.reports.reproductions import (
     cnd_17_1068,
     idetc2016_60064,
 )
+from workbench.builtin.reports.reproductions._wheel import one_solver, row
 from workbench.builtin.reports.reproductions.page import make_page
-from workbench.builtin.reports.reproductions.selection import one_solver, row
 from workbench.comparison.cases import compare_case
 from workbench.comparison.jobs import Settings
 from workbench.support.errors import WorkbenchError

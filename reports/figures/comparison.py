@@ -6,15 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from workbench.builtin.reports.figures.charts import (
-    WIDTH,
-    Chart,
-    Figure,
-    budget,
-    envelopes,
-    lines,
-    short,
-)
+from workbench.builtin.reports.figures.charts import WIDTH, Chart, Figure, budget, envelopes, lines, short
 from workbench.builtin.reports.figures.ranges import SMALLEST, range_of
 from workbench.builtin.reports.figures.ranking import ranking_figure
 from workbench.builtin.reports.figures.scenes import figures_of_scene

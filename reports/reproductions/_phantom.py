@@ -10,14 +10,7 @@ from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations.phantom_inertia import phantom_inertia
 from workbench.builtin.reports.figures.charts import COLOURS, Figure
-from workbench.builtin.reports.reproductions._cube import (
-    COARSE,
-    FINE,
-    FIXED,
-    REGULARISED,
-    apart,
-    run,
-)
+from workbench.builtin.reports.reproductions._cube import COARSE, FINE, FIXED, REGULARISED, apart, run
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, ResultTable, Section
 from workbench.diagnostics.phantom import Pencil, p_limit, pencil, scan, singular_values_of_rho, threshold
 from workbench.matrices.p_property.verdict import p_verdict_of

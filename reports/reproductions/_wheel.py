@@ -1,4 +1,8 @@
-"""The wheel of IDETC2016-60064 under the paper's models: what its page compares, and under which names."""
+"""The wheel of IDETC2016-60064 under the paper's models: what its page compares, its names, and its runs one by one."""
+
+from dataclasses import replace
+
+import pandas as pd
 
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations.anitescu_potra import anitescu_potra
@@ -6,12 +10,12 @@ from workbench.builtin.formulations.box import box_friction
 from workbench.builtin.formulations.coulomb import coulomb
 from workbench.builtin.formulations.hybrid import hybrid
 from workbench.builtin.formulations.phantom_inertia import phantom_inertia
-from workbench.builtin.reports.reproductions.selection import one_solver, row
 from workbench.comparison.cases import compare_case
 from workbench.comparison.jobs import STEPS, Settings
 from workbench.comparison.result import Comparison
 from workbench.language.formulation import Formulation
 from workbench.step.scheme import find_scheme
+from workbench.support.errors import WorkbenchError
 
 ITERATED = hybrid.with_options(bounds="iterated")
 PAPER = (coulomb, hybrid, ITERATED, anitescu_potra, box_friction)
@@ -38,6 +42,37 @@ INDEPENDENT = {
     box_friction: ((4.57, 4.76), (13.97, 14.37)),
 }
 """Deviation [%], misalignment [deg] while sliding: ranges of independent runs, or a figure and half its last digit."""
+
+
+def one_solver(c: Comparison) -> Comparison:
+    """Return the comparison with one solver for each formulation, the first given one whose runs are verified.
+
+    Raises WorkbenchError if there is none, since an unverified number is no evidence.
+    """
+    runs = c.runs[c.runs["verified"]].drop_duplicates(["label", "window", "step"])
+    missing = [f.label for f in c.formulations if f.label not in set(runs["label"])]
+    if missing:
+        raise WorkbenchError(f"no verified run of {', '.join(missing)} on {c.name}")
+    own = pd.MultiIndex.from_frame(runs[["label", "solver"]])
+    steps = c.trajectories
+    kept = pd.MultiIndex.from_frame(steps[["label", "solver"]]).isin(own) | (steps["role"] == "reference")
+    return replace(c, runs=runs, trajectories=steps[kept])
+
+
+def row(c: Comparison, f: Formulation, window: str = "all", step: float | None = None) -> pd.Series:
+    """The row of a formulation in a window, at the first step size or at this one [s]."""
+    step = c.settings.steps[0] if step is None else step
+    return c.runs[(c.runs["label"] == f.label) & (c.runs["window"] == window) & (c.runs["step"] == step)].iloc[0]
+
+
+def steps_of(c: Comparison, f: Formulation) -> pd.DataFrame:
+    """The steps of a formulation."""
+    return c.trajectories[(c.trajectories["label"] == f.label) & (c.trajectories["role"] == "run")]
+
+
+def reference_of(c: Comparison) -> pd.DataFrame:
+    """Return every tenth step of the reference."""
+    return c.trajectories[c.trajectories["role"] == "reference"]
 
 
 def compared(

@@ -19,9 +19,11 @@ from workbench.builtin.reports.reproductions._wheel import (
     PAPER,
     STEP,
     percent,
+    reference_of,
+    row,
+    steps_of,
 )
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, ResultTable, Section
-from workbench.builtin.reports.reproductions.selection import reference_of, row, steps_of
 from workbench.comparison.measured import rms
 from workbench.comparison.result import Comparison
 from workbench.judge.coulomb import misalignment

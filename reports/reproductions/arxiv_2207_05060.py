@@ -31,7 +31,7 @@ from workbench.builtin.reports.reproductions._published_steps import (
     VELOCITY,
     Program,
 )
-from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, ResultTable, Section
+from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, ResultTable, Section, in_turn
 from workbench.comparison.derivatives import THE_MOTION, derivatives_of
 from workbench.language.formulation import Formulation
 from workbench.support.arrays import Array
@@ -70,10 +70,6 @@ LEARNED_LOSS = {
 
 def reproduce(progress: ProgressCallback) -> Reproduction:
     """All sections; about half a minute of one core once the kernels are compiled."""
-    sections = [families()]
-    for k, section in enumerate((bounce_once, ground_and_wall, two_balls, trained, impact_time)):
-        progress(section.__name__.replace("_", " "), k, 5)
-        sections.append(section())
     return Reproduction(
         "Gradients through impacts: are they those of the motion?",
         "Zhong, Han & Brikis: Differentiable Physics Simulations with Contacts: Do They Have Correct Gradients w.r.t. "
@@ -82,7 +78,7 @@ def reproduce(progress: ProgressCallback) -> Reproduction:
         "agree with each other, and none is that of the motion. We confirm both, with exact gradients in closed form. "
         "Without the time of the impact some derivatives have the wrong sign at any step size. Correcting the position "
         "by it is enough without forces, but not with gravity: the velocity needs the same correction.",
-        tuple(sections),
+        in_turn((families, bounce_once, ground_and_wall, two_balls, trained, impact_time), progress),
     )
 
 

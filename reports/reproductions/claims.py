@@ -7,7 +7,7 @@ a paper says is a `Claim`; what we test besides, against theory or an independen
 counted apart.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
@@ -19,6 +19,7 @@ from workbench.builtin.reports.figures.charts import Figure
 from workbench.builtin.reports.figures.drawing import drawing
 from workbench.mechanics.case import Truth
 from workbench.mechanics.sketch import Shape
+from workbench.support.progress import ProgressCallback
 
 Verdict = Literal["confirmed", "confirmed in part", "differs", "not confirmed"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -210,6 +211,15 @@ class Reproduction:
     @property
     def figures(self) -> list[Figure]:
         return [figure for section in self.sections for figure in section.figures]
+
+
+def in_turn(parts: Sequence[Callable[[], Section]], progress: ProgressCallback) -> tuple[Section, ...]:
+    """The sections that these functions compute, with their names as progress."""
+    found = []
+    for k, part in enumerate(parts):
+        progress(part.__name__.replace("_", " "), k, len(parts))
+        found.append(part())
+    return tuple(found)
 
 
 def number_text(x: float, form: str = ".4g") -> str:

@@ -23,7 +23,15 @@ from workbench.builtin.reports.reproductions._conic import (
     relaxed_verdict,
     reordered,
 )  # fmt: skip
-from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, Reproduction, ResultTable, Section
+from workbench.builtin.reports.reproductions.claims import (
+    Check,
+    Claim,
+    Grid,
+    Reproduction,
+    ResultTable,
+    Section,
+    in_turn,
+)
 from workbench.mechanics.case import Array, Case, quantity
 from workbench.problems.rank import rank
 from workbench.step.one_step import pose, solve_system
@@ -79,18 +87,13 @@ def load(r: Run) -> Array:
 
 def reproduce(progress: ProgressCallback) -> Reproduction:
     """All sections, in a few seconds with warm kernels."""
-    sections = []
-    parts = (programme, lift_off, settled, vanishing, penetration, redundancy)
-    for k, part in enumerate(parts):
-        progress(part.__name__.replace("_", " "), k, len(parts))
-        sections.append(part())
     return Reproduction(
         "Contact as a cone complementarity problem",
         "Negrut, Serban & Tasora: Posing Multibody Dynamics With Friction and Contact as a Differential "
         "Complementarity Problem, J. Comput. Nonlinear Dynam. 13(1), 014503, CND-17-1068",
         "The paper relaxes Coulomb's law so that each time step becomes a convex optimisation problem. We test its "
         "statements about that problem, and measure the artefact that it describes: a sliding contact keeps a gap.",
-        tuple(sections),
+        in_turn((programme, lift_off, settled, vanishing, penetration, redundancy), progress),
     )
 
 

@@ -6,12 +6,7 @@ from workbench.algorithms import find_solver
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations.coulomb import coulomb
-from workbench.builtin.reports.reproductions._cube import (
-    FINE,
-    path,
-    rank_rows,
-    regularised_step,
-)  # fmt: skip
+from workbench.builtin.reports.reproductions._cube import FINE, path, rank_rows, regularised_step
 from workbench.builtin.reports.reproductions._cube_paths import cube_paths, parts, reference, trajectories
 from workbench.builtin.reports.reproductions._phantom import full_rank, influence_of_rho, window
 from workbench.builtin.reports.reproductions._pivoting import solvers

@@ -28,6 +28,7 @@ from workbench.builtin.reports.reproductions.claims import (
     ResultTable,
     Section,
     Sketch,
+    in_turn,
     number_text,
 )
 from workbench.language.formulation import Formulation
@@ -46,11 +47,6 @@ LIMIT = 0.5
 
 def reproduce(progress: ProgressCallback) -> Reproduction:
     """All sections, in a few seconds with warm kernels."""
-    parts = (plane, polygon, thrown, body, three_bodies, final, misprints)
-    sections = []
-    for k, part in enumerate(parts):
-        progress(part.__name__.replace("_", " "), k, len(parts))
-        sections.append(part())
     return Reproduction(
         "Add Coulomb friction: from a particle to the LCP of many bodies",
         "Trinkle: lecture notes “Add Coulomb friction”, 13 April 2018, pages 1 to 11",
@@ -59,7 +55,7 @@ def reproduce(progress: ProgressCallback) -> Reproduction:
         "their final formulation is assembled as in the notes and compared with the workbench's. The two agree to "
         "round-off once the misprints are corrected; restored one at a time, each changes the numbers. All "
         "differences below are such misprints, or “relative speed” interpreted in space.",
-        tuple(sections),
+        in_turn((plane, polygon, thrown, body, three_bodies, final, misprints), progress),
     )
 
 

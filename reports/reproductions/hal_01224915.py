@@ -11,7 +11,7 @@ from workbench.builtin.reports.reproductions import _sliding_charts as charts
 from workbench.builtin.reports.reproductions._sliding import EXACT, apart, at_start, is_p
 from workbench.builtin.reports.reproductions._sliding_guide import guide
 from workbench.builtin.reports.reproductions._sliding_rod import rod, stepping
-from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, ResultTable, Section
+from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, ResultTable, Section, in_turn
 from workbench.diagnostics.proposition import bilateral_limit
 from workbench.matrices.p_property.verdict import p_verdict, smallest_minor
 from workbench.mechanics.case import Array
@@ -26,11 +26,6 @@ SIZES = [(m_b, m_u) for m_b in range(5) for m_u in range(5) if m_b + m_u]
 
 def reproduce(progress: ProgressCallback) -> Reproduction:
     """All sections, in some ten seconds."""
-    sections = []
-    parts = (reduction, misprints, rod, guide, regained, stepping)
-    for k, part in enumerate(parts):
-        progress(part.__name__, k, len(parts))
-        sections.append(part())
     return Reproduction(
         "Sliding friction: existence and uniqueness of contact forces",
         "Blumentals, Brogliato & Bertails-Descoubes: The Contact Problem in Lagrangian Systems subject to Bilateral "
@@ -38,7 +33,7 @@ def reproduce(progress: ProgressCallback) -> Reproduction:
         "Rigid bodies with enough friction may have no contact force at all, or several: Painlevé's paradoxes. The "
         "paper gives a bound on friction below which this cannot happen. We compute its matrices, correct three "
         "misprints, and compare the bound with the true critical friction.",
-        tuple(sections),
+        in_turn((reduction, misprints, rod, guide, regained, stepping), progress),
     )
 
 

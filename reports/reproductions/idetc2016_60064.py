@@ -26,10 +26,10 @@ from workbench.builtin.reports.reproductions._wheel import (
     STEP,
     compared,
     percent,
+    row,
 )
 from workbench.builtin.reports.reproductions._wheel_friction import angles, budget, deviations
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, Reproduction, ResultTable, Section
-from workbench.builtin.reports.reproductions.selection import row
 from workbench.comparison.result import Comparison
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.rank import rank

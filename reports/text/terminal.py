@@ -11,13 +11,7 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
-from workbench.builtin.reports.text.comparison import (
-    RESIDUAL,
-    error_columns,
-    rows_of,
-    symptom_columns,
-    who,
-)
+from workbench.builtin.reports.text.comparison import RESIDUAL, error_columns, rows_of, symptom_columns, who
 from workbench.builtin.reports.text.decision import cross_checks, is_cross_check, legend, rows
 from workbench.builtin.reports.text.headline import headline, subject
 from workbench.builtin.reports.text.mathematics import plain

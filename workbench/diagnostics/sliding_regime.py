@@ -20,14 +20,7 @@ from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.matrices.linear_algebra.rationals import doubles, nearest_double
 from workbench.matrices.solutions.solution_set import Piece, solution_set
 from workbench.mechanics.contact import Array
-from workbench.step.sliding.exact import (
-    ExactSliding,
-    MatrixPair,
-    as_balls,
-    as_doubles,
-    ball_arithmetic,
-    regular_base,
-)
+from workbench.step.sliding.exact import ExactSliding, MatrixPair, as_balls, as_doubles, ball_arithmetic, regular_base
 from workbench.step.sliding.system import Multipliers, SlidingSystem
 from workbench.support.errors import DataError
 

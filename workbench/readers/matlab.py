@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.readers.matrix import LARGEST_SIDE, Matrix, exact_doubles, sparse_entries
+from workbench.readers.matrix import LARGEST_SIDE, exact_doubles, sparse_entries
 from workbench.support.errors import DataError, naming
 
 if TYPE_CHECKING:
@@ -44,11 +44,6 @@ class MatlabArray:
     kind: int
     data: memoryview
     order: str
-
-    def matrix(self) -> Matrix:
-        """Its entries. Raises DataError unless they are real, finite numbers, and not too many."""
-        with naming(self.name):
-            return Matrix(self.array())
 
     def array(self) -> Any:
         """Its entries, which may be infinite or empty. Raises DataError unless they are real and not too many."""

@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 
 from workbench.readers.fclib import refuse_endless_heaps
-from workbench.readers.matrix import LARGEST_SIDE, Matrix, exact_doubles, sparse_entries
+from workbench.readers.matrix import LARGEST_SIDE, exact_doubles, sparse_entries
 from workbench.support.errors import DataError, in_short, naming
 
 BLOCK = 512
@@ -31,11 +31,6 @@ class StoredVariable:
     name: str
     stored: Any
     most: int
-
-    def matrix(self) -> Matrix:
-        """Its entries. Raises DataError unless they are real, finite numbers, and not too many."""
-        with naming(self.name):
-            return Matrix(self.array())
 
     def array(self) -> Any:
         """Its entries, which may be infinite or empty. Raises DataError unless they are real and not too many."""

@@ -23,7 +23,7 @@ from workbench.readers.matrix_market import parse_market
 from workbench.readers.npz import unreadable
 from workbench.readers.siconos import is_lcp, parse_typed_lcp
 from workbench.readers.text import opened, parse_text, read_text
-from workbench.support.errors import DataError
+from workbench.support.errors import DataError, naming
 
 LARGEST_FILE = 500_000_000
 """Largest size of a MATLAB file [bytes]."""
@@ -211,7 +211,12 @@ def _matlab(path: str | Path, wanted: str) -> tuple[Matrix, Matrix | None]:
         if size > LARGEST_FILE:
             raise DataError(f"{name} has {size} bytes; at most {LARGEST_FILE} are read")
         found = read_variables(file.read(), name)
-    return _named(list(found), lambda key: found[key].matrix(), wanted, name)
+
+    def read(key: str) -> Matrix:
+        with naming(found[key].name):
+            return Matrix(found[key].array())
+
+    return _named(list(found), read, wanted, name)
 
 
 def _named(names: list[str], read: Callable[[str], Matrix], wanted: str, place: str) -> tuple[Matrix, Matrix | None]:

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from workbench.exams.experiment import Experiment, MeasuredQuantity
-from workbench.exams.measures import CREEP
+from workbench.exams.experiment import CREEP, Experiment, MeasuredQuantity
 from workbench.exams.record import Record
 from workbench.exams.trial import Trial, sled
 

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from workbench.exams.experiment import Experiment, MeasuredQuantity
-from workbench.exams.measures import END, held_or_sliding
+from workbench.exams.experiment import END, Experiment, MeasuredQuantity, held_or_sliding
 from workbench.exams.record import Record
 from workbench.exams.trial import Trial, TrialBody, tilted
 

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from workbench.exams.experiment import Experiment, MeasuredQuantity
+from workbench.exams.experiment import BEGIN, CREEP, END, Experiment, MeasuredQuantity
 from workbench.exams.experiments import lift, rest, slope, stopping
-from workbench.exams.measures import BEGIN, CREEP, END
 from workbench.exams.record import Record
 
 TRIALS = {

@@ -23,14 +23,7 @@ from workbench.matrices.linear_algebra.definiteness import signs_of_form, symmet
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
 from workbench.matrices.linear_algebra.factors import without_positive_borders
 from workbench.matrices.linear_algebra.in_time import minor, null_vector, solution
-from workbench.matrices.linear_algebra.rationals import (
-    Vector,
-    as_text,
-    doubles,
-    exact,
-    product,
-    submatrix,
-)
+from workbench.matrices.linear_algebra.rationals import Vector, as_text, doubles, exact, product, submatrix
 from workbench.matrices.p_property.verdict import PVerdict, p_verdict
 
 YES, NO, UNDECIDED = "yes", "no", "undecided"

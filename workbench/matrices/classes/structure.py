@@ -39,14 +39,7 @@ from workbench.matrices.linear_algebra.in_time import (
     product_seconds,
     solution_seconds,
 )
-from workbench.matrices.linear_algebra.rationals import (
-    as_text,
-    dot,
-    doubles,
-    exact,
-    extend_from_schur,
-    product,
-)
+from workbench.matrices.linear_algebra.rationals import as_text, dot, doubles, exact, extend_from_schur, product
 from workbench.readers.matrix import Matrix
 from workbench.support.numbers import parse_rational
 

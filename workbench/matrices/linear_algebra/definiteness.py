@@ -16,13 +16,7 @@ from numpy.typing import NDArray
 from workbench.engine.lazy import linalg
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock
 from workbench.matrices.linear_algebra.in_time import bits, elimination_seconds, solution
-from workbench.matrices.linear_algebra.rationals import (
-    as_text,
-    doubles,
-    exact,
-    extend_from_schur,
-    submatrix,
-)
+from workbench.matrices.linear_algebra.rationals import as_text, doubles, exact, extend_from_schur, submatrix
 from workbench.readers.matrix import Matrix
 from workbench.support.errors import DataError
 
