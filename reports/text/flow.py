@@ -48,11 +48,11 @@ def _changes(f: GranularFlow) -> list[str]:
 
 
 def _significant(d: pd.DataFrame, measure: str, formulation: str) -> str:
-    significant, others = d[d["significant"]].sort_values(["mu", "step"]), d[~d["significant"]]
+    clear, others = d[d["significant"]].sort_values(["mu", "step"]), d[~d["significant"]]
     each = listed([
         f"{significant(100 * abs(r['difference']))} ± {significant(100 * r['uncertainty'])} % "
         f"{'more' if r['difference'] > 0 else 'less'} at μ = {r['mu']:g} and {_ms(r['step'])}"
-        for r in significant.to_dict("records")
+        for r in clear.to_dict("records")
     ])  # fmt: skip
     rest = f" Elsewhere there is no significant difference: it is {_below(others)}." if len(others) else ""
     return f"{_title(measure)}: {formulation} has {each} than {EXACT}.{rest}"

@@ -283,7 +283,7 @@ def _nowhere(problem: MLCP | ConeProblem) -> Solution:
 
 def _by_lemke(problem: MLCP, lcp: EquivalentLCP) -> Iterator[Solution]:
     """Solve the equivalent LCP by Lemke's method, if its entries and their squares are doubles."""
-    M, q, T = map(doubles, (lcp.M, lcp.q, lcp.T))
+    M, q, T = doubles(lcp.M), doubles(lcp.q), doubles(lcp.T)
     sizes = np.abs(np.concatenate([M.ravel(), q, T.ravel()]))
     if sizes.max() < 1e150 and sizes[sizes > 0].min(initial=1.0) > 1e-150:
         found = find_solver("lemke").solve(LCP(M, q))

@@ -56,7 +56,7 @@ LONG = ("tree", "factors", "cones")
 """Proofs that a check keeps in a short form."""
 
 Posed = MLCP | FrictionProblem | GlobalFrictionProblem
-Stage = tuple[str, Any, Callable[[], Entry | None]]
+Stage = tuple[str, Any, Callable[..., Entry | None]]
 """What is claimed, the verdict, and the function that writes the proof, None where it has no written form."""
 
 

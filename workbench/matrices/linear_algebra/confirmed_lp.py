@@ -59,7 +59,7 @@ def least_unknown(A: fmpq_mat, b: Vector, k: int, sign: int, deadline: float) ->
 
 def _solved(A: fmpq_mat, b: Vector, c: Vector, deadline: float) -> Optimum | None:
     """The optimum of c . x over x >= 0 with A x >= b, if HiGHS finds one and it is confirmed."""
-    values, right, cost = map(doubles, (A, b, c))
+    values, right, cost = doubles(A), doubles(b), doubles(c)
     if not (np.isfinite(values).all() and np.isfinite(right).all()):
         return None
     found = optimize.linprog(

@@ -135,7 +135,7 @@ def _shortest(x: Array, accept: Callable[[Vector], bool]) -> Vector | None:
 def _scaled(p: RationalFriction) -> tuple[Array, Array, Array, Array, float]:
     """D S D, D q over its size, mu, D (n), and that size: one factor per contact leaves the cones unchanged."""
     r = len(p.mu)
-    S, q, mu = map(doubles, (p.S, p.q, p.mu))
+    S, q, mu = doubles(p.S), doubles(p.q), doubles(p.mu)
     contact = np.concatenate([np.arange(r), np.repeat(np.arange(r), p.d)])
     size = np.zeros(r)
     np.maximum.at(size, contact, np.abs(np.diag(S)))

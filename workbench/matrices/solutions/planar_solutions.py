@@ -107,7 +107,7 @@ def _of_modes(friction: RationalFriction, modes: Modes, deadline: float) -> Plan
 def _candidates(friction: RationalFriction, deadline: float) -> Iterator[Modes]:
     """The combinations of modes that floating point does not exclude."""
     r, n = len(friction.mu), len(friction.q)
-    W, q, mu = map(doubles, (friction.W, friction.q, friction.mu))
+    W, q, mu = doubles(friction.W), doubles(friction.q), doubles(friction.mu)
     combinations = itertools.product(*choices(friction))
     while chunk := list(itertools.islice(combinations, TOGETHER)):
         check_clock(deadline)
