@@ -215,10 +215,10 @@ class BlockSolver:
         methods: list[Any] = [sphere_newton.SOLVER]
         if p.blocks >= FOR_GRADIENTS and (p.cone == ASSOCIATED).all():
             methods.insert(0, sphere_gradient.SOLVER)
-        if self.most < MOST or methods[-1].why_not(p) is not None:
+        if self.most < MOST or isinstance(packed := methods[-1].packed(p), str):
             return False
         for method in methods:
-            found = method.adjusted(enough, None).solve_from(p, progress.x)
+            found = method.adjusted(enough, None).solve_packed(p, packed, progress.x)
             progress.offer(found.z)
             progress.iterations += found.iterations
             progress.stages.append(f"{p.blocks} contacts of spheres, {method.name}: {found.residual:.1e}")

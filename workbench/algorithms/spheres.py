@@ -215,10 +215,10 @@ class OfSpheres:
 
     def why_not(self, problem: Any) -> str | None:
         """Return why a problem is not accepted: only contact blocks of spheres are."""
-        found = self._packed(problem)
+        found = self.packed(problem)
         return found if isinstance(found, str) else None
 
-    def _packed(self, problem: Any) -> SpherePacking | str:
+    def packed(self, problem: Any) -> SpherePacking | str:
         """Return the problem as data for sweeps, or the reason why it has none."""
         if problem.kind not in self.solves:
             return f"{self.name} solves contact blocks, not {problem.kind}"
@@ -237,10 +237,12 @@ class OfSpheres:
 
     def solve_from(self, problem: Any, start: Array) -> Solution:
         """Solve from a start (X,); at the iteration limit, the best iterate is returned."""
+        packed = self.packed(problem)
+        return refusal(self, problem, packed) if isinstance(packed, str) else self.solve_packed(problem, packed, start)
+
+    def solve_packed(self, problem: ContactBlocks, packed: SpherePacking, start: Array) -> Solution:
+        """As `solve_from`, with the problem's data for sweeps."""
         begun = clock()
-        packed = self._packed(problem)
-        if isinstance(packed, str):
-            return refusal(self, problem, packed)
         x, found, iterations = self.search(problem, packed, np.where(np.isfinite(start), start, 0.0))
         status = Status.SOLVED if found <= self.tolerance else Status.ITERATION_LIMIT
         reason = "" if status is Status.SOLVED else status.meaning

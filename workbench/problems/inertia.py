@@ -66,6 +66,8 @@ class Inertia:
 
     def response(self, impulse: Array) -> Array:
         """Return v^ for scaled impulses, both (n,) or (n, k)."""
+        if self.mobility is not None and impulse.ndim == 1:
+            return self.mobility * impulse
         if self.inverse is not None:
             return self.inverse @ impulse
         rhs = np.zeros((self.K.shape[0], *impulse.shape[1:]))

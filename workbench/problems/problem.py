@@ -167,16 +167,22 @@ class SetBySet:
 
         if not np.isfinite(x).all():
             return np.full(self.sets.cone.size, np.inf)
-        A, D, raised, found = self.operator, np.empty(x.size), np.empty(x.size), np.empty(self.sets.cone.size)
-        sets = BlockSets(*(np.require(y, requirements="W") for y in self.sets))
-        # For cones and discs the diagonal suffices.
-        own = A.own if (sets.cone == NO_CONE).any() else np.zeros(0)
-        diagonal, part, *given = (np.require(y, requirements="W") for y in (A.diagonal, self.part, self.q, self.sizes))
-        up = scale_up(sets, diagonal, own, self.q, x, D, raised)
+        D, raised, found = np.empty(x.size), np.empty(x.size), np.empty(self.sets.cone.size)
+        sets, part, own, free, sizes, diagonal = self._for_kernels
+        up = scale_up(sets, diagonal, own, free, x, D, raised)
         with np.errstate(over="ignore", invalid="ignore"):
-            moved, terms = A.products(raised)
-        measure_raised(sets, part, up, D, Iterate(raised, moved, *given, terms, diagonal), found)
+            moved, terms = self.operator.products(raised)
+        measure_raised(sets, part, up, D, Iterate(raised, moved, free, sizes, terms, diagonal), found)
         return found
+
+    @cached_property
+    def _for_kernels(self) -> tuple[BlockSets, Indices, Array, Array, Array, Array]:
+        """The sets, the parts, the diagonal blocks of A, q with its sizes, and the diagonal, as kernels take them."""
+        A, given = self.operator, (self.part, self.q, self.sizes)
+        # For cones and discs the diagonal suffices.
+        own = A.own if (self.sets.cone == NO_CONE).any() else np.zeros(0)
+        part, free, sizes, own, diagonal = (np.require(y, requirements="W") for y in (*given, own, A.diagonal))
+        return BlockSets(*(np.require(y, requirements="W") for y in self.sets)), part, own, free, sizes, diagonal
 
 
 class Problem:
