@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from tests.scenes import Balls
 from tests.tables import TIMES
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import EXACT
@@ -15,11 +16,13 @@ from workbench.builtin.reports.text.terminal import print_comparison
 from workbench.comparison.cases import compare_case
 from workbench.comparison.files import compare_problem
 from workbench.comparison.jobs import Settings
+from workbench.comparison.scenes.compare import compare_scene
 from workbench.engine.compiling import kernel
 from workbench.language.formulation import formulation
 from workbench.language.hooks import GIVEN
 from workbench.language.modelling import Hooks, complements, declare, equals, free, nonneg
 from workbench.problems.friction_problem import FrictionProblem
+from workbench.scenes.stepper import SceneStepper
 from workbench.support.errors import ModellingError
 from workbench.support.output import provenance
 
@@ -214,3 +217,39 @@ def test_pure_equations_are_compared():
     assert verdicts["witness"].str.contains("pure equations").sum() == 3
     assert "pure equations" in render(c, provenance())
     assert of(on_problem(penalty, COULOMB), "penalty")["verified"].all()
+
+
+class UnshownWheel(Wheel):
+    def contacts(self, q):
+        return super().contacts(q) if q.ndim == 1 else 1 / 0
+
+
+class UnshownBall(Balls):
+    def solids(self):
+        return 1 / 0
+
+
+def on_unshown_wheel(f):
+    return compare_case(UnshownWheel(), [f], COULOMB, (), SETTINGS)
+
+
+def on_unshown_ball(f):
+    ball = UnshownBall([[0, 0, 0.1]], [[1, 0, 0]])
+    return compare_scene(ball, [f], COULOMB, SceneStepper, Settings((6e-3,), 1e-3, 0.012))
+
+
+@pytest.mark.parametrize("compared", [on_unshown_wheel, on_unshown_ball])
+def test_shapes_that_raise_cost_the_motion_alone(compared):
+    c = compared(BY_NAME["ccp"])
+    assert c.motion is None
+    assert "The motion is not shown: ZeroDivisionError: division by zero" in c.remarks
+    assert c.runs["verified"].all()
+    assert len(c.timeline) > 0
+
+
+def test_what_no_solver_has_begun_is_not_shown():
+    """Lemke's method refuses the first step of exact friction, whose row says so."""
+    c = on_wheel(COULOMB, BY_NAME["stewart-trinkle"], solvers=["lemke", "coulomb-exact"])
+    begun = c.runs[c.runs["steps"] > 0].drop_duplicates(["label", "solver"])
+    assert of(c, "coulomb")["steps"].min() == 0
+    assert [(x.label, x.solver) for x in c.motion.tracks[1:]] == list(zip(begun["label"], begun["solver"], strict=True))

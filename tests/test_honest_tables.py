@@ -20,9 +20,9 @@ from workbench.builtin.reports.text.comparison import error_columns, rows_of
 from workbench.builtin.reports.text.conclusions import ranking, summary
 from workbench.comparison.cases import compare_case
 from workbench.comparison.jobs import Settings
-from workbench.comparison.judged import of_reference
 from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metrics import METRICS
+from workbench.comparison.reference import of_reference
 from workbench.diagnostics.determinacy import determinacy
 from workbench.mechanics.relaxation import RIGID
 from workbench.step.simulation import simulate

@@ -15,7 +15,7 @@ from workbench.builtin.reports.pages.comparison import render, save
 from workbench.builtin.reports.text.columns import markdown
 from workbench.builtin.reports.text.terminal import print_comparison
 from workbench.cli.main import main
-from workbench.comparison import judged
+from workbench.comparison import cases
 from workbench.comparison.cases import compare_case
 from workbench.comparison.columns import RUNS, TRAJECTORIES
 from workbench.comparison.files import compare_problem
@@ -168,7 +168,7 @@ def test_what_is_no_metric_is_refused():
 
 def test_a_metric_sees_none_for_what_does_not_reach_the_end_of_the_window(monkeypatch):
     """The solver that should take a formulation to round-off loses it at the end of sliding, and another does not."""
-    monkeypatch.setattr(judged, "default_solver", lambda kind: SLIPPERY if kind == "LCP" else default_solver(kind))
+    monkeypatch.setattr(cases, "default_solver", lambda kind: SLIPPERY if kind == "LCP" else default_solver(kind))
     seen = {}
 
     @metric("watcher", unit="1", meaning="whether the formulation to round-off is there")

@@ -162,6 +162,8 @@ def test_a_run_without_an_answer_is_a_row_with_its_reason():
     assert row["claimed"] == "INACCURATE"
     assert "at 0.042 s: residual 1.0e+00" in row["reason"]
     assert np.isnan(row["body_position_error"])
+    # What is known of exact friction's steps does not depend on where a run ends.
+    assert row["steps_examined"] == c.runs["steps_examined"].max() > 0
     assert c.scene.until == DURATION
     assert set(c.bodies["label"]) == {"coulomb"}
 
@@ -231,6 +233,26 @@ def test_an_engine_is_a_row_beside_the_formulations():
     assert row["body_position_error"] == pytest.approx(1e-3, abs=1e-12)
     assert row["body_orientation_error"] < 1e-7
     assert c.scene.engines == {"engine:shifted": "A millimetre aside"}
+
+
+class Forgetful(Shifted):
+    """The same, without what touches in the last step."""
+
+    label = "engine:forgetful"
+
+    def run(self, h, duration, progress=None):
+        track = super().run(h, duration)
+        return dataclasses.replace(track, touched=type(track.touched)(*(x[:-1] for x in track.touched)))
+
+
+def test_a_run_that_cannot_be_judged_is_a_row_with_its_reason_and_costs_no_other(sliding):
+    c = compared(Balls(**SLIDES), "coulomb", "ccp", "mujoco", engines=[Forgetful()])
+    row = c.runs.iloc[-1]
+    assert (row["label"], row["claimed"], row["verified"]) == ("engine:forgetful", "FAILED", False)
+    assert row["reason"].startswith("IndexError")
+    others = [x.runs.iloc[:3].drop(columns=[*TIMES], errors="ignore") for x in (c, sliding)]
+    pd.testing.assert_frame_equal(*others)
+    pd.testing.assert_frame_equal(c.bodies, sliding.bodies)
 
 
 def test_every_solver_makes_a_row_and_its_error_is_apart_from_the_formulations():

@@ -13,9 +13,8 @@ from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.block import fill as fill_block
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.text.mechanisms import reasons
-from workbench.comparison.cases import compare_case
+from workbench.comparison.cases import compare_case, from_exact
 from workbench.comparison.jobs import Job, Settings
-from workbench.comparison.local import from_exact
 from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metrics import METRICS
 from workbench.comparison.metrics.isotropy import after_yaw

@@ -15,36 +15,39 @@ exact Coulomb friction. Step k of a run is compared with the steps of the refere
 comparison share the position update and the normal law. Whatever raises an error is a row with its reason.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
+from numpy.typing import NDArray
 
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import Solver
 from workbench.algorithms.escalation import default_solver
-from workbench.comparison.columns import CASE, DIAGNOSTICS, ONWARD, TRAJECTORIES, framed
-from workbench.comparison.contacts import event_rows, timeline
+from workbench.comparison.columns import CASE, ONWARD
+from workbench.comparison.compare import Benchmark, Frames, Rows, compare
+from workbench.comparison.contacts import event_rows
 from workbench.comparison.cost import repeated
-from workbench.comparison.curves import curves
 from workbench.comparison.failure import Failed, failed
-from workbench.comparison.jobs import CaseRuns, Job, Settings, is_slow
-from workbench.comparison.judged import judged, reference_for
-from workbench.comparison.metric import Metric, framed_runs
-from workbench.comparison.motion import DrawnMotion, measured_rows, motion
+from workbench.comparison.jobs import STEPS, CaseRuns, Job, Settings, is_slow, run_jobs
+from workbench.comparison.measured import MeasuredRun
+from workbench.comparison.metric import Metric
 from workbench.comparison.onward import onward_rows
-from workbench.comparison.reference import Reference
-from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics, refusals
-from workbench.comparison.rows import of_run, windows
-from workbench.comparison.several import examined_steps, several_solutions
-from workbench.comparison.timeline import EVENTS, TIMELINE
-from workbench.comparison.verdicts import sliding_minor, verdicts
+from workbench.comparison.reference import Reference, make_reference, reaching
+from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, refusals
+from workbench.comparison.rows import spans
+from workbench.comparison.sampling import MeasuredSample, sampled_rows
+from workbench.comparison.several import ExaminedSteps, contact_velocity, examined_steps
+from workbench.comparison.timeline import EVENTS
+from workbench.comparison.verdicts import verdicts
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
-from workbench.mechanics.case import Case, Truth
+from workbench.mechanics.case import Case
+from workbench.step.local_steps import LocalSteps, local_steps
 from workbench.step.run import Run
+from workbench.support.arrays import Array
 from workbench.support.progress import ProgressCallback
 
 
@@ -58,16 +61,15 @@ def compare_case(
     """Run every formulation with every solver at every step size and judge all of it against `exact`, exact Coulomb.
 
     Without `solvers` each formulation gets the solver that takes it to round-off and, where it is a convex QP, a
-    generic optimiser for a sample of the steps (`sampling`); without `metrics` all of `METRICS`. `progress(label, done,
-    total)` hears of finished steps, and then of judged runs. With `workers` > 1 the runs whose solvers are not compiled
-    go to that many processes. Raises WorkbenchError for unusable settings or a reference that its own residual does not
-    verify; a run that fails is a row with its reason.
+    generic optimiser for a sample of the steps (`sampling`); without `metrics` all of `METRICS`. With `workers` > 1 the
+    runs whose solvers are not compiled go to that many processes. Raises WorkbenchError for unusable settings or a
+    reference that its own residual does not verify; else as `compare`.
     """
     settings = (settings or Settings()).of_case(case)
     settings.must_fit()
-    metrics, chosen = chosen_metrics(CASE, metrics), [find_solver(x) for x in solvers]
+    found, chosen = chosen_metrics(CASE, metrics), [find_solver(x) for x in solvers]
     # Made before the declarations: where two processes compile, the other one has compiled those by then.
-    reference = reference_for(case, exact, settings, progress)
+    reference = make_reference(case, exact, settings, progress)
     refused = refusals(formulations, case.size)
     plan = [
         Job(f, s, h, settings.relaxation)
@@ -76,106 +78,7 @@ def compare_case(
     ]  # fmt: skip
     # A solver that is slow and that nobody asked for takes a sample of the steps.
     sampled = [] if chosen else [x for x in plan if x.solver and is_slow(x.solver)]
-    found = judged(case, plan, reference, settings, metrics, refused, sampled, progress, workers)
-    fine, exact_run, runs = reference.fine, reference.run, found.runs
-    settings = replace(settings, reference=reference.kind)
-    duration = settings.duration or case.duration
-    named = of_run(case, exact, exact_run, "reference")
-    trajectories, diagnostics = [curves(named, exact_run, reference.beside, duration)], []
-    touching, events = [timeline(named, exact_run, exact_run)], [event_rows(named, exact_run, exact_run)]
-    drawn: dict[Job, Run] = {}
-    further: dict[tuple[Formulation, float], list[dict[str, Any]]] = {}
-    lost: list[str] = []
-    for k, job in enumerate(plan):
-        if progress:
-            progress(f"from exact states {job}", k, len(plan))
-        run = runs.get(job)
-        if not isinstance(run, Run):
-            continue
-        try:
-            minor = sliding_minor(run)
-            named = of_run(case, job.subject, run, "run")
-            steps = curves(named, run, exact_run, duration, minor=minor)
-            own = timeline(named, run, exact_run), event_rows(named, run, exact_run)
-            diagnostics += verdicts(run, minor)
-            trajectories.append(steps)
-            touching.append(own[0])
-            events.append(own[1])
-            drawn[job] = run
-            if (job.subject, job.h) not in further:
-                beside = runs.get(replace(fine, h=job.h))
-                further[job.subject, job.h], words = _onward(beside, run, windows(job, case, duration)[0])
-                lost += words
-        except Exception as error:
-            spans = windows(job, case, duration)
-            found.rows[job] = [w | vars(failed(error)) for w in spans]
-    if progress:
-        progress("timing short runs", len(plan), len(plan))
-    timings = repeated(drawn, CaseRuns(case, settings).make)
-    rows = [x | timings.get(job, {}) for job in plan for x in found.rows[job]]
-    steps = _together(trajectories)
-    shown, without = _motion(case, exact_run, list(drawn.values()))
-    return Comparison(
-        case.name, tuple(formulations), metrics,
-        framed_runs(measured_rows(rows, shown), metrics, CASE),
-        framed(steps, [c for c in TRAJECTORIES if c.name in steps], CASE),
-        framed(diagnostics, DIAGNOSTICS, CASE).drop_duplicates(["label", "step", "quantity"], ignore_index=True),
-        mathematics(formulations, case.size), case, settings, _truths(case, runs[fine]),
-        (*_remarks(fine, settings, runs, found.rows), *_of_reference(reference), *without, *lost),
-        motion=shown, onward=framed([row for rows in further.values() for row in rows], ONWARD, CASE),
-        timeline=framed(_together(touching), TIMELINE, CASE), events=framed(_together(events), EVENTS, CASE),
-    )  # fmt: skip
-
-
-def _together(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    some = [frame for frame in frames if len(frame)]
-    return pd.concat(some, ignore_index=True) if some else pd.DataFrame()
-
-
-def _truths(case: Case, stepped: Run | Failed) -> tuple[Truth, ...]:
-    """Return the truths of the case for time stepping at the reference step, to which their bounds apply."""
-    return tuple(case.truths(stepped)) if isinstance(stepped, Run) else ()
-
-
-def _of_reference(reference: Reference) -> tuple[str, ...]:
-    """Return the reason why the reference is time-stepped although that was not requested."""
-    if not reference.reason:
-        return ()
-    return (f"The reference is time stepping at {1e3 * reference.run.h:g} ms, not the event-driven motion: "
-            f"{reference.reason}.",)  # fmt: skip
-
-
-def _onward(exact: Run | Failed | None, run: Run, span: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the rows of `onward` from exact states in a window, or a sentence with the reason why there are none."""
-    window = span["window_start"], span["window_end"]
-    try:
-        return (onward_rows(exact, run, window) if isinstance(exact, Run) else []), []
-    except Exception as error:
-        return [], [f"From exact states {run.formulation.label} cannot be continued: {failed(error).reason}"]
-
-
-def _motion(case: Case, reference: Run, runs: Sequence[Run]) -> tuple[DrawnMotion | None, tuple[str, ...]]:
-    """Return the motion, or a sentence with the reason why user-defined shapes give none."""
-    try:
-        return motion(case, reference, runs), ()
-    except Exception as error:
-        return None, (f"The motion is not shown: {failed(error).reason}",)
-
-
-def _remarks(
-    fine: Job, settings: Settings, runs: dict[Job, Run | Failed], rows: dict[Job, list[dict[str, Any]]]
-) -> tuple[str, ...]:
-    """Return remarks on what Coulomb's law does not determine at each step size."""
-    found = []
-    for h in settings.steps:
-        run = runs.get(replace(fine, h=h))
-        if isinstance(run, Run):
-            own: dict[str, dict[str, Any]] = {}
-            for job, some in rows.items():
-                if job.h == h and some:
-                    own.setdefault(job.label, some[0])
-            found.append(several_solutions(examined_steps(run), own))
-    return tuple(filter(None, found))
+    return compare(CaseBenchmark(case, settings, reference, plan, refused, sampled), found, progress, workers)
 
 
 def solvers_for(case: Case, f: Formulation) -> list[Solver]:
@@ -185,3 +88,120 @@ def solvers_for(case: Case, f: Formulation) -> list[Solver]:
     """
     kind, generic = compiled(f, *case.size).kind, find_solver(GENERIC_SOLVER)
     return [default_solver(kind), *([generic] if kind in generic.solves else [])]
+
+
+def from_exact(job: Job, exact: Run | Failed, alike: Run | Failed) -> LocalSteps | Failed:
+    """Steps of a formulation to round-off, `job`, from all states of `exact`, exact Coulomb friction at the job's step.
+
+    Where it has no answer to some of them, those from the states of `alike`, which is as compliant as the job.
+    """
+    assert job.solver
+    found: list[LocalSteps | Failed] = []
+    for base in dict.fromkeys((exact, alike)):
+        try:
+            steps = base if isinstance(base, Failed) else local_steps(base, job.subject, job.solver, range(base.steps))
+        except Exception as error:
+            steps = failed(error)
+        if isinstance(steps, LocalSteps) and np.isfinite(steps.v_after).all():
+            return steps
+        found.append(steps)
+    return found[0]
+
+
+class CaseBenchmark(Benchmark):
+    """A case, compared in each of its windows; `settings` are those of the case (`Settings.of_case`).
+
+    Formulations that are `refused` already are not run, and jobs that are `sampled` take a sample of the steps
+    (`sampling`).
+    """
+
+    about, tables = CASE, {"onward": ONWARD, "events": EVENTS}
+
+    def __init__(
+        self, case: Case, settings: Settings, reference: Reference, plan: Sequence[Job],
+        refused: Mapping[Formulation, Failed] | None = None, sampled: Collection[Job] = (),
+    ) -> None:  # fmt: skip
+        super().__init__(case, case.size, replace(settings, reference=reference.kind), plan)
+        self.reference, self.sampled, self.made_by = reference, sampled, CaseRuns(case, settings)
+        self.until = settings.duration or case.duration
+        self.spans = spans(case, self.until)
+        self.remarks += reference.remarks
+        self.runs |= {job: refused[job.subject] for job in plan if refused and job.subject in refused}
+        if reference.kind == STEPS:
+            self.runs[reference.fine] = reference.run
+        self.local: dict[tuple[Job, ...], LocalSteps | Failed] = {}
+        self.continued: set[tuple[Formulation, float]] = set()
+
+    def beside(self, job: Job) -> tuple[Job, ...]:
+        """Exact Coulomb friction at the job's step, and as compliant as the job; its formulation to round-off, with the
+        reference's compliance, and with the job's."""
+        round_off = replace(job, solver=default_solver(compiled(job.subject, *self.size).kind))
+        fine = self.reference.fine
+        exact = replace(fine, h=job.h)
+        return (
+            exact, replace(exact, relaxation=job.relaxation),
+            replace(round_off, relaxation=fine.relaxation), round_off,
+        )  # fmt: skip
+
+    def made(self, jobs: Sequence[Job], progress: ProgressCallback | None, workers: int) -> Iterator[tuple[Job, Any]]:
+        # An event-driven motion needs no steps: those of the reference's size come last.
+        needed = dict.fromkeys(x for x in (*jobs, self.reference.fine) if x not in self.runs and x not in self.sampled)
+        return run_jobs(self.made_by, list(needed), progress, workers)
+
+    def rows(self, job: Job, metrics: Sequence[Metric]) -> Rows:
+        if job not in self.sampled:
+            return super().rows(job, metrics)
+        measured = partial(self.measured, job, kind=MeasuredSample)
+        return sampled_rows(job, self.before(job), self.runs[self.beside(job)[-1]], measured, metrics)
+
+    def measured(self, job: Job, run: Run, k: NDArray[np.int64], kind: type[MeasuredRun] = MeasuredRun) -> MeasuredRun:
+        exact, alike, unrelaxed, round_off = (reaching(self.runs.get(x), run, k) for x in self.beside(job))
+        second, local = reaching(self.reference.second, run, k), self._local(job)
+        local = local if isinstance(local, LocalSteps) and reaching(local.base, run, k) else None
+        return kind(run, self.reference.run, exact, round_off, k, second, unrelaxed, alike, local)
+
+    def _local(self, job: Job) -> LocalSteps | Failed | None:
+        """Single steps of the job's formulation from the states of exact Coulomb friction, if the runs are there."""
+        beside = self.beside(job)
+        if beside not in self.local and all(x in self.runs for x in beside):
+            self.local[beside] = from_exact(beside[-1], *(self.runs[x] for x in beside[:2]))
+        return self.local.get(beside)
+
+    def examined(self, h: float) -> ExaminedSteps | None:
+        exact = self.runs.get(replace(self.reference.fine, h=h))
+        return examined_steps(exact) if isinstance(exact, Run) else None
+
+    def velocities(self, job: Job, steps: Sequence[int]) -> Mapping[int, Array] | None:
+        local, exact = self._local(job), self.runs[self.beside(job)[0]]
+        if not isinstance(local, LocalSteps) or local.base is not exact:
+            return None
+        found = {k: contact_velocity(exact, k, local) for k in steps}
+        # A step without an answer is nan.
+        return found if all(np.isfinite(u).all() for u in found.values()) else None
+
+    def shown(self, named: dict[str, Any], job: Job, run: Run) -> dict[str, Any]:
+        found: dict[str, Any] = {"events": event_rows(named, run, self.reference.run)}
+        if named["role"] == "run" and (job.subject, job.h) not in self.continued:
+            self.continued.add((job.subject, job.h))
+            found |= {"diagnostics": verdicts(run), "onward": self._onward(job, run)}
+        return found
+
+    def _onward(self, job: Job, run: Run) -> Rows:
+        """Return the rows of `onward` from exact states in the first window; a remark has the reason for none."""
+        exact = self.runs.get(replace(self.reference.fine, h=job.h))
+        try:
+            return onward_rows(exact, run, next(iter(self.spans.values()))) if isinstance(exact, Run) else []
+        except Exception as error:
+            reason = failed(error).reason
+            self.remarks.append(f"From exact states {run.formulation.label} cannot be continued: {reason}")
+            return []
+
+    def last_columns(self, shown: Mapping[Job, Frames]) -> Mapping[Job, dict[str, float]]:
+        """Costs of short runs, which are repeated."""
+        return repeated({job: self.runs[job] for job in shown}, self.made_by.make)
+
+    def facts(self) -> dict[str, Any]:
+        # The bounds of truths are those for time stepping at the reference step.
+        stepped = self.runs[self.reference.fine]
+        truths = tuple(self.what.truths(stepped)) if isinstance(stepped, Run) else ()
+        return {"case": self.what, "truths": truths}

@@ -11,6 +11,7 @@ from workbench.comparison.event_steps import SampledMotion
 from workbench.comparison.measured import closed, modes
 from workbench.comparison.timeline import MISSED, OPEN, SLIDING, SPURIOUS, STICKING, WORLD, intervals
 from workbench.events.modes import Mode
+from workbench.mechanics.case import Case
 from workbench.scenes.scene import Scene
 from workbench.scenes.track import Track
 from workbench.step.record import visited
@@ -48,16 +49,16 @@ def modes_beside(run: Run, reference: Run) -> NDArray[np.str_]:
 
 
 def timeline(
-    named: dict[str, Any], run: Run | Track, reference: Run | Track, scene: Scene | None = None, until: float = np.inf
+    named: dict[str, Any], run: Run | Track, reference: Run | Track, what: Case | Scene, until: float
 ) -> pd.DataFrame:
     """The rows of `TIMELINE` of a run, of a scene up to a time [s]; those of an event-driven reference itself are its
     events' own intervals. `named` is what all rows begin with (`rows.of_run`)."""
     if run is reference and isinstance(run, SampledMotion):
         return pd.DataFrame(named | _exact(run))
     if isinstance(run, Track):
-        assert scene
+        assert isinstance(what, Scene)
         assert isinstance(reference, Track)
-        return pd.DataFrame(named | _by_pair(run, reference, scene, until))
+        return pd.DataFrame(named | _by_pair(run, reference, what, until))
     assert isinstance(reference, Run)
     mode = modes_beside(run, reference)
     i, k = np.nonzero(mode.T != OPEN)

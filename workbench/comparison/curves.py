@@ -1,6 +1,5 @@
 """Rows of `trajectories`: a run step by step, of a case contact by contact, of a scene body by body."""
 
-from collections.abc import Sequence
 from math import ceil
 from typing import Any
 
@@ -13,6 +12,8 @@ from workbench.comparison.motion import MOMENTS
 from workbench.comparison.once import energies
 from workbench.comparison.verdicts import sliding_minor
 from workbench.diagnostics.determinacy import determinacy
+from workbench.mechanics.case import Case
+from workbench.scenes.scene import Scene
 from workbench.scenes.track import Track
 from workbench.step.run import Run
 from workbench.support.arrays import Array
@@ -22,15 +23,13 @@ EVERY = 10
 
 
 def curves(
-    named: dict[str, Any], run: Run | Track, beside: Run | Track | None, until: float, bodies: Sequence[str] = (),
-    minor: Array | None = None,
-) -> pd.DataFrame:  # fmt: skip
+    named: dict[str, Any], run: Run | Track, beside: Run | Track | None, what: Case | Scene, until: float
+) -> pd.DataFrame:
     """A row per moment up to a time [s] and contact or body, t the end of the step; errors against `beside`, if given,
     at times that both have. `named` is what all rows begin with (`rows.of_run`).
 
     Moments are all steps of a case, and at most 241 of a scene, evenly spread. The reference is held against the
-    second, which says how certain it is. `bodies` are those of the scene; `minor` is the `sliding_minor` of a case,
-    where that is known.
+    second, which says how certain it is.
     """
     finer, coarser = sorted((run, beside or run), key=lambda x: x.h)
     stride = round(coarser.h / finer.h)
@@ -59,7 +58,7 @@ def curves(
         }  # fmt: skip
         if isinstance(run, Track) and isinstance(beside, Track):
             columns["orientation_error"] = angles(run.orientation[own], beside.orientation[theirs])
-    columns |= _of_bodies(run, steps, bodies) if isinstance(run, Track) else _of_contacts(run, steps, minor)
+    columns |= _of_bodies(run, steps, what) if isinstance(run, Track) else _of_contacts(run, steps)
     wide = max(x.shape[1] for x in columns.values() if x.ndim == 2)
     # A scene moment by moment, a case contact by contact.
     order: Any = "C" if isinstance(run, Track) else "F"
@@ -77,20 +76,21 @@ def _states(run: Run | Track) -> tuple[Array, Array]:
     return run.case.centre(run.states_q)[:, None], energies(run)
 
 
-def _of_bodies(run: Track, steps: NDArray[np.int64], bodies: Sequence[str]) -> dict[str, NDArray[Any]]:
+def _of_bodies(run: Track, steps: NDArray[np.int64], what: Case | Scene) -> dict[str, NDArray[Any]]:
     """Return the columns of single bodies (k, B) in these steps."""
+    assert isinstance(what, Scene)
     gap, load = run.touched.gap[steps], run.touched.load[steps]
-    return {"body": np.broadcast_to(np.array(bodies, dtype=object), gap.shape), "gap": gap, "load": load}
+    return {"body": np.broadcast_to(np.array(what.bodies, dtype=object), gap.shape), "gap": gap, "load": load}
 
 
-def _of_contacts(run: Run, steps: NDArray[np.int64], minor: Array | None) -> dict[str, NDArray[Any]]:
+def _of_contacts(run: Run, steps: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
     """Return the columns of single contacts (k, r) in these steps, and each step's residuals of Coulomb's law (k,)."""
     record, mode, (impulse, velocity) = run.record, modes(run), least(run)
     found = determinacy(*(x[steps] for x in (record.mass, record.J, record.J_b, record.friction, mode != "open")))
     columns = {
         "gap": record.phi, "mu": run.mu, "p_n": run.p_n, "u_n": run.u_n, "normalised_friction": friction(run),
         "misalignment": misalignment(run), "mode": mode, "least_impulse": impulse, "least_velocity": velocity,
-        "sliding_minor": sliding_minor(run) if minor is None else minor, "natural_map": run.judged.natural_map,
+        "sliding_minor": sliding_minor(run), "natural_map": run.judged.natural_map,
         **{f"p_t{j + 1}": run.p_t[..., j] for j in range(run.case.size[3])},
         **{f"u_t{j + 1}": run.u_t[..., j] for j in range(run.case.size[3])},
     }  # fmt: skip

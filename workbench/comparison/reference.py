@@ -6,12 +6,18 @@ coarser tolerances: their distance is what is said of its uncertainty, and is th
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.algorithms.escalation import default_solver
 from workbench.comparison.event_steps import SampledMotion, event_motion
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import EVENTS, STEPS, CaseRuns, Job, Settings, run_jobs
+from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
-from workbench.mechanics.relaxation import RIGID
+from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.step.record import visits_must_fit
 from workbench.step.run import Run
 from workbench.step.simulation import whole_steps
@@ -23,38 +29,56 @@ from workbench.support.progress import ProgressCallback
 class Reference:
     """The reference's run, and the same made otherwise, from which it differs by its uncertainty.
 
-    `fine` is the job of exact Coulomb friction at the reference step, with the compliance of a stepped reference.
-    `reason` says why there is no event-driven motion, "" where there is one or none was asked for.
+    `fine` is the job of exact Coulomb friction at the reference step, of a case with the compliance of a stepped
+    reference. Both are `Run`s of a case or `Track`s of a scene; the second of a case may be `Failed`. `reason` says why
+    there is no event-driven motion, "" where there is one or none was asked for.
     """
 
     fine: Job
-    run: Run
-    second: Run | Failed
-    reason: str
-
-    @property
-    def beside(self) -> Run | None:
-        """`second`, if it reaches the end of the reference."""
-        x = self.second
-        return x if isinstance(x, Run) and x.steps >= round(self.run.h / x.h) * self.run.steps else None
+    run: Any
+    second: Any
+    reason: str = ""
 
     @property
     def kind(self) -> str:
         """`EVENTS` or `STEPS`."""
         return EVENTS if isinstance(self.run, SampledMotion) else STEPS
 
+    @property
+    def remarks(self) -> list[str]:
+        """The reason why it is time-stepped although that was not requested."""
+        if not self.reason:
+            return []
+        return [f"The reference is time stepping at {1e3 * self.run.h:g} ms, not the event-driven motion: "
+                f"{self.reason}."]  # fmt: skip
 
-def make_reference(case: Case, fine: Job, settings: Settings, progress: ProgressCallback | None) -> Reference:
-    """The reference of a case; `fine` is exact Coulomb friction at the reference step, with the compliance of a stepped
-    reference, and `settings` are those of the case.
+
+def reaching(other: Any, run: Any, k: NDArray[np.int64]) -> Any:
+    """Return `other`, a run of a case or a scene, or None if it failed or ends before the steps k of a run do."""
+    if other is None or isinstance(other, Failed) or not k.size:
+        return None
+    return None if other.steps < round((k[-1] + 1) * run.h / other.h) else other
+
+
+def of_reference(case: Case, settings: Settings) -> Relaxation:
+    """The compliance of a stepped reference: that of the runs, without the tangential one unless it is physics."""
+    given = case.relaxation if settings.relaxation is None else settings.relaxation
+    return given if case.elastic else given.with_values(k_t=float("inf"), b_t=0.0, lateral=0.0)
+
+
+def make_reference(
+    case: Case, exact: Formulation, settings: Settings, progress: ProgressCallback | None = None
+) -> Reference:
+    """Make the reference of a case under `exact`, exact Coulomb friction; `settings` are those of the case.
 
     Raises WorkbenchError where it is stepped and not verified, or where events are asked for and there are none.
     """
+    fine = Job(exact, default_solver("Coulomb NCP"), settings.reference_step, of_reference(case, settings))
     if progress:
         progress("computing the event-driven motion", 0, 1)
     found = _followed(case, fine, settings)
     if not isinstance(found, str):
-        return Reference(fine, *found, "")
+        return Reference(fine, *found)
     if settings.reference == EVENTS:
         raise DataError(f"{case.name} has no event-driven reference: {found}")
     runs, half = CaseRuns(case, settings), replace(fine, h=fine.h / 2)

@@ -39,7 +39,19 @@ def declared(subject: Any, d: int) -> dict[str, Any]:
     return {"options": f.listed_options, "law": f.law.name, "axes": axes, "condition": f.condition(d)}
 
 
-def window(what: Case | Scene, job: Job, name: str, span: tuple[float, float], until: float) -> dict[str, Any]:
+def windows(
+    what: Case | Scene, job: Job, spans: Mapping[str, tuple[float, float]], until: float
+) -> list[dict[str, Any]]:
+    """Return a job's rows before its run, one for each window, by name and span [s]; compared is `until` a time [s]."""
+    return [_window(what, job, name, span, until) for name, span in spans.items()]
+
+
+def spans(case: Case, duration: float) -> dict[str, tuple[float, float]]:
+    """Return start and end [s] of the windows of a case, by name."""
+    return dict(case.windows) | {"all": (0.0, duration)}
+
+
+def _window(what: Case | Scene, job: Job, name: str, span: tuple[float, float], until: float) -> dict[str, Any]:
     """Return a job's row before its run, for a window of this span [s] and a comparison up to `until` [s]."""
     start, end = span
     return {
@@ -50,16 +62,16 @@ def window(what: Case | Scene, job: Job, name: str, span: tuple[float, float], u
     }  # fmt: skip
 
 
-def windows(job: Job, case: Case, duration: float) -> list[dict[str, Any]]:
-    """Return a job's rows before its run, one for each window of the case."""
-    spans = dict(case.windows) | {"all": (0.0, duration)}
-    return [window(case, job, name, span, duration) for name, span in spans.items()]
-
-
 def in_window(t: Array, window: Mapping[str, Any]) -> NDArray[np.int64]:
     """Return the indices of the times t at which steps within the window begin."""
     # Half a nanosecond of slack: t_k = k h is not exact.
     return np.flatnonzero((t >= window["window_start"] - 5e-10) & (t < window["window_end"] - 5e-10))
+
+
+def steps_in(window: Mapping[str, Any], run: Run | Track) -> tuple[NDArray[np.int64], bool]:
+    """Return the steps of a run in a window, and whether these are all that the window has."""
+    k, wanted = (in_window(run.h * np.arange(n, dtype=float), window) for n in (run.steps, run.steps_wanted))
+    return k, bool(k.size and k.size == wanted.size)
 
 
 def came_to(run: Run | Track, k: NDArray[np.int64], complete: bool) -> dict[str, Any]:

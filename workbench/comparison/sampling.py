@@ -6,15 +6,15 @@ trajectory, so what is about one is not defined, nor is what is about all steps 
 solver's part of those errors is left that single problems have too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.comparison.beside import ReferenceRuns, measured_run
 from workbench.comparison.columns import BOTH
+from workbench.comparison.failure import Failed
 from workbench.comparison.jobs import Job
 from workbench.comparison.measured import AnswerPair, MeasuredRun, closed
 from workbench.comparison.metric import Metric, evaluate
@@ -57,37 +57,32 @@ def sample(run: Run, windows: Sequence[dict[str, Any]]) -> NDArray[np.int64]:
 
 
 def sampled_rows(
-    job: Job, windows: Sequence[dict[str, Any]], beside: ReferenceRuns, metrics: Sequence[Metric]
-) -> list[dict[str, Any]]:
-    """The rows of `runs`, one a window, of a job that takes a sample of the run to round-off.
+    job: Job, rows: Sequence[dict[str, Any]], exact: Run | Failed, measured: Callable[..., MeasuredRun],
+    metrics: Sequence[Metric],
+) -> list[dict[str, Any]]:  # fmt: skip
+    """The rows of `runs`, one a window, of a job that takes a sample of `exact`, the run to round-off.
 
     There are none where that run has no step, which its own row says, nor where a problem of the sample is empty or no
-    convex quadratic program, since such solvers do not apply then.
+    convex quadratic program, since such solvers do not apply then. `measured` returns steps of a run beside others.
     """
-    exact = beside.round_off
     if not isinstance(exact, Run) or not exact.steps:
         return []
     assert job.solver
-    k = sample(exact, windows)
+    k = sample(exact, rows)
     if not exact.record.M.shape[-1] or not is_psd(exact.record.M[k]):
         return []
     local = local_steps(exact, job.subject, job.solver, k)
-    run = in_place(local, exact)
+    run, found = in_place(local, exact), []
     of_steps = [x for x in metrics if x.parts and x.column.of == BOTH]
-    return [w | {"sampled": True} | _row(local, run, w, beside, of_steps) for w in windows]
-
-
-def _row(
-    local: LocalSteps, run: Run, window: dict[str, Any], beside: ReferenceRuns, metrics: Sequence[Metric]
-) -> dict[str, Any]:
-    """Return the row of a sample's steps in a window; `run` holds these steps at their positions."""
-    rows = in_window(local.t, window)
-    statuses = {Status(x) for x in local.statuses[rows]}
-    complete = bool(rows.size) and statuses <= {Status.SOLVED, Status.INACCURATE}
-    claimed = next(iter(statuses - {Status.SOLVED}), Status.SOLVED if rows.size else local.status)
-    k = local.numbers[rows]
-    found = facts(run, k, complete, claimed)
-    return found | evaluate(metrics, measured_run(run, k, beside, MeasuredSample)) if complete else found
+    for row in rows:
+        inside = in_window(local.t, row)
+        statuses = {Status(x) for x in local.statuses[inside]}
+        complete = bool(inside.size) and statuses <= {Status.SOLVED, Status.INACCURATE}
+        claimed = next(iter(statuses - {Status.SOLVED}), Status.SOLVED if inside.size else local.status)
+        k = local.numbers[inside]
+        values = evaluate(of_steps, measured(run, k)) if complete else {}
+        found.append(row | {"sampled": True} | facts(run, k, complete, claimed) | values)
+    return found
 
 
 def in_place(local: LocalSteps, base: Run) -> Run:

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from workbench.algorithms.asking import solved_by
 from workbench.algorithms.escalation import default_solver
-from workbench.comparison.failure import Failed
 from workbench.comparison.measured import modes
 from workbench.comparison.once import once
 from workbench.diagnostics.contact_uniqueness import holds_strictly
@@ -33,7 +32,6 @@ from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.problems.classes import CoulombNCP, is_psd
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem, reversed_contacts
 from workbench.problems.rank import rank
-from workbench.step.local_steps import LocalSteps
 from workbench.step.run import Run
 from workbench.support.arrays import Array, evenly
 
@@ -271,22 +269,6 @@ def solution_columns(examined: ExaminedSteps, velocities: Mapping[int, Array] | 
         "took_none": float(sum(x.number is None for x, _ in near)),
         "solution_distance": max(x.distance for x, _ in near),
     }
-
-
-def columns_of_local(local: LocalSteps | Failed, exact: Run | Failed) -> dict[str, float]:
-    """Return `solution_columns` of single steps of a formulation from the states of `exact`.
-
-    Formulations with springs of their own have none, since the exact run does not compress these.
-    """
-    if isinstance(exact, Failed):
-        return {}
-    examined = examined_steps(exact)
-    if not isinstance(local, LocalSteps) or local.base is not exact or local.formulation.soft:
-        return solution_columns(examined, None)
-    velocities = {k: contact_velocity(exact, k, local) for k in examined.several}
-    # A step without an answer is nan.
-    answered = all(np.isfinite(u).all() for u in velocities.values())
-    return solution_columns(examined, velocities if answered else None)
 
 
 def contact_velocity(exact: Run, k: int, run: Run) -> Array:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.comparison.once import once
 from workbench.comparison.rows import labels
 from workbench.matrices.p_property.verdict import LARGEST_BATCH_ORDER, p_verdict_of, smallest_minor
 from workbench.problems.rank import rank, ranks
@@ -14,6 +15,7 @@ P_SECONDS = 0.5
 """Time for one P verdict of a comparison."""
 
 
+@once
 def sliding_minor(run: Run) -> Array:
     """(K,) smallest principal minor [1/kg^k] of the sliding matrix A_nn - A_nt [mu xi] of the contacts that slide.
 
@@ -34,12 +36,12 @@ def sliding_minor(run: Run) -> Array:
     return np.where(slides.any(axis=-1), minors, np.nan)
 
 
-def verdicts(run: Run, minor: Array) -> list[dict[str, Any]]:
+def verdicts(run: Run) -> list[dict[str, Any]]:
     """Rows of `diagnostics`: ranks of the lead matrix and its P-property, and the Painleve line of `sliding_minor`."""
     if not run.steps:
         return []
     base = labels(run.case, run.formulation) | {"step": run.h}
-    rows = _of_lead_matrix(run.record.M)
+    rows, minor = _of_lead_matrix(run.record.M), sliding_minor(run)
     worst = float(np.nanmin(minor)) if np.isfinite(minor).any() else np.nan
     when = float(run.t[np.nanargmin(minor)]) if np.isfinite(worst) else np.nan
     contacts = run.case.size[2]

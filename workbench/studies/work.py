@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from workbench.comparison.cases import CaseBenchmark
+from workbench.comparison.compare import judged
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Job
-from workbench.comparison.judged import judged, reference_for
 from workbench.comparison.metric import Metric
-from workbench.comparison.rows import windows
+from workbench.comparison.reference import make_reference
+from workbench.comparison.rows import spans, windows
 from workbench.engine.travel import Parcel
 from workbench.language.formulation import Formulation
 from workbench.studies.plan import Point
@@ -68,8 +70,8 @@ def run_unit(unit: Unit) -> Records:
     case, settings, wanted = unit.point.case, unit.point.settings, unit.wanted
     try:
         jobs = [job for _, job in wanted]
-        reference = reference_for(case, unit.exact, settings)
-        found = judged(case, jobs, reference, settings, unit.metrics, unit.point.refused).rows
+        reference = make_reference(case, unit.exact, settings)
+        found = judged(CaseBenchmark(case, settings, reference, jobs, unit.point.refused), unit.metrics)
     except Exception as error:
         return lost(unit, failed(error))
     return [(key, found[job]) for key, job in wanted]
@@ -79,4 +81,5 @@ def lost(unit: Unit, why: Failed) -> Records:
     """Return rows in place of those that could not be computed."""
     case, settings = unit.point.case, unit.point.settings
     duration = settings.duration or case.duration
-    return [(key, [w | vars(why) for w in windows(job, case, duration)]) for key, job in unit.wanted]
+    before = {job: windows(case, job, spans(case, duration), duration) for _, job in unit.wanted}
+    return [(key, [row | vars(why) for row in before[job]]) for key, job in unit.wanted]

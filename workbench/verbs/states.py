@@ -7,7 +7,7 @@ import numpy as np
 
 from workbench.algorithms.escalation import default_solver
 from workbench.comparison.jobs import Settings
-from workbench.comparison.judged import of_reference
+from workbench.comparison.reference import of_reference
 from workbench.engine.timing import clock
 from workbench.mechanics.case import Case
 from workbench.step.simulation import simulate

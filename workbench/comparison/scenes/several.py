@@ -1,6 +1,6 @@
 """Solutions of Coulomb's law at single steps of a scene, and which of them each formulation's step is nearest to."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.comparison.scenes.single import answers
-from workbench.comparison.several import LARGEST, ExaminedSteps, PosedStep, chosen_steps, examine, solution_columns
+from workbench.comparison.several import LARGEST, ExaminedSteps, PosedStep, chosen_steps, examine
 from workbench.problems.bridges.dense import of_one_kind
 from workbench.problems.classes import CoulombNCP
 from workbench.problems.contact_blocks import ContactBlocks
@@ -86,13 +86,7 @@ class SceneSolutions:
                 self.posed[k] = found
                 yield PosedStep(int(k), found.problem, found.compliance, found.velocity(x.v))
 
-    def columns(self, stepper: SteppingScheme | None) -> dict[str, float]:
-        """Return `solution_columns` of a formulation's steps from the same states; None where it has none."""
-        several, velocities = self.examined.several, None
-        if stepper is not None:
-            try:
-                found = answers(stepper, self.exact, np.array(list(several), dtype=np.int64))
-                velocities = {k: self.posed[k].velocity(x.v) for k, x in found}
-            except WorkbenchError:
-                velocities = None
-        return solution_columns(self.examined, velocities)
+    def velocities(self, stepper: SteppingScheme, steps: Sequence[int]) -> dict[int, Array]:
+        """Return the contact velocities (n,) [m/s] after a formulation's steps from the states before examined ones."""
+        found = answers(stepper, self.exact, np.array(steps, dtype=np.int64))
+        return {k: self.posed[k].velocity(x.v) for k, x in found}
