@@ -50,6 +50,8 @@ def test_derivatives_at_random_states_are_those_of_differences(name):
         ("ipc/gripper", 1, "m", "agreed"),
         # Rounding of a stiff system exceeds its estimate.
         ("ipc/woodpecker", 1, "forces", "agreed"),
+        # Tangents of passes still converge after twenty, up to noise.
+        ("staggered/cube", 0, "m", "agreed"),
         # A derivative of zero: the passes' tangents are rounding.
         ("hunt-crossley/drawer", 0, "radius", "agreed"),
     ],

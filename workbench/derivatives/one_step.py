@@ -46,7 +46,8 @@ JUMP = "the step jumps here: its data differ on both sides, as where a contact c
 UNCONVERGED = "the derivative of its fixed point does not converge: the passes have kinks there"
 """Why there is no derivative where passes of tangents do not converge."""
 MOST_PASSES = 20
-"""Number of passes after which the tangent of a fixed point is computed from its linear equations."""
+"""Number of passes after which the tangent of a fixed point is computed from its linear equations, unless the last five
+have halved its change."""
 
 
 Begun = tuple[Case, Array, Array, Array]
@@ -489,7 +490,7 @@ def _fixed(passed: Callable[[Array], list[Array]], own: Array, floor: Floor) -> 
     """
     own, out = passed(own)
     apart = [np.inf]
-    while len(apart) < MOST_PASSES:
+    while len(apart) < MOST_PASSES or apart[-1] <= 0.5 * apart[-5]:
         before = out
         own, out = passed(own)
         apart.append(floor.apart(out, before))
@@ -497,7 +498,7 @@ def _fixed(passed: Callable[[Array], list[Array]], own: Array, floor: Floor) -> 
             return own, False
     if apart[-1] <= UNSETTLED:
         return own, False
-    if 0.1 * apart[MOST_PASSES // 2] < apart[-1] <= UNCLEAR:
+    if apart[-1] <= UNCLEAR:
         return own, True
     size = float(np.abs(own).max()) or 1.0
     start, _ = passed(np.zeros(own.size))
