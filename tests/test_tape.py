@@ -10,7 +10,7 @@ from numba import types
 from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.derivatives import recording, tape, taped
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import VECTOR, lu_factor, lu_solve
+from workbench.engine.kernels import VECTOR, largest_eigenvalue, lu_factor, lu_solve
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 
 OF_TWO = types.void(VECTOR, VECTOR)
@@ -49,6 +49,18 @@ def in_branches(x, y):
     y[0] = x[0] ** 2 if x[0] > 0.0 and max(x[1], 0.0) < 5.0 else -3.0 * x[0]
     y[1] = x[2] * max(x[1], 0.0)
     y[2] = 0.0 if np.isnan(x[2]) else x[2] * abs(x[1])
+
+
+@kernel(OF_TWO)
+def stiffest(x, y):
+    """The largest eigenvalue of a matrix with x on the diagonal."""
+    n = x.shape[0]
+    S = scratch_matrix(n, n)
+    for i in range(n):
+        for j in range(n):
+            S[i, j] = 0.2 * np.cos(x[i] + x[j])
+        S[i, i] = 2.0 + x[i]
+    y[0] = largest_eigenvalue(S)
 
 
 def recorded(function, x, outputs):
@@ -105,6 +117,22 @@ def test_tapes_have_the_derivatives_of_the_function_at_other_inputs(function, ou
         expected = differences(function, x, outputs)
         np.testing.assert_allclose(forward(record), expected, rtol=1e-8, atol=1e-8)
         np.testing.assert_allclose(reverse(record), forward(record), rtol=1e-11, atol=1e-12)
+
+
+def test_the_largest_eigenvalue_has_a_derivative_where_it_is_simple():
+    """Far from where it was recorded, where Newton's method may find another one, the tape does not hold."""
+    record = recorded(stiffest, [1.1, -0.7, 0.9], 1)
+    for x in np.array([[1.1, -0.7, 0.9], [1.15, -0.72, 0.93], [1.05, -0.6, 0.8]]):
+        y = np.zeros(1)
+        stiffest(x, y)
+        np.testing.assert_allclose(values(record, x), y, rtol=1e-14)
+        assert tape.path(record) == tape.SAME
+        np.testing.assert_allclose(forward(record), differences(stiffest, x, 1), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(reverse(record), forward(record), rtol=1e-11, atol=1e-12)
+    values(record, [0.9, -0.7, 1.1])
+    assert tape.path(record) == tape.OTHER
+    with pytest.raises(recording.NotRecordableError):
+        recorded(lambda x, y: y.__setitem__(0, largest_eigenvalue(np.array([[x[0], 0.0], [0.0, x[1]]]))), [1.0, 1.0], 1)
 
 
 def test_a_tape_holds_where_all_branches_are_the_same():

@@ -36,7 +36,7 @@ from workbench.derivatives.tape import (
 )
 from workbench.engine.compiling import Kernel
 from workbench.engine.interpreted import python_of
-from workbench.engine.kernels import lu_factor, lu_solve
+from workbench.engine.kernels import largest_eigenvalue, lu_factor, lu_solve
 from workbench.engine.layout import Packed
 from workbench.engine.scratch import scratch, scratch_matrix
 from workbench.problems.problem import Indices
@@ -46,6 +46,9 @@ from workbench.support.arrays import Array
 Operation = tuple[int, int, int, float, float]
 MOST_NUMBERS = 50_000
 """Numbers of a tape, beyond which differences take their place."""
+SIMPLE, NEWTON, CONVERGED = 1e-3, 5, 1e-12
+"""Share of the largest eigenvalue by which it exceeds the others; steps of Newton's method to it; square of the last
+step but one up to which it converges, and with the last its derivative."""
 
 
 class NotRecordableError(Exception):
@@ -335,6 +338,34 @@ def _factor(A: Array, pivots: Indices) -> int:
     return 0
 
 
+def _largest_eigenvalue(S: Array) -> Any:
+    """`kernels.largest_eigenvalue` of a positive S, whose rotations depend on rounding: where it is simple, by Newton's
+    method for S x = lambda x, x x = 1, from that of the values."""
+    n = len(S)
+    values, vectors = np.linalg.eigh(np.array([[_value(x) for x in row] for row in S], dtype=float))
+    size = values[-1]
+    if not size - values[:-1].max(initial=0.0) > SIMPLE * size:
+        raise NotRecordableError("several eigenvalues are the largest")
+    z = np.array([*vectors[:, -1], 1.0], dtype=object)
+    for k in range(NEWTON):
+        J, right, pivots = _room(n + 1, n + 1), _room(n + 1), np.zeros(n + 1, dtype=np.int64)
+        right[n] = 0.5
+        for i in range(n):
+            right[n] = right[n] - 0.5 * z[i] * z[i]
+            for j in range(n):
+                J[i, j] = S[i, j] * (1.0 / size)
+                right[i] = right[i] - J[i, j] * z[j]
+            right[i] = right[i] + z[n] * z[i]
+            J[i, i], J[i, n], J[n, i] = J[i, i] - z[n], -z[i], z[i]
+        step = _room(n + 1)
+        _factor(J, pivots)
+        recordable(lu_solve)(J, pivots, right, step)
+        if k == NEWTON - 2 and not sum(x * x for x in step) <= CONVERGED:
+            raise NotRecordableError("the largest eigenvalue is not simple enough")
+        z = z + step
+    return size * z[n]
+
+
 class _Functions:
     """A module of functions, with those of recorded numbers in front."""
 
@@ -365,6 +396,8 @@ def _replaced(thing: Any) -> Any:
         return _room
     if thing is lu_factor:
         return _factor
+    if thing is largest_eigenvalue:
+        return _largest_eigenvalue
     if isinstance(thing, FunctionType) and thing.__module__.partition(".")[0] == "numpy":
         return thing
     if isinstance(thing, Kernel | FunctionType) or hasattr(thing, "py_func"):
