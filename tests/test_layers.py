@@ -99,9 +99,9 @@ def test_gradients_are_those_of_the_normal_law(normal):
     assert (step.outputs.p_n[0] == 0) == (normal == "moreau")
 
 
-def sliding(**options) -> tuple[ContactLayer, dict[str, np.ndarray]]:
+def sliding(name: str = "coulomb", **options) -> tuple[ContactLayer, dict[str, np.ndarray]]:
     """A particle of 2 kg that slides at (3, 4) m/s, and falls at 1 m/s onto a plane that is there."""
-    layer = ContactLayer(FORMULATIONS.find("coulomb"), (3, 0, 1, 2), 0.01, **options)
+    layer = ContactLayer(FORMULATIONS.find(name), (3, 0, 1, 2), 0.01, **options)
     J = np.eye(3)
     return layer, {"M": 2 * J, "v": np.array([3.0, 4.0, -1.0]), "J_n": J[2:], "J_t": J[:2], "mu": np.array([0.5])}
 
@@ -149,9 +149,10 @@ def test_redundant_contacts_have_gradients_of_velocities_alone():
     assert whole["v"][2] == pytest.approx(-2.0, rel=1e-12)
 
 
-def test_a_batch_is_its_steps_and_what_it_shares_collects_their_sum():
-    """Contacts slide, stick, open, and touch without force, which is between two modes."""
-    layer, given = sliding()
+@pytest.mark.parametrize("name", ["coulomb", "box"])
+def test_a_batch_is_its_steps_and_what_it_shares_collects_their_sum(name):
+    """Contacts slide, stick, open, and touch, which is between two modes; the box's hook has two tapes and differences."""
+    layer, given = sliding(name)
     speeds = np.array([[3.0, 4.0, -1.0], [1.0, 0.0, -2.0], [0.1, 0.0, -1.0], [3.0, 4.0, 0.0], [3.0, 4.0, 1.0]])
     steps = layer.step({**given, "v": speeds})
     assert steps.outputs.v.shape == (5, 3)

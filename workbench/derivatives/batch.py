@@ -16,6 +16,8 @@ from workbench.derivatives.sweep import (
     linearise,
     read_answer,
 )  # fmt: skip
+from workbench.derivatives.tape import OTHER as OTHER_PATH
+from workbench.derivatives.tape import TAPE, carry_adjoints, evaluate, path
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, is_finite, set_all
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
@@ -24,6 +26,8 @@ from workbench.language.estimate import normal_estimate
 from workbench.mechanics.core import FILL
 from workbench.step.stepping import NO_ESTIMATE, OTHER, SOLVED, START, discretise, solve_posed, turn_back
 from workbench.support.arrays import Array
+
+I64 = types.int64
 
 
 class Batch(NamedTuple):
@@ -120,6 +124,27 @@ def begin_back(m, prepared, z, out, given):
     restore(m, prepared, z)
     read_answer(m)
     due_to_solution(m, out, given, scratch(given.shape[0]))
+
+
+@kernel(types.void(TAPE, MATRIX, I64, I64, MATRIX, INDICES), checked=False)
+def hooks_back(tape, given, first, end, at, left):
+    """Take the adjoints `at` (B, .) of the core's numbers back through the formulation's hook, in place, by its tape,
+    whose inputs are the numbers first : end. left (B,) is 1 for steps to be taken, then for those that take another
+    tape."""
+    adjoint, out = tape.adjoint, tape.out
+    for k in range(left.shape[0]):
+        if left[k] == 0:
+            continue
+        evaluate(tape, given[k, first:end])
+        if path(tape) == OTHER_PATH:
+            continue
+        set_all(0.0, adjoint)
+        for i in range(out.shape[0]):
+            adjoint[out[i]] += at[k, i]
+        carry_adjoints(tape, adjoint.shape[0], tape.first)
+        for i in range(first, end):
+            at[k, i] = adjoint[i - first]
+        left[k] = 0
 
 
 @kernel(types.void(MACHINE, VECTOR, INDICES, VECTOR, VECTOR))

@@ -17,16 +17,24 @@ import numpy as np
 
 from workbench.algorithms.escalation import are_far_beyond, default_solver, in_steps
 from workbench.algorithms.lemke.method import lemke_kernel
-from workbench.derivatives.batch import Batch, begin_back, differ_hook, fill_nothing, make_steps, prepare, steps_back
+from workbench.derivatives.batch import (
+    Batch,
+    begin_back,
+    differ_hook,
+    fill_nothing,
+    hooks_back,
+    make_steps,
+    prepare,
+    steps_back,
+)  # fmt: skip
 from workbench.derivatives.recording import UNRECORDABLE, Recorder, frictionless, recordable, with_numbers
 from workbench.derivatives.sensitivity import POLISHED, Sensitivity, sensitivity_of
 from workbench.derivatives.sweep import due_to_parameters
-from workbench.derivatives.tape import OTHER, Tape, carry_adjoints, evaluate, path
-from workbench.derivatives.taped import are_supported, machine_of
+from workbench.derivatives.tape import Tape
+from workbench.derivatives.taped import FAILURES, are_supported, machine_of
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.core import GAP, advance_by_rates
-from workbench.problems.problem import Indices
 from workbench.problems.solution import Status
 from workbench.step.stepper import Stepper
 from workbench.step.stepping import CONIC, COULOMB, turn_back
@@ -91,6 +99,7 @@ class ContactLayer:
             )
         self.size, self.at_kinks = c.size, at_kinks
         self.tapes: list[Tape] = []
+        self.failures = 0
         self.solver: Any = in_steps(default_solver(c.kind), c.kind)
         self.stepper = s = Stepper(c, h, normal, 0.0)
         functions = s.functions(NO_CASE, getattr(self.solver, "kernel", lemke_kernel))
@@ -196,8 +205,7 @@ class ContactLayer:
         at = np.zeros(b.given.shape)
         at[:, core.place("theta")], at[:, core.place("frame")] = found[:, :theta], found[:, theta:]
         if self.hooked:
-            for x, one in zip(b.given, at, strict=True):
-                self._through_hook(x, one)
+            self._through_hooks(b.given, at)
         by, gradients = self._through_sums(b.given, at), {}
         for name, own in step.shapes.items():
             whole = by[name].reshape(step.batch + self.shapes[name])
@@ -215,38 +223,33 @@ class ContactLayer:
         law, a = s.adjoint(given, limiting=self.at_kinks == "limiting")
         due_to_parameters(self.machine._replace(system=law.at), a, given, out, found)
 
-    def _through_hook(self, given: Array, at: Array) -> None:
-        """Take the adjoint `at` of the core's numbers back through the formulation's hook, in place, by its tape."""
-        core = self.stepper.core
-        moved = np.arange(core.place("r_n").start, core.place("own").start)
-        tape = self._tape(given, moved)
-        if tape is None:
-            found = at.copy()
-            differ_hook(self.machine, given, moved, at, found)
-            at[:] = found
-            return
-        tape.adjoint[:] = 0.0
-        np.add.at(tape.adjoint, tape.out, at)
-        carry_adjoints(tape, tape.N, tape.first)
-        at[moved] = tape.adjoint[: moved.size]
-
-    def _tape(self, given: Array, moved: Indices) -> Tape | None:
-        """A tape of the hook that holds at these numbers; None where it cannot be recorded."""
-        x = given[moved]
+    def _through_hooks(self, given: Array, at: Array) -> None:
+        """Take the adjoints `at` (B, .) of the core's numbers back through the formulation's hook, in place, by the
+        tapes that hold at the numbers `given` (B, .), or by differences where it cannot be recorded."""
+        core, left = self.stepper.core, np.ones(len(at), dtype=np.int64)
+        first, end = core.place("r_n").start, core.place("own").start
         for tape in self.tapes:
-            evaluate(tape, x)
-            if path(tape) != OTHER:
-                return tape
-        try:
-            self.tapes.append(self._recorded(given, moved, x))
-        except UNRECORDABLE:
-            return None
+            hooks_back(tape, given, first, end, at, left)
+        while left.any():
+            k = int(left.argmax())
+            try:
+                tape = self._recorded(given[k], slice(first, end)) if self.failures < FAILURES else None
+            except UNRECORDABLE:
+                tape, self.failures = None, self.failures + 1
+            if tape is not None:
+                self.tapes.append(tape)
+                hooks_back(tape, given, first, end, at, left)
+            else:
+                found = at[k].copy()
+                differ_hook(self.machine, given[k], np.arange(first, end), at[k], found)
+                at[k] = found
+            left[k] = 0
         del self.tapes[:-MOST_TAPES]
-        return self.tapes[-1]
 
-    def _recorded(self, given: Array, moved: Indices, x: Array) -> Tape:
-        """The tape of the hook, by the core's numbers x that move; evaluated."""
-        s, recorder, f = self.stepper, Recorder(x, 1.0 + np.abs(x)), self.machine.functions
+    def _recorded(self, given: Array, moved: slice) -> Tape:
+        """The tape of the hook at the core's numbers `given`, of which some move. Raises one of `UNRECORDABLE`."""
+        s, x, f = self.stepper, given[moved], self.machine.functions
+        recorder = Recorder(x, 1.0 + np.abs(x))
         s.core.buffer[:] = given
         core = with_numbers(s.core)
         core.buffer[moved] = recorder.x

@@ -99,13 +99,12 @@ class Recorder:
     def tape(self, outputs: Iterable[Any], late: int) -> Tape:
         """The tape of these outputs, without tangents; operations from number `late` on are those of q+."""
         out = [self.number(x) for x in outputs]
-        wanted = self._needed(out)
-        used = wanted | self._needed(i for kind, a, b in self.conditions for i in (a, b))
+        wanted, used = self._needed(out), self._needed([*out, *(i for _, *both in self.conditions for i in both)])
         n, rows = self.inputs, self.operations
-        constants = [i for i in range(n, len(rows)) if i in used and isinstance(rows[i], float)]
-        made = [i for i in range(n, len(rows)) if i in used and not isinstance(rows[i], float)]
+        constants = [i for i in range(n, len(rows)) if used[i] and isinstance(rows[i], float)]
+        made = [i for i in range(n, len(rows)) if used[i] and not isinstance(rows[i], float)]
         place = {i: k for k, i in enumerate([*range(n), *constants, *made])}
-        ties = [place[i] for i in made if i in wanted and rows[i][0] in (SIZE, LEAST, MOST)]  # type: ignore[index]
+        ties = [place[i] for i in made if wanted[i] and rows[i][0] in (SIZE, LEAST, MOST)]  # type: ignore[index]
         t = Tape(n_in=n, n_out=len(out), N=len(place), n_if=len(self.conditions), n_ties=len(ties), K=0)
         t.first = n + len(constants)
         t.late = t.first + sum(i < late for i in made)
@@ -119,29 +118,26 @@ class Recorder:
             t.left, t.right = ([place[key[k]] for key in self.conditions] for k in (1, 2))
             t.relation = [2 * kind + held for (kind, _, _), held in self.conditions.items()]
         evaluate(t, self.at)
-        size = np.zeros(t.N)
-        size[:n] = np.where(np.isfinite(self.at), self.sizes, 0.0)
-        with np.errstate(all="ignore"):
-            for i in range(t.first, t.N):
-                moved = abs(t.da[i]) * size[t.a[i]] + abs(t.db[i]) * size[t.b[i]]
-                # A length that is zero moves as far as its components, not infinitely far.
-                size[i] = moved if np.isfinite(moved) else 1.0
+        reach = [*np.where(np.isfinite(self.at), self.sizes, 0.0).tolist(), *[0.0] * len(constants)]
+        for da, a, db, b in zip(*(x[t.first :].tolist() for x in (abs(t.da), t.a, abs(t.db), t.b)), strict=True):
+            moved = da * reach[a] + db * reach[b]
+            # A length that is zero moves as far as its components, not infinitely far.
+            reach.append(moved if math.isfinite(moved) else 1.0)
+        size = np.array(reach)
         t.size, t.tie_size = size[t.left] + size[t.right], size[t.a[t.ties]] + size[t.b[t.ties]]
         return t
 
-    def _needed(self, numbers: Iterable[int]) -> set[int]:
-        """These numbers and all that they are computed from; a sine and its cosine are kept together."""
-        found, left = set(), list(numbers)
-        while left:
-            i = left.pop()
-            if i in found:
-                continue
-            found.add(i)
+    def _needed(self, numbers: Iterable[int]) -> bytearray:
+        """1 for these numbers and all that they are computed from; a sine and its cosine are kept together."""
+        found = bytearray(len(self.operations))
+        for i in numbers:
+            found[i] = 1
+        for i in range(len(found) - 1, self.inputs - 1, -1):
             row = self.operations[i]
-            if i >= self.inputs and not isinstance(row, float):
-                left += [row[1], row[2]]
+            if found[i] and not isinstance(row, float):
+                found[row[1]] = found[row[2]] = 1
                 if row[0] in (SINE, COSINE):
-                    left.append(i + 1 if row[0] == SINE else i - 1)
+                    found[i + 1 if row[0] == SINE else i - 1] = 1
         return found
 
 
