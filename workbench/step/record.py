@@ -58,7 +58,8 @@ def must_fit(steps: int, length: int) -> None:
     size = 8 * steps * length
     if size > MEMORY:
         raise DataError(
-            f"{steps} steps need {size / 1e9:.3g} GB for their record; at most {MEMORY / 1e9:g} GB are used"
+            f"{steps} steps need {size / 1e9:.3g} GB for their record; at most {MEMORY / 1e9:g} GB are used: give a "
+            "shorter duration or a larger step"
         )
 
 

@@ -59,7 +59,8 @@ def blocks(parts: Sequence[Array], rows: Sequence[Any], columns: Sequence[Any]) 
     size = 8.0 * np.prod(shape, dtype=float)
     if size > MEMORY:
         raise DataError(
-            f"matrices of {len(parts)} parts together need {size / 1e9:.3g} GB; at most {MEMORY / 1e9:g} GB are used"
+            f"matrices of {len(parts)} parts together need {size / 1e9:.3g} GB; at most {MEMORY / 1e9:g} GB are used: "
+            "give a shorter duration, a larger step or fewer parts"
         )
     whole = np.zeros(shape)
     for part, i, j in zip(parts, rows, columns, strict=True):
