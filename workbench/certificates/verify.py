@@ -39,7 +39,8 @@ Claim = dict[str, Any]
 Support = dict[str, Any]
 Known = dict[str, Any]
 """Verified verdicts on classes, and those on the blocks of the matrix."""
-Check = Callable[[ProblemData, Any, Support, Known], None]
+Check = Callable[..., None]
+"""Check a claim: problem, verdict, support, verified verdicts. Raises RefusedError."""
 
 
 def verify(document: Any, given: ProblemData | None = None, seconds: float = SECONDS) -> list[Finding]:
@@ -143,22 +144,10 @@ def _check_rank(problem: ProblemData, verdict: Any, support: Support, _known: Kn
         raise RefutedError(f"the rank is {found}")
 
 
-def _check_solutions(problem: ProblemData, verdict: Any, support: Support, known: Known) -> None:
-    check_solutions(problem.M, problem.q or [], verdict, support, known)
-
-
 def _check_distance_to_non_p(problem: ProblemData, verdict: Any, support: Support, known: Known) -> None:
     if known.get("P") != "yes":
         raise PremiseError("that M is a P-matrix is not verified")
     check_distance(problem.M, verdict, support)
-
-
-def _check_uniqueness(problem: ProblemData, verdict: Any, support: Support, _known: Known) -> None:
-    check_uniqueness(problem.M, problem.lower or [], problem.upper or [], verdict, support, _judged)
-
-
-def _check_blocks(problem: ProblemData, verdict: Any, support: Support, known: Known) -> None:
-    blocks.check(problem.M, verdict, support, known, _judged)
 
 
 def _judged(M: AnyRows, claims: list[Claim]) -> Known:
@@ -174,39 +163,12 @@ def _judged(M: AnyRows, claims: list[Claim]) -> Known:
     return known
 
 
-def _check_existence(law: str) -> Check:
-    def check(problem: ProblemData, verdict: Any, support: Support, _known: Known) -> None:
-        check_existence(_friction(problem), law, verdict, support)
-
-    return check
-
-
 def _friction(problem: ProblemData) -> Friction:
     return Friction(problem.M, problem.q or [], problem.mu or [], problem.d or 0)
 
 
-def _check_count(problem: ProblemData, verdict: Any, support: Support, _known: Known) -> None:
-    check_count(_friction(problem), verdict, support)
-
-
-def _check_every_q(problem: ProblemData, verdict: Any, support: Support, _known: Known) -> None:
-    check_every_q(_friction(problem), verdict, support)
-
-
-def _check_class(name: str) -> Check:
-    return lambda problem, verdict, support, known: check_class(problem.M, name, verdict, support, known)
-
-
 def _box(problem: ProblemData) -> MatrixBox:
     return MatrixBox(problem.M, problem.radius or [], problem.symmetric)
-
-
-def _check_box_class(name: str) -> Check:
-    return lambda problem, verdict, support, known: check_box_class(_box(problem), name, verdict, support, known)
-
-
-def _check_factor(name: str) -> Check:
-    return lambda problem, verdict, support, _known: check_largest_uncertainty(_box(problem), name, verdict, support)
 
 
 def _uncertain(problem: ProblemData) -> Uncertain:
@@ -232,45 +194,51 @@ def _check_of_unknown(problem: ProblemData, about: str) -> Check | None:
     return lambda problem, verdict, support, known: check_bounds(_uncertain(problem), k, verdict, support, known)
 
 
-def _check_map(problem: ProblemData, verdict: Any, support: Support, _known: Known) -> None:
-    assert problem.sliding is not None
-    check_map(problem.sliding, verdict, support)
-
-
 OF_LARGE_MATRICES: dict[str, Check] = {
-    **{name: _check_class(name) for name in CLASSES},
-    "blocks": _check_blocks,
-    "indefinite": lambda problem, verdict, support, _known: check_indefinite(problem.M, verdict, support),
-}
+    **{name: lambda p, verdict, support, known, name=name: check_class(p.M, name, verdict, support, known)
+       for name in CLASSES},
+    "blocks": lambda p, verdict, support, known: blocks.check(p.M, verdict, support, known, _judged),
+    "indefinite": lambda p, verdict, support, _known: check_indefinite(p.M, verdict, support),
+}  # fmt: skip
 OF_MATRICES: dict[str, Check] = {
     **OF_LARGE_MATRICES,
     "rank": _check_rank,
-    "distance_to_degenerate": lambda problem, verdict, support, _known: check_distance(problem.M, verdict, support),
+    "distance_to_degenerate": lambda p, verdict, support, _known: check_distance(p.M, verdict, support),
     "distance_to_non_p": _check_distance_to_non_p,
 }
 OF_BOXES: dict[str, Check] = {
-    **{f"r_{name}": _check_factor(name) for name in NAMES},
-    **{name: _check_box_class(name) for name in BOX_CLASSES},
-    "rank": lambda problem, verdict, support, _known: check_rank(_box(problem), verdict, support),
-}
+    **{f"r_{name}": lambda p, verdict, support, _known, name=name: check_largest_uncertainty(
+        _box(p), name, verdict, support) for name in NAMES},
+    **{name: lambda p, verdict, support, known, name=name: check_box_class(_box(p), name, verdict, support, known)
+       for name in BOX_CLASSES},
+    "rank": lambda p, verdict, support, _known: check_rank(_box(p), verdict, support),
+}  # fmt: skip
 OF_UNCERTAIN: dict[str, Check] = {
     **OF_BOXES,
-    "solvable": lambda problem, verdict, support, known: check_solvable(_uncertain(problem), verdict, support, known),
-    "basis": lambda problem, verdict, support, _known: check_basis(_uncertain(problem), verdict, support),
+    "solvable": lambda p, verdict, support, known: check_solvable(_uncertain(p), verdict, support, known),
+    "basis": lambda p, verdict, support, _known: check_basis(_uncertain(p), verdict, support),
 }
 CLAIMS: dict[str, dict[str, Check]] = {
     "matrix": OF_MATRICES,
     LARGE: OF_LARGE_MATRICES,
-    "LCP": {**OF_MATRICES, "solutions": _check_solutions},
-    "MLCP": {"uniqueness": _check_uniqueness},
+    "LCP": {
+        **OF_MATRICES,
+        "solutions": lambda p, verdict, support, known: check_solutions(p.M, p.q or [], verdict, support, known),
+    },
+    "MLCP": {
+        "uniqueness": lambda p, verdict, support, _known: check_uniqueness(
+            p.M, p.lower or [], p.upper or [], verdict, support, _judged
+        ),
+    },
     "friction problem": {
-        **{law: _check_existence(law) for law in LAWS},
-        COUNT: _check_count,
-        EVERY_Q: _check_every_q,
+        **{law: lambda p, verdict, support, _known, law=law: check_existence(_friction(p), law, verdict, support)
+           for law in LAWS},
+        COUNT: lambda p, verdict, support, _known: check_count(_friction(p), verdict, support),
+        EVERY_Q: lambda p, verdict, support, _known: check_every_q(_friction(p), verdict, support),
     },
     "interval matrix": OF_BOXES,
     "uncertain LCP": OF_UNCERTAIN,
     "uncertain MLCP": {**OF_UNCERTAIN, "uniqueness": _check_uniqueness_of_box},
-    "sliding contacts": {"map": _check_map},
-}
+    "sliding contacts": {"map": lambda p, verdict, support, _known: check_map(p.sliding, verdict, support)},
+}  # fmt: skip
 """The check of each possible subject of a claim, for each kind of problem; bounds of the unknowns come on top."""
