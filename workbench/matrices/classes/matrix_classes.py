@@ -163,11 +163,11 @@ def matrix_classes(
     known, reasons = _Verdicts(), dict[str, str]()
     if M.nrows() <= SOLVED:
         try:
-            _signs(M, known, moment(deadline, 0.3))
+            _signs(M, known, reasons, moment(deadline, 0.3))
         except OutOfTimeError:
             reasons |= dict.fromkeys(("PD", "PSD"), f"{OUT_OF_TIME} before the symmetric part was decided")
         try:
-            _dominance(M, known, moment(deadline, 0.3))
+            _dominance(M, known, reasons, moment(deadline, 0.3))
         except OutOfTimeError:
             reasons |= dict.fromkeys(("H_plus", "M"), f"{OUT_OF_TIME} before the comparison matrix was decided")
         _solvable_strictly(M, known, reasons, moment(deadline, 0.2))
@@ -197,20 +197,19 @@ def class_verdict(M: fmpq_mat, name: str, deadline: float) -> ClassVerdict:
 
 def _stages(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: float) -> None:
     """The slow tests, each with a share of the time, and again with the remaining time at the end."""
-    stages: list[tuple[tuple[str, ...], Callable[[float], None]]] = [
-        (("S",), lambda until: _solvable_strictly(M, known, reasons, until)),
-        (("copositive", "strictly_copositive", "copositive_plus"), lambda until: _form(M, known, reasons, until)),
-        (("P0", "nondegenerate", "E0", "E", "R0"), lambda until: _index_sets(M, known, reasons, until)),
-        (("column_sufficient",), lambda until: _sufficiency("column_sufficient", M, known, reasons, until)),
-        (("row_sufficient",), lambda until: _sufficiency("row_sufficient", M.transpose(), known, reasons, until)),
-        (("Q", "Q0"), lambda until: _solvable(M, known, reasons, until)),
+    stages: list[tuple[tuple[str, ...], Test]] = [
+        (("S",), _solvable_strictly),
+        (("copositive", "strictly_copositive", "copositive_plus"), _form),
+        (("P0", "nondegenerate", "E0", "E", "R0"), _index_sets),
+        *(((name,), partial(_sufficiency, name)) for name in ("column_sufficient", "row_sufficient")),
+        (("Q", "Q0"), _solvable),
     ]
     for part in (0.3, 1.0):
         late = []
         for i, (names, decide) in enumerate(stages):
             until = moment(deadline, max(part / (len(stages) - i), 0.3))
             if known.open(*names):
-                decide(until)
+                decide(M, known, reasons, until)
             if known.open(*names) and clock() > until:
                 late.append((names, decide))
         stages = late
@@ -229,7 +228,7 @@ def structured_classes(found: Iterable[Finding], reason: str, p: PVerdict | None
 _GENERAL = "no theorem applied, and the classes that would decide it are undecided"
 
 
-def _signs(M: fmpq_mat, known: _Verdicts, deadline: float) -> None:
+def _signs(M: fmpq_mat, known: _Verdicts, _reasons: dict[str, str], deadline: float) -> None:
     """Z; nonnegative matrices, which are copositive; PD and PSD. Raises OutOfTimeError."""
     n, rows = M.nrows(), M.tolist()
     positive = next(((i, j) for i in range(n) for j in range(n) if i != j and rows[i][j] > 0), None)
@@ -257,7 +256,7 @@ def _signs(M: fmpq_mat, known: _Verdicts, deadline: float) -> None:
         known.settle("copositive", YES, proof, by="factors")
 
 
-def _dominance(M: fmpq_mat, known: _Verdicts, deadline: float) -> None:
+def _dominance(M: fmpq_mat, known: _Verdicts, _reasons: dict[str, str], deadline: float) -> None:
     """H_plus and M: a Z-matrix C is an M-matrix iff C d = e has a solution d > 0 (CPS section 3.11).
 
     Raises OutOfTimeError.
@@ -369,7 +368,7 @@ def _sufficiency(name: str, M: fmpq_mat, known: _Verdicts, reasons: dict[str, st
         reasons[name] = f"the order {M.nrows()} exceeds {SOLVED}"
         return
     try:
-        x = insufficient_vector(M, deadline)
+        x = insufficient_vector(M if name == "column_sufficient" else M.transpose(), deadline)
     except OutOfTimeError:
         reasons[name] = f"{OUT_OF_TIME} before all principal pivotal transforms were seen"
         return
@@ -402,25 +401,17 @@ def _solvable(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: 
 Test = Callable[[fmpq_mat, _Verdicts, dict[str, str], float], None]
 
 
-def _signs_test(M: fmpq_mat, known: _Verdicts, _reasons: dict[str, str], deadline: float) -> None:
-    _signs(M, known, deadline)
-
-
-def _dominance_test(M: fmpq_mat, known: _Verdicts, _reasons: dict[str, str], deadline: float) -> None:
-    _dominance(M, known, deadline)
-
-
 TESTED: dict[str, tuple[Test, ...]] = {
     "P": (lambda M, known, reasons, deadline: _principal(p_verdict(M, seconds_left(deadline, 1.0)), known, reasons),),
-    "PD": (_signs_test,),
-    "PSD": (_signs_test,),
-    "M": (_signs_test, _dominance_test),
-    "H_plus": (_dominance_test,),
+    "PD": (_signs,),
+    "PSD": (_signs,),
+    "M": (_signs, _dominance),
+    "H_plus": (_dominance,),
     "S": (_solvable_strictly,),
-    "copositive": (_signs_test, _form),
-    "strictly_copositive": (_signs_test, _form),
+    "copositive": (_signs, _form),
+    "strictly_copositive": (_signs, _form),
     "nondegenerate": (_index_sets,),
     "column_sufficient": (partial(_sufficiency, "column_sufficient"),),
-    "row_sufficient": (lambda M, *rest: _sufficiency("row_sufficient", M.transpose(), *rest),),
+    "row_sufficient": (partial(_sufficiency, "row_sufficient"),),
 }
 """The tests that decide a class alone, in the order in which they are run."""

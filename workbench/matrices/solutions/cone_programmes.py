@@ -33,7 +33,7 @@ def by_linear_programme(p: RationalFriction, deadline: float) -> tuple[Vector, N
     """x (n) with S x + q in the polyhedral K*, or r (n) in K with S r = 0 and q . r < 0. Raises OutOfTimeError."""
     C = _faces(p)
     basis = pivots(*echelon(p.S, deadline))
-    A = C * _columns(p.S, basis)
+    A = C * submatrix(p.S, range(len(p.q)), basis)
     bound = [-x for x in product(C, p.q)]
     rows = [[*row, *(-x for x in row)] for row in A.tolist()] if basis else [[fmpq(0)]] * C.nrows()
     found, y = solve_inequalities(fmpq_mat(rows), bound, deadline)
@@ -109,7 +109,7 @@ def _from_null_space(
     """An accepted vector near r (n), zero outside these columns, with S r = 0 exactly."""
     if not columns:
         return None
-    loose, basis = null_space(_columns(p.S, columns))
+    loose, basis = null_space(submatrix(p.S, range(len(p.q)), columns))
 
     def completed(free: Vector) -> Vector:
         return spread(len(p.q), columns, product(fmpq_mat(basis).transpose(), free))
@@ -154,7 +154,3 @@ def _maximised(objective: Any, limits: list, x: Any) -> Array | None:
     except cp.SolverError:
         return None
     return x.value
-
-
-def _columns(S: fmpq_mat, some: list[int]) -> fmpq_mat:
-    return submatrix(S, range(S.nrows()), some)
