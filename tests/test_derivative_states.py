@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from formulations import FORMULATIONS
 from tests.derivative_states import (
     Direction,
     Motion,
@@ -112,6 +113,18 @@ def test_friction_bounded_by_estimates_of_redundant_contacts_is_said_to_jump():
     assert np.abs(velocities(0.1) - velocities(0.2)).max() > 1e-3
     assert is_rough(0.0)
     assert not is_rough(0.1)
+
+
+@pytest.mark.parametrize("name", FORMULATIONS.names)
+def test_every_formulation_that_does_not_iterate_has_tapes(name):
+    motion = Motion(find_case("wheel"), find_formulation(name), 1e-3, 3e-3)
+    if motion.is_compiled:
+        sweeps, tangents = motion.sweeps(1), np.zeros((4, 1, motion.n_s + motion.case.data().size))
+        modes = np.zeros((1, sweeps.machine.system.x.size), dtype=np.int64)
+        assert sweeps.ahead(2, 3, motion.record, tangents, modes) == 3
+        assert sweeps.machine.tape.n_out > 0
+    else:
+        assert name in ("mujoco-noslip", "gauss-seidel", "hunt-crossley", "ipc", "staggered")
 
 
 def test_steps_between_modes_leave_the_tapes_of_the_others():

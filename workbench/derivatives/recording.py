@@ -7,7 +7,7 @@ functions, abs, min and max are replaced by those of recorded numbers. A constan
 import math
 from collections.abc import Callable, Iterable
 from functools import cache
-from types import CellType, CodeType, FunctionType, SimpleNamespace
+from types import CellType, CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -378,6 +378,16 @@ class _Functions:
         return lambda *given: rule(*given) if any(isinstance(x, Active) for x in given) else plain(*given)
 
 
+class _Kernels:
+    """Another module, with its kernels as functions of recorded numbers."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return _replaced(getattr(self._module, name))
+
+
 MODULES = {np: _Functions(np), math: _Functions(math)}
 
 
@@ -398,7 +408,9 @@ def _replaced(thing: Any) -> Any:
         return thing
     if isinstance(thing, Kernel | FunctionType) or hasattr(thing, "py_func"):
         return recordable(thing)
-    return MODULES.get(thing, thing) if thing is np or thing is math else thing
+    if isinstance(thing, ModuleType):
+        return MODULES.get(thing) or _Kernels(thing)
+    return thing
 
 
 @cache
