@@ -151,7 +151,7 @@ def test_redundant_contacts_have_gradients_of_velocities_alone():
 
 @pytest.mark.parametrize("name", ["coulomb", "box"])
 def test_a_batch_is_its_steps_and_what_it_shares_collects_their_sum(name):
-    """Contacts slide, stick, open, and touch, which is between two modes; the box's hook has two tapes and differences."""
+    """Contacts slide, stick, open and touch, which is between modes; the box's hook has two tapes and differences."""
     layer, given = sliding(name)
     speeds = np.array([[3.0, 4.0, -1.0], [1.0, 0.0, -2.0], [0.1, 0.0, -1.0], [3.0, 4.0, 0.0], [3.0, 4.0, 1.0]])
     steps = layer.step({**given, "v": speeds})
