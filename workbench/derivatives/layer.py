@@ -201,7 +201,13 @@ class ContactLayer:
         steps_back(b, out, found, left, self.machine)
         z = self._solutions(b)
         for k in np.flatnonzero(left).tolist():
-            self._back_alone(b.prepared[k], step.sensitivities.get(k), z[k], out[k], found[k])
+            s = step.sensitivities.get(k)
+            given = np.empty(z.shape[1])
+            begin_back(self.machine, b.prepared[k], z[k], out[k], given)
+            if s is None:
+                s = sensitivity_of(self.stepper.posed_problem(), z[k], b.residuals[k])
+            law, a = s.adjoint(given, limiting=self.at_kinks == "limiting")
+            due_to_parameters(self.machine._replace(system=law.at), a, given, out[k], found[k])
         at = np.zeros(b.given.shape)
         at[:, core.place("theta")], at[:, core.place("frame")] = found[:, :theta], found[:, theta:]
         if self.hooked:
@@ -211,17 +217,6 @@ class ContactLayer:
             whole = by[name].reshape(step.batch + self.shapes[name])
             gradients[name] = whole if whole.shape == own else _summed(whole, own)
         return gradients
-
-    def _back_alone(self, prepared: Array, s: Sensitivity | None, z: Array, out: Array, found: Array) -> None:
-        """The adjoint of a step's parameters and axes, from that of its outputs, between modes or with redundant
-        contacts. Raises DataError."""
-        if s is None:
-            self.stepper.core.buffer[:] = prepared
-            s = sensitivity_of(self.stepper.problem(), z)
-        given = np.empty(z.size)
-        begin_back(self.machine, prepared, s.z, out, given)
-        law, a = s.adjoint(given, limiting=self.at_kinks == "limiting")
-        due_to_parameters(self.machine._replace(system=law.at), a, given, out, found)
 
     def _through_hooks(self, given: Array, at: Array) -> None:
         """Take the adjoints `at` (B, .) of the core's numbers back through the formulation's hook, in place, by the

@@ -147,6 +147,10 @@ class Stepper:
         status = self.pose()
         if status is not Status.SOLVED:
             raise DataError(self.why_not_posed(status))
+        return self.posed_problem()
+
+    def posed_problem(self) -> MatrixProblem:
+        """Return the problem in the work arrays, which has been posed."""
         w = self.work
         return make_problem(self.c, w.M.copy(), w.q.copy(), w.lower.copy(), w.upper.copy(), w.mu.copy())
 
