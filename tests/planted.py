@@ -295,9 +295,9 @@ BUGS = (
     ),
     Bug(
         "reports/text/decision.py",
-        "        parts.append(\"Coulomb's law itself has several solutions here\")\n        doubts += 1\n",
-        "        parts.append(\"Coulomb's law itself has several solutions here\")\n",
-        "confidence is called high where exact Coulomb friction itself has several solutions",
+        "doubts.append(\"Coulomb's law itself has several solutions here\")",
+        "parts.append(\"Coulomb's law itself has several solutions here\")",
+        "confidence is called high where Coulomb's law itself has several solutions",
         ("test_decision.py", "test_pages.py"),
     ),
     Bug(

@@ -68,7 +68,7 @@ def test_a_box_that_stops_too_soon_is_told(block):
     assert of_box["what"].to_dict() == {"missed": "sticks", "spurious": "sticks"}
     assert of_box.loc["spurious", "t"] == pytest.approx(of(block, "box")["end"].iloc[0])
     c = block.comparison
-    assert slip_words(c) == [f"Sticking where exact friction slides: box ({early:.2g} s)."]
+    assert slip_words(c) == [f"Sticking where the reference slides: box ({early:.2g} s)."]
     assert slip_words(c)[0] in block.words
     assert otherwise_words(c) == [f"box: contact 0 sticks for {early:.2g} s instead of sliding."]
     assert lives(c) == ["Contact 0: sliding until 0.67958 s, then sticking until the end."]
@@ -149,7 +149,7 @@ def test_a_creep_where_exact_friction_sticks_is_told(block):
     rows.loc[(rows["label"] == "ipc") & (rows["role"] == "run"), "mode"] = "sliding"
     stop = of(block, role="reference")["end"].iloc[0]
     said = slip_words(replace(c, timeline=rows))
-    assert said[0] == f"Slipping where exact friction sticks: ipc ({0.8 - stop:.2g} s)."
+    assert said[0] == f"Slipping where the reference sticks: ipc ({0.8 - stop:.2g} s)."
 
 
 def test_a_stepped_reference_has_the_modes_of_its_steps():

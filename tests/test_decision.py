@@ -121,6 +121,8 @@ def test_runs_that_are_the_same_are_one_entry_and_others_are_not(wheel):
 
     same = moved("ccp", at["box"].position + 1e-5)
     assert next(x for x in decide(same).entries if x.label == "box").every == "box = ccp"
+    # Its point has one name, and the caption all.
+    assert "box = ccp" in ranking_figure(same)[0].caption
     assert all("ccp" not in x.alike for x in decide(moved("ccp", away)).entries)
     # The one that is told to be cheaper is named first, with its own error.
     cheaper = next(x for x in decide(cost(same, ccp=2e-6)).entries if "box" in x.alike)
@@ -173,8 +175,8 @@ def test_exact_friction_is_recommended_unless_another_is_told_to_be_cheaper(whee
     cheaper = cost(c, hybrid=2e-6)
     words = recommendation(cheaper, decide(cheaper))
     assert words[0].startswith(
-        "Use hybrid: as accurate as exact Coulomb friction at this step, 5 times cheaper (2.0 µs a step), as long as "
-        "contacts slide in slowly changing directions and normal forces change little"
+        "Use hybrid: as accurate as exact Coulomb friction stepped at 1 ms, 5 times cheaper (2.0 µs a step), as long "
+        "as contacts slide in slowly changing directions and normal forces change little"
     )
     # Who is cheaper and nearly as accurate is named beside it.
     near = cost(off(wheel, hybrid=0.0061, phantom_inertia=0.004), hybrid=2e-6)
@@ -229,7 +231,7 @@ def test_every_formulation_that_is_named_has_its_own_condition_beside_it(plane, 
     cheap = cost(plane, stewart_trinkle=2e-6)
     first, second = recommendation(cheap, decide(cheap))
     assert first == (
-        "Use stewart-trinkle: as accurate as exact Coulomb friction at this step, 5 times cheaper (2.0 µs a step), "
+        "Use stewart-trinkle: as accurate as exact Coulomb friction stepped at 1 ms, 5 times cheaper (2.0 µs a step), "
         "without a condition in the plane."
     )
     assert second.startswith("Equally accurate here: gauss-seidel (")
@@ -256,7 +258,7 @@ def test_the_question_has_the_size_of_what_moves_the_window_the_step_and_the_ref
     path = np.linalg.norm(np.diff(at, axis=0), axis=-1).sum()
     assert subject(wheel) == (
         f"{wheel.case.description}; 1 contact. Compared from 0 to 0.3 s in 1 ms steps; the wheel measures 1 m, the "
-        f"reference path {path:.3g} m. Reference: exact Coulomb friction, event-driven."
+        f"reference path {path:.3g} m. Reference: Coulomb's law, event-driven."
     )
     rows = wheel.runs.set_index("window")
     assert (rows["body_size"] == 1.0).all()
@@ -274,7 +276,7 @@ def test_the_question_has_the_size_of_what_moves_the_window_the_step_and_the_ref
     assert subject(replace(wheel, case=undescribed)).startswith("1 contact. Compared from 0 to 0.3 s in 1 ms steps; ")
     # The impulses of the step remove the approach at 2 and mu 2 = 1 of the sliding at 5.
     assert f"these change it by {100 * np.sqrt(5 / 29):.3g} %." in subject(step)
-    assert "Reference: exact Coulomb friction, residual " in subject(step)
+    assert "Reference: exact solution of Coulomb's law, residual " in subject(step)
     for c in (wheel, step):
         print_comparison(c)
         said = " ".join(capsys.readouterr().out.split())
@@ -334,16 +336,16 @@ def test_without_exact_friction_among_the_rows_its_error_is_still_the_measure(wh
     without = replace(c, runs=c.runs[c.runs["label"].isin(["box", "ccp"])])
     (words,) = recommendation(without, decide(without))
     assert words == (
-        "No formulation here is as accurate as exact Coulomb friction at this step (error 4 mm). "
+        "No formulation here is as accurate as exact Coulomb friction stepped at 1 ms (error 4 mm). "
         "Smallest error: box (100 mm). Largest: ccp (200 mm)."
     )
     good = off(without, box=0.004)
     assert recommendation(good, decide(good))[0].startswith(
-        "Use box: as accurate as exact Coulomb friction at this step"
+        "Use box: as accurate as exact Coulomb friction stepped at 1 ms"
     )
     alone = replace(c, runs=c.runs[c.runs["label"] == "ccp"])
     assert recommendation(alone, decide(alone)) == [
-        "ccp (200 mm) is less accurate than exact Coulomb friction at this step (error 4 mm)."
+        "ccp (200 mm) is less accurate than exact Coulomb friction stepped at 1 ms (error 4 mm)."
     ]
 
 
@@ -395,24 +397,29 @@ def test_confidence_falls_with_what_is_not_known(wheel):
         "Confidence: high. All 7 runs are verified; the reference path is known to 0.5"
     )
     close = off(c, hybrid=0.0044, box=0.0048)
-    assert confidence(close, decide(close)).startswith("Confidence: medium.")
-    assert "box is within the reference's uncertainty" in confidence(close, decide(close))
+    assert confidence(close, decide(close)).startswith(
+        "Confidence: medium, because box is within the reference's uncertainty of rank 1. All 7 runs"
+    )
     failing = replace(close, truths=(Truth("end of sliding", 3.0, 2.0, 0.1, "s", "of the test"),))
-    assert confidence(failing, decide(failing)).startswith("Confidence: low.")
-    assert "1 of 1 checks against theory fail" in confidence(failing, decide(failing))
+    assert confidence(failing, decide(failing)).startswith(
+        "Confidence: low, because 1 of 1 checks against theory fail and box is within the reference's uncertainty"
+    )
     several = "At 1 ms Coulomb's step itself has several solutions in 3 of 40 sampled steps"
     open_ = replace(c, remarks=(several,))
-    assert confidence(open_, decide(open_)).startswith("Confidence: medium.")
+    assert confidence(open_, decide(open_)).startswith("Confidence: medium, because Coulomb's law itself has several ")
     assert several in headline(open_).notes
     unknown = with_rows(c, {"path_reference": np.nan})
-    assert confidence(unknown, decide(unknown)).startswith("Confidence: medium.")
+    assert confidence(unknown, decide(unknown)).startswith("Confidence: medium, because the reference path was run ")
 
 
 def test_the_motion_calls_recommended_what_is(wheel):
     """Another formulation than the recommended one may have the smallest error."""
-    views = [motion_view(c)["motion"] for c in (cost(wheel), cost(wheel, hybrid=2e-6))]
-    assert [x["best"] for x in views] == ["smallest error", "recommended"]
-    assert views[1]["ranked"][0] == decide(cost(wheel, hybrid=2e-6)).recommended.label == "hybrid"
+    views = [motion_view(c)["motion"]["ranked"] for c in (cost(wheel), cost(wheel, hybrid=2e-6))]
+    assert [next(iter(x.values())) for x in views] == ["smallest error", "recommended"]
+    assert next(iter(views[1])) == decide(cost(wheel, hybrid=2e-6)).recommended.label == "hybrid"
+    # Beside it the other's defect, as the table has it.
+    d = decide(cost(wheel))
+    assert views[0]["ccp"] == defect(cost(wheel), d, next(x for x in d.entries if x.label == "ccp"))
 
 
 def test_where_no_symptom_shows_the_defect_is_the_contact_law(wheel, monkeypatch):
@@ -436,14 +443,21 @@ def test_chart_and_motion_show_a_formulation_in_one_colour(wheel):
 def test_the_ccp_has_one_price(wheel):
     lifted = with_rows(off(wheel), {"lift": 153.2}, labelled("ccp"))
     assert price(lifted, decide(lifted)) == (
-        "Price of the CCP: associated flow opens sliding contacts by up to 153 mm; a body leaves the reference path by "
-        "up to 5 m."
+        "Price of the CCP: associated flow opens sliding contacts by up to 153 mm; the centre of a body leaves the "
+        "reference path by up to 5 m."
     )
+    # A contact of the only body opens farther than its centre goes.
+    tilts = with_rows(wheel, {"lift": 153.2, "path_error": 0.146}, labelled("ccp"))
+    assert price(tilts, decide(tilts)).endswith(
+        "by up to 153 mm; the wheel tilts, and its centre leaves the reference path by up to 146 mm."
+    )
+    less = with_rows(tilts, {"lift": 145.0}, labelled("ccp"))
+    assert price(less, decide(less)).endswith("; the centre of the wheel leaves the reference path by up to 146 mm.")
     # An error that exact friction has too is none of the CCP's.
     tied = with_rows(off(wheel, ccp=0.0041), {"lift": 0.593}, labelled("ccp"))
     assert price(tied, decide(tied)) == (
         "Price of the CCP: associated flow opens sliding contacts by up to 0.593 mm; the motion is as accurate as "
-        "under exact Coulomb friction."
+        "under exact Coulomb friction stepped at 1 ms."
     )
     # Contacts that open as much under exact friction open by the time step.
     late = with_rows(tied, {"lift": 0.5}, labelled("coulomb"))
@@ -476,7 +490,7 @@ def test_the_animation_shows_the_best_beside_exact_friction_and_the_defect_to_se
     assert extremes(wheel)[0] in first(wheel) - {"coulomb"}
     page = motion_view(wheel)["motion"]
     assert page["shown"] == ["reference", *extremes(wheel)]
-    assert page["ranked"] == list(extremes(wheel))
+    assert list(page["ranked"]) == list(extremes(wheel))
     alone = with_rows(wheel, {"verified": False}, lambda x: ~x["label"].isin(["ccp", "coulomb"]))
     assert extremes(alone) == ("ccp",)
     # Where the CCP is as good as exact friction, the defect is one of another family than the best, thus colour.
@@ -540,10 +554,10 @@ def test_timings_of_rows_are_those_of_their_own_runs(wheel):
 
 def test_what_is_compared_stands_at_the_top(wheel):
     assert compared(wheel).startswith(
-        "Formulations with 1 ms steps are compared with the reference, exact Coulomb friction (event-driven),"
+        "Formulations with 1 ms steps are compared with the reference, Coulomb's law (event-driven),"
     )
     stepped = replace(wheel, settings=replace(wheel.settings, reference="steps"))
-    assert "the reference, exact Coulomb friction (0.1 ms steps)," in compared(stepped)
+    assert "the reference, Coulomb's law (stepped at 0.1 ms)," in compared(stepped)
     assert "0 s ≤ t < 0.3 s" in compared(wheel)
     assert sum(len(x.split()) for x in headline(wheel).sentences) < 150
 

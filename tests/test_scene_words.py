@@ -144,7 +144,7 @@ MADE_UP = {
     "late": ([("reference", "coulomb", "left", "sticking", 0.5, 2.0)], LATE),
     "never": ([], "No contact in 2 s"),
     "under others alone": (
-        [("run", "ccp", "left", "sticking", 0.5, 2.0)], "No contact under exact friction in 2 s; other formulations"
+        [("run", "ccp", "left", "sticking", 0.5, 2.0)], "No contact in the reference in 2 s; other formulations"
     ),
 }  # fmt: skip
 

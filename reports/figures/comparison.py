@@ -128,9 +128,9 @@ def _onward(c: Comparison) -> list[Figure]:
     frame = c.onward.assign(step=c.onward["step"].map("{:g} s".format))
     frame = frame.assign(gap_error=1e3 * frame["gap_error"], speed_error=100.0 * frame["speed_error"])
     words = (
-        f"Each formulation starts from {frame['states'].max()} states of exact friction at this step, in the window "
-        f"“{next(iter(c.windows))}”. Lines: median over these states of the largest contact error; both axes "
-        "logarithmic. A rising line is drift, a falling one a transient. "
+        f"Each formulation starts from {frame['states'].max()} states of exact Coulomb friction at this step, in the "
+        f"window “{next(iter(c.windows))}”. Lines: median over these states of the largest contact error; both "
+        "axes logarithmic. A rising line is drift, a falling one a transient. "
         f"Errors below {SEEN:g} are not drawn. Soft formulations start without the penetration that carries their load."
     )
     found = []
@@ -236,13 +236,13 @@ def _of_problem(c: Comparison) -> list[Figure]:
     return [
         *_budget(
             c,
-            "Errors of the table, logarithmic; velocities relative to |q|. Total: the row against exact Coulomb. "
-            "Formulation: solved to round-off, against exact Coulomb. Solver: the row against the formulation solved "
+            "Errors of the table, logarithmic; velocities relative to |q|. Total: the row against Coulomb's law. "
+            "Formulation: solved to round-off, against Coulomb's law. Solver: the row against the formulation solved "
             "to round-off. Values below 1e-6 % are round-off and not drawn.",
         ),
         Figure(
             "friction", "Normalised friction |p_t| / (μ p_n), contact by contact",
-            "Horizontal: exact Coulomb. Vertical: the formulation. On the diagonal they agree; 1 is the boundary of "
+            "Horizontal: Coulomb's law. Vertical: the formulation. On the diagonal they agree; 1 is the boundary of "
             f"Coulomb's cone. Colour: contact mode in the exact solution.{hollow}{left_out}{some}",
             scatter(points),
         ),

@@ -124,15 +124,16 @@ def _is_wide(costs: Array) -> bool:
 
 def _caption(c: Comparison, d: Decision, known: bool, unnamed: int, wide: bool) -> str:
     what = {
-        "path_error": "largest distance of a body from the reference path",
+        "path_error": "largest distance of a body's centre from the reference path",
         "body_position_error": "mean distance of the farthest body from the reference path",
         "velocity_error": "velocity error in percent of |q|, the velocity without contact impulses",
     }[d.error.name]
     bars = " Bars: range of the timings." if any(x.row.get("timings", 1) > 1 for x in d.entries) else ""
-    alike = " +N: N more formulations with the same runs." if any(x.alike for x in d.entries) else ""
-    band = f" Grey band: within the error of exact Coulomb friction{' at this step' * c.stepped}." if known else ""
+    same = "; ".join(x.every for x in d.entries if x.alike)
+    alike = f" +N: N more with the same {'run' if c.stepped else 'answer'} ({same})." if same else ""
+    band = f" Grey band: within the error of {d.exact_in_words}." if known else ""
     ring = " Ring: recommended." if d.recommended is not None else ""
-    small = f" Small and grey: {unnamed} more, see the table." if unnamed else ""
+    small = f" Grey dots: {unnamed} more, in the table." if unnamed else ""
     axes = "Both axes are logarithmic. Vertical" if wide else "Vertical, logarithmic"
     return f"{axes}: {what}. Lower left is better.{bars}{band}{ring}{alike}{small}"
 

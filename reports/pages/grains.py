@@ -7,7 +7,7 @@ import numpy as np
 from markupsafe import Markup
 
 from workbench.builtin.reports.figures.grains import stills
-from workbench.builtin.reports.figures.motion import MARGIN, planes_of, tidy
+from workbench.builtin.reports.figures.motion import planes_of, tidy
 from workbench.builtin.reports.figures.styles import palette
 from workbench.builtin.reports.pages.motion import HEAVIEST, SECONDS, decimals, mesh, packed, viewer
 from workbench.comparison.scenes.flow import Moving
@@ -42,7 +42,7 @@ def _viewer(moving: Sequence[Moving], colours: Sequence[str], t: Array, stride: 
     nothing = packed(NOTHING, True)
     data = {
         "moments": len(t), "end": float(t[-1]), "begin": float(t[int(BEGIN * (len(t) - 1))]), "sticks": 0.0,
-        "margin": MARGIN, "decimals": decimals(t), "speed": speed, "view": VIEW,
+        "decimals": decimals(t), "speed": speed, "view": VIEW,
         "square": tidy(4 * float(moving[0].radius.max())), "metres_per_newton": 1.0, "metres_per_speed": 1.0,
         "longest": 0.0, "tallest": 0.0, "contacts": 0, "tangents": 0,
         "planes": [

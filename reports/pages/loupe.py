@@ -70,7 +70,8 @@ def loupe(c: Comparison) -> dict[str, Any] | None:
         "labels": labels, "at": [k, i], "values": b64encode(values.tobytes()).decode(), "time": bool(c.case),
     }  # fmt: skip
     visible = [j for j, on in enumerate(shown) if on and j]
-    few = [labels.index(x) for x in extremes(c) if x in labels]
+    # Of impulses that the velocity leaves open there is no picture at first sight: it would show one of many.
+    few = [labels.index(x) for x in extremes(c) if x in labels and at[0].determined]
     title = f"Friction in the tangent plane of contact {contacts[i]}, described below"
     return {
         "data": json.dumps(data), "d": d, "contacts": contacts, "contact": i, "moment": k, "moments": len(steps),

@@ -8,7 +8,6 @@ from markupsafe import Markup
 
 from workbench.builtin.reports.figures.motion import (
     LONGEST,
-    MARGIN,
     TALLEST,
     colours_of,
     drawn_tracks,
@@ -19,6 +18,7 @@ from workbench.builtin.reports.figures.motion import (
     view_of,
 )
 from workbench.builtin.reports.pages.page import in_script, script
+from workbench.builtin.reports.text.decision import defect
 from workbench.builtin.reports.text.headline import extremes
 from workbench.comparison.decision import decide
 from workbench.comparison.motion import DrawnMotion, MotionTrack
@@ -47,9 +47,14 @@ def motion_view(c: Comparison) -> dict[str, Any]:
     cards = {card["label"]: _section(card) for card in c.mathematics}
     found = moving(c.motion, tracks, shown, cards, c.case.v_th if c.case else 0.0)
     d = decide(c)
-    best = d.recommended.label if d and d.recommended else ""
-    found["motion"]["ranked"] = [_name(tracks[i]) for i in chosen]
-    found["motion"]["best"] = "recommended" if best in found["motion"]["ranked"] else "smallest error"
+    entries = {x.label: x for x in d.entries} if d else {}
+    for i in chosen if d else []:
+        entry = entries[tracks[i].label]
+        found["motion"]["ranked"][_name(tracks[i])] = (
+            "recommended" if entry is d.recommended
+            else "smallest error" if i == chosen[0] and len(chosen) > 1
+            else defect(c, d, entry)
+        )  # fmt: skip
     return found
 
 
@@ -70,7 +75,7 @@ def moving(
         "stills": [(f"{t:.3g} s", Markup(svg)) for t, svg in pictures],
         "view": view, "end": end, "longest": LONGEST * view.reach, "tallest": TALLEST * view.reach,
         "last": -(-len(m.t) // _stride(tracks)) - 1, "speed": tidy(end / SECONDS),
-        "runs": len(tracks) - 1, "contacts": len(tracks[0].mu), "ranked": [], "best": "",
+        "runs": len(tracks) - 1, "contacts": len(tracks[0].mu), "ranked": {},
         "cones": len(tracks[0].mu) <= MOST_CONES, "balls": bool(m.radii.size),
     }  # fmt: skip
     return {
@@ -87,7 +92,7 @@ def _viewer(
     t, (faces, ground) = m.t[::stride], planes(m)
     data = {
         "moments": len(t), "end": float(t[-1]), "begin": begin,
-        "sticks": sticks, "margin": MARGIN,
+        "sticks": sticks,
         "decimals": decimals(t),
         "speed": tidy(t[-1] / SECONDS), "view": [view.azimuth, view.elevation], "square": view.square,
         "metres_per_newton": view.square / view.newton, "metres_per_speed": view.square / view.speed,

@@ -36,7 +36,7 @@ if (loupe) {
   function faults(x, exact) {
     if (Number.isNaN(x.state)) return [['', 'has no answer']];
     const found = [], few = FEW * x.least_p, fast = Math.max(x.least_u, LIFTS * Math.max(x.speed, exact.speed || 0));
-    if (x.state !== exact.state) found.push(['', `${does(x)} where exact friction ${does(exact)}`]);
+    if (x.state !== exact.state) found.push(['', `${does(x)} where the reference ${does(exact)}`]);
     if (!x.bears) {
       if (x.friction > few) found.push(['t', 'has friction without a normal force']);
     } else if (x.slack > fast && x.p_n > few) found.push(['n', `presses while separating, ${slack(x)}`]);
@@ -66,7 +66,7 @@ if (loupe) {
     const speed = exact.state === SLIDES ? ` at ${number(exact.speed)}${unit[0]}` : '';
     const force = exact.p_n > exact.least_p ? `a normal ${all.time ? 'force' : 'impulse'} of ${number(exact.p_n / all.h[0])}${unit[1]}` : 'no normal force';
     const presses = exact.state > OPEN ? `, with ${force}` : '';
-    return `${all.time ? `At ${now()}, contact` : 'Contact'} ${all.contacts[i]} ${does(exact)}${speed} under exact Coulomb friction${presses}.`;
+    return `${all.time ? `At ${now()}, contact` : 'Contact'} ${all.contacts[i]} ${does(exact)}${speed} under Coulomb's law${presses}.`;
   }
 
   function cells(x, exact, h) {

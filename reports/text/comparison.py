@@ -147,7 +147,7 @@ def known_in_words(c: Comparison) -> list[str]:
     sentences = []
     if k["nearest"]:
         sentences.append(_nearest_in_words(k["nearest"]))
-    sentences += [f"Exact Coulomb friction (natural-map residual {k['residual']:.0e}): {modes}."]
+    sentences += [f"Coulomb's law (natural-map residual {k['residual']:.0e}): {modes}."]
     if k["null_space"] == 0:
         sentences.append("Impulses: W has full rank, so the velocity determines all of them under every formulation.")
     else:

@@ -19,8 +19,8 @@ OTHERWISE = {
 }
 """Words for a contact's difference from the reference, by its kind."""
 TELLING = {
-    "slides": "Slipping where exact friction sticks: {}.",
-    "sticks": "Sticking where exact friction slides: {}.",
+    "slides": "Slipping where the reference sticks: {}.",
+    "sticks": "Sticking where the reference slides: {}.",
 }
 """Differences that a sentence mentions."""
 CLEAR = 1.2
@@ -48,7 +48,7 @@ def otherwise_words(c: Comparison) -> list[str]:
 
 
 def slip_words(c: Comparison) -> list[str]:
-    """A sentence for formulations with friction that slip long where exact friction sticks, and one for the reverse."""
+    """A sentence for formulations with friction that slip long where the reference sticks, and one for the reverse."""
     exact, runs = exact_and_runs(c)
     without = {f.label for f in c.formulations if f.friction == "none"}
     found = {label: otherwise(rows, exact) for label, rows in runs.items() if label not in without}

@@ -8,7 +8,7 @@ import pandas as pd
 
 from workbench.builtin.reports.text.conclusions import CLEAR, NAMED, capital, few, is_cross_check, listed, significant
 from workbench.builtin.reports.text.mechanisms import FRICTION_LAW, errs
-from workbench.builtin.reports.text.scenes import body, far, symptoms_of
+from workbench.builtin.reports.text.scenes import ANY_BODY, body, far, symptoms_of
 from workbench.comparison.cost import SAME, SAME_ONCE
 from workbench.comparison.decision import LEAST, TIED, Decision, Entry, amount, shown
 from workbench.comparison.families import BOX, CONE, POLYGON, SOFT, family
@@ -41,7 +41,7 @@ def recommendation(c: Comparison, d: Decision) -> list[str]:
     if taken.exact:
         return _exact(c, d, taken)
     # Formulations with the same run may cost more.
-    words = f"Use {taken.label}: as accurate as exact Coulomb friction{_at_this_step(c)}"
+    words = f"Use {taken.label}: as accurate as {d.exact_in_words}"
     if d.exact is not None and d.exact in d.first:
         words += f", {_times(taken.cheaper(d.exact))} cheaper"
     words += f" ({_cost(c, taken)})" if np.isfinite(taken.cost) else ""
@@ -116,9 +116,9 @@ def _untested(c: Comparison, d: Decision) -> list[str]:
     labels = [label for x in d.first for label in (x.label, *x.alike)]
     if len(labels) == 1:
         return [f"{words}.", f"{labels[0]} reproduces it."]
-    least, exact = min(d.first, key=lambda x: (np.isnan(x.cost), x.cost)), d.exact
+    least = min(d.first, key=lambda x: (np.isnan(x.cost), x.cost))
     cheap = "none is clearly cheaper than exact Coulomb friction"
-    if exact is None or least.cheaper(exact) > 1.0:
+    if d.exact is None or least.cheaper(d.exact) > 1.0:
         cheap = f"{least.label} costs least"
     return [f"{words}.", f"Equally accurate: {few(labels)}; {cheap}."]
 
@@ -126,12 +126,12 @@ def _untested(c: Comparison, d: Decision) -> list[str]:
 def _none_as_good(c: Comparison, d: Decision) -> str:
     near, last = d.entries[0], d.entries[-1]
     own = f" (error {_of_error(c, d, None)})" if np.isfinite(d.own) else ""
-    exact = f"exact Coulomb friction{_at_this_step(c)}{own}"
+    better = f"{d.exact_in_words}{own}"
     if len(d.entries) == 1:
-        return f"{near.names} ({amount(near.error, d.error)}) is less accurate than {exact}."
+        return f"{near.names} ({amount(near.error, d.error)}) is less accurate than {better}."
     smallest = listed([f"{x.names} ({amount(x.error, d.error)})" for x in d.entries if x.place == 1][:NAMED])
     return (
-        f"No formulation here is as accurate as {exact}. Smallest error: {smallest}. "
+        f"No formulation here is as accurate as {better}. Smallest error: {smallest}. "
         f"Largest: {last.names} ({amount(last.error, d.error)})."
     )
 
@@ -141,10 +141,6 @@ def _of_error(c: Comparison, d: Decision, entry: Entry | None) -> str:
     if entry is None:
         return what
     return f"{'a velocity error' if c.case is None and c.scene is None else 'an error'} of {what}"
-
-
-def _at_this_step(c: Comparison) -> str:
-    return " at this step" if c.stepped else ""
 
 
 def _cost(c: Comparison, x: Entry) -> str:
@@ -239,34 +235,31 @@ def confidence(c: Comparison, d: Decision) -> str:
         whole = f"{answered} of {count} {what} are verified (not: {few([x['label'] for x in d.missing])})"
     if count == 1:
         whole = f"the {what[:-1]} is {'verified' if answered else 'not verified'}"
-    parts, doubts = [whole] if count else [], 0
+    parts, doubts = [whole] if count else [], []
     if ran := sorted(labels & engines):
         parts.append(f"the steps of {few(ran)} are not")
     if c.stepped and np.isfinite(d.known):
         well = amount(d.known, d.error) if d.known > LEAST else f"better than {1e9 * LEAST:g} nm"
         parts.append(f"the reference path is known to {well}")
     elif c.stepped:
-        parts.append("the uncertainty of the reference path is unknown, because it was run at one step only")
-        doubts += 1
+        doubts.append("the reference path was run at one step only, so that its uncertainty is unknown")
     if several_solutions(c):
-        parts.append("Coulomb's law itself has several solutions here")
-        doubts += 1
+        doubts.append("Coulomb's law itself has several solutions here")
     if c.known and c.known["velocity"] != "unique" and not several_solutions(c):
-        parts.append("uniqueness of the velocity is not proved")
-        doubts += 1
+        doubts.append("uniqueness of the velocity is not proved")
     failing = sum(not t.holds for t in c.truths)
     if failing:
-        parts.append(f"{failing} of {len(c.truths)} checks against theory fail")
-        doubts += 1
+        doubts.append(f"{failing} of {len(c.truths)} checks against theory fail")
     if c.scene is not None and max(c.scene.growth, default=0.0) > GROWN:
         parts.append(f"a small change of the initial state is amplified {_times(max(c.scene.growth))}")
     after = [x for x in d.entries if x.place > 1]
     first = max((x.error for x in d.entries if x.place == 1), default=0.0)
     if after and after[0].error <= first + np.nan_to_num(d.known):
-        parts.append(f"{after[0].names} is within the reference's uncertainty of rank 1")
-        doubts += 1
+        doubts.append(f"{after[0].names} is within the reference's uncertainty of rank 1")
+    why = f", because {listed(doubts)}" if doubts else ""
     words = "; ".join(parts)
-    return f"Confidence: {('high', 'medium', 'low')[min(doubts, 2)]}. {capital(words)}."
+    found = f"Confidence: {('high', 'medium', 'low')[min(len(doubts), 2)]}{why}."
+    return f"{found} {capital(words)}." if words else found
 
 
 def _times(x: float) -> str:
@@ -280,7 +273,7 @@ SEVERAL = "several solutions"
 
 
 def several_solutions(c: Comparison) -> str:
-    """Return the remark on several solutions of exact Coulomb friction; "" if there is none."""
+    """Return the remark on several solutions of Coulomb's law; "" if there is none."""
     return next((x for x in c.remarks if SEVERAL in x), "")
 
 
@@ -292,19 +285,29 @@ def price(c: Comparison, d: Decision) -> str:
     opens = "Price of the CCP: associated flow opens sliding contacts"
     lift, own = _lift(ccp), _lift(d.exact) if d.exact is not None else 0.0
     if not c.stepped and ccp.place == 1 and d.as_exact:
-        return "Price of the CCP: none visible; its velocity is as accurate as under exact Coulomb friction."
+        return "Price of the CCP: none visible; its velocity is that of Coulomb's law."
     if not c.stepped:
         return f"{opens}; the velocity error is {amount(ccp.error, d.error)} of |q|."
     if lift < VISIBLE or (pd.isna(lift) and ccp.place == 1 and d.as_exact):
         return "Price of the CCP: none visible; contacts open by less than 0.1 mm."
     if lift <= CLEAR * own:
-        return "Price of the CCP: none visible; contacts open no more than under exact Coulomb friction at this step."
+        return f"Price of the CCP: none visible; contacts open no more than under {d.exact_in_words}."
     if pd.isna(lift):
-        return f"Price of the CCP: {amount(ccp.error, d.error)}."
-    path = f"{body(c)} leaves the reference path by up to {amount(ccp.error, d.error)}"
+        return f"Price of the CCP: an error of {amount(ccp.error, d.error)}."
+    return f"{opens} by up to {far(lift)}; {_off(c, d, ccp, lift)}."
+
+
+def _off(c: Comparison, d: Decision, ccp: Entry, lift: float) -> str:
+    """Return how far bodies are off the reference path where contacts open by up to `lift` [m]."""
     if ccp.place == 1 and d.as_exact:
-        path = "the motion is as accurate as under exact Coulomb friction"
-    return f"{opens} by up to {far(lift)}{f'; {path}' if c.case else ''}."
+        return f"the motion is as accurate{' on average' if c.scene else ''} as under {d.exact_in_words}"
+    error = amount(ccp.error, d.error)
+    if c.scene:
+        return f"the mean distance from the reference path is {error}"
+    # The gap is the contact's and the path the centre's: where one body opens farther than its centre goes, it tilts.
+    if body(c) != ANY_BODY and lift > ccp.error:
+        return f"{body(c)} tilts, and its centre leaves the reference path by up to {error}"
+    return f"the centre of {body(c)} leaves the reference path by up to {error}"
 
 
 def _lift(x: Entry) -> float:
@@ -333,7 +336,7 @@ def legend(c: Comparison, d: Decision) -> str:
     tie = f'; "=" marks ties, within {100 * TIED:g} %{more}'
     if c.case is not None:
         start, end = next(iter(c.windows.values()))[["window_start", "window_end"]].iloc[0]
-        what = f"largest distance of a body from the reference path, {start:g} to {end:g} s"
+        what = f"largest distance of a body's centre from the reference path, {start:g} to {end:g} s"
     elif c.scene is not None:
         what = f"mean distance from the reference path over {c.scene.until:.3g} s, for the farthest body"
     else:

@@ -8,10 +8,18 @@ GLOSSARY = {
     "radius μ p_n",
     "CCP": "cone complementarity problem: friction cones with associated flow, which lifts sliding contacts",
     "compliance": "small softness of constraint rows, which makes redundant contacts solvable",
+    "confidence": "in the ranking of the verified formulations: high without a doubt, medium with one, low with "
+    "several. Doubts are an unknown uncertainty of the reference, several solutions of Coulomb's law or no proof that "
+    "there is only one, a failed check against theory, and a second rank within the reference's uncertainty of the "
+    "first",
     "conic QP": "convex quadratic programme over friction cones; the form in which the CCP is solved",
     "copositive": "matrix with xᵀ M x ≥ 0 for all x ≥ 0; Lemke's method then ends on a solution or a ray",
     "Coulomb NCP": "nonlinear complementarity problem of exact Coulomb friction",
+    "Coulomb's law": "friction is at most μ times the normal force; at a sliding contact it equals that bound and "
+    "opposes the sliding velocity",
     "Delassus operator, W": "J M⁻¹ Jᵀ, which maps contact impulses to changes of the contact velocities",
+    "exact Coulomb friction": "the formulation “coulomb”, which imposes Coulomb's law at the end of each time step; "
+    "the time step is the only source of its error",
     "judge": "part of the workbench that checks solutions against Coulomb's law; shares no code with solvers",
     "LCP": "linear complementarity problem: find z ≥ 0 with w = M z + q ≥ 0 and zᵀw = 0",
     "lead matrix": "matrix M of the LCP or MLCP that is solved in a step",
@@ -25,8 +33,8 @@ GLOSSARY = {
     "PSD": "positive semidefinite: xᵀ M x ≥ 0 for all x",
     "r, n_d": "number of contacts, and number of friction directions per contact",
     "rank": "number of independent rows; if it is below the order of the lead matrix, multipliers are not unique",
-    "reference": "motion under exact Coulomb friction, event-driven or time-stepped at a small step; for a problem "
-    "from a file, the exact solution",
+    "reference": "motion under Coulomb's law, event-driven or stepped at a small step; for a problem from a file, the "
+    "exact solution",
     "residual": "dimensionless measure of how far a solution is from solving the problem that was posed",
     "rho, ρ": "phantom inertia, which makes the lead matrix of friction directions regular; in residuals, the step of "
     "the natural map",
@@ -49,8 +57,6 @@ THEORY = {
     "nonnegative and at most one is positive",
     "complementary cone": "set of all q for which the LCP has a solution with given unknowns positive and the others "
     "zero; where cones overlap there are several solutions",
-    "Coulomb's law": "friction is at most μ times the normal force; at a sliding contact it equals that bound and "
-    "opposes the sliding velocity",
     "discretisation error": "error due to the finite time step; exact Coulomb friction has it too",
     "formulation": "set of relations that replaces Coulomb's law in a time step, declared once in the workbench",
     "formulation error": "error of a formulation solved to round-off, because its law is not Coulomb's",

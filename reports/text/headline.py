@@ -28,8 +28,8 @@ def compared(c: Comparison) -> str:
     if window != "all":
         where += f" of {list(c.windows.values())[-1]['window_end'].iloc[0]:g} s (the window “{window}”)"
     return (
-        f"Formulations with {1e3 * c.settings.steps[0]:g} ms steps are compared with the reference, exact Coulomb "
-        f"friction ({followed(c)}), over {where}."
+        f"Formulations with {1e3 * c.settings.steps[0]:g} ms steps are compared with the reference, Coulomb's "
+        f"law ({followed(c)}), over {where}."
     )
 
 
@@ -39,9 +39,9 @@ def subject(c: Comparison) -> str:
         return f"{scenes.about(c)} {scenes.setting(c)}"
     if c.case is None:
         return (
-            f"{facts_in_words(c)}; one step. Reference: exact Coulomb friction, residual {c.known['residual']:.0e}. "
-            "Errors are in percent of |q|, the velocity without contact impulses; these change it by "
-            f"{100 * changed(c):.3g} %."
+            f"{facts_in_words(c)}; one step. Reference: exact solution of Coulomb's law, residual "
+            f"{c.known['residual']:.0e}. Errors are in percent of |q|, the velocity without contact impulses; these "
+            f"change it by {100 * changed(c):.3g} %."
         )
     start, end = next(iter(c.windows.values()))[["window_start", "window_end"]].iloc[0]
     contacts = c.trajectories["contact"].nunique()
@@ -49,7 +49,7 @@ def subject(c: Comparison) -> str:
         f"{f'{c.case.description}; ' if c.case.description else ''}{contacts} contact{'s' if contacts > 1 else ''}. "
         f"Compared from {start:g} to {end:g} s "
         f"in {scenes.steps(c)} ms steps{scenes.extent(c, start, end)}. "
-        f"Reference: exact Coulomb friction, {followed(c)}."
+        f"Reference: Coulomb's law, {followed(c)}."
     )
 
 
@@ -57,7 +57,7 @@ def followed(c: Comparison) -> str:
     """Return how the reference of a case was computed."""
     if c.settings.reference == EVENTS:
         return "event-driven"
-    return f"{1e3 * c.settings.reference_step:g} ms steps"
+    return f"stepped at {1e3 * c.settings.reference_step:g} ms"
 
 
 class Headline(NamedTuple):

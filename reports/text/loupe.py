@@ -92,7 +92,7 @@ def faults(x: StepContact, exact: StepContact) -> list[tuple[str, str]]:
         return [("", "has no answer")]
     found = []
     if x.state != exact.state:
-        found.append(("", f"{_does(x)} where exact friction {_does(exact)}"))
+        found.append(("", f"{_does(x)} where the reference {_does(exact)}"))
     few = FEW * x.least_p
     fast = max(x.least_u, LIFTS * max(x.speed, exact.speed))
     if not x.bears:
@@ -140,14 +140,14 @@ SEEN = 1e-6
 
 
 def lead(when: str, contact: int, exact: StepContact, h: float) -> str:
-    """Return the contact's mode under exact Coulomb friction; `when` is a time or empty; impulses over h are forces."""
+    """Return the contact's mode under Coulomb's law; `when` is a time or empty; impulses over h are forces."""
     case = not np.isnan(exact.gap)
     speed = f" at {number(exact.speed)}{' m/s' if case else ''}" if exact.state == SLIDES else ""
     some = f"a normal force of {number(exact.p_n / h)} N" if case else f"a normal impulse of {number(exact.p_n / h)}"
     force = some if exact.p_n > exact.least_p else "no normal force"
     presses = f", with {force}" if exact.state in (SLIDES, STICKS) else ""
     start = f"At {when}, contact" if when else "Contact"
-    return f"{start} {contact} {_does(exact)}{speed} under exact Coulomb friction{presses}."
+    return f"{start} {contact} {_does(exact)}{speed} under Coulomb's law{presses}."
 
 
 def grouped(labels: Sequence[str], contacts: Sequence[StepContact], exact: StepContact) -> list[tuple[str, str]]:

@@ -73,7 +73,7 @@ def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[A
         words = f"contacts open by up to {of('lift'):.3g} mm more than in the reference"
         add(f"opens contacts by {far}", words, 1e-3 * of("lift"))
         if pd.notna(exact.get("slip", np.nan)) and CLEAR * of("slip") < own("slip"):
-            slips = f"slip {of('slip'):.0f} mm while closed ({own('slip'):.0f} mm under exact friction)"
+            slips = f"slip {of('slip'):.0f} mm while closed ({own('slip'):.0f} mm under exact Coulomb friction)"
             add("less sliding", f"contacts {slips}", 1e-3 * of("lift"))
     if notable("creep", NOTABLE["creep"]):
         speed = of("creep")

@@ -40,9 +40,9 @@ def compared(c: Comparison) -> str:
     engines = " and ".join(s.engines)
     more = f" and {engines}" if engines else ""
     return (
-        f"Formulations{more} with {steps(c)} ms steps are compared with the reference, exact Coulomb friction "
-        f"({1e3 * c.settings.reference_step:g} ms steps), {until_words(s)}. The error is the mean distance from the "
-        "reference over that time, for the farthest body."
+        f"Formulations{more} with {steps(c)} ms steps are compared with the reference, Coulomb's law "
+        f"(stepped at {1e3 * c.settings.reference_step:g} ms), {until_words(s)}. The error is the mean distance from "
+        "the reference over that time, for the farthest body."
     )
 
 
@@ -67,7 +67,7 @@ def setting(c: Comparison) -> str:
     s = scene_data(c)
     return (
         f"Compared {until_words(s)} in {steps(c)} ms steps{extent(c, 0.0, s.until)}. "
-        f"Reference: exact Coulomb friction, {1e3 * c.settings.reference_step:g} ms steps."
+        f"Reference: Coulomb's law, stepped at {1e3 * c.settings.reference_step:g} ms."
     )
 
 
@@ -90,10 +90,14 @@ def extent(c: Comparison, start: float, end: float) -> str:
     return f"; {largest} measures {far(across)}, {moves}"
 
 
+ANY_BODY = "a body"
+"""Name of a body where there are several."""
+
+
 def body(c: Comparison) -> str:
-    """Return the name of the only body, or "a body"."""
+    """Return the name of the only body, or `ANY_BODY`."""
     if c.motion is None or len(c.motion.across) != 1:
-        return "a body"
+        return ANY_BODY
     # Shapes of a model are named after its geoms.
     return f"the {c.scene.bodies[0] if c.scene else c.motion.bodies[0].name if c.motion.bodies else 'body'}"
 
@@ -132,7 +136,7 @@ def _touch(c: Comparison) -> str:
     if begin <= FIRST * scene_data(c).until:
         return ""
     if begin == np.inf:
-        return f"No contact under exact friction in {scene_data(c).until:.3g} s; other formulations have contact."
+        return f"No contact in the reference in {scene_data(c).until:.3g} s; other formulations have contact."
     alone = "integration" if scene_data(c).free else "integration and joints"
     apart = _before_contact(c)
     much = f", by up to {far(apart)}" if apart > STILL else ""
@@ -159,7 +163,7 @@ def touches_nothing(c: Comparison) -> bool:
 def began(c: Comparison) -> str:
     """Return the time of the reference's first contact; empty if there is none."""
     begin, between = first_contact(_of_reference(c))
-    return f"Under exact friction the first contact begins at {begin:.4g} s ({few(between)})." if between else ""
+    return f"The reference's first contact begins at {begin:.4g} s ({few(between)})." if between else ""
 
 
 def _start(c: Comparison) -> str:

@@ -147,6 +147,11 @@ class Decision:
         return next((x for x in self.entries if x.exact), None)
 
     @property
+    def exact_in_words(self) -> str:
+        """Exact Coulomb friction with its step, by which it differs from Coulomb's law."""
+        return f"exact Coulomb friction{f' stepped at {1e3 * self.step:g} ms' if np.isfinite(self.step) else ''}"
+
+    @property
     def as_exact(self) -> bool:
         """True if the entries at the first place are as accurate as exact Coulomb friction at this step."""
         return bool(self.entries) and self.entries[0].error <= shared_up_to(self.own, self.known)
