@@ -4,6 +4,7 @@ import base64
 import json
 import re
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -13,12 +14,29 @@ from workbench.builtin.reports.figures.motion import drawn_tracks, farthest, fra
 from workbench.builtin.reports.pages import motion as page_of_motion
 from workbench.builtin.reports.pages.comparison import render
 from workbench.builtin.reports.pages.motion import HEAVIEST, motion_view
+from workbench.mechanics.solids import cuboid
 
 pytestmark = pytest.mark.thorough
 
 PICTURE = """new Promise(done => {
   document.querySelector('#motion fieldset input').dispatchEvent(new Event('change'));
   requestAnimationFrame(() => done(document.querySelector('#motion canvas').toDataURL()));
+})"""
+READ = """new Promise(done => {
+  document.querySelector('#motion fieldset input').dispatchEvent(new Event('change'));
+  requestAnimationFrame(() => {
+    const shown = document.querySelector('#motion canvas'), copy = document.createElement('canvas');
+    [copy.width, copy.height] = [shown.width, shown.height];
+    const flat = copy.getContext('2d');
+    flat.drawImage(shown, 0, 0);
+    done(flat.getImageData(0, 0, copy.width, copy.height));
+  });
+})"""
+COVERED = """(async (first, second) => {
+  const [a, b] = await Promise.all([first, second]), at = [], other = i => a.data[i] !== b.data[i];
+  for (let i = 0; i < a.data.length; i += 4) if (other(i) || other(i + 3)) at.push(i / 4);
+  const ends = (xs, n) => [xs.reduce((s, x) => Math.min(s, x)) / n, xs.reduce((s, x) => Math.max(s, x)) / n];
+  return [...ends(at.map(i => i % a.width), a.width), ...ends(at.map(i => Math.floor(i / a.width)), a.height)];
 })"""
 NO_WEBGL = "HTMLCanvasElement.prototype.getContext = () => null;"
 
@@ -227,6 +245,53 @@ def test_the_words_tell_the_distance_of_the_chosen_formulations(reader, path, co
     page.evaluate("clock.set(0)")
     picture(page)
     assert page.locator("#motion .numbers span").count() == 0
+
+
+def test_bodies_fill_the_picture_however_flat_they_are(reader, compared, tmp_path):
+    """A slab of 2 m at rest: what it covers is where the picture changes without it, and that is within and wide."""
+    first, *runs = compared.motion.tracks
+    still = replace(
+        first, position=np.tile([0.0, 0.0, 0.05], (*first.position.shape[:2], 1)),
+        orientation=np.tile([1.0, 0.0, 0.0, 0.0], (*first.position.shape[:2], 1)),
+        point=0.0 * first.point, force=0.0 * first.force, slip=0.0 * first.slip,
+    )  # fmt: skip
+    motion = replace(compared.motion, bodies=[cuboid("slab", (1.0, 0.15, 0.05))], tracks=(still, *runs))
+    path = tmp_path / "slab.html"
+    path.write_text(render(replace(compared, motion=motion), {}), "utf-8")
+    page = reader.open(path)
+    for box in page.locator("#motion fieldset input[name=track]").all()[1:]:
+        box.uncheck()
+    follows = page.locator("#motion").get_by_role("checkbox", name="camera follows")
+    for on in (True, False):
+        follows.set_checked(on)
+        page.evaluate(f"window.before = {READ}")
+        page.locator("#motion fieldset input[name=track]").first.uncheck()
+        left, right, top, bottom = page.evaluate(f"{COVERED}(window.before, {READ})")
+        page.locator("#motion fieldset input[name=track]").first.check()
+        assert 0.02 < left < right < 0.98
+        assert 0.02 < top < bottom < 0.98
+        assert right - left > 0.5
+
+
+def test_labels_of_contacts_at_one_place_lie_beside_each_other(reader, compared, tmp_path):
+    tracks = [
+        replace(x, mu=np.repeat(x.mu, 6), **{
+            name: np.repeat(getattr(x, name), 6, axis=1) for name in ("point", "axes", "force", "slip")
+        })
+        for x in compared.motion.tracks
+    ]  # fmt: skip
+    path = tmp_path / "labels.html"
+    path.write_text(render(replace(compared, motion=replace(compared.motion, tracks=tuple(tracks))), {}), "utf-8")
+    page = reader.open(path)
+    picture(page)
+    labels = page.locator("#motion .numbers span")
+    assert set(labels.all_inner_texts()) >= set("012345")
+    boxes = [x.bounding_box() for x in labels.all()]
+    for a, b in combinations(boxes, 2):
+        across, down = (
+            min(a[x] + a[size], b[x] + b[size]) - max(a[x], b[x]) for x, size in (("x", "width"), ("y", "height"))
+        )
+        assert across <= 0 or down <= 0, (a, b)
 
 
 def test_keys_turn_the_view_and_play(reader, path):

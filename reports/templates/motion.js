@@ -6,6 +6,7 @@
   const one = name => stage.querySelector(`[name=${name}]`), words = stage.querySelector('.words');
   const MOST_PIXELS = 2, STEADY = matchMedia('(prefers-reduced-motion: reduce)'), DARK = matchMedia('(prefers-color-scheme: dark)');
   const K = motion.moments, LAST = motion.end, SHAFT = 2.6, SHORT = 8;
+  const AROUND = [-3, -2, -1, 0, 1, 2, 3].flatMap(x => [-3, -2, -1, 0, 1, 2, 3].map(y => [x, y])).sort((a, b) => Math.hypot(...a) - Math.hypot(...b));
 
   // Arrays come as bytes: floats, or 16-bit integers times a scale; of what does not change there is one row only.
   function numbers({bytes, scale, row}) {
@@ -23,6 +24,9 @@
   const reach = bodies.reduce((s, b) => Math.max(s, b.reach), 0), contacts = motion.contacts, tangents = motion.tangents;
   const LINE = [[-1], [1]], DISC = Array.from({length: 49}, (_, i) => [Math.cos(i * Math.PI / 24), Math.sin(i * Math.PI / 24)]);
   const at = (x, i) => [x[3 * i], x[3 * i + 1], x[3 * i + 2]];
+  // The force on a contact, as long as it is drawn.
+  const force = (track, k, i) => Array.from({length: 1 + tangents}, (_, j) => (1 + tangents) * i + j)
+    .reduce((s, n) => sum(s, at(track.axes(k), n), track.force(k)[n] * motion.metres_per_newton), [0, 0, 0]);
   const places = (track, k) => bodies.map((_, b) => at(track.position(k), b));
   const there = (track, k) => Number.isFinite(track.position(k)[0]);
 
@@ -31,26 +35,37 @@
 
   // What is shown of the world: all that the chosen bodies do, or around where they are, drawn back as they part.
   const middle = (track, k) => times(places(track, k).reduce((s, p) => sum(s, p)), 1 / bodies.length);
-  const framings = new Map();
-  const spread = (points, centre) => points.reduce((s, p) => Math.max(s, size(sum(p, centre, -1))), 0);
-  function framing(chosen) {
-    const key = [one('follow')?.checked, ...chosen.map(x => x.label), chosen.length].join();
-    if (!framings.has(key)) framings.set(key, framed(chosen));
+  const framings = new Map(), MOMENTS = 60, MARGIN = 1.06;
+  const cut = (along, longest = motion.longest) => size(along) > longest ? times(unit(along), longest) : along;
+  // What reaches farthest of each body, and the force on each contact, which counts up to the size of a body.
+  function extents(track, k) {
+    const turns = track.orientation(k), bodily = places(track, k).flatMap((p, b) => radii ? [{p, r: radii[b]}] :
+      bodies[b].extremes.map(q => ({p: inWorld(placed(p, turns.subarray(4 * b, 4 * b + 4)), q), r: 0})));
+    const forces = Array.from({length: contacts}, (_, i) => sum(at(track.point(k), i), cut(force(track, k, i), reach)));
+    return [...bodily, ...forces.filter(p => Number.isFinite(size(p))).map(p => ({p, r: 0}))];
+  }
+  function framing(chosen, aspect) {
+    const key = [one('follow')?.checked, aspect.toFixed(2), ...chosen.map(x => x.label), chosen.length].join();
+    if (!framings.has(key)) framings.set(key, framed(chosen, aspect));
     return framings.get(key)(moment);
   }
-  function framed(chosen) {
+  function framed(chosen, aspect) {
+    const few = Math.ceil(K / MOMENTS), seen = Array.from({length: Math.ceil((K - 1) / few) + 1}, (_, j) => Math.min(K - 1, j * few));
+    const there_at = k => chosen.filter(x => there(x, k)), points = seen.map(k => there_at(k).flatMap(x => extents(x, k)));
+    const half = (some, target) => MARGIN * fitted(some, target, motion.view[1], aspect);
+    if (!one('follow')?.checked) {
+      const all = points.flat().map(({p}) => p);
+      const [low, high] = [Math.min, Math.max].map(f => [0, 1, 2].map(i => all.reduce((s, p) => f(s, p[i]), all[0][i])));
+      const target = times(sum(low, high), 0.5), widest = half(points.flat(), target);
+      return () => ({target, half: widest});
+    }
     const centres = [], halves = [];
     for (let k = 0; k < K; k++) {
-      const here = chosen.filter(x => there(x, k));
-      const points = here.flatMap(x => places(x, k));
+      const here = there_at(k);
       centres.push(here.length ? times(here.reduce((s, x) => sum(s, middle(x, k)), [0, 0, 0]), 1 / here.length) : centres[k - 1]);
-      halves.push(Math.max(k ? halves[k - 1] : 0, spread(points, centres[k]) + motion.margin * reach));
     }
-    if (one('follow')?.checked) return k => ({target: centres[k], half: halves[k]});
-    const all = chosen.flatMap(x => centres.flatMap((_, k) => there(x, k) ? places(x, k) : []));
-    const [low, high] = [Math.min, Math.max].map(f => [0, 1, 2].map(i => all.reduce((s, p) => f(s, p[i]), all[0][i])));
-    const target = times(sum(low, high), 0.5);
-    return () => ({target, half: spread(all, target) + motion.margin * reach});
+    seen.forEach((k, j) => halves.push(Math.max(halves[j - 1] || 0, half(points[j], centres[k]))));
+    return k => ({target: centres[k], half: halves[Math.ceil(k / few)]});
   }
 
   let palette;
@@ -136,13 +151,12 @@
 
   // Force, friction cone up to the normal force, and sliding velocity of every contact, in front of the bodies.
   function drawContacts(track, k, colour, width, head) {
-    const axes = track.axes(k), force = track.force(k), slip = track.slip(k), points = track.point(k), d = 1 + tangents;
+    const axes = track.axes(k), forces = track.force(k), slip = track.slip(k), points = track.point(k), d = 1 + tangents;
     const shafts = [], heads = [], rims = [], ribs = [], cones = [], slides = [];
-    const cut = along => size(along) > motion.longest ? times(unit(along), motion.longest) : along;
     for (let i = 0; i < contacts; i++) {
       const p = at(points, i), own = Array.from({length: d}, (_, j) => at(axes, d * i + j));
-      const f = force.subarray(d * i, d * (i + 1)), n = f[0] * motion.metres_per_newton;
-      const total = own.reduce((s, a, j) => sum(s, a, f[j] * motion.metres_per_newton), [0, 0, 0]);
+      const f = forces.subarray(d * i, d * (i + 1)), n = f[0] * motion.metres_per_newton;
+      const total = force(track, k, i);
       if (one('forces')?.checked && size(total) > 0.01 * reach && Number.isFinite(size(total))) arrow(p, cut(total), shafts, heads, head);
       const section = admitted(track, f.subarray(1), slip.subarray(tangents * i, tangents * (i + 1)));
       if (one('cones')?.checked && n > 0.01 * reach && section.length > 1) {
@@ -183,7 +197,7 @@
     cells.forEach((cell, i) => {
       const part = [w * (i % columns), canvas.height - h * (1 + Math.floor(i / columns)), w, h].map(Math.round);
       // Grains do not overlay each other: pictures of one scale can be compared.
-      const {target, half} = framing(radii && chosen.length ? chosen : cell.length ? cell : tracks.slice(0, 1));
+      const {target, half} = framing(radii && chosen.length ? chosen : cell.length ? cell : tracks.slice(0, 1), w / h);
       const eye = camera(target, half / view.zoom, view.azimuth, view.elevation, w / h);
       draws.look(eye, part);
       drawGround(eye);
@@ -210,20 +224,28 @@
     })));
   }
 
-  // Numbers of the contacts, beside where each is of the first that is shown, and distances beside their lines.
+  // Distances beside their lines, and numbers of the contacts beside where each is of the first that is shown.
   function number(cells, columns, rows) {
     const marks = cells.flatMap((cell, n) => {
-      const x = cell.find(track => there(track, moment)), {target, half} = framing(cell.length ? cell : tracks.slice(0, 1));
+      const x = cell.find(track => there(track, moment));
       if (!x) return [];
-      const w = canvas.clientWidth / columns, h = canvas.clientHeight / rows;
+      const w = canvas.clientWidth / columns, h = canvas.clientHeight / rows, {target, half} = framing(cell, w / h);
       const pixel = pixels(camera(target, half / view.zoom, view.azimuth, view.elevation, w / h), w, h);
       const points = one('numbers')?.checked ? Array.from({length: contacts}, (_, i) => ({text: i, ...pixel(at(x.point(moment), i))})) : [];
       const told = gaps(cell, pixel).map(({track, from, to, far}) => ({text: `${track.label} ${length(far)}`, ...pixel(times(sum(from, to), 0.5))}));
-      return [...points, ...told].map(({left, top, ...mark}) => ({...mark, left: left + w * (n % columns), top: top + h * Math.floor(n / columns)}));
+      return [...told, ...points].map(({left, top, ...mark}) => ({...mark, left: left + w * (n % columns), top: top + h * Math.floor(n / columns)}));
     }).filter(({left, top, far}) => far > 0 && left > 0 && top > 0 && left < canvas.clientWidth - 16 && top < canvas.clientHeight - 16);
-    stage.querySelector('.numbers').replaceChildren(...marks.map(({text, left, top}) => Object.assign(document.createElement('span'), {
-      textContent: text, style: `left:${left}px;top:${top}px`,
-    })));
+    const spans = marks.map(({text}) => Object.assign(document.createElement('span'), {textContent: text})), taken = [];
+    stage.querySelector('.numbers').replaceChildren(...spans);
+    const sizes = spans.map(x => [x.offsetWidth + 2, x.offsetHeight + 2]);
+    // Each goes to the nearest place where it is on none before it.
+    spans.forEach((span, i) => {
+      const [w, h] = sizes[i], free = AROUND.map(([x, y]) => ({left: marks[i].left + x * w, top: marks[i].top + y * h, w, h}))
+        .find(a => !taken.some(b => a.left < b.left + b.w && b.left < a.left + a.w && a.top < b.top + b.h && b.top < a.top + a.h));
+      const {left, top} = free || marks[i];
+      taken.push({left, top, w, h});
+      Object.assign(span.style, {left: `${left}px`, top: `${top}px`});
+    });
   }
 
   const digits = x => x === 0 ? '0' : x >= 100 ? x.toFixed(0) : x.toPrecision(2).replace(/e.*/, '');

@@ -17,6 +17,9 @@ function placed([x, y, z], [w, a, b, c]) {
   ];
 }
 
+// A point of a body at the place m in the world.
+const inWorld = (m, p) => [0, 1, 2].map(i => m[12 + i] + m[i] * p[0] + m[4 + i] * p[1] + m[8 + i] * p[2]);
+
 // A point of the world in the axes of a body at the place m.
 function inBody(m, p) {
   const r = sum(p, m.slice(12, 15), -1);
@@ -28,8 +31,9 @@ function product(a, b) {
 }
 
 // A camera that looks at `target`: `half` [m] fits into the smaller of half the width and half the height of the picture.
+const FAR = 3.2;
 function camera(target, half, azimuth, elevation, aspect) {
-  const cotangent = 3.2 * Math.min(1, aspect), distance = 3.2 * half;
+  const cotangent = FAR * Math.min(1, aspect), distance = FAR * half;
   const back = [Math.cos(elevation) * Math.cos(azimuth), Math.cos(elevation) * Math.sin(azimuth), Math.sin(elevation)];
   const right = [-Math.sin(azimuth), Math.cos(azimuth), 0], up = cross(back, right), eye = sum(target, back, distance);
   const near = distance / 50, far = distance * 30;
@@ -39,6 +43,21 @@ function camera(target, half, azimuth, elevation, aspect) {
     0, 0, (near + far) / (near - far), -1, 0, 0, 2 * near * far / (near - far), 0,
   ];
   return {eye, back, up, seen: product(lens, view), target, half};
+}
+
+// The `half` with which such a camera has points in the picture from all around, each with a ball of radius r about it:
+// what a turning cylinder about them needs, and never more than a sphere.
+function fitted(points, target, elevation, aspect) {
+  const [c, s] = [Math.cos(elevation), Math.sin(elevation)], least = Math.min(1, aspect);
+  let cylinder = 0, sphere = 0;
+  for (const {p, r} of points) {
+    const [x, y, z] = sum(p, target, -1), out = Math.hypot(x, y) + r, up = z + Math.sign(z) * r;
+    const front = least * Math.abs(up * c - out * s) + (up * s + out * c) / FAR;
+    const back = least * Math.abs(up * c + out * s) + (up * s - out * c) / FAR;
+    cylinder = Math.max(cylinder, front, back, least / aspect * out + up * s / FAR);
+    sphere = Math.max(sphere, Math.hypot(x, y, z) + r);
+  }
+  return Math.min(cylinder, sphere * Math.hypot(1, 1 / FAR));
 }
 
 // What is drawn of a surface: corners with normals, its edges, and the smooth edges of which some make its outline.
@@ -71,7 +90,10 @@ function mesh(vertices, triangles) {
   // A round body shows how it spins by quarters of different shade, about the axes along which it is not thin.
   const round = Math.max(...[...around.values()].map(x => x.length)) > 12;
   const thick = [0, 1, 2].map(i => Math.max(...points.map(p => Math.abs(p[i]))) > 0.3 * reach);
-  return {corners: new Float32Array(corners), edges, smooth, reach, quarters: thick.map(x => x && round ? 1 : 0)};
+  // What reaches farthest in each of 26 directions stands for the whole where only its extent matters.
+  const directions = [-1, 0, 1].flatMap(x => [-1, 0, 1].flatMap(y => [-1, 0, 1].map(z => [x, y, z]))).filter(size);
+  const extremes = [...new Set(directions.map(d => points.reduce((a, b) => dot(b, d) > dot(a, d) ? b : a)))];
+  return {corners: new Float32Array(corners), edges, smooth, reach, extremes, quarters: thick.map(x => x && round ? 1 : 0)};
 }
 
 // The edges between what an eye sees of a surface and what it does not, in the axes of the body.
