@@ -1,9 +1,12 @@
 """What Sphinx is taught here: pages with parts made from the code, mathematics as MathML, docstrings as plain text."""
 
 import re
+from functools import cache
 from typing import Any
+from unittest.mock import patch
 
 from docutils import nodes
+from sphinx.addnodes import toctree
 
 from docs.site.made import filled
 from workbench.builtin.reports.pages.page import mathml
@@ -18,6 +21,8 @@ def connect(app: Any) -> None:
     app.connect("autodoc-process-docstring", lambda app, what, name, thing, options, lines: _as_rst(lines))
     app.connect("autodoc-process-signature", _in_short)
     app.connect("html-page-context", _keep_to_the_disk)
+    # Before Furo makes its tree.
+    app.connect("html-page-context", _navigate_by_titles, priority=400)
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
 
 
@@ -29,6 +34,28 @@ def _keep_to_the_disk(app: Any, name: str, template: str, context: dict[str, Any
     context["metatags"] = (
         context.get("metatags", "") + f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
     )
+
+
+def _navigate_by_titles(app: Any, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """The navigation tree, which holds titles alone, from titles: for every page Sphinx copies all headings of all."""
+    whole = context["toctree"]
+
+    def of_titles(**settings: Any) -> str:
+        with patch.object(app.env, "tocs", _titles(app)):
+            return whole(**settings)
+
+    context["toctree"] = of_titles
+
+
+@cache
+def _titles(app: Any) -> dict[str, nodes.Node]:
+    """Tables of contents of all pages, without the headings below their titles."""
+    found = {name: contents.deepcopy() for name, contents in app.env.tocs.items()}
+    for contents in found.values():
+        for title in contents.children:
+            for below in title.children[1:]:
+                below[:] = list(below.findall(toctree))
+    return found
 
 
 def _inline(writer: Any, node: nodes.math) -> None:
