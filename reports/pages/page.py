@@ -135,7 +135,7 @@ def script(name: str) -> str:
 
 def in_script(data: Any) -> str:
     """Data as JSON without text that begins or ends a script element."""
-    return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    return json.dumps(data, allow_nan=False).replace("<", "\\u003c")
 
 
 def _specs(figures: "Sequence[Figure]") -> str:
