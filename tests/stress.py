@@ -152,6 +152,7 @@ def verdicts(M: Matrix, q: Matrix) -> Document:
     p = p_verdict(M.exact, SECONDS)
     form = definiteness(M)
     return {
+        "n": M.exact.nrows(),
         "rank": {"exact": int(M.exact.rank())},
         "definiteness": {"positive_direction": form.positive_direction, "negative_direction": form.negative_direction},
         "p_matrix": {"verdict": p.verdict, "tree": None if p.tree is None else as_lines(p.tree)},
