@@ -366,6 +366,12 @@ def measure(sets, part, together, rows, found):
     return worst
 
 
+@kernel(types.UniTuple(types.float64, 2)(I64), linked=True)
+def power(up):
+    """Return 2^up as two factors, of which one alone may be in range."""
+    return ldexp(1.0, up // 2), ldexp(1.0, up - up // 2)
+
+
 @kernel(I64(BLOCK_SETS, READ_ROW, READ_ROW, READ_ROW, READ_ROW, VECTOR, VECTOR))
 def scale_up(sets, diagonal, own, q, x, D, raised):
     """Fill D (X,) with the units of all rows, and raised (X,) with x times a power of two; returns its exponent.
@@ -375,8 +381,9 @@ def scale_up(sets, diagonal, own, q, x, D, raised):
     """
     block_units(sets.first, sets.cone, diagonal, own, q, x, D)
     up = growth_exponent(D, x, q)
+    half, rest = power(up)
     for k in range(x.shape[0]):
-        raised[k] = np.ldexp(x[k], up)
+        raised[k] = x[k] * half * rest
     return up
 
 
@@ -386,15 +393,15 @@ def measure_raised(sets, part, up, D, rows, found):
     terms are scaled up, and the free velocities and their sizes are not yet."""
     B, X = sets.cone.shape[0], D.shape[0]
     y, w, free, sizes, terms = scratch(X), scratch(X), scratch(X), scratch(X), scratch(X)
-    lower, upper, mu = scratch(X), scratch(X), scratch(B)
+    lower, upper, mu, (half, rest) = scratch(X), scratch(X), scratch(B), power(up)
     for i in range(B):
         # The radius of a disc is an impulse, unlike a friction coefficient.
-        mu[i] = np.ldexp(sets.mu[i], up) / D[sets.first[i]] if sets.cone[i] == DISC else sets.mu[i]
+        mu[i] = sets.mu[i] * half * rest / D[sets.first[i]] if sets.cone[i] == DISC else sets.mu[i]
     for k in range(X):
-        given = np.ldexp(rows.free[k], up)
+        given = rows.free[k] * half * rest
         y[k], w[k], free[k] = rows.y[k] / D[k], D[k] * (rows.w[k] + given), D[k] * given
-        sizes[k], terms[k] = D[k] * np.ldexp(rows.sizes[k], up), D[k] * rows.terms[k]
-        lower[k], upper[k] = np.ldexp(sets.lower[k], up) / D[k], np.ldexp(sets.upper[k], up) / D[k]
+        sizes[k], terms[k] = D[k] * (rows.sizes[k] * half * rest), D[k] * rows.terms[k]
+        lower[k], upper[k] = sets.lower[k] * half * rest / D[k], sets.upper[k] * half * rest / D[k]
     scaled = BlockSets(sets.first, sets.cone, mu, lower, upper)
     measure(scaled, part, part, Iterate(y, w, free, sizes, terms, rows.diagonal), found)
 
