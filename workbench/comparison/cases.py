@@ -37,7 +37,7 @@ from workbench.comparison.metric import Metric
 from workbench.comparison.onward import onward_rows
 from workbench.comparison.reference import Reference, make_reference, reaching
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, refusals
-from workbench.comparison.rows import spans
+from workbench.comparison.rows import windows
 from workbench.comparison.sampling import MeasuredSample, sampled_rows
 from workbench.comparison.several import ExaminedSteps, contact_velocity, examined_steps
 from workbench.comparison.timeline import EVENTS
@@ -124,8 +124,10 @@ class CaseBenchmark(Benchmark):
         super().__init__(case, case.size, replace(settings, reference=reference.kind), plan)
         self.reference, self.sampled, self.made_by = reference, sampled, CaseRuns(case, settings)
         self.until = settings.duration or case.duration
-        self.spans = spans(case, self.until)
-        self.remarks += reference.remarks
+        self.windows = windows(case, self.until)
+        if reference.reason:
+            words = f"The reference is time stepping at {1e3 * reference.run.h:g} ms, not the event-driven motion"
+            self.remarks.append(f"{words}: {reference.reason}.")
         self.runs |= {job: refused[job.subject] for job in plan if refused and job.subject in refused}
         if reference.kind == STEPS:
             self.runs[reference.fine] = reference.run
@@ -190,14 +192,18 @@ class CaseBenchmark(Benchmark):
         """Return the rows of `onward` from exact states in the first window; a remark has the reason for none."""
         exact = self.runs.get(replace(self.reference.fine, h=job.h))
         try:
-            return onward_rows(exact, run, next(iter(self.spans.values()))) if isinstance(exact, Run) else []
+            return onward_rows(exact, run, next(iter(self.windows.values()))) if isinstance(exact, Run) else []
         except Exception as error:
             reason = failed(error).reason
             self.remarks.append(f"From exact states {run.formulation.label} cannot be continued: {reason}")
             return []
 
-    def last_columns(self, shown: Mapping[Job, Frames]) -> Mapping[Job, dict[str, float]]:
+    def last_columns(
+        self, shown: Mapping[Job, Frames], progress: ProgressCallback | None
+    ) -> Mapping[Job, dict[str, float]]:
         """Costs of short runs, which are repeated."""
+        if progress:
+            progress("timing short runs", len(self.plan), len(self.plan))
         return repeated({job: self.runs[job] for job in shown}, self.made_by.make)
 
     def facts(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from workbench.comparison.metric import Metric, evaluate, framed_runs
 from workbench.comparison.motion import DrawnMotion, measured_rows, motion
 from workbench.comparison.reference import Reference, reaching
 from workbench.comparison.result import Comparison, mathematics
-from workbench.comparison.rows import came_to, of_run, solver_columns, status_in, steps_in, windows
+from workbench.comparison.rows import came_to, of_run, rows_before, solver_columns, status_in, steps_in
 from workbench.comparison.several import ExaminedSteps, several_solutions, solution_columns
 from workbench.comparison.timeline import TIMELINE
 from workbench.language.formulation import Formulation
@@ -36,7 +36,7 @@ TABLES = {"trajectories": TRAJECTORIES, "timeline": TIMELINE, "diagnostics": DIA
 class Benchmark(ABC):
     """A case or a scene on which formulations are compared, and all that a comparison has to know of which it is.
 
-    The runs of the `plan` have rows, one for each of the `spans`, start and end [s] by name; `runs` are those made so
+    The runs of the `plan` have rows, one for each of the `windows`, start and end [s] by name; `runs` are those made so
     far, by their jobs. The `reference` is exact Coulomb friction `until` a time [s]: of a scene both are known when all
     runs are made, with which the reference's own uncertainty is compared. Formulations are printed for `size`.
 
@@ -48,7 +48,7 @@ class Benchmark(ABC):
     tables: ClassVar[Mapping[str, Sequence[Column]]]
     reference: Reference
     until: float
-    spans: Mapping[str, tuple[float, float]]
+    windows: Mapping[str, tuple[float, float]]
 
     def __init__(self, what: Any, size: tuple[int, int, int, int], settings: Settings, plan: Sequence[Job]) -> None:
         self.what, self.size, self.settings, self.plan = what, size, settings, plan
@@ -84,7 +84,9 @@ class Benchmark(ABC):
         """Return the rows of `tables` on a run by the names of the tables; `named` is what they begin with."""
 
     @abstractmethod
-    def last_columns(self, shown: Mapping[Job, Frames]) -> Mapping[Job, dict[str, Any]]:
+    def last_columns(
+        self, shown: Mapping[Job, Frames], progress: ProgressCallback | None
+    ) -> Mapping[Job, dict[str, Any]]:
         """Return columns of rows by job that come after all runs, and of what is shown of them."""
 
     @abstractmethod
@@ -92,8 +94,8 @@ class Benchmark(ABC):
         """Return what a `Comparison` holds of the case or the scene itself."""
 
     def before(self, job: Job) -> Rows:
-        """Return a job's rows before its run, one for each of the `spans`."""
-        return windows(self.what, job, self.spans, self.until)
+        """Return a job's rows before its run, one for each of the `windows`."""
+        return rows_before(self.what, job, self.windows, self.until)
 
     def without(self, job: Job, why: Failed) -> Rows:
         """Return the rows of a job that comes to nothing."""
@@ -144,9 +146,7 @@ def compare(
             frames[job] = _shown(on, job, run, "run", exact.run)
         except Exception as error:
             rows[job] = on.without(job, failed(error))
-    if progress:
-        progress("timing short runs", len(on.plan), len(on.plan))
-    for job, found in on.last_columns(frames).items():
+    for job, found in on.last_columns(frames, progress).items():
         rows[job] = [row | found for row in rows[job]]
     several, drawn = _several(on, rows), _motion(on, list(frames))
     formulations = tuple(dict.fromkeys(job.subject for job in on.plan if isinstance(job.subject, Formulation)))

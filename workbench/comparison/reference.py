@@ -44,14 +44,6 @@ class Reference:
         """`EVENTS` or `STEPS`."""
         return EVENTS if isinstance(self.run, SampledMotion) else STEPS
 
-    @property
-    def remarks(self) -> list[str]:
-        """The reason why it is time-stepped although that was not requested."""
-        if not self.reason:
-            return []
-        return [f"The reference is time stepping at {1e3 * self.run.h:g} ms, not the event-driven motion: "
-                f"{self.reason}."]  # fmt: skip
-
 
 def reaching(other: Any, run: Any, k: NDArray[np.int64]) -> Any:
     """Return `other`, a run of a case or a scene, or None if it failed or ends before the steps k of a run do."""

@@ -39,27 +39,25 @@ def declared(subject: Any, d: int) -> dict[str, Any]:
     return {"options": f.listed_options, "law": f.law.name, "axes": axes, "condition": f.condition(d)}
 
 
-def windows(
-    what: Case | Scene, job: Job, spans: Mapping[str, tuple[float, float]], until: float
-) -> list[dict[str, Any]]:
-    """Return a job's rows before its run, one for each window, by name and span [s]; compared is `until` a time [s]."""
-    return [_window(what, job, name, span, until) for name, span in spans.items()]
-
-
-def spans(case: Case, duration: float) -> dict[str, tuple[float, float]]:
+def windows(case: Case, duration: float) -> dict[str, tuple[float, float]]:
     """Return start and end [s] of the windows of a case, by name."""
     return dict(case.windows) | {"all": (0.0, duration)}
 
 
-def _window(what: Case | Scene, job: Job, name: str, span: tuple[float, float], until: float) -> dict[str, Any]:
-    """Return a job's row before its run, for a window of this span [s] and a comparison up to `until` [s]."""
-    start, end = span
-    return {
-        **labels(what, job.subject), **declared(job.subject, what.size[3] if isinstance(what, Case) else 2),
-        "solver": job.solver_name, "problem_class": "", "step": job.h, "window": name, "window_start": start,
-        "window_end": min(end, until), "clipped": until < end - 1e-9, "steps": 0, "sampled": False, "verified": False,
-        "iterations": 0, "passes_max": 0, "taken_over": "", "notes": "",
-    }  # fmt: skip
+def rows_before(
+    what: Case | Scene, job: Job, windows: Mapping[str, tuple[float, float]], until: float
+) -> list[dict[str, Any]]:
+    """Return a job's rows before its run, one for each window; the comparison goes up to a time [s]."""
+    d = what.size[3] if isinstance(what, Case) else 2
+    subject = {**labels(what, job.subject), **declared(job.subject, d), "solver": job.solver_name, "problem_class": ""}
+    return [
+        {
+            **subject, "step": job.h, "window": name, "window_start": start, "window_end": min(end, until),
+            "clipped": until < end - 1e-9, "steps": 0, "sampled": False, "verified": False, "iterations": 0,
+            "passes_max": 0, "taken_over": "", "notes": "",
+        }
+        for name, (start, end) in windows.items()
+    ]  # fmt: skip
 
 
 def in_window(t: Array, window: Mapping[str, Any]) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Job
 from workbench.comparison.metric import Metric
 from workbench.comparison.reference import make_reference
-from workbench.comparison.rows import spans, windows
+from workbench.comparison.rows import rows_before, windows
 from workbench.engine.travel import Parcel
 from workbench.language.formulation import Formulation
 from workbench.studies.plan import Point
@@ -81,5 +81,5 @@ def lost(unit: Unit, why: Failed) -> Records:
     """Return rows in place of those that could not be computed."""
     case, settings = unit.point.case, unit.point.settings
     duration = settings.duration or case.duration
-    before = {job: windows(case, job, spans(case, duration), duration) for _, job in unit.wanted}
+    before = {job: rows_before(case, job, windows(case, duration), duration) for _, job in unit.wanted}
     return [(key, [row | vars(why) for row in before[job]]) for key, job in unit.wanted]

@@ -131,7 +131,7 @@ class SceneBenchmark(Benchmark):
         self.reference = Reference(self.fine, exact, twice)
         self.end = horizon(exact, twice, displaced, rows, self.what.bodies)
         self.until = self.end.until
-        self.spans = {"compared": (0.0, max(self.duration, self.until))}
+        self.windows = {"compared": (0.0, max(self.duration, self.until))}
         return ()
 
     def measured(self, job: Job, run: Track, k: NDArray[np.int64]) -> MeasuredScene:
@@ -181,7 +181,9 @@ class SceneBenchmark(Benchmark):
         values = rows_by_body(self.measured(job, run, k)) | {"growth": self.end.growth}
         return {"bodies": pd.DataFrame(named | {"body": self.what.bodies} | values)}
 
-    def last_columns(self, shown: Mapping[Job, Frames]) -> Mapping[Job, dict[str, Any]]:
+    def last_columns(
+        self, shown: Mapping[Job, Frames], progress: ProgressCallback | None
+    ) -> Mapping[Job, dict[str, Any]]:
         """The first contact."""
         found = {}
         for job in self.plan:
