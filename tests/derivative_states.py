@@ -43,8 +43,8 @@ from workbench.support.arrays import Array
 from workbench.support.errors import DataError, WorkbenchError
 from workbench.verbs.find import find_case, find_formulation
 
-H, STEPS, STATES_A_RUN = 1e-3, 200, 25
-"""Step size [s], steps of a run, and states drawn from it."""
+H, STEPS, STATES_A_RUN, FAR = 1e-3, 200, 25, 1e6
+"""Step size [s], steps of a run, states drawn from it, and coordinates and velocities [m, m/s] at which it diverges."""
 SIXTH = 3 / 4, -3 / 20, 1 / 60, 0.0
 CENTRAL = np.array([[-w for w in reversed(half)] + [0.0, *half] for half in (EIGHTH[:4], SIXTH)])
 AHEAD = np.zeros((2, 9))
@@ -248,7 +248,7 @@ class Pair:
             chosen = sorted(rng.choice(STEPS, min(STATES_A_RUN, count - drawn), replace=False))
             drawn += len(chosen)
             for i, k in enumerate(chosen):
-                if k < len(states):
+                if k < len(states) and np.abs(states[k][: self.sizes[1]]).max() < FAR:
                     x, z = states[k] if i % 2 == 0 else self.moved(states[k], rng), solutions[k]
                     if self.after(x, z) is not None:
                         yield x, z
@@ -438,6 +438,8 @@ def differences(
         # Rounding of the ends, and noise of solutions, which the eighth difference shows.
         noise = ROUND_OFF * np.abs(ends[:, 4]) + np.abs(NOISE @ moved) / np.linalg.norm(NOISE)
         own = error(low, high, sizes) + error(high + noise / shift, high, sizes)
+        # A solver keeps the solution from which it starts where that solves the varied problem well enough.
+        own[(moved == 0.0).all(axis=(1, 2)) & (shift < SHIFTS[0])] = np.inf
         better = own < known[left]
         # Noise grows as shifts shrink: a difference known well enough to judge by is not improved any more.
         settled[left] |= (known[left] <= 0.1 * RIGHT) & ~(own <= 10 * known[left])
