@@ -438,8 +438,8 @@ def differences(
         # Rounding of the ends, and noise of solutions, which the eighth difference shows.
         noise = ROUND_OFF * np.abs(ends[:, 4]) + np.abs(NOISE @ moved) / np.linalg.norm(NOISE)
         own = error(low, high, sizes) + error(high + noise / shift, high, sizes)
-        # A solver keeps the solution from which it starts where that solves the varied problem well enough.
-        own[(moved == 0.0).all(axis=(1, 2)) & (shift < SHIFTS[0])] = np.inf
+        # A solver may keep the solution from which it starts where that solves the varied problem well enough.
+        own[(moved == 0.0).all(axis=(1, 2)) & (known[left] <= 0.1 * RIGHT)] = np.inf
         better = own < known[left]
         # Noise grows as shifts shrink: a difference known well enough to judge by is not improved any more.
         settled[left] |= (known[left] <= 0.1 * RIGHT) & ~(own <= 10 * known[left])
