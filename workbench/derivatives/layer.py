@@ -226,14 +226,14 @@ class ContactLayer:
         for tape in self.tapes:
             hooks_back(tape, given, first, end, at, left)
         while left.any():
-            k = int(left.argmax())
+            k, new = int(left.argmax()), None
             try:
-                tape = self._recorded(given[k], slice(first, end)) if self.failures < FAILURES else None
+                new = self._recorded(given[k], slice(first, end)) if self.failures < FAILURES else None
             except UNRECORDABLE:
-                tape, self.failures = None, self.failures + 1
-            if tape is not None:
-                self.tapes.append(tape)
-                hooks_back(tape, given, first, end, at, left)
+                self.failures += 1
+            if new is not None:
+                self.tapes.append(new)
+                hooks_back(new, given, first, end, at, left)
             else:
                 found = at[k].copy()
                 differ_hook(self.machine, given[k], np.arange(first, end), at[k], found)
