@@ -449,7 +449,7 @@ def test_the_ccp_has_one_price(wheel):
     # A contact of the only body opens farther than its centre goes.
     tilts = with_rows(wheel, {"lift": 153.2, "path_error": 0.146}, labelled("ccp"))
     assert price(tilts, decide(tilts)).endswith(
-        "by up to 153 mm; the wheel tilts, and its centre leaves the reference path by up to 146 mm."
+        "by up to 153 mm; the wheel tilts, its centre leaving the reference path by up to 146 mm."
     )
     less = with_rows(tilts, {"lift": 145.0}, labelled("ccp"))
     assert price(less, decide(less)).endswith("; the centre of the wheel leaves the reference path by up to 146 mm.")

@@ -306,7 +306,7 @@ def _off(c: Comparison, d: Decision, ccp: Entry, lift: float) -> str:
         return f"the mean distance from the reference path is {error}"
     # The gap is the contact's and the path the centre's: where one body opens farther than its centre goes, it tilts.
     if body(c) != ANY_BODY and lift > ccp.error:
-        return f"{body(c)} tilts, and its centre leaves the reference path by up to {error}"
+        return f"{body(c)} tilts, its centre leaving the reference path by up to {error}"
     return f"the centre of {body(c)} leaves the reference path by up to {error}"
 
 

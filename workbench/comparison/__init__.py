@@ -1,1 +1,1 @@
-"""Comparison of formulations with exact Coulomb friction, on a case or on a problem from a file."""
+"""Comparison of formulations with Coulomb's law, on a case or on a problem from a file."""

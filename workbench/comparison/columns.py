@@ -142,7 +142,7 @@ TIMES = ("build_time", "solve_time", "cost", "cost_low", "cost_high", "timings")
 
 TRAJECTORIES = (
     *LABELS,
-    Column("role", "", '"run", or "reference" for exact Coulomb friction, of a case every tenth step', of=ALL),
+    Column("role", "", '"run", or "reference" for Coulomb\'s law, of a case every tenth step', of=ALL),
     Column("solver", "", "name of the solver", of=ALL),
     Column("step", "s", "step size", of=STEPPED),
     Column("body", "", "name of the body", of=SCENE),

@@ -26,7 +26,7 @@ def labels(what: Case | Scene | str, subject: Any) -> dict[str, str]:
 
 
 def of_run(what: Case | Scene, subject: Any, run: Run | Track, role: str) -> dict[str, Any]:
-    """Return the first columns of rows about a run; its role is "run", or "reference" for exact Coulomb friction."""
+    """Return the first columns of rows about a run; its role is "run", or "reference" for Coulomb's law."""
     return labels(what, subject) | {"role": role, "solver": run.solver, "step": run.h}
 
 

@@ -24,7 +24,7 @@ NAMES = ("contact", "body", "other")
 TIMELINE = (
     *(x for x in LABELS if x.of & STEPPED),
     Column(
-        "role", "", '"run", or "reference" for exact Coulomb friction: its motion, else steps of the reference\'s size',
+        "role", "", '"run", or "reference" for Coulomb\'s law: its motion, else steps of the reference\'s size',
         of=STEPPED,
     ),
     Column("solver", "", "name of the solver", of=STEPPED),

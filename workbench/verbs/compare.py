@@ -1,4 +1,4 @@
-"""`compare`: compare formulations on a case, or on a problem from a file, with exact Coulomb friction."""
+"""`compare`: compare formulations on a case, or on a problem from a file, with Coulomb's law."""
 
 from __future__ import annotations
 
@@ -151,8 +151,7 @@ def compare(
     what: Any, formulations: Any = None, *, solvers: Any = (), metrics: Any = None, seconds: float | None = None,
     progress: ProgressCallback | None = None, workers: int = 1, **settings: Unpack[ComparisonSettings],
 ) -> Compared:  # fmt: skip
-    """Simulate a case or scene, or solve a friction problem, with several formulations, and compare with exact Coulomb
-    friction.
+    """Simulate a case or scene, or solve a friction problem, with several formulations, and compare with Coulomb's law.
 
     `what` is a case or its name, a friction problem or the path of a file with one, a scene (`wb.scene`), its name or
     the path of a model, .xml or .urdf. `formulations`, `solvers` and `metrics` are names, places in user-defined code,

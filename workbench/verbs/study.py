@@ -118,7 +118,7 @@ def study(
     seed: int = 0, solvers: Any = (), metrics: Any = None, shard: tuple[int, int] = (1, 1),
     progress: Callable[[Progress], None] | None = None, **settings: Unpack[StudySettings],
 ) -> Studied:  # fmt: skip
-    """Compare formulations over many parameters of cases, with each run judged against exact Coulomb friction.
+    """Compare formulations over many parameters of cases, with each run judged against Coulomb's law.
 
     `parameters` maps a name to values: a list, "0.1:0.9:9" (nine values), "1e-3:1:4:log", or a range "0.1:0.9" or
     `(0.1, 0.9)` that is sampled; a tuple of names maps to a list of tuples, for quantities that vary together.
