@@ -307,6 +307,29 @@ def own_pass():
     assert [line - first for called, line in seen if called is same] == [3]
 
 
+def optimized_once():
+    """The passes run once, over code into which what it calls is linked, and functions are not optimised before."""
+
+    class Pipeline(internals.CompilerBase):
+        def define_pipelines(self):
+            self.state.library = internals.OptimizedOnce(self.state.targetctx.codegen(), "canary_once")
+            manager = internals.DefaultPassBuilder.define_nopython_pipeline(self.state)
+            manager.finalize()
+            return [manager]
+
+    called = njit(F64(F64))(abs_of)
+    made = internals.CPUDispatcher(
+        lambda x: called(x) + 1.0, locals={}, targetoptions={"nopython": True}, pipeline_class=Pipeline
+    )
+    compiler = internals.cpu_target.target_context.codegen()
+    modules = mock.Mock(side_effect=compiler._module_pass_manager)
+    functions = mock.Mock(side_effect=compiler._function_pass_manager)
+    with mock.patch.multiple(compiler, _module_pass_manager=modules, _function_pass_manager=functions):
+        made.compile((F64,))
+    assert (modules.call_count, functions.call_count) == (1, 0)
+    assert made(-2.0) == 3.0
+
+
 def functions_as_arguments():
     """A kernel is taken by its address; numba asks another function for what it was compiled to, which takes longer."""
 
@@ -383,6 +406,7 @@ EXERCISES = {
         "AnalysisPass", "CompilerBase", "DefaultPassBuilder", "IRLegalization", "compute_cfg_from_blocks",
         "register_pass",
     ),
+    optimized_once: ("OptimizedOnce",),
     dispatchers: ("CPUDispatcher", "Dispatcher", "global_compiler_lock"),
     events: ("Listener", "register_listener"),
     wrapper_of_its_own: ("with_wrapper",),

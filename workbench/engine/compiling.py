@@ -12,9 +12,9 @@ A call through the slot costs a nanosecond or two and is never inlined; helpers 
 better `linked=True`, as in plain numba.
 
 The cached code of a kernel is stale if any of its sources changes: the code and the file of the function, of everything
-linked into it and of the modules that define its types in numba, options, constants, and signatures of kernels that it
-calls by name. Functions of plain numba may call kernels too, but numba's cache does not see these sources: do not use
-`njit(cache=True)` for them.
+linked into it and of the modules that define its types in numba and that compile it, options, constants, and signatures
+of kernels that it calls by name. Functions of plain numba may call kernels too, but numba's cache does not see these
+sources: do not use `njit(cache=True)` for them.
 """
 
 import ctypes
@@ -404,8 +404,9 @@ def _made_from(kernel: Kernel) -> Iterator[str | bytes]:
 
 
 def _of_types(signature: Any) -> Iterator[str | bytes]:
-    """Modules that define the types of a signature in numba, and the names of the types."""
-    yield _content(__file__)
+    """Modules that compile and that define the types of a signature in numba, and the names of the types."""
+    for name in (__name__, Pipeline.__module__, with_wrapper.__module__):
+        yield _content(sys.modules[name].__file__ or "")
     kinds = [signature.return_type, *signature.args]
     for kind in kinds:
         yield _content(sys.modules[type(kind).__module__].__file__ or "")

@@ -11,6 +11,7 @@ from workbench.engine.numba_internals import (
     CompilerBase,
     DefaultPassBuilder,
     IRLegalization,
+    OptimizedOnce,
     compute_cfg_from_blocks,
     register_pass,
 )
@@ -44,10 +45,12 @@ class _Once(AnalysisPass):
 
 
 class Pipeline(CompilerBase):
-    """Numba's pipeline with this check."""
+    """Numba's pipeline with this check, and with code that is optimised once."""
 
     def define_pipelines(self) -> list:
         """Return the pipeline for compiled code."""
+        self.state.library = OptimizedOnce(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        self.state.library.enable_object_caching()
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
         manager.add_pass_after(_Once, IRLegalization)
         manager.finalize()
