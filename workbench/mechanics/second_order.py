@@ -10,8 +10,7 @@ So at the first state that moves, the step is doubled as long as the difference 
 quaternions or other coordinates that differ from their velocities.
 """
 
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import types
@@ -21,7 +20,7 @@ from workbench.engine.interpreted import python_of
 from workbench.engine.kernels import VECTOR, set_all
 from workbench.engine.scratch import scratch
 from workbench.mechanics.case import Array, Case
-from workbench.mechanics.core import CORE, GAP, Core
+from workbench.mechanics.core import ADVANCE_T, CORE, FILL_T, GAP, Core
 from workbench.support.errors import DataError
 
 ARC = 1 / 32
@@ -63,38 +62,32 @@ def add_rows(v, core, tenth, eighth, along, bent):
     return largest
 
 
-@lru_cache(maxsize=64)
-def differences_along(fill: Any, advance: Any) -> Any:
-    """Return the kernel for differences along the motions of a case.
+@kernel(
+    types.UniTuple(types.float64, 2)(FILL_T, ADVANCE_T, VECTOR, VECTOR, VECTOR, types.float64, CORE, VECTOR, VECTOR),
+    checked=False,  # `advance` has checked the state before.
+)
+def differentiate(fill, advance, q, v, data, spacing, core, rates, along):
+    """Compute the rates (n_q,) of the coordinates and (m + r + d r,) of J v + r by differences of this spacing [s].
 
-    It is compiled for every case: passing two functions in every call takes thirty times as long as the call.
-    """
-
-    @kernel(types.UniTuple(types.float64, 2)(VECTOR, VECTOR, VECTOR, types.float64, CORE, VECTOR, VECTOR))
-    def differentiate(q, v, data, spacing, core, rates, along):
-        """Compute the rates (n_q,) of the coordinates and (m + r + d r,) of J v + r by differences of this spacing [s].
-
-        Returns the largest difference between orders eight and ten (nan if something is not finite) and the size of the
-        rows."""
-        there, bent, size = scratch(q.shape[0]), scratch(along.shape[0]), 0.0
-        set_all(0.0, rates)
-        set_all(0.0, along)
-        set_all(0.0, bent)
-        for k in range(5):
-            for side in (1.0, -1.0):
-                advance(q, v, side * (k + 1) * spacing, data, there)
-                fill(there, v, data, core)
-                tenth, eighth = side * TENTH[k] / spacing, side * EIGHTH[k] / spacing
-                size = add_rows(v, core, tenth, eighth, along, bent)
-                for i in range(rates.shape[0]):
-                    rates[i] += tenth * there[i]
-        apart = 0.0
-        for row in range(along.shape[0]):
-            if not abs(along[row] - bent[row]) <= apart:
-                apart = abs(along[row] - bent[row])
-        return apart, size
-
-    return differentiate
+    Returns the largest difference between orders eight and ten (nan if something is not finite) and the size of the
+    rows."""
+    there, bent, size = scratch(q.shape[0]), scratch(along.shape[0]), 0.0
+    set_all(0.0, rates)
+    set_all(0.0, along)
+    set_all(0.0, bent)
+    for k in range(5):
+        for side in (1.0, -1.0):
+            advance(q, v, side * (k + 1) * spacing, data, there)
+            fill(there, v, data, core)
+            tenth, eighth = side * TENTH[k] / spacing, side * EIGHTH[k] / spacing
+            size = add_rows(v, core, tenth, eighth, along, bent)
+            for i in range(rates.shape[0]):
+                rates[i] += tenth * there[i]
+    apart = 0.0
+    for row in range(along.shape[0]):
+        if not abs(along[row] - bent[row]) <= apart:
+            apart = abs(along[row] - bent[row])
+    return apart, size
 
 
 class Dynamics(NamedTuple):
@@ -136,7 +129,6 @@ class SecondOrder:
         self._core = Core(case.size, 1.0, GAP, case.v_th)
         self.coordinates = len(case.start()[0])
         self._rows = m + r + d * r
-        differentiate = differences_along(case.fill, case.advance)
         self._differentiate = differentiate if case.is_compiled else python_of(differentiate)
 
     def advanced(self, q: Array, v: Array, s: float) -> Array:
@@ -188,7 +180,10 @@ class SecondOrder:
 
         def bend(arc: float) -> float:
             """Variation of the rows over an arc, relative to the terms of the rates, since these may cancel."""
-            apart, size = self._differentiate(q, v, self.data, arc / speed, core, rates, along)
+            spacing = arc / speed
+            apart, size = self._differentiate(
+                self.case.fill, self.case.advance, q, v, self.data, spacing, core, rates, along
+            )
             if not np.isfinite(apart):
                 raise DataError(f"{self.case.name}: the rows of this state are not finite; give smaller q and v")
             return apart / (speed * size) if size else 0.0
