@@ -383,7 +383,7 @@ class BlockOperator:
 @lru_cache(maxsize=4)
 def _inertia(n: int, pointer: bytes, column: bytes, data: bytes) -> Inertia:
     """`Inertia` of M (n, n) by rows. From step to step few change, and factoring one takes longer than a sweep."""
-    M = Stored(*(np.frombuffer(x, np.int64) for x in (pointer, column)), np.frombuffer(data))
+    M = Stored(np.frombuffer(pointer, np.int64), np.frombuffer(column, np.int64), np.frombuffer(data))
     return Inertia(as_sparse(M, (n, n)), sparse.csr_array((n, 0)))
 
 

@@ -178,11 +178,12 @@ class SetBySet:
     @cached_property
     def _for_kernels(self) -> tuple[BlockSets, Indices, Array, Array, Array, Array]:
         """The sets, the parts, the diagonal blocks of A, q with its sizes, and the diagonal, as kernels take them."""
-        A, given = self.operator, (self.part, self.q, self.sizes)
+        A = self.operator
         # For cones and discs the diagonal suffices.
         own = A.own if (self.sets.cone == NO_CONE).any() else np.zeros(0)
-        part, free, sizes, own, diagonal = (np.require(y, requirements="W") for y in (*given, own, A.diagonal))
-        return BlockSets(*(np.require(y, requirements="W") for y in self.sets)), part, own, free, sizes, diagonal
+        sets, numbers = self.sets, (self.part, own, self.q, self.sizes, A.diagonal)
+        given: Any = [[np.require(y, requirements="W") for y in group] for group in (sets, numbers)]
+        return BlockSets(*given[0]), *given[1]
 
 
 class Problem:
