@@ -226,7 +226,7 @@ def _tables(on: Benchmark, frames: Sequence[Frames]) -> dict[str, Any]:
     found = {}
     for name, columns in {**TABLES, **on.tables}.items():
         some = [x[name] for x in frames if name in x and len(x[name].columns)]
-        rows: Any = pd.concat(some, ignore_index=True) if some else []
+        rows = pd.concat(some, ignore_index=True) if some else pd.DataFrame()
         # Some columns are those of bodies, or contacts, in space.
         there = [c for c in columns if name != "trajectories" or c.name in rows]
         found[name] = framed(rows, there, on.about)
