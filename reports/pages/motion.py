@@ -46,15 +46,15 @@ def motion_view(c: Comparison) -> dict[str, Any]:
     shown = [0, *(chosen or [i for i in [farthest(c, tracks)] if i])]
     cards = {card["label"]: _section(card) for card in c.mathematics}
     found = moving(c.motion, tracks, shown, cards, c.case.v_th if c.case else 0.0)
-    d = decide(c)
-    entries = {x.label: x for x in d.entries} if d else {}
-    for i in chosen if d else []:
-        entry = entries[tracks[i].label]
-        found["motion"]["ranked"][_name(tracks[i])] = (
-            "recommended" if entry is d.recommended
-            else "smallest error" if i == chosen[0] and len(chosen) > 1
-            else defect(c, d, entry)
-        )  # fmt: skip
+    if d := decide(c):
+        entries = {x.label: x for x in d.entries}
+        for i in chosen:
+            entry = entries[tracks[i].label]
+            found["motion"]["ranked"][entry.label] = (
+                "recommended" if entry is d.recommended
+                else "smallest error" if i == chosen[0] and len(chosen) > 1
+                else defect(c, d, entry)
+            )  # fmt: skip
     return found
 
 
