@@ -127,7 +127,7 @@ class OptimizedOnce(JITCodeLibrary):
     """A function's code, optimised once, by LLVM's passes of level 2, after it is linked with the code that it calls.
 
     Numba optimises before linking, too, and after it by cheap passes and then by those of level 3: compilation takes a
-    quarter longer, and kernels run no faster.
+    fifth longer, and kernels run no faster.
     """
 
     def _optimize_functions(self, ll_module: Any) -> None:
