@@ -28,8 +28,36 @@ def test_few_blocks_have_the_numbers_of_the_sparse_way(seed):
     halves = np.column_stack([0.25 * p.J.data, 0.75 * p.J.data]).ravel(), np.repeat(p.J.indices, 2), 2 * p.J.indptr
     one, other = both_ways(replace(p, s=s, J=sparse.csr_array(halves, shape=p.J.shape)))
     assert one.J.nnz == 2 * p.J.nnz
-    before = p.b.copy()
-    x = rng.standard_normal(one.size)
+    must_agree(one, other, rng.standard_normal(one.size))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_few_blocks_may_be_among_many_bodies_with_masses_of_their_own(seed):
+    rng = np.random.default_rng(seed)
+    few = random_blocks(rng, sorted(KINDS), count=6, bodies=3, spread=0.5)
+    n, entries = 3000, few.J.tocoo()
+    columns = rng.permutation(n)[entries.col + 7]
+    J = sparse.csr_array((entries.data, (entries.row, columns)), shape=(few.s.size, n))
+    p = replace(few, M=sparse.diags_array(10 ** rng.uniform(-1, 1, n)), J=J, b=rng.standard_normal(n))
+    must_agree(*both_ways(p), rng.standard_normal(p.size))
+    coupled = p.M.tolil()
+    coupled[0, 1] = coupled[1, 0] = 1e-3
+    assert replace(p, M=sparse.csr_array(coupled)).few is None
+
+
+def test_each_problem_has_the_masses_that_it_states():
+    _, p = both_ways(random_blocks(np.random.default_rng(3), sorted(KINDS), count=6, bodies=3))
+    x, rest = np.ones(p.size), replace(p, b=0.0 * p.b)
+    vars(rest)["few"] = None
+    v = rest.velocities(x)
+    _, heavy = both_ways(replace(rest, M=4.0 * p.M))
+    np.testing.assert_allclose(heavy.velocities(x), 0.25 * v, rtol=1e-9, atol=1e-12 * np.abs(v).max())
+    np.testing.assert_array_equal(rest.velocities(x), v)
+
+
+def must_agree(one, other, x):
+    """Both have the same numbers, about answers x (X,)."""
+    before = one.b.copy()
     (v, *free), (v_other, *free_other) = one.free, other.free
     pairs = [
         *zip(one.own, other.own, strict=True), *zip(free, free_other, strict=True), (v, v_other),
