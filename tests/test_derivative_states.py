@@ -127,6 +127,16 @@ def test_every_formulation_that_does_not_iterate_has_tapes(name):
         assert name in ("mujoco-noslip", "gauss-seidel", "hunt-crossley", "ipc", "staggered")
 
 
+def test_a_step_that_begins_to_make_other_passes_is_said_to_jump():
+    """With any restitution Poisson's law takes two passes, of which the first leaves out the forces."""
+    pair = Pair("anitescu-potra:restitution=poisson", "tripod")
+    x = pair.start()
+    at = State(*pair.parts(x)[:4])
+    for name, is_rough in (("restitution of contacts", True), ("gravity", False)):
+        *by, along = pair.parts(pair.directions(x, np.random.default_rng(0))[name])
+        assert carried(pair.step, solved(pair.step, at), Direction(State(*by), along)).is_rough == is_rough
+
+
 def test_steps_between_modes_leave_the_tapes_of_the_others():
     """The first step of a box on four corners cannot be recorded, whose estimate is not unique; the next can."""
     motion = Motion(find_case("pushed-box"), find_formulation("hybrid"), 1e-3, 3e-3)

@@ -39,8 +39,8 @@ DATA = {
 }  # fmt: skip
 """The data of each kind of problem that may change."""
 NUDGE, ALIKE = 1e-9, 1e-3
-"""Share of the normal velocities by which one contact is closed to see whether the load jumps; difference of impulses,
-as a share of the largest, up to which it does not."""
+"""Share of the normal velocities by which one contact is closed, or of its reach by which a state is moved, to see
+whether the load or the data jump; difference of impulses, as a share of the largest, up to which they do not."""
 JUMP = "the step jumps here: its data differ on both sides, as where a contact closes"
 """Why there is no derivative where the data of a step jump."""
 UNCONVERGED = "the derivative of its fixed point does not converge: the passes have kinks there"
@@ -394,13 +394,17 @@ def carried(step: Step, x: LinearisedStep, t: Direction, data: Array | None = No
         noted[:] = [False, x.is_rough]
         return passed(x, own)
 
-    own, noisy = np.zeros(x.own.size), False
+    own, noisy, jumps = np.zeros(x.own.size), False, False
     if x.earlier:
         (own,), rough = slopes(first, reach)
         noted[1] |= rough
         for one in x.earlier:
             own, _ = passed(one, own)
     elif step.iterates:
+        if step.stepper.estimate == NO_ESTIMATE:
+            # Other data to begin with may mean other passes; an estimate is only a first guess.
+            both = np.array([first(side * NUDGE * reach)[0] for side in (-1.0, 1.0)])
+            jumps = bool(np.abs(both[1] - both[0]).max(initial=0.0) > UNCLEAR * np.abs(both).max(initial=0.0))
         step.begin(x.state)
         step.posed(x.own)
         floor = floor_of(step.case.size[0], step.passed(x.z, True)[1], reach)
@@ -415,7 +419,7 @@ def carried(step: Step, x: LinearisedStep, t: Direction, data: Array | None = No
         return step.ended(x.z + s * dz)
 
     found, rough = slopes(ended, reach_with(x, dz))
-    return Carried(State(*found), noted[0], noted[1] or noisy or rough)
+    return Carried(State(*found), noted[0], noted[1] or noisy or rough or jumps)
 
 
 def carried_by_tape(step: Step, x: LinearisedStep, t: Direction, data: Array) -> Carried:
