@@ -162,7 +162,7 @@ BUGS = (
     ),
     Bug(
         "workbench/derivatives/layer.py",
-        '        found["v"] += data["J_n"].T @ restored\n',
+        '        found["v"] += np.einsum("kij,ki->kj", data["J_n"], restored)\n',
         "",
         "the gradient by the velocity misses the approach speed that restitution gives back",
         ("test_layers.py", "test_impact_gradients.py"),
