@@ -177,8 +177,12 @@ del x
 # Who else holds the numbers, of what was handed over and of what was returned.
 print(gone() is None, y.base.refcount, y.sum(), sum(twice.stats.cache_hits.values()))
 """
-# Called, it raises.
-FORBIDDEN = 'import workbench.engine.compiling as c; c.with_wrapper = type("Forbidden", (), dict(__module__=c.with_wrapper.__module__))\n'
+FORBIDDEN = """
+import workbench.engine.compiling as c
+class Forbidden:  # Its calls raise.
+    __module__ = c.with_wrapper.__module__
+c.with_wrapper = Forbidden
+"""
 
 
 @pytest.mark.thorough
