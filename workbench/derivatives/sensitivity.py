@@ -31,6 +31,8 @@ TIMES = 10.0
 POLISHED, WORST = 1e-13, 1e8
 """Residual at which methods to round-off end, and would return what they start from; largest condition number of S that
 a solution's accuracy accounts for."""
+BADLY = 1e-3
+"""Share of a solution up to which its error, by the condition number of S, leaves derivatives known."""
 MOST_ROWS = 12
 """Largest number of bounded unknowns for which all one-sided derivatives are enumerated."""
 MOST_SOLUTIONS = 4096
@@ -68,8 +70,8 @@ class Derivative:
 class Sensitivity:
     """A problem at a solution z (n,): the places of its sets, the kind of point, and the reason.
 
-    is_vague: whether it counts as between modes because they differ by less than the accuracy of the solution, so that
-    derivatives there need not be those of the solution.
+    is_vague: whether derivatives there need not be those of the exact solution: two modes differ by less than the
+    accuracy of z, or S is so nearly singular that z itself is known badly.
     """
 
     problem: Problem
@@ -305,7 +307,8 @@ def sensitivity_of(problem: Problem, z: Array, residual: float | None = None) ->
         if system.margin > known or least >= known:
             break
         least = known
-    return Sensitivity(problem, z, system, least > LEAST and system.count_between > 0)
+    is_open = system.rank < 0 and rounding * system.condition > BADLY
+    return Sensitivity(problem, z, system, is_open or (least > LEAST and system.count_between > 0))
 
 
 def _polished(problem: Problem, z: Array, residual: float) -> tuple[Array, float]:
