@@ -10,9 +10,9 @@ its determinant vanishes either, since adj(C_a) w is not zero there.
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.mechanics.functions import UncertainSignError, sign
 from workbench.step.sliding.rows import Inverted, SlidingRows, inverted, is_zero, times
+from workbench.support.arrays import index_sets
 
 MEANINGS = {
     "unique": "one solution",

@@ -21,13 +21,13 @@ from workbench.engine.timing import clock
 from workbench.matrices.distances.distance_bounds import stable_diagonal
 from workbench.matrices.distances.index_sets import least_singular_value, principal
 from workbench.matrices.distances.singular_values import rounded_down
-from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.matrices.paths.roots import Root, isolated
 from workbench.mechanics.contact import Array
 from workbench.readers.matrix import Matrix
 from workbench.step.sliding.exact import ExactSliding, as_doubles, as_rational
 from workbench.step.sliding.system import SlidingSystem
+from workbench.support.arrays import index_sets
 from workbench.support.errors import DataError
 
 LARGEST_EXACT = 6

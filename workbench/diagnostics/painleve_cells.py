@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from workbench.diagnostics.proposition import betas_2, bilateral_limits
 from workbench.diagnostics.sliding_regime import INCONSISTENT, INDETERMINATE, LIFT_OFF, REGIMES, SLIDING
-from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.mechanics.contact import Array
 from workbench.step.sliding.system import SlidingStack, SlidingSystem
+from workbench.support.arrays import index_sets
 
 TOLERANCE = 1e-9
 """Relative size below which a determinant or an unknown counts as zero, so that the cell is undecided."""

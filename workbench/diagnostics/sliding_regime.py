@@ -16,12 +16,12 @@ from typing import NamedTuple
 from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import clock
-from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.matrices.linear_algebra.rationals import doubles, nearest_double
 from workbench.matrices.solutions.solution_set import Piece, solution_set
 from workbench.mechanics.contact import Array
 from workbench.step.sliding.exact import ExactSliding, MatrixPair, as_balls, as_doubles, ball_arithmetic, regular_base
 from workbench.step.sliding.system import Multipliers, SlidingSystem
+from workbench.support.arrays import index_sets
 from workbench.support.errors import DataError
 
 TOLERANCE = 1e-12

@@ -24,10 +24,10 @@ from flint import arb, fmpq, fmpq_mat
 from workbench.diagnostics.contact_exact import ExactContacts
 from workbench.diagnostics.critical_friction import Root
 from workbench.engine.timing import clock
-from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.matrices.linear_algebra.rationals import dot, doubles
 from workbench.mechanics.contact import Array
 from workbench.step.sliding.exact import as_rational
+from workbench.support.arrays import index_sets
 
 LARGEST = 4
 """Largest number of contacts for which directions are searched."""

@@ -1,7 +1,8 @@
-"""The array type of signatures, samples of steps, and arrays as text."""
+"""The array type of signatures, samples of steps, index sets, and arrays as text."""
 
 import base64
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 
 import numpy as np
@@ -18,6 +19,11 @@ def is_finite(x: Array) -> bool:
 def evenly(steps: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     """Return at most `most` of the steps (k,), evenly spread, including the first and the last."""
     return steps[np.unique(np.linspace(0, len(steps) - 1, min(most, len(steps))).round().astype(np.int64))]
+
+
+def index_sets(indices: Sequence[int], least: int = 0) -> Iterator[tuple[int, ...]]:
+    """All sets of these indices, by size, of at least so many."""
+    return (a for k in range(least, len(indices) + 1) for a in itertools.combinations(indices, k))
 
 
 def arrays_as_text(arrays: Mapping[str, Array]) -> str:

@@ -11,8 +11,8 @@ import itertools
 from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import check_clock
-from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.matrices.linear_algebra.rationals import Vector, product, spread
+from workbench.support.arrays import index_sets
 
 
 def insufficient_vector(M: fmpq_mat, deadline: float) -> Vector | None:

@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import check_clock
-from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.matrices.linear_algebra.in_time import null_space
 from workbench.matrices.linear_algebra.rationals import Vector, dot, identity, product
+from workbench.support.arrays import index_sets
 
 LARGEST = 9
 """Largest order for which all 2^n complementary cones are examined."""

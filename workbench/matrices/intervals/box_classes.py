@@ -27,7 +27,6 @@ from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock, mo
 from workbench.matrices.classes.matrix_classes import IMPLICATIONS, NO, YES, class_verdict
 from workbench.matrices.intervals.definite_member import definite_member
 from workbench.matrices.intervals.p_box import AllP, all_p, as_lines, uncertain_components
-from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
 from workbench.matrices.linear_algebra.rationals import (
     as_text,
@@ -40,6 +39,7 @@ from workbench.matrices.linear_algebra.rationals import (
     submatrix,
 )
 from workbench.readers.interval_matrix import IntervalMatrix
+from workbench.support.arrays import index_sets
 
 ALL, SOME, NONE, UNDECIDED = "all", "some", "none", "undecided"
 BOX_CLASSES = (

@@ -1,17 +1,10 @@
-"""Index sets of a matrix, its islands, the diagonal blocks of its block triangular form, windows along its band."""
+"""Islands of a matrix, the diagonal blocks of its block triangular form, windows along its band."""
 
-import itertools
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from workbench.engine.lazy import csgraph, sparse
-
-
-def index_sets(indices: Sequence[int], least: int = 0) -> Iterator[tuple[int, ...]]:
-    """All sets of these indices, by size, of at least so many."""
-    return (a for k in range(least, len(indices) + 1) for a in itertools.combinations(indices, k))
 
 
 def islands(pattern: Any) -> list[list[int]]:

@@ -27,7 +27,6 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, seconds_left
-from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.matrices.linear_algebra.in_time import null_space, solution
 from workbench.matrices.linear_algebra.rationals import (
     affine,
@@ -43,6 +42,7 @@ from workbench.matrices.linear_algebra.rationals import (
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.matrices.p_property.witness import PVerdict, schur_complement
 from workbench.problems.classes import Array
+from workbench.support.arrays import index_sets
 from workbench.support.errors import DataError
 
 LARGEST_NATURAL = 12

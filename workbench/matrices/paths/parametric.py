@@ -20,7 +20,7 @@ from typing import Any
 from flint import fmpq_poly, fmpz, fmpz_poly
 
 from workbench.engine.timing import check_clock
-from workbench.matrices.linear_algebra.blocks import index_sets
+from workbench.support.arrays import index_sets
 
 Rows = list[list[fmpz_poly]]
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from flint import fmpq, fmpq_mat, fmpz
 
-from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.support.arrays import index_sets
 
 Direction = tuple[fmpz, ...]
 

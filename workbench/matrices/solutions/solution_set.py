@@ -18,10 +18,10 @@ from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock
-from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
 from workbench.matrices.linear_algebra.in_time import all_solutions, pivots, solution
 from workbench.matrices.linear_algebra.rationals import dot, doubles, product
+from workbench.support.arrays import index_sets
 
 BY_BASES = 9
 """Largest number of unknowns for which all 2^n index sets are tried."""

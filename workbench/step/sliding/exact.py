@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from workbench.matrices.linear_algebra.blocks import index_sets
 from workbench.mechanics.contact import Array
 from workbench.step.sliding.system import SlidingSystem
+from workbench.support.arrays import index_sets
 from workbench.support.errors import DataError
 
 BITS = 160
