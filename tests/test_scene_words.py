@@ -125,6 +125,19 @@ def test_how_sure_it_is_and_where_it_stops():
     assert scenes.until_words(shown(until=1.5)) == "from 0 to 1.5 s of 2 s"
 
 
+def test_confidence_is_low_where_another_start_may_rank_otherwise():
+    """Ranks differ by 9 mm; with 0.1 µm at the start, 80 thousand times is 8 mm and 100 thousand times 10 mm."""
+    errors = {"coulomb": (0.01, 0.0), "ccp": (0.019, 0.01)}
+    near, beyond = (headline(comparison(errors, growth=(1.0, x))).confidence for x in (8e4, 1e5))
+    assert near.startswith("Confidence: high. Both runs are verified")
+    assert beyond.startswith(
+        "Confidence: low, because a 0.1 µm displacement of the start moves a body by 10 mm, more than the 9 mm between "
+        "rank 1 and ccp. Both runs"
+    )
+    tied = headline(comparison({"coulomb": (0.01, 0.0), "ccp": (0.01, 0.0)}, growth=(1.0, 1e5))).confidence
+    assert tied.startswith("Confidence: high")
+
+
 def test_what_overlaps_at_the_start_is_said():
     begun = "rigid recovery of two overlaps"
     words = headline(comparison({"coulomb": (0.01, 0.0), "ccp": (0.02, 0.01)}, left_out=("flexes", begun))).sentences

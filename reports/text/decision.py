@@ -13,6 +13,7 @@ from workbench.comparison.cost import SAME, SAME_ONCE
 from workbench.comparison.decision import LEAST, TIED, Decision, Entry, amount, shown
 from workbench.comparison.families import BOX, CONE, POLYGON, SOFT, family
 from workbench.comparison.result import Comparison
+from workbench.comparison.scenes.horizon import PERTURBATION
 
 MAIN = 0.25
 """Share of the error that a displacement must reach to be its main reason."""
@@ -250,15 +251,25 @@ def confidence(c: Comparison, d: Decision) -> str:
     failing = sum(not t.holds for t in c.truths)
     if failing:
         doubts.append(f"{failing} of {len(c.truths)} checks against theory fail")
-    if c.scene is not None and max(c.scene.growth, default=0.0) > GROWN:
-        parts.append(f"a small change of the initial state is amplified {_times(max(c.scene.growth))}")
     after = [x for x in d.entries if x.place > 1]
-    first = max((x.error for x in d.entries if x.place == 1), default=0.0)
-    if after and after[0].error <= first + np.nan_to_num(d.known):
+    gap = after[0].error - max((x.error for x in d.entries if x.place == 1), default=0.0) if after else np.inf
+    if gap <= np.nan_to_num(d.known):
         doubts.append(f"{after[0].names} is within the reference's uncertainty of rank 1")
+    growth = max(c.scene.growth, default=0.0) if c.scene is not None else 0.0
+    if growth > GROWN:
+        parts.append(f"a small change of the initial state is amplified {_times(growth)}")
+    # A start too close to this one to be told from it may rank differently.
+    chance = growth > GROWN and growth * PERTURBATION > gap
+    if chance:
+        doubts.append(
+            f"a {amount(PERTURBATION, d.error)} displacement of the start moves a body by "
+            f"{amount(growth * PERTURBATION, d.error)}, more than the {amount(gap, d.error)} between rank 1 and "
+            f"{after[0].names}"
+        )
     why = f", because {listed(doubts)}" if doubts else ""
     words = "; ".join(parts)
-    found = f"Confidence: {('high', 'medium', 'low')[min(len(doubts), 2)]}{why}."
+    level = "low" if chance else ("high", "medium", "low")[min(len(doubts), 2)]
+    found = f"Confidence: {level}{why}."
     return f"{found} {capital(words)}." if words else found
 
 
