@@ -207,15 +207,18 @@ ONWARD = (
     *LABELS,
     Column("step", "s", "step size", of=CASE),
     Column("after", "1", "number of steps since the exact state", of=CASE),
-    Column("gap_error", "m", "largest difference of a gap from exact friction", of=CASE, shown="millimetres"),
+    Column(
+        "gap_error", "m", "largest difference of a gap from that under exact Coulomb friction", of=CASE,
+        shown="millimetres",
+    ),
     Column("normal_error", "m/s", "largest difference of a gap's rate in the last of these steps", of=CASE),
     Column(
-        "direction_error", "deg", "largest angle between the sliding direction and that under exact friction",
+        "direction_error", "deg", "largest angle between the sliding direction and that under exact Coulomb friction",
         "where it slides under both", of=CASE, shown="degrees",
     ),
     Column(
-        "speed_error", "1", "largest difference of a contact's sliding speed, over that of exact friction",
-        "where it slides under exact friction", of=CASE, shown="percent",
+        "speed_error", "1", "largest difference of a contact's sliding speed, over that under exact Coulomb friction",
+        "where it slides under exact Coulomb friction", of=CASE, shown="percent",
     ),
     Column("states", "1", "number of exact states; each error is the median over those where it is defined", of=CASE),
 )  # fmt: skip

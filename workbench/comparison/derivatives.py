@@ -36,8 +36,8 @@ COLUMNS = (
     Column("formulation", "", "the formulation with its options, or the event-driven motion", of=CASE),
     Column("value", "", "value of the output, in its unit", of=CASE),
     Column("derivative", "", "derivative of the output by the parameter, in their units", "where there is one", CASE),
-    Column("error", "1", "error of the derivative relative to the motion, else to exact friction with the same steps",
-           "where that is not zero", CASE),
+    Column("error", "1", "error of the derivative relative to the motion, else to exact Coulomb friction with the same "
+           "steps", "where that is not zero", CASE),
     Column("quotient", "", "difference quotient of whole runs, of order four", "where all runs reach the end", CASE),
     Column("quotient_error", "", "difference from the quotient of order two", "where there is a quotient", CASE),
     Column("kinks", "1", "steps that have one-sided derivatives only", of=CASE),
