@@ -302,6 +302,21 @@ def test_options_behind_a_place_are_reported_from_the_place(place, own):
     assert "import" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda: wb.check(1j * np.eye(2)), "the matrix has complex entries"),
+        (lambda: wb.compare("wheel", "box", duration=0.01, steps=[]), "no step is given"),
+        (lambda: wb.compare("packing", "ccp", duration=0.01, steps=[]), "no step is given"),
+        (lambda: wb.compare("wheel", "box", duration=0.01, workers=0), "workers = 0; a whole number"),
+    ],
+)
+def test_what_nobody_can_compute_is_one_line(ask, words):
+    with pytest.raises(wb.WorkbenchError, match=words) as error:
+        ask()
+    assert "\n" not in str(error.value)
+
+
 def test_one_thing_or_several(own):
     found = wb.compare("wheel", "box", solvers="proximal", metrics="position-error", steps=1e-3, duration=0.01)
     assert set(found.runs["solver"]) == {"proximal"}

@@ -44,6 +44,7 @@ def test_close_pairs_are_all_there_are_whatever_the_sizes(decades):
     a, b = np.triu_indices(300, 1)
     touching = np.linalg.norm(x[a] - x[b], axis=1) <= reach[a] + reach[b]
     assert set(zip(a[touching], b[touching], strict=True)) <= set(zip(i, j, strict=True))
+    assert (np.linalg.norm(x[i] - x[j], axis=1) <= (1 + 1e-9) * (reach[i] + reach[j])).all()
     assert touching.sum() > 10
 
 

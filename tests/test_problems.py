@@ -105,6 +105,8 @@ def test_data_are_copied_and_checked():
         (lambda: LCP(np.ones((2, 3)), q), "square"),
         (lambda: LCP(np.eye(3), q), "q has shape"),
         (lambda: LCP(np.diag([1.0, np.nan]), q), "nan"),
+        (lambda: LCP(1j * np.eye(2), q), "M has complex entries"),
+        (lambda: LCP(sparse.csr_array(1j * np.eye(2)), q), "M has complex entries"),
         (lambda: MLCP(np.eye(2), q, 1.0, 0.0), "exceeds"),
         (lambda: MLCP(np.eye(2), q, np.nan, 0.0), "nan"),
         (lambda: ConicQP(np.eye(3), np.zeros(3), [-0.1]), "negative"),

@@ -21,7 +21,7 @@ from workbench.mechanics.relaxation import Relaxation
 from workbench.step.run import Run
 from workbench.step.scheme import SYMPLECTIC, Scheme
 from workbench.step.simulation import simulate, whole_steps
-from workbench.support.errors import DataError, UnknownNameError
+from workbench.support.errors import DataError, UnknownNameError, WorkbenchError
 from workbench.support.lifetime import serve_forks, worker
 from workbench.support.progress import ProgressCallback
 
@@ -210,8 +210,11 @@ def processes(workers: int, imported: Sequence[str] = ()) -> Iterator[ProcessPoo
     """A pool of processes, started when work comes; they end with the block, at once where it fails.
 
     Where the system can they are forked from one that has imported nothing but these modules: pools that are started
-    again and again then cost no imports. The first names given in a program hold for all of it.
+    again and again then cost no imports. The first names given in a program hold for all of it. Raises WorkbenchError
+    for less than one process.
     """
+    if workers < 1:
+        raise WorkbenchError(f"workers = {workers}; a whole number >= 1 is needed")
     forked = "forkserver" in get_all_start_methods()
     context = get_context("forkserver" if forked else "spawn")
     if forked:

@@ -30,6 +30,8 @@ def is_sparse(M: Any) -> bool:
 
 
 def _finite(name: str, value: Any) -> Any:
+    if np.iscomplexobj(value):
+        raise DataError(f"{name} has complex entries; real ones are needed")
     if is_sparse(value):
         value = value.tocsr().astype(float)
         if not np.isfinite(value.data).all():

@@ -515,6 +515,8 @@ def _matrix(given: Any, name: str) -> Matrix:
                 replace(typed, notes=("floats among the entries are the doubles that they are",)) if floats else typed
             )
         array = np.asarray(given)
+        if array.dtype.kind == "c":
+            raise WorkbenchError(f"{name} has complex entries; real ones are needed")
         return Matrix(exact_doubles(array if array.dtype.kind in "biuf" else array.astype(float), name))
     except (TypeError, ValueError, OverflowError):
         raise WorkbenchError(f"{name} is not an array of numbers: rows of equal length are needed") from None

@@ -223,10 +223,13 @@ def settings_of(
     given: ComparisonSettings, those: Collection[str] = OF_CASES,
     finest: Callable[[Sequence[float]], float] = reference_of, **defaults: Any,
 ) -> Settings:  # fmt: skip
-    """Return the settings; `finest` gives the reference step [s] for steps. Raises as `must_apply`."""
+    """Return the settings; `finest` gives the reference step [s] for steps. Raises as `must_apply`, and WorkbenchError
+    where there are no steps."""
     must_apply(given, those)
     found: dict[str, Any] = defaults | {name: value for name, value in given.items() if value is not None}
     steps = tuple(several(found.get("steps", Settings.steps)))
+    if not steps:
+        raise WorkbenchError("no step is given; name at least one, or leave the argument out")
     return Settings(**{"reference_step": finest(steps)} | found | {
         "steps": steps, "scheme": find_scheme(found.get("scheme")),
         "relaxation": find_relaxation(found.get("relaxation")),
