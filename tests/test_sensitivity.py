@@ -174,6 +174,18 @@ def sliding_box(mu):
     return CoulombNCP(J @ J.T, J @ v, np.asarray(mu, dtype=float)), J
 
 
+def test_a_load_shared_between_bodies_that_press_against_each_other_is_said_to_be_redundant():
+    """Two normals press against each other with what just keeps a third row at its bound. They share the load in other
+    ways as long as it stays there, although the three together are regular."""
+    M = np.array([[1.0, -1, -1], [-1, 1, -1], [1, 1, 1]])
+    z = np.array([1.0, 1, 0])
+    s = sensitivity_of(LCP(M, -M @ z), z)
+    (found,) = s.along(q=[1.0, 1, 0])
+    np.testing.assert_allclose(found.z, [-0.5, -0.5, 1], atol=EXACT)
+    with pytest.raises(DataError, match="contacts are redundant"):
+        s.along(q=[-1.0, -1, 0])
+
+
 def test_a_sliding_box_has_a_velocity_whose_load_sharing_is_open():
     problem, J = sliding_box(np.full(4, 0.5))
     s = sensitivity_of(problem, solution(problem))

@@ -153,7 +153,8 @@ class Sensitivity:
         found: list[Derivative] = []
         solutions, complete = _solutions(posed)
         if not solutions and not complete:
-            redundant = s.taken_for(BEARING).is_singular
+            # Redundant where all may bear, or where those between modes do not.
+            redundant = self._reduced is None or s.taken_for(BEARING).is_singular
             raise DataError(
                 f"{_count(s.between)}; one-sided derivatives were not found{REDUNDANT if redundant else ''}"
             )
