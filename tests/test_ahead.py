@@ -55,7 +55,7 @@ def test_no_second_process_where_it_would_not_help(load, ready, word, monkeypatc
         def is_ready(self):
             return ready
 
-    monkeypatch.setattr("workbench.step.local_steps.each", Each())
+    monkeypatch.setattr("workbench.step.local_steps.remember_each", Each())
     monkeypatch.setattr("os.getloadavg", lambda: (load, load, load), raising=False)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
     monkeypatch.setattr("workbench.cli.ahead._started", lambda *_: pytest.fail("a process was started"))
@@ -73,7 +73,7 @@ def test_a_second_process_that_cannot_start_harms_nothing(monkeypatch):
         raise OSError("no more processes")
 
     tried = []
-    monkeypatch.setattr("workbench.step.local_steps.each", Each())
+    monkeypatch.setattr("workbench.step.local_steps.remember_each", Each())
     monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0), raising=False)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
     monkeypatch.setattr("multiprocessing.process.BaseProcess.start", refuse)

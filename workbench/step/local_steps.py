@@ -12,46 +12,34 @@ they then find that of a cold start.
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit, types
 from numpy.typing import ArrayLike, NDArray
 
 from workbench.algorithms.base import Solver
-from workbench.algorithms.escalation import HOPELESS, Chain, in_steps
-from workbench.algorithms.paths import objection
-from workbench.engine.compiling import argument_type, kernel
+from workbench.algorithms.escalation import in_steps
+from workbench.engine.compiling import kernel
 from workbench.engine.interpreted import python_of
-from workbench.engine.kernels import INDICES, MATRIX, copy, copy_at, is_finite, set_all
-from workbench.engine.scratch import scratch, scratch_indices
+from workbench.engine.kernels import copy, is_finite
 from workbench.engine.timing import clock
 from workbench.language.assemble.find import compiled
-from workbench.language.assemble.plan import Compiled
 from workbench.language.formulation import Formulation
-from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
 from workbench.problems.solution import Status
 from workbench.step.record import columns
 from workbench.step.run import Run
 from workbench.step.run_of_parts import PartIndices, RecordOfParts, RunOfParts
-from workbench.step.scheme import MIDPOINT, SINCE, count
+from workbench.step.scheme import MIDPOINT, count
+from workbench.step.starts import STARTS, Ends, Starts, begin_at, run_from
 from workbench.step.stepper import STEPPING, Stepper, evaluate
-from workbench.step.stepping import (
-    PASSES,
-    begin_step,
-    is_made_again,
-    move,
-    solve_passes,
-    turn_back,
-)
-from workbench.step.whole import is_compiled, posing_failure
+from workbench.step.stepping import PASSES, begin_step
+from workbench.step.whole import is_compiled
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 
 SOLVED, INACCURATE = int(Status.SOLVED), int(Status.INACCURATE)
-NOT_BEGUN = -1
-"""Status of a step before it is taken; of all steps if the solver refuses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,96 +70,57 @@ class LocalStepsOfParts(LocalSteps, RunOfParts):
     """Local steps of a case with parts, computed part by part."""
 
 
-class Past(NamedTuple):
-    """Initial data of each step of the run, one row per step.
-
-    Row k: the state (q, v) before step k of the run, the solution of the step before it, the guess for z, and the
-    scheme's own memory (`RunBuffer`), `since` as (K, 3 r)."""
-
-    q: Array
-    v: Array
-    answer: Array
-    guess: Array
-    v_before: Array
-    since: NDArray[np.int64]
-
-
-class LocalStepResults(NamedTuple):
-    """Coordinates after each local step, and its `Status`."""
-
-    q: Array
-    status: np.ndarray
-
-
-PAST = argument_type(Past, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, SINCE)
-RESULTS = argument_type(LocalStepResults, MATRIX, INDICES)
-
-
-# The next two are compiled as parts of `each`, and interpreted if the solver or the case is not compiled.
-
-
 @njit(inline="always")
-def recall(k, past, core, work, track, functions):
-    """Restore state, memory and guess of step k of the run, as if the formulation had made the step before it."""
+def remember_at(b, core, track, functions, starts):
+    """Write the memory at start b: what is in `track` and, if there is a step before, what that leaves."""
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
-    copy(past.q[k], track.q)
-    copy(past.v[k], track.v)
-    copy(past.answer[k], work.out)
-    if k > 0:
-        v, p_n, p_t = work.out[:n], work.out[n : n + r], work.out[n + r : n + r + t]
+    v, p_n, p_t = starts.out[b, :n], starts.out[b, n : n + r], starts.out[b, n + r : n + r + t]
+    if is_finite(starts.out[b]):
         functions.remember(core, track.memory, core.own, track.numbers, v, p_n, p_t)
-    copy(past.guess[k], work.z)
-    copy(past.v_before[k], track.v_before)
-    for i in range(r):
-        for j in range(3):
-            track.since[i, j] = past.since[k, 3 * i + j]
+    copy(track.memory, starts.memory[b])
 
 
-@njit(inline="always")
-def end_local(row, status, core, work, track, functions, settings, results):
-    """Record the solution, or nan if there is none."""
-    n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
-    results.status[row] = status
-    if status in (SOLVED, INACCURATE):
-        turn_back(core, work.out[n + r : n + r + t])
-        move(core, work.out[:n], track, functions, settings, results.q[row])
-    else:
-        set_all(np.nan, work.out)
-        set_all(np.nan, work.z)
-        set_all(np.nan, results.q[row])
-        # Residuals are computed for all rows at once, and must not see data that are not finite.
-        if not is_finite(work.posed):
-            set_all(0.0, work.posed)
-    copy_at(work.recorded, track.rows[row], track.q.shape[0] + core.recorded.shape[0])
-    track.theta[0] = settings.theta
-
-
-@kernel(types.void(INDICES, INDICES, PAST, STEPPING, RESULTS))
-def each(visited, wanted, past, stepper, results):
-    """Visit the steps `visited` of the run, and solve those that are `wanted`."""
+@kernel(types.void(types.boolean, STEPPING, STARTS))
+def remember_each(begins, stepper, starts):
+    """Write the memory at each start; with `begins` they are those of consecutive steps, and what a beginning step
+    leaves in the memory remains."""
     # One by one: where functions are inlined, numba loses writes through a tuple that was unpacked.
     core, work, track = stepper.core, stepper.work, stepper.track
     functions, settings = stepper.functions, stepper.settings
-    info, kept, row = scratch_indices(1), scratch(track.memory.shape[0]), 0
-    info[0] = 0
-    for i in range(visited.shape[0]):
-        recall(visited[i], past, core, work, track, functions)
-        status, again = NOT_BEGUN, True
-        # A loop, although a step is repeated at most once: its body is compiled as often as it is written.
-        while again:
-            begin_step(row, core, work, track, functions, settings)
-            again = False
-            if wanted[i]:
-                copy(track.memory, kept)
-                status = solve_passes(row, core, work, track, functions, settings, info)
-                again = status in (SOLVED, INACCURATE) and is_made_again(core, work, track, settings)
-        if wanted[i]:
-            end_local(row, status, core, work, track, functions, settings, results)
-            copy(kept, track.memory)
-            row += 1
+    for b in range(starts.out.shape[0]):
+        remember_at(b, core, track, functions, starts)
+        if begins:
+            begin_at(b, starts, core, work, track, settings)
+            begin_step(0, core, work, track, functions, settings)
 
 
-recall_in_python, end_in_python, again_in_python = python_of(recall), python_of(end_local), python_of(is_made_again)
+remember_in_python = python_of(remember_at)
+
+
+def starts_of(base: Run, formulation: Formulation, s: Stepper, solver: Solver, at: NDArray[np.int64]) -> Starts:
+    """Return the starts before the steps `at` of a run, as if `formulation` had made it up to there."""
+    case, c, p = base.case, s.c, base.record.p
+    # A memory of the formulation's own may reach further back than the last step.
+    keeps = bool(at.size) and (c.hooks.remember is not None or c.hooks.memory is not None)
+    k, r = np.arange(at[-1] + 1) if keeps else at, case.size[2]
+    starts, later = Starts.of(s, base.states_q[k], base.states_v[k], np.tile(case.data(), (k.size, 1))), k > 0
+    # Round-off may leave a normal impulse below zero, which is not allowed for a bound on friction.
+    answers = np.concatenate([base.v_after, np.maximum(p[:, :r], 0.0), p[:, r:]], axis=1)
+    starts.out[later] = answers[k[later] - 1]
+    if formulation == base.formulation:
+        starts.z[later] = base.record.z[k[later] - 1]
+    v_before, since = schemes_memory(base, s)
+    starts = starts._replace(v_before=v_before[k], since=since[k])
+    if is_compiled(case, solver, c.kind):
+        remember_each(keeps, s.stepping(case, solver), starts)
+    else:
+        functions, settings = s.functions(case), s.settings()
+        for b in range(k.size):
+            remember_in_python(b, s.core, s.track, functions, starts)
+            if keeps:
+                begin_at(b, starts, s.core, s.work, s.track, settings)
+                s.begin_case(case, 0)
+    return starts.some(at) if keeps else starts
 
 
 def local_steps(
@@ -212,57 +161,38 @@ def _of_whole(
     case, count = base.case, at.size
     c = compiled(formulation, *case.size)
     s = Stepper(c, base.h, base.normal, case.v_th, passes, base.scheme)
-    s.follow(case, relaxation, count)
-    past = past_of(base, formulation, s)
-    visited = np.arange(at[-1] + 1) if keeps_memory(c) and count else at
-    wanted = np.isin(visited, at).astype(np.int64)
-    results = LocalStepResults(np.full((count, past.q.shape[1]), np.nan), np.full(count, NOT_BEGUN))
-    others: Counter[str] = Counter()
-    solver, start, reason = in_steps(solver, c.kind), clock(), ""
-    if count and is_compiled(case, solver, c.kind):
-        reason = _compiled(s, base, solver, visited, wanted, past, results)
-        left = isinstance(solver, Chain) and not reason
-    else:
-        left = True
-    if left and (results.status != SOLVED).any():
-        reason = _interpreted(s, base, solver, visited, wanted, past, results, others)
-    seconds = clock() - start
-    if (results.status == NOT_BEGUN).any():
-        for row, k in enumerate(at):
-            _begin(int(k), row, s, case, past)
-            end_in_python(row, Status.REFUSED, s.core, s.work, s.track, s.functions(case), s.settings(solver), results)
-    failing = np.flatnonzero(~np.isin(results.status, (SOLVED, INACCURATE)))
-    status = Status(results.status[failing[0]] if failing.size else max(results.status, default=SOLVED))
+    s.follow(case, relaxation, 1)
+    solver, ends, begun = in_steps(solver, c.kind), Ends.unset(s, count, 1), clock()
+    reasons, others = run_from(case, s, solver, starts_of(base, formulation, s, solver, at), ends)
+    seconds, failing = clock() - begun, np.flatnonzero(ends.done == 0)
+    ends.q[failing], rows = np.nan, ends.rows[:, 0]
+    without_answers(s, rows[:, s.track.q.size + s.core.recorded.size :], failing)
+    status, reason = Status(max(ends.status, default=SOLVED)), ""
     if failing.size:
-        reason = f"step {at[failing[0]]} (t = {at[failing[0]] * base.h:.4g} s): {reason or status.meaning}"
-    track = s.track
-    record = columns(s.core, s.work, track, track.rows[:count], track.effort[:count])
+        k, status = int(at[failing[0]]), Status(ends.status[failing[0]])
+        reason = f"step {k} (t = {k * base.h:.4g} s): {reasons[failing[0]] or status.meaning}"
     return LocalSteps(
         case, formulation, solver.name, c.kind, solver.tolerance, base.h, base.scheme, base.normal, relaxation,
-        status, reason, count, c.seconds, seconds, record, c, dict(others), base, at, results.status, results.q,
+        status, reason, count, c.seconds, seconds, columns(s.core, s.work, s.track, rows, ends.effort[:, 0]), c,
+        dict(sum(others, Counter())), base, at, ends.status, ends.q,
     )  # fmt: skip
 
 
-def keeps_memory(c: Compiled) -> bool:
-    """Return whether a formulation has a memory of its own, which may reach further back than the last step."""
-    return c.hooks.remember is not None or c.hooks.memory is not None
-
-
-def past_of(base: Run, formulation: Formulation, s: Stepper) -> Past:
-    """Return what each step of the run began with."""
-    r, p = base.case.size[2], base.record.p
-    # Round-off may leave a normal impulse below zero, which is not allowed for a bound on friction.
-    before = np.concatenate([base.v_after, np.maximum(p[:, :r], 0.0), p[:, r:]], axis=1)[:-1]
-    answer = np.concatenate([np.full((1, before.shape[1]), np.nan), before])
-    guess = np.zeros((base.steps, s.work.z.size))
-    if formulation == base.formulation:
-        guess[1:] = base.record.z[:-1]
-    own = schemes_memory(base, s)
-    return Past(*(np.ascontiguousarray(x) for x in (base.states_q[:-1], base.states_v[:-1], answer, guess, *own)))
+def without_answers(s: Stepper, solved: Array, failing: NDArray[np.int64]) -> None:
+    """Take the answers out of the rows `solved` (K, .) of `Work.recorded` that are `failing`."""
+    start, some = s.work.place("recorded").start, solved[failing]
+    for name, place in ((x, s.work.place(x)) for x in ("out", "z", "posed")):
+        part = some[:, place.start - start : place.stop - start]
+        if name != "posed":
+            part[:] = np.nan
+        else:
+            # Residuals are computed for all rows at once, and must not see data that are not finite.
+            part[~np.isfinite(part).all(axis=1)] = 0.0
+    solved[failing] = some
 
 
 def schemes_memory(base: Run, s: Stepper) -> tuple[Array, NDArray[np.int64]]:
-    """Return `Past.v_before` and `Past.since` of a run; `s` follows its case."""
+    """Return `Starts.v_before` and `Starts.since` of all steps of a run; `s` follows its case."""
     r, v, t = base.case.size[2], base.states_v, s.track
     before, since = v[:-1].copy(), np.zeros((base.steps, 3 * r), dtype=np.int64)
     if base.scheme.kind != MIDPOINT:
@@ -279,63 +209,3 @@ def schemes_memory(base: Run, s: Stepper) -> tuple[Array, NDArray[np.int64]]:
         since[k] = t.since.ravel()
     t.theta = base.scheme.theta
     return before, since
-
-
-def _begin(k: int, row: int, s: Stepper, case: Case, past: Past) -> None:
-    recall_in_python(k, past, s.core, s.work, s.track, s.functions(case))
-    s.begin_case(case, row)
-
-
-def _compiled(s, base, solver, visited, wanted, past, results) -> str:
-    # As in a run, `why_not` is called once: kernels themselves never refuse.
-    memory = s.memory.copy()
-    _begin(int(visited[0]), 0, s, base.case, past)
-    if reason := _objection(s, solver):
-        return reason
-    s.memory[:] = memory
-    each(visited, wanted, past, s.stepping(base.case, solver), results)
-    return ""
-
-
-def _interpreted(s, base, solver, visited, wanted, past, results, others) -> str:
-    """Make the steps that no compiled solver has solved; returns the first reason for a failure."""
-    functions, settings, first, row, lost = s.functions(base.case), s.settings(solver), "", -1, 0
-    keeps = len(visited) > wanted.sum()
-    for k, solved in zip(visited, wanted, strict=True):
-        row += int(solved)
-        needed = solved and results.status[row] != SOLVED and lost < HOPELESS
-        if needed or keeps:
-            # A step that is only visited leaves its data in the row of the next wanted one.
-            _begin(int(k), row + 1 - int(solved), s, base.case, past)
-        if not needed:
-            continue
-        if results.status[row] == NOT_BEGUN and row == 0 and (reason := _objection(s, solver)):
-            return reason
-        kept, status, reason = s.memory.copy(), Status.NOT_FINITE, ""
-        try:
-            solution, *effort = s.solve(solver)
-            answered = solution.claimed in (SOLVED, INACCURATE)
-            if answered and again_in_python(s.core, s.work, s.track, settings):
-                s.begin_case(base.case, row)
-                kept, (solution, *effort) = s.memory.copy(), s.solve(solver)
-            status, reason = solution.claimed, solution.reason
-            s.track.effort[row] = effort
-            if solution.solver != solver.name and status in (SOLVED, INACCURATE):
-                others[solution.solver] += 1
-            lost = 0 if solution.verified or not isinstance(solver, Chain) else lost + 1
-        except DataError as error:
-            status, reason = posing_failure(s), str(error)
-        if status in (SOLVED, INACCURATE) and not np.isfinite(s.work.out).all():
-            status = Status.NOT_FINITE
-        end_in_python(row, status, s.core, s.work, s.track, functions, settings, results)
-        first = first or ("" if status in (SOLVED, INACCURATE) else reason)
-        s.memory[:] = kept
-    return first
-
-
-def _objection(s: Stepper, solver: Solver) -> str:
-    """Return why the solver does not accept the problem in the work arrays, or "" if there is none."""
-    try:
-        return objection(solver, s.problem()) or ""
-    except DataError:
-        return ""

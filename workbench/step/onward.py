@@ -7,20 +7,21 @@
 The first of these steps equals the local step from there (`local_steps`), bit for bit.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from workbench.algorithms.base import Solver
 from workbench.algorithms.escalation import in_steps
 from workbench.engine.timing import clock
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
-from workbench.step.local_steps import keeps_memory, past_of, recall_in_python
-from workbench.step.record import record
+from workbench.problems.solution import Status
+from workbench.step.local_steps import starts_of
 from workbench.step.run import Run
+from workbench.step.starts import Ends, run_from
 from workbench.step.stepper import Stepper
-from workbench.step.whole import loop_of
 from workbench.support.errors import DataError
 
 
@@ -34,27 +35,20 @@ def onward(base: Run, formulation: Formulation, solver: Solver, starts: Sequence
     if any(not 0 <= k < base.steps for k in starts) or list(starts) != sorted(set(starts)):
         raise DataError(f"starts {list(starts)}; increasing numbers from 0 to {base.steps - 1} are needed")
     case, c = base.case, compiled(formulation, *base.case.size)
-    # Two steppers: steps visited on the way must not be recorded in a run's rows.
-    seen, s = (Stepper(c, base.h, base.normal, case.v_th, scheme=base.scheme) for _ in range(2))
-    seen.follow(case, base.relaxation, 1)
-    past, functions, keeps = past_of(base, formulation, seen), seen.functions(case), keeps_memory(c)
-    solver, found = in_steps(solver, c.kind), []
-    loop = loop_of(case, solver, c.kind)
-    for k in range(max(starts, default=-1) + 1) if keeps else starts:
-        recall_in_python(k, past, seen.core, seen.work, seen.track, functions)
-        if k in starts:
-            s.follow(case, base.relaxation, steps)
-            s.track.q[:], s.track.v[:], s.track.memory[:] = past.q[k], past.v[k], seen.memory
-            s.track.v_before[:], s.track.since[:] = seen.track.v_before, seen.track.since
-            s.work.out[:], s.work.z[:] = seen.work.out, seen.work.z
-            others: Counter[str] = Counter()
-            begin = clock()
-            status, reason, done = loop(case, s, solver, steps, None, others)
-            found.append(replace(
-                base, formulation=formulation, solver=solver.name, kind=c.kind, tolerance=solver.tolerance,
-                status=status, reason=reason, steps_wanted=steps, build_time=c.seconds, solve_time=clock() - begin,
-                record=record(s.core, s.work, s.track, done), compiled=c, others=dict(others),
-            ))  # fmt: skip
-        if keeps:
-            seen.begin_case(case, 0)
-    return found
+    solver, s = in_steps(solver, c.kind), Stepper(c, base.h, base.normal, case.v_th, scheme=base.scheme)
+    s.follow(case, base.relaxation, steps)
+    begin, ends = (
+        starts_of(base, formulation, s, solver, np.array(starts, dtype=np.int64)),
+        Ends.unset(s, len(starts), steps, 1),
+    )
+    begun = clock()
+    reasons, others = run_from(case, s, solver, begin, ends)
+    seconds = (clock() - begun) / max(len(starts), 1)
+    return [
+        replace(
+            base, formulation=formulation, solver=solver.name, kind=c.kind, tolerance=solver.tolerance,
+            status=Status(ends.status[b]), reason=reasons[b], steps_wanted=steps, build_time=c.seconds,
+            solve_time=seconds, record=ends.record(s, b), compiled=c, others=dict(others[b]),
+        )
+        for b in range(len(starts))
+    ]  # fmt: skip

@@ -1,22 +1,18 @@
 """Stepping of a case with uncoupled parts (`Case.parts`), one by one: time and memory grow linearly with their number.
 
 A step of the whole would eliminate all velocities at once, at a cost cubic in their number. Parts of one kind, with the
-same mechanics and size, share the compiled declaration and the arrays of a step: one compiled loop makes all steps of
-one part before the next.
+same mechanics and size, share the compiled declaration and the arrays of a step (`starts`).
 """
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numba import types
 
 from workbench.algorithms.base import Solver
-from workbench.algorithms.escalation import of_kind
-from workbench.engine.compiling import argument_type, kernel
-from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, copy_at, set_all
+from workbench.algorithms.escalation import in_steps
 from workbench.engine.timing import clock
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
@@ -24,79 +20,16 @@ from workbench.mechanics.case import Case
 from workbench.mechanics.core import Core
 from workbench.problems.classes import Array
 from workbench.problems.solution import Status
-from workbench.step import stepping
-from workbench.step.record import columns, width
 from workbench.step.run import Course, Run
 from workbench.step.run_of_parts import PartIndices, RecordOfParts, RunOfParts
-from workbench.step.scheme import MIDPOINT, SINCE, at_start
-from workbench.step.stepper import STEPPING, Stepper
-from workbench.step.whole import is_compiled, run_whole
+from workbench.step.scheme import MIDPOINT, at_start
+from workbench.step.starts import Ends, Starts, run_from
+from workbench.step.stepper import Stepper
+from workbench.step.whole import run_of
 from workbench.support.errors import DataError
 
-I64 = types.int64
-CUBE, COUNTS = types.Array(types.float64, 3, "C"), types.Array(types.int64, 3, "C")
 AGREEMENT = 1e-12
 """Share of the largest entry by which a part's data may differ from the whole's, since both round."""
-
-
-class PartStarts(NamedTuple):
-    """Initial data of parts.
-
-    q, v, data (parts, .), the initial `buffer` of their core, and the memory of their scheme, `RunBuffer.since` as
-    (parts, 3 r)."""
-
-    q: Array
-    v: Array
-    data: Array
-    core: Array
-    buffer: Array
-    since: np.ndarray
-
-
-class PartResults(NamedTuple):
-    """Results of parts.
-
-    rows (parts, steps + 1, width), effort (parts, steps, 2) as in `RunBuffer`; status and number of finished steps
-    `done` (parts,).
-    """
-
-    rows: Array
-    effort: np.ndarray
-    status: np.ndarray
-    done: np.ndarray
-
-
-STARTS = argument_type(PartStarts, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, SINCE)
-RESULTS = argument_type(PartResults, CUBE, COUNTS, INDICES, INDICES)
-
-
-@kernel(types.void(I64, I64, STARTS, STEPPING, RESULTS))
-def run_each(first, last, starts, stepper, results):
-    """Call `stepping.run` for the parts `first` to `last`, each independently."""
-    # One by one: where functions are inlined, numba loses writes through a tuple that was unpacked.
-    core, work, track = stepper.core, stepper.work, stepper.track
-    functions, settings = stepper.functions, stepper.settings
-    finished, steps = np.zeros(1, dtype=np.int64), results.rows.shape[1] - 1
-    for p in range(first, last):
-        copy(starts.core, starts.buffer)
-        set_all(np.nan, work.out)
-        set_all(0.0, work.z)
-        set_all(np.nan, track.memory)
-        copy(starts.q[p], track.q)
-        copy(starts.v[p], track.v)
-        copy(starts.data[p], track.data)
-        copy(starts.v[p], track.v_before)
-        track.theta[0] = settings.theta
-        for i in range(track.since.shape[0]):
-            for j in range(track.since.shape[1]):
-                track.since[i, j] = starts.since[p, 3 * i + j]
-        results.status[p] = stepping.run(0, steps, core, work, track, functions, settings, finished)
-        results.done[p] = finished[0]
-        for k in range(finished[0]):
-            copy(track.rows[k], results.rows[p, k])
-            results.effort[p, k, 0], results.effort[p, k, 1] = track.effort[k, 0], track.effort[k, 1]
-        copy_at(track.q, results.rows[p, finished[0]], 0)
-        copy_at(track.v, results.rows[p, finished[0]], track.q.shape[0])
 
 
 def run_parts(case: Case, formulation: Formulation, solver: Solver, course: Course, progress: Any = None) -> RunOfParts:
@@ -149,45 +82,23 @@ def _share(progress: Any, steps: int, before: int, members: int, parts: int) -> 
 
 
 def _run_kind(parts: Sequence[Case], formulation: Formulation, solver: Any, course: Course, progress: Any) -> list[Run]:
-    """Return the runs of parts of one kind; the first and failed ones come from `simulate`, with a reason."""
-
-    def alone(part: Case) -> Run:
-        return run_whole(part, formulation, solver, course)
-
-    c, others, steps = compiled(formulation, *parts[0].size), parts[1:], course.steps
-    solver = of_kind(solver, c.kind)
-    first = alone(parts[0])
-    if not others or first.steps < steps or not is_compiled(parts[0], solver, c.kind):
-        return [first, *map(alone, others)]
-    s = Stepper(c, course.h, course.normal, parts[0].v_th, course.passes, course.scheme)
-    untouched, count = s.core.buffer.copy(), len(others)
-    s.follow(parts[0], course.relaxation, steps)
-    across = width(s.core, s.work, s.track.q.size, count * (steps + 1))
-    q, v = (np.array(column) for column in zip(*(p.start() for p in others), strict=True))
-    counted = [at_start(p, s.core).ravel() if course.scheme.kind == MIDPOINT else s.track.since.ravel() for p in others]
-    starts = PartStarts(
-        q, v, np.array([p.data() for p in others]), untouched, s.core.buffer, np.array(counted, dtype=np.int64)
-    )
-    results = PartResults(
-        np.empty((count, steps + 1, across)), np.empty((count, steps, 2), dtype=np.int64),
-        np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64),
-    )  # fmt: skip
-    chunk = count if progress is None else max(1, count // 50)
-    begun = clock()
-    for a in range(0, count, chunk):
-        run_each(a, min(count, a + chunk), starts, s.stepping(parts[0], solver), results)
-        if progress is not None:
-            progress(steps * min(count, a + chunk) // count)
+    """Return the runs of parts of one kind."""
+    one, steps, count = parts[0], course.steps, len(parts)
+    c = compiled(formulation, *one.size)
+    s = Stepper(c, course.h, course.normal, one.v_th, course.passes, course.scheme)
+    s.follow(one, course.relaxation, steps)
+    q, v = (np.array(column) for column in zip(*(p.start() for p in parts), strict=True))
+    starts = Starts.of(s, q, v, np.array([p.data() for p in parts]))
+    if course.scheme.kind == MIDPOINT:
+        starts.since[:] = [at_start(p, s.core).ravel() for p in parts]
+    ends, begun = Ends.unset(s, count, steps, 1), clock()
+    made = None if progress is None else lambda k: progress(steps * k // count)
+    reasons, others = run_from(one, s, in_steps(solver, c.kind), starts, ends, made)
     seconds = (clock() - begun) / count
-    runs = [first]
-    for k, part in enumerate(others):
-        if results.done[k] < steps:
-            runs.append(alone(part))
-        else:
-            record = columns(s.core, s.work, s.track, results.rows[k], results.effort[k])
-            status = Status(results.status[k])
-            runs.append(replace(first, case=part, status=status, solve_time=seconds, record=record, others={}))
-    return runs
+    return [
+        run_of(part, course, s, solver, Status(ends.status[k]), reasons[k], seconds, ends.record(s, k), others[k])
+        for k, part in enumerate(parts)
+    ]
 
 
 def _first(record: Any, k: int) -> Any:

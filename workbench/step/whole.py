@@ -15,7 +15,7 @@ from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.problems.solution import Solution, Status
 from workbench.step import stepping
-from workbench.step.record import record
+from workbench.step.record import RunRecord, record
 from workbench.step.run import Course, Run
 from workbench.step.stepper import Stepper, end_step
 from workbench.step.stepping import Functions, StepSettings
@@ -31,13 +31,21 @@ def run_whole(case: Case, formulation: Formulation, solver: Solver, course: Cour
     loop = loop_of(case, solver, c.kind)
     others: Counter[str] = Counter()
     status, reason, k = loop(case, stepper, solver, steps, progress, others)
-    seconds = clock() - start
-    if status is not Status.SOLVED and k < steps:
-        reason = f"step {k} (t = {k * course.h:.4g} s): {reason or status.meaning}"
+    kept = record(stepper.core, stepper.work, stepper.track, k)
+    return run_of(case, course, stepper, solver, status, reason, clock() - start, kept, others)
+
+
+def run_of(
+    case: Case, course: Course, s: Stepper, solver: Solver, status: Status, reason: str, seconds: float,
+    kept: RunRecord, others: Counter[str],
+) -> Run:  # fmt: skip
+    """The finished steps as a `Run`; if they are not all, the reason says after which."""
+    c, k, h = s.c, len(kept.p), course.h
+    if status is not Status.SOLVED and k < course.steps:
+        reason = f"step {k} (t = {k * h:.4g} s): {reason or status.meaning}"
     return Run(
-        case, formulation, solver.name, c.kind, solver.tolerance, course.h, course.scheme, course.normal,
-        course.relaxation, status, reason, steps, c.seconds, seconds,
-        record(stepper.core, stepper.work, stepper.track, k), c, dict(others),
+        case, c.formulation, solver.name, c.kind, solver.tolerance, h, course.scheme, course.normal,
+        course.relaxation, status, reason, course.steps, c.seconds, seconds, kept, c, dict(others),
     )  # fmt: skip
 
 
@@ -126,6 +134,8 @@ def _python_loop(case, s, solver, steps, progress, others) -> tuple[Status, str,
             worst = Status.INACCURATE
         elif solution.claimed is not Status.SOLVED:
             return solution.claimed, solution.reason, k
+        if not np.isfinite(s.work.out).all():
+            return Status.NOT_FINITE, "", k
         finished = end_step(k, s.core, s.work, s.track, s.functions(case), settings)
         s.track.effort[k] = effort
         if solution.solver != solver.name:

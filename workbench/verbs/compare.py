@@ -269,10 +269,10 @@ def _scene(
 
 def steps_are_compiled() -> bool:
     """Return whether the time steps of cases need no compiling: they are in the cache, or interpreted."""
-    from workbench.step.local_steps import each
+    from workbench.step.local_steps import remember_each
 
     # Interpreted kernels have no machine code.
-    return not hasattr(each, "is_ready") or each.is_ready()
+    return not hasattr(remember_each, "is_ready") or remember_each.is_ready()
 
 
 def compile_last(case: Case, formulations: Sequence[Formulation]) -> None:
@@ -287,13 +287,14 @@ def compile_last(case: Case, formulations: Sequence[Formulation]) -> None:
     from workbench.algorithms.escalation import default_solver
     from workbench.language.assemble.assembly import carry_back, eliminate
     from workbench.mechanics.core import friction_coefficient
-    from workbench.step.local_steps import each
+    from workbench.step.local_steps import remember_each
+    from workbench.step.starts import run_each
     from workbench.step.stepping import begin_step, discretise, end_step, run, solve_passes
 
     end_step.ready()
     carry_back.ready()
     default_solver(LCP.kind).solve(LCP(np.eye(1), -np.ones(1)))
-    for part in (solve_passes, begin_step, run, eliminate, friction_coefficient, discretise, each):
+    for part in (solve_passes, begin_step, run, eliminate, friction_coefficient, discretise, run_each, remember_each):
         part.ready()
 
 

@@ -6,28 +6,29 @@ A run of the workbench keeps every step's problem, which for a million steps doe
 compiled method fails at a step, the other methods of its chain take over (`escalation`).
 """
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 
-from workbench.algorithms.escalation import Chain, default_solver
+from workbench.algorithms.escalation import default_solver
 from workbench.engine.compiling import argument_type, kernel
-from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, set_all
+from workbench.engine.kernels import INDICES, copy
 from workbench.exams.recorded.body import Body
 from workbench.exams.recorded.tossed import MU, tossed
 from workbench.language.assemble.find import compiled
-from workbench.language.assemble.plan import WORK
 from workbench.language.formulation import Formulation
 from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.problems.solution import Status
 from workbench.step import stepping
 from workbench.step.simulation import simulate
-from workbench.step.stepper import STEPPING, Stepper, Stepping
-from workbench.step.stepping import TRACK
-from workbench.step.whole import posing_failure, take_over
+from workbench.step.starts import STARTS, Starts, begin_at
+from workbench.step.stepper import STEPPING, Stepper
+from workbench.step.whole import loop_of
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 
@@ -39,55 +40,32 @@ CHUNK = 64
 """Number of throws between two reports of progress."""
 
 
-class ThrowStarts(NamedTuple):
-    """Initial data of throws: states (B, 13), mu and e (B, 2), the initial `buffer` of their core; and the number of
-    states requested of each, samples (B,)."""
-
-    states: Array
-    law: Array
-    core: Array
-    buffer: Array
-    samples: np.ndarray
-
-
 class ThrowResults(NamedTuple):
-    """States (B, 1 + most samples, 13) of throws, and the final status (B,) of each."""
+    """States (B, 1 + most samples, 13) of throws, the number of states requested of each, samples (B,), and the final
+    status (B,) of each."""
 
     states: Array
+    samples: np.ndarray
     status: np.ndarray
 
 
-STARTS = argument_type(ThrowStarts, MATRIX, MATRIX, VECTOR, VECTOR, INDICES)
-RESULTS = argument_type(ThrowResults, CUBE, INDICES)
+RESULTS = argument_type(ThrowResults, CUBE, INDICES, INDICES)
 
 
-@kernel(types.void(I64, STARTS, WORK, TRACK))
-def begin_throw(b, starts, work, track):
-    """Set throw b to its start."""
-    copy(starts.core, starts.buffer)
-    set_all(np.nan, work.out)
-    set_all(0.0, work.z)
-    set_all(np.nan, track.memory)
-    copy(starts.states[b, :7], track.q)
-    copy(starts.states[b, 7:], track.v)
-    copy(starts.law[b], track.data[MU : MU + 2])
-
-
-@kernel(types.void(I64, I64, I64, STARTS, STEPPING, RESULTS), nogil=True)
-def throw_each(first, last, substeps, starts, stepper, results):
-    """Throws `first` to `last`, each independent of the others: samples[k] states (13,) after the first of throw k.
+@kernel(types.void(I64, STARTS, STEPPING, RESULTS), nogil=True)
+def throw_each(substeps, starts, stepper, results):
+    """Throws from all starts, each independent of the others: samples[b] states (13,) after the first of throw b.
 
     States after a step without a solution are left unchanged.
     """
     # One by one: where functions are inlined, numba loses writes through a tuple that was unpacked.
     core, work, track = stepper.core, stepper.work, stepper.track
     functions, settings = stepper.functions, stepper.settings
-    (states, status), finished = results, np.zeros(1, dtype=np.int64)
-    for b in range(first, last):
-        begin_throw(b, starts, work, track)
-        copy(starts.states[b], states[b, 0])
-        for k in range(1, starts.samples[b] + 1):
-            status[b] = stepping.run(0, substeps, core, work, track, functions, settings, finished)
+    states, finished = results.states, np.zeros(1, dtype=np.int64)
+    for b in range(states.shape[0]):
+        begin_at(b, starts, core, work, track, settings)
+        for k in range(1, results.samples[b] + 1):
+            results.status[b] = stepping.run(0, substeps, core, work, track, functions, settings, finished)
             if finished[0] < substeps:
                 break
             copy(track.q, states[b, k, :7])
@@ -143,46 +121,34 @@ class Thrower:
         """
         case, count = tossed(self.body), len(states)
         found = np.full((count, 1 + int(samples.max(initial=0)), STATE), np.nan)
-        status = np.zeros(count, dtype=np.int64)
+        found[:, 0], status, samples = states, np.zeros(count, dtype=np.int64), samples.astype(np.int64)
         c = compiled(subject.formulation, *case.size)
         s = Stepper(c, self.h, self.normal, case.v_th)
         s.follow(case, subject.relaxation, self.substeps)
-        law = np.stack(np.broadcast_arrays(mu, e, np.zeros(count))[:2], axis=1)
-        buffer, wanted = s.core.buffer, samples.astype(np.int64)
-        starts = ThrowStarts(np.array(states, dtype=float), law, buffer.copy(), buffer, wanted)
-        results = ThrowResults(found, status)
+        data = np.tile(case.data(), (count, 1))
+        data[:, MU], data[:, MU + 1] = mu, e
         chain = self.solver(subject)
-        stepper = s.stepping(case, chain)
+        stepper, loop = s.stepping(case, chain), loop_of(case, chain, c.kind)
         for a in range(0, count, CHUNK):
-            b = min(count, a + CHUNK)
-            throw_each(a, b, self.substeps, starts, stepper, results)
-            for k in a + np.flatnonzero(status[a:b]):
-                begin_throw(k, starts, s.work, s.track)
-                status[k] = self._by_chain(s, chain, stepper, found[k, : 1 + samples[k]])
+            some = slice(a, min(count, a + CHUNK))
+            starts = Starts.of(s, found[some, 0, :7], found[some, 0, 7:], data[some])
+            throw_each(self.substeps, starts, stepper, ThrowResults(found[some], samples[some], status[some]))
+            for k in np.flatnonzero(status[some]):
+                begin_at(k, starts, s.core, s.work, s.track, stepper.settings)
+                status[a + k] = self._by_chain(s, partial(loop, case, s, chain), found[a + k, : 1 + samples[a + k]])
             if progress:
-                progress(int(samples[a:b].sum()))
+                progress(int(samples[some].sum()))
         return found, status
 
-    def _by_chain(self, s: Stepper, chain: Chain, stepper: Stepping, states: Array) -> Status:
-        """Complete a throw at whose steps the first method fails, with the methods that take over.
+    def _by_chain(self, s: Stepper, loop: Callable[..., tuple[Status, str, int]], states: Array) -> Status:
+        """Complete a throw at whose steps the first method fails, by the loop in which others take over.
 
         `states` (1 + samples, 13) is filled after the first; a throw ends at a step that no method solves.
         """
-        worst, done = Status.SOLVED, np.zeros(1, dtype=np.int64)
+        worst = Status.SOLVED
         for state in states[1:]:
-            done[0] = 0
-            while done[0] < self.substeps:
-                k = int(done[0])
-                status = Status(stepping.run(k, self.substeps, *stepper, done))
-                if done[0] < self.substeps:
-                    if status is Status.NO_FIXED_POINT:
-                        return status
-                    if s.pose() is not Status.SOLVED:
-                        return posing_failure(s)
-                    solution, _ = take_over(int(done[0]), s, chain, stepper.functions, stepper.settings)
-                    status, done[0] = solution.claimed, done[0] + 1
-                if status not in (Status.SOLVED, Status.INACCURATE):
-                    return status
-                worst = max(worst, status)
-            state[:7], state[7:] = s.track.q, s.track.v
+            status, _, done = loop(self.substeps, None, Counter())
+            if done < self.substeps:
+                return status
+            worst, state[:7], state[7:] = max(worst, status), s.track.q, s.track.v
         return worst
