@@ -105,6 +105,7 @@ class RunBuffer(Packed):
         "memory": ("n_memory",),
         "own_start": ("n_own",),
         "numbers": ("n_numbers",),
+        "residual": (1,),  # of the last pass
         "effort": ("steps", 2),  # iterations and passes
         "rows": ("steps", "width"),  # [q, `Core.recorded`, `Work.recorded`]
     }
@@ -241,12 +242,12 @@ def solve_posed(work, settings, solve, info):
     return INACCURATE if status == SOLVED else status, residual
 
 
-@kernel(I64(I64, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, INDICES))
-def solve_passes(k, core, work, track, functions, settings, info):
+@kernel(I64(I64, CORE, WORK, TRACK, AGAIN_T, SOLVE_T, SETTINGS, INDICES))
+def solve_passes(k, core, work, track, again, solve, settings, info):
     """Make passes of step k by a compiled solver until none is needed; returns a Status. info (1,) is a work array.
 
     Unless it is SOLVED or, without `settings.strict`, INACCURATE, `work` holds the problem of the failed pass, and
-    `track.effort` counts the passes before it.
+    `track.effort` counts the passes before it. `track.residual` is that of the last pass.
     """
     worst, wanted = SOLVED, True
     track.effort[k, 0], track.effort[k, 1] = 0, 0
@@ -255,14 +256,14 @@ def solve_passes(k, core, work, track, functions, settings, info):
             return NO_FIXED_POINT
         status = pose(core, work)
         if status == SOLVED:
-            status, _ = solve_posed(work, settings, functions.solve, info)
+            status, track.residual[0] = solve_posed(work, settings, solve, info)
         if status == INACCURATE and not settings.strict:
             worst = INACCURATE
         elif status != SOLVED:
             return status
         track.effort[k, 0] += info[0]
         track.effort[k, 1] += 1
-        wanted = finish_pass(core, work, track, functions.again)
+        wanted = finish_pass(core, work, track, again)
     return worst if is_finite(work.out) else NOT_FINITE
 
 
@@ -336,7 +337,7 @@ def run(start, steps, core, work, track, functions, settings, done):
     while done[0] < steps:
         k = done[0]
         begin_step(k, core, work, track, functions, settings)
-        status = solve_passes(k, core, work, track, functions, settings, info)
+        status = solve_passes(k, core, work, track, functions.again, functions.solve, settings, info)
         if status == INACCURATE and not settings.strict:
             worst = INACCURATE
         elif status != SOLVED:

@@ -40,11 +40,9 @@ from workbench.step.stepping import (
     START,
     TRACK,
     discretise,
-    solve_posed,
+    solve_passes,
     turn_back,
 )
-from workbench.step.stepping import finish_pass as end_pass
-from workbench.step.stepping import pose as pose_problem
 from workbench.support.errors import DataError, UnknownNameError
 
 I64 = types.int64
@@ -130,7 +128,7 @@ RESULTS = argument_type(SweepResults, MATRIX, COUNTS, VECTOR)
 
 @njit(inline="always")
 def begin(core, work, track, functions, estimate):
-    """Evaluate the formulation's data of a first step, those of the core being in place; returns a Status."""
+    """Evaluate the formulation's data of a first step, those of the core being in place; returns a `Status`."""
     uneven = is_uneven(core)
     discretise(core)
     set_all(np.nan, track.memory)
@@ -151,35 +149,23 @@ def sweep_part(first, last, varied, core, work, track, functions, settings, resu
     info = np.zeros(1, dtype=np.int64)
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
     for k in range(first, last):
-        status, iterations, passes, wanted, residual = NOT_FINITE, 0, 0, False, np.inf
+        status, counts = NOT_FINITE, results.counts[k]
+        track.effort[0, 0], track.effort[0, 1] = 0, 0
         if is_finite(varied.rows[k]):
             copy(varied.shared, core.whole)
             for i in range(varied.at.shape[0]):
                 core.whole[varied.at[i]] = varied.rows[k, i]
             status = begin(core, work, track, functions, settings.estimate)
-            wanted = status == SOLVED
-        while wanted:
-            if passes == track.passes:
-                status = NO_FIXED_POINT
-                break
-            status = pose_problem(core, work)
-            if status != SOLVED:
-                break
-            status, residual = solve_posed(work, settings, functions.solve, info)
-            iterations += info[0]
-            passes += 1
-            wanted = status in (SOLVED, INACCURATE) and end_pass(core, work, track, functions.again)
-        if status in (SOLVED, INACCURATE) and not is_finite(work.out):
-            status = NOT_FINITE
+        if status == SOLVED:
+            status = solve_passes(0, core, work, track, functions.again, functions.solve, settings, info)
         if status in (SOLVED, INACCURATE):
+            results.residuals[k] = track.residual[0]
             turn_back(core, work.out[n + r : n + r + t])
             copy(work.out, results.out[k])
-            results.residuals[k] = residual
         else:
             set_all(np.nan, results.out[k])
             results.residuals[k] = np.inf
-        counts = results.counts[k]
-        counts[STATUS], counts[ITERATIONS], counts[EFFORT] = status, iterations, passes
+        counts[STATUS], counts[ITERATIONS], counts[EFFORT] = status, track.effort[0, 0], track.effort[0, 1]
 
 
 def sweep_steps(
