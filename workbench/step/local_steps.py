@@ -174,7 +174,7 @@ def _of_whole(
     return LocalSteps(
         case, formulation, solver.name, c.kind, solver.tolerance, base.h, base.scheme, base.normal, relaxation,
         status, reason, count, c.seconds, seconds, columns(s.core, s.work, s.track, rows, ends.effort[:, 0]), c,
-        dict(sum(others, Counter())), base, at, ends.status, ends.q,
+        dict(sum(others.values(), Counter())), base, at, ends.status, ends.q,
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ One compiled loop makes all steps from one start before the next. Where a solver
 starts where the compiled loop ends early, the loop over the steps of a whole case takes over (`whole.loop_of`).
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -60,7 +60,7 @@ class Starts(NamedTuple):
 
     def some(self, rows: Any) -> "Starts":
         """Those in these rows."""
-        return Starts(*(x[rows] for x in self[:-1]), self.core)
+        return self._replace(**{name: getattr(self, name)[rows] for name in self._fields if name != "core"})
 
 
 class Ends(NamedTuple):
@@ -144,17 +144,17 @@ def run_each(first, last, starts, stepper, ends):
 
 def run_from(
     case: Case, s: Stepper, solver: Solver, starts: Starts, ends: Ends, progress: Callable[[int], None] | None = None
-) -> tuple[list[str], list[Counter[str]]]:
+) -> tuple[list[str], dict[int, Counter[str]]]:
     """Make the runs of a case from all starts, `s` following the case for as many steps.
 
     `solver` is that of a step (`escalation.in_steps`). `ends` receives all; returned are the reasons why runs ended
-    early, "" for the others, and how many steps of each another method has solved, by its name. From the first start
+    early, "" for the others, and by run how many steps another method has solved, by its name. From the first start
     the case is run as a whole is, so that a solver that does not apply refuses; after ten starts in a row without a
     verified answer no other method than the compiled one is tried. `progress` is called with the number of runs made.
     """
     count, steps = len(starts.q), ends.effort.shape[1]
     loop, fast = loop_of(case, solver, s.c.kind), is_compiled(case, solver, s.c.kind)
-    settings, others = s.settings(solver), [Counter[str]() for _ in range(count)]
+    settings, others = s.settings(solver), defaultdict[int, Counter[str]](Counter)
     reasons, lost, chunk = [""] * count, 0, max(1, count if progress is None else count // 50)
     for a in range(0, count, chunk):
         end = min(count, a + chunk)
