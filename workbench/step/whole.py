@@ -1,6 +1,7 @@
 """The run of a case without parts: the loop over its steps, compiled if the case and the solver are."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from workbench.step.run import Course, Run
 from workbench.step.stepper import Stepper, end_step
 from workbench.step.stepping import Functions, StepSettings
 from workbench.support.errors import DataError
+
+ANSWERED = Status.SOLVED, Status.INACCURATE
 
 
 def run_whole(case: Case, formulation: Formulation, solver: Solver, course: Course, progress: Any = None) -> Run:
@@ -85,12 +88,12 @@ def _compiled_loop(case, s, solver, steps, progress, others) -> tuple[Status, st
                 return posing_failure(s), s.why_not_posed(posed), k
             if status is Status.NO_FIXED_POINT or not settings.strict:
                 return status, s.why_unsettled(solver) if status is Status.NO_FIXED_POINT else "", k
-            solution, finished = take_over(k, s, solver, functions, settings)
+            # From the pass that the compiled loop did not solve.
+            effort = s.track.effort[k, 0], s.track.effort[k, 1]
+            solution, finished = _step(k, s, solver, functions, settings, others, effort)
             status, done[0] = solution.claimed, k + finished
-            if status not in (Status.SOLVED, Status.INACCURATE):
+            if status not in ANSWERED:
                 return status, solution.reason, k
-            if solution.solver != solver.name:
-                others[solution.solver] += 1
             lost = 0 if solution.verified else lost + 1
             settings = settings._replace(strict=lost < HOPELESS)
         if progress is not None:
@@ -100,18 +103,23 @@ def _compiled_loop(case, s, solver, steps, progress, others) -> tuple[Status, st
     return worst, "", steps
 
 
-def take_over(
-    k: int, s: Stepper, solver: Solver, functions: Functions, settings: StepSettings
-) -> tuple[Solution, bool]:
-    """Make step k by a chain, from the pass that the compiled loop did not solve; ends the step if it is solved.
+def _step(
+    k: int, s: Stepper, solver: Solver, functions: Functions, settings: StepSettings, others: Counter[str],
+    done: tuple[int, int] = (0, 0),
+) -> tuple[Solution, bool]:  # fmt: skip
+    """Make step k, which has begun, in Python; `done` are its iterations and passes so far.
 
-    The second result is False if the step must be repeated (`end_step`).
+    The second result is False if there is no answer, or the step must be repeated (`end_step`).
     """
-    solution, *effort = s.solve(solver, (s.track.effort[k, 0], s.track.effort[k, 1]))
-    finished = True
-    if solution.claimed in (Status.SOLVED, Status.INACCURATE):
-        finished = end_step(k, s.core, s.work, s.track, functions, settings)
-        s.track.effort[k] = effort
+    solution, *effort = s.solve(solver, done)
+    if solution.claimed in ANSWERED and not np.isfinite(s.work.out).all():
+        solution = replace(solution, claimed=Status.NOT_FINITE, reason="")
+    if solution.claimed not in ANSWERED:
+        return solution, False
+    finished = end_step(k, s.core, s.work, s.track, functions, settings)
+    s.track.effort[k] = effort
+    if solution.solver != solver.name:
+        others[solution.solver] += 1
     return solution, finished
 
 
@@ -121,25 +129,18 @@ def posing_failure(s: Stepper) -> Status:
 
 
 def _python_loop(case, s, solver, steps, progress, others) -> tuple[Status, str, int]:
-    worst, settings, k = Status.SOLVED, s.settings(solver), 0
+    worst, functions, settings, k = Status.SOLVED, s.functions(case), s.settings(solver), 0
     while k < steps:
         s.begin_case(case, k)
         try:
             if k == 0 and (reason := objection(solver, s.problem())):
                 return Status.REFUSED, reason, k
-            solution, *effort = s.solve(solver)
+            solution, finished = _step(k, s, solver, functions, settings, others)
         except DataError as error:
             return posing_failure(s), str(error), k
-        if solution.claimed is Status.INACCURATE:
-            worst = Status.INACCURATE
-        elif solution.claimed is not Status.SOLVED:
+        if solution.claimed not in ANSWERED:
             return solution.claimed, solution.reason, k
-        if not np.isfinite(s.work.out).all():
-            return Status.NOT_FINITE, "", k
-        finished = end_step(k, s.core, s.work, s.track, s.functions(case), settings)
-        s.track.effort[k] = effort
-        if solution.solver != solver.name:
-            others[solution.solver] += 1
+        worst = max(worst, solution.claimed, key=ANSWERED.index)
         if progress is not None and k % 100 == 99:
             progress(k + 1)
         k += finished
