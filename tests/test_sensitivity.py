@@ -255,6 +255,36 @@ def test_smooth_derivatives_are_those_of_differences(law):
     assert tried >= 8
 
 
+@pytest.mark.parametrize("law", [ASSOCIATED, COULOMB])
+def test_an_ellipse_of_friction_coefficients_has_the_derivatives_of_differences(law):
+    """An ellipse beside a round cone, their unknowns in any order: every direction of the ellipse has its own unit."""
+    rng, tried = np.random.default_rng(3), 0
+    for _ in range(8):
+        plain, z = random_mixed(rng, [(3, law, rng.choice(["slides", "sticks"])) for _ in range(2)])
+        unit, order = np.array([1.0, 1.0, rng.uniform(0.3, 0.8), 1.0, 1.0, 1.0]), rng.permutation(6)
+        back = np.argsort(order)
+        M, q, z = (plain.M / np.outer(unit, unit))[np.ix_(back, back)], (plain.q / unit)[back], (unit * z)[back]
+        mu = np.array([*(plain.mu[0] * unit[1:3]), plain.mu[1]])
+        problem = MixedNCP(M, q, plain.lower, plain.upper, mu, Sets([law, law], [0, 3, 6], order, [0, 2, 3]))
+        s = sensitivity_of(problem, z)
+        if s.verdict[0].name != "SMOOTH" or s.system.condition > 1e4:
+            continue
+        tried += 1
+        weight, h = rng.normal(size=6), 1e-3 * min(1.0, s.margin)
+        gradient = s.gradient(weight)
+        # The coefficients of an ellipse do not change.
+        for change in ({"q": rng.normal(size=6)}, {"mu": [0.0, 0.0, 1.0]}, {"M": rng.normal(size=(6, 6))}):
+            (found,) = s.along(**change)
+            by_differences = differences(problem, z, change, h)
+            scale = np.abs(by_differences).max()
+            np.testing.assert_allclose(found.z, by_differences, atol=1e-6 * scale, rtol=0)
+            ends = [nearby(problem, change, t).velocity(z + t * found.z) for t in (h, -h)]
+            np.testing.assert_allclose(found.F, (ends[0] - ends[1]) / (2 * h), atol=1e-9 * scale, rtol=0)
+            total = sum(float((x * y).sum()) for x, y in zip(change_of(problem, **change), gradient, strict=True))
+            assert total == pytest.approx(weight @ found.z, rel=1e-9, abs=1e-12 * scale)
+    assert tried >= 6
+
+
 @pytest.mark.parametrize("law", [ASSOCIATED, COULOMB, DISC])
 def test_one_sided_derivatives_are_those_of_differences(law):
     rng = np.random.default_rng(4)
@@ -327,6 +357,34 @@ def test_rows_with_bounds():
     for given, expected in ((0.5, 0.5), (2.0, 1.0), (-2.0, -0.25)):
         (found,) = s.along(q=[-given], lower=[-0.25], upper=[1.0])
         assert found.z[0] == pytest.approx(expected, abs=EXACT)
+
+
+def test_the_gradient_of_rows_with_bounds_is_the_derivative_of_their_closed_form():
+    """An unsymmetric M: rows at bounds move with these, the one between them by its own equation. Equal bounds hold by
+    a velocity of either sign, and then it is the lower or the upper one that holds."""
+    rng = np.random.default_rng(12)
+    for _ in range(10):
+        M = rng.normal(size=(5, 5)) + 4 * np.eye(5)
+        # At the lower bound, at the upper one, fixed by a velocity of either sign, inside.
+        z, F = rng.normal(size=5), np.array([1.0, -1.0, 1.0, -1.0, 0.0]) * rng.uniform(0.5, 2.0, size=5)
+        lower, upper = z - [0, 1, 0, 0, 1], z + [1, 0, 0, 0, 1]
+        s = sensitivity_of(MLCP(M, F - M @ z, lower, upper), z)
+        assert [place.mode.name for place in s.places] == ["AT_LOWER", "AT_UPPER", "FIXED", "FIXED", "INSIDE"]
+        weight, held = rng.normal(size=5), {"lower": [0, 2], "upper": [1, 3]}
+        back = s.gradient(weight)
+        for name in ("M", "q", "lower", "upper"):
+            change = rng.normal(size=(5, 5) if name == "M" else 5)
+            moved = change @ z if name == "M" else change if name == "q" else np.zeros(5)
+            dz = np.zeros(5)
+            if name in held:
+                dz[held[name]] = change[held[name]]
+            dz[4] = -(M[4] @ dz + moved[4]) / M[4, 4]
+            (found,) = s.along(**{name: change})
+            np.testing.assert_allclose(found.z, dz, atol=EXACT, err_msg=name)
+            np.testing.assert_allclose(found.F, M @ dz + moved, atol=EXACT, err_msg=name)
+            given = change_of(s.problem, **{name: change})
+            total = sum(float((x * y).sum()) for x, y in zip(given, back, strict=True))
+            assert total == pytest.approx(weight @ dz, abs=EXACT), name
 
 
 def test_an_lcp_moves_by_the_exact_inverse_of_its_basis():
