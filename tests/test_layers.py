@@ -132,6 +132,20 @@ def test_a_kink_is_refused_or_has_the_gradient_of_one_side():
         layer.gradient(layer.step({**given, **at_rest}), due)
 
 
+@pytest.mark.parametrize("name", ["stewart-trinkle", "anitescu-potra", "discrete-velocity"])
+@pytest.mark.parametrize("v", [(0.0, 0.0, -1.0), (0.1, 0.0, -1.0), (0.1, 0.05, -1.0), (0.1, -0.1, -1.0)])
+def test_a_polygon_that_sticks_keeps_its_velocity_of_zero(name, v):
+    """Whichever facets bear: none without friction, one along its own direction. Nothing acts on the particle beside
+    it, which touches without force or is open."""
+    layer, J = ContactLayer(FORMULATIONS.find(name), (6, 0, 2, 2), 0.01), np.eye(6)
+    fixed = {"M": 2 * J, "J_n": J[[2, 5]], "J_t": J[[0, 1, 3, 4]], "mu": np.full(2, 0.5)}
+    for beside in ((0.3, 0.2, 0.0), (0.3, 0.2, 1.0), (0.0, 0.0, 1.0)):
+        step = layer.step({**fixed, "v": np.array([*v, *beside])})
+        for k in range(6):
+            due = StepOutputs(J[k], np.zeros(2), np.zeros(4), np.zeros(0))
+            np.testing.assert_allclose(layer.gradient(step, due)["v"], J[k] if k >= 3 else np.zeros(6), atol=1e-12)
+
+
 def test_redundant_contacts_have_gradients_of_velocities_alone():
     """Two feet of one particle: the motion is that of one foot, the share of the load is open."""
     one = ContactLayer(FORMULATIONS.find("frictionless"), (3, 0, 1, 2), 0.01)

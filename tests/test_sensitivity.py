@@ -367,7 +367,7 @@ def test_the_gradient_of_rows_with_bounds_is_the_derivative_of_their_closed_form
         M = rng.normal(size=(5, 5)) + 4 * np.eye(5)
         # At the lower bound, at the upper one, fixed by a velocity of either sign, inside.
         z, F = rng.normal(size=5), np.array([1.0, -1.0, 1.0, -1.0, 0.0]) * rng.uniform(0.5, 2.0, size=5)
-        lower, upper = z - [0, 1, 0, 0, 1], z + [1, 0, 0, 0, 1]
+        lower, upper = z - np.array([0, 1, 0, 0, 1]), z + np.array([1, 0, 0, 0, 1])
         s = sensitivity_of(MLCP(M, F - M @ z, lower, upper), z)
         assert [place.mode.name for place in s.places] == ["AT_LOWER", "AT_UPPER", "FIXED", "FIXED", "INSIDE"]
         weight, held = rng.normal(size=5), {"lower": [0, 2], "upper": [1, 3]}

@@ -34,6 +34,7 @@ from workbench.derivatives.modes import (
     AT_UPPER,
     EDGE,
     FIXED,
+    INSIDE,
     LEAVES_LOWER,
     LEAVES_UPPER,
     LOOSE,
@@ -53,7 +54,7 @@ from workbench.derivatives.modes import (
 from workbench.derivatives.system import SYSTEM, System, empty_system, filled
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import copy, set_all
-from workbench.engine.scratch import VECTOR, scratch
+from workbench.engine.scratch import VECTOR, scratch, scratch_indices
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.problem import OverMatrix, Problem, SetBySet
 from workbench.problems.sets import ASSOCIATED, DISC, NO_CONE, Sets
@@ -64,6 +65,8 @@ SINGULAR = 1e-12
 """S counts as singular if the ratio of smallest to largest singular value of the equilibrated S is below this."""
 LARGEST = 3000
 """Largest number of unknowns for which A is formed."""
+SAME = 1e-9
+"""Share of its terms up to which the change of a velocity is zero."""
 
 I64, F64 = types.int64, types.float64
 
@@ -206,6 +209,79 @@ def due_to_sources(s, a, left, mu, low, high):
         head = s.cone[i] == ASSOCIATED and (y == 0 or s.begin[y - 1] != s.begin[y])
         if head and s.mode[k] in (SLIDES, TOUCHES):
             mu[i] += a[y] * s.speed[k]
+
+
+@kernel(types.boolean(SYSTEM))
+def settle(s):
+    """Take the rows of an LCP or MLCP that are between two modes for what they are at a neighbouring solution where
+    they are not; return whether all modes hold there.
+
+    Methods return vertices of a set of solutions. There some facets of a friction polygon that sticks do not bear,
+    although they could, and slacks of open contacts are the smallest possible. In the inside of the set all modes hold,
+    and velocities are smooth. A row bears there or leaves its bound: at first all are tried to bear.
+    """
+    X = s.x.shape[0]
+    mode, unit, change, rate, size = scratch_indices(X), scratch(X), scratch(X), scratch(X), scratch(X)
+    for i in range(s.cone.shape[0]):
+        if s.cone[i] != NO_CONE:
+            return False
+    for k in range(X):
+        if s.mode[k] == LOOSE:
+            return False
+    for k in range(X):
+        mode[k], unit[k] = s.mode[k], 0.0
+        if mode[k] == LEAVES_LOWER:
+            s.mode[k], unit[k] = AT_LOWER, 1.0
+        elif mode[k] == LEAVES_UPPER:
+            s.mode[k], unit[k] = AT_UPPER, -1.0
+    Y = find_columns(s)
+    find_matrix(s, Y)
+    rank = factorise(s, Y)
+    again = found = rank >= 0
+    while again:
+        move_inwards(s, Y, rank, unit, change, rate, size)
+        again = False
+        for k in range(X):
+            if unit[k] * rate[k] > SAME * size[k]:
+                unit[k], again = 0.0, True
+    for k in range(X):
+        leaves = 1.0 if mode[k] == LEAVES_LOWER else -1.0
+        if s.mode[k] == INSIDE or unit[k] != 0.0:
+            found = found and abs(rate[k]) <= SAME * size[k]
+        elif mode[k] != s.mode[k]:
+            found = found and leaves * rate[k] >= -SAME * size[k]
+    holds = found
+    for k in range(X):
+        if mode[k] == s.mode[k]:
+            continue
+        if found and (unit[k] != 0.0 or abs(rate[k]) > SAME * size[k]):
+            s.mode[k], s.margin[k] = INSIDE if unit[k] != 0.0 else s.mode[k], np.inf
+        else:
+            s.mode[k], holds = mode[k], False
+    return holds
+
+
+@kernel(types.void(SYSTEM, I64, I64, VECTOR, VECTOR, VECTOR, VECTOR))
+def move_inwards(s, Y, rank, unit, change, rate, size):
+    """Compute the change of x (X,) by these units, by what the rows between bounds do in answer, and by their kernel,
+    and the rates (X,) at which velocities change, with the sizes of their terms."""
+    right, y, free = scratch(Y), scratch(Y), scratch(Y)
+    A, X = s.A, s.x.shape[0]
+    for i in range(Y):
+        right[i] = 0.0
+        for j in range(X):
+            right[i] -= A[s.begin[i], j] * unit[j]
+    solve_factorised(s, Y, rank, right, y)
+    find_kernel(s, Y, rank, free)
+    for k in range(X):
+        change[k] = unit[k]
+    for i in range(Y):
+        change[s.begin[i]] = y[i] + free[i]
+    for k in range(X):
+        rate[k] = size[k] = 0.0
+        for j in range(X):
+            term = A[k, j] * change[j]
+            rate[k], size[k] = rate[k] + term, size[k] + abs(term)
 
 
 @kernel(types.Tuple((I64, I64, I64, F64))(SYSTEM))
@@ -492,6 +568,12 @@ class Linearised:
         s = self.at.copy()
         for mode, side in sides.items():
             s.mode[self.at.mode == mode] = side
+        return Linearised(self.problem, s, *linearise_modes(s))
+
+    def settled(self) -> "Linearised":
+        """The law in the modes of a neighbouring solution (`settle`)."""
+        s = self.at.copy()
+        settle(s)
         return Linearised(self.problem, s, *linearise_modes(s))
 
     def moved(self, x: Array) -> "Linearised":

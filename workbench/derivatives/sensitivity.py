@@ -261,7 +261,7 @@ class Sensitivity:
             moved = bearing.R @ bearing.redundancy()
             if abs(given @ moved) > CONSISTENT * (np.abs(given) @ np.abs(moved)):
                 raise DataError(UNDETERMINED)
-        return s.taken_for(SIDE)
+        return s.settled().taken_for(SIDE)
 
 
 def _count(between: list[SetMode]) -> str:
