@@ -99,14 +99,17 @@ def restore(m, prepared, z):
 
 @kernel(types.boolean(MACHINE, VECTOR, VECTOR, VECTOR, VECTOR))
 def step_back(m, prepared, z, out, found):
-    """The adjoint of a step's parameters and axes (n_y,) from that of its outputs (n_o,); False where S is singular or
-    a mode does not hold by a clear margin."""
+    """The adjoint of a step's parameters and axes (n_y,) from that of its outputs (n_o,); False where a mode does not
+    hold by a clear margin, or data might move redundant rows of S in ways that contradict one another."""
+    outside = scratch(found.shape[0])
     if not restore(m, prepared, z):
         return False
     Y, rank = linearise(m)
-    if rank < Y or not is_clear(m, Y, rank):
+    if rank < 0 or not is_clear(m, Y, rank):
         return False
-    return in_reverse(m, Y, rank, out, found, scratch(found.shape[0])) and is_finite(found)
+    if not in_reverse(m, Y, rank, out, found, outside) or not is_finite(found):
+        return False
+    return rank == Y or not outside.any()
 
 
 @kernel(types.void(BATCH, MATRIX, MATRIX, INDICES, MACHINE), checked=False)

@@ -21,7 +21,7 @@ from workbench.derivatives.elimination import (
     solve_factorised,
     solve_transposed,
 )  # fmt: skip
-from workbench.derivatives.linearised import due_to_sources, find_columns, find_matrix, find_sources
+from workbench.derivatives.linearised import due_to_sources, find_columns, find_matrix, find_sources, settle
 from workbench.derivatives.modes import NO_PLACE, find_modes, is_between
 from workbench.derivatives.sensitivity import TIMES, WORST
 from workbench.derivatives.slopes import MACHINE, find_slope, find_units, step_data
@@ -125,10 +125,10 @@ def stand(m):
 
 @kernel(types.boolean(MACHINE))
 def is_between_none(m):
-    """Put the posed problem and its solution, which are in `work`, into the system; return whether all modes hold, by
-    margins of which `margin` is the smallest."""
+    """Put the posed problem and its solution, which are in `work`, into the system; return whether all modes hold,
+    there or at a neighbouring solution (`settle`), by margins of which `margin` is the smallest."""
     work, s, p = m.work, m.sweep, m.system
-    order, A, M, X, margin = s.order, p.A, work.M, p.x.shape[0], s.margin
+    order, A, M, X, margin, between = s.order, p.A, work.M, p.x.shape[0], s.margin, False
     for a in range(X):
         i = order[a]
         p.q[a], p.x[a], p.lower[a], p.upper[a] = work.q[i], work.z[i], work.lower[i], work.upper[i]
@@ -139,8 +139,14 @@ def is_between_none(m):
     find_modes(p, LEAST)
     margin[0] = np.inf
     for a in range(X):
-        if p.mode[a] != NO_PLACE:
-            margin[0] = min(margin[0], 0.0 if is_between(p.mode[a]) else p.margin[a])
+        if p.mode[a] == NO_PLACE:
+            continue
+        if is_between(p.mode[a]):
+            between = True
+        else:
+            margin[0] = min(margin[0], p.margin[a])
+    if between and not settle(p):
+        margin[0] = 0.0
     return margin[0] > LEAST
 
 
@@ -334,10 +340,10 @@ def answer(m, Y, rank, counted, dy, found):
     return largest if outside <= CONSISTENT * size else np.nan
 
 
-@kernel(types.void(MACHINE, I64, VECTOR, VECTOR, VECTOR, VECTOR))
-def due_to_data(m, Y, a, given, out, found):
+@kernel(types.void(MACHINE, I64, VECTOR, VECTOR, VECTOR, F64, VECTOR))
+def due_to_data(m, Y, a, given, out, least, found):
     """The adjoint of the contact data (n_y,), from a (Y,) for the rows of the law, given (X,) for the solution and out
-    (n_o,) for the outputs: the transpose of `answer`."""
+    (n_o,) for the outputs: the transpose of `answer`. Sums of at most the share `least` of their terms are zero."""
     work, s, p = m.work, m.sweep, m.system
     n_f, n_c, X, n_o = work.X.shape[0], work.q.shape[0], p.x.shape[0], out.shape[0]
     rho, force, left, u, v = scratch(work.A.shape[0]), scratch(X), scratch(X), scratch(n_f), scratch(n_f)
@@ -363,17 +369,26 @@ def due_to_data(m, Y, a, given, out, found):
     for i in range(mu.shape[0]):
         if coefficient[i] >= 0:
             rho[bounds + 2 * n_c + coefficient[i]] += mu[i]
+    of_u, of_found = scratch(n_f), scratch(found.shape[0])
     set_all(0.0, u)
+    set_all(0.0, of_u)
     for i in range(n_f, n_f + n_c + n_o):
         if rho[i] != 0.0:
             for j in range(n_f):
-                u[j] -= A[i, j] * rho[i]
+                term = A[i, j] * rho[i]
+                u[j], of_u[j] = u[j] - term, of_u[j] + abs(term)
+    for j in range(n_f):
+        u[j] = u[j] if abs(u[j]) > least * of_u[j] else 0.0
     lu_solve_transposed(s.LU, s.pivots, u, v)
     for j in range(n_f):
         rho[j] = v[j]
     set_all(0.0, found)
+    set_all(0.0, of_found)
     for k in range(row_of.shape[0]):
-        found[par[k]] += val[k] * rho[row_of[k]] * w[column_of[k]]
+        term, i = val[k] * rho[row_of[k]] * w[column_of[k]], par[k]
+        found[i], of_found[i] = found[i] + term, of_found[i] + abs(term)
+    for i in range(found.shape[0]):
+        found[i] = found[i] if abs(found[i]) > least * of_found[i] else 0.0
 
 
 @kernel(types.void(MACHINE, VECTOR, VECTOR))
@@ -578,7 +593,7 @@ def due_to_parameters(m, a, given, out, found):
     copy(out, turned)
     set_all(0.0, axes)
     turned_along(m, turned, axes)
-    due_to_data(m, a.shape[0], a, given, turned, found)
+    due_to_data(m, a.shape[0], a, given, turned, 0.0, found)
     for i in range(frames, frames + 2 * m.core.mu.shape[0]):
         found[i] = axes[i]
 
@@ -603,7 +618,7 @@ def in_reverse(m, Y, rank, out, found, outside):
         find_left_kernel(p, Y, rank, a)
         set_all(0.0, given)
         set_all(0.0, none)
-        due_to_data(m, Y, a, given, none, outside)
+        due_to_data(m, Y, a, given, none, CONSISTENT, outside)
     return True
 
 
