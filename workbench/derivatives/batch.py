@@ -21,7 +21,7 @@ from workbench.derivatives.tape import TAPE, carry_adjoints, evaluate, path
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, is_finite, set_all
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
-from workbench.language.assemble.assembly import carry_back
+from workbench.language.assemble.assembly import carry_back, stamp
 from workbench.language.estimate import normal_estimate
 from workbench.mechanics.core import FILL
 from workbench.step.stepping import NO_ESTIMATE, OTHER, SOLVED, START, discretise, solve_posed, turn_back
@@ -31,16 +31,17 @@ I64 = types.int64
 
 
 class Batch(NamedTuple):
-    """B steps: `Core.whole` before and after the formulation's hook, and `Work.recorded` with impulses along the case's
-    axes, (B, .) each; residuals (B,) of the solutions, inf where there is none."""
+    """B steps: `Core.whole` before and after the formulation's hook, `Work.X`, and `Work.recorded` with impulses along
+    the case's axes, (B, .) each; residuals (B,) of the solutions, inf where there is none."""
 
     given: Array
     prepared: Array
+    eliminated: Array
     answers: Array
     residuals: Array
 
 
-BATCH = argument_type(Batch, MATRIX, MATRIX, MATRIX, VECTOR)
+BATCH = argument_type(Batch, MATRIX, MATRIX, MATRIX, MATRIX, VECTOR)
 
 
 @kernel(FILL)
@@ -65,7 +66,7 @@ def make_steps(b, m):
 
     Without one they are prepared alone."""
     core, work, info = m.core, m.work, scratch_indices(1)
-    given, prepared, answers, residuals = b.given, b.prepared, b.answers, b.residuals
+    given, prepared, eliminated, answers, residuals = b.given, b.prepared, b.eliminated, b.answers, b.residuals
     first = core.v.shape[0] + core.mu.shape[0]
     last = first + core.b_t.shape[0]
     for k in range(residuals.shape[0]):
@@ -82,27 +83,29 @@ def make_steps(b, m):
         if status == SOLVED:
             carry_back(work)
             turn_back(core, work.out[first:last])
+            copy(work.X.reshape(work.X.size), eliminated[k])
             copy(work.recorded, answers[k])
             residuals[k] = residual
 
 
-@kernel(types.boolean(MACHINE, VECTOR, VECTOR))
-def restore(m, prepared, z):
-    """Pose the step of prepared data with its solution z (n_c,); return whether all modes hold, as in `sweep.stand`."""
-    copy(prepared, m.core.whole)
-    read_data(m.core, m.sweep.y)
-    if not is_posed(m):
-        return False
-    copy(z, m.work.z)
+@kernel(types.boolean(BATCH, I64, MACHINE))
+def restore(b, k, m):
+    """Put step k and its solution in their places; return whether all modes hold, as in `sweep.stand`."""
+    core, work = m.core, m.work
+    copy(b.prepared[k], core.whole)
+    read_data(core, m.sweep.y)
+    stamp(core.theta, work)
+    copy(b.eliminated[k], work.X.reshape(work.X.size))
+    copy(b.answers[k], work.recorded)
     return is_between_none(m)
 
 
-@kernel(types.boolean(MACHINE, VECTOR, VECTOR, VECTOR, VECTOR))
-def step_back(m, prepared, z, out, found):
+@kernel(types.boolean(BATCH, I64, MACHINE, VECTOR, VECTOR))
+def step_back(b, k, m, out, found):
     """The adjoint of a step's parameters and axes (n_y,) from that of its outputs (n_o,); False where a mode does not
     hold by a clear margin, or data might move redundant rows of S in ways that contradict one another."""
     outside = scratch(found.shape[0])
-    if not restore(m, prepared, z):
+    if not restore(b, k, m):
         return False
     Y, rank = linearise(m)
     if rank < 0 or not is_clear(m, Y, rank):
@@ -115,16 +118,15 @@ def step_back(m, prepared, z, out, found):
 @kernel(types.void(BATCH, MATRIX, MATRIX, INDICES, MACHINE), checked=False)
 def steps_back(b, due, found, left, m):
     """`step_back` of a batch: found (B, n_y) from due (B, n_o); left (B,) is 1 for steps left to the caller."""
-    first = b.answers.shape[1] - m.work.z.shape[0]
     for k in range(left.shape[0]):
-        left[k] = 0 if step_back(m, b.prepared[k], b.answers[k, first:], due[k], found[k]) else 1
+        left[k] = 0 if step_back(b, k, m, due[k], found[k]) else 1
 
 
-@kernel(types.void(MACHINE, VECTOR, VECTOR, VECTOR, VECTOR), checked=False)
-def begin_back(m, prepared, z, out, given):
-    """The adjoint `given` (X,) of a step's solution in the system, whatever its modes, from that of its outputs
+@kernel(types.void(BATCH, I64, MACHINE, VECTOR, VECTOR), checked=False)
+def begin_back(b, k, m, out, given):
+    """The adjoint `given` (X,) of the solution of step k in the system, whatever its modes, from that of its outputs
     (n_o,); `sweep.due_to_parameters` may follow."""
-    restore(m, prepared, z)
+    restore(b, k, m)
     read_answer(m)
     due_to_solution(m, out, given, scratch(given.shape[0]))
 

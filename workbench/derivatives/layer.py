@@ -155,8 +155,8 @@ class ContactLayer:
         Raises DataError as `batched`, and where a step has no verified answer."""
         data, batch = self.batched(given)
         B, work, machine = prod(batch), self.stepper.work, self.machine
-        given_to, prepared = np.tile(self.blank, (B, 1)), np.empty((B, self.blank.size))
-        b = Batch(given_to, prepared, np.zeros((B, work.recorded.size)), np.empty(B))
+        prepared, eliminated = np.empty((B, self.blank.size)), np.empty((B, work.X.size))
+        b = Batch(np.tile(self.blank, (B, 1)), prepared, eliminated, np.zeros((B, work.recorded.size)), np.empty(B))
         for name, x in data.items():
             b.given[:, self.places[name]] = x.reshape(B, -1)
         make_steps(b, machine)
@@ -185,7 +185,7 @@ class ContactLayer:
         found = sensitivity_of(problem, solution.z, solution.residual)
         s.finish_pass(found.z)
         turn_back(s.core, s.work.out[n + r : n + r + d * r])
-        b.answers[k] = s.work.recorded
+        b.eliminated[k], b.answers[k] = s.work.X.ravel(), s.work.recorded
         return found
 
     def gradient(self, step: LayerStep, due: StepOutputs) -> dict[str, Array]:
@@ -203,7 +203,7 @@ class ContactLayer:
         for k in np.flatnonzero(left).tolist():
             s = step.sensitivities.get(k)
             given = np.empty(z.shape[1])
-            begin_back(self.machine, b.prepared[k], z[k], out[k], given)
+            begin_back(b, k, self.machine, out[k], given)
             if s is None:
                 s = sensitivity_of(self.stepper.posed_problem(), z[k], b.residuals[k])
             law, a = s.adjoint(given, limiting=self.at_kinks == "limiting")
