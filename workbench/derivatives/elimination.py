@@ -125,12 +125,20 @@ def weigh_kernel(c, rank):
         c[i] = 0.0 if i < rank else 1.0 + 0.7548776662466927 * (i - rank) % 1.0
 
 
+@kernel(types.void(SYSTEM, I64, VECTOR), linked=True)
+def drop_rounding(s, Y, y):
+    """Set entries of a vector y (Y,) of the kernel to zero that do not take part in it."""
+    for i in range(Y):
+        y[i] = y[i] if abs(y[i]) > GONE * s.E[i] else 0.0
+
+
 @kernel(types.void(SYSTEM, I64, I64, VECTOR))
 def find_kernel(s, Y, rank, y):
     """Compute one y (Y,) in the kernel of S, a sum of all independent ones with unequal weights."""
     c = scratch(Y)
     weigh_kernel(c, rank)
     back_substitute(s, Y, rank, c, y)
+    drop_rounding(s, Y, y)
 
 
 @kernel(types.void(SYSTEM, I64, I64, VECTOR))
@@ -139,3 +147,4 @@ def find_left_kernel(s, Y, rank, y):
     c = scratch(Y)
     weigh_kernel(c, rank)
     back_substitute_transposed(s, Y, rank, c, y)
+    drop_rounding(s, Y, y)

@@ -66,7 +66,7 @@ SINGULAR = 1e-12
 LARGEST = 3000
 """Largest number of unknowns for which A is formed."""
 SAME = 1e-9
-"""Share of its terms up to which the change of a velocity is zero."""
+"""Share of the largest terms that it may have up to which the change of a velocity is zero."""
 
 I64, F64 = types.int64, types.float64
 
@@ -221,7 +221,7 @@ def settle(s):
     and velocities are smooth. A row bears there or leaves its bound: at first all are tried to bear.
     """
     X = s.x.shape[0]
-    mode, unit, change, rate, size = scratch_indices(X), scratch(X), scratch(X), scratch(X), scratch(X)
+    mode, inwards, unit, rate = scratch_indices(X), scratch(X), scratch(X), scratch(X)
     for i in range(s.cone.shape[0]):
         if s.cone[i] != NO_CONE:
             return False
@@ -229,59 +229,65 @@ def settle(s):
         if s.mode[k] == LOOSE:
             return False
     for k in range(X):
-        mode[k], unit[k] = s.mode[k], 0.0
+        mode[k], inwards[k], unit[k] = s.mode[k], 0.0, 0.0
         if mode[k] == LEAVES_LOWER:
-            s.mode[k], unit[k] = AT_LOWER, 1.0
+            s.mode[k], inwards[k] = AT_LOWER, 1.0
         elif mode[k] == LEAVES_UPPER:
-            s.mode[k], unit[k] = AT_UPPER, -1.0
+            s.mode[k], inwards[k] = AT_UPPER, -1.0
     Y = find_columns(s)
     find_matrix(s, Y)
     rank = factorise(s, Y)
-    again = found = rank >= 0
+    found = again = rank >= 0
+    if found:
+        # Rows whose velocities the kernel moves alone, as it moves slacks, do not bear.
+        move_inwards(s, Y, rank, unit, rate)
+        for k in range(X):
+            unit[k] = inwards[k] if inwards[k] * rate[k] <= 0.0 else 0.0
     while again:
-        move_inwards(s, Y, rank, unit, change, rate, size)
+        move_inwards(s, Y, rank, unit, rate)
         again = False
         for k in range(X):
-            if unit[k] * rate[k] > SAME * size[k]:
+            if unit[k] * rate[k] > 0.0:
                 unit[k], again = 0.0, True
     for k in range(X):
-        leaves = 1.0 if mode[k] == LEAVES_LOWER else -1.0
-        if s.mode[k] == INSIDE or unit[k] != 0.0:
-            found = found and abs(rate[k]) <= SAME * size[k]
-        elif mode[k] != s.mode[k]:
-            found = found and leaves * rate[k] >= -SAME * size[k]
+        bears = s.mode[k] == INSIDE or unit[k] != 0.0
+        found = found and (rate[k] == 0.0 if bears else inwards[k] * rate[k] >= 0.0)
     holds = found
     for k in range(X):
-        if mode[k] == s.mode[k]:
+        if inwards[k] == 0.0:
             continue
-        if found and (unit[k] != 0.0 or abs(rate[k]) > SAME * size[k]):
+        if found and (unit[k] != 0.0 or rate[k] != 0.0):
             s.mode[k], s.margin[k] = INSIDE if unit[k] != 0.0 else s.mode[k], np.inf
         else:
             s.mode[k], holds = mode[k], False
     return holds
 
 
-@kernel(types.void(SYSTEM, I64, I64, VECTOR, VECTOR, VECTOR, VECTOR))
-def move_inwards(s, Y, rank, unit, change, rate, size):
-    """Compute the change of x (X,) by these units, by what the rows between bounds do in answer, and by their kernel,
-    and the rates (X,) at which velocities change, with the sizes of their terms."""
-    right, y, free = scratch(Y), scratch(Y), scratch(Y)
-    A, X = s.A, s.x.shape[0]
+@kernel(types.void(SYSTEM, I64, I64, VECTOR, VECTOR))
+def move_inwards(s, Y, rank, unit, rate):
+    """Compute the rates (X,) at which velocities change where some rows move by `unit` (X,), and those that bear by
+    what keeps their own velocities, and along the kernel of S; zero for rounding."""
+    X, A, E, begin = s.x.shape[0], s.A, s.E, s.begin
+    right, y, free, change, size, largest = scratch(Y), scratch(Y), scratch(Y), scratch(X), scratch(X), 0.0
     for i in range(Y):
         right[i] = 0.0
         for j in range(X):
-            right[i] -= A[s.begin[i], j] * unit[j]
+            right[i] -= A[begin[i], j] * unit[j]
     solve_factorised(s, Y, rank, right, y)
     find_kernel(s, Y, rank, free)
     for k in range(X):
-        change[k] = unit[k]
+        change[k], size[k] = unit[k], abs(unit[k])
     for i in range(Y):
-        change[s.begin[i]] = y[i] + free[i]
+        change[begin[i]] = y[i] + free[i]
+        largest = max(largest, abs(change[begin[i]]) / E[i])
+    for i in range(Y):
+        size[begin[i]] = E[i] * largest
     for k in range(X):
-        rate[k] = size[k] = 0.0
+        rate[k] = terms = 0.0
         for j in range(X):
-            term = A[k, j] * change[j]
-            rate[k], size[k] = rate[k] + term, size[k] + abs(term)
+            rate[k] += A[k, j] * change[j]
+            terms += abs(A[k, j]) * size[j]
+        rate[k] = rate[k] if abs(rate[k]) > SAME * terms else 0.0
 
 
 @kernel(types.Tuple((I64, I64, I64, F64))(SYSTEM))
