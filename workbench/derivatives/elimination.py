@@ -4,7 +4,7 @@ from numba import types
 
 from workbench.derivatives.system import SYSTEM
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import FAST, INDICES, MATRIX
+from workbench.engine.kernels import FAST, FASTER, INDICES, MATRIX
 from workbench.engine.scratch import VECTOR, scratch
 
 KEPT, GONE = 1e-8, 1e-11
@@ -29,37 +29,44 @@ def lu_solve_transposed(LU, pivots, b, x):
         x[pivots[i]] = y[i]
 
 
-@kernel(I64(SYSTEM, I64))
+@kernel(I64(SYSTEM, I64), **FASTER)
 def factorise(s, Y):
     """Factorise the equilibrated S into LU with rows and columns exchanged; return the rank or -1."""
-    LU = s.LU
+    LU, largest, first = s.LU, scratch(Y), 0.0
     for i in range(Y):
         s.row[i] = s.column[i] = i
+        most = 0.0
         for j in range(Y):
             LU[i, j] = s.E[i] * s.S[i, j] * s.E[j]
-    first = 0.0
+            most = max(most, abs(LU[i, j]))
+        largest[i] = most
+        first = max(first, most)
     for k in range(Y):
-        best, row, column = 0.0, k, k
-        for i in range(k, Y):
-            for j in range(k, Y):
-                if abs(LU[i, j]) > best:
-                    best, row, column = abs(LU[i, j]), i, j
-        if k == 0:
-            first = best
-        if not best > GONE * first:
+        row, column = k, k
+        for i in range(k + 1, Y):
+            row = i if largest[i] > largest[row] else row
+        for j in range(k + 1, Y):
+            column = j if abs(LU[row, j]) > abs(LU[row, column]) else column
+        if not largest[row] > GONE * first:
             return k
-        if not best > KEPT * first:
+        if not largest[row] > KEPT * first:
             return -1
         s.row[k], s.row[row] = s.row[row], s.row[k]
         s.column[k], s.column[column] = s.column[column], s.column[k]
+        largest[k], largest[row] = largest[row], largest[k]
         for j in range(Y):
             LU[k, j], LU[row, j] = LU[row, j], LU[k, j]
         for i in range(Y):
             LU[i, k], LU[i, column] = LU[i, column], LU[i, k]
         for i in range(k + 1, Y):
+            if LU[i, k] == 0.0:
+                continue
             LU[i, k] /= LU[k, k]
+            f, most = LU[i, k], 0.0
             for j in range(k + 1, Y):
-                LU[i, j] -= LU[i, k] * LU[k, j]
+                LU[i, j] -= f * LU[k, j]
+                most = max(most, abs(LU[i, j]))
+            largest[i] = most
     return Y
 
 

@@ -29,6 +29,7 @@ from workbench.derivatives.tape import SAME as HOLDS
 from workbench.derivatives.tape import carry_adjoints, carry_sizes, carry_tangents, evaluate, path, turn_ties
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import (
+    FAST,
     MATRIX,
     VECTOR,
     copy,
@@ -191,6 +192,26 @@ def is_clear(m, Y, rank):
     return margin > error * min(condition(m, Y), WORST)
 
 
+@kernel(types.void(MATRIX, I64, VECTOR, VECTOR), **FAST)
+def multiply_rows(A, first, x, found):
+    """Compute found (K,) = A[first : first + K] x. Loops over plain arrays are compiled to vector instructions."""
+    for k in range(found.shape[0]):
+        total = 0.0
+        for j in range(x.shape[0]):
+            total += A[first + k, j] * x[j]
+        found[k] = total
+
+
+@kernel(types.void(MATRIX, I64, VECTOR, VECTOR, VECTOR, VECTOR), **FAST)
+def add_rows(A, first, weights, sizes, found, terms):
+    """Add weights (K,) A[first : first + K] to found (N,), and sizes (K,) times the sizes of the entries to terms."""
+    for k in range(weights.shape[0]):
+        if sizes[k] != 0.0:
+            for j in range(found.shape[0]):
+                found[j] += weights[k] * A[first + k, j]
+                terms[j] += sizes[k] * abs(A[first + k, j])
+
+
 @kernel(types.boolean(MACHINE))
 def read_answer(m):
     """Compute [free unknowns, solution, 1] and the outputs of the solution in the system, and factorise A_ff; return
@@ -201,20 +222,15 @@ def read_answer(m):
     )  # fmt: skip
     for a in range(n_c):
         z[order[a]] = x[a]
-    for i in range(n_f):
-        total = X[i, n_c]
-        for j in range(n_c):
-            total += X[i, j] * z[j]
-        w[i] = -total
-        for j in range(n_f):
-            LU[i, j] = A[i, j]
     for j in range(n_c):
         w[n_f + j] = z[j]
     w[n_f + n_c] = 1.0
-    for i in range(raw.shape[0]):
-        raw[i] = 0.0
-        for j in range(w.shape[0]):
-            raw[i] += A[n_f + n_c + i, j] * w[j]
+    multiply_rows(X, 0, w[n_f:], w[:n_f])
+    for i in range(n_f):
+        w[i] = -w[i]
+        for j in range(n_f):
+            LU[i, j] = A[i, j]
+    multiply_rows(A, n_f + n_c, w, raw)
     return lu_factor(s.LU, s.pivots) == 0
 
 
@@ -347,6 +363,7 @@ def due_to_data(m, Y, a, given, out, least, found):
     work, s, p = m.work, m.sweep, m.system
     n_f, n_c, X, n_o = work.X.shape[0], work.q.shape[0], p.x.shape[0], out.shape[0]
     rho, force, left, u, v = scratch(work.A.shape[0]), scratch(X), scratch(X), scratch(n_f), scratch(n_f)
+    sizes, terms, size = scratch(work.A.shape[0]), scratch(n_f + n_c), scratch(found.shape[0])
     bounds = n_f + n_c + n_o
     row_of, column_of, order, coefficient, w = s.row_of, s.column_of, s.order, s.coefficient, s.w
     val, par, A, W, L, begins, ends = work.val, work.par, work.A, p.A, p.L, p.begin, p.end
@@ -354,12 +371,12 @@ def due_to_data(m, Y, a, given, out, least, found):
     set_all(0.0, force)
     for k in range(Y):
         for i in range(begins[k], ends[k]):
-            force[i] += L[k, i] * a[k]
+            force[i] -= L[k, i] * a[k]
     for i in range(X):
-        left[i] = given[i]
-        for j in range(X):
-            left[i] -= W[j, i] * force[j]
-        rho[n_f + order[i]] = -force[i]
+        sizes[i] = abs(force[i])
+        rho[n_f + order[i]] = force[i]
+    copy(given, left)
+    add_rows(W, 0, force, sizes, left, terms)
     for i in range(n_o):
         rho[n_f + n_c + i] = out[i]
     mu, low, high = scratch(p.mu.shape[0]), scratch(X), scratch(X)
@@ -369,26 +386,23 @@ def due_to_data(m, Y, a, given, out, least, found):
     for i in range(mu.shape[0]):
         if coefficient[i] >= 0:
             rho[bounds + 2 * n_c + coefficient[i]] += mu[i]
-    of_u, of_found = scratch(n_f), scratch(found.shape[0])
+    for i in range(bounds):
+        sizes[i] = abs(rho[i])
     set_all(0.0, u)
-    set_all(0.0, of_u)
-    for i in range(n_f, n_f + n_c + n_o):
-        if rho[i] != 0.0:
-            for j in range(n_f):
-                term = A[i, j] * rho[i]
-                u[j], of_u[j] = u[j] - term, of_u[j] + abs(term)
+    set_all(0.0, terms)
+    add_rows(A, n_f, rho[n_f:bounds], sizes[n_f:bounds], u, terms)
     for j in range(n_f):
-        u[j] = u[j] if abs(u[j]) > least * of_u[j] else 0.0
+        u[j] = u[j] if abs(u[j]) > least * terms[j] else 0.0
     lu_solve_transposed(s.LU, s.pivots, u, v)
     for j in range(n_f):
-        rho[j] = v[j]
+        rho[j] = -v[j]
     set_all(0.0, found)
-    set_all(0.0, of_found)
+    set_all(0.0, size)
     for k in range(row_of.shape[0]):
         term, i = val[k] * rho[row_of[k]] * w[column_of[k]], par[k]
-        found[i], of_found[i] = found[i] + term, of_found[i] + abs(term)
+        found[i], size[i] = found[i] + term, size[i] + abs(term)
     for i in range(found.shape[0]):
-        found[i] = found[i] if abs(found[i]) > least * of_found[i] else 0.0
+        found[i] = found[i] if abs(found[i]) > least * size[i] else 0.0
 
 
 @kernel(types.void(MACHINE, VECTOR, VECTOR))
@@ -561,28 +575,21 @@ def due_to_solution(m, out, given, terms):
     """The adjoint `given` (X,) of the solution in the system from that of the outputs (n_o,), after `linearise`, and
     the sizes of the terms of its sums."""
     work, s = m.work, m.sweep
-    n_f, n_c, X = work.X.shape[0], work.q.shape[0], given.shape[0]
+    n_f, n_c = work.X.shape[0], work.q.shape[0]
     turned, axes, A, free, order = scratch(out.shape[0]), scratch(s.y.shape[0]), work.A, work.X, s.order
-    due, size = scratch(n_f), scratch(n_f)
+    due, size, sizes, moved = scratch(n_f + n_c), scratch(n_f + n_c), scratch(out.shape[0]), scratch(n_f)
     copy(out, turned)
     turned_along(m, turned, axes)
-    set_all(0.0, given)
-    set_all(0.0, terms)
     set_all(0.0, due)
     set_all(0.0, size)
     for k in range(out.shape[0]):
-        row, g = n_f + n_c + k, turned[k]
-        if g != 0.0:
-            for j in range(n_f):
-                term = g * A[row, j]
-                due[j], size[j] = due[j] + term, size[j] + abs(term)
-            for i in range(X):
-                term = g * A[row, n_f + order[i]]
-                given[i], terms[i] = given[i] + term, terms[i] + abs(term)
+        sizes[k] = abs(turned[k])
+    add_rows(A, n_f + n_c, turned, sizes, due, size)
     for j in range(n_f):
-        for i in range(X):
-            moved = free[j, order[i]]
-            given[i], terms[i] = given[i] - due[j] * moved, terms[i] + size[j] * abs(moved)
+        moved[j] = -due[j]
+    add_rows(free, 0, moved, size[:n_f], due[n_f:], size[n_f:])
+    for i in range(n_c):
+        given[i], terms[i] = due[n_f + order[i]], size[n_f + order[i]]
 
 
 @kernel(types.void(MACHINE, VECTOR, VECTOR, VECTOR, VECTOR), checked=False)
