@@ -106,6 +106,44 @@ def sliding(name: str = "coulomb", **options) -> tuple[ContactLayer, dict[str, n
     return layer, {"M": 2 * J, "v": np.array([3.0, 4.0, -1.0]), "J_n": J[2:], "J_t": J[:2], "mu": np.array([0.5])}
 
 
+def hardly_sliding() -> dict[str, np.ndarray]:
+    """The particle, oblique to the axes of the contact; friction leaves 1e-8 m/s of its speed."""
+    return sliding()[1] | {"v": np.array([0.6 * (0.5 + 1e-8), 0.8 * (0.5 + 1e-8), -1.0])}
+
+
+@pytest.mark.parametrize("name", ["stewart-trinkle", "box"])
+@pytest.mark.parametrize("alone", [False, True])
+def test_axes_along_the_sliding_direction_turn_impulses_back_and_move_with_it(name, alone, monkeypatch):
+    """As under Coulomb's law, at a margin that is above the error, but not clear."""
+    if alone:
+        monkeypatch.setattr("workbench.derivatives.layer.POLISHED", -1.0)
+    layer = ContactLayer(FORMULATIONS.find(name).with_options(axes="sliding"), (3, 0, 1, 2), 0.01, at_kinks="refuse")
+    step, e = layer.step(hardly_sliding()), np.array([0.6, 0.8])
+    np.testing.assert_allclose(step.outputs.p_t, -e, atol=1e-14)
+    np.testing.assert_allclose(step.outputs.v, [*(1e-8 * e), 0.0], atol=1e-15)
+    due = StepOutputs(np.array([1.0, 2.0, 0.0]), np.zeros(1), np.array([0.4, -0.1]), np.zeros(0))
+    found = layer.gradient(step, due)
+    # p_t = -2 mu w e and v+ = v + p_t / 2 with the approach w = 1.
+    across, by_p = (np.eye(2) - np.outer(e, e)) / 0.5, due.p_t + due.v[:2] / 2
+    np.testing.assert_allclose(found["v"], [*(due.v[:2] - across @ by_p), e @ by_p], atol=1e-7)
+    assert found["mu"][0] == pytest.approx(-2 * e @ by_p, rel=1e-7)
+
+
+def test_a_margin_below_the_error_of_the_solution_is_refused_as_a_kink():
+    """Another body on two feet that nearly coincide makes the system nearly singular."""
+    J, due = np.eye(8), StepOutputs(np.ones(8), np.zeros(3), np.zeros(6), np.zeros(0))
+    given = {
+        "M": np.diag([2.0] * 3 + [1.0] * 5), "mu": np.full(3, 0.5),
+        "J_t": np.stack([J[0], J[1], J[3], J[4], J[3], J[4] + J[7]]),
+    }  # fmt: skip
+    given["v"] = np.array([*hardly_sliding()["v"], 1.0, 0.0, -1.0, 0.0, 0.0])
+    layer = ContactLayer(FORMULATIONS.find("box").with_options(axes="sliding"), (8, 0, 3, 2), 0.01, at_kinks="refuse")
+    apart, close = (np.stack([J[2], J[5] + x * J[6], J[5] - x * J[6]]) for x in (1.0, 1.5e-4))
+    assert np.isfinite(layer.gradient(layer.step({**given, "J_n": apart}), due)["v"]).all()
+    with pytest.raises(DataError, match="no gradient: between modes: 1 at its lower bound"):
+        layer.gradient(layer.step({**given, "J_n": close}), due)
+
+
 def test_a_sliding_particle_has_the_gradients_of_its_formula():
     """u+ = u (1 - mu w / |u|) with the approach w = 1: by mu -w u/|u|, by w -mu u/|u|."""
     layer, given = sliding()
