@@ -77,3 +77,16 @@ def test_a_jump_of_one_datum_is_looked_for_in_all():
     assert not rough
     assert one[0] == pytest.approx(400.01, rel=1e-8)
     assert other[0] == pytest.approx(1e5, rel=1e-7)
+
+
+def test_data_of_an_array_share_a_width_and_so_keep_their_linear_relations():
+    """The third datum is the sum of the others, of which one bends nearer, and is known at narrower steps alone."""
+
+    def of(s):
+        bent, straight = np.sin(s / 1e-3), 1e3 * np.sin(6.0 * s)
+        return [np.array([bent, straight, bent + straight])]
+
+    ((bent, straight, total),), rough = slopes(of, 1.0)
+    assert not rough
+    assert (bent, straight) == pytest.approx((1e3, 6e3), rel=1e-8)
+    assert total == pytest.approx(bent + straight, rel=1e-13)

@@ -1,4 +1,6 @@
-"""Slopes of data by central differences of order four, each datum at the width at which its slope is known best.
+"""Slopes of data by central differences of order four, each datum at the width at which its slope is known best, or at
+the narrowest of an array where it is known there as well: differences at one width keep linear relations between data,
+as of rows of contacts that are nearly redundant, which solutions with them amplify.
 
 Of values at -2, -1, 0, 1, 2 steps the slope is that of the polynomial through the outer four. Its error is at most
 about the fourth difference, or the square of the disagreement with a slope of order two. The curvature of smooth data
@@ -55,11 +57,12 @@ def fourth_difference(y, far_back, back, near, far, step):
     return (far + far_back - 4.0 * (near + back) + 6.0 * y) / (4.0 * step)
 
 
-@kernel(types.boolean(VECTOR, MATRIX, types.int64, F64, F64, F64, MATRIX))
-def refine(data, values, i, step, unit, rounding, known):
+@kernel(types.boolean(VECTOR, MATRIX, types.int64, F64, F64, F64, types.boolean, MATRIX))
+def refine(data, values, i, step, unit, rounding, joins, known):
     """Improve what is `known` (4, n) of the slope of datum i by a number of this unit, by its `values` (4, n) at a
     narrower step than before; return whether the slope needs none that is narrower still. `rounding` is what rounding
-    may add to slopes. Data that are not finite have slope zero."""
+    may add to slopes. Data that are not finite have slope zero. A datum that `joins` others takes the step unless its
+    slope is known badly there."""
     y, far_back, back, near, far = data[i], values[0, i], values[1, i], values[2, i], values[3, i]
     slope = fourth(far_back, back, near, far, step)
     if slope - slope != 0.0 or y - y != 0.0:
@@ -81,7 +84,7 @@ def refine(data, values, i, step, unit, rounding, known):
         known[ERROR, i] = wider
     # A slope that is known well is kept: a narrower step only adds noise, which may be small by chance.
     settled = known[APART, i] <= ROUGH * size + rounding and wider <= BENT * size + rounding
-    if not settled and error < wider:
+    if error <= BENT * size + rounding if joins else not settled and error < wider:
         known[SLOPE, i], known[ERROR, i], known[STEP, i], known[APART, i] = slope, error, step, apart
         settled = apart <= ROUGH * size + rounding and error <= BENT * size + rounding
     return settled
@@ -97,9 +100,14 @@ def is_rough(y, unit, rounding, known, i):
 def refine_slopes(y, values, step, unit, rounding, known):
     """Improve what is `known` (4, n) of the slopes of data y (n,) by a number of this unit from their values (4, n) at
     the points `AT`; return whether none needs a narrower step (`refine`)."""
-    settled = True
+    settled, narrows = True, False
     for i in range(y.shape[0]):
-        settled &= refine(y, values, i, step, unit, rounding, known)
+        settled &= refine(y, values, i, step, unit, rounding, False, known)
+        narrows |= known[STEP, i] == step and known[SLOPE, i] != 0.0
+    if narrows:
+        for i in range(y.shape[0]):
+            if step < known[STEP, i] < np.inf:
+                refine(y, values, i, step, unit, rounding, True, known)
     return settled
 
 
