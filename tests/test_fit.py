@@ -140,6 +140,9 @@ def test_what_is_not_determined_is_refused():
         ({"t": [0.0, 1.0], "x": ["a", "b"]}, "is no number"),
         ({"t": [0.1, 0.1], "x": [1.0, 2.0]}, "times t are needed that rise"),
         ({"t": [0.0, 0.1], "x": [np.nan, np.nan]}, "infinite, or all missing"),
+        ({"t": [0.0, 0.1], "x": [1e200, 0.0]}, "beyond 1e\\+150"),
+        ({"t": [0.0, 0.1], "x": [1.0, 1j]}, "is no number"),
+        ({"x" * 10**6: [1.0]}, r"columns 'x{40}'; t and"),
     ],
 )
 def test_measurements_that_are_none_are_named(columns, words):

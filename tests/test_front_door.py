@@ -5,6 +5,7 @@ import inspect
 import os
 import subprocess
 import sys
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.scenes import Balls
 from workbench.problems.solution import Solution, Status
 from workbench.step import sweep as step_sweep
 from workbench.step.sliding import sweep as sliding_sweep
@@ -308,7 +310,46 @@ def test_options_behind_a_place_are_reported_from_the_place(place, own):
         (lambda: wb.check(1j * np.eye(2)), "the matrix has complex entries"),
         (lambda: wb.compare("wheel", "box", duration=0.01, steps=[]), "no step is given"),
         (lambda: wb.compare("packing", "ccp", duration=0.01, steps=[]), "no step is given"),
-        (lambda: wb.compare("wheel", "box", duration=0.01, workers=0), "workers = 0; a whole number"),
+        *(
+            (partial(wb.compare, "wheel", "box", **{"duration": 0.01} | given), words)
+            for given, words in (
+                ({"workers": 0}, "workers = 0; a whole number"),
+                ({"workers": 1.5}, "workers = 1.5; a whole number"),
+                ({"workers": "2"}, "workers = '2'; a whole number"),
+                ({"duration": np.inf}, "duration inf s; a finite"),
+                ({"duration": "1"}, "duration '1'; a number"),
+                ({"steps": ["1e-3"]}, "step '1e-3'; a number"),
+                ({"reference_step": "x"}, "step 'x'; a number"),
+                ({"relaxation": -1}, "relaxation -1; give NAME"),
+                ({"reference": 3}, "unknown reference '3'"),
+                ({"normal": 3}, "unknown normal law '3'"),
+            )
+        ),
+        (lambda: wb.compare("wheel", 3, duration=0.01), "a formulation or its name is needed; int was given"),
+        (lambda: wb.compare(wb.cases.find("wheel")(mu="a")), "wheel: mu = 'a'; a number"),
+        *(
+            (partial(wb.study, "wheel", "box", **{"duration": 0.01, "parameters": {"mu": [0.2]}} | given), words)
+            for given, words in (
+                ({"workers": 0}, "workers = 0; a whole number"),
+                ({"workers": 1.5}, "workers = 1.5; a whole number"),
+                ({"shard": 1}, "shard 1/None; the first"),
+                ({"shard": (1.5, 2)}, "shard 1.5/2; the first"),
+                ({"parameters": [1]}, "parameters of type list"),
+                ({"parameters": {3: [1]}}, "3 is varied; the name"),
+                ({"parameters": {("mu", "m"): [(0.1,)]}}, r"mu, m = \[0.1\]; 2 values"),
+                ({"parameters": {"mu": (0.1, 0.9)}, "sample": "lhs:2", "seed": -1}, "seed = -1; a whole number >= 0"),
+                ({"parameters": {"mu": (0.1, 0.9)}, "sample": 7}, "sample '7'; give a method"),
+            )
+        ),
+        (lambda: wb.exam("nope"), "formulation or engine 'nope'"),
+        (lambda: wb.exam("ccp", experiments="nope"), "experiment 'nope'"),
+        (lambda: wb.exam("ccp", experiments="lift", steps=[]), "no step is given"),
+        (lambda: wb.exam("ccp", experiments="lift", workers=-3), "workers = -3; a whole number"),
+        (lambda: wb.fit("wheel", [1, 2], to="mu"), "measurements of type list; a frame or a CSV file"),
+        (lambda: wb.fit("wheel", "nowhere.csv", to=3), "to holds 3; names are needed"),
+        (lambda: wb.fit("wheel", "nowhere.csv", to="mu", step="x"), "step 'x'; a number of seconds"),
+        (lambda: wb.compare(Balls(np.zeros((0, 3)), np.zeros((0, 3))), "ccp", duration=0.01), "balls has no bodies"),
+        (lambda: wb.compare(Balls([[0, 0, np.nan]], np.zeros((1, 3))), "ccp", duration=0.01), "not finite"),
     ],
 )
 def test_what_nobody_can_compute_is_one_line(ask, words):

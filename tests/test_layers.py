@@ -245,12 +245,26 @@ def test_a_step_without_an_answer_is_an_error_within_a_batch_too(name):
         ({"v": np.array([np.nan, 0, 0])}, "v has an entry that is not finite"),
         ({"v": np.ones(4)}, r"v has shape \(4,\); \(3,\) is needed"),
         ({"v": np.ones((2, 3)), "mu": np.ones((3, 1))}, "axes of a batch do not fit"),
+        ({"v": 1j * np.ones(3)}, "v is no array of real numbers"),
+        ({"v": [[1], [1, 2]]}, "v is no array of real numbers"),
     ],
 )
 def test_data_that_do_not_fit_are_named(change, words):
     layer, given = sliding()
     with pytest.raises(DataError, match=words):
         layer.step({name: x for name, x in {**given, **change}.items() if x is not None})
+
+
+def test_a_gradient_that_does_not_fit_is_named_and_no_steps_have_no_gradients():
+    layer, given = sliding()
+    due = layer.step(given).outputs
+    with pytest.raises(DataError, match=r"gradient by v has shape \(2,\); \(3,\) is needed"):
+        layer.gradient(layer.step(given), due._replace(v=np.ones(2)))
+    nothing = layer.step({**given, "v": np.ones((0, 3))})
+    assert [x.shape for x in nothing.outputs] == [(0, *x.shape) for x in due]
+    gradients = layer.gradient(nothing, nothing.outputs)
+    assert gradients["v"].shape == (0, 3)
+    assert not gradients["M"].any()
 
 
 def test_options_that_do_not_fit_are_named():

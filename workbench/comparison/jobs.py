@@ -21,8 +21,9 @@ from workbench.mechanics.relaxation import Relaxation
 from workbench.step.run import Run
 from workbench.step.scheme import SYMPLECTIC, Scheme
 from workbench.step.simulation import simulate, whole_steps
-from workbench.support.errors import DataError, UnknownNameError, WorkbenchError
+from workbench.support.errors import DataError, UnknownNameError
 from workbench.support.lifetime import serve_forks, worker
+from workbench.support.numbers import must_be_seconds, must_be_whole
 from workbench.support.progress import ProgressCallback
 
 REFERENCE, TICK = 1e-4, 1e-9
@@ -65,15 +66,13 @@ class Settings:
         if self.reference not in REFERENCES:
             raise UnknownNameError("reference", self.reference, list(REFERENCES))
         for h in (self.reference_step, *self.steps):
-            if not (np.isfinite(h) and h > 0):
-                raise DataError(f"step {h:g} s; a positive number of seconds is needed")
+            must_be_seconds(h)
         for h in self.steps:
             stride = h / self.reference_step
             if not 1 <= stride < np.inf or abs(stride - round(stride)) > 1e-9 * stride:
                 words = f"step {h:g} s is not a whole multiple of the reference step {self.reference_step:g} s"
                 raise DataError(f"{words}; {h / max(1, ceil(min(stride, 1e9))):.6g} s would divide it")
-            if self.duration is not None and not self.duration >= h:
-                raise DataError(f"duration {self.duration:g} s; at least one step of {h:g} s is needed")
+            must_be_seconds(h, self.duration)
 
 
 def reference_of(steps: Sequence[float]) -> float:
@@ -170,7 +169,8 @@ def run_jobs(
     runs: Runs[J], jobs: Sequence[J], progress: ProgressCallback | None = None, workers: int = 1
 ) -> Iterator[tuple[J, Any]]:
     """Yield the outcome of every job, a run or `Failed`; jobs worth sharing among `workers` processes come last, in
-    order of completion."""
+    order of completion. Raises WorkbenchError for workers that are no number of processes."""
+    must_be_whole("workers", workers)
     steps = {job: runs.steps(job) for job in jobs}
     total, before = sum(steps.values()), 0
     shared = [job for job in runs.worth_sharing(jobs) if travels(runs, job)] if workers > 1 else []
@@ -210,11 +210,8 @@ def processes(workers: int, imported: Sequence[str] = ()) -> Iterator[ProcessPoo
     """A pool of processes, started when work comes; they end with the block, at once where it fails.
 
     Where the system can they are forked from one that has imported nothing but these modules: pools that are started
-    again and again then cost no imports. The first names given in a program hold for all of it. Raises WorkbenchError
-    for less than one process.
+    again and again then cost no imports. The first names given in a program hold for all of it.
     """
-    if workers < 1:
-        raise WorkbenchError(f"workers = {workers}; a whole number >= 1 is needed")
     forked = "forkserver" in get_all_start_methods()
     context = get_context("forkserver" if forked else "spawn")
     if forked:

@@ -36,6 +36,8 @@ BESIDE, ALIKE = 1e-3, 0.5
 of one residual's share of it, up to which that holds."""
 DETERMINED = 1e-10
 """Singular values of J in units of its columns, relative to the largest, below which parameters are not determined."""
+LARGEST = 1e150
+"""The largest measurement."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +60,11 @@ def measurements(frame: pd.DataFrame) -> Measurements:
     Raises DataError where there is no t, no output, times that do not rise from 0 or later, or no number.
     """
     if "t" not in frame or len(frame.columns) < 2:
-        there = ", ".join(repr(str(x).strip()) for x in frame.columns) or "none"
+        there = ", ".join(repr(str(x).strip()[:40]) for x in frame.columns[:20]) or "none"
         raise DataError(f"the measurements have the columns {there}; t and one output at least are needed")
     try:
-        numbers = frame.to_numpy(dtype=float)
+        # What has an imaginary part would lose it without a word.
+        numbers = frame.to_numpy().astype(float, casting="safe" if np.iscomplexobj(frame.to_numpy()) else "unsafe")
     except (TypeError, ValueError):
         raise DataError("an entry of the measurements is no number") from None
     t = numbers[:, frame.columns.get_loc("t")]
@@ -69,8 +72,10 @@ def measurements(frame: pd.DataFrame) -> Measurements:
         raise DataError("times t are needed that rise, from 0 or later, two at least")
     names = tuple(str(c) for c in frame.columns if c != "t")
     values = np.delete(numbers, frame.columns.get_loc("t"), axis=1)
-    if np.isinf(values).any() or not np.isfinite(values).any():
-        raise DataError("measurements are infinite, or all missing")
+    there = np.abs(values[~np.isnan(values)])
+    # The squares of larger ones overflow.
+    if not there.size or there.max() > LARGEST:
+        raise DataError(f"measurements are beyond {LARGEST:g}, infinite, or all missing")
     spread = np.array([np.nanstd(x) if np.isfinite(x).any() else 1.0 for x in values.T])
     return Measurements(t, names, values, np.where(spread > 0, spread, 1.0))
 

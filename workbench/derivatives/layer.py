@@ -140,7 +140,7 @@ class ContactLayer:
 
         Raises DataError as `batch`, for entries that are not finite, and for negative mu.
         """
-        arrays = {name: np.asarray(value, dtype=float) for name, value in given.items()}
+        arrays = {name: _real(name, value) for name, value in given.items()}
         batch = self.batch({name: x.shape for name, x in arrays.items()})
         for name, x in arrays.items():
             if not np.isfinite(x).all():
@@ -158,7 +158,7 @@ class ContactLayer:
         prepared, eliminated = np.empty((B, self.blank.size)), np.empty((B, work.X.size))
         b = Batch(np.tile(self.blank, (B, 1)), prepared, eliminated, np.zeros((B, work.recorded.size)), np.empty(B))
         for name, x in data.items():
-            b.given[:, self.places[name]] = x.reshape(B, -1)
+            b.given[:, self.places[name]] = x.reshape(B, prod(self.shapes[name]))
         make_steps(b, machine)
         out, M, left = work.out.size, work.M.size, ~(b.residuals <= POLISHED)
         if machine.settings.kind in (CONIC, COULOMB):
@@ -196,7 +196,10 @@ class ContactLayer:
         """
         b, core = step.arrays, self.stepper.core
         B, theta = b.residuals.size, core.theta.size
-        out = np.concatenate([np.asarray(x, dtype=float).reshape(B, np.shape(x)[-1]) for x in due], axis=1)
+        for name, x, y in zip(due._fields, due, step.outputs, strict=True):
+            if np.shape(x) != y.shape:
+                raise DataError(f"the gradient by {name} has shape {np.shape(x)}; {y.shape} is needed")
+        out = np.concatenate([np.reshape(x, (B, np.shape(x)[-1])) for x in due], axis=1).astype(float)
         found, left = np.empty((B, theta + core.frame.size)), np.empty(B, dtype=np.int64)
         steps_back(b, out, found, left, self.machine)
         z = self._solutions(b)
@@ -278,6 +281,15 @@ class ContactLayer:
         found["r_b"] += due["b_b"]
         found["g"] += due["b_b"] / h
         return found
+
+
+def _real(name: str, value: Any) -> Array:
+    """An array of real numbers; raises DataError where a value is none."""
+    try:
+        array = np.asarray(value)
+        return array.astype(float, casting="safe" if np.iscomplexobj(array) else "unsafe")
+    except (TypeError, ValueError):
+        raise DataError(f"{name} is no array of real numbers") from None
 
 
 def _summed(x: Array, shape: tuple[int, ...]) -> Array:

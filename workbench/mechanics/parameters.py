@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
+from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -44,6 +45,8 @@ class Parameters:
                     f"{own.__name__}: {f.name} is not a parameter; write {f.name}: float = quantity(default, unit, "
                     "meaning), or ClassVar for what is the same for all"
                 )
+            if not isinstance(value, Real):
+                raise DataError(f"{self.name}: {f.name} = {value!r:.40}; a number [{f.metadata['unit']}] is needed")
             sign = f.metadata["sign"]
             wrong = (sign == "positive" and value <= 0) or (sign == "nonnegative" and value < 0)
             wrong |= sign == "count" and (value < 1 or value != np.round(value))

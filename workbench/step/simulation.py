@@ -2,8 +2,6 @@
 
 from typing import Any, TypedDict, Unpack
 
-import numpy as np
-
 from workbench.algorithms.base import Solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
@@ -13,7 +11,7 @@ from workbench.step.run import Course, Run
 from workbench.step.scheme import Scheme, find_scheme
 from workbench.step.stepping import PASSES
 from workbench.step.whole import run_whole
-from workbench.support.errors import DataError
+from workbench.support.numbers import must_be_seconds
 
 
 def whole_steps(duration: float, h: float) -> int:
@@ -56,10 +54,7 @@ def course_of(
     NO_FIXED_POINT. Raises DataError for h <= 0 or zero steps, UnknownNameError for an unknown scheme.
     """
     duration = case.duration if duration is None else duration
-    if not (np.isfinite(h) and h > 0):
-        raise DataError(f"step {h:g} s; a positive number of seconds is needed")
-    if not (np.isfinite(duration) and duration >= h):
-        raise DataError(f"duration {duration:g} s; at least one step of {h:g} s is needed")
+    must_be_seconds(h, duration)
     normal = case.normal if normal is None else normal
     relaxation = case.relaxation if relaxation is None else relaxation
     return Course(h, whole_steps(duration, h), find_scheme(scheme), normal, relaxation, passes)

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from workbench.comparison.jobs import processes
 from workbench.studies.pools import THREADS, Pool
 from workbench.support.errors import WorkbenchError
+from workbench.support.numbers import must_be_whole
 from workbench.support.signals import uninterrupted
 
 AHEAD = 3
@@ -28,6 +29,7 @@ def pool_of(wanted: Any, workers: int) -> Pool:
 
     `workers` is for processes and objects: Dask and MPI have a fixed number.
     """
+    must_be_whole("workers", workers)
     if hasattr(wanted, "submit"):
         return Pool(lambda: nullcontext(wanted), workers)
     if wanted in (None, "processes"):

@@ -10,7 +10,7 @@ NEAR = 0.55
 
 def meant(name: str, known: Iterable[str]) -> str:
     """Return the known name closest to a mistyped one as a question with a trailing blank; empty if none is close."""
-    near = difflib.get_close_matches(name, known, 1, NEAR)
+    near = difflib.get_close_matches(str(name), known, 1, NEAR)
     return f"did you mean '{near[0]}'? " if near else ""
 
 

@@ -9,10 +9,12 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Integral, Real
+from typing import Any
 
 from flint import fmpq
 
-from workbench.support.errors import DataError
+from workbench.support.errors import DataError, WorkbenchError
 
 LARGEST_EXPONENT = 9999
 """Largest absolute exponent of ten; doubles end at 308 and -324."""
@@ -25,6 +27,23 @@ _DECIMALS = re.compile(rf"{_DECIMAL}(?: {_DECIMAL})*", re.ASCII)
 _TOO_LARGE = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)[eE][+-]?\d+", re.ASCII)
 _NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 _COMPLEX = re.compile(r"[+-]?[\d.]*([eE][+-]?\d+)?[+-]?[\d.]*([eE][+-]?\d+)?\*?[ij]", re.ASCII)
+
+
+def must_be_whole(name: str, value: Any, least: int = 1) -> None:
+    """Raise WorkbenchError unless a value is a whole number, and at least so large."""
+    if not (isinstance(value, Integral) and value >= least):
+        raise WorkbenchError(f"{name} = {value!r:.40}; a whole number >= {least} is needed")
+
+
+def must_be_seconds(step: Any, duration: Any = None) -> None:
+    """Raise DataError unless a step is a positive number of seconds, and a duration that is given as long or longer."""
+    for name, value in (("step", step), ("duration", duration)):
+        if value is not None and not isinstance(value, Real):
+            raise DataError(f"{name} {value!r:.40}; a number of seconds is needed")
+    if not (math.isfinite(step) and step > 0):
+        raise DataError(f"step {step:g} s; a positive number of seconds is needed")
+    if duration is not None and not (math.isfinite(duration) and duration >= step):
+        raise DataError(f"duration {duration:g} s; a finite time, at least one step of {step:g} s, is needed")
 
 
 def parse_entry(entry: str, place: str) -> float:

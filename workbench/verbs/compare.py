@@ -22,6 +22,7 @@ from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionP
 from workbench.readers.files import ENDINGS, read_problem_file
 from workbench.step.scheme import Scheme, find_scheme
 from workbench.support.errors import WorkbenchError
+from workbench.support.numbers import must_be_seconds
 from workbench.support.output import page_path, provenance, replaced
 from workbench.support.progress import ProgressCallback
 from workbench.verbs.find import (
@@ -227,9 +228,7 @@ def settings_of(
     where there are no steps."""
     must_apply(given, those)
     found: dict[str, Any] = defaults | {name: value for name, value in given.items() if value is not None}
-    steps = tuple(several(found.get("steps", Settings.steps)))
-    if not steps:
-        raise WorkbenchError("no step is given; name at least one, or leave the argument out")
+    steps = steps_of(found.get("steps", Settings.steps))
     return Settings(**{"reference_step": finest(steps)} | found | {
         "steps": steps, "scheme": find_scheme(found.get("scheme")),
         "relaxation": find_relaxation(found.get("relaxation")),
@@ -301,6 +300,26 @@ def compile_last(case: Case, formulations: Sequence[Formulation]) -> None:
 def several(given: Any) -> list[Any]:
     """A list from one object or several."""
     return list(given) if isinstance(given, list | tuple | set | np.ndarray) else [given]
+
+
+def names_of(what: str, given: Any) -> list[str]:
+    """A list of names; raises WorkbenchError for none, and for other things."""
+    names = several(given)
+    if not names:
+        raise WorkbenchError(f"{what} is empty; name at least one")
+    if wrong := [x for x in names if not isinstance(x, str)]:
+        raise WorkbenchError(f"{what} holds {wrong[0]!r}; names are needed")
+    return names
+
+
+def steps_of(given: Any) -> tuple[Any, ...]:
+    """Steps, one or several [s]; raises as `must_be_seconds`, and WorkbenchError for none."""
+    steps = tuple(several(given))
+    if not steps:
+        raise WorkbenchError("no step is given; name at least one, or leave the argument out")
+    for h in steps:
+        must_be_seconds(h)
+    return steps
 
 
 def must_differ(formulations: Sequence[Formulation]) -> None:

@@ -22,9 +22,11 @@ from workbench.language.formulation import Formulation
 from workbench.studies.units import kept_or_made
 from workbench.support import __version__
 from workbench.support.errors import UnknownNameError, WorkbenchError
+from workbench.support.numbers import must_be_whole
 from workbench.support.output import provenance, write_json
 from workbench.support.progress import ProgressCallback
 from workbench.support.sources import digest_of
+from workbench.verbs.compare import several, steps_of
 from workbench.verbs.find import find_formulation
 from workbench.verbs.results import Result
 
@@ -105,9 +107,11 @@ def exam(
     >>> found.rows[["trial", "passed"]].values.tolist()
     [['block', False], ['ball', False]]
     """
+    must_be_whole("workers", workers)
+    subjects, experiments, python, steps = several(subjects), several(experiments), several(python), steps_of(steps)
     for name in experiments:
         if name not in EXPERIMENTS:
-            raise UnknownNameError("experiment", name, list(EXPERIMENTS))
+            raise UnknownNameError("experiment", str(name), list(EXPERIMENTS))
     for h in steps:
         if not 1e-5 <= h <= 0.02:
             raise WorkbenchError(f"step {h:g} s; one of 1e-5 to 0.02 s is needed, since a trial lasts half a second")

@@ -1,7 +1,7 @@
 """Find formulations, cases and solvers by name, by place in user-defined code, or as objects."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,7 @@ def find_formulations(wanted: Sequence[Any] | Any | None) -> tuple[Formulation, 
     """Several formulations, or one; by default all bundled ones that make time steps under Coulomb's law."""
     if wanted is None:
         return tuple(FORMULATIONS.find(name) for name in FORMULATIONS.bundled)
-    several = [wanted] if isinstance(wanted, str | Formulation) else wanted
+    several = wanted if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
     return tuple(map(find_formulation, several))
 
 
@@ -110,8 +110,10 @@ def find_relaxation(wanted: str | Relaxation | None) -> Relaxation | None:
     >>> find_relaxation("k_n=1e6").k_n
     1000000.0
     """
-    if not isinstance(wanted, str):
+    if wanted is None or isinstance(wanted, Relaxation):
         return wanted
+    if not isinstance(wanted, str):
+        raise WorkbenchError(f"relaxation {wanted!r:.40}; give NAME=NUMBER, or rigid")
     values = {}
     for part in wanted.split(",") if wanted != "rigid" else []:
         key, equals, value = part.partition("=")

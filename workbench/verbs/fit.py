@@ -14,9 +14,10 @@ from workbench.builtin.reports.text.fit import sentences
 from workbench.comparison.columns import CASE, Column, framed
 from workbench.mechanics.case import Case
 from workbench.support.errors import DataError, WorkbenchError
+from workbench.support.numbers import must_be_seconds
 from workbench.support.output import provenance
 from workbench.support.progress import ProgressCallback
-from workbench.verbs.compare import must_differ, several
+from workbench.verbs.compare import must_differ, names_of
 from workbench.verbs.find import find_case, find_formulations
 from workbench.verbs.results import Result
 
@@ -92,15 +93,14 @@ def fit(
     """
     from workbench.derivatives.fitting import measurements
 
-    case, chosen, names = find_case(what), find_formulations(formulations), several(to)
+    case, chosen, names = find_case(what), find_formulations(formulations), names_of("to", to)
     if not chosen:
         raise WorkbenchError("no formulation is given; name at least one")
     must_differ(chosen)
-    if not (np.isfinite(step) and step > 0):
-        raise DataError(f"step {step:g} s; a positive number of seconds is needed")
-    if len(set(names)) < len(names) or not names:
-        raise DataError(f"parameters {', '.join(names)}; one at least is needed, and each once")
-    given = measurements(measured if isinstance(measured, pd.DataFrame) else _read(Path(measured)))
+    must_be_seconds(step)
+    if len(set(names)) < len(names):
+        raise DataError(f"parameters {', '.join(names)}; each is needed once")
+    given = measurements(measured if isinstance(measured, pd.DataFrame) else _read(measured))
     rows = [row for f in chosen for row in _rows(case, f, given, names, step, progress)]
     table = framed(sorted(rows, key=lambda row: np.nan_to_num(row["residual"], nan=np.inf)), COLUMNS, CASE)
     count = int(np.isfinite(given.values).sum())
@@ -108,7 +108,9 @@ def fit(
     return Fits(case, settings, table)
 
 
-def _read(path: Path) -> pd.DataFrame:
+def _read(path: str | Path) -> pd.DataFrame:
+    if not isinstance(path, str | Path):
+        raise DataError(f"measurements of type {type(path).__name__}; a frame or a CSV file is needed")
     try:
         return pd.read_csv(path)
     except (OSError, ValueError, pd.errors.ParserError) as error:

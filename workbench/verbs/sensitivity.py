@@ -8,17 +8,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from workbench.builtin.reports.text.conclusions import listed
 from workbench.builtin.reports.text.sensitivity import sampled_in_words, sentences
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.scenes.scene import Scene
-from workbench.support.errors import DataError, WorkbenchError
+from workbench.support.errors import WorkbenchError
+from workbench.support.numbers import must_be_seconds
 from workbench.support.output import provenance
 from workbench.support.progress import ProgressCallback
-from workbench.verbs.compare import must_differ, several
+from workbench.verbs.compare import must_differ, names_of
 from workbench.verbs.find import find_case, find_formulation, find_formulations
 from workbench.verbs.results import Result
 from workbench.verbs.scene import duration_of, is_scene, scene
@@ -143,14 +142,8 @@ def sensitivity(
     if duration is None:
         duration = duration_of(what) if isinstance(subject, Scene) else subject.duration
     must_differ(chosen)
-    for name, value in (("step", step), ("duration", duration)):
-        if not isinstance(value, int | float | np.number):
-            raise DataError(f"{name} {value!r}; a number of seconds is needed")
-    if not (np.isfinite(step) and step > 0):
-        raise DataError(f"step {step:g} s; a positive number of seconds is needed")
-    if not (np.isfinite(duration) and duration >= step):
-        raise DataError(f"duration {duration:g} s; at least one step of {step:g} s is needed")
-    outputs, parameters = _names("of", of), _names("to", to)
+    must_be_seconds(step, duration)
+    outputs, parameters = names_of("of", of), names_of("to", to)
     # Errors need exact friction with time steps where the motion cannot be followed.
     exact = find_formulation("coulomb")
     others = [f for f in chosen if f.label != exact.label]
@@ -160,13 +153,3 @@ def sensitivity(
         return SceneSensitivities(subject, settings, table, (exact, *others))
     table = derivatives_of(subject, [exact, *others], outputs, parameters, step, duration, progress)
     return Sensitivities(subject, settings, table, (exact, *others))
-
-
-def _names(what: str, given: Any) -> list[str]:
-    """A list of names; raises WorkbenchError for none, and for other things."""
-    names = several(given)
-    if not names:
-        raise WorkbenchError(f"{what} is empty; name at least one")
-    if wrong := [x for x in names if not isinstance(x, str)]:
-        raise WorkbenchError(f"{what} holds {wrong[0]!r}; names are needed")
-    return names

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -23,6 +24,7 @@ from workbench.studies.plan import columns_of, plan
 from workbench.studies.study import Progress, Study
 from workbench.studies.tables import shown_columns
 from workbench.support.errors import WorkbenchError
+from workbench.support.numbers import must_be_whole
 from workbench.support.output import provenance, write_json
 from workbench.verbs.compare import ComparisonSettings, must_differ, settings_of, several, written
 from workbench.verbs.find import find_case, find_formulation, find_formulations, find_solver
@@ -163,7 +165,7 @@ def _computed(
     what: Study, facts: dict[str, Any], progress: Callable[[Progress], None] | None, *,
     folder: str | Path | None = None, executor: Any = None, workers: int | None = None, retry_failed: bool = False,
 ) -> Studied:  # fmt: skip
-    workers = workers or os.cpu_count() or 1
+    workers = (os.cpu_count() or 1) if workers is None else workers
     if is_submitit(executor):
         if folder is None:
             raise WorkbenchError("a study in jobs of submitit needs a folder that all machines see")
@@ -183,11 +185,17 @@ def _computed(
 def _varied(parameters: Mapping[Any, Any]) -> tuple[list[DesignAxis], list[Range], ComparisonSettings]:
     """Axes and ranges; steps that are a separate axis are steps of every point, which share its reference."""
     axes, ranges, steps = [], [], ComparisonSettings()
+    if not isinstance(parameters, Mapping):
+        raise WorkbenchError(f"parameters of type {type(parameters).__name__}; values by name are needed")
     for name, values in parameters.items():
         if isinstance(name, tuple):
-            columns = list(zip(*values, strict=True))
-            axes.append(together({key: list(column) for key, column in zip(name, columns, strict=True)}))
+            rows = [several(row) for row in values]
+            if wrong := next((row for row in rows if len(row) != len(name)), None):
+                raise WorkbenchError(f"{', '.join(name)} = {wrong!r:.40}; {len(name)} values are needed at a time")
+            axes.append(together({key: [row[k] for row in rows] for k, key in enumerate(name)}))
             continue
+        if not isinstance(name, str):
+            raise WorkbenchError(f"{name!r:.40} is varied; the name of a parameter is needed")
         found = varied(name, values)
         if isinstance(found, Range):
             ranges.append(found)
@@ -201,17 +209,18 @@ def _varied(parameters: Mapping[Any, Any]) -> tuple[list[DesignAxis], list[Range
 def _sample(text: str | None, seed: int) -> Sample | None:
     if text is None:
         return None
-    method, _, count = text.partition(":")
+    must_be_whole("seed", seed, 0)
+    method, _, count = str(text).partition(":")
     if not count.isdecimal():
         raise WorkbenchError(f"sample '{text}'; give a method and a number of points, such as sobol:128 or lhs:100")
     return Sample(method, int(count), seed)
 
 
 def _shard(given: tuple[int, int]) -> tuple[int, int]:
-    i, n = given
-    if not 1 <= i <= n:
+    i, n = several(given) if len(several(given)) == 2 else (given, None)
+    if not (isinstance(i, Integral) and isinstance(n, Integral) and 1 <= i <= n):
         raise WorkbenchError(f"shard {i}/{n}; the first number counts from 1 to the second")
-    return i, n
+    return int(i), int(n)
 
 
 def _made(folder: Path) -> Path:

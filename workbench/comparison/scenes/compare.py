@@ -61,6 +61,8 @@ def compare_scene(
     does. Raises WorkbenchError for unusable settings; else as `compare`.
     """
     must_fit(settings)
+    if not scene.bodies:
+        raise DataError(f"{scene.name} has no bodies that move; nothing can be compared")
     fine = Job(exact, default_solver(ContactBlocks.kind), settings.reference_step)
     by = dict.fromkeys(solvers or (fine.solver,))
     plan = [
