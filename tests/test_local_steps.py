@@ -194,7 +194,7 @@ def test_a_step_that_fails_is_a_row_without_numbers_and_the_others_go_on(solver)
 
 
 def test_a_refusal_holds_for_all_steps():
-    run = run_of(CASES.find("cube")(), "coulomb", 5)
+    run = run_of(CASES.find("cube")(), "coulomb", 15)
     local = again(run, None, find_solver("keller"), find_formulation("stewart-trinkle"))
     assert (local.statuses == Status.REFUSED).all()
     assert np.isnan(local.v_after).all()

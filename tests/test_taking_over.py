@@ -1,6 +1,7 @@
 """What passes the problem's residual is solved, whatever a method claims; what does not is taken over by a chain."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ from workbench.verbs.find import find_formulation
 
 coulomb_kernel = find_solver("coulomb-exact").kernel
 
-RAY, INACCURATE = int(Status.RAY), int(Status.INACCURATE)
+SOLVED, RAY, INACCURATE = int(Status.SOLVED), int(Status.RAY), int(Status.INACCURATE)
 
 
 @pytest.mark.parametrize("claimed", [s for s in Status if s not in (Status.REFUSED, Status.NO_FIXED_POINT)])
@@ -100,6 +101,13 @@ FAILING = {
     name: KernelSolver(name, method, frozenset({"Coulomb NCP"}), "nothing", "a test")
     for name, method in (("fragile", fragile), ("bold", bold))
 }
+
+
+def in_python(solver):
+    """The same without its kernel, so that the loop over steps is one in Python."""
+    return SimpleNamespace(**{x: getattr(solver, x) for x in ("name", "solves", "tolerance", "why_not", "solve")})
+
+
 AFRAID = KernelSolver("afraid", afraid, frozenset({"Coulomb NCP"}), "nothing", "a test")
 
 
@@ -179,6 +187,56 @@ def test_a_chain_that_solves_nothing_is_not_asked_at_every_step(monkeypatch):
     run = simulate(BouncingBall(), find_formulation("coulomb"), Chain(nothing, ()), 1e-3, 0.1)
     assert (run.status, run.steps) == (Status.INACCURATE, 100)
     assert len(asked) == HOPELESS
+    asked.clear()
+    local = local_steps(run, run.formulation, Chain(nothing, ()), range(100))
+    assert len(asked) == HOPELESS
+    assert (local.statuses == Status.INACCURATE).all()
+    np.testing.assert_array_equal(local.v_after, run.v_after)
+
+
+def test_a_chain_is_asked_again_after_a_step_that_its_first_method_solves(monkeypatch):
+    exact = simulate(BouncingBall(e=1.0), find_formulation("coulomb"), find_solver("coulomb-exact"), 1e-3, 12.0)
+    hits = np.flatnonzero(exact.record.q_[:, 0] < -1.0)
+    assert len(hits) > HOPELESS
+    asked = []
+    solve = Chain.solve
+    monkeypatch.setattr(Chain, "solve", lambda self, *given: asked.append(1) or solve(self, *given))
+    local = local_steps(exact, exact.formulation, Chain(FAILING["fragile"], ()), np.union1d(hits, hits - 1))
+    failing = local.statuses == Status.RAY
+    np.testing.assert_array_equal(local.numbers[failing], hits)
+    # Their rows hold the problems that were not solved.
+    np.testing.assert_array_equal(local.record.q_[failing, 0] < -1.0, True)
+    assert len(asked) == len(hits)
+
+
+def test_a_run_in_python_is_as_good_as_its_worst_step():
+    exact = find_solver("coulomb-exact")
+
+    def solve(problem, *given):
+        found = exact.solve(problem, *given)
+        z = 1.01 * found.z
+        wrong = replace(found, z=z, residual=float(problem.residual(z)), claimed=Status.INACCURATE)
+        return wrong if problem.q[0] < -1.0 else found
+
+    alone = in_python(exact)
+    alone.solve = solve
+    run = simulate(BouncingBall(), find_formulation("coulomb"), alone, 1e-3, 0.5)
+    assert (run.status, run.steps) == (Status.INACCURATE, 500)
+
+
+@kernel(SOLVE)
+def endless(M, q, lower, upper, mu, d, z, info):
+    """Impulses beyond all numbers, claimed to be right."""
+    for i in range(z.shape[0]):
+        z[i] = 1e308
+    return SOLVED
+
+
+@pytest.mark.parametrize("loop", [lambda x: x, in_python], ids=["compiled", "python"])
+def test_velocities_that_are_not_finite_are_no_step(loop):
+    solver = KernelSolver("endless", endless, frozenset({"Coulomb NCP"}), "nothing", "a test")
+    run = simulate(BouncingBall(m=0.01), find_formulation("coulomb"), loop(solver), 1e-3, 0.01)
+    assert (run.status in (Status.NOT_FINITE, Status.INACCURATE), run.steps) == (True, 0)
 
 
 def test_who_takes_over_is_held_to_the_tolerance_of_the_first():

@@ -6,6 +6,7 @@ starts where the compiled loop ends early, the loop over the steps of a whole ca
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -149,23 +150,24 @@ def run_from(
 
     `solver` is that of a step (`escalation.in_steps`). `ends` receives all; returned are the reasons why runs ended
     early, "" for the others, and by run how many steps another method has solved, by its name. From the first start
-    the case is run as a whole is, so that a solver that does not apply refuses; after ten starts in a row without a
-    verified answer no other method than the compiled one is tried. `progress` is called with the number of runs made.
+    the case is run as a whole is: a solver that does not apply there refuses for all. After `HOPELESS` starts in a row
+    without a verified answer a compiled method goes on alone. `progress` is called with the number of runs made.
     """
     count, steps = len(starts.q), ends.effort.shape[1]
     loop, fast = loop_of(case, solver, s.c.kind), is_compiled(case, solver, s.c.kind)
     settings, others = s.settings(solver), defaultdict[int, Counter[str]](Counter)
     reasons, lost, chunk = [""] * count, 0, max(1, count if progress is None else count // 50)
-    for a in range(0, count, chunk):
-        end = min(count, a + chunk)
-        if fast and end > 1:
-            run_each(max(a, 1), end, starts, s.stepping(case, solver), ends)
+    for a, end in pairwise([0, *range(min(1, count), count, chunk), count]):
+        if fast and a:
+            run_each(a, end, starts, s.stepping(case, solver), ends)
         for b in range(a, end):
-            if b and fast and ends.done[b] == steps:
+            if fast and a and ends.done[b] == steps:
                 lost = 0
                 continue
             hopeless = lost >= HOPELESS
             if hopeless and fast:
+                alone = s.stepping(case, solver)._replace(settings=settings._replace(strict=False))
+                run_each(b, b + 1, starts, alone, ends)
                 continue
             begin_at(b, starts, s.core, s.work, s.track, settings)
             if hopeless:
@@ -175,8 +177,9 @@ def run_from(
                 status, reasons[b], done = loop(case, s, solver, steps, None, others[b])
             end_at(b, done, s.core, s.work, s.track, ends)
             ends.status[b] = status
-            counts = fast or isinstance(solver, Chain) or status is Status.REFUSED
-            lost = lost + 1 if counts and status is not Status.SOLVED else 0
+            lost = lost + 1 if status is not Status.SOLVED and (fast or isinstance(solver, Chain)) else 0
+            if not a and status is Status.REFUSED:
+                fast, lost = False, HOPELESS
         if progress:
             progress(end)
     return reasons, others
