@@ -18,7 +18,7 @@ from fnmatch import fnmatch
 from functools import cache, cached_property
 from pathlib import Path
 from time import process_time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -352,7 +352,7 @@ class Solution:
             return [self.derivatives(t[None])[0] for t in tangents]
         return [self._by_itself(t, None if data is None else data[k]) for k, t in enumerate(tangents)]
 
-    def _by_itself(self, t: Array, data: Array | None) -> Derivative:
+    def _by_itself(self, t: Array, data: Any) -> Derivative:
         """The derivative along t by itself, from the tangent of the step's data if that is known."""
         parts = self.pair.parts(t)
         try:
@@ -361,7 +361,7 @@ class Solution:
             return Derivative(np.zeros(0), reason=str(reason))
         return Derivative(np.concatenate(one.state[:2]), one.is_kink, one.is_rough)
 
-    def _compiled(self, tangents: Array) -> tuple[Array | None, Array | None]:
+    def _compiled(self, tangents: Array) -> tuple[Array | None, list[Any] | None]:
         """The tangents by compiled steps, None where these leave them to the others; and those of the data, by a tape,
         None where there is none or they have a kink."""
         pair = self.pair
@@ -375,8 +375,7 @@ class Solution:
         system = sweeps.machine.system
         modes = np.empty((1, system.x.size), dtype=np.int64)
         if sweeps.ahead(0, 1, inputs, both, modes) != 1:
-            slopes = sweeps.slopes(both[0])
-            return None, None if slopes is None else slopes.copy()
+            return None, sweeps.slopes(both[0])
         self.margin = min(self.margin, float(system.margin[system.mode >= 0].min(initial=np.inf)))
         return both[1, :, : pair.sizes[1]], None
 

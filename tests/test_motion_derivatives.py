@@ -261,7 +261,7 @@ def test_a_step_by_its_tape_is_that_by_differences(name, label):
     tangents, sweeps = tangents_of(motion, parameters), motion.sweeps(len(parameters))
     for k in range(1, motion.steps):
         sweeps.ahead(k, k + 1, motion.record, tangents.inputs.copy(), np.zeros((1, sweeps.machine.system.x.size), int))
-        data = sweeps.slopes(tangents.inputs[k]).copy()
+        data = sweeps.slopes(tangents.inputs[k])
         x = motion.solved(k, motion.state(k))
         for j, p in enumerate(parameters):
             t = p.direction(motion.tangent(tangents.inputs[k, j]))

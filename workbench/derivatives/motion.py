@@ -19,7 +19,7 @@ import numpy as np
 from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.derivatives import sweep
 from workbench.derivatives.differences import SHIFT, differences
-from workbench.derivatives.one_step import Direction, LinearisedStep, State, Step, after, carried, solved
+from workbench.derivatives.one_step import DataSlope, Direction, LinearisedStep, State, Step, after, carried, solved
 from workbench.derivatives.slopes import Machine
 from workbench.derivatives.taped import TapedSweeps, are_supported, machine_of
 from workbench.language.formulation import Formulation
@@ -256,7 +256,7 @@ class _Notes:
         self.last = codes[-1:] if len(codes) else self.last
 
     def carried(
-        self, j: int, k: int, step: Step, x: LinearisedStep, direction: Direction, data: Array | None
+        self, j: int, k: int, step: Step, x: LinearisedStep, direction: Direction, data: DataSlope | None
     ) -> State | None:
         """Propagate a direction through step k for parameter j; None where it has no derivative."""
         try:
@@ -299,7 +299,7 @@ def tangents_of(
             if k == end:
                 continue
             state = motion.state(k)
-        data = None if sweeps is None else sweeps.slopes(found[k])
+        data = (None if sweeps is None else sweeps.slopes(found[k])) or [None] * K
         x = motion.solved(k, state)
         notes.alone += 1
         if x.sensitivity is not None:
@@ -309,7 +309,7 @@ def tangents_of(
                 continue
             tangent = motion.tangent(found[k, j])
             tangent = tangent if sweeps is not None else tangent._replace(memory=memory[j])
-            after_it = notes.carried(j, k, step, x, p.direction(tangent), None if data is None else data[j])
+            after_it = notes.carried(j, k, step, x, p.direction(tangent), data[j])
             if after_it is not None:
                 rest = after_it.memory[after_it.memory.size - step.rest :]
                 found[k + 1, j, :n_s] = np.concatenate([after_it.q, after_it.v, after_it.out, rest])

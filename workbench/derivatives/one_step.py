@@ -316,6 +316,13 @@ class Direction:
         return least
 
 
+class DataSlope(NamedTuple):
+    """The tangent (n_y,) of the data of a step by its tape, and whether a condition holds just so (`tape.TIED`)."""
+
+    along: Array
+    is_tied: bool
+
+
 class Carried(NamedTuple):
     """The tangent of the state after a step, whether it is one-sided, and whether data jump nearby or are noisy."""
 
@@ -324,15 +331,25 @@ class Carried(NamedTuple):
     is_rough: bool
 
 
-def carried(step: Step, x: LinearisedStep, t: Direction, data: Array | None = None) -> Carried:
-    """Propagate a direction through a step, by the tangent of its `data` along it (`carried_by_tape`) or differences.
+def carried(step: Step, x: LinearisedStep, t: Direction, data: DataSlope | None = None) -> Carried:
+    """Propagate a direction through a step, by the tangent of its data along it if that is known, or by differences.
 
     Raises DataError where it has no derivative along it.
     """
     if x.unsettled:
         raise DataError(x.unsettled)
-    if data is not None:
-        return carried_by_tape(step, x, t, data)
+    if data is not None and not data.is_tied:
+        return carried_by_tape(step, x, t, data.along)
+    found = carried_by_differences(step, x, t)
+    if data is None:
+        return found
+    # Differences tell whether a condition that holds just so matters; the tape's slopes are those on this side of it.
+    exact = carried_by_tape(step, x, t, data.along)
+    return exact._replace(is_rough=exact.is_rough or found.is_rough)
+
+
+def carried_by_differences(step: Step, x: LinearisedStep, t: Direction) -> Carried:
+    """`carried` by differences of the step's data, for any step."""
     reach, noted = t.reach(x.state), [False, x.is_rough]
     # Passes of a step are varied by the same steps.
     known: dict[float, Begun] = {}

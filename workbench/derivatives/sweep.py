@@ -98,7 +98,8 @@ def is_posed(m):
 
 @kernel(types.boolean(MACHINE))
 def is_on_tape(m):
-    """Return whether the data of the inputs are those of the tape, whose numbers are computed; `way` says if it holds.
+    """Return whether the data of the inputs are those of the tape, whose numbers are computed; `way` says if it holds
+    there.
 
     Without a tape nothing is compared."""
     s, t = m.sweep, m.tape
@@ -112,7 +113,7 @@ def is_on_tape(m):
         one, other = value[out[k]], y[k]
         if one - one == 0.0 or other - other == 0.0:
             same &= abs(one - other) <= ALIKE * (s.largest[0] + abs(other))
-    return same and s.way[0] == HOLDS
+    return same
 
 
 @kernel(types.boolean(MACHINE))
@@ -121,7 +122,7 @@ def stand(m):
     `margin` is the smallest, and the data are those of the tape."""
     step_data(m, m.sweep.x, m.sweep.y)
     find_units(m)
-    return is_on_tape(m) and is_posed(m) and is_between_none(m)
+    return is_on_tape(m) and m.sweep.way[0] == HOLDS and is_posed(m) and is_between_none(m)
 
 
 @kernel(types.boolean(MACHINE))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from workbench.derivatives import slopes, sweep
+from workbench.derivatives.one_step import DataSlope
 from workbench.derivatives.recording import (
     UNRECORDABLE,
     BetweenModesError,
@@ -22,7 +23,7 @@ from workbench.derivatives.recording import (
 )
 from workbench.derivatives.slopes import Machine, Sweep
 from workbench.derivatives.system import empty_system
-from workbench.derivatives.tape import OTHER, SAME, Tape, evaluate, path
+from workbench.derivatives.tape import OTHER, SAME, TIED, Tape, evaluate, path
 from workbench.problems.problem import Indices
 from workbench.problems.sets import APART, NO_CONE, Sets
 from workbench.step.stepper import Stepper
@@ -119,12 +120,14 @@ class TapedSweeps:
             if k == start or self.room.way[0] != OTHER or not self._fit():
                 return k
 
-    def slopes(self, tangents: Array) -> Array | None:
-        """The tangents (K, n_y) of the data of the step that was left to the caller, along those of its inputs (K,
-        n_x); None without a tape, and at a kink."""
+    def slopes(self, tangents: Array) -> list[DataSlope] | None:
+        """The tangents of the data of the step that was left to the caller, along those of its inputs (K, n_x); None
+        without a tape, and at a kink."""
         m = self.machine
-        taped = m.tape.n_out > 0 and sweep.is_on_tape(m) and sweep.slopes_along(m, tangents)
-        return self.room.dy if taped else None
+        taped = m.tape.n_out > 0 and sweep.is_on_tape(m) and self.room.way[0] != OTHER
+        if not taped or not sweep.slopes_along(m, tangents):
+            return None
+        return [DataSlope(along.copy(), self.room.way[0] == TIED) for along in self.room.dy]
 
     def _begin(self, k: int, rows: Array) -> bool:
         """Look for a tape of step k if there is none so far; return False where the step is between two modes."""
