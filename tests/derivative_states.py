@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from fnmatch import fnmatch
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from time import process_time
 from typing import Any, NamedTuple
@@ -62,6 +62,8 @@ FLOOR = 1e-3
 """Smallest change of velocities and coordinates, as a share of the largest, relative to which errors are."""
 NOISE_TIMES = 10.0
 """A difference may be off by this many times the error that its orders and its noise tell."""
+FURTHER = 3
+"""Passes by which a step goes on that has settled, whose derivative is held against differences once more."""
 NEAR = 1e-3
 """Margin of a mode below which the differences may reach another one."""
 FATES = {
@@ -194,30 +196,38 @@ class Pair:
         q, v, memory, out, data = self.parts(x)
         return [q, v, out, memory[memory.size - self.step.rest :], data]
 
-    def ends(self, x: Array, z: Array, tangents: Array, shift: float) -> Array:
+    def ends(self, x: Array, z: Array, tangents: Array, shift: float, further: int = 0) -> Array:
         """The ends [q, v] (K, 9, .) of steps from x + k shift t, k = -4 ... 4, for tangents t (K, n_x), z being the
-        solution at x; NaN where one is not solved."""
+        solution at x, with `further` passes; NaN where one is not solved."""
         found = np.full((len(tangents), 9, self.sizes[3]), np.nan)
-        if self.is_compiled:
+        if self.is_compiled and not further:
             steps_beside(x, z, tangents, shift, self.stepping, found)
         else:
             for t, of_it in zip(tangents, found, strict=True):
                 for k in range(9):
-                    if (end := self.after(x + (k - 4) * shift * t, z.copy())) is None:
+                    if (end := self.after(x + (k - 4) * shift * t, z.copy(), further)) is None:
                         break
                     of_it[k] = end
         return found[:, :, : self.sizes[1]]
 
-    def after(self, x: Array, z: Array) -> Array | None:
-        """The end (n_s,) of the step from x, None without one; its solution is put into z, where it is sought first."""
-        if self.is_compiled:
+    def after(self, x: Array, z: Array, further: int = 0) -> Array | None:
+        """The end (n_s,) of the step from x after `further` passes, None without one; its solution is put into z, where
+        it is sought first."""
+        if self.is_compiled and not further:
             end = np.empty(self.sizes[3])
             return end if step_beside(x, x, z, 0.0, self.stepping, end) else None
         s, parts = self.step.stepper, self.parts(x)
         try:
-            self.step.begin(State(*parts[:4]), data=parts[4])
+            begin = partial(self.step.begin, State(*parts[:4]), data=parts[4])
+            begin()
             s.work.z[:] = z
             solution, _, _ = s.solve(self.step.solver)
+            for _ in range(further):
+                if solution.claimed is Status.SOLVED:
+                    own, _ = self.step.passed(solution.z, True)
+                    begin()
+                    self.step.posed(own)
+                    solution = self.step.solver.solve(s.problem())
             if solution.claimed is not Status.SOLVED or not np.isfinite(s.work.out).all():
                 return None
             z[:] = solution.z
@@ -290,10 +300,12 @@ class Pair:
         units[own : own + n] = float(np.abs(self.step.stepper.core.f).max(initial=0.0)) or 1.0
         return units
 
-    def floors(self, x: Array) -> Array:
-        """The number of coordinates, and the smallest sizes of changes of these and of velocities (`error`)."""
-        q, v = self.parts(x)[:2]
-        return np.array([q.size, FLOOR * (1 + np.abs(q).max()), FLOOR * (1 + np.abs(v).max())])
+    def floors(self, x: Array, end: Array) -> Array:
+        """The number of coordinates, and the smallest sizes of changes of these and of velocities (`error`), of a step
+        from x to its end."""
+        largest = np.maximum(np.abs(x[: self.sizes[1]]), np.abs(end[: self.sizes[1]]))
+        q, v = np.split(largest, self.sizes[:1])
+        return np.array([q.size, FLOOR * (1 + q.max()), FLOOR * (1 + v.max())])
 
     def directions(self, x: Array, rng: np.random.Generator) -> dict[str, Array]:
         """Tangents (n_x,) of [q, v, memory, out, data], each in its own unit."""
@@ -340,7 +352,9 @@ class Solution:
     """
 
     def __init__(self, pair: Pair, x: Array, z: Array) -> None:
-        self.pair, self.x, self.z, self.margin, self.sizes = pair, x, z, np.inf, pair.floors(x)
+        self.pair, self.x, self.z, self.margin, end = pair, x, z, np.inf, pair.after(x, z.copy())
+        assert end is not None
+        self.end, self.sizes = end, pair.floors(x, end)
 
     def derivatives(self, tangents: Array) -> list[Derivative]:
         """The derivatives along tangents (K, n_x)."""
@@ -384,10 +398,14 @@ class Solution:
         """The rows before and after the step as compiled sweeps record them, and the data."""
         *own, data = self.pair.inputs(self.x)
         here = np.concatenate([*own, self.z])
-        after, end = np.full(here.size, np.nan), self.pair.after(self.x, self.z.copy())
-        assert end is not None
-        after[: self.pair.sizes[1]] = end[: self.pair.sizes[1]]
+        after = np.full(here.size, np.nan)
+        after[: self.pair.sizes[1]] = self.end[: self.pair.sizes[1]]
         return np.stack([here, after]), data
+
+    @property
+    def settles(self) -> bool:
+        """Whether the step makes passes until they change nothing, not a number of them."""
+        return self.pair.step.iterates and not self._solved.earlier
 
     @cached_property
     def _solved(self) -> LinearisedStep:
@@ -420,10 +438,15 @@ class Tally:
 
 
 def differences(
-    solution: Solution, tangents: Array, weights: Array, enough: float, shifts: tuple[float, ...] = SHIFTS
+    solution: Solution,
+    tangents: Array,
+    weights: Array,
+    enough: float,
+    shifts: tuple[float, ...] = SHIFTS,
+    further: int = 0,
 ) -> tuple[Array, Array]:
-    """The differences of [q, v] (K, .) along tangents (K, n_x) at the first of some shifts at which they are known well
-    enough, or else best, and how well; not at all where steps are not solved."""
+    """The differences of [q, v] (K, .) along tangents (K, n_x), of steps with `further` passes, at the first of some
+    shifts at which they are known well enough, or else best, and how well; not at all where steps are not solved."""
     x, K = solution.x, len(tangents)
     best, known, sizes = np.zeros((K, solution.pair.sizes[1])), np.full(K, np.inf), solution.sizes
     settled = np.zeros(K, dtype=bool)
@@ -431,14 +454,16 @@ def differences(
         left = np.flatnonzero(~settled)
         if not left.size:
             break
-        ends = solution.pair.ends(x, solution.z, tangents[left], shift)
+        ends = solution.pair.ends(x, solution.z, tangents[left], shift, further)
+        # A solver may keep the solution from which it starts where that solves the varied problem well enough.
+        kept = (ends == ends[:, 4:5]).all(axis=(1, 2))
+        if kept.any():
+            ends[kept] = solution.pair.ends(x, np.zeros(solution.z.size), tangents[left[kept]], shift, further)
         moved = ends - ends[:, 4:5]
         high, low = weights[0] @ moved / shift, weights[1] @ moved / shift
         # Rounding of the ends, and noise of solutions, which the eighth difference shows.
         noise = ROUND_OFF * np.abs(ends[:, 4]) + np.abs(NOISE @ moved) / np.linalg.norm(NOISE)
         own = error(low, high, sizes) + error(high + noise / shift, high, sizes)
-        # A solver may keep the solution from which it starts where that solves the varied problem well enough.
-        own[(moved == 0.0).all(axis=(1, 2)) & (known[left] <= 0.1 * RIGHT)] = np.inf
         better = own < known[left]
         # Noise grows as shifts shrink: a difference known well enough to judge by is not improved any more.
         settled[left] |= (known[left] <= 0.1 * RIGHT) & ~(own <= 10 * known[left])
@@ -504,8 +529,9 @@ def _smooth(solution: Solution, t: Array, one: Derivative, other: Array, known: 
     if off <= RIGHT and known <= KNOWN:
         tally.errors.append(off)
     elif off > RIGHT and known <= 0.1 * RIGHT:
-        # Others reach over more kinks.
-        nearest, at = differences(solution, t[None], CENTRAL, 0.1 * RIGHT, SHIFTS[::-1])
+        # Others reach over more kinks; and passes that settle end where what is left of them has slopes of its own.
+        further = FURTHER if solution.settles else 0
+        nearest, at = differences(solution, t[None], CENTRAL, 0.1 * RIGHT, SHIFTS[::-1], further)
         off, known = float(error(one.value, nearest[0], sizes)), float(at[0])
     if off <= RIGHT:
         fate = "agreed"
