@@ -277,6 +277,14 @@ def test_towers_of_redundant_contacts_are_solved(name, state):
         ({"row": np.array([0, 3])}, "it must rise from 0, in 3 numbers for 2 blocks"),
         ({"cone": np.array([1, 7])}, r"cone\[1\] = 7; 0 to 4 is needed"),
         ({"cone": np.array([1, 1])}, "block 0 has a cone, 3 rows and 6 unknowns"),
+        ({"cone": np.array([0, -1])}, r"cone\[1\] = -1; 0 to 4 is needed"),
+        ({"unknown": np.array([0, 10, 9])}, "unknown has shape"),
+        ({"row": np.array([1, 3, 6])}, "row has shape"),
+        ({"M": sparse.csr_array(np.eye(6) + np.diag([np.nan] * 3, 3))}, "M has an entry that is nan"),
+        ({"N": np.full(45, np.inf)}, "N has an entry that is inf"),
+        ({"s": np.full(6, np.inf)}, "s has an entry that is inf"),
+        ({"lower": np.full(9, np.inf), "upper": np.full(9, np.inf)}, "= inf and upper.* leave no finite"),
+        ({"lower": np.full(9, -np.inf), "upper": np.full(9, -np.inf)}, "= -inf leave no finite"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(change, message):
@@ -284,6 +292,25 @@ def test_what_is_wrong_is_said_in_a_line(change, message):
     assert p.cone.max() == 0
     with pytest.raises(DataError, match=message):
         replace(p, **change)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"R": (np.eye(3) + np.eye(3, k=1)).ravel()}, "R = 1 and s = 0 are needed"),
+        ({"upper": np.array([0, 0, np.nan])}, "upper has an entry that is nan"),
+        ({"lower": np.array([0, np.nan, 0])}, "lower has an entry that is nan"),
+    ],
+)
+def test_what_is_wrong_of_a_cone_is_said_in_a_line(change, message):
+    with pytest.raises(DataError, match=message):
+        replace(pose(np.eye(3), np.zeros(3), sparse.eye_array(3), [cone(3, 0.5)]), **change)
+
+
+def test_a_cone_without_rows_is_refused():
+    empty = [np.zeros(0)] * 7
+    with pytest.raises(DataError, match="block 0 has a cone, 0 rows and 0 unknowns"):
+        pose(np.eye(3), np.zeros(3), sparse.csr_array((0, 3)), [(*empty, COULOMB, 0.5)])
 
 
 def test_a_singular_inertia_is_refused():
