@@ -201,9 +201,50 @@ def test_redundant_contacts_have_gradients_of_velocities_alone():
     assert whole["v"][2] == pytest.approx(-2.0, rel=1e-12)
 
 
+def test_the_estimate_of_redundant_contacts_has_a_gradient_of_what_their_load_sharing_does_not_move():
+    """Two feet of one sliding particle: friction of both is that of one; the friction of either is open."""
+    one, given = sliding("box")
+    two = ContactLayer(FORMULATIONS.find("box"), (3, 0, 2, 2), 0.01)
+    twice = {**given, **{name: np.concatenate([given[name]] * 2) for name in ("J_n", "J_t", "mu")}}
+    due = [StepOutputs(np.array([1.0, 2.0, 0.0]), np.zeros(k), np.zeros(2 * k), np.zeros(0)) for k in (1, 2)]
+    a, b = (x.gradient(x.step(g), d) for x, g, d in zip((one, two), (given, twice), due, strict=True))
+    for name in ("v", "M"):
+        np.testing.assert_allclose(a[name], b[name], atol=1e-12)
+    with pytest.raises(DataError, match="load sharing is not determined"):
+        two.gradient(two.step({**twice, "mu": np.array([0.5, 0.3])}), due[1])
+
+
+def test_an_estimate_between_two_modes_is_a_kink_of_the_step():
+    """Without friction the second particle touches without force; friction of the first, to which it is bound, opens
+    it. What would press on it would make friction there."""
+    J, due = np.eye(6), StepOutputs(np.array([0.0, 0, 0, 1, 0, 0]), np.zeros(2), np.zeros(4), np.zeros(0))
+    M = 2 * J
+    M[0, 5] = M[5, 0] = 0.5
+    given = {
+        "M": M, "v": np.array([3.0, 4, -1, 0.3, 0.2, 0]), "J_n": J[[2, 5]], "J_t": J[[0, 1, 3, 4]],
+        "mu": np.full(2, 0.5),
+    }  # fmt: skip
+    layer = ContactLayer(FORMULATIONS.find("box"), (6, 0, 2, 2), 0.01)
+    step = layer.step(given)
+    assert step.outputs.v[5] > 0.1
+    np.testing.assert_allclose(layer.gradient(step, due)["v"], [0, 0, 0, 1, 0, 0], atol=1e-12)
+    layer = ContactLayer(FORMULATIONS.find("box"), (6, 0, 2, 2), 0.01, at_kinks="refuse")
+    with pytest.raises(DataError, match="without velocity"):
+        layer.gradient(layer.step(given), due)
+
+
+def test_the_gradient_of_an_estimate_by_the_mass_is_not_symmetric():
+    layer, given, rng = ContactLayer(FORMULATIONS.find("box"), SIZE, 0.01), data(0), np.random.default_rng(0)
+    step = layer.step(given)
+    due = StepOutputs(*(rng.normal(size=x.size) for x in step.outputs))
+    along = rng.normal(size=(6, 6))
+    _, fourth = slopes(layer, given, due, "M", along)
+    assert (layer.gradient(step, due)["M"] * along).sum() == pytest.approx(fourth, rel=1e-7)
+
+
 @pytest.mark.parametrize("name", ["coulomb", "box"])
 def test_a_batch_is_its_steps_and_what_it_shares_collects_their_sum(name):
-    """Contacts slide, stick, open and touch, which is between modes; the box's hook has two tapes and differences."""
+    """Contacts slide, stick, open and touch, which is between modes."""
     layer, given = sliding(name)
     speeds = np.array([[3.0, 4.0, -1.0], [1.0, 0.0, -2.0], [0.1, 0.0, -1.0], [3.0, 4.0, 0.0], [3.0, 4.0, 1.0]])
     steps = layer.step({**given, "v": speeds})

@@ -50,21 +50,27 @@ def fill_nothing(q, v, data, core):
 
 
 @kernel(types.void(MACHINE))
-def prepare(m):
-    """Apply the formulation's hook to the contact data in the core, as in a first step."""
+def estimate(m):
+    """Estimate the normal impulses of the contact data in the core, if asked for, as in a first step."""
     core, track, functions, settings = m.core, m.track, m.functions, m.settings
     set_all(np.nan, track.memory)
-    copy(track.own_start, core.own)
     if settings.estimate != NO_ESTIMATE:
         normal_estimate(core, track.memory, settings.estimate == START, functions.lcp)
-    functions.given(core, track.memory, core.own, track.numbers)
+
+
+@kernel(types.void(MACHINE))
+def prepare(m):
+    """Apply the formulation's hook to the contact data in the core, as in a first step, after `estimate`."""
+    core, track = m.core, m.track
+    set_all(np.nan, track.memory)
+    copy(track.own_start, core.own)
+    m.functions.given(core, track.memory, core.own, track.numbers)
 
 
 @kernel(types.void(BATCH, MACHINE), checked=False)
 def make_steps(b, m):
-    """Make the steps of the data in `given`, to which their sums are added (`discretise`), by a compiled solver.
-
-    Without one they are prepared alone."""
+    """Make the steps of the data in `given`, to which their sums (`discretise`) and estimates are added, by a compiled
+    solver. Without one they are prepared alone."""
     core, work, info = m.core, m.work, scratch_indices(1)
     given, prepared, eliminated, answers, residuals = b.given, b.prepared, b.eliminated, b.answers, b.residuals
     first = core.v.shape[0] + core.mu.shape[0]
@@ -72,6 +78,7 @@ def make_steps(b, m):
     for k in range(residuals.shape[0]):
         copy(given[k], core.whole)
         discretise(core)
+        estimate(m)
         copy(core.whole, given[k])
         prepare(m)
         copy(core.whole, prepared[k])

@@ -3,8 +3,8 @@
 The steps of a batch are made, and their gradients go back, in one compiled call each (`batch`), by the code that takes
 adjoints back through a motion (`sweep`). Steps without a solution by the compiled solver, and gradients between two
 modes or of redundant contacts, are left to Python, one after the other (`sensitivity`). The step's own sums
-(`stepping.discretise`) are transposed by hand; what a formulation's hook makes of its data, turned axes and estimates,
-by its tape, or where it cannot be recorded by differences.
+(`stepping.discretise`) are transposed by hand, estimates of impulses by the law that they satisfy (`estimates`); what a
+formulation's hook makes of its data and turned axes, by its tape, or where it cannot be recorded by differences.
 """
 
 from collections.abc import Mapping
@@ -27,14 +27,17 @@ from workbench.derivatives.batch import (
     prepare,
     steps_back,
 )  # fmt: skip
-from workbench.derivatives.recording import UNRECORDABLE, Recorder, frictionless, recordable, with_numbers
+from workbench.derivatives.estimates import take_back
+from workbench.derivatives.recording import UNRECORDABLE, Recorder, recordable, with_numbers
 from workbench.derivatives.sensitivity import POLISHED, Sensitivity, sensitivity_of
 from workbench.derivatives.sweep import due_to_parameters
+from workbench.derivatives.system import empty_system
 from workbench.derivatives.tape import Tape
 from workbench.derivatives.taped import FAILURES, are_supported, machine_of
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.core import GAP, advance_by_rates
+from workbench.problems.sets import NO_CONE
 from workbench.problems.solution import Status
 from workbench.step.stepper import Stepper
 from workbench.step.stepping import CONIC, COULOMB, turn_back
@@ -105,7 +108,7 @@ class ContactLayer:
         functions = s.functions(NO_CASE, getattr(self.solver, "kernel", lemke_kernel))
         self.machine = machine_of(s, functions, s.settings(self.solver), 0, 0)
         self.blank = s.core.buffer.copy()
-        self.hooked = c.hooks.given is not None or c.hooks.estimate != "none" or any(c.hooks.numbers)
+        self.hooked, self.estimates = c.hooks.given is not None or any(c.hooks.numbers), c.hooks.estimate != "none"
         n, m, r, d = c.size
         self.shapes: dict[str, tuple[int, ...]] = {
             "M": (n, n), "v": (n,), "J_n": (r, n), "J_t": (d * r, n), "mu": (r,), "f": (n,), "phi": (r,), "e": (r,),
@@ -215,11 +218,22 @@ class ContactLayer:
         at[:, core.place("theta")], at[:, core.place("frame")] = found[:, :theta], found[:, theta:]
         if self.hooked:
             self._through_hooks(b.given, at)
+        if self.estimates:
+            self._through_estimates(b.given, at)
         by, gradients = self._through_sums(b.given, at), {}
         for name, own in step.shapes.items():
             whole = by[name].reshape(step.batch + self.shapes[name])
             gradients[name] = whole if whole.shape == own else _summed(whole, own)
         return gradients
+
+    def _through_estimates(self, given: Array, at: Array) -> None:
+        """Take the adjoints `at` (B, .) of the core's numbers back through the estimates, in place."""
+        core, r = self.stepper.core, self.size[2]
+        due, system = core.like(), empty_system(np.arange(r + 1), np.full(r, NO_CONE))
+        for k in range(len(at)):
+            core.buffer[:], due.buffer[:] = given[k], at[k]
+            take_back(core, system, due, self.at_kinks == "limiting")
+            at[k] = due.buffer
 
     def _through_hooks(self, given: Array, at: Array) -> None:
         """Take the adjoints `at` (B, .) of the core's numbers back through the formulation's hook, in place, by the
@@ -253,7 +267,7 @@ class ContactLayer:
         core.buffer[moved] = recorder.x
         with_tape: Any = SimpleNamespace(
             core=core, track=with_numbers(s.track), settings=self.machine.settings,
-            functions=f._replace(given=recordable(f.given), lcp=frictionless(f.lcp)),
+            functions=f._replace(given=recordable(f.given)),
         )  # fmt: skip
         with np.errstate(all="ignore"):
             recordable(prepare)(with_tape)

@@ -4,7 +4,7 @@ import numpy as np
 from numba import types
 
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import SOLVE_T, VECTOR, copy, lu_factor, lu_solve, set_all
+from workbench.engine.kernels import INDICES, MATRIX, SOLVE_T, VECTOR, copy, lu_factor, lu_solve, set_all
 from workbench.mechanics.core import CORE
 from workbench.problems.solution import Status
 
@@ -16,20 +16,27 @@ UNIT_ROUND_OFF = 2.0**-52
 """Unit round-off of double precision."""
 
 
-@kernel(types.int64(CORE, SOLVE_T, VECTOR))
-def frictionless_impulses(core, lcp, p_n):
-    """Compute p_n (r,) [N s] of the step without friction, the estimate for new contacts; returns a Status."""
-    n, m, r = core.v.shape[0], core.g.shape[0], p_n.shape[0]
-    K, pivots = np.zeros((n + m, n + m)), np.empty(n + m, dtype=np.int64)
+@kernel(types.boolean(CORE, MATRIX, INDICES))
+def factorise_inertia(core, K, pivots):
+    """Factorise K = [[M, -J_b^T], [J_b, eps_b]]; return whether it is singular."""
+    n, m = core.v.shape[0], core.g.shape[0]
     for i in range(n):
         copy(core.M[i], K[i, :n])
     for i in range(m):
+        set_all(0.0, K[n + i])
         K[n + i, n + i] = core.eps_b[i]
         for j in range(n):
             K[j, n + i], K[n + i, j] = -core.J_b[i, j], core.J_b[i, j]
-    if lu_factor(K, pivots):
-        return SINGULAR
-    N, q, rhs, x = np.empty((r, r)), np.empty(r), np.zeros(n + m), np.empty(n + m)
+    return lu_factor(K, pivots) != 0
+
+
+@kernel(types.boolean(CORE, MATRIX, VECTOR))
+def frictionless_problem(core, N, q):
+    """Compute the LCP N p_n + q (r,) of the step without friction; return whether bilateral rows are redundant."""
+    n, m, r = core.v.shape[0], core.g.shape[0], q.shape[0]
+    K, pivots, rhs, x = np.empty((n + m, n + m)), np.empty(n + m, dtype=np.int64), np.zeros(n + m), np.empty(n + m)
+    if factorise_inertia(core, K, pivots):
+        return True
     for column in range(r + 1):
         free = column == r
         for j in range(n):
@@ -45,6 +52,16 @@ def frictionless_impulses(core, lcp, p_n):
                 q[i] = s
             else:
                 N[i, column] = s
+    return False
+
+
+@kernel(types.int64(CORE, SOLVE_T, VECTOR))
+def frictionless_impulses(core, lcp, p_n):
+    """Compute p_n (r,) [N s] of the step without friction, the estimate for new contacts; returns a Status."""
+    r = p_n.shape[0]
+    N, q = np.empty((r, r)), np.empty(r)
+    if frictionless_problem(core, N, q):
+        return SINGULAR
     lower, upper = np.zeros(r), np.full(r, np.inf)
     return lcp(N, q, lower, upper, np.empty(0), 2, p_n, np.zeros(1, dtype=np.int64))
 
