@@ -121,8 +121,8 @@ def test_runs_that_are_the_same_are_one_entry_and_others_are_not(wheel):
 
     same = moved("ccp", at["box"].position + 1e-5)
     assert next(x for x in decide(same).entries if x.label == "box").every == "box = ccp"
-    # Its point has one name, and the caption all.
-    assert "box = ccp" in ranking_figure(same)[0].caption
+    # Its point has one name, and the legend all.
+    assert "box = ccp" in ranking_figure(same)[0].legend
     assert all("ccp" not in x.alike for x in decide(moved("ccp", away)).entries)
     # The one that is told to be cheaper is named first, with its own error.
     cheaper = next(x for x in decide(cost(same, ccp=2e-6)).entries if "box" in x.alike)
@@ -241,8 +241,8 @@ def test_every_formulation_that_is_named_has_its_own_condition_beside_it(plane, 
     )
     every = cost(off(wheel, hybrid=0.004, phantom_inertia=0.004, box=0.004, ccp=0.004, stewart_trinkle=0.004))
     _, second = recommendation(every, decide(every))
-    assert second.endswith("; 2 more in the table.")
-    assert second.count("(") == 3
+    assert second.endswith("; 3 more in the table.")
+    assert second.count("(") == 2
     words = " ".join(headline(cost(plane)).recommendation)
     assert "(polygon, LCP, " in words
     assert "), without a condition in the plane; " in words
@@ -329,6 +329,9 @@ def test_where_exact_friction_stands_alone_the_cheaper_ones_have_their_error_bes
     assert "no other verified formulation here is as accurate" in recommendation(unverified, decide(unverified))[0]
     far = cost(c, box=1e-5 / 123)
     assert "enough, box is 120 times cheaper, as long as" in recommendation(far, decide(far))[1]
+    # An error as large as that without friction is small enough for nobody.
+    none = off(c, box=0.1, ccp=0.2, frictionless=0.05)
+    assert not any("small enough" in x for x in recommendation(none, decide(none)))
 
 
 def test_without_exact_friction_among_the_rows_its_error_is_still_the_measure(wheel):

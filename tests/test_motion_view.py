@@ -219,7 +219,7 @@ def test_the_slider_moves_the_bodies_and_the_rule_of_every_figure_over_time(read
     slider.focus()
     page.keyboard.press("End")
     assert picture(page) != before
-    assert "Time 0.100 s. Distance from the reference: " in page.locator("#motion .words").inner_text()
+    assert "Time 0.100 s. From the reference: " in page.locator("#motion .words").inner_text()
     assert not set(rules(page)) & set(places)
     assert {re.match(r"translate\((\d+)", x).group(1) for x in rules(page)} == {"760"}
     page.keyboard.press("Home")

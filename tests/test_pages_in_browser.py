@@ -92,19 +92,21 @@ BOTTOM = "all => Math.max(...all.map(x => x.getBoundingClientRect().bottom))"
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", ["compare-wheel", "compare-file"])
+@pytest.mark.parametrize("name", ["compare-wheel", "compare-cube", "compare-scene", "compare-file"])
 def test_the_first_screen_of_a_comparison_answers(pages, reader, name):
     """What to take, error against cost, the motion and how sure that is; all else is folded, and one click away."""
     page = reader.open(pages(name), width=1300, height=800, folded=True)
-    for part in (".answer", "#figure-ranking svg", ".motion canvas", "dl.sure"):
+    moves = [".motion canvas"] * (name != "compare-file")
+    for part in (".answer", "dl.sure", "#figure-ranking svg", *moves, ".first", ".folds > details:first-child"):
         found = page.locator(part)
-        assert found.count() == (0 if name == "compare-file" and "motion" in part else 1)
-        assert found.count() == 0 or found.evaluate_all(BOTTOM) < 800
+        assert found.count() == 1
+        assert found.evaluate_all(BOTTOM) < 800
     assert page.locator(".folds > details").count() >= 6
     assert page.locator(".folds > details[open]").count() == 0
     assert len(page.locator("body").inner_text().split()) < 350
-    page.evaluate("location.hash = '#loupe'")
-    expect(page.locator("#loupe .view")).to_be_visible()
+    if name != "compare-scene":
+        page.evaluate("location.hash = '#loupe'")
+        expect(page.locator("#loupe .view")).to_be_visible()
     page = reader.open(pages(name), width=390, height=844, folded=True)
     assert page.locator(".answer").evaluate_all(BOTTOM) < 500
     # Pictures fill more than a telephone's screen: the words go first.

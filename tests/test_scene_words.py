@@ -116,11 +116,16 @@ def test_how_sure_it_is_and_where_it_stops():
     assert sure.startswith(
         "Confidence: high. 1 of 2 runs are verified (not: ccp); the reference path is known to 0.1 mm"
     )
-    assert sure.endswith("a small change of the initial state is amplified 250 times.")
+    assert sure.endswith("a displacement of the start grows 250 times.")
     ran = headline(comparison(errors | {"engine:x": (0.3, 0.2)}, engines={"engine:x": "X"})).confidence
-    assert "Both runs are verified; the steps of engine:x are not; the reference" in ran
+    assert "Both runs are verified; engine:x is not; the reference" in ran
+    # What is not verified is not offered, however cheap it is.
+    offered = comparison({"coulomb": (0.01, 0.0), "engine:x": (0.1, 0.1), "ccp": (0.2, 0.2)}, engines={"engine:x": "X"})
+    cheap = offered.runs["label"].isin(["engine:x", "ccp"])
+    offered.runs.loc[cheap, ["cost", "cost_low", "cost_high"]] = 1e-4
+    assert "If an error of 200 mm is small enough, ccp is 10 times cheaper." in headline(offered).recommendation
     calm = headline(comparison(errors, (), growth=(1.0, 1.4))).sentences
-    assert "amplified" not in " ".join(calm)
+    assert "grows" not in " ".join(calm)
     assert scenes.until_words(shown()) == "from 0 to 2 s"
     assert scenes.until_words(shown(until=1.5)) == "from 0 to 1.5 s of 2 s"
 

@@ -47,12 +47,14 @@ Chart = alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VConcatChart | 
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart with the words that belong to it. `name` is the file name without ending."""
+    """A chart with the words that belong to it. `name` is the file name without ending; `legend` is folded on a page,
+    with the links that save the figure."""
 
     name: str
     title: str
     caption: str
     chart: Chart
+    legend: str = ""
 
 
 def short(x: float) -> float | None:

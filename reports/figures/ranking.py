@@ -18,7 +18,7 @@ from workbench.support.arrays import Array
 
 WIDTH, ROW = 360, 20
 """Size of the plot, and height of a label next to it [px]."""
-LOWEST = 250
+LOWEST = 200
 """Height of the plot at least [px]."""
 DECADE = 10.0
 """Ratio of the largest to the smallest cost up to which the axis of costs is linear."""
@@ -76,8 +76,8 @@ def ranking_figure(c: Comparison) -> list[Figure]:
         for i, x in enumerate(entries)
     ]  # fmt: skip
     chart = _chart(pd.DataFrame(rows), share, Errors(low, high, zero, unit), costs, time_unit, height, c)
-    caption = _caption(c, d, share > factor * LEAST, len(rows) - len(places), _is_wide(costs))
-    return [Figure("ranking", "Error against cost", caption, chart)]
+    caption, legend = _caption(d, share > factor * LEAST), _legend(c, d, len(rows) - len(places), _is_wide(costs))
+    return [Figure("ranking", "Error against cost", caption, chart, legend)]
 
 
 def _colour(points: pd.DataFrame, kind: str) -> str:
@@ -122,20 +122,25 @@ def _is_wide(costs: Array) -> bool:
     return bool(costs.max() / costs.min() >= DECADE)
 
 
-def _caption(c: Comparison, d: Decision, known: bool, unnamed: int, wide: bool) -> str:
+def _caption(d: Decision, known: bool) -> str:
     what = {
         "path_error": "largest distance of a body's centre from the reference path",
         "body_position_error": "mean distance of the farthest body from the reference path",
         "velocity_error": "velocity error in percent of |q|, the velocity without contact impulses",
     }[d.error.name]
+    band = f" Grey band: within the error of {d.exact_in_words}." if known else ""
+    ring = " Ring: recommended." if d.recommended is not None else ""
+    return f"Vertical: {what}. Lower left is better.{band}{ring}"
+
+
+def _legend(c: Comparison, d: Decision, unnamed: int, wide: bool) -> str:
+    """Return what a first look at the figure does not need."""
     bars = " Bars: range of the timings." if any(x.row.get("timings", 1) > 1 for x in d.entries) else ""
     same = "; ".join(x.every for x in d.entries if x.alike)
     alike = f" +N: N more with the same {'run' if c.stepped else 'answer'} ({same})." if same else ""
-    band = f" Grey band: within the error of {d.exact_in_words}." if known else ""
-    ring = " Ring: recommended." if d.recommended is not None else ""
     small = f" Grey dots: {unnamed} more, in the table." if unnamed else ""
-    axes = "Both axes are logarithmic. Vertical" if wide else "Vertical, logarithmic"
-    return f"{axes}: {what}. Lower left is better.{bars}{band}{ring}{alike}{small}"
+    axes = "Both axes are logarithmic." if wide else "The vertical axis is logarithmic."
+    return f"{axes}{bars}{alike}{small}"
 
 
 def _spread(y: Array, low: float, high: float, least: float) -> Array:

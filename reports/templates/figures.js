@@ -149,7 +149,8 @@ async function draw(name, spec) {
   pdf.addEventListener('click', () => print_alone(place));
   const row = Object.assign(document.createElement('p'), {className: 'downloads'});
   row.append(...chooser(view), ...buttons, pdf);
-  place.closest('figure').append(row);
+  const figure = place.closest('figure');
+  (figure.querySelector('figcaption details') || figure).append(row);
 }
 
 // One after the other, so that the page answers between them.

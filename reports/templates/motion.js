@@ -263,7 +263,7 @@
   const slider = one('time'), now = k => (LAST * k / (K - 1)).toFixed(motion.decimals);
   function tell() {
     const runs = tracks[0].role === 'reference' ? shown().filter(x => x.role === 'run') : [];
-    const far = runs.length ? ` Distance from the reference${bodies.length > 1 ? ', farthest body' : ''}: ${runs.map(x => distance(x, moment)).join('; ')}.` : '';
+    const far = runs.length ? ` From the reference${bodies.length > 1 ? ', farthest body' : ''}: ${runs.map(x => distance(x, moment)).join('; ')}.` : '';
     words.textContent = `Time ${now(moment)} s.${far}`;
     slider.value = moment;
     slider.setAttribute('aria-valuetext', `${now(moment)} seconds`);

@@ -17,6 +17,8 @@ from workbench.comparison.scenes.horizon import PERTURBATION
 
 MAIN = 0.25
 """Share of the error that a displacement must reach to be its main reason."""
+ALTERNATIVES = 2
+"""Number of equally accurate formulations that are named beside the recommended one."""
 VISIBLE = 1e-4
 """Smallest lift [m] that counts as visible in the price of the CCP."""
 
@@ -87,11 +89,11 @@ def _alternatives(d: Decision, taken: Entry) -> list[str]:
     if not parts:
         return []
     groups: dict[str, list[str]] = {}
-    for x in parts[:NAMED]:
+    for x in parts[:ALTERNATIVES]:
         groups.setdefault(_as_long_as(x), []).append(f"{x.label}{_kind(x)}")
     in_words = [f"{listed(labels)}{condition}" for condition, labels in groups.items()]
-    if len(parts) > NAMED:
-        in_words.append(f"{len(parts) - NAMED} more in the table")
+    if len(parts) > ALTERNATIVES:
+        in_words.append(f"{len(parts) - ALTERNATIVES} more in the table")
     # Why what costs less is not what to take, of which `_exact` has a word; the legend of the table says what is clear.
     less = not taken.exact and parts[0].cost < taken.cost and parts[0].cheaper(taken) == 1.0
     clear = ", at about the same cost or more" if less else ""
@@ -238,7 +240,7 @@ def confidence(c: Comparison, d: Decision) -> str:
         whole = f"the {what[:-1]} is {'verified' if answered else 'not verified'}"
     parts, doubts = [whole] if count else [], []
     if ran := sorted(labels & engines):
-        parts.append(f"the steps of {few(ran)} are not")
+        parts.append(f"{few(ran)} {'is' if len(ran) == 1 else 'are'} not")
     if c.stepped and np.isfinite(d.known):
         well = amount(d.known, d.error) if d.known > LEAST else f"better than {1e9 * LEAST:g} nm"
         parts.append(f"the reference path is known to {well}")
@@ -257,7 +259,7 @@ def confidence(c: Comparison, d: Decision) -> str:
         doubts.append(f"{after[0].names} is within the reference's uncertainty of rank 1")
     growth = max(c.scene.growth, default=0.0) if c.scene is not None else 0.0
     if growth > GROWN:
-        parts.append(f"a small change of the initial state is amplified {_times(growth)}")
+        parts.append(f"a displacement of the start grows {_times(growth)}")
     # A start too close to this one to be told from it may rank differently.
     chance = growth > GROWN and growth * PERTURBATION > gap
     if chance:

@@ -17,6 +17,7 @@ import pandas as pd
 
 from workbench.comparison.columns import SHOWN, Column
 from workbench.comparison.cost import SAME, SAME_ONCE
+from workbench.comparison.families import ENGINE, family
 from workbench.comparison.metric import Metric
 from workbench.comparison.result import Comparison
 from workbench.support.arrays import Array
@@ -189,7 +190,12 @@ class Decision:
         taken = self.taken
         if taken is None or not taken.exact:
             return None
-        able = [x for x in self.entries if not x.bare and x.stops is None]
+        # An engine's steps are not verified, and an error as large as that without friction is no advice.
+        most = min((x.error for x in self.entries if x.bare), default=np.inf)
+        able = [
+            x for x in self.entries
+            if x.error < most and not x.bare and x.stops is None and family(x.label) != ENGINE
+        ]  # fmt: skip
         best = next((x for x in able if x.cheaper(taken) > 1.0), None)
         if best is None or any(best.cheaper(x) == 1.0 and x.error < best.error for x in able):
             return None
