@@ -415,6 +415,25 @@ def test_confidence_falls_with_what_is_not_known(wheel):
     assert confidence(unknown, decide(unknown)).startswith("Confidence: medium, because the reference path was run ")
 
 
+def test_confidence_is_low_where_a_start_next_to_this_one_may_rank_otherwise(wheel):
+    """Ranks differ by 96 mm; with 0.1 µm at the start, 900 thousand times is 90 mm and a million times 100 mm."""
+    c = replace(off(wheel, hybrid=0.004, box=0.1), remarks=())
+    near, beyond = (confidence(x, decide(x)) for x in (with_rows(c, {"growth": g}) for g in (9e5, 1e6)))
+    assert near.startswith("Confidence: high. All 7 runs are verified")
+    assert beyond.startswith(
+        "Confidence: low, because a 0.1 µm displacement of the start moves a body by 100 mm, more than the 96 mm "
+        "between rank 1 and box. All 7 runs"
+    )
+
+
+def test_a_case_tells_how_much_a_displacement_of_its_start_grows(wheel):
+    """A block that slides keeps its displacement; a woodpecker's falls begin a step earlier or later."""
+    assert wb.compare("block", ["coulomb"]).comparison.runs["growth"].to_numpy() == pytest.approx(1.0, rel=1e-3)
+    assert wheel.runs["growth"].max() < 3.0
+    c = wb.compare("woodpecker", ["coulomb", "ccp", "sap"]).comparison
+    assert "Confidence: low, because a 0.1 µm displacement of the start moves a body by " in headline(c).confidence
+
+
 def test_the_motion_calls_recommended_what_is(wheel):
     """Another formulation than the recommended one may have the smallest error."""
     views = [motion_view(c)["motion"]["ranked"] for c in (cost(wheel), cost(wheel, hybrid=2e-6))]

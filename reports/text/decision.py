@@ -257,7 +257,7 @@ def confidence(c: Comparison, d: Decision) -> str:
     gap = after[0].error - max((x.error for x in d.entries if x.place == 1), default=0.0) if after else np.inf
     if gap <= np.nan_to_num(d.known):
         doubts.append(f"{after[0].names} is within the reference's uncertainty of rank 1")
-    growth = max(c.scene.growth, default=0.0) if c.scene is not None else 0.0
+    growth = _growth(c, d)
     if growth > GROWN:
         parts.append(f"a displacement of the start grows {_times(growth)}")
     # A start too close to this one to be told from it may rank differently.
@@ -273,6 +273,13 @@ def confidence(c: Comparison, d: Decision) -> str:
     level = "low" if chance else ("high", "medium", "low")[min(len(doubts), 2)]
     found = f"Confidence: {level}{why}."
     return f"{found} {capital(words)}." if words else found
+
+
+def _growth(c: Comparison, d: Decision) -> float:
+    """Return how many times a displacement of the start grows; 0 where that is not known."""
+    if c.scene is not None:
+        return max(c.scene.growth, default=0.0)
+    return max((float(np.nan_to_num(x.row.get("growth", 0.0))) for x in d.entries), default=0.0)
 
 
 def _times(x: float) -> str:

@@ -30,6 +30,7 @@ from workbench.comparison.columns import CASE, ONWARD
 from workbench.comparison.compare import Benchmark, Frames, Rows, compare
 from workbench.comparison.contacts import event_rows
 from workbench.comparison.cost import repeated
+from workbench.comparison.displaced import growth
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import STEPS, CaseRuns, Job, Settings, is_slow, run_jobs
 from workbench.comparison.measured import MeasuredRun
@@ -201,10 +202,24 @@ class CaseBenchmark(Benchmark):
     def last_columns(
         self, shown: Mapping[Job, Frames], progress: ProgressCallback | None
     ) -> Mapping[Job, dict[str, float]]:
-        """Costs of short runs, which are repeated."""
+        """Costs of short runs, which are repeated, and how much a displacement of the start grows at their step."""
         if progress:
             progress("timing short runs", len(self.plan), len(self.plan))
-        return repeated({job: self.runs[job] for job in shown}, self.made_by.make)
+        found = repeated({job: self.runs[job] for job in shown}, self.made_by.make)
+        grown = {h: self._growth(h) for h in self.settings.steps}
+        return {job: found.get(job, {}) | {"growth": grown[job.h]} for job in shown}
+
+    def _growth(self, h: float) -> float:
+        """Return the growth under exact Coulomb friction at a step [s]; a remark has the reason where there is none."""
+        job = replace(self.reference.fine, h=h)
+        exact, window = self.runs.get(job), next(iter(self.windows.values()))
+        if not isinstance(exact, Run):
+            return np.nan
+        try:
+            return growth(exact, lambda case: replace(self.made_by, case=case).make(job), window)
+        except Exception as error:
+            self.remarks.append(f"From a displaced start there is no run: {failed(error).reason}")
+            return np.nan
 
     def facts(self) -> dict[str, Any]:
         # The bounds of truths are those for time stepping at the reference step.

@@ -73,6 +73,10 @@ RUNS = (
         "body_size", "m", "longest edge of the bounding box of the largest body; 0 for a point mass", DRAWN, STEPPED
     ),
     Column("path_length", "m", "longest path of a body in the reference, over the window", DRAWN, STEPPED),
+    Column(
+        "growth", "1", "largest growth of an initial displacement of 1e-7 m under exact Coulomb friction at this step, "
+        "in the first window", "where the run is no sample and reaches its end", CASE,
+    ),
     Column("steps", "1", "number of finished steps in the window, or in the sample", of=STEPPED),
     Column(
         "sampled", "", "whether only a sample of the steps was solved, each from a state of the round-off run",

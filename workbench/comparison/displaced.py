@@ -1,0 +1,33 @@
+"""Growth of a displacement of a case's start: how far chance moves bodies in runs that are compared."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from workbench.comparison.measured import distances
+from workbench.comparison.rows import in_window
+from workbench.comparison.scenes.horizon import PERTURBATION
+from workbench.mechanics.case import Case
+from workbench.scenes.case_scene import CaseScene
+from workbench.scenes.run import perturbed
+from workbench.step.run import Run
+
+
+def displaced(case: Case, size: float) -> Case:
+    """Return the case with its start displaced by `size` [m], as the start of a scene is (`perturbed`)."""
+    q, v = perturbed(CaseScene(case), size)
+    kind = type(case)
+    # Its parts have starts of their own.
+    own = {"start": lambda self: (q.copy(), v.copy()), "parts": (), "__module__": kind.__module__}
+    return type(kind.__name__, (kind,), own)(**vars(case))
+
+
+def growth(run: Run, make: Callable[[Case], Run], window: tuple[float, float]) -> float:
+    """Return how many times a displacement of the start by `PERTURBATION` grows within a window [s]; nan where a run
+    does not reach its end. `make` makes the same run of another case."""
+    other = make(displaced(run.case, PERTURBATION))
+    k = in_window(run.h * np.arange(run.steps_wanted), {"window_start": window[0], "window_end": window[1]})
+    if not k.size or min(run.steps, other.steps) <= k[-1]:
+        return np.nan
+    apart = distances(*(run.case.poses(x.states_q[k[0] : k[-1] + 2])[0] for x in (run, other)))
+    return float(apart.max() / PERTURBATION)
