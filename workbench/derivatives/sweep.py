@@ -218,13 +218,11 @@ def read_answer(m):
     """Compute [free unknowns, solution, 1] and the outputs of the solution in the system, and factorise A_ff; return
     whether that is regular."""
     work, s = m.work, m.sweep
-    n_f, n_c, A, X, LU, z, w, raw, order, x = (
-        work.X.shape[0], work.q.shape[0], work.A, work.X, s.LU, work.z, s.w, s.raw, s.order, m.system.x
+    n_f, n_c, A, X, LU, w, raw, order, x = (
+        work.X.shape[0], work.q.shape[0], work.A, work.X, s.LU, s.w, s.raw, s.order, m.system.x
     )  # fmt: skip
     for a in range(n_c):
-        z[order[a]] = x[a]
-    for j in range(n_c):
-        w[n_f + j] = z[j]
+        w[n_f + order[a]] = x[a]
     w[n_f + n_c] = 1.0
     multiply_rows(X, 0, w[n_f:], w[:n_f])
     for i in range(n_f):
