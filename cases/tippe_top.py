@@ -52,8 +52,8 @@ class TippeTop(RigidBodies):
 
     name: ClassVar[str] = "tippe-top"
     description: ClassVar[str] = (
-        "a tippe top: Jellett's invariant holds under any friction; from this start exact friction comes to roll, and "
-        "steps of 1 ms turn the top over by their own error"
+        "a tippe top: Jellett's invariant holds under any friction; from this start the top comes to roll under "
+        "Coulomb's law, and steps of 1 ms turn it over by their own error"
     )
     source: ClassVar[str] = "Jellett 1872; Cohen 1977, Am. J. Phys. 45; Rauch-Wojciechowski & Rutstam 2014, SIGMA 10"
     size: ClassVar[tuple[int, int, int, int]] = (6, 0, 1, 2)

@@ -194,7 +194,7 @@ def test_what_the_command_cannot_be_asked_is_one_line(arguments, words, capsys):
         # An output that is not determined, a run that fails, friction that begins, and no contact.
         ("table --of x --to width -f stewart-trinkle", "stewart-trinkle has no derivative by width: step "),
         ("table --of x --to mu -f staggered", "staggered has no derivative by mu: step 0 (t = 0 s): the state-"),
-        ("block --of x --to mu --set mu=0 -f coulomb", "dx/dmu = -0.000127436 for exact friction"),
+        ("block --of x --to mu --set mu=0 -f coulomb", "dx/dmu = -0.000127436 for exact Coulomb friction"),
         ("particle --of x --to mu -f ccp", "dx/dmu = 0 for the event-driven motion. All formulations agree."),
     ],
 )

@@ -41,7 +41,7 @@ def motion_view(c: Comparison) -> dict[str, Any]:
     tracks = drawn_tracks(c)
     if c.motion is None or len(c.motion.t) < 2:
         return {"motion": {}, "viewer": ""}
-    # The best beside exact friction and whose defect tells most; where nothing is ranked, the one that is farthest.
+    # The best besides exact Coulomb friction, and the one whose defect tells most; without ranks the farthest one.
     chosen = [i for x in extremes(c) for i, track in enumerate(tracks) if i and track.label == x]
     shown = [0, *(chosen or [i for i in [farthest(c, tracks)] if i])]
     cards = {card["label"]: _section(card) for card in c.mathematics}

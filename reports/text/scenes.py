@@ -119,7 +119,7 @@ def notes(c: Comparison) -> list[str]:
 
 
 def untouched(c: Comparison, own: float) -> list[str]:
-    """Return the text if no contact bears a load; `own` [m] is the error of exact friction at the step."""
+    """Return the text if no contact bears a load; `own` [m] is the error of exact Coulomb friction at the step."""
     step = f" All have an error of {far(own)}, which comes from the time step alone." if np.isfinite(own) else ""
     return [
         f"No contact in {scene_data(c).until:.3g} s: contact formulations cannot differ, and none is "

@@ -24,7 +24,7 @@ def sentences(table: pd.DataFrame, settings: dict[str, Any]) -> list[str]:
     found = []
     for (parameter, output), rows in table.groupby(["parameter", "output"], sort=False):
         true = rows[rows["formulation"] == THE_MOTION]
-        against = f"the {EVENT_DRIVEN}" if len(true) else "exact friction with the same steps"
+        against = f"the {EVENT_DRIVEN}" if len(true) else "exact Coulomb friction with the same steps"
         exact = (true if len(true) else rows)["derivative"].iloc[0]
         if not np.isfinite(exact):
             found.append(f"d{output}/d{parameter}: no reference derivative.")

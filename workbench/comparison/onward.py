@@ -1,9 +1,9 @@
 """Growth of a formulation's error from exact states, after 1, 3, 10, 30 and 100 steps.
 
 From states that exact Coulomb friction comes to at the step of the run, a formulation goes on by itself, and its
-contacts are compared with those of exact friction at the same times: how far they have opened or gone in, and how they
-slide. An error that ends is a transient; one that grows with the steps is a drift. None is divided by itself, so that
-none ends at 100 %.
+contacts are compared with those of exact Coulomb friction at the same times: how far they have opened or gone in, and
+how they slide. An error that ends is a transient; one that grows with the steps is a drift. None is divided by itself,
+so that none ends at 100 %.
 """
 
 from collections.abc import Sequence

@@ -144,7 +144,7 @@ def sensitivity(
     must_differ(chosen)
     must_be_seconds(step, duration)
     outputs, parameters = names_of("of", of), names_of("to", to)
-    # Errors need exact friction with time steps where the motion cannot be followed.
+    # Errors need exact Coulomb friction with time steps where the motion cannot be followed.
     exact = find_formulation("coulomb")
     others = [f for f in chosen if f.label != exact.label]
     settings = {"of": outputs, "to": parameters, "step": step, "duration": duration}
