@@ -108,7 +108,7 @@ def derivatives_of(
     case: Case, formulations: Sequence[Formulation], outputs: Sequence[str], parameters: Sequence[str], h: float,
     duration: float, progress: ProgressCallback | None = None,
 ) -> pd.DataFrame:  # fmt: skip
-    """A row (`COLUMNS`) for each parameter, output, and motion or formulation, of which exact Coulomb friction is first."""
+    """A row (`COLUMNS`) for each parameter, output, and motion or formulation, first of exact Coulomb friction."""
     for name in outputs:
         output_of(case, name)
     truths = {name: _of_motion(case, tuple(outputs), name, duration) for name in parameters}
