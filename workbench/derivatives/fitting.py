@@ -72,9 +72,9 @@ def measurements(frame: pd.DataFrame) -> Measurements:
         raise DataError("times t are needed that rise, from 0 or later, two at least")
     names = tuple(str(c) for c in frame.columns if c != "t")
     values = np.delete(numbers, frame.columns.get_loc("t"), axis=1)
-    there = np.abs(values[~np.isnan(values)])
+    sizes = np.abs(values[~np.isnan(values)])
     # The squares of larger ones overflow.
-    if not there.size or there.max() > LARGEST:
+    if not sizes.size or sizes.max() > LARGEST:
         raise DataError(f"measurements are beyond {LARGEST:g}, infinite, or all missing")
     spread = np.array([np.nanstd(x) if np.isfinite(x).any() else 1.0 for x in values.T])
     return Measurements(t, names, values, np.where(spread > 0, spread, 1.0))

@@ -45,7 +45,8 @@ class Parameters:
                     f"{own.__name__}: {f.name} is not a parameter; write {f.name}: float = quantity(default, unit, "
                     "meaning), or ClassVar for what is the same for all"
                 )
-            if not isinstance(value, Real):
+            is_number = isinstance(value, Real)
+            if not is_number:
                 raise DataError(f"{self.name}: {f.name} = {value!r:.40}; a number [{f.metadata['unit']}] is needed")
             sign = f.metadata["sign"]
             wrong = (sign == "positive" and value <= 0) or (sign == "nonnegative" and value < 0)

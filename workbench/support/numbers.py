@@ -31,7 +31,7 @@ _COMPLEX = re.compile(r"[+-]?[\d.]*([eE][+-]?\d+)?[+-]?[\d.]*([eE][+-]?\d+)?\*?[
 
 def must_be_whole(name: str, value: Any, least: int = 1) -> None:
     """Raise WorkbenchError unless a value is a whole number, and at least so large."""
-    if not (isinstance(value, Integral) and value >= least):
+    if not (isinstance(value, Integral) and int(value) >= least):
         raise WorkbenchError(f"{name} = {value!r:.40}; a whole number >= {least} is needed")
 
 

@@ -218,7 +218,7 @@ def _sample(text: str | None, seed: int) -> Sample | None:
 
 def _shard(given: tuple[int, int]) -> tuple[int, int]:
     i, n = several(given) if len(several(given)) == 2 else (given, None)
-    if not (isinstance(i, Integral) and isinstance(n, Integral) and 1 <= i <= n):
+    if not (isinstance(i, Integral) and isinstance(n, Integral) and 1 <= int(i) <= int(n)):
         raise WorkbenchError(f"shard {i}/{n}; the first number counts from 1 to the second")
     return int(i), int(n)
 
