@@ -19,8 +19,6 @@ from workbench.scenes.stepper import SceneStepper
 from workbench.support.errors import DataError, WorkbenchError
 from workbench.verbs.find import find_formulation
 
-pytestmark = pytest.mark.thorough
-
 SLIDES = dict(positions=[[0, 0, 0.1], [0, 0.5, 0.11]], velocities=[[1, 0.3, 0], [0.5, 0, 0]])
 H, FINE, DURATION = 6e-3, 1e-3, 0.048
 SETTINGS = Settings((H,), FINE, DURATION)
@@ -37,6 +35,7 @@ def sliding():
     return compared(Balls(**SLIDES), "coulomb", "ccp", "mujoco")
 
 
+@pytest.mark.thorough
 def test_forces_by_body_are_those_of_newton():
     """The net wrench of every body is the rate of its momentum but for gravity."""
     scene = Balls(**SLIDES)
@@ -49,6 +48,7 @@ def test_forces_by_body_are_those_of_newton():
     assert track.touched.load.max() > 9
 
 
+@pytest.mark.thorough
 def test_without_friction_rigid_formulations_agree():
     c = compared(Balls(**SLIDES, mu=0.0), "coulomb", "box", "ccp")
     assert c.runs["verified"].all()
@@ -57,6 +57,7 @@ def test_without_friction_rigid_formulations_agree():
     assert (c.runs["one_step_error"] < 1e-6).all()
 
 
+@pytest.mark.thorough
 def test_what_is_the_same_has_no_difference(sliding):
     own = sliding.runs.set_index("label").loc["coulomb"]
     assert own["body_position_formulation"] == 0
@@ -67,6 +68,7 @@ def test_what_is_the_same_has_no_difference(sliding):
     assert other["body_position_formulation"] > 5 * own["body_position_error"]
 
 
+@pytest.mark.thorough
 def test_the_error_of_the_step_is_of_first_order(sliding):
     """Half the step, half the error."""
     half = compared(Balls(**SLIDES), "coulomb", settings=Settings((H / 2,), FINE / 2, DURATION)).runs.iloc[0]
@@ -75,6 +77,7 @@ def test_the_error_of_the_step_is_of_first_order(sliding):
         assert half[name] == pytest.approx(own[name] / 2, rel=0.1)
 
 
+@pytest.mark.thorough
 def test_a_yaw_of_the_scene_changes_nothing_for_coulomb(sliding):
     turned = compared(Balls(**SLIDES, yaw=0.7), "coulomb").bodies
     errors = [x[x["label"] == "coulomb"] for x in (sliding.bodies, turned)]
@@ -82,12 +85,14 @@ def test_a_yaw_of_the_scene_changes_nothing_for_coulomb(sliding):
         np.testing.assert_allclose(errors[1][name], errors[0][name], rtol=2e-4, atol=1e-8)
 
 
+@pytest.mark.thorough
 def test_the_worst_body_is_in_the_row(sliding):
     for name in ("position_error", "moment_error", "creep", "slip", "penetration"):
         worst = sliding.bodies.groupby("label", sort=False)[name].max()
         np.testing.assert_array_equal(sliding.runs[f"body_{name}"], worst)
 
 
+@pytest.mark.thorough
 def test_the_numbers_of_bodies_are_those_of_their_curves(sliding):
     """Fewer moments than are drawn: means and extremes over the curves are the numbers themselves."""
     runs = sliding.trajectories[sliding.trajectories["role"] == "run"]
@@ -99,6 +104,7 @@ def test_the_numbers_of_bodies_are_those_of_their_curves(sliding):
     assert deepest.max() > 1e-5
 
 
+@pytest.mark.thorough
 def test_a_soft_formulation_sinks_and_creeps(sliding):
     """What rests on a spring sinks; a rigid one does neither."""
     rows = sliding.bodies[sliding.bodies["body"] == "ball 1"].set_index("label")
@@ -108,7 +114,7 @@ def test_a_soft_formulation_sinks_and_creeps(sliding):
     assert creep["mujoco"] > 1e-4 > 1e-9 > creep["coulomb"]
 
 
-@pytest.mark.parametrize(("name", "own"), [("mujoco", True), ("ccp", False)])
+@pytest.mark.parametrize(("name", "own"), [pytest.param("mujoco", True, marks=pytest.mark.thorough), ("ccp", False)])
 def test_a_soft_formulation_is_asked_at_states_of_its_own_run(name, own):
     """There exact friction takes what has gone in as touching; rigid ones are asked at states of exact friction."""
     asked = []
@@ -168,6 +174,7 @@ def test_a_run_without_an_answer_is_a_row_with_its_reason():
     assert set(c.bodies["label"]) == {"coulomb"}
 
 
+@pytest.mark.thorough
 def test_where_the_reference_ends_the_comparison_does():
     scene = Balls(**SLIDES)
     c = compare_scene(scene, [find_formulation("ccp")], COULOMB, Ending, SETTINGS)
@@ -202,6 +209,7 @@ class Refused(SceneStepper):
         super().__init__(scene, f, h, solver)
 
 
+@pytest.mark.thorough
 def test_a_formulation_that_is_refused_is_a_row():
     c = compare_scene(Balls(**SLIDES), [find_formulation("box"), COULOMB], COULOMB, Refused, SETTINGS)
     assert c.runs["reason"].tolist() == ["boxes are not for balls", ""]
@@ -227,6 +235,7 @@ class Shifted:
         return type(track)(**kept)
 
 
+@pytest.mark.thorough
 def test_an_engine_is_a_row_beside_the_formulations():
     c = compared(Balls(**SLIDES), "coulomb", engines=[Shifted()])
     row = c.runs.set_index("label").loc["engine:shifted"]
@@ -245,6 +254,7 @@ class Forgetful(Shifted):
         return dataclasses.replace(track, touched=type(track.touched)(*(x[:-1] for x in track.touched)))
 
 
+@pytest.mark.thorough
 def test_a_run_that_cannot_be_judged_is_a_row_with_its_reason_and_costs_no_other(sliding):
     c = compared(Balls(**SLIDES), "coulomb", "ccp", "mujoco", engines=[Forgetful()])
     row = c.runs.iloc[-1]
@@ -255,6 +265,7 @@ def test_a_run_that_cannot_be_judged_is_a_row_with_its_reason_and_costs_no_other
     pd.testing.assert_frame_equal(c.bodies, sliding.bodies)
 
 
+@pytest.mark.thorough
 def test_every_solver_makes_a_row_and_its_error_is_apart_from_the_formulations():
     """What a solver leaves unsolved is a part of its own; the formulation's part is that of the exact answer."""
     exact, crude = find_solver("blocks-exact"), find_solver("admm").adjusted(1e-3, None)
@@ -305,6 +316,7 @@ def test_angles_are_those_of_the_rotation_between():
     np.testing.assert_allclose(angles(-turned, none), 2 * half)
 
 
+@pytest.mark.thorough
 def test_several_processes_make_the_same_runs(sliding, monkeypatch):
     """To the last bit."""
     monkeypatch.setattr(runs, "FEW", 0)

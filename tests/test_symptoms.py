@@ -282,18 +282,6 @@ def test_without_friction_a_local_step_misses_the_friction_of_the_contacts_force
     assert np.isnan(value("local-velocity-error", measured(flight, None, pushed)))
 
 
-def test_local_steps_are_as_compliant_as_the_formulation_needs():
-    """Redundant contacts leave phantom inertia no step without compliance, and the box one: alike, and rigid."""
-    cube = case_of("cube")
-    soft, rigid = cube.relaxation, cube.relaxation.with_values(k_t=np.inf, b_t=0.0)
-    exact, alike = (run_of(cube, "coulomb", 0.05, relaxation=x) for x in (rigid, soft))
-    for label, base in (("phantom-inertia", alike), ("box", exact)):
-        f = find_formulation(label)
-        found = from_exact(Job(f, default_solver(compiled(f, *cube.size).kind), H, soft), exact, alike)
-        assert found.base is base, label
-        assert np.isfinite(found.v_after).all()
-
-
 def test_without_an_answer_to_every_step_there_is_no_local_error():
     run = run_of(BLOCK, "coulomb", 0.05)
     f = find_formulation("box")
