@@ -53,6 +53,14 @@ def test_too_many_pairs_are_refused_before_they_are_listed():
         close_pairs(np.random.default_rng(0).uniform(0, 1e-3, (20_000, 3)), np.full(20_000, 1.0))
 
 
+def test_the_limit_of_pairs_is_itself_allowed():
+    """All N (N - 1) / 2 pairs of 121 spheres are 60 a sphere; those of 122 are half a pair a sphere more."""
+    i, j = close_pairs(np.zeros((2 * MOST_PAIRS + 1, 3)), np.full(2 * MOST_PAIRS + 1, 1.0))
+    assert list(zip(i, j, strict=True)) == [(a, b) for a in range(121) for b in range(a + 1, 121)]
+    with pytest.raises(DataError, match="more than 60 pairs of spheres a sphere"):
+        close_pairs(np.zeros((122, 3)), np.full(122, 1.0))
+
+
 def test_gaps_points_and_velocities_are_those_of_the_definition():
     scene = cloud()
     q, v = scene.start()
