@@ -7,19 +7,15 @@ import pytest
 from tests.tables import TIMES
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import KernelSolver
-from workbench.algorithms.escalation import default_solver
 from workbench.algorithms.lemke.method import lemke_kernel
-from workbench.builtin.cases import CASES
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.comparison.cases import compare_case, from_exact
-from workbench.comparison.failure import Failed
-from workbench.comparison.jobs import Job, Settings
+from workbench.comparison.cases import compare_case
+from workbench.comparison.jobs import Settings
 from workbench.comparison.measured import rms
 from workbench.comparison.verdicts import sliding_minor
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import SOLVE
-from workbench.language.assemble.find import compiled
 from workbench.language.formulation import formulation
 from workbench.language.modelling import complements, declare, equals, free, friction_cone, nonneg
 from workbench.problems.solution import Status
@@ -29,7 +25,6 @@ from workbench.support.errors import DataError, WorkbenchError
 BY_NAME = {f.name: f for f in FORMULATIONS}
 COULOMB = BY_NAME["coulomb"]
 SETTINGS = Settings(steps=(1e-3,), reference_step=2e-4, duration=0.2, reference="steps")
-H, EXACT = 1e-3, default_solver("Coulomb NCP")
 SINGULAR = int(Status.SINGULAR)
 
 
@@ -61,20 +56,6 @@ def only(runs, label, solver, window="all"):
 def curve(result, label, solver, role="run"):
     t = result.trajectories
     return t[(t["label"] == label) & (t["solver"] == solver) & (t["role"] == role)]
-
-
-def test_local_steps_are_as_compliant_as_the_formulation_needs():
-    """Redundant contacts leave phantom inertia no step without compliance, and the box one: alike, and rigid."""
-    cube = CASES.find("cube")()
-    soft, rigid = cube.relaxation, cube.relaxation.with_values(k_t=np.inf, b_t=0.0)
-    exact, alike = (simulate(cube, COULOMB, EXACT, H, 0.01, relaxation=x) for x in (rigid, soft))
-    for label, base in (("phantom-inertia", alike), ("box", exact)):
-        f = BY_NAME[label]
-        job = Job(f, default_solver(compiled(f, *cube.size).kind), H, soft)
-        found = from_exact(job, exact, alike)
-        assert found.base is base, label
-        assert np.isfinite(found.v_after).all()
-        assert from_exact(job, Failed("FAILED", "rigid"), Failed("FAILED", "soft")).reason == "rigid"
 
 
 def test_friction_rmsd_is_what_the_formulary_says(result):

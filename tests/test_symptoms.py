@@ -14,6 +14,7 @@ from workbench.builtin.cases.block import fill as fill_block
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.text.mechanisms import reasons
 from workbench.comparison.cases import compare_case, from_exact
+from workbench.comparison.failure import Failed
 from workbench.comparison.jobs import Job, Settings
 from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metrics import METRICS
@@ -280,6 +281,21 @@ def test_without_friction_a_local_step_misses_the_friction_of_the_contacts_force
     local = from_exact(Job(COULOMB, default_solver("Coulomb NCP"), H), flight, flight)
     pushed = replace(local, record=local.record._replace(after=local.record.after + 1.0))
     assert np.isnan(value("local-velocity-error", measured(flight, None, pushed)))
+
+
+def test_local_steps_are_as_compliant_as_the_formulation_needs():
+    """Redundant contacts leave phantom inertia no step without compliance, and the box one: alike, and rigid."""
+    cube = case_of("cube")
+    soft, rigid = cube.relaxation, cube.relaxation.with_values(k_t=np.inf, b_t=0.0)
+    exact, alike = (run_of(cube, "coulomb", 0.05, relaxation=x) for x in (rigid, soft))
+    for label, base in (("phantom-inertia", alike), ("box", exact)):
+        f = find_formulation(label)
+        job = Job(f, default_solver(compiled(f, *cube.size).kind), H, soft)
+        found = from_exact(job, exact, alike)
+        assert found.base is base, label
+        assert np.isfinite(found.v_after).all()
+        reasons = [Failed("FAILED", words) for words in ("of the rigid", "of the soft")]
+        assert from_exact(job, *reasons) is reasons[0]
 
 
 def test_without_an_answer_to_every_step_there_is_no_local_error():
