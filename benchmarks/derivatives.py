@@ -30,7 +30,8 @@ from workbench.verbs.find import find_case, find_formulation
 
 MOTIONS: tuple[tuple[str, str, dict[str, float]], ...] = (
     ("block", "coulomb", {}), ("block", "ccp", {}), ("wheel", "coulomb", {}), ("sphere", "coulomb", {}),
-    ("gripper", "coulomb", {}), ("cube", "ccp", {}), ("block", "hybrid", {}), ("wheel", "hybrid", {}),
+    ("gripper", "coulomb", {}), ("cube", "ccp", {}), ("cube", "stewart-trinkle", {}), ("block", "hybrid", {}),
+    ("wheel", "hybrid", {}),
 )  # fmt: skip
 """Case, formulation, data: one to four contacts, almost all of whose steps are compiled."""
 LAYERS = ("coulomb", "ccp", "stewart-trinkle"), (1, 4, 20)
