@@ -184,6 +184,27 @@ def test_a_polygon_that_sticks_keeps_its_velocity_of_zero(name, v):
             np.testing.assert_allclose(layer.gradient(step, due)["v"], J[k] if k >= 3 else np.zeros(6), atol=1e-12)
 
 
+def test_polygons_that_stick_slide_or_are_open_are_not_between_modes():
+    """Random contacts of each, whose modes hold at other solutions: nothing is refused, and nothing is one-sided."""
+    size, seen = (15, 0, 4, 2), set()
+    layer = ContactLayer(FORMULATIONS.find("stewart-trinkle"), size, 0.01, at_kinks="refuse")
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        given = data(seed, size) | {"mu": rng.uniform(0.2, 2.0, 4), "r_n": rng.normal(size=4)}
+        step = layer.step(given)
+        p_n, p_t = step.outputs.p_n, step.outputs.p_t.reshape(4, 2)
+        share = np.abs(p_t).sum(axis=1) / np.maximum(given["mu"] * p_n, 1e-9)
+        seen |= {"open" if p == 0 else "slides" if x > 1 - 1e-9 else "sticks" for p, x in zip(p_n, share, strict=True)}
+        due = StepOutputs(rng.normal(size=15), np.zeros(4), rng.normal(size=8), np.zeros(0))
+        found = layer.gradient(step, due)
+        for name in ("v", "mu", "J_t", "r_n"):
+            along = rng.normal(size=given[name].shape)
+            second, fourth = slopes(layer, given, due, name, along)
+            if abs(second - fourth) <= 1e-6 * max(1.0, abs(fourth)):
+                assert (found[name] * along).sum() == pytest.approx(fourth, rel=1e-6, abs=1e-6), (seed, name)
+    assert seen == {"open", "slides", "sticks"}
+
+
 def test_redundant_contacts_have_gradients_of_velocities_alone():
     """Two feet of one particle: the motion is that of one foot, the share of the load is open."""
     one = ContactLayer(FORMULATIONS.find("frictionless"), (3, 0, 1, 2), 0.01)
@@ -195,6 +216,9 @@ def test_redundant_contacts_have_gradients_of_velocities_alone():
     a, b = (layer.gradient(layer.step(x), g) for layer, x, g in zip((one, two), (given, twice), due, strict=True))
     np.testing.assert_allclose(a["v"], b["v"], atol=1e-12)
     np.testing.assert_allclose(a["M"], b["M"], atol=1e-12)
+    # Of gaps that would contradict one another both feet have the same share.
+    apart = two.gradient(two.step({**twice, "r_n": np.zeros(2)}), due[1])["r_n"]
+    assert apart[0] == pytest.approx(apart[1])
     with pytest.raises(DataError, match="load sharing is not determined"):
         two.gradient(two.step(twice), due[1]._replace(p_n=np.array([1.0, 0.0])))
     whole = two.gradient(two.step(twice), due[1]._replace(v=0 * by_v, p_n=np.ones(2)))
