@@ -151,6 +151,13 @@ def test_steps_between_modes_leave_the_tapes_of_the_others():
     assert sweeps.slopes(tangents[1]) is not None
 
 
+@pytest.mark.parametrize("state", [35, 198])
+def test_errors_of_slopes_that_cancel_do_not_reach_velocities(state):
+    """Of g - D u in a box that is held at both ends, where a kink is near or velocities cancel."""
+    tally = examine(Pair("ipc", "wedged-box"), 1000, seed=3, only=state)
+    assert tally.fates["agreed"] == sum(tally.fates.values()), tally.lines
+
+
 @pytest.mark.parametrize("state", [940, 942])
 def test_a_condition_that_holds_just_so_leaves_the_slopes_of_a_tape(state):
     """A load of 0.1 N s on a floor of 1e10 N/m is a depth of 1e-10 m; differences of data that are on the verge of

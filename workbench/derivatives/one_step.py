@@ -9,6 +9,7 @@ is recorded.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -353,6 +354,7 @@ def carried_by_differences(step: Step, x: LinearisedStep, t: Direction) -> Carri
     reach, noted = t.reach(x.state), [False, x.is_rough]
     # Passes of a step are varied by the same steps.
     known: dict[float, Begun] = {}
+    left: dict[float, Array] = {}
 
     def begun(s: float) -> None:
         if s in known:
@@ -369,12 +371,19 @@ def carried_by_differences(step: Step, x: LinearisedStep, t: Direction) -> Carri
         begun(s)
         return step.posed(at.own + s * own)
 
-    def solution(at: LinearisedStep, own: Array) -> Array:
-        """dz of a pass for a tangent of the formulation's own data; records kinks and data that jump or are noisy."""
+    def posed_again(s: float, own: Array, dz: Array) -> list[Array]:
+        if s not in left:
+            posed(s, x, own)
+            left[s], _ = step.passed(x.z + s * dz, True)
+        begun(s)
+        return step.posed(left[s])
+
+    def solution(at: LinearisedStep, data: Callable[[float], list[Array]], unit: float) -> Array:
+        """dz of a pass with these data of a number of this unit; records kinks and data that jump or are noisy."""
         if at.sensitivity is None:
             return np.zeros(0)
-        sizes = [size_of(x) for x in posed(0.0, at, own)]
-        change, rough = slopes(lambda s: with_rows(step.names, posed(s, at, own), at.z), reach, sizes)
+        sizes = [size_of(x) for x in data(0.0)]
+        change, rough = slopes(lambda s: with_rows(step.names, data(s), at.z), unit, sizes)
         try:
             found, kink = derivative_of_solution(at.sensitivity, at.outputs, by_name(step.names, change, at.z))
         except DataError:
@@ -385,23 +394,41 @@ def carried_by_differences(step: Step, x: LinearisedStep, t: Direction) -> Carri
         noted[1] |= rough or at.is_rough
         return found
 
-    def reach_with(at: LinearisedStep, dz: Array) -> float:
+    def reach_with(velocities: Array) -> float:
         """`reach`, within which velocities of passes that settle, and may be curved, move no farther than 1 m/s."""
-        if x.earlier or not step.iterates:
-            return reach
-        fastest = float(np.abs(at.outputs[: step.case.size[0]] @ dz).max(initial=0.0))
+        fastest = 0.0 if x.earlier or not step.iterates else float(np.abs(velocities).max(initial=0.0))
         return min(reach, 1.0 / fastest) if fastest > 0.0 else reach
 
     def passed(at: LinearisedStep, own: Array) -> list[Array]:
-        dz = solution(at, own)
+        dz = solution(at, partial(posed, at=at, own=own), reach)
 
         def after_pass(s: float) -> list[Array]:
             posed(s, at, own)
             return step.passed(at.z + s * dz, not x.earlier)
 
-        after_it, rough = slopes(after_pass, reach_with(at, dz))
+        after_it, rough = slopes(after_pass, reach_with(at.outputs[: step.case.size[0]] @ dz))
         noted[1] |= rough
+        last[:] = own, dz, after_it[1][: step.case.size[0]]
         return after_it
+
+    def last_pass(own: Array) -> tuple[Callable[[float], list[Array]], Array, float]:
+        """The data of the last pass, its dz, and the unit within which velocities after it may be curved."""
+        if step.iterates and not x.earlier:
+            # Slopes of the own data may cancel, as those of g and D in p = g - D u do, but their errors need not: the
+            # last data are those that the pass before computes, not the ones along its slopes.
+            before, along, velocities = last
+            again, unit, sought = partial(posed_again, own=before, dz=along), reach_with(velocities), list(noted)
+            try:
+                dz = solution(x, again, unit)
+                if noted[1] == sought[1]:
+                    return again, dz, unit
+            except DataError:
+                # Rounding may make rows of redundant contacts contradict one another.
+                pass
+            noted[:] = sought
+        data = partial(posed, at=x, own=own)
+        dz = solution(x, data, reach)
+        return data, dz, reach_with(x.outputs[: step.case.size[0]] @ dz)
 
     def first(s: float) -> list[Array]:
         begun(s)
@@ -411,7 +438,7 @@ def carried_by_differences(step: Step, x: LinearisedStep, t: Direction) -> Carri
         noted[:] = [False, x.is_rough]
         return passed(x, own)
 
-    own, noisy, jumps = np.zeros(x.own.size), False, False
+    own, noisy, jumps, last = np.zeros(x.own.size), False, False, []
     if x.earlier:
         (own,), rough = slopes(first, reach)
         noted[1] |= rough
@@ -429,13 +456,13 @@ def carried_by_differences(step: Step, x: LinearisedStep, t: Direction) -> Carri
             own, noisy = _fixed(fixed, own, floor)
         except DataError as error:
             raise DataError(JUMP) if noted[1] and str(error) == UNCONVERGED else error from None
-    dz = solution(x, own)
+    posed_last, dz, unit = last_pass(own)
 
     def ended(s: float) -> State:
-        posed(s, x, own)
+        posed_last(s)
         return step.ended(x.z + s * dz)
 
-    found, rough = slopes(ended, reach_with(x, dz))
+    found, rough = slopes(ended, unit)
     return Carried(State(*found), noted[0], noted[1] or noisy or rough or jumps)
 
 
