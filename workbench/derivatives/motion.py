@@ -299,7 +299,7 @@ def tangents_of(
             if k == end:
                 continue
             state = motion.state(k)
-        data = (None if sweeps is None else sweeps.slopes(found[k])) or [None] * K
+        data: Sequence[DataSlope | None] = (None if sweeps is None else sweeps.slopes(found[k])) or [None] * K
         x = motion.solved(k, state)
         notes.alone += 1
         if x.sensitivity is not None:

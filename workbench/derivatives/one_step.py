@@ -438,7 +438,8 @@ def carried_by_differences(step: Step, x: LinearisedStep, t: Direction) -> Carri
         noted[:] = [False, x.is_rough]
         return passed(x, own)
 
-    own, noisy, jumps, last = np.zeros(x.own.size), False, False, []
+    last: list[Array] = []
+    own, noisy, jumps = np.zeros(x.own.size), False, False
     if x.earlier:
         (own,), rough = slopes(first, reach)
         noted[1] |= rough
