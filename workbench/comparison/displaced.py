@@ -26,7 +26,8 @@ def growth(run: Run, make: Callable[[Case], Run], window: tuple[float, float]) -
     """Return how many times a displacement of the start by `PERTURBATION` grows within a window [s]; nan where a run
     does not reach its end. `make` makes the same run of another case."""
     other = make(displaced(run.case, PERTURBATION))
-    k = in_window(run.h * np.arange(run.steps_wanted), {"window_start": window[0], "window_end": window[1]})
+    begins = run.h * np.arange(run.steps_wanted, dtype=float)
+    k = in_window(begins, {"window_start": window[0], "window_end": window[1]})
     if not k.size or min(run.steps, other.steps) <= k[-1]:
         return np.nan
     apart = distances(*(run.case.poses(x.states_q[k[0] : k[-1] + 2])[0] for x in (run, other)))
