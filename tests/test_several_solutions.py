@@ -78,6 +78,17 @@ def test_what_is_not_counted_may_be_seen():
 
 
 @pytest.mark.thorough
+def test_a_search_without_a_result_is_not_repeated_for_steps_at_rest(monkeypatch):
+    """Their problems differ by rounding alone."""
+    W, q, mu = two_contacts(3)
+    searched = []
+    monkeypatch.setattr("workbench.comparison.several.counted", lambda problem, *given: searched.append(problem.q[0]))
+    steps = [x for a in (1, 1 + 1e-14, 2, 2, 1) for x in steps_of(W, a * q, mu, np.zeros(6), 2)]
+    found = examine(1.0, [step._replace(k=k, exact=lambda: None) for k, step in enumerate(steps)])
+    np.testing.assert_allclose(searched, [q[0], 2 * q[0]])
+    assert (found.examined, found.counted) == (5, 0)
+
+
 def test_a_comparison_says_where_a_step_has_several_solutions():
     """The rod's tip may open, slide or stick: exact Coulomb friction opens it, the CCP holds it."""
     found = wb.compare(LIFTING, ["coulomb", "ccp", "mujoco"], duration=0.02).comparison

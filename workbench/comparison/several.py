@@ -46,6 +46,8 @@ ROWS = 120
 which take two to three seconds."""
 LOST = 3
 """Searches without a result, one after the other, after which there are no more in a run."""
+ROUNDING = 1e-12
+"""Share of the largest entry up to which two problems are the same but for rounding, as those of bodies at rest."""
 SAME = 1e-6
 """Share of |q| up to which two velocities count as the same."""
 
@@ -141,16 +143,20 @@ def examine(h: float, steps: Iterable[PosedStep]) -> ExaminedSteps:
         if (apart := _apart(x)) > 0:
             seen[x.k] = apart
     several: dict[int, StepSolutions] = {}
+    hard: list[FrictionProblem] = []
     deadline, rows, lost = clock() + SEARCH_IN_RUN, 0, 0
     for x in sorted(left, key=lambda x: x.k not in seen):
         # Where rounding may have made a singular W indefinite, nothing bounds the impulses, and searches are long.
         if x.problem.size > LARGEST or (not x.exact and rank(x.problem.dense).value < x.problem.size):
+            continue
+        if any(_are_same(x.problem, y) for y in hard):
             continue
         rows += x.problem.size
         seconds = min(SEARCH, deadline - clock())
         found = counted(x.problem, seconds, x.exact and x.exact()) if rows <= ROWS and lost < LOST else None
         lost = 0 if found else lost + 1
         if found is None:
+            hard.append(x.problem)
             continue
         counted_steps += 1
         # Compliance is no velocity.
@@ -193,6 +199,12 @@ def chosen_steps(changed: NDArray[np.int64], steps: NDArray[np.int64], changes: 
     """Return the steps that are examined: some of the `changed` ones, then others, evenly spread over all `steps`."""
     first = evenly(changed, changes).tolist() if changed.size else []
     return [*first, *(k for k in evenly(steps, even).tolist() if k not in first)]
+
+
+def _are_same(one: FrictionProblem, other: FrictionProblem) -> bool:
+    """Return whether two problems differ by rounding alone."""
+    pairs = [(getattr(one, name), getattr(other, name)) for name in ("dense", "q", "mu")]
+    return all(a.shape == b.shape and abs(a - b).max() <= ROUNDING * abs(b).max() for a, b in pairs)
 
 
 def _apart(x: PosedStep) -> float:
