@@ -77,7 +77,6 @@ def test_what_is_not_counted_may_be_seen():
     assert several_solutions(alone, {}) == ""
 
 
-@pytest.mark.thorough
 def test_a_search_without_a_result_is_not_repeated_for_steps_at_rest(monkeypatch):
     """Their problems differ by rounding alone."""
     W, q, mu = two_contacts(3)
@@ -89,6 +88,7 @@ def test_a_search_without_a_result_is_not_repeated_for_steps_at_rest(monkeypatch
     assert (found.examined, found.counted) == (5, 0)
 
 
+@pytest.mark.thorough
 def test_a_comparison_says_where_a_step_has_several_solutions():
     """The rod's tip may open, slide or stick: exact Coulomb friction opens it, the CCP holds it."""
     found = wb.compare(LIFTING, ["coulomb", "ccp", "mujoco"], duration=0.02).comparison
