@@ -452,9 +452,9 @@ SECOND = (
         ("test_measured_numbers.py",),
     ),
     Bug(
-        "workbench/step/onward.py",
-        "s.track.q[:], s.track.v[:], s.track.memory[:] = past.q[k], past.v[k], seen.memory",
-        "s.track.q[:], s.track.v[:] = past.q[k], past.v[k]",
+        "workbench/step/starts.py",
+        "    copy(starts.memory[b], track.memory)\n",
+        "",
         "runs that continue from another begin without the memory of the step before",
         ("test_onward.py",),
     ),

@@ -92,8 +92,8 @@ def test_derivatives_take_a_tenth_of_the_runs_of_a_search():
 
 
 def test_a_rough_objective_has_no_standard_error():
-    """A soft contact bounces under the block: derivatives are those of the bounces, 1e3 times those of the friction."""
-    found = wb.fit("block", own(find_case("block"), "coulomb", {"x": 0, "y": 1}, 0.4), ["coulomb", "mujoco"], to="mu")
+    """A soft contact bounces under the block: beside the fit the objective jumps, unseen by derivatives."""
+    found = wb.fit("block", own(find_case("block"), "coulomb", {"x": 0, "y": 1}, 0.2), ["coulomb", "mujoco"], to="mu")
     table = found.table.set_index("formulation")
     assert np.isfinite(table.loc["coulomb", "standard_error"])
     assert np.isnan(table.loc["mujoco", "standard_error"])

@@ -54,6 +54,7 @@ LABELS = (
 ANSWERED = "where there is a solution"
 WHOLE = "where the window is complete"
 DRAWN = "where the bodies have shapes"
+REPEATED = "where the run is no sample and reaches its end"
 SEVERAL = "where a step has several"
 TAKEN = "where a step has several, and the formulation has no springs of its own"
 RUNS = (
@@ -75,7 +76,7 @@ RUNS = (
     Column("path_length", "m", "longest path of a body in the reference, over the window", DRAWN, STEPPED),
     Column(
         "growth", "1", "largest growth of an initial displacement of 1e-7 m under exact Coulomb friction at this step, "
-        "in the first window", "where the run is no sample and reaches its end", CASE,
+        "in the first window", REPEATED, CASE,
     ),
     Column("steps", "1", "number of finished steps in the window, or in the sample", of=STEPPED),
     Column(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from workbench.comparison.columns import CASE, DRAWN
+from workbench.comparison.columns import CASE, DRAWN, REPEATED
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Job
 from workbench.comparison.metric import Metric, framed_runs
@@ -149,8 +149,8 @@ class Study:
     def table(self, found: Kept) -> LongTable:
         """Return the available rows of the plan, in its order, with the columns of varied quantities in front."""
         measured = framed_runs([], self.metrics, CASE).attrs["columns"]
-        # No motions are kept that these could be read from.
-        measured = {name: said for name, said in measured.items() if said["defined"] != DRAWN}
+        # No motions are kept that these could be read from, and none is made again.
+        measured = {name: said for name, said in measured.items() if said["defined"] not in (DRAWN, REPEATED)}
         number_of_point = {"point": {"unit": "1", "meaning": "number of the point of the study, from 0", "defined": ""}}
         return LongTable(lambda: self._rows(found), number_of_point | self.columns | measured)
 
