@@ -8,15 +8,21 @@ from workbench.comparison.measured import distances
 from workbench.comparison.rows import in_window
 from workbench.comparison.scenes.horizon import PERTURBATION
 from workbench.mechanics.case import Case
-from workbench.scenes.case_scene import CaseScene
-from workbench.scenes.run import perturbed
+from workbench.scenes.run import shifted
 from workbench.step.run import Run
+from workbench.support.arrays import Array
 
 
 def displaced(case: Case, size: float) -> Case:
-    """Return the case with its start displaced by `size` [m], as the start of a scene is (`perturbed`)."""
-    q, v = perturbed(CaseScene(case), size)
-    kind = type(case)
+    """Return the case with its start displaced by `size` [m], as the start of a scene is (`shifted`)."""
+    (q, v), kind = case.start(), type(case)
+
+    def advance(q: Array, v: Array, h: float) -> Array:
+        found = np.empty_like(q)
+        case.advance(q, v, h, case.data(), found)
+        return found
+
+    q = shifted(q, v.size, advance, case.poses, size)
     # Its parts have starts of their own.
     own = {"start": lambda self: (q.copy(), v.copy()), "parts": (), "__module__": kind.__module__}
     return type(kind.__name__, (kind,), own)(**vars(case))

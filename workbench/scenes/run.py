@@ -178,15 +178,21 @@ def _judged(x: Stepped) -> tuple[Status, str]:
 
 
 def perturbed(scene: Scene, size: float) -> tuple[Array, Array]:
-    """The start with coordinates moved along a direction drawn once for all, the farthest body by `size` [m].
-
-    The velocities stay. Bodies that only turn are turned by as much [rad].
-    """
+    """The start with coordinates moved by `size` (`shifted`); the velocities stay."""
     q, v = scene.start()
-    along = np.random.default_rng(16).standard_normal(v.size)
     # A scene may have to see a state before it moves on from there.
     scene.instant(q, v, 0.0, size)
-    moved: Any = scene.advance(q, along, size)
-    (here, turned), (there, turn) = scene.poses(q), scene.poses(moved)
+    return shifted(q, v.size, scene.advance, scene.poses, size), v
+
+
+def shifted(
+    q: Array, n: int, advance: Callable[[Array, Array, float], Any], poses: Callable[[Array], Any], size: float
+) -> Array:
+    """Coordinates moved along a direction of n velocities drawn once for all, the farthest body by `size` [m].
+
+    Bodies that only turn are turned by as much [rad]. `advance` moves coordinates along velocities for a time [s].
+    """
+    along = np.random.default_rng(16).standard_normal(n)
+    (here, turned), (there, turn) = poses(q), poses(advance(q, along, size))
     far = float(np.linalg.norm(there - here, axis=1).max(initial=0.0)) or float(abs(turn - turned).max(initial=0.0))
-    return (scene.advance(q, along, size * size / far) if far else q), v
+    return advance(q, along, size * size / far) if far else q
