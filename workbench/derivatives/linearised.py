@@ -213,8 +213,8 @@ def due_to_sources(s, a, left, mu, low, high):
 
 @kernel(types.boolean(SYSTEM))
 def settle(s):
-    """Take the rows of an LCP or MLCP that are between two modes for what they are at a neighbouring solution where
-    they are not; return whether all modes hold there.
+    """Give rows of an LCP or MLCP that are between two modes those that they have at a neighbouring solution; return
+    whether all modes hold there.
 
     Methods return vertices of a set of solutions. There some facets of a friction polygon that sticks do not bear,
     although they could, and slacks of open contacts are the smallest possible. In the inside of the set all modes hold,

@@ -204,7 +204,7 @@ def multiply_rows(A, first, x, found):
 
 
 @kernel(types.void(MATRIX, I64, VECTOR, VECTOR, VECTOR, VECTOR), **FAST)
-def add_rows(A, first, weights, sizes, found, terms):
+def add_weighted_rows(A, first, weights, sizes, found, terms):
     """Add weights (K,) A[first : first + K] to found (N,), and sizes (K,) times the sizes of the entries to terms."""
     for k in range(weights.shape[0]):
         if sizes[k] != 0.0:
@@ -375,7 +375,7 @@ def due_to_data(m, Y, a, given, out, least, found):
         sizes[i] = abs(force[i])
         rho[n_f + order[i]] = force[i]
     copy(given, left)
-    add_rows(W, 0, force, sizes, left, terms)
+    add_weighted_rows(W, 0, force, sizes, left, terms)
     for i in range(n_o):
         rho[n_f + n_c + i] = out[i]
     mu, low, high = scratch(p.mu.shape[0]), scratch(X), scratch(X)
@@ -389,7 +389,7 @@ def due_to_data(m, Y, a, given, out, least, found):
         sizes[i] = abs(rho[i])
     set_all(0.0, u)
     set_all(0.0, terms)
-    add_rows(A, n_f, rho[n_f:bounds], sizes[n_f:bounds], u, terms)
+    add_weighted_rows(A, n_f, rho[n_f:bounds], sizes[n_f:bounds], u, terms)
     for j in range(n_f):
         u[j] = u[j] if abs(u[j]) > least * terms[j] else 0.0
     lu_solve_transposed(s.LU, s.pivots, u, v)
@@ -583,10 +583,10 @@ def due_to_solution(m, out, given, terms):
     set_all(0.0, size)
     for k in range(out.shape[0]):
         sizes[k] = abs(turned[k])
-    add_rows(A, n_f + n_c, turned, sizes, due, size)
+    add_weighted_rows(A, n_f + n_c, turned, sizes, due, size)
     for j in range(n_f):
         moved[j] = -due[j]
-    add_rows(free, 0, moved, size[:n_f], due[n_f:], size[n_f:])
+    add_weighted_rows(free, 0, moved, size[:n_f], due[n_f:], size[n_f:])
     for i in range(n_c):
         given[i], terms[i] = due[n_f + order[i]], size[n_f + order[i]]
 

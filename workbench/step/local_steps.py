@@ -162,8 +162,9 @@ def _of_whole(
     c = compiled(formulation, *case.size)
     s = Stepper(c, base.h, base.normal, case.v_th, passes, base.scheme)
     s.follow(case, relaxation, 1)
-    solver, ends, begun = in_steps(solver, c.kind), Ends.unset(s, count, 1), clock()
-    reasons, others = run_from(case, s, solver, starts_of(base, formulation, s, solver, at), ends)
+    solver, ends = in_steps(solver, c.kind), Ends.unset(s, count, 1)
+    starts, begun = starts_of(base, formulation, s, solver, at), clock()
+    reasons, others = run_from(case, s, solver, starts, ends)
     seconds, failing = clock() - begun, np.flatnonzero(ends.done == 0)
     ends.q[failing], rows = np.nan, ends.rows[:, 0]
     without_answers(s, rows[:, s.track.q.size + s.core.recorded.size :], failing)

@@ -148,9 +148,9 @@ def run_from(
 ) -> tuple[list[str], dict[int, Counter[str]]]:
     """Make the runs of a case from all starts, `s` following the case for as many steps.
 
-    `solver` is that of a step (`escalation.in_steps`). `ends` receives all; returned are the reasons why runs ended
-    early, "" for the others, and by run how many steps another method has solved, by its name. From the first start
-    the case is run as a whole is: a solver that does not apply there refuses for all. After `HOPELESS` starts in a row
+    `solver` is that of a step (`escalation.in_steps`). `ends` receives the steps. Returns the reason for each run that
+    ended early, "" for the others, and for some runs how many steps other methods have solved, by their names. The loop
+    over a whole case makes the first run; a solver that refuses it refuses all. After `HOPELESS` starts in a row
     without a verified answer a compiled method goes on alone. `progress` is called with the number of runs made.
     """
     count, steps = len(starts.q), ends.effort.shape[1]
