@@ -200,6 +200,10 @@ def test_exact_friction_is_recommended_unless_another_is_told_to_be_cheaper(whee
     # Once as quick is as quick: what else the machine did made the others longer.
     quick = with_rows(cheaper, {"cost_low": 2.5e-6}, labelled("coulomb"))
     assert decide(quick).taken.exact
+    # A reader sees 2 and 10 us, and why they count as equal.
+    for unsure in (quick, wide):
+        words = recommendation(unsure, decide(unsure))[0]
+        assert words.endswith("; timings scatter too much to call an equally accurate formulation cheaper.")
     # Of single timings more is asked.
     assert decide(with_rows(cost(c, hybrid=0.4e-5), {"timings": 1})).taken.exact
     assert decide(with_rows(cheaper, {"timings": 1})).taken.label == "hybrid"
@@ -364,7 +368,7 @@ def test_where_friction_changes_nothing_that_is_said(wheel):
     c = off(wheel, **{x.replace("-", "_"): 0.004 for x in NAMES})
     first, then = headline(c).recommendation
     assert first == "Friction is not tested here: the motion is the same without it."
-    assert then.startswith("Equally accurate: coulomb, ")
+    assert then.startswith("Equally accurate with friction: coulomb, ")
     said = [recommendation(x, decide(x))[1].rpartition("; ")[2] for x in (cost(c), cost(c, hybrid=2e-6))]
     assert said == ["none is clearly cheaper than exact Coulomb friction.", "hybrid costs least."]
     assert not decide(c).tested

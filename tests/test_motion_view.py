@@ -164,6 +164,21 @@ def test_it_opens_where_the_formulation_that_shows_what_goes_wrong_is_farthest(c
     assert given(replace(compared, motion=still))["begin"] == pytest.approx(0.4 * still.t[-1], rel=0.02)
 
 
+def test_times_beside_those_compared_are_said_to_be_so_and_are_not_shown_first(reader, tmp_path, compared):
+    late = replace(compared, runs=compared.runs.assign(window_start=0.02, window_end=0.06))
+    assert given(late)["compared"] == [0.02, 0.06]
+    assert given(late)["begin"] <= 0.06 < given(compared)["begin"]
+    path = tmp_path / "wheel.html"
+    path.write_text(render(late, {}), "utf-8")
+    page, words = reader.open(path), {}
+    for time in (0.01, 0.02, 0.06, 0.08):
+        page.evaluate(f"clock.set({time})")
+        words[time] = page.locator("#motion .words").inner_text()
+    assert words[0.01].startswith("Time 0.010 s, before the time compared. From the reference: ")
+    assert words[0.08].startswith("Time 0.080 s, after the time compared. From the reference: ")
+    assert all(words[x].startswith(f"Time {x:.3f} s. From the reference: ") for x in (0.02, 0.06))
+
+
 def test_stills_have_the_distance_that_can_be_seen_beside_its_line(compared):
     """In the last one a run is 0.25 m off; another one, a millimetre off, has no line."""
     first = drawn_tracks(compared)[0]

@@ -118,7 +118,7 @@ def test_how_sure_it_is_and_where_it_stops():
     )
     assert sure.endswith("a displacement of the start grows 250 times.")
     ran = headline(comparison(errors | {"engine:x": (0.3, 0.2)}, engines={"engine:x": "X"})).confidence
-    assert "Both runs are verified; engine:x is not; the reference" in ran
+    assert "Both runs are verified; that of engine:x cannot be; the reference" in ran
     # What is not verified is not offered, however cheap it is.
     offered = comparison({"coulomb": (0.01, 0.0), "engine:x": (0.1, 0.1), "ccp": (0.2, 0.2)}, engines={"engine:x": "X"})
     cheap = offered.runs["label"].isin(["engine:x", "ccp"])

@@ -203,9 +203,10 @@ def test_orders_know_the_reference_of_each_point_and_need_two_steps():
 
 def test_errors_are_those_with_a_value_somewhere_in_their_order():
     rows = frame([("c", "a", "s", 1e-3, "all", k, True, [NAN, 0.1][k], 1.0) for k in (0, 1)])
-    rows = rows.assign(friction_error=0.2, position_error=NAN, local_velocity_error=[NAN, 0.3])
+    rows = rows.assign(friction_error=NAN, local_velocity_error=[NAN, 0.3], path_error=1e-3, position_error=0.2)
     found = errors_of(METRICS, rows)
-    assert [c.name for c in found] == ["velocity_error", "local_velocity_error", "friction_error"]
+    # First the one by which comparisons rank.
+    assert [c.name for c in found] == ["path_error", "velocity_error", "local_velocity_error"]
     assert not any(c.heading.endswith("error") for c in found)
 
 

@@ -31,6 +31,8 @@ MOST_CONES = 4
 """Contacts up to which friction cones are shown at first; those of more hide the bodies."""
 SECONDS, BEGIN = 6.0, 0.4
 """Approximate duration of playback [s], and the share of the motion shown first if no run deviates."""
+ROUNDING = 1e-9
+"""Tolerance of times [s]."""
 FLOATS = ("position", "force")
 """Arrays that are printed as numbers or span decades; all others are only drawn, and are rounded to 16 bits."""
 KEPT = (*FLOATS, "orientation", "point", "axes", "slip")
@@ -45,7 +47,7 @@ def motion_view(c: Comparison) -> dict[str, Any]:
     chosen = [i for x in extremes(c) for i, track in enumerate(tracks) if i and track.label == x]
     shown = [0, *(chosen or [i for i in [farthest(c, tracks)] if i])]
     cards = {card["label"]: _section(card) for card in c.mathematics}
-    found = moving(c.motion, tracks, shown, cards, c.case.v_th if c.case else 0.0)
+    found = moving(c.motion, tracks, shown, cards, c.case.v_th if c.case else 0.0, _compared(c))
     if d := decide(c):
         entries = {x.label: x for x in d.entries}
         for i in chosen:
@@ -59,12 +61,15 @@ def motion_view(c: Comparison) -> dict[str, Any]:
 
 
 def moving(
-    m: DrawnMotion, tracks: list[MotionTrack], shown: list[int], sections: dict[str, Any], sticks: float = 0.0
-) -> dict[str, Any]:
+    m: DrawnMotion, tracks: list[MotionTrack], shown: list[int], sections: dict[str, Any], sticks: float = 0.0,
+    compared: tuple[float, float] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """Return the view of tracks, with those `shown` visible first; below `sticks` [m/s] a contact counts as sticking.
 
-    `sections` are cross-sections of friction cones by label (`_section`), a disc where there is none.
+    `sections` are cross-sections of friction cones by label (`_section`), a disc where there is none. Errors are over
+    the times `compared` [s], all by default.
     """
+    compared = compared or (0.0, float(m.t[-1]))
     colours, view = colours_of(tracks), view_of(m)
     pictures = stills(m, [tracks[i] for i in shown], [colours[i] for i in shown])
     end = float(m.t[-1])
@@ -80,18 +85,20 @@ def moving(
     }  # fmt: skip
     return {
         "motion": page,
-        "viewer": _viewer(m, tracks, colours, sections, sticks, _parted(m, tracks[0], tracks[shown[-1]])),
+        "viewer": _viewer(m, tracks, colours, sections, sticks, compared, tracks[shown[-1]]),
     }
 
 
 def _viewer(
-    m: DrawnMotion, tracks: list[MotionTrack], colours: list[str], sections: dict[str, Any], sticks: float, begin: float
-) -> str:
-    """The viewer with its data; it shows the time `begin` [s] at first."""
+    m: DrawnMotion, tracks: list[MotionTrack], colours: list[str], sections: dict[str, Any], sticks: float,
+    compared: tuple[float, float], other: MotionTrack,
+) -> str:  # fmt: skip
+    """The viewer with its data; at first it shows the time at which another track is farthest from the reference."""
     view, stride = view_of(m), _stride(tracks)
     t, (faces, ground) = m.t[::stride], planes(m)
     data = {
-        "moments": len(t), "end": float(t[-1]), "begin": begin,
+        "moments": len(t), "end": float(t[-1]), "compared": compared,
+        "begin": _parted(m, tracks[0], other, compared),
         "sticks": sticks,
         "decimals": decimals(t),
         "speed": tidy(t[-1] / SECONDS), "view": [view.azimuth, view.elevation], "square": view.square,
@@ -122,10 +129,17 @@ def viewer(data: dict[str, Any]) -> str:
     return "\n".join(["{", script("scene.js"), f"const motion = {in_script(data)};", script("motion.js"), "}"])
 
 
-def _parted(m: DrawnMotion, reference: MotionTrack, other: MotionTrack) -> float:
-    """The time [s] at which the body that is farthest from where it is in the reference is so most."""
+def _compared(c: Comparison) -> tuple[float, float]:
+    """Start and end [s] of the times over which errors are ranked."""
+    start, end = next(iter(c.windows.values()))[["window_start", "window_end"]].iloc[0]
+    return float(start), float(c.scene.until if c.scene else end)
+
+
+def _parted(m: DrawnMotion, reference: MotionTrack, other: MotionTrack, compared: tuple[float, float]) -> float:
+    """The time [s], of those compared, at which a body is farthest from where it is in the reference."""
     apart = np.linalg.norm(other.position - reference.position, axis=-1).max(axis=-1, initial=0.0)
-    apart = np.where(np.isfinite(apart), apart, 0.0)
+    inside = (m.t >= compared[0] - ROUNDING) & (m.t <= compared[1] + ROUNDING)
+    apart = np.where(np.isfinite(apart) & inside, apart, 0.0)
     return float(m.t[int(apart.argmax()) if apart.any() else int(BEGIN * (len(m.t) - 1))])
 
 

@@ -264,7 +264,9 @@
   function tell() {
     const runs = tracks[0].role === 'reference' ? shown().filter(x => x.role === 'run') : [];
     const far = runs.length ? ` From the reference${bodies.length > 1 ? ', farthest body' : ''}: ${runs.map(x => distance(x, moment)).join('; ')}.` : '';
-    words.textContent = `Time ${now(moment)} s.${far}`;
+    const time = LAST * moment / (K - 1), [start, end] = motion.compared;
+    const aside = time > end + 1e-9 ? ', after the time compared' : time < start - 1e-9 ? ', before the time compared' : '';
+    words.textContent = `Time ${now(moment)} s${aside}.${far}`;
     slider.value = moment;
     slider.setAttribute('aria-valuetext', `${now(moment)} seconds`);
   }

@@ -63,8 +63,10 @@ def _exact(c: Comparison, d: Decision, taken: Entry) -> list[str]:
     # Also of those whose runs are the same, which need not cost the same.
     members = [row for x in d.first if not x.exact for row in (x.row, *x.others)]
     less = any(row["cost"] < taken.cost for row in members if "cost" in row)
+    scattered = any(x.same_cost(taken) * x.cost < taken.cost for x in d.first if not x.exact)
     much = (
         ", less than any other equally accurate formulation" if taken.cheaper(cheapest) > 1.0
+        else "; timings scatter too much to call an equally accurate formulation cheaper" if scattered
         else "; no equally accurate formulation is clearly cheaper" if less
         else "; no equally accurate formulation is cheaper"
     )  # fmt: skip
@@ -123,7 +125,7 @@ def _untested(c: Comparison, d: Decision) -> list[str]:
     cheap = "none is clearly cheaper than exact Coulomb friction"
     if d.exact is None or least.cheaper(d.exact) > 1.0:
         cheap = f"{least.label} costs least"
-    return [f"{words}.", f"Equally accurate: {few(labels)}; {cheap}."]
+    return [f"{words}.", f"Equally accurate with friction: {few(labels)}; {cheap}."]
 
 
 def _none_as_good(c: Comparison, d: Decision) -> str:
@@ -240,7 +242,7 @@ def confidence(c: Comparison, d: Decision) -> str:
         whole = f"the {what[:-1]} is {'verified' if answered else 'not verified'}"
     parts, doubts = [whole] if count else [], []
     if ran := sorted(labels & engines):
-        parts.append(f"{few(ran)} {'is' if len(ran) == 1 else 'are'} not")
+        parts.append(f"{'that' if len(ran) == 1 else 'those'} of {few(ran)} cannot be")
     if c.stepped and np.isfinite(d.known):
         well = amount(d.known, d.error) if d.known > LEAST else f"better than {1e9 * LEAST:g} nm"
         parts.append(f"the reference path is known to {well}")

@@ -9,6 +9,8 @@ from workbench.comparison.columns import SHOWN, Column
 from workbench.studies.convergence import Bound, Order
 from workbench.studies.tables import concerned
 
+SAME = 1e-6
+"""Relative difference up to which two errors are equal."""
 SAMPLE = 8
 """Number of points with distinct values from which on they count as a sample, whose quarters are compared."""
 
@@ -42,18 +44,27 @@ def in_words(found: Order | Bound, column: Column) -> str:
 def sentences(rows: pd.DataFrame, errors: list[Column], varied: list[str]) -> list[str]:
     """Return the smallest and largest errors over all points, and how errors depend on the parameters."""
     said = []
+    others = rows[rows["verified"] & (rows["label"] != "coulomb")]
     for column in errors[:2]:
-        medians = rows[rows["verified"]].groupby("label")[column.name].median().dropna().sort_values()
-        medians = medians[medians.index != "coulomb"]
+        medians = others.groupby("label")[column.name].median().dropna().sort_values()
         if len(medians) > 1:
             best, last = (f"{medians.index[i]} ({with_unit(medians.iloc[i], column)})" for i in (0, -1))
             said.append(
-                f"Over all points the median {column.heading} error is smallest for {best} and largest for {last}."
+                f"Over all points the median {column.heading} error is smallest for {best} and largest for {last}; "
+                f"{_best_at(others, column, str(medians.index[0]))}."
             )
     if errors:
         for name in varied:
             said += _trend(rows, errors[0], name)
     return said
+
+
+def _best_at(rows: pd.DataFrame, column: Column, label: str) -> str:
+    """Return at how many points and steps no formulation has a smaller error than this one."""
+    each = rows.groupby(["case", "point", "step", "label"])[column.name].min().unstack().dropna(how="all")
+    count = int((each[label] <= (1 + SAME) * each.min(axis=1)).sum())
+    where = "points and steps" if rows["step"].nunique() > 1 else "points"
+    return f"at {count} of {len(each)} {where} none is smaller than that of {label}"
 
 
 def _trend(rows: pd.DataFrame, column: Column, name: str) -> list[str]:

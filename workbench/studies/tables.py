@@ -9,8 +9,8 @@ from workbench.comparison.columns import Column
 from workbench.comparison.metric import Metric
 from workbench.studies.convergence import Bound, Order, error_bound, order
 
-RANKED = ("velocity_error", "local_velocity_error", "position_error", "friction_error")
-"""Errors shown on a study's page; figures show the first of those available."""
+ERRORS = ("path_error", "velocity_error", "friction_error", "local_velocity_error")
+"""Errors on a study's page. Its conclusions are on the first of those available, the one by which a comparison ranks."""
 
 IDENTIFYING = ("case", "formulation", "label", "solver", "step", "window", "verified", "solve_time")
 
@@ -18,15 +18,15 @@ IDENTIFYING = ("case", "formulation", "label", "solver", "step", "window", "veri
 def shown_columns(names: Iterable[str]) -> list[str]:
     """Return the columns of a study's table for its page: first the varied quantities, then errors."""
     names = list(names)
-    references = {f"{name.removesuffix('_error')}_reference" for name in RANKED}
-    measured = {*IDENTIFYING, *RANKED, *references}
+    references = {f"{name.removesuffix('_error')}_reference" for name in ERRORS}
+    measured = {*IDENTIFYING, *ERRORS, *references}
     return names[: names.index("case")] + [name for name in names[names.index("case") :] if name in measured]
 
 
 def errors_of(metrics: tuple[Metric, ...], rows: pd.DataFrame) -> list[Column]:
-    """Return the columns of `RANKED` that have a value, with headings that precede "error"."""
+    """Return the columns of `ERRORS` that have a value, with headings that precede "error"."""
     columns = {m.column.name: replace(m.column, heading=m.column.heading.removesuffix(" error")) for m in metrics}
-    return [columns[name] for name in RANKED if name in columns and name in rows and rows[name].notna().any()]
+    return [columns[name] for name in ERRORS if name in columns and name in rows and rows[name].notna().any()]
 
 
 def first_window(rows: pd.DataFrame) -> pd.DataFrame:
