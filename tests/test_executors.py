@@ -220,6 +220,16 @@ def test_processes_have_one_thread_each_unless_the_environment_says_otherwise(mo
     assert asked == [(5, ["1", "7", "1"])] * 2 + [(1, ["1", "7", "1"])]
 
 
+def test_a_program_read_from_standard_input_has_processes_too():
+    program = """
+from workbench.studies.executors import done, pool_of
+print(sorted(done(pool_of(None, 1), abs, iter([-1, 2]))), __file__)
+"""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    ran = subprocess.run([sys.executable, "-"], input=program, env=environment, capture_output=True, text=True)
+    assert (ran.stdout, ran.stderr) == ("[(-1, 1), (2, 2)] <stdin>\n", "")
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from workbench.builtin.reports.pages.study import render
-from workbench.builtin.reports.text.study import sentences
+from workbench.builtin.reports.text.study import conclusions
 from workbench.comparison.columns import CASE
 from workbench.comparison.result import chosen_metrics
 from workbench.studies.tables import by_variant, errors_of, front
@@ -171,7 +171,7 @@ def test_tables_and_figures_are_saved(opened, reader):
 
 def test_a_trend_over_a_sample_is_of_quarters_and_over_a_grid_of_ends():
     def said(rows):
-        return sentences(rows, errors_of(METRICS, rows), ["mu"])[-1]
+        return conclusions(rows, METRICS)[-1]
 
     # Two points of a sample at whose ends something else makes the error large or small.
     sample = made([("a", 0.01, 0.5, 3e-3, True)], points=16)
@@ -187,13 +187,13 @@ def test_the_smallest_and_the_largest_error_are_named_with_the_points():
     rows = made([(x, 0.01, 0.5, 3e-3, True) for x in ("a", "b", "c", "coulomb")])
     errors = {"a": [1, 30, 40, 50], "b": [2, 3, 4, 5], "c": [99, 99, 99, 99], "coulomb": [0, 0, 0, 0]}
     rows["path_error"] = [1e-3 * errors[label][k] for label, k in zip(rows["label"], rows["point"], strict=True)]
-    assert sentences(rows, errors_of(METRICS, rows), ["mu"])[0] == (
-        "Over all points the median motion error is smallest for b (3.5 mm) and largest for c (99 mm); "
-        "at 3 of 4 points none is smaller than that of b."
+    assert conclusions(rows, METRICS)[0] == (
+        "Over all points the median motion error is smallest for b (3.5 mm; none is smaller at 3 of 4 points) "
+        "and largest for c (99 mm)."
     )
     # What is not verified is no answer.
     rows.loc[rows["label"] == "b", "verified"] = False
-    assert "smallest for a (35 mm)" in sentences(rows, errors_of(METRICS, rows), ["mu"])[0]
+    assert "smallest for a (35 mm; " in conclusions(rows, METRICS)[0]
 
 
 def test_no_error_is_called_an_error_twice():

@@ -7,26 +7,24 @@ import pandas as pd
 
 from workbench.builtin.reports.figures.study import figures
 from workbench.builtin.reports.pages.page import environment, in_script, script, scripts
-from workbench.builtin.reports.text.study import in_words, sentences, with_unit
+from workbench.builtin.reports.text.study import in_words, with_unit
 from workbench.comparison.columns import SHOWN, Column
 from workbench.comparison.metric import Metric
-from workbench.studies.tables import by_scheme, by_variant, errors_of, first_window, orders
+from workbench.studies.tables import by_scheme, by_variant, errors_of, first_window, orders, varied_numbers
 
 
 def render(
-    title: str, words: Sequence[str], rows: pd.DataFrame, metrics: tuple[Metric, ...], provenance: dict[str, Any],
-    general: bool = True,
-) -> str:  # fmt: skip
-    """Return the page as text, with the conclusions on all rows together if `general`."""
+    title: str, words: Sequence[str], rows: pd.DataFrame, metrics: tuple[Metric, ...], provenance: dict[str, Any]
+) -> str:
+    """Return the page as text."""
     about, rows = rows.attrs["columns"], by_scheme(rows)
-    given = list(rows.columns[1 : list(rows.columns).index("case")])
-    varied = [name for name in given if pd.api.types.is_numeric_dtype(rows[name])]
+    given, varied = list(rows.columns[1 : list(rows.columns).index("case")]), varied_numbers(rows)
     window = first_window(rows)
     errors = errors_of(metrics, window)
     drawn = figures(window, errors, varied, {name: about[name]["unit"] for name in varied})
-    table, said = by_variant(window, errors), sentences(window, errors, varied) if general else []
+    table = by_variant(window, errors)
     return environment().get_template("study.html.j2").render(
-        title=title, words=[*words, *said], description=" ".join(said or words), figures=drawn, errors=errors,
+        title=title, words=words, description=" ".join(words), figures=drawn, errors=errors,
         given=[(name, about[name], _range(rows[name])) for name in given],
         orders=[_order(window, column) for column in errors if window["step"].nunique() > 1],
         table=[_line(row, errors) for row in table.to_dict("records")], several=rows["case"].nunique() > 1,

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from workbench.comparison.columns import SHOWN, Column
+from workbench.comparison.metric import Metric
 from workbench.studies.convergence import Bound, Order
-from workbench.studies.tables import concerned
+from workbench.studies.tables import by_scheme, concerned, errors_of, first_window, varied_numbers
 
 SAME = 1e-6
 """Relative difference up to which two errors are equal."""
@@ -41,17 +42,19 @@ def in_words(found: Order | Bound, column: Column) -> str:
     return said + (f": {with_unit(found.last, column)} at the smallest" if found.falls in ("not", "hardly") else "")
 
 
-def sentences(rows: pd.DataFrame, errors: list[Column], varied: list[str]) -> list[str]:
+def conclusions(rows: pd.DataFrame, metrics: tuple[Metric, ...]) -> list[str]:
     """Return the smallest and largest errors over all points, and how errors depend on the parameters."""
-    said = []
+    varied, rows = varied_numbers(rows), first_window(by_scheme(rows))
+    errors, said = errors_of(metrics, rows), []
     others = rows[rows["verified"] & (rows["label"] != "coulomb")]
     for column in errors[:2]:
         medians = others.groupby("label")[column.name].median().dropna().sort_values()
         if len(medians) > 1:
-            best, last = (f"{medians.index[i]} ({with_unit(medians.iloc[i], column)})" for i in (0, -1))
+            best, last = str(medians.index[0]), str(medians.index[-1])
             said.append(
-                f"Over all points the median {column.heading} error is smallest for {best} and largest for {last}; "
-                f"{_best_at(others, column, str(medians.index[0]))}."
+                f"Over all points the median {column.heading} error is smallest for {best} "
+                f"({with_unit(medians.iloc[0], column)}; {_best_at(others, column, best)}) and largest for {last} "
+                f"({with_unit(medians.iloc[-1], column)})."
             )
     if errors:
         for name in varied:
@@ -61,10 +64,10 @@ def sentences(rows: pd.DataFrame, errors: list[Column], varied: list[str]) -> li
 
 def _best_at(rows: pd.DataFrame, column: Column, label: str) -> str:
     """Return at how many points and steps no formulation has a smaller error than this one."""
-    each = rows.groupby(["case", "point", "step", "label"])[column.name].min().unstack().dropna(how="all")
+    each = rows.pivot_table(index=["case", "point", "step"], columns="label", values=column.name, aggfunc="min")
     count = int((each[label] <= (1 + SAME) * each.min(axis=1)).sum())
     where = "points and steps" if rows["step"].nunique() > 1 else "points"
-    return f"at {count} of {len(each)} {where} none is smaller than that of {label}"
+    return f"none is smaller at {count} of {len(each)} {where}"
 
 
 def _trend(rows: pd.DataFrame, column: Column, name: str) -> list[str]:

@@ -1,6 +1,7 @@
 """Runs of a comparison: common settings, and execution, of slow ones in several processes."""
 
 import pickle
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -8,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, gcd
 from multiprocessing import active_children, get_all_start_methods, get_context
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -219,7 +221,8 @@ def processes(workers: int, imported: Sequence[str] = ()) -> Iterator[ProcessPoo
     others = active_children()
     pool = (_ForkedPool if forked else ProcessPoolExecutor)(workers, context, worker)
     try:
-        yield pool
+        with _main_from_a_file():
+            yield pool
     except BaseException:
         # Interrupted or failed: the workers must not work on, and one that compiles would let SIGTERM wait.
         for process in set(active_children()).difference(others):
@@ -227,6 +230,21 @@ def processes(workers: int, imported: Sequence[str] = ()) -> Iterator[ProcessPoo
         raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def _main_from_a_file() -> Iterator[None]:
+    """Context in which new processes do not try to import a main program that is no file: it came by standard input."""
+    main = sys.modules["__main__"]
+    path = getattr(main, "__file__", None)
+    if path is None or Path(path).exists():
+        yield
+        return
+    del main.__file__
+    try:
+        yield
+    finally:
+        main.__file__ = path
 
 
 class _ForkedPool(ProcessPoolExecutor):

@@ -10,7 +10,7 @@ from workbench.comparison.metric import Metric
 from workbench.studies.convergence import Bound, Order, error_bound, order
 
 ERRORS = ("path_error", "velocity_error", "friction_error", "local_velocity_error")
-"""Errors on a study's page. Its conclusions are on the first of those available, the one by which a comparison ranks."""
+"""Errors on a study's page. Conclusions are on the first of those available, by which a comparison ranks."""
 
 IDENTIFYING = ("case", "formulation", "label", "solver", "step", "window", "verified", "solve_time")
 
@@ -21,6 +21,12 @@ def shown_columns(names: Iterable[str]) -> list[str]:
     references = {f"{name.removesuffix('_error')}_reference" for name in ERRORS}
     measured = {*IDENTIFYING, *ERRORS, *references}
     return names[: names.index("case")] + [name for name in names[names.index("case") :] if name in measured]
+
+
+def varied_numbers(rows: pd.DataFrame) -> list[str]:
+    """Return the columns of varied quantities that are numbers."""
+    given = list(rows.columns[1 : list(rows.columns).index("case")])
+    return [name for name in given if pd.api.types.is_numeric_dtype(rows[name])]
 
 
 def errors_of(metrics: tuple[Metric, ...], rows: pd.DataFrame) -> list[Column]:

@@ -68,22 +68,14 @@ class Studied(Result):
 
     @property
     def words(self) -> Sequence[str]:
-        wanted = {key for point in self.study.points for key in point.keys}
-        there = [record for key, record in self.kept.records.items() if key in wanted]
-        verified = sum(record.verified for record in there)
-        words = [f"{len(there)} of {len(wanted)} runs are complete, {verified} of them verified in every window."]
-        if others := len(self.kept.records) - len(there):
-            words.append(f"{others} kept runs of other parameters, settings or versions are not used here.")
-        for name, count in self.kept.damaged.items():
-            words.append(f"{count} damaged record{'s' * (count > 1)} in {name}: these runs were repeated.")
-        return words
+        return self._words(self._shown)
 
     @property
     def facts(self) -> dict[str, Any]:
         return provenance(**self.settings)
 
     def html(self, facts: dict[str, Any] | None = None) -> str:
-        return self._page(self.table.frame(shown_columns(self.table.columns)), facts or self.facts)
+        return self._page(self._shown, facts or self.facts)
 
     def write(self, folder: Path, facts: dict[str, Any] | None = None) -> None:
         """Write rows.parquet, rows.csv, the page and provenance.json into an existing folder."""
@@ -96,10 +88,28 @@ class Studied(Result):
         (folder / "report.html").write_bytes(self._page(rows, facts).encode())
         write_json(folder / "provenance.json", facts)
 
+    @cached_property
+    def _shown(self) -> pd.DataFrame:
+        return self.table.frame(shown_columns(self.table.columns))
+
     def _page(self, rows: pd.DataFrame, facts: dict[str, Any]) -> str:
         from workbench.builtin.reports.pages.study import render
 
-        return render(self.title, self.words, rows, self.study.metrics, facts)
+        return render(self.title, self._words(rows), rows, self.study.metrics, facts)
+
+    def _words(self, rows: pd.DataFrame) -> list[str]:
+        """Number of rows there are, and what they say if none is missing."""
+        from workbench.builtin.reports.text.study import conclusions
+
+        wanted = {key for point in self.study.points for key in point.keys}
+        there = [record for key, record in self.kept.records.items() if key in wanted]
+        verified = sum(record.verified for record in there)
+        words = [f"{len(there)} of {len(wanted)} runs are complete, {verified} of them verified in every window."]
+        if others := len(self.kept.records) - len(there):
+            words.append(f"{others} kept runs of other parameters, settings or versions are not used here.")
+        for name, count in self.kept.damaged.items():
+            words.append(f"{count} damaged record{'s' * (count > 1)} in {name}: these runs were repeated.")
+        return [*words, *(conclusions(rows, self.study.metrics) if self.whole else [])]
 
 
 class Computation(TypedDict, total=False):
