@@ -94,7 +94,7 @@ def test_the_impact_time_turns_the_sign_of_a_bounce():
     # z = e v_1 s - g s^2 / 2 from landing at v_1 on, s = t - v_1 / g.
     v_1, s = case.gravity * fall, 0.6 - fall
     by_speed = case.e * s - (case.e * v_1 - case.gravity * s) / case.gravity
-    assert row.loc["the motion", "derivative"] == pytest.approx(by_speed * case.gravity / v_1, rel=1e-6)
+    assert row.loc["event-driven motion", "derivative"] == pytest.approx(by_speed * case.gravity / v_1, rel=1e-6)
     assert row.loc["coulomb", "derivative"] == pytest.approx(1.0, rel=1e-6)
     assert row.loc["coulomb", "error"] < -1
 

@@ -126,10 +126,10 @@ def test_redundant_contacts_have_velocities_or_say_that_they_have_none():
 def test_the_verb_holds_formulations_against_the_motion():
     found = wb.sensitivity("block", ["stewart-trinkle", "box"], of=["v[0]"], to=["mu"], duration=0.2)
     table = found.table.set_index("formulation")
-    assert list(table.index) == ["the motion", "coulomb", "stewart-trinkle", "box"]
+    assert list(table.index) == ["event-driven motion", "coulomb", "stewart-trinkle", "box"]
     # It slides at 30 degrees; friction of a polygon's vertex is along the first axis, and has no cosine of that.
     assert abs(table.loc["coulomb", "error"]) < 1e-6
-    own = table.drop(index="the motion")
+    own = table.drop(index="event-driven motion")
     assert (abs(own["derivative"] - own["quotient"]) <= 1e-6 * abs(own["quotient"])).all()
     assert table.loc["stewart-trinkle", "error"] == pytest.approx(1 / np.cos(np.pi / 6) - 1, rel=1e-5)
     words = " ".join(found.words)
@@ -144,10 +144,10 @@ def test_samples_of_a_parameter_have_the_derivatives_of_their_own_runs():
     assert samples["at"].nunique() == 21
     assert (samples["at"].min(), samples["at"].max()) == pytest.approx((0.8 * case.mu, 1.2 * case.mu))
     c = np.cos(np.radians(case.direction))
-    for label, cosine in [("the motion", c), ("coulomb", c), ("stewart-trinkle", 1.0)]:
+    for label, cosine in [("event-driven motion", c), ("coulomb", c), ("stewart-trinkle", 1.0)]:
         own = samples[samples["formulation"] == label]
         np.testing.assert_allclose(own["value"], case.speed * c - own["at"] * case.gravity * 0.01 * cosine, rtol=1e-9)
-        if label != "the motion":
+        if label != "event-driven motion":
             np.testing.assert_allclose(own["derivative"], -case.gravity * 0.01 * cosine, rtol=1e-8)
     assert sampled_in_words(samples) == [
         "Of 21 values of mu within 20 % of the current one, every formulation has dv[0]/dmu at all of them, with the "
@@ -164,7 +164,7 @@ def test_the_command(capsys, tmp_path):
     given = ["sensitivity", "block", "--of", "x", "--to", "mu", "--duration", "0.01", "-f", "box", "--quiet"]
     main([*given, "--json", "--out", str(tmp_path / "out")])
     data = json.loads(capsys.readouterr().out)
-    assert [row["formulation"] for row in data["derivatives"]] == ["the motion", "coulomb", "box"]
+    assert [row["formulation"] for row in data["derivatives"]] == ["event-driven motion", "coulomb", "box"]
     assert (tmp_path / "out" / "derivatives.csv").exists()
     assert 'id="figure-objective-0"' in (tmp_path / "out" / "report.html").read_text("utf-8")
     main([*given, "--duration", "0.002"])

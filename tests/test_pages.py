@@ -21,6 +21,8 @@ from workbench.builtin.reports.figures.ranges import range_of
 from workbench.builtin.reports.figures.ranking import ranking_figure
 from workbench.builtin.reports.figures.regimes import COLOURS as OF_REGIMES
 from workbench.builtin.reports.figures.styles import FAMILIES, OF_FORMULATIONS
+from workbench.builtin.reports.pages.page import typeset
+from workbench.builtin.reports.pages.result import render as result_page
 from workbench.builtin.reports.text.headline import compared as what_is_compared
 from workbench.builtin.reports.text.headline import headline, subject
 from workbench.comparison.decision import decide
@@ -127,6 +129,30 @@ def test_curves_that_lie_on_one_another_are_named():
 
 
 @pytest.mark.thorough
+def test_subscripts_and_exponents_are_typeset_and_names_are_not():
+    words = {
+        "M_μ <b>": "M<sub>μ</sub> &lt;b&gt;", "M_αα and u_t": "M<sub>αα</sub> and u<sub>t</sub>",
+        "v^2 / 2 m/s2, LDL^T": "v<sup>2</sup> / 2 m/s<sup>2</sup>, LDL<sup>T</sup>",
+        "path_error of a_b_c": "path_error of a_b_c", "10^25 and s2": "10^25 and s2",
+    }  # fmt: skip
+    assert {x: str(typeset(x)) for x in words} == words
+
+
+def test_a_page_of_tables_has_headings_that_are_words_and_no_empty_column():
+    frame = pd.DataFrame({"path_error": [0.5], "reason": [""], "share": [1.0]})
+    frame.attrs["columns"] = {
+        "path_error": {"unit": "m", "meaning": "how far"}, "reason": {"unit": "", "meaning": "why not"},
+        "share": {"unit": "1", "meaning": "how much"},
+    }  # fmt: skip
+    page = result_page("some result", ["A sentence."], {"rows": frame}, {})
+    assert re.findall(r"<th[^>]*>(.*?)</th>", page) == ['path error <span class="quiet">[m]</span>', "share"]
+    assert re.findall(r"<dt>(.*?)</dt>", page)[:2] == ["path error", "share"]
+    assert "<h2>Rows</h2>" in page
+    failed = result_page("some result", ["A sentence."], {"rows": frame.assign(reason="no answer")}, {})
+    assert "<td" in failed
+    assert "no answer" in failed
+
+
 def test_what_has_nothing_to_draw_is_no_figure(compared):
     c = compared.comparison
     shares = [x.name for m in c.metrics for x in m.columns if x.name in c.runs]

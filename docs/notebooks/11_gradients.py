@@ -46,9 +46,9 @@ def _(mo):
 def _(mo, np, wb):
     slid = wb.sensitivity("block", ["coulomb", "ccp", "stewart-trinkle"], of="v[0]", to="mu", duration=0.2)
     by_mu = slid.table.set_index("formulation")
-    assert np.isclose(by_mu.loc["the motion", "derivative"], -9.81 * 0.2 * np.cos(np.pi / 6), rtol=1e-9)
+    assert np.isclose(by_mu.loc["event-driven motion", "derivative"], -9.81 * 0.2 * np.cos(np.pi / 6), rtol=1e-9)
     assert np.isclose(by_mu.loc["stewart-trinkle", "derivative"], -9.81 * 0.2, rtol=1e-9)
-    _exact = by_mu.loc["the motion", "value"]
+    _exact = by_mu.loc["event-driven motion", "value"]
     mo.md(
         "| formulation | $u_x$ [m/s] | error | $\\partial u_x / \\partial \\mu$ [m/s] | error |\n|---|---|---|---|---|\n"
         + "\n".join(
@@ -76,7 +76,7 @@ def _(mo):
 
 @app.cell
 def _(by_mu, mo, np, wb):
-    _measured, _block = by_mu.loc["the motion", "value"], wb.cases.find("block")
+    _measured, _block = by_mu.loc["event-driven motion", "value"], wb.cases.find("block")
     identified = {}
     for _name in ("coulomb", "ccp", "stewart-trinkle"):
         _mu = 0.2
@@ -205,7 +205,7 @@ def _(mo, np, wb):
     by_height = _by_t1 * _t1 / (2 * _h)
     bounced = wb.sensitivity("bouncing-ball", ["coulomb", "ccp"], of="z", to="height", duration=0.6)
     _table = bounced.table.set_index("formulation")
-    assert np.isclose(_table.loc["the motion", "derivative"], by_height, rtol=1e-9)
+    assert np.isclose(_table.loc["event-driven motion", "derivative"], by_height, rtol=1e-9)
     assert np.isclose(_table.loc["coulomb", "derivative"], 1.0)
     mo.md(
         f"By the formula $\\partial z / \\partial H$ = {by_height:.6f} at 0.6 s.\n\n"
@@ -311,7 +311,7 @@ def solution_3(mo, np, wb):
     _by_e = wb.sensitivity("bouncing-ball", ["coulomb"], of="z", to="e", duration=0.6).table.set_index("formulation")
     _t1 = np.sqrt(2 * _ball.height / _ball.gravity)
     _formula = _ball.gravity * _t1 * (0.6 - _t1)
-    assert np.isclose(_by_e.loc["the motion", "derivative"], _formula, rtol=1e-9)
+    assert np.isclose(_by_e.loc["event-driven motion", "derivative"], _formula, rtol=1e-9)
     assert abs(_by_e.loc["coulomb", "error"]) < 0.01
     mo.accordion(
         {

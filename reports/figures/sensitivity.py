@@ -6,7 +6,7 @@ import pandas as pd
 
 from workbench.builtin.reports.figures.charts import HEIGHT, WIDTH, Figure, short
 from workbench.builtin.reports.figures.styles import dashes, palette
-from workbench.comparison.derivatives import THE_MOTION
+from workbench.comparison.derivatives import EVENT_DRIVEN
 
 REFERENCE = "coulomb"
 """The formulation whose style the motion itself has."""
@@ -22,7 +22,7 @@ def figures(samples: pd.DataFrame) -> list[Figure]:
 
 def _figure(rows: pd.DataFrame, parameter: str, output: str, k: int) -> Figure:
     labels = list(dict.fromkeys(rows["formulation"]))
-    styled = [REFERENCE if label == THE_MOTION else label for label in labels]
+    styled = [REFERENCE if label == EVENT_DRIVEN else label for label in labels]
     colour = alt.Color(
         "formulation:N", sort=labels, scale=alt.Scale(domain=labels, range=palette(styled)),
         legend=alt.Legend(title=None, symbolType="stroke", symbolSize=500, symbolOpacity=1.0),

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 EXPONENTS = re.compile(r"(?<=\de)-(?=\d)")
 UNITS = re.compile(r"(?<=\d) (?=(?:[nµmk]?[mgsJN]|%|°)(?![\w]))")
 """Space between a number and its unit."""
+LOWERED = re.compile(r"(?<!\w)([^\W\d_])_([^\W_]{1,2})(?!\w)")
+RAISED = re.compile(r"(?:\^|(?<=/s))([23]|T)(?!\w)")
+"""Subscripts of one letter, as in M_μ, and exponents, as in v^2, LDL^T and m/s2."""
 
 
 @cache
@@ -36,7 +39,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"mathml": mathml, "prose": prose, "terms": terms, "unbroken": unbroken}
+    found.filters |= {"mathml": mathml, "prose": prose, "terms": terms, "typeset": typeset, "unbroken": unbroken}
     found.globals |= {"policy": policy(), "swatch": swatch, "saved_as": saved_as, "term": term}
     return found
 
@@ -44,6 +47,12 @@ def environment() -> Environment:
 def unbroken(text: str) -> str:
     """Return the text with its numbers and their units on one line each."""
     return EXPONENTS.sub("\u2060-\u2060", UNITS.sub("\u00a0", text))
+
+
+def typeset(text: str) -> Markup:
+    """Return the text with subscripts lowered and exponents raised, which a terminal cannot do."""
+    lowered = LOWERED.sub(r"\1<sub>\2</sub>", str(escape(text)))
+    return Markup(RAISED.sub(r"<sup>\1</sup>", lowered))
 
 
 def swatch(colour: str, dash: Sequence[int]) -> Markup:

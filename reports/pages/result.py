@@ -33,12 +33,17 @@ def render(
             "left": max(0, len(frame) - MOST_ROWS),
             "meanings": frame.attrs.get("columns", {}),
         }
-        for name, frame in frames.items()
+        for name, frame in ((name, _without_empty(frame)) for name, frame in frames.items())
     ]
     return environment().get_template("result.html.j2").render(
         title=title, words=words, tables=tables, provenance=provenance, figures=figures,
         **(scripts(figures) if figures else {}),
     )  # fmt: skip
+
+
+def _without_empty(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame without columns that are empty throughout, such as reasons where nothing failed."""
+    return frame.loc[:, [not len(frame) or not (frame[c].isna() | (frame[c] == "")).all() for c in frame]]
 
 
 def _shown(x: Any) -> str:

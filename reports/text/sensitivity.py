@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.comparison.derivatives import REACH, THE_MOTION
+from workbench.comparison.derivatives import EVENT_DRIVEN, REACH
 
-EVENT_DRIVEN = "event-driven motion"
-"""Name of the reference in the terminal."""
 KNOWN = 1e-6
 """Relative difference of quotients of two orders up to which a quotient is known."""
 GOOD = 0.05
@@ -23,7 +21,7 @@ def sentences(table: pd.DataFrame, settings: dict[str, Any]) -> list[str]:
     """Say for each output and parameter which derivatives are right, wrong, or absent, and by which reference."""
     found = []
     for (parameter, output), rows in table.groupby(["parameter", "output"], sort=False):
-        true = rows[rows["formulation"] == THE_MOTION]
+        true = rows[rows["formulation"] == EVENT_DRIVEN]
         against = f"the {EVENT_DRIVEN}" if len(true) else "exact Coulomb friction with the same steps"
         exact = (true if len(true) else rows)["derivative"].iloc[0]
         if not np.isfinite(exact):
@@ -54,12 +52,12 @@ def sampled_in_words(samples: pd.DataFrame) -> list[str]:
     its sign differs from that of the motion's slope."""
     found = []
     for (parameter, output), rows in samples.groupby(["parameter", "output"], sort=False):
-        true = rows[rows["formulation"] == THE_MOTION].set_index("at")["value"]
+        true = rows[rows["formulation"] == EVENT_DRIVEN].set_index("at")["value"]
         count = len(true)
         slope = pd.Series(np.gradient(true, true.index) if count > 1 else np.nan, true.index)
         slope = slope.where(slope.abs() > FLAT * slope.abs().max())
         parts = []
-        for label, own in rows[rows["formulation"] != THE_MOTION].groupby("formulation", sort=False):
+        for label, own in rows[rows["formulation"] != EVENT_DRIVEN].groupby("formulation", sort=False):
             smooth = own[np.isfinite(own["derivative"]) & (own["kinks"] == 0) & (own["jumps"] == 0)]
             turned = int((np.sign(own["derivative"]) * np.sign(slope.loc[own["at"]].to_numpy()) < 0).sum())
             if len(smooth) < count or turned:
@@ -72,12 +70,12 @@ def sampled_in_words(samples: pd.DataFrame) -> list[str]:
 
 
 def _judged(rows: pd.DataFrame, exact: float) -> str:
-    own = rows[(rows["formulation"] != THE_MOTION) & np.isfinite(rows["derivative"])]
+    own = rows[(rows["formulation"] != EVENT_DRIVEN) & np.isfinite(rows["derivative"])]
     if exact == 0.0:
         moving = own[own["derivative"] != 0.0]["formulation"]
         if len(moving):
             return f"Nonzero: {', '.join(moving)}."
-        every = "All formulations" if len(own) == len(rows[rows["formulation"] != THE_MOTION]) else "The others"
+        every = "All formulations" if len(own) == len(rows[rows["formulation"] != EVENT_DRIVEN]) else "The others"
         return f"{every} agree."
     right = own[own["error"].abs() <= GOOD]["formulation"]
     turned = own[own["derivative"] * exact < 0]["formulation"]
@@ -95,7 +93,7 @@ def _judged(rows: pd.DataFrame, exact: float) -> str:
 
 
 def _agreement(table: pd.DataFrame) -> str:
-    own = table[(table["formulation"] != THE_MOTION) & (table["kinks"] == 0) & np.isfinite(table["derivative"])]
+    own = table[(table["formulation"] != EVENT_DRIVEN) & (table["kinks"] == 0) & np.isfinite(table["derivative"])]
     size = np.maximum(own["derivative"].abs(), own["quotient"].abs()).replace(0.0, 1.0)
     # Runs between which something switches tell no derivative.
     known = own["quotient_error"] <= KNOWN * size
@@ -119,11 +117,11 @@ def print_table(title: str, words: Sequence[str], table: pd.DataFrame, everythin
             shape.add_column(str(name), justify="left" if name == "formulation" else "right")
         ranked = rows.assign(off=rows["error"].abs()).sort_values("off", kind="stable", na_position="last")
         for r in ranked.head(len(ranked) if everything else MOST + 1).to_dict("records"):
-            held = r["formulation"] != THE_MOTION and np.isfinite(r["error"])
+            held = r["formulation"] != EVENT_DRIVEN and np.isfinite(r["error"])
             error = f"{100 * r['error']:+.2f} %" if held else ""
             derivative = "none" if not np.isfinite(r["derivative"]) else f"{r['derivative']:.6g}"
             value = "" if not np.isfinite(r["value"]) else f"{r['value']:.6g}"
-            name = EVENT_DRIVEN if r["formulation"] == THE_MOTION else escape(r["formulation"])
+            name = escape(r["formulation"])
             shape.add_row(name, value, derivative, error, str(r["kinks"] or ""))
         wide_console().print(shape)
         if len(ranked) > MOST + 1 and not everything:

@@ -28,7 +28,7 @@ FOLLOWED = 1e-3
 """Relative step of difference quotients of event-driven motions, which are more accurate."""
 ROUNDING = 1e-12
 """Change of an output, per unit of a parameter and relative to its value or 1, that is rounding."""
-THE_MOTION = "the motion"
+EVENT_DRIVEN = "event-driven motion"
 """Name of the row of the event-driven motion."""
 COLUMNS = (
     Column("parameter", "", "parameter of the case", of=CASE),
@@ -79,7 +79,7 @@ def samples_of(
             run = simulate_events(beside, duration)
             values = _at(beside, outputs, run.end.q, run.end.v) if not run.reason else np.full(len(outputs), np.nan)
             rows += [
-                of | {"output": output, "formulation": THE_MOTION, "value": value, "derivative": np.nan, "kinks": 0,
+                of | {"output": output, "formulation": EVENT_DRIVEN, "value": value, "derivative": np.nan, "kinks": 0,
                       "jumps": 0, "reason": run.reason} for output, value in zip(outputs, values, strict=True)
             ]  # fmt: skip
             for f in formulations:
@@ -178,7 +178,7 @@ def _table(
         for i, output in enumerate(outputs):
             of = {"parameter": name, "output": output}
             if np.isfinite(true[i]):
-                rows.append(of | _row(THE_MOTION, value[i], true[i], (true[i], known[i]), 0.0))
+                rows.append(of | _row(EVENT_DRIVEN, value[i], true[i], (true[i], known[i]), 0.0))
             for f in formulations:
                 values, by, why = found[f.label]
                 one = by[name] if by else None
