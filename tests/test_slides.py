@@ -65,6 +65,10 @@ def test_a_slide_fits_its_screen(path, reader, width, height):
     page = reader.open(path, width=width, height=height)
     sizes = page.evaluate("[...document.querySelectorAll('section')].map(s => [s.scrollWidth, s.scrollHeight])")
     assert sizes == [[width, height]] * len(sizes)
+    # Formulas are large, and none is cut.
+    lines = page.evaluate("[...document.querySelectorAll('.math')].map(x => [x.scrollWidth, x.clientWidth])")
+    assert all(needed <= there for needed, there in lines)
+    assert 0.4 * width < max(needed for needed, _ in lines)
 
 
 def test_fingers_turn_slides(path, reader):
