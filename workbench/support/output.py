@@ -30,6 +30,13 @@ BROKEN = (errno.EIO, errno.EROFS)
 """Error numbers of a full disk (FULL) and of a failing one."""
 
 
+def path_of(name: str, given: Any) -> Path:
+    """Return a path from what was given as `name`; raises WorkbenchError for what is none."""
+    if not isinstance(given, str | os.PathLike):
+        raise WorkbenchError(f"{name} = {given!r:.40}; a path is needed")
+    return Path(given)
+
+
 @contextmanager
 def staged(out: Path) -> Iterator[Path]:
     """Return a temporary folder whose files replace those of `out` when the block ends without an error.
@@ -98,7 +105,7 @@ def replaced(path: str | Path) -> Iterator[Path]:
 
 def page_path(path: str | Path) -> Path:
     """Return the path of a page to be written; raises WorkbenchError if its name is not that of a page."""
-    if Path(path).suffix.lower() not in (".html", ".htm"):
+    if path_of("page", path).suffix.lower() not in (".html", ".htm"):
         raise WorkbenchError(f"{path}: a page is HTML; give a name that ends in .html")
     return Path(path)
 

@@ -23,7 +23,7 @@ from workbench.studies.units import kept_or_made
 from workbench.support import __version__
 from workbench.support.errors import UnknownNameError, WorkbenchError
 from workbench.support.numbers import must_be_whole
-from workbench.support.output import provenance, write_json
+from workbench.support.output import path_of, provenance, write_json
 from workbench.support.progress import ProgressCallback
 from workbench.support.sources import digest_of
 from workbench.verbs.compare import several, steps_of
@@ -125,7 +125,7 @@ def exam(
     found: dict[tuple[str, Trial, float], Record | str] = {}
     try:
         processes = workers if len(units) > FEW else 1
-        for key, rows in kept_or_made(units, played, None if folder is None else Path(folder), processes):
+        for key, rows in kept_or_made(units, played, None if folder is None else path_of("folder", folder), processes):
             play = units[key]
             found[play.name] = record_of(play, rows)
             if progress:

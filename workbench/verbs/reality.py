@@ -23,7 +23,7 @@ from workbench.language.formulation import Formulation
 from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.studies.units import kept_or_made
 from workbench.support.errors import WorkbenchError
-from workbench.support.output import provenance
+from workbench.support.output import path_of, provenance
 from workbench.support.progress import ProgressCallback
 from workbench.verbs.find import find_case, find_formulation, find_formulations, find_relaxation
 from workbench.verbs.results import Result
@@ -123,12 +123,12 @@ def reality(
     and 0.6 by default, where restitution is zero unless the normal law is moreau; `members` of the ensemble of starts,
     8 by default; and `seconds`, after which subjects that are not finished have that as their reason.
     """
-    found = read_folder(Path(folder), None if about is None else Path(about))
+    found = read_folder(path_of("folder", folder), None if about is None else path_of("about", about))
     trial = _trial(found, **settings)
     relaxed = find_case("cube").relaxation if relaxation is None else find_relaxation(relaxation)
     assert relaxed is not None
     subjects = _subjects(formulations, rows, relaxed)
-    outcomes = tuple(_outcomes(trial, subjects, None if kept is None else Path(kept), workers, progress))
+    outcomes = tuple(_outcomes(trial, subjects, None if kept is None else path_of("kept", kept), workers, progress))
     if outcomes[0].reason:
         raise WorkbenchError(
             f"{outcomes[0].subject.label}, which all are paired with, has no answer: {outcomes[0].reason}"

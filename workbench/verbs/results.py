@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.support.output import page_path, provenance, replaced, staged, write_json
+from workbench.support.output import page_path, path_of, provenance, replaced, staged, write_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +53,7 @@ class Result:
 
     def save(self, folder: str | Path) -> Path:
         """Write everything into a folder, whole or not at all; raises WorkbenchError if it cannot be written."""
-        with staged(Path(folder)) as stage:
+        with staged(path_of("folder", folder)) as stage:
             self.write(stage)
         return Path(folder)
 

@@ -39,6 +39,8 @@ def scene(
     >>> len(hopper.bodies)
     20
     """
+    if values is not None and not isinstance(values, Mapping):
+        raise WorkbenchError(f"values = {values!r:.40}; values by name are needed")
     if isinstance(what, Scene):
         if values or key is not None or ctrl is not None:
             raise WorkbenchError(f"{what.name} is a scene already; values, key and ctrl are for a file or a name")

@@ -25,7 +25,7 @@ from workbench.studies.study import Progress, Study
 from workbench.studies.tables import shown_columns
 from workbench.support.errors import WorkbenchError
 from workbench.support.numbers import must_be_whole
-from workbench.support.output import provenance, write_json
+from workbench.support.output import path_of, provenance, write_json
 from workbench.verbs.compare import ComparisonSettings, must_differ, settings_of, several, written
 from workbench.verbs.find import find_case, find_formulation, find_formulations, find_solver
 from workbench.verbs.results import Result
@@ -176,14 +176,15 @@ def _computed(
     folder: str | Path | None = None, executor: Any = None, workers: int | None = None, retry_failed: bool = False,
 ) -> Studied:  # fmt: skip
     workers = (os.cpu_count() or 1) if workers is None else workers
+    kept = None if folder is None else path_of("folder", folder)
     if is_submitit(executor):
-        if folder is None:
+        if kept is None:
             raise WorkbenchError("a study in jobs of submitit needs a folder that all machines see")
-        submitter = submitter_of(executor, Path(folder))
-        return Studied(what, run_in_jobs(what, _made(Path(folder)), submitter, workers, retry_failed, progress), facts)
+        submitter = submitter_of(executor, kept)
+        return Studied(what, run_in_jobs(what, _made(kept), submitter, workers, retry_failed, progress), facts)
     pool = pool_of(executor, workers)
-    if folder is not None:
-        return Studied(what, what.run(_made(Path(folder)), pool, retry_failed, progress), facts)
+    if kept is not None:
+        return Studied(what, what.run(_made(kept), pool, retry_failed, progress), facts)
     with ExitStack() as stack:
         place = stack.enter_context(tempfile.TemporaryDirectory(prefix="workbench-"))
         result = Studied(what, what.run(Path(place), pool, retry_failed, progress), facts)
