@@ -1,5 +1,7 @@
 """The comparator: what its numbers mean, what it does with failures, and a formulation that is not in the package."""
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -8,6 +10,9 @@ from tests.tables import TIMES
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import KernelSolver
 from workbench.algorithms.lemke.method import lemke_kernel
+from workbench.builtin.cases.block import Block
+from workbench.builtin.cases.cube import Cube
+from workbench.builtin.cases.wedged_box import WedgedBox
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.comparison.cases import compare_case
@@ -19,6 +24,7 @@ from workbench.engine.kernels import SOLVE
 from workbench.language.formulation import formulation
 from workbench.language.modelling import complements, declare, equals, free, friction_cone, nonneg
 from workbench.problems.solution import Status
+from workbench.step.local_steps import local_steps
 from workbench.step.simulation import simulate
 from workbench.support.errors import DataError, WorkbenchError
 
@@ -39,6 +45,10 @@ def viscous(s, c: float = 0.05):
         complements(s.un(v, p_n), p_n),
         recover={"v": v, "p_n": p_n, "p_t": p_t},
     )
+
+
+BLOWS_UP = viscous.with_options(c=-0.1)
+"""Friction along the slip."""
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +103,99 @@ def test_the_budget_parts_bound_the_total(result):
     assert exact["friction_error"] == exact["friction_discretisation"]
 
 
+def test_the_curve_of_the_reference_has_its_uncertainty(result):
+    """Twice its distance from the same at half the step."""
+    own = curve(result, "coulomb", "coulomb-exact", "reference")
+    other = simulate(Wheel(), COULOMB, find_solver("coulomb-exact"), 1e-4, 0.2)
+    there = other.case.centre(other.states_q[np.rint(own["t"] / 1e-4).astype(int)])
+    apart = np.linalg.norm(own[["x", "y", "z"]] - there, axis=1)
+    np.testing.assert_allclose(own["position_error"], 2 * apart, rtol=1e-12)
+    assert apart.max() > 1e-6
+
+
+def test_what_needs_compliance_is_held_against_exact_friction_alike(monkeypatch):
+    """Redundant contacts leave phantom inertia no step without compliance, and the others have no need of it."""
+    soft, bases = Cube().relaxation, []
+
+    def local(base, f, *given):
+        bases.append((f.name, "alike" if base.relaxation == soft else "exact"))
+        found = local_steps(base, f, *given)
+        if bases[-1] != ("ccp", "exact"):
+            return found
+        # As if it had no answer to one step.
+        after = found.record.after.copy()
+        after[7] = np.nan
+        return replace(found, record=found.record._replace(after=after))
+
+    monkeypatch.setattr("workbench.comparison.cases.local_steps", local)
+    chosen = [COULOMB, *(BY_NAME[x] for x in ("phantom-inertia", "box", "ccp"))]
+    settings = Settings((1e-3,), 1e-3, 0.01, relaxation=soft, reference="steps")
+    runs = compare_case(WedgedBox(), chosen, COULOMB, ["auto"], settings).runs
+    rows = runs[runs["window"] == "all"].set_index("label")
+    assert rows["verified"].all()
+    assert rows["local_velocity_error"].notna().all()
+    assert sorted(bases) == [
+        ("box", "exact"), ("ccp", "alike"), ("ccp", "exact"), ("coulomb", "exact"),
+        ("phantom-inertia", "alike"), ("phantom-inertia", "exact"),
+    ]  # fmt: skip
+    exact, other = rows.loc["coulomb"], rows.loc["phantom-inertia"]
+    for x in ("velocity", "position", "energy"):
+        assert exact[f"{x}_compliance"] == exact[f"{x}_error"] > 0
+        assert other[f"{x}_compliance"] == exact[f"{x}_compliance"]
+        assert exact[f"{x}_formulation"] == 0
+        assert (rows[f"{x}_discretisation"] == 0).all(), "the reference has the same step"
+
+
+@pytest.mark.parametrize("ending", ["exact", "second"])
+def test_a_run_that_ends_early_leaves_its_part_of_the_budget_open(monkeypatch, ending):
+    """Exact friction at the step of the run ends amid the window, or the reference at half its step has no answer."""
+    steps = {"exact": 1e-3, "second": SETTINGS.reference_step / 2}
+
+    def made(case, f, solver, h, duration, **given):
+        if f is COULOMB and h == steps[ending]:
+            if ending == "second":
+                raise DataError("no motion")
+            duration /= 2
+        return simulate(case, f, solver, h, duration, **given)
+
+    monkeypatch.setattr("workbench.comparison.jobs.simulate", made)
+    c = compare_case(Wheel(), [BY_NAME["box"]], COULOMB, ["judice-pires"], replace(SETTINGS, duration=0.02))
+    row = c.runs.iloc[0]
+    assert (row["verified"], row["notes"]) == (True, "")
+    missing = {"exact": {"discretisation", "formulation"}, "second": {"reference"}}[ending]
+    for part in ("reference", "discretisation", "formulation", "solver"):
+        assert np.isnan(row[f"velocity_{part}"]) == (part in missing), part
+    assert np.isnan(row["local_velocity_error"]) == (ending == "exact")
+    uncertain = c.trajectories.loc[c.trajectories["role"] == "reference", "position_error"]
+    assert uncertain.isna().all() if ending == "second" else uncertain.notna().all()
+
+
+def test_what_cannot_be_shown_says_why_and_costs_no_other():
+    """A case of somebody's own that has no energy far away and no contact points elsewhere; no metric needs either."""
+    reached = 0.02 * Block().speed
+
+    class Fragile(Block):
+        def energy(self, q, v):
+            if np.any(q[..., 0] > reached - 1e-4):
+                raise ArithmeticError("too far")
+            return super().energy(q, v)
+
+        def contacts(self, q):
+            if np.any(q[..., 0] > 0):
+                raise ArithmeticError("nowhere")
+            return super().contacts(q)
+
+    chosen = [BY_NAME["frictionless"], COULOMB]
+    c = compare_case(
+        Fragile(direction=0.0), chosen, COULOMB, ["auto"], replace(SETTINGS, duration=0.02), metrics=["position-error"]
+    )
+    rows = c.runs[c.runs["window"] == "all"].set_index("label")
+    assert rows["reason"].tolist() == ["ArithmeticError: too far", ""]
+    assert rows["verified"].tolist() == [False, True]
+    assert c.motion is None
+    assert "The motion is not shown: ArithmeticError: nowhere" in c.remarks
+
+
 def test_the_same_lcp_by_two_solvers_is_one_trajectory(result):
     """A refused pairing is a row with its reason; a possible one agrees with the round-off solver."""
     refused = only(result.runs, "coulomb", "lemke")
@@ -143,6 +246,8 @@ def test_a_run_that_fails_midway_is_a_row(monkeypatch):
     assert "dependent rows" in row["reason"]
     assert "step 0" in row["reason"]
     assert np.isnan(row["friction_rmsd"])
+    # Of a run without a step there is nothing to show.
+    assert [x.label for x in result.motion.tracks] == ["coulomb"]
 
 
 @kernel(SOLVE)
@@ -298,16 +403,20 @@ def test_build_time_is_that_of_compiling():
 
 
 def test_a_run_that_blows_up_has_its_curve_and_a_reason_and_nothing_warns():
-    """Friction along the slip. Warnings are errors here, and an error would be a row without a curve."""
-    c = compare_case(Wheel(), [viscous.with_options(c=-0.1)], COULOMB, [], SETTINGS)
+    """Warnings are errors here, and an error would be a row without a curve."""
+    c = compare_case(Wheel(), [BLOWS_UP], COULOMB, [], SETTINGS)
     row = c.runs.iloc[0]
     assert 10 < row["steps"] < 200
     assert row["reason"]
+    assert np.isnan(row["velocity_error"])
     assert not np.isfinite(c.trajectories.loc[c.trajectories["role"] == "run", "position_error"]).all()
 
 
 def test_every_verified_row_is_told_as_soon_as_it_is_ready():
-    """By its error, in the order of the runs, all before the first row is shown; a plain callback hears of none."""
+    """By its error, in the order of the runs, all before the first row is shown; a plain callback hears of none.
+
+    Nor does anybody hear of a run that blows up.
+    """
 
     class Hears:
         def __init__(self):
@@ -320,10 +429,11 @@ def test_every_verified_row_is_told_as_soon_as_it_is_ready():
             self.heard.append(line)
 
     hears, plain = Hears(), []
-    given = [FORMULATIONS.find(x) for x in ("box", "ccp")], COULOMB, ["auto"], SETTINGS
+    given = [FORMULATIONS.find("box"), BLOWS_UP, FORMULATIONS.find("ccp")], COULOMB, ["auto"], SETTINGS
     found = compare_case(Wheel(), *given, hears)
     compare_case(Wheel(), *given, lambda label, done, total: plain.append(label))
-    rows = found.runs[found.runs["window"] == found.runs["window"].iloc[0]]
+    rows = found.runs[(found.runs["window"] == found.runs["window"].iloc[0]) & found.runs["verified"]]
+    assert rows["label"].tolist() == ["box", "ccp"]
     told = [line for line in hears.heard if ": error " in line]
     for line, row in zip(told, rows.itertuples(), strict=True):
         assert line.startswith(f"{row.label}, {row.solver}: error ")
@@ -331,6 +441,12 @@ def test_every_verified_row_is_told_as_soon_as_it_is_ready():
     assert [label for label in hears.heard if label not in told] == plain
     # The first one while the next formulation is yet to run.
     assert hears.heard.index(told[0]) < next(k for k, x in enumerate(hears.heard) if x.startswith("ccp"))
+    # Nothing is told of a run that stops, whose steps are verified until then.
+    hears = Hears()
+    stops = [BY_NAME["anitescu-potra"]], COULOMB, [SLIPPERY], replace(SETTINGS, duration=0.05)
+    found = compare_case(Block(speed=0.1), *stops, hears)
+    assert (found.runs["steps"] > 20).all()
+    assert not [line for line in hears.heard if ": error " in line]
     # With an event-driven reference it waits for no other run.
     hears = Hears()
     compare_case(Wheel(), *given[:3], Settings((1e-3,), 5e-4, 0.01), hears)

@@ -3,14 +3,19 @@
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import workbench as wb
+from workbench.algorithms import find_solver
 from workbench.algorithms.escalation import default_solver
 from workbench.builtin.cases import CASES
+from workbench.builtin.cases.drawer import Drawer
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.figures.comparison import figures
+from workbench.comparison.cases import compare_case
 from workbench.comparison.columns import CASE, ONWARD
+from workbench.comparison.jobs import Settings
 from workbench.comparison.onward import onward_rows
 from workbench.language.assemble.find import compiled
 from workbench.step.local_steps import local_steps
@@ -123,6 +128,22 @@ def test_a_comparison_holds_them_with_units_and_draws_them(tmp_path):
     found.save(tmp_path)
     again = wb.report(tmp_path).comparison.onward
     assert again.equals(frame)
+
+
+def test_tables_have_every_formulation_once_at_every_step_whatever_its_solvers():
+    """Beside exact friction at the same step, whose idle contacts nobody presses."""
+    steps, coulomb, box = (4e-3, 2e-3), *(FORMULATIONS.find(x) for x in ("coulomb", "box"))
+    c = compare_case(Drawer(), [box], coulomb, ["proximal", "judice-pires"], Settings(steps, 2e-3))
+    ends_early = Drawer.windows["sliding"]
+    assert ends_early[1] < Drawer.duration
+    for h in steps:
+        runs = [simulate(Drawer(), f, find_solver(x), h) for f, x in ((coulomb, "coulomb-exact"), (box, "proximal"))]
+        rows = pd.DataFrame(onward_rows(*runs, ends_early))
+        own = c.onward[c.onward["step"] == h].reset_index(drop=True)
+        pd.testing.assert_frame_equal(own[list(rows)], rows, check_dtype=False)
+    assert set(c.onward["step"]) == set(c.diagnostics["step"]) == set(steps)
+    assert not c.diagnostics.duplicated(["label", "step", "quantity"]).any()
+    assert c.timeline.groupby(["role", "solver", "step"])["contact"].unique().map(tuple).tolist() == [(0, 3)] * 5
 
 
 def test_what_does_not_go_on_says_why_and_costs_nothing_else(monkeypatch):

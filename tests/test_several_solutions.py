@@ -1,5 +1,7 @@
 """Several solutions of Coulomb's law at single steps: how many, how far apart, and which one a formulation takes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ from workbench.judge.coulomb import judge
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.scenes.case_scene import CaseScene
 from workbench.scenes.stepper import SceneStepper
+from workbench.step.local_steps import local_steps
 from workbench.verbs.find import find_formulation
 
 COULOMB = find_formulation("coulomb")
@@ -88,31 +91,50 @@ def test_a_search_without_a_result_is_not_repeated_for_steps_at_rest(monkeypatch
     assert (found.examined, found.counted) == (5, 0)
 
 
-@pytest.mark.thorough
 def test_a_comparison_says_where_a_step_has_several_solutions():
     """The rod's tip may open, slide or stick: exact Coulomb friction opens it, the CCP holds it."""
-    found = wb.compare(LIFTING, ["coulomb", "ccp", "mujoco"], duration=0.02).comparison
-    rows = found.runs[~found.runs["sampled"].astype(bool) & (found.runs["window"] == "all")].set_index("label")
+    names, steps = ["coulomb", "ccp", "comfree", "mujoco"], [4e-3, 1e-3]
+    found = wb.compare(LIFTING, names, steps=steps, reference_step=1e-3, duration=4e-3).comparison
+    runs = found.runs[~found.runs["sampled"].astype(bool) & (found.runs["window"] == "all")]
     assert (found.runs["notes"] == "").all(), "every metric is measured, or undefined"
-    # All twenty steps.
-    assert (rows["steps_examined"] == 20).all()
-    assert (rows["steps_counted"] == 20).all()
-    assert rows["steps_several"].nunique() == 1
-    several = rows["steps_several"].iloc[0]
-    assert several == 20
-    assert (rows["several_from"] == 0).all()
-    assert (rows["solutions_apart"] > 9).all()
-    assert (rows.loc["coulomb"]["took_reference"], rows.loc["coulomb"]["solution_distance"]) == (several, 0)
-    assert (rows.loc["ccp"]["took_other"], rows.loc["ccp"]["took_reference"]) == (several, 0)
-    # A soft formulation has springs of its own, which the exact run does not compress.
-    assert rows.loc["mujoco"][["took_reference", "took_other", "took_none"]].isna().all()
-    (remark,) = [x for x in found.remarks if "several solutions" in x]
-    assert f"several solutions, proved, in {several:.0f} of 20 examined steps, up to 10 m/s apart" in remark
-    assert "(1: open, index +1, the reference; 2: slip-, index -1; 3: stick, index +1)" in remark
-    assert "the reference's solution: coulomb (0 m/s); another solution: ccp" in remark
+    # All of the steps.
+    for column in ("steps_examined", "steps_counted", "steps_several"):
+        assert (runs[column] == runs["steps"]).all(), column
+    assert (runs["several_from"] == 0).all()
+    assert (runs["solutions_apart"] > 9).all()
+    remarks = [x for x in found.remarks if "several solutions" in x]
+    assert len(remarks) == len(steps)
+    for h, remark in zip(steps, remarks, strict=True):
+        rows, all_steps = runs[runs["step"] == h].set_index("label"), round(4e-3 / h)
+        assert (rows.loc["coulomb", "took_reference"], rows.loc["coulomb", "solution_distance"]) == (all_steps, 0)
+        assert (rows.loc["ccp", "took_other"], rows.loc["ccp", "took_reference"]) == (all_steps, 0)
+        # A soft formulation has springs of its own, which the exact run does not compress.
+        assert rows.loc["mujoco", ["took_reference", "took_other", "took_none"]].isna().all()
+        assert f"At {1e3 * h:g} ms Coulomb's law has several solutions, proved, in {all_steps} of {all_steps}" in remark
+        assert "(1: open, index +1, the reference; 2: slip-, index -1; 3: stick, index +1)" in remark
+        assert "the reference's solution: coulomb (0 m/s); another solution: ccp (0 m/s); none, farther" in remark
+        assert f"comfree ({rows.loc['comfree', 'solution_distance']:.2g} m/s). A distance from" in remark
 
 
-@pytest.mark.thorough
+@pytest.mark.parametrize("other", ["unsolved", "compliant"])
+def test_only_steps_from_the_examined_states_take_a_solution(monkeypatch, other):
+    """All of them: a formulation may have no answer to one, or only to those from compliant states."""
+
+    def local(base, *given):
+        found = local_steps(base, *given)
+        if other == "compliant":
+            return replace(found, base=replace(base))
+        after = found.record.after.copy()
+        after[2] = np.nan
+        return replace(found, record=found.record._replace(after=after))
+
+    monkeypatch.setattr("workbench.comparison.cases.local_steps", local)
+    found = wb.compare(LIFTING, ["ccp"], reference_step=1e-3, duration=4e-3, solvers=["auto"]).comparison
+    assert (found.runs["steps_several"] == 4).all()
+    assert found.runs[["took_reference", "took_other", "took_none"]].isna().all(axis=None)
+    assert not any("ccp" in x for x in found.remarks)
+
+
 def test_a_comparison_on_a_scene_says_so_too():
     scene, settings = CaseScene(LIFTING, 1e-3), Settings((1e-3,), 1e-4, 0.006)
     formulations = [find_formulation(x) for x in ("coulomb", "ccp", "mujoco")]
