@@ -432,9 +432,10 @@ def test_confidence_is_low_where_a_start_next_to_this_one_may_rank_otherwise(whe
 
 def test_a_case_tells_how_much_a_displacement_of_its_start_grows(wheel):
     """A block that slides keeps its displacement; a woodpecker's falls begin a step earlier or later."""
-    assert wb.compare("block", ["coulomb"]).comparison.runs["growth"].to_numpy() == pytest.approx(1.0, rel=1e-3)
+    block = wb.compare("block", ["coulomb"], reference_step=1e-3).comparison
+    assert block.runs["growth"].to_numpy() == pytest.approx(1.0, rel=1e-3)
     assert wheel.runs["growth"].max() < 3.0
-    c = wb.compare("woodpecker", ["coulomb", "ccp", "sap"]).comparison
+    c = wb.compare("woodpecker", ["coulomb", "ccp", "sap"], reference_step=1e-3).comparison
     assert "Confidence: low, because a 0.1 µm displacement of the start moves a body by " in headline(c).confidence
 
 

@@ -1,6 +1,5 @@
 """The maps in words say what the code says of itself."""
 
-import ast
 import re
 from collections import Counter
 
@@ -23,11 +22,10 @@ def test_every_package_is_a_room():
 def test_a_class_has_its_name_alone():
     """Engines' worlds, the layers of three packages, and symbols with and without CVXPY stand for each other."""
     found = Counter(
-        node.name
+        name
         for folder in ("workbench", "cases", "formulations", "reports")
         for path in (ROOT / folder).rglob("*.py")
-        for node in ast.parse(path.read_text("utf-8")).body
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+        for name in re.findall(r"^class ([A-Za-z]\w*)", path.read_text("utf-8"), re.MULTILINE)
     )
     assert {name for name, count in found.items() if count > 1} == {"World", "ContactLayer", "CoreSymbol", "Unknown"}
 

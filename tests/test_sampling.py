@@ -10,7 +10,7 @@ from benchmarks.rows import Row
 from workbench.algorithms import find_solver
 from workbench.algorithms.escalation import default_solver
 from workbench.builtin.cases.block import Block
-from workbench.builtin.cases.cube import Cube
+from workbench.builtin.cases.wedged_box import WedgedBox
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.pages.comparison import render
@@ -19,7 +19,6 @@ from workbench.comparison.cases import compare_case
 from workbench.comparison.jobs import Settings
 from workbench.comparison.sampling import in_place, sample
 from workbench.language.assemble.find import compiled
-from workbench.mechanics.relaxation import RIGID
 from workbench.problems.solution import Status
 from workbench.step.local_steps import local_steps
 from workbench.step.simulation import simulate
@@ -111,11 +110,11 @@ def test_a_sample_with_a_step_that_fails_is_not_verified(monkeypatch):
 
 
 def test_without_a_run_to_round_off_there_is_nothing_to_sample(monkeypatch):
-    result = with_other(monkeypatch, Off(0.0), settings=replace(SETTINGS, steps=(1e-3,)))
+    result = with_other(monkeypatch, Off(0.0), settings=replace(SETTINGS, duration=0.05))
     assert result.runs["verified"].all()
     f = BY_NAME["phantom-inertia"]
     monkeypatch.setattr(cases, "solvers_for", lambda *_: [find_solver("lemke"), Off(0.0)])
-    runs = compare_case(Cube(), [f], COULOMB, settings=Settings((1e-3,), 1e-3, 0.01, relaxation=RIGID)).runs
+    runs = compare_case(WedgedBox(), [f], COULOMB, settings=Settings((1e-3,), 1e-3, 0.01)).runs
     assert (runs["solver"].unique().tolist(), runs["verified"].any()) == (["lemke"], False)
 
 

@@ -123,6 +123,7 @@ def member(p, rng):
     return None if z is None else (A, b, low, high, z)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_solutions_of_members_are_within_and_in_their_places(seed):
     rng = np.random.default_rng(seed)
