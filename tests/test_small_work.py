@@ -86,9 +86,8 @@ def test_verdicts_and_answers_are_those_of_compiled_code(tmp_path, monkeypatch):
         np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)
 
 
-COMMANDS = """
+COUNTING = """
 from numba.core import event
-from workbench.cli.main import main
 class Compiled(event.Listener):
     count = 0
     def on_start(self, event):
@@ -96,9 +95,21 @@ class Compiled(event.Listener):
     def on_end(self, event):
         pass
 event.register("numba:compile", Compiled())
+{work}
+print("compiled", Compiled.count)
+"""
+COMMANDS = """
+from workbench.cli.main import main
 for words in {commands}:
     assert main(words) == 0
-print("compiled", Compiled.count)
+"""
+PICTURES = """
+import workbench as wb
+from workbench.diagnostics.friction_section import friction_section, section_axes
+sections = [friction_section(wb.formulations.find(name), slides=True) for name in ("coulomb", "box")]
+section_axes(wb.formulations.find("mujoco-pyramid"))
+sketches = [wb.cases.find(name)().sketch() for name in ("rod", "sphere-stack")]
+assert all(len(x) > 1 for x in sections + sketches)
 """
 FILES = {
     "lcp.npz": {"M": [[2.0, 1.0], [1.0, 2.0]], "q": [-1.0, -1.0]},
@@ -108,12 +119,22 @@ FILES = {
 
 
 def test_small_commands_compile_nothing(tmp_path):
-    commands = [["check", "[2 1; 1 4/3]", "--rhs", "[-1; 1]"], ["solve", "friction.npz", "-f", "stewart-trinkle"]]
+    commands = [
+        ["check", "[2 1; 1 4/3]", "--rhs", "[-1; 1]"], ["solve", "friction.npz", "-f", "stewart-trinkle"],
+        ["list", "solvers"],
+    ]  # fmt: skip
     for name, arrays in FILES.items():
         np.savez(tmp_path / name, **{key: np.array(values) for key, values in arrays.items()})
         commands += [["check", name], ["solve", name]]
-    words = run(COMMANDS.format(commands=commands), tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    words = run(
+        COUNTING.format(work=COMMANDS.format(commands=commands)), tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache")
+    )
     assert words[-2:] == ["compiled", "0"]
+
+
+def test_friction_sections_and_sketches_of_cases_compile_nothing(tmp_path):
+    words = run(COUNTING.format(work=PICTURES), tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert words == ["compiled", "0"]
 
 
 REFERENCE = """

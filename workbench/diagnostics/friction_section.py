@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.engine.interpreted import SMALL, interpreting
 from workbench.language.formulation import ContactSymbols, Formulation
 from workbench.language.modelling import Complements, Declaration, Equals
 from workbench.language.sets import Box, Nonneg
@@ -88,12 +89,14 @@ def _begun(
         M=axes, v=np.array([*slip, 0.0]), f=-z, h=1.0, J_n=z[None], J_t=np.array([x, y]), mu=mu, v_th=0.1,
         heading=np.array([heading]),
     )  # fmt: skip
-    stepper = filled(formulation, block)
-    if stepper.c.hooks.remember is None:
-        # The last step had the same normal impulse.
-        stepper.memory[:3] = 1.0, *friction
-    stepping.discretise(stepper.core)
-    stepper.begin()
+    # One contact is a small task.
+    with interpreting(SMALL):
+        stepper = filled(formulation, block)
+        if stepper.c.hooks.remember is None:
+            # The last step had the same normal impulse.
+            stepper.memory[:3] = 1.0, *friction
+        stepping.discretise(stepper.core)
+        stepper.begin()
     return stepper
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from workbench.engine.interpreted import interpreting
 from workbench.mechanics.parameters import Parameters, quantity
 from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.mechanics.sketch import Annotation, Shape, drawn, view
@@ -266,7 +267,9 @@ class Case(Parameters, ABC):
         if not solids:
             return ()
         q = self.start()[0]
-        return drawn(solids, *self.poses(q), self.annotations(), view(self.contacts(q)[1]))
+        # A single evaluation is a small task, however many unknowns the case has.
+        with interpreting(1):
+            return drawn(solids, *self.poses(q), self.annotations(), view(self.contacts(q)[1]))
 
     def truths(self, reference: Any) -> list[Truth]:
         """Analytic truths, computed from a reference run (`run.Run` under exact Coulomb friction)."""

@@ -43,5 +43,8 @@ def solver_cells(name: str = "") -> list[Cell]:
     """Return the table of the bundled solvers, or the row of one: a cell for each solver and kind of problem."""
     from workbench.algorithms import find_solver
     from workbench.algorithms.table import cells
+    from workbench.engine.interpreted import SMALL, interpreting
 
-    return list(cells([find_solver(solver) for solver in SOLVERS.names if name in ("", solver)]))
+    # The examples are small.
+    with interpreting(SMALL):
+        return list(cells([find_solver(solver) for solver in SOLVERS.names if name in ("", solver)]))
