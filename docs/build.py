@@ -5,8 +5,8 @@ of their own, and every internal link is followed. Code blocks are run, and page
 """
 
 import argparse
+import gc
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -36,7 +36,7 @@ def main() -> int:
         site = Path(folder) / "site"
         site.mkdir()
         parts = _parts(site, whole=not options.pages_only)
-        with ProcessPoolExecutor(WORKERS) as pool:
+        with ProcessPoolExecutor(WORKERS, initializer=gc.disable) as pool:
             running = {pool.submit(make): name for name, make in parts.items()}
             for count, done in enumerate(as_completed(running), 1):
                 done.result()
@@ -61,10 +61,11 @@ def _parts(site: Path, whole: bool) -> dict[str, Callable[[], None]]:
 
 
 def _pages(site: Path, whole: bool) -> None:
+    from sphinx.cmd.build import main as sphinx
+
     settings = ["-b", "html", "-E", "-W", "--keep-going", "-q", *["-t", "whole"] * whole]
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "sphinx", *settings, "-d", folder, str(DOCS), str(site)]
-        if subprocess.run(command, check=False).returncode:
+        if sphinx([*settings, "-d", folder, str(DOCS), str(site)]):
             raise SystemExit("Sphinx warns: nothing was written")
 
 
