@@ -47,6 +47,15 @@ def singular():
         yield problem, ("coulomb", "ccp")[k // 2 % 2]
 
 
+def boxes():
+    """Matrices with uncertain entries, symmetric or not, up to three unknowns; the smallest uncertainty is none."""
+    rng = np.random.default_rng(6)
+    for k in range(16):
+        n = 1 + k % 3
+        B = rng.integers(-3, 4, size=(n, n))
+        yield wb.interval((B @ B.T + np.eye(n) if k % 2 else B).tolist(), [0, "1/10", "1/2", 1][k // 4])
+
+
 def verdicts():
     """What is exact about LCPs, and which solvers end verified; answers to other problems where they are unique."""
     found = []
@@ -55,6 +64,11 @@ def verdicts():
         classes = {name: entry["verdict"] for name, entry in data["classes"].items()}
         solvers = [[entry["name"], entry["verified"]] for entry in data["solvers"]]
         found.append([data["p_matrix"]["verdict"], classes, data["solutions"]["count"], solvers])
+    for box in boxes():
+        data = wb.check(box, rhs=[-1] * box.order, seconds=60.0).data
+        found.append(
+            [{name: entry["verdict"] for name, entry in data["classes"].items()}, data["solutions"]["solvable"]]
+        )
     answers = []
     for problem, formulation in posed():
         answer = wb.solve(problem, formulation)
@@ -121,7 +135,7 @@ FILES = {
 def test_small_commands_compile_nothing(tmp_path):
     commands = [
         ["check", "[2 1; 1 4/3]", "--rhs", "[-1; 1]"], ["solve", "friction.npz", "-f", "stewart-trinkle"],
-        ["list", "solvers"],
+        ["list", "solvers"], ["check", "[2+-0.1 1; 1 2+-0.1]", "--rhs", "[-1; -1]"],
     ]  # fmt: skip
     for name, arrays in FILES.items():
         np.savez(tmp_path / name, **{key: np.array(values) for key, values in arrays.items()})

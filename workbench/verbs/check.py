@@ -310,7 +310,8 @@ def check_uncertain(name: str, M: IntervalMatrix, problem: UncertainMLCP | None,
     """`check` for all matrices of a box, and a problem with it if given."""
     from workbench.diagnostics.box_check import check_box
 
-    return CheckedBox(name, check_box(M, problem, seconds), M, problem)
+    with interpreting(M.order):
+        return CheckedBox(name, check_box(M, problem, seconds), M, problem)
 
 
 def interval(mid: Any, rad: Any = 0, symmetric: bool = False) -> IntervalMatrix:
