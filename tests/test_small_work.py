@@ -135,7 +135,7 @@ FILES = {
 def test_small_commands_compile_nothing(tmp_path):
     commands = [
         ["check", "[2 1; 1 4/3]", "--rhs", "[-1; 1]"], ["solve", "friction.npz", "-f", "stewart-trinkle"],
-        ["list", "solvers"], ["check", "[2+-0.1 1; 1 2+-0.1]", "--rhs", "[-1; -1]"],
+        ["painleve", "rod"], ["list", "solvers"], ["check", "[2+-0.1 1; 1 2+-0.1]", "--rhs", "[-1; -1]"],
     ]  # fmt: skip
     for name, arrays in FILES.items():
         np.savez(tmp_path / name, **{key: np.array(values) for key, values in arrays.items()})

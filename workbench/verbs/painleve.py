@@ -16,6 +16,7 @@ from workbench.diagnostics.painleve import Painleve, of_case
 from workbench.diagnostics.painleve_contacts import Alternatives, alternatives
 from workbench.diagnostics.painleve_map import SLIP, MapAxis, RegimeMap, axis, regime_map
 from workbench.diagnostics.proved_ranges import ProvedRanges, proved_of_case
+from workbench.engine.interpreted import interpreting
 from workbench.engine.timing import clock
 from workbench.mechanics.case import Case
 from workbench.step.sliding.state import SlidingState, coordinates
@@ -151,9 +152,11 @@ def painleve(
     if axes and axes[0].name == axes[1].name:
         raise WorkbenchError(f"x and y are both {axes[0].name}; a map needs two parameters")
     where = state_of(found, progress, end, **state)
-    beside = alternatives(found, where, max(0.1 * (end - clock()), LEAST))
-    rests = beside.at_rest and where.slip is None
-    judged = None if rests else of_case(found, exact, where, max(0.25 * (end - clock()), LEAST))
+    n, m, r, _ = found.size
+    with interpreting(n + m + r):
+        beside = alternatives(found, where, max(0.1 * (end - clock()), LEAST))
+        rests = beside.at_rest and where.slip is None
+        judged = None if rests else of_case(found, exact, where, max(0.25 * (end - clock()), LEAST))
     drawn = None if axes is None else regime_map(found, *axes, where, progress, max(end - clock(), LEAST))
     left = max(end - clock(), LEAST)
     proof = None if ranges is None else proved_of_case(found, exact, ranges, seconds=left, progress=progress)
