@@ -15,17 +15,18 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from workbench.algorithms.base import EXACT, KernelSolver, kernel_arguments, refusal
+from workbench.algorithms.base import EXACT, KernelSolver, refusal
 from workbench.algorithms.components import FEW
 from workbench.algorithms.coulomb_parts import Part, Staged, solve_by_parts
 from workbench.algorithms.small_cones import solve_small
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, MATRIX, SOLVE, VECTOR, is_finite, set_all
+from workbench.engine.kernels import INDICES, SOLVE, VECTOR, is_finite, set_all
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.engine.timing import clock
 from workbench.problems import sets
-from workbench.problems.classes import Array, ConeProblem, MatrixProblem
+from workbench.problems.classes import Array, ConeProblem, MatrixProblem, is_sparse
 from workbench.problems.global_problem import GlobalConeProblem
+from workbench.problems.islands import READ, READ_ROW
 from workbench.problems.sets import BlockSets
 from workbench.problems.solution import Solution, Status
 
@@ -39,14 +40,17 @@ NUMBER, COUNT = types.float64, types.int64
 SOLVED, INACCURATE, NOT_FINITE = int(Status.SOLVED), int(Status.INACCURATE), int(Status.NOT_FINITE)
 
 
-@kernel(NUMBER(MATRIX, VECTOR, VECTOR, COUNT, COUNT, VECTOR, INDICES))
+@kernel(NUMBER(READ, READ_ROW, READ_ROW, COUNT, COUNT, VECTOR, INDICES))
 def contacts_in_one_go(W, q, mu, d, law, z, info):
     """Solve cones of one law with dense matrices from z (r (1 + d),), which receives the best iterate.
 
     Returns the residual, inf if the data are not finite."""
     n, r = q.shape[0], mu.shape[0]
     info[0] = 0
-    if not is_finite(mu):
+    limit = scratch(r)
+    for i in range(r):
+        limit[i] = mu[i]
+    if not is_finite(limit):
         return np.inf
     first, cone, place = scratch_indices(r + 1), scratch_indices(r), scratch_indices(n)
     own, free, x, no_bounds = scratch_matrix(n, n), scratch(n), scratch(n), scratch(n)
@@ -60,7 +64,7 @@ def contacts_in_one_go(W, q, mu, d, law, z, info):
         free[i], x[i], no_bounds[i] = q[place[i]], z[place[i]], 0.0
         for j in range(n):
             own[i, j] = W[place[i], place[j]]
-    residual = solve_small(own, free, BlockSets(first, cone, mu, no_bounds, no_bounds), x, x, info)
+    residual = solve_small(own, free, BlockSets(first, cone, limit, no_bounds, no_bounds), x, x, info)
     for i in range(n):
         z[place[i]] = x[i]
     return residual
@@ -160,10 +164,11 @@ class ExactSolver(KernelSolver):
 
 def _in_one_go(problem: ConeProblem, start: Array | None = None) -> Staged:
     """Run the dense method from zero or from a start (n,)."""
-    W, q, _, _, mu, d = kernel_arguments(problem)
-    z, info = np.zeros(q.size) if start is None else np.array(start, dtype=float), np.zeros(1, dtype=np.int64)
-    residual = contacts_in_one_go(W, q, mu, d, sets.ASSOCIATED if problem.associated else sets.COULOMB, z, info)
-    return z, residual, int(info[0]), (f"{info[0]} dense sweeps and Newton steps: {residual:.1e}",)
+    W: Any = problem.M
+    W, law = W.toarray() if is_sparse(W) else W, sets.ASSOCIATED if problem.associated else sets.COULOMB
+    z, info = np.zeros(problem.size) if start is None else np.array(start, dtype=float), np.zeros(1, dtype=np.int64)
+    residual, steps = contacts_in_one_go(W, problem.q, problem.mu, problem.d, law, z, info), int(info[0])
+    return z, residual, steps, (f"{steps} dense sweeps and Newton steps: {residual:.1e}",)
 
 
 def _searched(problem: ConeProblem, start: Array | None = None) -> Staged:

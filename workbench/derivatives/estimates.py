@@ -27,7 +27,7 @@ def is_taken_back(core, s, due):
     """Add to the adjoints `due` of a core's numbers what the estimate makes of theirs; return False where its modes do
     not hold clearly, or contacts are redundant. The system has the estimate's LCP."""
     r = core.mu.shape[0]
-    found = scratch(4 * r)
+    found = scratch(4 * r + r * r)
     # Without a frictionless step there is no step either: no friction bears on an estimate of zero.
     frictionless_problem(core, s.A, s.q)
     copy(core.p_bar, s.x)

@@ -51,13 +51,14 @@ from workbench.derivatives.modes import (
     is_between,
     places,
 )  # fmt: skip
-from workbench.derivatives.system import SYSTEM, System, empty_system, filled
+from workbench.derivatives.system import SYSTEM, System
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import copy, set_all
 from workbench.engine.scratch import VECTOR, scratch, scratch_indices
+from workbench.problems.islands import READ, READ_INDICES
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.problem import OverMatrix, Problem, SetBySet
-from workbench.problems.sets import ASSOCIATED, DISC, NO_CONE, Sets
+from workbench.problems.sets import APART, ASSOCIATED, DISC, NO_CONE, Sets
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 
@@ -314,11 +315,31 @@ def linearise_there(s, least):
     return linearise_modes(s)
 
 
+@kernel(types.Tuple((I64, I64, I64, F64))(SYSTEM, READ_INDICES, READ_INDICES, READ, VECTOR, F64), checked=False)
+def linearise_problem(s, first, cone, A, numbers, least):
+    """`linearise_there` of a problem over A (X, X), which is put into the system; of its sets, the places and kinds,
+    and the other `numbers`: the coefficients, bounds, q and the solution. The number of y is -1 for separate discs."""
+    own, bounds, answer = s.A, s.bounds, s.answer
+    s.first[0] = 0
+    for i in range(cone.shape[0]):
+        if cone[i] == APART:
+            return -1, -1, 0, 0.0
+        s.cone[i], s.first[i + 1] = cone[i], first[i + 1]
+        for k in range(first[i], first[i + 1]):
+            s.set_of[k] = i
+    for i in range(own.shape[0]):
+        for j in range(own.shape[0]):
+            own[i, j] = A[i, j]
+    copy(numbers, bounds)
+    copy(numbers[bounds.shape[0] :], answer)
+    return linearise_there(s, least)
+
+
 @kernel(types.void(SYSTEM, VECTOR, VECTOR, VECTOR))
 def due_to_law(s, a, given, found):
-    """Adjoint with respect to q, the lower and the upper bounds (X,) and the coefficients (B,), one after the other in
-    `found`, from a (Y,) for the rows of the law and given (X,) for the solution."""
-    X = s.x.shape[0]
+    """Adjoint with respect to q, the lower and the upper bounds (X,), the coefficients (B,) and A (X, X), one after the
+    other in `found`, from a (Y,) for the rows of the law and given (X,) for the solution."""
+    X, B = s.x.shape[0], s.cone.shape[0]
     left, A, L, q = scratch(X), s.A, s.L, found[:X]
     set_all(0.0, q)
     for y in range(a.shape[0]):
@@ -329,10 +350,13 @@ def due_to_law(s, a, given, found):
         if q[j] != 0.0:
             for i in range(X):
                 left[i] += A[j, i] * q[j]
-    due_to_sources(s, a, left, found[3 * X :], found[X : 2 * X], found[2 * X : 3 * X])
+    due_to_sources(s, a, left, found[3 * X : 3 * X + B], found[X : 2 * X], found[2 * X : 3 * X])
+    for i in range(X):
+        for j in range(X):
+            found[3 * X + B + X * i + j] = q[i] * s.x[j]
 
 
-@kernel(types.void(SYSTEM, I64, VECTOR, VECTOR))
+@kernel(types.void(SYSTEM, I64, VECTOR, VECTOR), checked=False)
 def due_to_regular_law(s, Y, given, found):
     """`due_to_law` where S is regular, with a (Y,) of S^T a = R^T given."""
     right, a = scratch(Y), scratch(Y)
@@ -395,12 +419,14 @@ def _coefficients(problem: Problem, change: Array) -> Array:
 
 
 def matrix_of(p: SetBySet) -> Array:
-    """A (X, X). Raises DataError if it would be too large."""
+    """A (X, X), row by row. Raises DataError if it would be too large."""
     if p.q.size > LARGEST:
         raise DataError(f"{p.q.size} unknowns; sensitivities are formed of at most {LARGEST}")
     if isinstance(p.operator, OverMatrix):
-        return np.asarray(p.operator.A.toarray() if hasattr(p.operator.A, "toarray") else p.operator.A)
-    return np.stack([p.operator.products(e)[0] for e in np.eye(p.q.size)], axis=1)
+        A = p.operator.A.toarray() if hasattr(p.operator.A, "toarray") else p.operator.A
+    else:
+        A = np.stack([p.operator.products(e)[0] for e in np.eye(p.q.size)], axis=1)
+    return np.ascontiguousarray(A)
 
 
 @dataclass(frozen=True, eq=False)
@@ -560,14 +586,15 @@ class Linearised:
 
         Without a, S must be regular.
         """
-        s, X = self.at, given.size
-        found = np.empty(3 * X + s.cone.size)
+        s = self.at
+        X, B = s.X, s.B
+        found = np.empty(X * (3 + X) + B)
         if a is None:
             due_to_regular_law(s, self.Y, given, found)
         else:
             due_to_law(s, a, given, found)
-        q = found[:X]
-        return DataChange(np.multiply.outer(q, s.x), q, found[3 * X :], found[X : 2 * X], found[2 * X : 3 * X])
+        A, mu = found[3 * X + B :].reshape(X, X), found[3 * X : 3 * X + B]
+        return DataChange(A, found[:X], mu, found[X : 2 * X], found[2 * X : 3 * X])
 
     def taken_for(self, sides: dict[int, int]) -> "Linearised":
         """The law with some modes taken for others, those between two for one of them."""
@@ -590,7 +617,14 @@ class Linearised:
 
 
 def linearised(p: SetBySet, x: Array, least: float) -> Linearised:
-    """Linearise the law at a solution x (X,); margins of at most `least` count as zero."""
-    sets = p.sets
-    s = filled(empty_system(sets.first, sets.cone), matrix_of(p), p.q, sets.mu, sets.lower, sets.upper, x)
-    return Linearised(p, s, *linearise_there(s, least))
+    """Linearise the law at a solution x (X,); margins of at most `least` count as zero.
+
+    Raises DataError for laws with separate discs, and as `matrix_of`.
+    """
+    first, cone, *numbers = p.sets
+    s = System.unset(X=x.size, B=cone.size, ends=first.size)
+    given = np.concatenate([*numbers, p.q, x])
+    Y, rank, between, margin = linearise_problem(s, first, cone, matrix_of(p), given, least)
+    if Y < 0:
+        raise DataError("separate torsion and rolling bounds are not supported")
+    return Linearised(p, s, Y, rank, between, margin)

@@ -1,15 +1,11 @@
 """A problem set by set at a solution, with its modes and the linearised law, as compiled code sees it."""
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from workbench.engine.layout import Packed
 from workbench.problems.problem import Indices
-from workbench.problems.sets import APART
-from workbench.support.arrays import Array
-from workbench.support.errors import DataError
 
 
 class System(Packed):
@@ -52,7 +48,7 @@ class System(Packed):
         "row": ("X",),
         "column": ("X",),
     }
-    spans: ClassVar[dict[str, tuple[str, str]]] = {"given": ("mu", "x")}
+    spans: ClassVar[dict[str, tuple[str, str]]] = {"bounds": ("mu", "upper"), "answer": ("q", "x")}
 
     if TYPE_CHECKING:
 
@@ -62,26 +58,9 @@ class System(Packed):
 SYSTEM = System.compiled
 
 
-@lru_cache(maxsize=64)
-def _of_sets(first: bytes, cone: bytes) -> System:
-    """`empty_system`, whose arrays are found once for many problems."""
-    at, kinds = np.frombuffer(first, dtype=np.int64), np.frombuffer(cone, dtype=np.int64)
-    if APART in kinds:
-        raise DataError("separate torsion and rolling bounds are not supported")
-    s = System(X=int(at[-1]), B=kinds.size, ends=at.size)
-    s.first, s.cone, s.set_of = at, kinds, np.repeat(np.arange(kinds.size), np.diff(at))
-    return s
-
-
 def empty_system(first: Indices, cone: Indices) -> System:
-    """An empty system for a problem whose set i has the unknowns first[i] : first[i + 1] and the kind cone[i].
-
-    Raises DataError for laws with separate discs.
-    """
-    return _of_sets(*(x.astype(np.int64, copy=False).tobytes() for x in (first, cone))).copy()
-
-
-def filled(s: System, A: Array, q: Array, mu: Array, lower: Array, upper: Array, x: Array) -> System:
-    """The same system with a problem and a solution x (X,)."""
-    np.concatenate([mu, lower, upper, A.ravel(), q, x], out=s.given)
+    """An empty system for a problem whose set i has the unknowns first[i] : first[i + 1] and the kind cone[i], none of
+    which has separate discs."""
+    s = System(X=int(first[-1]), B=cone.size, ends=first.size)
+    s.first, s.cone, s.set_of = first, cone, np.repeat(np.arange(cone.size), np.diff(first))
     return s
