@@ -23,7 +23,7 @@ from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, is_finite, s
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.language.assemble.assembly import carry_back, stamp
 from workbench.language.estimate import normal_estimate
-from workbench.mechanics.core import FILL
+from workbench.mechanics.core import CORE, FILL, GAP, approach
 from workbench.step.stepping import NO_ESTIMATE, OTHER, SOLVED, START, discretise, solve_posed, turn_back
 from workbench.support.arrays import Array
 
@@ -136,6 +136,44 @@ def begin_back(b, k, m, out, given):
     restore(b, k, m)
     read_answer(m)
     due_to_solution(m, out, given, scratch(given.shape[0]))
+
+
+@kernel(types.void(CORE, CORE))
+def take_sums_back(core, due):
+    """Take the adjoints `due` of a core's numbers back through its sums (`stepping.discretise`), in place.
+
+    What Moreau's law opens has no impulse, so that nothing is due to its rows.
+    """
+    for i in range(core.v.shape[0]):
+        due.f[i] += core.h * due.b[i]
+        for j in range(core.v.shape[0]):
+            due.M[i, j] += due.b[i] * core.v[j]
+            due.v[j] += core.M[i, j] * due.b[i]
+    for i in range(core.phi.shape[0]):
+        b_n, rate = due.b_n[i], approach(core, i)
+        restored = core.e[i] * b_n if rate < 0.0 else 0.0
+        due.e[i] += b_n * rate
+        due.r_n[i] += b_n + restored
+        if core.law == GAP:
+            due.phi[i] += b_n / core.h
+        for j in range(core.v.shape[0]):
+            due.J_n[i, j] += restored * core.v[j]
+            due.v[j] += restored * core.J_n[i, j]
+    for i in range(core.b_t.shape[0]):
+        due.r_t[i] += due.b_t[i]
+    for i in range(core.g.shape[0]):
+        due.r_b[i] += due.b_b[i]
+        due.g[i] += due.b_b[i] / core.h
+
+
+@kernel(types.void(MATRIX, MATRIX, CORE, CORE), checked=False)
+def sums_back(given, at, core, due):
+    """`take_sums_back` for the adjoints `at` (B, .) of the core's numbers `given` (B, .), in place."""
+    for k in range(given.shape[0]):
+        copy(given[k], core.whole)
+        copy(at[k], due.whole)
+        take_sums_back(core, due)
+        copy(due.whole, at[k])
 
 
 @kernel(types.void(TAPE, MATRIX, I64, I64, MATRIX, INDICES), checked=False)

@@ -26,6 +26,7 @@ from workbench.derivatives.batch import (
     make_steps,
     prepare,
     steps_back,
+    sums_back,
 )  # fmt: skip
 from workbench.derivatives.estimates import take_back
 from workbench.derivatives.recording import UNRECORDABLE, Recorder, recordable, with_numbers
@@ -36,7 +37,7 @@ from workbench.derivatives.tape import Tape
 from workbench.derivatives.taped import FAILURES, are_supported, machine_of
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
-from workbench.mechanics.core import GAP, advance_by_rates
+from workbench.mechanics.core import advance_by_rates
 from workbench.problems.sets import NO_CONE
 from workbench.problems.solution import Status
 from workbench.step.stepper import Stepper
@@ -107,7 +108,7 @@ class ContactLayer:
         self.stepper = s = Stepper(c, h, normal, 0.0)
         functions = s.functions(NO_CASE, getattr(self.solver, "kernel", lemke_kernel))
         self.machine = machine_of(s, functions, s.settings(self.solver), 0, 0)
-        self.blank = s.core.buffer.copy()
+        self.blank, self.due = s.core.buffer.copy(), s.core.like()
         self.hooked, self.estimates = c.hooks.given is not None or any(c.hooks.numbers), c.hooks.estimate != "none"
         n, m, r, d = c.size
         self.shapes: dict[str, tuple[int, ...]] = {
@@ -115,7 +116,8 @@ class ContactLayer:
             "r_n": (r,), "r_t": (d * r,), "eps_n": (r,), "eps_t": (d * r,), "J_b": (m, n), "g": (m,), "r_b": (m,),
             "eps_b": (m,),
         }  # fmt: skip
-        self.places = {name: s.core.place(name) for name in (*self.shapes, "b", "b_n", "b_t", "b_b")}
+        self.places = {name: s.core.place(name) for name in self.shapes}
+        self.system = empty_system(np.arange(r + 1), np.full(r, NO_CONE))
 
     def batch(self, given: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
         """The axes of a batch of data with these shapes.
@@ -202,7 +204,7 @@ class ContactLayer:
         for name, x, y in zip(due._fields, due, step.outputs, strict=True):
             if np.shape(x) != y.shape:
                 raise DataError(f"the gradient by {name} has shape {np.shape(x)}; {y.shape} is needed")
-        out = np.concatenate([np.reshape(x, (B, np.shape(x)[-1])) for x in due], axis=1).astype(float)
+        out = np.concatenate([np.reshape(x, (B, np.shape(x)[-1])) for x in due], axis=1, dtype=float)
         found, left = np.empty((B, theta + core.frame.size)), np.empty(B, dtype=np.int64)
         steps_back(b, out, found, left, self.machine)
         z = self._solutions(b)
@@ -220,19 +222,19 @@ class ContactLayer:
             self._through_hooks(b.given, at)
         if self.estimates:
             self._through_estimates(b.given, at)
-        by, gradients = self._through_sums(b.given, at), {}
+        sums_back(b.given, at, core, self.due)
+        gradients = {}
         for name, own in step.shapes.items():
-            whole = by[name].reshape(step.batch + self.shapes[name])
+            whole = at[:, self.places[name]].reshape(step.batch + self.shapes[name])
             gradients[name] = whole if whole.shape == own else _summed(whole, own)
         return gradients
 
     def _through_estimates(self, given: Array, at: Array) -> None:
         """Take the adjoints `at` (B, .) of the core's numbers back through the estimates, in place."""
-        core, r = self.stepper.core, self.size[2]
-        due, system = core.like(), empty_system(np.arange(r + 1), np.full(r, NO_CONE))
+        core, due = self.stepper.core, self.due
         for k in range(len(at)):
             core.buffer[:], due.buffer[:] = given[k], at[k]
-            take_back(core, system, due, self.at_kinks == "limiting")
+            take_back(core, self.system, due, self.at_kinks == "limiting")
             at[k] = due.buffer
 
     def _through_hooks(self, given: Array, at: Array) -> None:
@@ -272,29 +274,6 @@ class ContactLayer:
         with np.errstate(all="ignore"):
             recordable(prepare)(with_tape)
         return recorder.tape(core.buffer, 0)
-
-    def _through_sums(self, given: Array, at: Array) -> dict[str, Array]:
-        """Gradients (B, .) by the data, of gradients (B, .) by the core's numbers after `discretise`."""
-        core, B = self.stepper.core, len(at)
-        data = {name: given[:, self.places[name]].reshape(B, *shape) for name, shape in self.shapes.items()}
-        due = {name: at[:, place] for name, place in self.places.items()}
-        found = {name: due[name].reshape(B, *shape).copy() for name, shape in self.shapes.items()}
-        v, h, b_n = data["v"], core.h, due["b_n"]
-        found["M"] += due["b"][:, :, None] * v[:, None, :]
-        found["v"] += np.einsum("kij,ki->kj", data["M"], due["b"])
-        found["f"] += h * due["b"]
-        approach = np.minimum(0.0, np.einsum("kij,kj->ki", data["J_n"], v) + data["r_n"])
-        restored = np.where(approach < 0, data["e"] * b_n, 0.0)
-        # What Moreau's law opens has no impulse, so that nothing is due to its rows.
-        found["phi"] += b_n / h if core.law == GAP else 0.0
-        found["e"] += b_n * approach
-        found["r_n"] += b_n + restored
-        found["J_n"] += restored[:, :, None] * v[:, None, :]
-        found["v"] += np.einsum("kij,ki->kj", data["J_n"], restored)
-        found["r_t"] += due["b_t"]
-        found["r_b"] += due["b_b"]
-        found["g"] += due["b_b"] / h
-        return found
 
 
 def _real(name: str, value: Any) -> Array:
