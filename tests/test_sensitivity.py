@@ -12,7 +12,7 @@ from workbench.derivatives.sensitivity import sensitivity_of
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.problems.mixed import MixedNCP
-from workbench.problems.sets import ASSOCIATED, COULOMB, DISC, NO_CONE, Sets
+from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, NO_CONE, Sets
 from workbench.support.errors import DataError
 
 EXACT = 1e-10
@@ -430,6 +430,11 @@ def test_what_has_no_sensitivity_says_why():
         sensitivity_of(
             LCP(np.eye(2), -np.ones((3, 2))) if False else LCP(np.tile(np.eye(2), (3, 1, 1)), -np.ones((3, 2))), z
         )
+    apart = MixedNCP(
+        np.eye(3), -np.ones(3), np.zeros(3), np.zeros(3), np.ones(2), Sets([APART], [0, 3], range(3), [0, 2])
+    )
+    with pytest.raises(DataError, match="separate torsion and rolling bounds"):
+        sensitivity_of(apart, np.zeros(3), 0.0)
     empty = sensitivity_of(CoulombNCP(np.zeros((0, 0)), np.zeros(0), np.zeros(0)), np.zeros(0))
     assert empty.verdict[0].name == "SMOOTH"
     assert empty.along()[0].z.size == 0
