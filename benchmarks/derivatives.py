@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from time import process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -31,14 +31,15 @@ from workbench.verbs.find import find_case, find_formulation
 MOTIONS: tuple[tuple[str, str, dict[str, float]], ...] = (
     ("block", "coulomb", {}), ("block", "ccp", {}), ("wheel", "coulomb", {}), ("sphere", "coulomb", {}),
     ("gripper", "coulomb", {}), ("cube", "ccp", {}), ("cube", "stewart-trinkle", {}), ("block", "hybrid", {}),
-    ("wheel", "hybrid", {}),
+    ("wheel", "hybrid", {}), ("cube", "coulomb", {}), ("cube", "anitescu-potra", {}), ("wheel", "stewart-trinkle", {}),
+    ("wheel", "box", {}), ("stacked-cubes", "ccp", {}),
 )  # fmt: skip
-"""Case, formulation, data: one to four contacts, almost all of whose steps are compiled."""
-LAYERS = ("coulomb", "ccp", "stewart-trinkle"), (1, 4, 20)
+"""Case, formulation, data: one to eight contacts, almost all of whose steps are compiled."""
+LAYERS = ("coulomb", "ccp", "stewart-trinkle", "anitescu-potra", "box", "hybrid"), (1, 4, 20)
 """Formulations and contacts of single steps."""
 H, DURATION, MANY = 1e-3, 0.2, 20
-CONTACTS = 1, 2, 4, 8
-ROUNDS, MANY_ROUNDS, CALLS = 5, 50, 20
+CONTACTS = 1, 2, 4, 8, 20
+ROUNDS, MANY_ROUNDS, CALLS, ALTERNATING = 5, 50, 20, 500
 BATCH = 64
 """Problems of a batch."""
 
@@ -180,8 +181,21 @@ def of_batch(diffcp: Any, r: int) -> str:
     )
 
 
-def of_problem(diffcp: Any, r: int) -> str:
-    """The row of a problem of r contacts."""
+class Work(NamedTuple):
+    """What a problem of r contacts asks for, of ours and of diffcp: the solution with its gradient, also with checks of
+    the problem's data, and the gradient alone; the largest difference between the two."""
+
+    r: int
+    both: Callable[[], Any]
+    checked: Callable[[], Any]
+    alone: Callable[[], Any]
+    its_both: Callable[[], Any]
+    its_alone: Callable[[], Any]
+    apart: float
+
+
+def work_of(diffcp: Any, r: int) -> Work:
+    """The work of a problem of r contacts."""
     problem, solver = sliding(r, 1), find_solver(ROUND_OFF[ConicQP.kind])
     g = np.random.default_rng(2).normal(size=problem.size)
     A, b, c, cones = as_cone_program(problem)
@@ -196,18 +210,38 @@ def of_problem(diffcp: Any, r: int) -> str:
 
     known, (back, given) = ours_solved(problem), its_own()
     ours, theirs = known.gradient(g).q, back(*given)[2][: problem.size][problem.by_set.order]
-    both, checked, alone, its_both, its_alone = least(
+    return Work(
+        r,
         lambda: ours_solved(problem).gradient(g),
         lambda: ours_solved(ConicQP(problem.M, problem.q, problem.mu, 2)).gradient(g),
         lambda: known.gradient(g),
         lambda: (lambda made: made[0](*made[1]))(its_own()),
         lambda: back(*given),
-        calls=CALLS,
+        float(np.abs(ours - theirs).max() / np.abs(ours).max()),
     )
+
+
+def of_problem(work: Work) -> str:
+    """The row of a problem in turns of several calls."""
+    both, checked, alone, its_both, its_alone = least(*work[1:6], calls=CALLS)
     return (
-        f"| {r} | {1e3 * both:.3f} | {its_both / both:.0f} | {1e3 * checked:.3f} | {its_both / checked:.0f} "
-        f"| {1e3 * alone:.3f} | {its_alone / alone:.0f} | {np.abs(ours - theirs).max() / np.abs(ours).max():.0e} |"
+        f"| {work.r} | {1e3 * both:.3f} | {its_both / both:.0f} | {1e3 * checked:.3f} | {its_both / checked:.0f} "
+        f"| {1e3 * alone:.3f} | {its_alone / alone:.0f} | {work.apart:.0e} |"
     )
+
+
+def call_by_call(work: Work) -> str:
+    """The row of a problem in turns of a call of each of two."""
+    cells = [str(work.r)]
+    for ours, its in ((work.both, work.its_both), (work.checked, work.its_both), (work.alone, work.its_alone)):
+        taken = np.empty((ALTERNATING, 2))
+        for k in range(2 * ALTERNATING):
+            start = process_time()
+            (its if k % 2 else ours)()
+            taken[divmod(k, 2)] = process_time() - start
+        for mine, other in (taken.min(axis=0), np.median(taken, axis=0)):
+            cells += [f"{1e3 * mine:.3f}", f"{other / mine:.1f}"]
+    return f"| {' | '.join(cells)} |"
 
 
 def of_problems(quick: bool) -> list[str]:
@@ -217,12 +251,18 @@ def of_problems(quick: bool) -> list[str]:
     except ImportError:
         return ["diffcp is missing: `pip install diffcp`."]
     contacts = CONTACTS[:1] if quick else CONTACTS
+    every = [work_of(diffcp, r) for r in contacts]
     head = (
         "contacts", "solution and gradient [ms]", "diffcp, times that", "with checks of the data [ms]",
         "diffcp, times that", "gradient alone [ms]", "diffcp, times that", "largest difference",
     )  # fmt: skip
     return [
-        f"| {' | '.join(head)} |", "|-|-|-|-|-|-|-|-|", *(of_problem(diffcp, r) for r in contacts), "",
+        f"| {' | '.join(head)} |", "|-|-|-|-|-|-|-|-|", *map(of_problem, every), "",
+        "One call of ours, one of diffcp, and so on, which empties the caches of the processor: the least time and the "
+        "median [ms], and those of diffcp, times that.", "",
+        "| contacts | solution and gradient, least | diffcp | median | diffcp | with checks, least | diffcp | median "
+        "| diffcp | gradient alone, least | diffcp | median | diffcp |",
+        f"|{13 * '-|'}", *map(call_by_call, every), "",
         f"The same problems in batches of {BATCH}, with gradients by all data of the steps that they belong to "
         "(`ContactLayer`), per problem:", "",
         "| contacts | solution and gradient [ms] | diffcp, times that | largest difference |", "|-|-|-|-|",

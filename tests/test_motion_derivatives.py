@@ -305,6 +305,18 @@ def test_a_wheel_that_falls_and_slides_has_a_tape_for_each():
     assert found.alone <= 1
 
 
+def test_a_step_whose_conditions_hold_just_so_is_recorded_once():
+    """The cube's corners share its load by gaps of 1e-12 m, by which the bounds of the first step are estimated."""
+    motion = Motion(find_case("cube"), find_formulation("box"), 1e-3, 2e-3)
+    taped._tapes.cache_clear()
+    parameters = [CaseParameter(motion.case, "mu")]
+    assert tangents_of(motion, parameters).alone == 1
+    known = taped._tapes(taped._system(motion.sweeps().machine))
+    count = len(known)
+    assert tangents_of(motion, parameters).alone == 1
+    assert len(known) == count
+
+
 @pytest.mark.share(4)
 @pytest.mark.parametrize(("name", "label", "data"), COMPILED[:-1])
 def test_reverse_mode_is_the_transpose_of_forward_mode(name, label, data):

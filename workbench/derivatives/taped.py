@@ -139,7 +139,8 @@ class TapedSweeps:
     def _fit(self) -> bool:
         """Take a tape that holds at the inputs in the work space; return whether there is one."""
         known, x = _tapes(_system(self.machine)), self.room.x
-        found = next((tape for tape in known if _path(tape, x) == SAME), None)
+        # A tape of a step whose conditions hold just so holds there no better when it is recorded again.
+        found = next((tape for wanted in (SAME, TIED) for tape in known if _path(tape, x) == wanted), None)
         self.is_between = False
         if found is None and self.failures < FAILURES:
             try:
