@@ -291,6 +291,17 @@ def test_a_particle_rebounds_as_hunt_and_crossley_s_spring_loses_energy(d):
     assert abs(2 * errors[1] - errors[0]) < 0.1 * abs(errors[0])
 
 
+def test_a_spinning_disc_in_flight_leaves_round_off_to_which_hunt_and_crossley_s_passes_settle():
+    """Its momentum is far smaller than that over its radius, which is what impulses at its contacts round to."""
+    rng, R = np.random.default_rng(0), 0.01
+    for _ in range(300):
+        c, s = np.cos(angle := rng.uniform(0.3, 1.2)), np.sin(angle)
+        M, v = np.diag([1.0, 1.0, 0.5 * R**2]), rng.normal(size=3) * [0.01, 0.01, 1000.0]
+        J_n, J_t = [[c, s, 0.0], [-c, s, 0.0]], [[s, -c, R], [s, c, R]]
+        system = ContactSystem(M, v, [0.0, -G, 0.0], 1e-3, J_n, J_t, 0.3, phi=0.1)
+        np.testing.assert_allclose(solved("hunt-crossley", system).v, v + [0.0, -G * 1e-3, 0.0], rtol=1e-12)
+
+
 @pytest.mark.parametrize("friction", ["implicit", "lagged", "similar"])
 def test_what_slides_under_hunt_and_crossley_s_law_lifts_only_where_friction_is_similar(friction):
     """Depth k x (1 - d z) = m g with x = -(phi + h z), z = -mu (sqrt(u^2 + eps^2) - eps) for similar friction, or 0."""

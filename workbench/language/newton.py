@@ -108,14 +108,31 @@ def velocity_at(core, v, i, largest, u):
     return size
 
 
+@kernel(types.float64(CORE))
+def stopping_impulse(core):
+    """Return the largest impulse [N s] that would stop a row of a contact, by the sizes of its velocity's terms at
+    M v + h f, computed with the diagonal of M."""
+    largest, r = 0.0, core.J_n.shape[0]
+    for i in range(r + core.J_t.shape[0]):
+        terms = mobility = 0.0
+        for j in range(core.b.shape[0]):
+            J = core.J_n[i, j] if i < r else core.J_t[i - r, j]
+            terms += abs(J * core.b[j]) / core.M[j, j]
+            mobility += J**2 / core.M[j, j]
+        largest = max(largest, terms / mobility) if mobility > 0.0 else largest
+    return largest
+
+
 @kernel(types.boolean(CORE, types.float64, types.float64, types.float64))
 def agree(core, apart, largest, steepest):
     """Return whether impulses, the largest being `largest`, satisfy their law; `apart` [N s] is the largest difference.
 
     The tolerance is the largest of: the share `SETTLED` of the largest impulse; round-off in the velocity's terms seen
-    through the law (`steepest` is its slope times these terms); and, if all of these vanish, round-off of the momentum.
+    through the law (`steepest` is its slope times these terms); and, if all of these vanish, round-off of the momentum,
+    and of the impulses that would stop the contacts: of a body that spins these are its momentum over a lever arm.
     """
-    return apart <= max(SETTLED * largest, 64.0 * UNIT_ROUND_OFF * steepest, 8.0 * UNIT_ROUND_OFF * momentum(core))
+    least = 8.0 * UNIT_ROUND_OFF * max(momentum(core), stopping_impulse(core))
+    return apart <= max(SETTLED * largest, 64.0 * UNIT_ROUND_OFF * steepest, least)
 
 
 @kernel(types.boolean(VECTOR, VECTOR))
