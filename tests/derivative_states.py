@@ -52,8 +52,11 @@ AHEAD[:, 4:] = (-25 / 12, 4.0, -3.0, 4 / 3, -1 / 4), (-11 / 6, 3.0, -3 / 2, 1 / 
 BACK = -AHEAD[:, ::-1]
 """Weights (2, 9) of values at -4, ..., 4 shifts: central differences of orders eight and six, and one-sided ones of
 orders four and three."""
-NOISE, ROUND_OFF = np.array([1.0, -8.0, 28.0, -56.0, 70.0, -56.0, 28.0, -8.0, 1.0]), 2.0**-53
-"""Weights of the eighth difference."""
+NOISE = np.array([[1.0, -8.0, 28.0, -56.0, 70.0, -56.0, 28.0, -8.0, 1.0], [-0.5, 3, -7, 7, 0, -7, 7, -3, 0.5]])
+NOISE /= np.linalg.norm(NOISE, axis=1, keepdims=True)
+"""Weights (2, 9) of the eighth and the mean seventh difference, for noise of variance one. The latter shows curvatures
+that differ on both sides, as of s |s|, for which central differences of all orders are off, and alike."""
+ROUND_OFF = 2.0**-53
 SHIFTS = tuple(10.0**-k for k in range(2, 11))
 """Shifts of differences, in units of the direction."""
 RIGHT, CLOSE, KNOWN = 1e-6, 1e-9, 1e-10
@@ -461,8 +464,8 @@ def differences(
             ends[kept] = solution.pair.ends(x, np.zeros(solution.z.size), tangents[left[kept]], shift, further)
         moved = ends - ends[:, 4:5]
         high, low = weights[0] @ moved / shift, weights[1] @ moved / shift
-        # Rounding of the ends, and noise of solutions, which the eighth difference shows.
-        noise = ROUND_OFF * np.abs(ends[:, 4]) + np.abs(NOISE @ moved) / np.linalg.norm(NOISE)
+        # Rounding of the ends, and noise of solutions, which the highest differences show.
+        noise = ROUND_OFF * np.abs(ends[:, 4]) + np.abs(NOISE @ moved).max(axis=1)
         own = error(low, high, sizes) + error(high + noise / shift, high, sizes)
         better = own < known[left]
         # Noise grows as shifts shrink: a difference known well enough to judge by is not improved any more.
