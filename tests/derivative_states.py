@@ -5,8 +5,8 @@
 States are drawn along runs with random parameters, half of them moved at random. A step is differentiated along random
 directions of the coordinates, velocities, forces, friction and restitution coefficients and last impulses, and by every
 parameter of the case. Differences of order eight are taken of the same step, at the largest of several shifts at which
-those of order six agree with them; a derivative that differs is held against the smallest at which they do. Each
-derivative is counted once: `FATES`. A line tells how to repeat a wrong one.
+those of order six agree with them; a derivative that differs is held against the smallest at which they do, unless
+modes are others even there. Each derivative is counted once: `FATES`. A line tells how to repeat a wrong one.
 """
 
 import argparse
@@ -26,6 +26,7 @@ from numba import types
 
 from cases import CASES
 from formulations import FORMULATIONS
+from workbench.derivatives.modes import SetMode
 from workbench.derivatives.motion import Motion
 from workbench.derivatives.one_step import JUMP, Direction, LinearisedStep, State, carried, solved
 from workbench.derivatives.sensitivity import REDUNDANT
@@ -73,7 +74,7 @@ FATES = {
     "agreed": "the derivative is that of differences, to 1e-6",
     "kinks": "said to be a kink; both one-sided derivatives are those of differences",
     "near": "said to be near-degenerate: a margin below 1e-3, data that jump, modes that the solution does not tell "
-    "apart, or a kink beyond which differences reach",
+    "apart, or a kink beyond which differences reach, modes at the smallest shift being others",
     "set-valued": "said to have none: redundant contacts, or several solutions or none nearby",
     "refused": "no derivative, for another reason",
     "noisy": "the derivative is that of differences as far as these are known, which is less than 1e-7",
@@ -405,6 +406,30 @@ class Solution:
         after[: self.pair.sizes[1]] = self.end[: self.pair.sizes[1]]
         return np.stack([here, after]), data
 
+    def changes(self, t: Array) -> bool:
+        """Whether a mode is another one at the smallest shifts along t: the margin of a row at its bound, which is
+        relative to its own velocity, does not tell how soon that vanishes."""
+        step, here = self.pair.step, self.modes(self._solved)
+        case = step.case
+        try:
+            for side in (-4.0, 4.0):
+                *state, data = self.pair.parts(self.x + side * SHIFTS[-1] * t)
+                step.case = object.__new__(type(case))
+                vars(step.case).update(vars(case), data=partial(np.array, data))
+                if self.modes(solved(step, State(*state))) != here:
+                    return True
+        except DataError:
+            return True
+        finally:
+            step.case = case
+        return False
+
+    @staticmethod
+    def modes(x: LinearisedStep) -> list[list[SetMode]]:
+        """The modes of all passes."""
+        passes = [one.sensitivity for one in (*x.earlier, x) if one.sensitivity is not None]
+        return [[place.mode for place in one.places] for one in passes]
+
     @property
     def settles(self) -> bool:
         """Whether the step makes passes until they change nothing, not a number of them."""
@@ -445,12 +470,18 @@ def differences(
     tangents: Array,
     weights: Array,
     enough: float,
-    shifts: tuple[float, ...] = SHIFTS,
-    further: int = 0,
+    closer: bool = False,
 ) -> tuple[Array, Array]:
-    """The differences of [q, v] (K, .) along tangents (K, n_x), of steps with `further` passes, at the first of some
-    shifts at which they are known well enough, or else best, and how well; not at all where steps are not solved."""
+    """The differences of [q, v] (K, .) along tangents (K, n_x), at the first shift at which they are known well enough,
+    or else best, and how well; not at all where steps are not solved.
+
+    A closer look begins with the smallest shifts, as others reach over more kinks; passes that settle go on, since what
+    is left of them has slopes of its own; and gaps over the step, of which velocities are made, round as coordinates.
+    """
     x, K = solution.x, len(tangents)
+    shifts, further = (SHIFTS[::-1], FURTHER if solution.settles else 0) if closer else (SHIFTS, 0)
+    rounding = np.zeros(solution.pair.sizes[1])
+    rounding[solution.pair.sizes[0] :] = ROUND_OFF * np.abs(x[: solution.pair.sizes[0]]).max() / H if closer else 0.0
     best, known, sizes = np.zeros((K, solution.pair.sizes[1])), np.full(K, np.inf), solution.sizes
     settled = np.zeros(K, dtype=bool)
     for shift in shifts:
@@ -465,7 +496,7 @@ def differences(
         moved = ends - ends[:, 4:5]
         high, low = weights[0] @ moved / shift, weights[1] @ moved / shift
         # Rounding of the ends, and noise of solutions, which the highest differences show.
-        noise = ROUND_OFF * np.abs(ends[:, 4]) + np.abs(NOISE @ moved).max(axis=1)
+        noise = rounding + ROUND_OFF * np.abs(ends[:, 4]) + np.abs(NOISE @ moved).max(axis=1)
         own = error(low, high, sizes) + error(high + noise / shift, high, sizes)
         better = own < known[left]
         # Noise grows as shifts shrink: a difference known well enough to judge by is not improved any more.
@@ -531,14 +562,12 @@ def _smooth(solution: Solution, t: Array, one: Derivative, other: Array, known: 
     off = float(error(one.value, other, sizes))
     if off <= RIGHT and known <= KNOWN:
         tally.errors.append(off)
-    elif off > RIGHT and known <= 0.1 * RIGHT:
-        # Others reach over more kinks; and passes that settle end where what is left of them has slopes of its own.
-        further = FURTHER if solution.settles else 0
-        nearest, at = differences(solution, t[None], CENTRAL, 0.1 * RIGHT, SHIFTS[::-1], further)
+    elif off > RIGHT:
+        nearest, at = differences(solution, t[None], CENTRAL, 0.1 * RIGHT, closer=True)
         off, known = float(error(one.value, nearest[0], sizes)), float(at[0])
     if off <= RIGHT:
         fate = "agreed"
-    elif one.is_rough or solution.margin < NEAR:
+    elif one.is_rough or solution.margin < NEAR or solution.changes(t):
         fate = "near"
     elif known <= 0.1 * RIGHT:
         fate = "wrong"

@@ -24,7 +24,7 @@ ROUGH, BENT = 1e-5, 3e-8
 negligible: those of a smooth datum whose slope is off by 1e-10."""
 LEVEL, ROUNDED, ULP = 1e-4, 1e-14, 1e-2
 """Share of the data per unit of the input that counts as the size of a slope; fraction of the largest data that may be
-rounding, and the share of that which always is."""
+rounding, and the share of that which always is, half a unit in the last place."""
 TIMES = 10.0
 """Slopes at two widths contradict each other if they differ by this many times their estimated errors."""
 KNOWN = 1e-7
@@ -57,12 +57,12 @@ def fourth_difference(y, far_back, back, near, far, step):
     return (far + far_back - 4.0 * (near + back) + 6.0 * y) / (4.0 * step)
 
 
-@kernel(types.boolean(VECTOR, MATRIX, types.int64, F64, F64, F64, types.boolean, MATRIX))
-def refine(data, values, i, step, unit, rounding, joins, known):
+@kernel(types.boolean(VECTOR, MATRIX, types.int64, F64, F64, F64, F64, types.boolean, MATRIX))
+def refine(data, values, i, step, unit, rounding, noise, joins, known):
     """Improve what is `known` (4, n) of the slope of datum i by a number of this unit, by its `values` (4, n) at a
     narrower step than before; return whether the slope needs none that is narrower still. `rounding` is what rounding
-    may add to slopes. Data that are not finite have slope zero. A datum that `joins` others takes the step unless its
-    slope is known badly there."""
+    may add to slopes, `noise` what it always adds to values. Data that are not finite have slope zero. A datum that
+    `joins` others takes the step unless its slope is known badly there."""
     y, far_back, back, near, far = data[i], values[0, i], values[1, i], values[2, i], values[3, i]
     slope = fourth(far_back, back, near, far, step)
     if slope - slope != 0.0 or y - y != 0.0:
@@ -72,8 +72,7 @@ def refine(data, values, i, step, unit, rounding, joins, known):
     apart = abs(slope - second(back, near, step))
     size = max(abs(slope), LEVEL * abs(y) / unit)
     # Rounding of the values, which in few digits may be equal by chance.
-    least = ULP * rounding * WIDTHS[0] * unit / step
-    error, wider = max(bend, least, apart * apart / size if size > 0.0 else 0.0), known[ERROR, i]
+    error, wider = max(bend, noise / step, apart * apart / size if size > 0.0 else 0.0), known[ERROR, i]
     if wider < np.inf:
         # Noise that shows now was there at the wider step, by chance unseen.
         wider = max(wider, bend * step / known[STEP, i])
@@ -96,18 +95,18 @@ def is_rough(y, unit, rounding, known, i):
     return known[ERROR, i] > KNOWN * max(abs(known[SLOPE, i]), LEVEL * abs(y) / unit) + rounding
 
 
-@kernel(types.boolean(VECTOR, MATRIX, F64, F64, F64, MATRIX))
-def refine_slopes(y, values, step, unit, rounding, known):
+@kernel(types.boolean(VECTOR, MATRIX, F64, F64, F64, F64, MATRIX))
+def refine_slopes(y, values, step, unit, rounding, noise, known):
     """Improve what is `known` (4, n) of the slopes of data y (n,) by a number of this unit from their values (4, n) at
     the points `AT`; return whether none needs a narrower step (`refine`)."""
     settled, narrows = True, False
     for i in range(y.shape[0]):
-        settled &= refine(y, values, i, step, unit, rounding, False, known)
+        settled &= refine(y, values, i, step, unit, rounding, noise, False, known)
         narrows |= known[STEP, i] == step and known[SLOPE, i] != 0.0
     if narrows:
         for i in range(y.shape[0]):
             if step < known[STEP, i] < np.inf:
-                refine(y, values, i, step, unit, rounding, True, known)
+                refine(y, values, i, step, unit, rounding, noise, True, known)
     return settled
 
 
@@ -126,17 +125,20 @@ def size_of(y: Array, least: float = 0.0) -> float:
 
 
 def slopes(
-    of: Callable[[float], Sequence[Array]], unit: float, sizes: Sequence[float] = ()
+    of: Callable[[float], Sequence[Array]], unit: float, sizes: Sequence[float] = (), hidden: float = 0.0
 ) -> tuple[list[Array], bool]:
     """Return the slopes at 0 of arrays that depend on a number of this unit, and whether some are known badly: the
     arrays are noisy there, jump or have a kink within reach.
 
-    Rounding is that of the largest number of an array, or of numbers of the size given for it.
+    Rounding is that of the largest number of an array, or of numbers of the size given for it; `hidden` is the size of
+    numbers that may have cancelled before.
     """
     here = [np.ascontiguousarray(y, dtype=float) for y in of(0.0)]
     known = [np.full((4, y.size), np.inf) for y in here]
     largest = [size_of(y, size) for y, size in zip(here, sizes or [0.0] * len(here), strict=True)]
-    rounding = [ROUNDED * most / (WIDTHS[0] * unit) for most in largest]
+    noise = [ULP * ROUNDED * max(most, hidden) for most in largest]
+    both = zip(largest, noise, strict=True)
+    rounding = [max(ROUNDED * most, TIMES * least) / (WIDTHS[0] * unit) for most, least in both]
     for width in WIDTHS:
         step = width * unit
         try:
@@ -146,8 +148,8 @@ def slopes(
                 raise
             continue
         settled = True
-        for y, off, found, *values in zip(here, rounding, known, *around, strict=True):
-            settled &= bool(refine_slopes(y.ravel(), np.array(values).reshape(4, -1), step, unit, off, found))
+        for y, off, least, found, *values in zip(here, rounding, noise, known, *around, strict=True):
+            settled &= bool(refine_slopes(y.ravel(), np.array(values).reshape(4, -1), step, unit, off, least, found))
         if settled:
             break
     rough = any(are_rough(y.ravel(), unit, off, found) for y, off, found in zip(here, rounding, known, strict=True))

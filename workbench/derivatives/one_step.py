@@ -9,7 +9,6 @@ is recorded.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -46,6 +45,8 @@ JUMP = "the step jumps here: its data differ on both sides, as where a contact c
 """Why there is no derivative where the data of a step jump."""
 UNCONVERGED = "the derivative of its fixed point does not converge: the passes have kinks there"
 """Why there is no derivative where passes of tangents do not converge."""
+FURTHER = 3
+"""Passes by which a step goes on whose iterated data have not converged."""
 MOST_PASSES = 20
 """Number of passes after which the tangent of a fixed point is computed from its linear equations, unless the last five
 have halved its change."""
@@ -206,15 +207,25 @@ def solved(step: Step, state: State) -> LinearisedStep:
     step.begin(state)
     step.posed(last.own)
     own, out = step.passed(last.z, True)
-    if np.abs(own - last.own).max(initial=0.0) > UNSETTLED * np.abs(last.own).max(initial=0.0):
-        # Data may be steep where the outputs do not depend on them.
+    if np.abs(own - last.own).max(initial=0.0) <= UNSETTLED * np.abs(last.own).max(initial=0.0):
+        return last
+    # Data may be steep where the outputs do not depend on them, and passes end with an error that may be round-off of
+    # impulses far above the load: the next ones, of which each solution belongs to its own data, are closer.
+    floor = floor_of(step.case.size[0], out)
+    for _ in range(FURTHER):
         step.begin(state)
         step.posed(own)
-        one = step.solver.solve(step.stepper.problem())
-        floor = floor_of(step.case.size[0], out)
-        if one.claimed is not Status.SOLVED or floor.apart(step.passed(one.z, True)[1], out) > UNSETTLED:
-            last = last._replace(unsettled="its passes end before the iterated data converge")
-    return last
+        one = step.solver.solve(step.stepper.posed_problem())
+        if one.claimed is not Status.SOLVED:
+            break
+        its, before = own, out
+        own, out = step.passed(one.z, True)
+        if floor.apart(out, before) <= UNSETTLED:
+            step.begin(state)
+            step.posed(its)
+            further = _solved_pass(step, state, one.z)
+            return further._replace(is_rough=further.is_rough or jumps)
+    return last._replace(unsettled="its passes end before the iterated data converge")
 
 
 def _has_several_estimates(step: Step, state: State) -> bool:
@@ -352,9 +363,10 @@ def carried(step: Step, x: LinearisedStep, t: Direction, data: DataSlope | None 
 def carried_by_differences(step: Step, x: LinearisedStep, t: Direction) -> Carried:
     """`carried` by differences of the step's data, for any step."""
     reach, noted = t.reach(x.state), [False, x.is_rough]
+    # Rows may contain gaps over the step, phi / h, which round as coordinates do.
+    gaps = size_of(x.state.q) / float(step.stepper.core.h)
     # Passes of a step are varied by the same steps.
     known: dict[float, Begun] = {}
-    left: dict[float, Array] = {}
 
     def begun(s: float) -> None:
         if s in known:
@@ -367,23 +379,38 @@ def carried_by_differences(step: Step, x: LinearisedStep, t: Direction) -> Carri
             step.begin(beside, data=step.case.data() + s * t.along)
         known[s] = step.begun()
 
-    def posed(s: float, at: LinearisedStep, own: Array) -> list[Array]:
+    def posed(s: float, own: Callable[[float], Array]) -> list[Array]:
+        given = own(s)
         begun(s)
-        return step.posed(at.own + s * own)
+        return step.posed(given)
 
-    def posed_again(s: float, own: Array, dz: Array) -> list[Array]:
-        if s not in left:
-            posed(s, x, own)
-            left[s], _ = step.passed(x.z + s * dz, True)
+    def first(s: float) -> Array:
         begun(s)
-        return step.posed(left[s])
+        return step.stepper.own.copy()
 
-    def solution(at: LinearisedStep, data: Callable[[float], list[Array]], unit: float) -> Array:
-        """dz of a pass with these data of a number of this unit; records kinks and data that jump or are noisy."""
+    def straight(own: Array) -> Callable[[float], Array]:
+        """The own data along their slopes."""
+        return lambda s: x.own + s * own
+
+    def after_pass(own: Callable[[float], Array], z: Array, dz: Array) -> Callable[[float], Array]:
+        """The own data that a pass computes. Slopes of them may cancel, as those of g and D u do in p = g - D u, or of
+        U p and U (p - p_last), but the errors of slopes need not."""
+        left: dict[float, Array] = {}
+
+        def found(s: float) -> Array:
+            if s not in left:
+                posed(s, own)
+                left[s], _ = step.passed(z + s * dz, not x.earlier)
+            return left[s]
+
+        return found
+
+    def solution(at: LinearisedStep, own: Callable[[float], Array], unit: float) -> Array:
+        """dz of a pass with these own data of a number of this unit; records kinks, and data that jump or are noisy."""
         if at.sensitivity is None:
             return np.zeros(0)
-        sizes = [size_of(x) for x in data(0.0)]
-        change, rough = slopes(lambda s: with_rows(step.names, data(s), at.z), unit, sizes)
+        sizes = [size_of(x) for x in posed(0.0, own)]
+        change, rough = slopes(lambda s: with_rows(step.names, posed(s, own), at.z), unit, sizes, gaps)
         try:
             found, kink = derivative_of_solution(at.sensitivity, at.outputs, by_name(step.names, change, at.z))
         except DataError:
@@ -399,68 +426,62 @@ def carried_by_differences(step: Step, x: LinearisedStep, t: Direction) -> Carri
         fastest = 0.0 if x.earlier or not step.iterates else float(np.abs(velocities).max(initial=0.0))
         return min(reach, 1.0 / fastest) if fastest > 0.0 else reach
 
-    def passed(at: LinearisedStep, own: Array) -> list[Array]:
-        dz = solution(at, partial(posed, at=at, own=own), reach)
+    def fixed(own: Array) -> list[Array]:
+        """The tangents of the own data and of the outputs after a pass, from those of the own data before it."""
+        noted[:] = [False, x.is_rough]
+        along = straight(own)
+        dz = solution(x, along, reach)
 
-        def after_pass(s: float) -> list[Array]:
-            posed(s, at, own)
-            return step.passed(at.z + s * dz, not x.earlier)
+        def all_after(s: float) -> list[Array]:
+            posed(s, along)
+            return step.passed(x.z + s * dz, True)
 
-        after_it, rough = slopes(after_pass, reach_with(at.outputs[: step.case.size[0]] @ dz))
+        after_it, rough = slopes(all_after, reach_with(x.outputs[: step.case.size[0]] @ dz))
         noted[1] |= rough
         last[:] = own, dz, after_it[1][: step.case.size[0]]
         return after_it
 
-    def last_pass(own: Array) -> tuple[Callable[[float], list[Array]], Array, float]:
-        """The data of the last pass, its dz, and the unit within which velocities after it may be curved."""
-        if step.iterates and not x.earlier:
-            # Slopes of the own data may cancel, as those of g and D in p = g - D u do, but their errors need not: the
-            # last data are those that the pass before computes, not the ones along its slopes.
-            before, along, velocities = last
-            again, unit, sought = partial(posed_again, own=before, dz=along), reach_with(velocities), list(noted)
-            try:
-                dz = solution(x, again, unit)
-                if noted[1] == sought[1]:
-                    return again, dz, unit
-            except DataError:
-                # Rounding may make rows of redundant contacts contradict one another.
-                pass
-            noted[:] = sought
-        data = partial(posed, at=x, own=own)
-        dz = solution(x, data, reach)
-        return data, dz, reach_with(x.outputs[: step.case.size[0]] @ dz)
-
-    def first(s: float) -> list[Array]:
-        begun(s)
-        return [step.stepper.own.copy()]
-
-    def fixed(own: Array) -> list[Array]:
-        noted[:] = [False, x.is_rough]
-        return passed(x, own)
+    def last_pass(own: Array) -> tuple[Callable[[float], Array], Array, float]:
+        """The own data of the last pass of those that settle, its dz, and the unit within which velocities after it may
+        be curved."""
+        before, along, velocities = last
+        again, unit, sought = after_pass(straight(before), x.z, along), reach_with(velocities), list(noted)
+        try:
+            dz = solution(x, again, unit)
+            if noted[1] == sought[1]:
+                return again, dz, unit
+        except DataError:
+            # Rounding may make rows of redundant contacts contradict one another.
+            pass
+        noted[:] = sought
+        dz = solution(x, straight(own), reach)
+        return straight(own), dz, reach_with(x.outputs[: step.case.size[0]] @ dz)
 
     last: list[Array] = []
-    own, noisy, jumps = np.zeros(x.own.size), False, False
-    if x.earlier:
-        (own,), rough = slopes(first, reach)
-        noted[1] |= rough
-        for one in x.earlier:
-            own, _ = passed(one, own)
-    elif step.iterates:
+    noisy = jumps = False
+    if step.iterates and not x.earlier:
         if step.stepper.estimate == NO_ESTIMATE:
             # Other data to begin with may mean other passes; an estimate is only a first guess.
-            both = np.array([first(side * NUDGE * reach)[0] for side in (-1.0, 1.0)])
+            both = np.array([first(side * NUDGE * reach) for side in (-1.0, 1.0)])
             jumps = bool(np.abs(both[1] - both[0]).max(initial=0.0) > UNCLEAR * np.abs(both).max(initial=0.0))
         step.begin(x.state)
         step.posed(x.own)
         floor = floor_of(step.case.size[0], step.passed(x.z, True)[1], reach)
         try:
-            own, noisy = _fixed(fixed, own, floor)
+            along, noisy = _fixed(fixed, np.zeros(x.own.size), floor)
         except DataError as error:
             raise DataError(JUMP) if noted[1] and str(error) == UNCONVERGED else error from None
-    posed_last, dz, unit = last_pass(own)
+        own, dz, unit = last_pass(along)
+    else:
+        own, unit = first, reach
+        for one in x.earlier:
+            own = after_pass(own, one.z, solution(one, own, reach))
+            # Data that jump need not reach the next problem, as where passes of another kind begin.
+            noted[1] |= slopes(lambda s, own=own: [own(s)], reach)[1]
+        dz = solution(x, own, reach)
 
     def ended(s: float) -> State:
-        posed_last(s)
+        posed(s, own)
         return step.ended(x.z + s * dz)
 
     found, rough = slopes(ended, unit)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numba import types
 
-from workbench.derivatives.differences import AT, ERROR, ROUNDED, SLOPE, WIDTHS, are_rough, refine_slopes
+from workbench.derivatives.differences import AT, ERROR, ROUNDED, SLOPE, ULP, WIDTHS, are_rough, refine_slopes
 from workbench.derivatives.system import SYSTEM
 from workbench.derivatives.tape import TAPE
 from workbench.engine.compiling import argument_type, kernel
@@ -169,7 +169,8 @@ def find_slope(m, t, unit, slope):
     unit; return False where there may be a jump or kink within reach. Nonfinite entries have slope zero."""
     x, moved, y = m.sweep.x, m.sweep.moved, m.sweep.y
     values, known = scratch_matrix(4, y.shape[0]), scratch_matrix(4, y.shape[0])
-    rounding = ROUNDED * m.sweep.largest[0] / (WIDTHS[0] * unit)
+    rounded = ROUNDED * m.sweep.largest[0]
+    rounding, noise = rounded / (WIDTHS[0] * unit), ULP * rounded
     set_all(np.inf, known[ERROR])
     copy(x, moved)
     for width in WIDTHS:
@@ -178,7 +179,7 @@ def find_slope(m, t, unit, slope):
             for i in range(t.shape[0]):
                 moved[i] = x[i] + AT[k] * step * t[i]
             step_data(m, moved, values[k])
-        if refine_slopes(y, values, step, unit, rounding, known):
+        if refine_slopes(y, values, step, unit, rounding, noise, known):
             break
     copy(known[SLOPE], slope)
     return not are_rough(y, unit, rounding, known)
