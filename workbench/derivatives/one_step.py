@@ -436,7 +436,9 @@ def carried_by_differences(step: Step, x: LinearisedStep, t: Direction) -> Carri
             posed(s, along)
             return step.passed(x.z + s * dz, True)
 
-        after_it, rough = slopes(all_after, reach_with(x.outputs[: step.case.size[0]] @ dz))
+        # Where all unknowns are eliminated, the pass before tells how fast velocities change.
+        velocities = last[2] if last and not dz.size else x.outputs[: step.case.size[0]] @ dz
+        after_it, rough = slopes(all_after, reach_with(velocities))
         noted[1] |= rough
         last[:] = own, dz, after_it[1][: step.case.size[0]]
         return after_it
