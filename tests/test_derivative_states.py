@@ -166,8 +166,8 @@ def test_gaps_over_the_step_round_as_coordinates_do(name, count, state):
 
 
 def test_velocities_that_change_fast_leave_tangents_of_passes_within_their_reach():
-    """A table on stiff springs gains 1500 m/s per unit of its coordinates, and slips at 1e-3 m/s bend friction: passes of
-    tangents did not converge, as if they had kinks."""
+    """A table on stiff springs gains 1500 m/s per unit of its coordinates, and slips at 1e-3 m/s bend friction:
+    tangents of passes did not converge, as if these had kinks."""
     tally = examine(Pair("hunt-crossley", "table"), 25, seed=3, only=12)
     assert tally.fates["agreed"] == sum(tally.fates.values()), tally.lines
 
