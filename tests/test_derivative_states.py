@@ -172,6 +172,11 @@ def test_velocities_that_change_fast_leave_tangents_of_passes_within_their_reach
     assert tally.fates["agreed"] == sum(tally.fates.values()), tally.lines
 
 
+def test_impulses_that_are_round_off_of_a_body_in_flight_do_not_keep_tangents_from_settling():
+    tally = examine(Pair("hunt-crossley", "table"), 200, seed=3, only=11)
+    assert tally.fates["agreed"] == sum(tally.fates.values()), tally.lines
+
+
 def test_passes_that_end_before_their_data_converge_go_on():
     """Cubes far inside each other, whose impulses of 1e6 N s leave Newton's passes a round-off of 1 N s."""
     tally = examine(Pair("ipc", "stacked-cubes"), 25, seed=3, only=1)

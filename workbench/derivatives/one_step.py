@@ -211,7 +211,7 @@ def solved(step: Step, state: State) -> LinearisedStep:
         return last
     # Data may be steep where the outputs do not depend on them, and passes end with an error that may be round-off of
     # impulses far above the load: the next ones, of which each solution belongs to its own data, are closer.
-    floor = floor_of(step.case.size[0], out)
+    floor = floor_of(step.stepper, out)
     for _ in range(FURTHER):
         step.begin(state)
         step.posed(own)
@@ -299,10 +299,12 @@ class Floor(NamedTuple):
         return worst
 
 
-def floor_of(n: int, out: Array, unit: float = 1.0) -> Floor:
-    """The floor of changes of outputs `out` per unit of a parameter."""
-    p = float(np.abs(out[n:]).max(initial=0.0))
-    return Floor(n, LEVEL * (1.0 + float(np.abs(out[:n]).max(initial=0.0))) / unit, LEVEL * p / unit)
+def floor_of(s: Stepper, out: Array, unit: float = 1.0) -> Floor:
+    """The floor of changes of outputs `out` of the step that has begun, per unit of a parameter. Impulses of bodies in
+    flight are round-off of their momentum."""
+    n = s.c.size[0]
+    v, p = (float(np.abs(x).max(initial=0.0)) for x in (out[:n], out[n:]))
+    return Floor(n, LEVEL * (1.0 + v) / unit, LEVEL * max(p, momentum(s.core)) / unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -468,7 +470,7 @@ def carried_by_differences(step: Step, x: LinearisedStep, t: Direction) -> Carri
             jumps = bool(np.abs(both[1] - both[0]).max(initial=0.0) > UNCLEAR * np.abs(both).max(initial=0.0))
         step.begin(x.state)
         step.posed(x.own)
-        floor = floor_of(step.case.size[0], step.passed(x.z, True)[1], reach)
+        floor = floor_of(step.stepper, step.passed(x.z, True)[1], reach)
         try:
             along, noisy = _fixed(fixed, np.zeros(x.own.size), floor)
         except DataError as error:
