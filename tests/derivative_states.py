@@ -28,7 +28,7 @@ from cases import CASES
 from formulations import FORMULATIONS
 from workbench.derivatives.modes import SetMode
 from workbench.derivatives.motion import Motion
-from workbench.derivatives.one_step import JUMP, Direction, LinearisedStep, State, carried, solved
+from workbench.derivatives.one_step import JUMP, NOISY, Direction, LinearisedStep, State, carried, solved
 from workbench.derivatives.sensitivity import REDUNDANT
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, copy, copy_at, is_finite, set_all
@@ -73,8 +73,8 @@ NEAR = 1e-3
 FATES = {
     "agreed": "the derivative is that of differences, to 1e-6",
     "kinks": "said to be a kink; both one-sided derivatives are those of differences",
-    "near": "said to be near-degenerate: a margin below 1e-3, data that jump, modes that the solution does not tell "
-    "apart, or a kink beyond which differences reach, modes at the smallest shift being others",
+    "near": "said to be near-degenerate: a margin below 1e-3, data that jump or are noise, modes that the solution "
+    "does not tell apart or that are others at the smallest shift, or a kink beyond which differences reach",
     "set-valued": "said to have none: redundant contacts, or several solutions or none nearby",
     "refused": "no derivative, for another reason",
     "noisy": "the derivative is that of differences as far as these are known, which is less than 1e-7",
@@ -533,7 +533,11 @@ def _none(reason: str, tally: Tally) -> Verdict:
     """The verdict on a reason why there is no derivative."""
     tally.reasons[reason.split(":")[-1]] += 1
     return Verdict(
-        "near" if JUMP in reason else "set-valued" if any(words in reason for words in SET_VALUED) else "refused"
+        "near"
+        if JUMP in reason or NOISY in reason
+        else "set-valued"
+        if any(words in reason for words in SET_VALUED)
+        else "refused"
     )
 
 

@@ -45,6 +45,10 @@ JUMP = "the step jumps here: its data differ on both sides, as where a contact c
 """Why there is no derivative where the data of a step jump."""
 UNCONVERGED = "the derivative of its fixed point does not converge: the passes have kinks there"
 """Why there is no derivative where passes of tangents do not converge."""
+NOISY = (
+    "the derivative of its fixed point is not known: rounding of its data is amplified to the size of its velocities"
+)
+"""Why there is none where the tangents of the iterated data converge, and those of the outputs do not."""
 FURTHER = 3
 """Passes by which a step goes on whose iterated data have not converged."""
 MOST_PASSES = 20
@@ -563,11 +567,12 @@ def _fixed(passed: Callable[[Array], list[Array]], own: Array, floor: Floor) -> 
     Newton's method. Raises DataError where passes do not converge.
     """
     own, out = passed(own)
-    apart = [np.inf]
+    apart, moved = [np.inf], np.inf
     while len(apart) < MOST_PASSES or apart[-1] <= 0.5 * apart[-5]:
-        before = out
+        before, last = out, own
         own, out = passed(own)
         apart.append(floor.apart(out, before))
+        moved = float(np.abs(own - last).max()) / (float(np.abs(own).max()) or 1.0)
         if apart[-1] <= SETTLED:
             return own, False
     if apart[-1] <= UNSETTLED:
@@ -583,7 +588,7 @@ def _fixed(passed: Callable[[Array], list[Array]], own: Array, floor: Floor) -> 
         raise DataError("the derivative of its fixed point is unbounded") from None
     after_it, out = passed(found)
     if floor.apart(passed(after_it)[1], out) > UNSETTLED:
-        raise DataError(UNCONVERGED)
+        raise DataError(NOISY if moved <= UNCLEAR else UNCONVERGED)
     return found, False
 
 
