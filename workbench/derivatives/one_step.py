@@ -411,6 +411,10 @@ def carried_by_differences(step: Step, x: LinearisedStep, t: Direction) -> Carri
 
         return found
 
+    def is_rough(own: Callable[[float], Array]) -> bool:
+        """Whether own data jump, which need not show in the next problem, as where passes of another kind begin."""
+        return slopes(lambda s: [own(s)], reach)[1]
+
     def solution(at: LinearisedStep, own: Callable[[float], Array], unit: float) -> Array:
         """dz of a pass with these own data of a number of this unit; records kinks, and data that jump or are noisy."""
         if at.sensitivity is None:
@@ -484,8 +488,7 @@ def carried_by_differences(step: Step, x: LinearisedStep, t: Direction) -> Carri
         own, unit = first, reach
         for one in x.earlier:
             own = after_pass(own, one.z, solution(one, own, reach))
-            # Data that jump need not reach the next problem, as where passes of another kind begin.
-            noted[1] |= slopes(lambda s, own=own: [own(s)], reach)[1]
+            noted[1] |= is_rough(own)
         dz = solution(x, own, reach)
 
     def ended(s: float) -> State:
