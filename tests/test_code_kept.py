@@ -214,6 +214,45 @@ def test_arguments_are_grouped_by_name_and_code_is_stale_where_names_change_plac
     assert forked(SHOW_GROUP, tmp_path, **cache) == made
 
 
+PACKED = {
+    "low.py": """
+from typing import Any, NamedTuple
+from workbench.engine.compiling import argument_type
+from workbench.engine.layout import Packed
+class Pair(Packed):
+    sizes = ()
+    fields = {"a": (), "b": ()}
+class Holder(NamedTuple):
+    pair: Any
+HOLDER = argument_type(Holder, Pair.compiled)
+""",
+    "high.py": """
+from low import HOLDER
+from numba import types
+from workbench.engine.compiling import kernel
+@kernel(types.float64(HOLDER))
+def first(holder):
+    return holder.pair.a
+""",
+}
+SHOW_PACKED = """
+from low import Holder, Pair
+from high import first
+pair = Pair()
+pair.a, pair.b = 1.0, 2.0
+print(first(Holder(pair)), sum(first.stats.cache_hits.values()))
+"""
+
+
+def test_code_is_stale_where_numbers_of_a_group_change_places(tmp_path, forked):
+    for name, text in PACKED.items():
+        (tmp_path / name).write_text(text)
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    assert [forked(SHOW_PACKED, tmp_path, **cache) for _ in range(2)] == [["1.0", "0"], ["1.0", "1"]]
+    (tmp_path / "low.py").write_text(PACKED["low.py"].replace('"a": (), "b": ()', '"b": (), "a": ()'))
+    assert forked(SHOW_PACKED, tmp_path, **cache) == ["1.0", "0"]
+
+
 def test_code_compiled_while_its_file_is_edited_is_not_taken_for_that_of_the_new_file(project, forked):
     cache = {"NUMBA_CACHE_DIR": str(project / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
     edit = "from pathlib import Path; f = Path('low.py'); f.write_text(f.read_text().replace('a * S', '5.0 * a * S'))"

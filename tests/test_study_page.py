@@ -24,7 +24,7 @@ def made(variants, points=4, given=None, steps=(1e-3,), case="wheel"):
         {"point": k, **(given(k) if given else {"mu": 0.1 * (k + 1)}), "case": case,
          "formulation": label.partition(":")[0], "label": label, "solver": "direct", "step": h, "window": "all",
          "verified": verified, "velocity_error": velocity * (1 + k) * h / steps[0], "friction_error": friction,
-         "solve_time": time}
+         "cost": 1e-3 * time}
         for k in range(points) for h in steps for label, velocity, friction, time, verified in variants
     ]  # fmt: skip
     return pd.DataFrame(rows)
@@ -56,15 +56,15 @@ def test_the_fastest_below_a_bound_is_found(opened):
                         ("quickest", 0.1, 0.1, 1e-3, True), ("unproved", 0.0, 0.0, 1e-4, False)]))  # fmt: skip
     found, most = page.locator("#found"), page.locator("[name=most]")
     for bound, words in (
-        ("4", "slow, direct, 1 ms: 3.00 ms"), ("8", "quick, direct, 1 ms: 2.00 ms"),
-        ("40.1", "quickest, direct, 1 ms: 1.00 ms"), ("3.9", "No fully verified variant"), ("", "Enter a number"),
+        ("4", "slow, direct, 1 ms: 3.00 µs"), ("8", "quick, direct, 1 ms: 2.00 µs"),
+        ("40.1", "quickest, direct, 1 ms: 1.00 µs"), ("3.9", "No fully verified variant"), ("", "Enter a number"),
     ):  # fmt: skip
         most.fill(bound)
         assert found.text_content().startswith(words)
     most.fill("8")
     assert found.text_content().endswith("velocity error at most 8.00 %; 2 of 4 variants are within the bound.")
     page.locator("[name=error]").select_option("friction")
-    assert found.text_content().startswith("quick, direct, 1 ms: 2.00 ms a run, friction error at most 0.100 %")
+    assert found.text_content().startswith("quick, direct, 1 ms: 2.00 µs a step, friction error at most 0.100 %")
 
 
 def test_the_unit_follows_the_chosen_error_and_variants_are_those_of_one_case(opened):
@@ -74,7 +74,7 @@ def test_the_unit_follows_the_chosen_error_and_variants_are_those_of_one_case(op
     assert page.locator("#unit").text_content() == "%"
     assert page.locator("#found").text_content().startswith("a, direct")
     page.locator("[name=case]").select_option("other")
-    assert page.locator("#found").text_content().startswith("b, direct, 1 ms: 1.00 ms")
+    assert page.locator("#found").text_content().startswith("b, direct, 1 ms: 1.00 µs")
 
 
 def test_figures_exist_only_where_they_have_something_to_show():
@@ -137,9 +137,9 @@ def test_a_large_study_has_a_small_page():
 
 def test_the_table_tells_medians_and_the_worst():
     rows = made([("a", 0.01, 0.5, 3e-3, True)], points=5)
-    rows.loc[4, ["verified", "solve_time", "velocity_error"]] = [False, 1.0, 0.5]
+    rows.loc[4, ["verified", "cost", "velocity_error"]] = [False, 1.0, 0.5]
     (row,) = by_variant(rows, errors_of(METRICS, rows)).to_dict("records")
-    assert (row["points"], row["unverified"], row["time"]) == (5, pytest.approx(0.2), pytest.approx(3e-3))
+    assert (row["points"], row["unverified"], row["time"]) == (5, pytest.approx(0.2), pytest.approx(3e-6))
     assert (row["velocity_error_median"], row["velocity_error_worst"]) == (pytest.approx(0.03), 0.5)
 
 
@@ -188,7 +188,7 @@ def test_the_smallest_and_the_largest_error_are_named_with_the_points():
     errors = {"a": [1, 30, 40, 50], "b": [2, 3, 4, 5], "c": [99, 99, 99, 99], "coulomb": [0, 0, 0, 0]}
     rows["path_error"] = [1e-3 * errors[label][k] for label, k in zip(rows["label"], rows["point"], strict=True)]
     assert conclusions(rows, METRICS)[0] == (
-        "Over all points the median motion error is smallest for b (3.5 mm; none is smaller at 3 of 4 points) "
+        "Over all points the median motion error is smallest for b (3.5 mm; the smallest at 3 of 4 points) "
         "and largest for c (99 mm)."
     )
     # What is not verified is no answer.

@@ -147,7 +147,7 @@ def test_a_shard_is_every_nth_point_from_the_ith():
     assert shards[1] == [(1, "b"), (4, "e")]
 
 
-def frame(rows, names="case label solver step window point verified velocity_error solve_time"):
+def frame(rows, names="case label solver step window point verified velocity_error cost"):
     return pd.DataFrame(rows, columns=names.split())
 
 

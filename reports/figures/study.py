@@ -152,12 +152,12 @@ def _pareto(rows: pd.DataFrame, column: Column) -> Figure:
     factor = SHOWN[column.shown][0]
     data = by_variant(rows, [column]).rename(columns={f"{column.name}_median": "error"})
     data = data[data["error"] > LEAST].assign(
-        error=lambda x: (factor * x["error"]).map(short), time=lambda x: (1e3 * x["time"]).map(short)
+        error=lambda x: (factor * x["error"]).map(short), time=lambda x: (1e6 * x["time"]).map(short)
     )
     order = list(dict.fromkeys(data["label"]))
     data = data[["case", "label", "step", "time", "error"]]
     axis = alt.Axis(format="~g", values=DECADES)
-    x = alt.X("time:Q", title="time of a run [ms], median", scale=alt.Scale(type="log"), axis=axis)
+    x = alt.X("time:Q", title="solver time per step [µs], median", scale=alt.Scale(type="log"), axis=axis)
     y = alt.Y("error:Q", title=_titled(column), scale=alt.Scale(type="log"), axis=axis)
     legend = alt.Legend(format=".1~e", values=sorted(data["step"].unique())[:8])
     size = alt.Size("step:Q", title="step [s]", scale=alt.Scale(range=[25, 160]), legend=legend)
@@ -169,8 +169,8 @@ def _pareto(rows: pd.DataFrame, column: Column) -> Figure:
     )  # fmt: skip
     line = base.transform_filter("datum.front").mark_line(interpolate="step-after", strokeDash=[3, 3], color="#888")
     words = (
-        f"Median {column.heading} error over the points against the median time of a run, a disc for each formulation "
-        "and step. Dashed line: discs for which no other is both faster and more accurate."
+        f"Median {column.heading} error over the points against the median solver time per step, a disc for each "
+        "formulation and step. Dotted line: discs for which no other is both faster and more accurate."
     )
     plot: Chart = alt.layer(line, dots, data=whole).properties(width=WIDTH - 60, height=HEIGHT)
     if data["case"].nunique() > 1:

@@ -26,18 +26,21 @@ def render(
     return environment().get_template("study.html.j2").render(
         title=title, words=words, description=" ".join(words), figures=drawn, errors=errors,
         given=[(name, about[name], _range(rows[name])) for name in given],
-        orders=[_order(window, column) for column in errors if window["step"].nunique() > 1],
+        orders=_orders(window, errors), several_steps=window["step"].nunique() > 2,
         table=[_line(row, errors) for row in table.to_dict("records")], several=rows["case"].nunique() > 1,
         cases=list(rows["case"].unique()), bounds=in_script(_bounds(table, errors)), provenance=provenance,
         **scripts(drawn, *([script("study.js")] if errors else [])),
     )  # fmt: skip
 
 
-def _order(rows: pd.DataFrame, column: Column) -> dict[str, Any]:
-    return {
-        "column": column,
-        "rows": [(case, label, found.steps, in_words(found, column)) for case, label, found in orders(rows, column)],
-    }
+def _orders(rows: pd.DataFrame, errors: Sequence[Column]) -> list[tuple[str, str, int, list[str]]]:
+    """Return case, formulation, number of steps, and a sentence on the fit of each error."""
+    found: dict[tuple[str, str], tuple[int, dict[str, str]]] = {}
+    for column in errors:
+        for case, label, fit in orders(rows, column):
+            steps, said = found.get((case, label), (fit.steps, {}))
+            found[case, label] = max(steps, fit.steps), said | {column.name: in_words(fit, column)}
+    return [(*key, steps, [said.get(c.name, "–") for c in errors]) for key, (steps, said) in found.items()]
 
 
 def _range(values: pd.Series) -> str:
@@ -51,20 +54,27 @@ def _line(row: dict[Any, Any], errors: Sequence[Column]) -> dict[str, Any]:
     verified = "yes" if not row["unverified"] else f"{100 * (1 - row['unverified']):.3g} %"
     return row | {
         "cells": cells,
-        "time": f"{1e3 * row['time']:.4g}",
+        "time": f"{1e6 * row['time']:.3g}",
         "step": f"{1e3 * row['step']:g}",
         "verified": verified,
     }
 
 
 def _bounds(table: pd.DataFrame, errors: Sequence[Column]) -> dict[str, Any]:
-    """Return the data to find the cheapest variant below a bound: names, units, and for each variant its case, name,
-    time [ms], whether it is verified throughout, and its largest errors."""
+    """Return the data to find the cheapest variant below a bound: names, units and first bounds of the errors, and for
+    each variant its case, name, time per step [µs], whether it is verified throughout, and its largest errors."""
     rows = [
         [
-            r["case"], f"{r['label']}, {r['solver']}, {1e3 * r['step']:g} ms", 1e3 * r["time"], r["unverified"] == 0,
+            r["case"], f"{r['label']}, {r['solver']}, {1e3 * r['step']:g} ms", 1e6 * r["time"], r["unverified"] == 0,
             *(None if pd.isna(x := r[f"{c.name}_worst"]) else SHOWN[c.shown][0] * x for c in errors),
         ]
         for r in table.to_dict("records")
     ]  # fmt: skip
-    return {"errors": [[c.heading, SHOWN[c.shown][2] or c.unit] for c in errors], "rows": rows}
+    names = [[c.heading, SHOWN[c.shown][2] or c.unit] for c in errors]
+    return {"errors": [[*name, _middle([row[4 + i] for row in rows])] for i, name in enumerate(names)], "rows": rows}
+
+
+def _middle(largest: Sequence[float | None]) -> float:
+    """A bound to begin with, of two digits, below which about half of the variants lie."""
+    known = sorted(x for x in largest if x is not None)
+    return float(f"{1.05 * known[(len(known) - 1) // 2]:.2g}") if known else 1.0

@@ -15,14 +15,18 @@ function search() {
   const found = document.getElementById('found');
   if (Number.isNaN(most)) found.textContent = 'Enter a number.';
   else if (best) {
-    found.textContent = `${best[1]}: ${best[2].toPrecision(3)} ms a run, ${name} error at most `
+    found.textContent = `${best[1]}: ${best[2].toPrecision(3)} µs a step, ${name} error at most `
       + `${error(best).toPrecision(3)} ${unit}; ${within.length} of ${rows.length} variants are within the bound.`;
   } else {
     found.textContent = `No fully verified variant has a ${name} error within ${most} ${unit} at every point.`;
   }
 }
 
+const begin = () => { form.elements.most.value = bounds.errors[form.elements.error.selectedIndex][2]; };
+
 form.hidden = false;
+begin();
+form.elements.error.addEventListener('change', () => { begin(); search(); });
 form.addEventListener('input', search);
 form.addEventListener('submit', event => event.preventDefault());
 search();

@@ -67,7 +67,7 @@ def _best_at(rows: pd.DataFrame, column: Column, label: str) -> str:
     each = rows.pivot_table(index=["case", "point", "step"], columns="label", values=column.name, aggfunc="min")
     count = int((each[label] <= (1 + SAME) * each.min(axis=1)).sum())
     where = "points and steps" if rows["step"].nunique() > 1 else "points"
-    return f"none is smaller at {count} of {len(each)} {where}"
+    return f"the smallest at {count} of {len(each)} {where}"
 
 
 def _trend(rows: pd.DataFrame, column: Column, name: str) -> list[str]:

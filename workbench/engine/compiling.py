@@ -404,13 +404,13 @@ def _made_from(kernel: Kernel) -> Iterator[str | bytes]:
 
 
 def _of_types(signature: Any) -> Iterator[str | bytes]:
-    """Modules that compile and that define the types of a signature in numba, and the names of the types."""
+    """Modules that compile and that define the types of a signature in numba, and the layouts of these."""
     for name in (__name__, Pipeline.__module__, with_wrapper.__module__):
         yield _content(sys.modules[name].__file__ or "")
     kinds = [signature.return_type, *signature.args]
     for kind in kinds:
         yield _content(sys.modules[type(kind).__module__].__file__ or "")
-        yield str(getattr(kind, "fields", ()))
+        yield f"{kind!r}{getattr(kind, 'fields', ())}"
         # Also for nested groups.
         kinds += getattr(kind, "types", ())
 

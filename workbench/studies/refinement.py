@@ -67,7 +67,7 @@ _OWN = {c.name: c for c in COLUMNS}
 ROWS = tuple(
     _OWN.get(name) or _OF_RUNS[name]
     for name in (
-        "case", "formulation", "label", "scheme", "solver", "step", "phase", "verified", "reason", "solve_time",
+        "case", "formulation", "label", "scheme", "solver", "step", "phase", "verified", "reason", "cost",
         "position_error", "position_reference", "velocity_error", "velocity_reference",
     )
 )  # fmt: skip
@@ -142,7 +142,8 @@ def refined(
 def _measured(run: Run, phase: MotionPhase, known: EventMotion) -> dict[str, Any]:
     """Return the errors of a run in a phase, empty if the run does not reach its end."""
     k = phase.steps(run.h, run.steps_wanted)
-    found: dict[str, Any] = {"solver": run.solver, "solve_time": run.solve_time, "verified": False, "reason": ""}
+    cost = run.solve_time / max(run.steps, 1)
+    found: dict[str, Any] = {"solver": run.solver, "cost": cost, "verified": False, "reason": ""}
     if not k.size or k[-1] >= run.steps:
         return found | {"reason": run.reason}
     residual = float(run.residuals[: k[-1] + 1].max())

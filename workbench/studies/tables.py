@@ -12,7 +12,7 @@ from workbench.studies.convergence import Bound, Order, error_bound, order
 ERRORS = ("path_error", "velocity_error", "friction_error", "local_velocity_error")
 """Errors on a study's page. Conclusions are on the first of those available, by which a comparison ranks."""
 
-IDENTIFYING = ("case", "formulation", "label", "solver", "step", "window", "verified", "solve_time")
+IDENTIFYING = ("case", "formulation", "label", "solver", "step", "window", "verified", "cost")
 
 
 def shown_columns(names: Iterable[str]) -> list[str]:
@@ -50,7 +50,7 @@ def by_variant(rows: pd.DataFrame, errors: list[Column]) -> pd.DataFrame:
     """Return a row for each case, formulation, solver and step: shares, medians and largest values over the points."""
     whole = rows.assign(missing=(~rows["verified"]).astype(float))
     found = whole.groupby(["case", "label", "solver", "step"], sort=False)
-    table = found.agg(points=("point", "nunique"), unverified=("missing", "mean"), time=("solve_time", "median"))
+    table = found.agg(points=("point", "nunique"), unverified=("missing", "mean"), time=("cost", "median"))
     for column in errors:
         table[f"{column.name}_median"] = found[column.name].median()
         table[f"{column.name}_worst"] = found[column.name].max()
