@@ -280,6 +280,7 @@ def test_towers_of_redundant_contacts_are_solved(name, state):
         ({"cone": np.array([0, -1])}, r"cone\[1\] = -1; 0 to 4 is needed"),
         ({"unknown": np.array([0, 10, 9])}, "unknown has shape"),
         ({"row": np.array([1, 3, 6])}, "row has shape"),
+        ({"row": np.array([1, 5, 6])}, "row has shape"),
         ({"M": sparse.csr_array(np.eye(6) + np.diag([np.nan] * 3, 3))}, "M has an entry that is nan"),
         ({"N": np.full(45, np.inf)}, "N has an entry that is inf"),
         ({"s": np.full(6, np.inf)}, "s has an entry that is inf"),
@@ -305,6 +306,15 @@ def test_what_is_wrong_is_said_in_a_line(change, message):
 def test_what_is_wrong_of_a_cone_is_said_in_a_line(change, message):
     with pytest.raises(DataError, match=message):
         replace(pose(np.eye(3), np.zeros(3), sparse.eye_array(3), [cone(3, 0.5)]), **change)
+
+
+def test_ends_that_fall_are_refused_though_all_sizes_fit():
+    """Three, none and none, and two, two and minus one: their sum and that of their squares are the same."""
+    wide = np.ones((3, 1)), np.eye(3), np.ones((1, 3)), *(np.zeros(k) for k in (3, 1, 3, 3)), 0, 0.0
+    none = np.ones((0, 1)), np.ones((0, 0)), np.ones((1, 0)), *(np.zeros(k) for k in (0, 1, 0, 0)), 0, 0.0
+    p = pose(np.eye(3), np.zeros(3), sparse.eye_array(3), [wide, none, none])
+    with pytest.raises(DataError, match="unknown has shape"):
+        replace(p, unknown=np.array([0, 2, 4, 3]))
 
 
 def test_a_cone_without_rows_is_refused():

@@ -57,13 +57,14 @@ def test_without_friction_rigid_formulations_agree():
     assert (c.runs["one_step_error"] < 1e-6).all()
 
 
-@pytest.mark.thorough
 def test_what_is_the_same_has_no_difference(sliding):
     own = sliding.runs.set_index("label").loc["coulomb"]
     assert own["body_position_formulation"] == 0
     # A single step begins with what one step before it left, a run with all of them: solvers round otherwise.
     assert own["one_step_error"] < 1e-15
     assert own["body_position_error"] == own["body_position_discretisation"] > 0
+    # Of first order: the reference at twice its step is as far from it as the step's error is in five of its steps.
+    assert own["body_position_reference"] == pytest.approx(own["body_position_error"] / (H / FINE - 1), rel=0.1)
     other = sliding.runs.set_index("label").loc["ccp"]
     assert other["body_position_formulation"] > 5 * own["body_position_error"]
 
@@ -114,19 +115,19 @@ def test_a_soft_formulation_sinks_and_creeps(sliding):
     assert creep["mujoco"] > 1e-4 > 1e-9 > creep["coulomb"]
 
 
-@pytest.mark.parametrize(("name", "own"), [pytest.param("mujoco", True, marks=pytest.mark.thorough), ("ccp", False)])
+@pytest.mark.parametrize(("name", "own"), [("mujoco", True), ("ccp", False)])
 def test_a_soft_formulation_is_asked_at_states_of_its_own_run(name, own):
     """There exact friction takes what has gone in as touching; rigid ones are asked at states of exact friction."""
     asked = []
 
     def stepper(scene, f, h, solver):
-        asked.append((f.name, isinstance(scene, ZeroGapScene)))
+        asked.append((f.name, isinstance(scene, ZeroGapScene), h))
         return SceneStepper(scene, f, h, solver)
 
     short = Settings((H,), FINE, 2 * H)
     compare_scene(Balls([[0, 0, 0.1]], [[1, 0, 0]]), [find_formulation(name)], COULOMB, stepper, short)
-    assert (("coulomb", True) in asked) == own
-    assert asked.count((name, False)) == (1 if own else 2)
+    assert [x for x in asked if x[1]] == [("coulomb", True, H)] * own
+    assert asked.count((name, False, H)) == (1 if own else 2)
 
 
 def test_growth_of_a_stable_scene_is_about_one():
@@ -265,12 +266,12 @@ def test_a_run_that_cannot_be_judged_is_a_row_with_its_reason_and_costs_no_other
     pd.testing.assert_frame_equal(c.bodies, sliding.bodies)
 
 
-@pytest.mark.thorough
 def test_every_solver_makes_a_row_and_its_error_is_apart_from_the_formulations():
     """What a solver leaves unsolved is a part of its own; the formulation's part is that of the exact answer."""
     exact, crude = find_solver("blocks-exact"), find_solver("admm").adjusted(1e-3, None)
     scene, laws = Balls([[0, 0, 0.1], [0.2, 0, 0.1]], [[1, 0.3, 0], [0, 0, 0]]), ("coulomb", "ccp")
-    c = compared(scene, *laws, engines=[Shifted()], solvers=[dataclasses.replace(crude, tolerance=1e-2), exact])
+    short, solvers = Settings((H,), FINE, 3 * H), [dataclasses.replace(crude, tolerance=1e-2), exact]
+    c = compared(scene, *laws, engines=[Shifted()], solvers=solvers, settings=short)
     rows, bodies = (x.set_index(["label", "solver"]).sort_index() for x in (c.runs, c.bodies))
     assert list(c.runs["solver"]) == ["admm", "blocks-exact"] * 2 + ["blocks-exact"]
     assert len(bodies.loc["ccp", "admm"]) == 2
@@ -281,7 +282,7 @@ def test_every_solver_makes_a_row_and_its_error_is_apart_from_the_formulations()
         assert own["body_position_error"] != other["body_position_error"]
         for name in ("body_position_formulation", "body_position_discretisation", "one_step_error"):
             assert own[name] == other[name]
-    alone = compared(scene, *laws)
+    alone = compared(scene, *laws, settings=short)
     columns = ["body_position_error", "one_step_error"]
     of_exact = c.runs[c.runs["solver"].eq("blocks-exact")].iloc[:2]
     np.testing.assert_array_equal(of_exact[columns].to_numpy(), alone.runs[columns].to_numpy())
