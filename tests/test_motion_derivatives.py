@@ -11,6 +11,7 @@ import workbench as wb
 from cases import CASES
 from formulations import FORMULATIONS
 from workbench.algorithms.escalation import default_solver
+from workbench.builtin.cases.block import Block
 from workbench.builtin.formulations.box import bounded
 from workbench.builtin.formulations.box import given as given_bounds
 from workbench.builtin.reports.text.sensitivity import sampled_in_words
@@ -31,7 +32,7 @@ from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import AGAIN
 from workbench.language.modelling import Declaration
 from workbench.mechanics.case import Case, quantity
-from workbench.mechanics.core import AXES
+from workbench.mechanics.core import ADVANCE, AXES
 from workbench.step.simulation import simulate
 from workbench.support.errors import DataError, UnknownNameError, WorkbenchError
 from workbench.verbs.find import find_case, find_formulation
@@ -247,14 +248,30 @@ def test_compiled_steps_are_those_taken_one_by_one(name, label, data):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-6 * max(np.abs(b).max(), 1e-3), err_msg=p.name)
 
 
+MASS = Block.places("m")
+
+
+@kernel(ADVANCE)
+def advance_by_mass(q, v, h, data, q_next):
+    """Two kilograms go twice as far as one."""
+    for i in range(q.shape[0]):
+        q_next[i] = q[i] + data[MASS] * h * v[i]
+
+
+class Geared(Block):
+    """A block whose coordinates advance by its mass, too."""
+
+    advance = staticmethod(advance_by_mass)
+
+
 @pytest.mark.parametrize(
-    ("name", "label"),
+    ("case", "label"),
     [("table", "stewart-trinkle"), ("drawer", "stewart-trinkle"), ("block", "coulomb"), ("block", "hybrid"),
-     ("wheel", "hybrid"), ("gripper", "ccp"), ("rod", "sap")],
+     ("wheel", "hybrid"), ("gripper", "ccp"), ("rod", "sap"), (Geared(), "coulomb")],
 )  # fmt: skip
-def test_a_step_by_its_tape_is_that_by_differences(name, label):
+def test_a_step_by_its_tape_is_that_by_differences(case, label):
     """Steps between modes and others: elimination, turning axes, joints, lagged bounds, compliance."""
-    case = find_case(name)
+    case = find_case(case) if isinstance(case, str) else case
     motion = Motion(case, find_formulation(label), 1e-3, 5e-3)
     turning = [CaseParameter(case, name) for name in ("direction", "yaw_rate") if hasattr(case, name)]
     parameters = [*parameters_of(case), *turning]
