@@ -52,11 +52,15 @@ def main() -> int:
 
 
 def _parts(site: Path, whole: bool) -> dict[str, Callable[[], None]]:
-    """What is made, by name, the longest first."""
+    """What is made, by name, in an order in which the workers seldom wait for the same kernel to be compiled.
+
+    The pages and the last notebooks compile little or what nothing else needs, the first comparison most of the rest.
+    """
     parts: dict[str, Callable[[], None]] = {"pages by Sphinx": partial(_pages, site, whole)}
     if whole:
-        parts |= {f"notebook {path.stem}": partial(_notebook, path, site) for path in files()}
-        parts |= {f"comparison {name}": partial(_comparison, name, site) for name in COMPARED}
+        first, *others = [(f"comparison {name}", partial(_comparison, name, site)) for name in COMPARED]
+        notebooks = [(f"notebook {path.stem}", partial(_notebook, path, site)) for path in reversed(files())]
+        parts |= dict([first, *notebooks, *others])
     return parts
 
 

@@ -7,6 +7,7 @@ from unittest.mock import patch
 
 from docutils import nodes
 from sphinx.addnodes import toctree
+from sphinx.search.en import SearchEnglish
 
 from docs.site.made import filled
 from workbench.builtin.reports.pages.page import mathml
@@ -24,6 +25,8 @@ def connect(app: Any) -> None:
     # Before Furo makes its tree.
     app.connect("html-page-context", _navigate_by_titles, priority=400)
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
+    # Sphinx forgets the stems of words after each page.
+    SearchEnglish.stem = cache(SearchEnglish.stem)
 
 
 def _fill(app: Any, name: str, content: list[str]) -> None:
