@@ -43,11 +43,9 @@ NUDGE, ALIKE = 1e-9, 1e-3
 whether the load or the data jump; difference of impulses, as a share of the largest, up to which they do not."""
 JUMP = "the step jumps here: its data differ on both sides, as where a contact closes"
 """Why there is no derivative where the data of a step jump."""
-UNCONVERGED = "the derivative of its fixed point does not converge: the passes have kinks there"
+UNCONVERGED = "the derivative of its fixed point does not converge: its passes have kinks, or amplify rounding"
 """Why there is no derivative where passes of tangents do not converge."""
-NOISY = (
-    "the derivative of its fixed point is not known: rounding of its data is amplified to the size of its velocities"
-)
+NOISY = "the derivative of its fixed point is not known: rounding of its data is amplified in its velocities"
 """Why there is none where the tangents of the iterated data converge, and those of the outputs do not."""
 FURTHER = 3
 """Passes by which a step goes on whose iterated data have not converged."""
