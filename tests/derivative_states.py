@@ -532,13 +532,9 @@ def judge(solution: Solution, tangents: Array, tally: Tally) -> list[Verdict]:
 def _none(reason: str, tally: Tally) -> Verdict:
     """The verdict on a reason why there is no derivative."""
     tally.reasons[reason.split(":")[-1]] += 1
-    return Verdict(
-        "near"
-        if JUMP in reason or NOISY in reason
-        else "set-valued"
-        if any(words in reason for words in SET_VALUED)
-        else "refused"
-    )
+    if JUMP in reason or NOISY in reason:
+        return Verdict("near")
+    return Verdict("set-valued" if any(words in reason for words in SET_VALUED) else "refused")
 
 
 def _kink(solution: Solution, t: Array, right: Derivative, tally: Tally) -> Verdict:
