@@ -483,7 +483,7 @@ def differences(
     rounding = np.zeros(solution.pair.sizes[1])
     rounding[solution.pair.sizes[0] :] = ROUND_OFF * np.abs(x[: solution.pair.sizes[0]]).max() / H if closer else 0.0
     best, known, sizes = np.zeros((K, solution.pair.sizes[1])), np.full(K, np.inf), solution.sizes
-    settled = np.zeros(K, dtype=bool)
+    settled, before = np.zeros(K, dtype=bool), np.zeros(K)
     for shift in shifts:
         left = np.flatnonzero(~settled)
         if not left.size:
@@ -498,6 +498,9 @@ def differences(
         # Rounding of the ends, and noise of solutions, which the highest differences show.
         noise = rounding + ROUND_OFF * np.abs(ends[:, 4]) + np.abs(NOISE @ moved).max(axis=1)
         own = error(low, high, sizes) + error(high + noise / shift, high, sizes)
+        if closer:
+            # Noise, which may be small by chance, is a tenth of that at the shift before.
+            before[left], own = own, np.maximum(own, 0.1 * np.where(np.isfinite(before[left]), before[left], 0.0))
         better = own < known[left]
         # Noise grows as shifts shrink: a difference known well enough to judge by is not improved any more.
         settled[left] |= (known[left] <= 0.1 * RIGHT) & ~(own <= 10 * known[left])

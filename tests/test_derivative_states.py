@@ -212,6 +212,8 @@ def test_a_condition_that_holds_just_so_leaves_the_slopes_of_a_tape(state):
         ("ipc/wedged-box", 1, 34),
         # Gaps over the step round to more than velocities.
         ("gauss-seidel/drawer", 3, 50),
+        # At one shift noise is small by chance.
+        ("coulomb/cube", 4, 82),
     ],
 )
 def test_differences_that_mislead_are_not_held_against_a_derivative(name, seed, state):
