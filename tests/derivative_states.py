@@ -570,12 +570,14 @@ def _smooth(solution: Solution, t: Array, one: Derivative, other: Array, known: 
         off, known = float(error(one.value, nearest[0], sizes)), float(at[0])
     if off <= RIGHT:
         fate = "agreed"
-    elif one.is_rough or solution.margin < NEAR or solution.changes(t):
+    elif one.is_rough or solution.margin < NEAR:
         fate = "near"
-    elif known <= 0.1 * RIGHT:
-        fate = "wrong"
+    elif off <= NOISE_TIMES * known <= 1.0:
+        fate = "noisy"
+    elif solution.changes(t):
+        fate = "near"
     else:
-        fate = "noisy" if off <= NOISE_TIMES * known <= 1.0 else "unsettled"
+        fate = "wrong" if known <= 0.1 * RIGHT else "unsettled"
     return Verdict(fate, off, known)
 
 
