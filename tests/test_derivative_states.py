@@ -239,7 +239,7 @@ def test_curvatures_that_differ_on_both_sides_show_in_differences_of_a_step():
 
 
 def test_modes_that_are_others_at_the_smallest_shift_are_near():
-    """The other side of a drawer's pin is 7e-9 m/s away from contact, a change of the coordinates by less than 1e-11."""
+    """The other side of a drawer's pin is 7e-9 m/s away from contact, a change of coordinates by 1e-11."""
     tally = examine(Pair("gauss-seidel", "drawer"), 1000, seed=3, only=118)
     assert tally.fates["near"] > 0
     assert tally.fates["wrong"] == tally.fates["unsettled"] == 0, tally.lines
