@@ -430,10 +430,10 @@ def carried_by_differences(step: Step, x: LinearisedStep, t: Direction) -> Carri
         return found
 
     def reach_with(velocities: Array) -> float:
-        """`reach`, or a power of ten of it, which passes share, within which velocities, which may be curved, move no
-        farther than 1 m/s."""
+        """`reach` or its half, quarter and so on, which passes share, within which velocities, which may be curved,
+        move no farther than 1 m/s."""
         fastest = reach * float(np.abs(velocities).max(initial=0.0))
-        return reach * 10.0 ** -np.ceil(np.log10(fastest)) if fastest > 1.0 else reach
+        return reach * 2.0 ** -np.ceil(np.log2(fastest)) if fastest > 1.0 else reach
 
     def fixed(own: Array) -> list[Array]:
         """The tangents of the own data and of the outputs after a pass, from those of the own data before it."""
