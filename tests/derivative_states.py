@@ -26,7 +26,6 @@ from numba import types
 
 from cases import CASES
 from formulations import FORMULATIONS
-from workbench.derivatives.modes import SetMode
 from workbench.derivatives.motion import Motion
 from workbench.derivatives.one_step import JUMP, NOISY, Direction, LinearisedStep, State, carried, solved
 from workbench.derivatives.sensitivity import REDUNDANT
@@ -425,7 +424,7 @@ class Solution:
         return False
 
     @staticmethod
-    def modes(x: LinearisedStep) -> list[list[SetMode]]:
+    def modes(x: LinearisedStep) -> list[list[str]]:
         """The modes of all passes."""
         passes = [one.sensitivity for one in (*x.earlier, x) if one.sensitivity is not None]
         return [[place.mode for place in one.places] for one in passes]

@@ -5,6 +5,7 @@ import pytest
 
 from formulations import FORMULATIONS
 from tests.derivative_states import (
+    NOISY,
     Direction,
     Motion,
     Pair,
@@ -17,7 +18,6 @@ from tests.derivative_states import (
     solved,
 )
 from workbench.derivatives.motion import motion_derivatives
-from workbench.derivatives.one_step import NOISY
 from workbench.verbs.find import find_case, find_formulation
 
 DRAWN = [
