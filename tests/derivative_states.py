@@ -27,7 +27,7 @@ from numba import types
 from cases import CASES
 from formulations import FORMULATIONS
 from workbench.derivatives.motion import Motion
-from workbench.derivatives.one_step import JUMP, NOISY, Direction, LinearisedStep, State, carried, solved
+from workbench.derivatives.one_step import JUMP, Direction, LinearisedStep, State, carried, solved
 from workbench.derivatives.sensitivity import REDUNDANT
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, copy, copy_at, is_finite, set_all
@@ -90,6 +90,8 @@ SET_VALUED = (
     "is not determined",
 )  # fmt: skip
 """Words of reasons for no derivative at a step whose solution or velocities are not unique nearby."""
+AMPLIFIED = "rounding of its data is amplified"
+"""Words of the reason for none where data are noise."""
 
 
 BESIDE_DATA = ("v_th", "k_n", "b_n", "k_t", "b_t")
@@ -534,7 +536,7 @@ def judge(solution: Solution, tangents: Array, tally: Tally) -> list[Verdict]:
 def _none(reason: str, tally: Tally) -> Verdict:
     """The verdict on a reason why there is no derivative."""
     tally.reasons[reason.split(":")[-1]] += 1
-    if JUMP in reason or NOISY in reason:
+    if JUMP in reason or AMPLIFIED in reason:
         return Verdict("near")
     return Verdict("set-valued" if any(words in reason for words in SET_VALUED) else "refused")
 
