@@ -430,10 +430,9 @@ def carried_by_differences(step: Step, x: LinearisedStep, t: Direction) -> Carri
         return found
 
     def reach_with(velocities: Array) -> float:
-        """`reach` or its half, quarter and so on, which passes share, within which velocities, which may be curved,
-        move no farther than 1 m/s."""
+        """`reach`, within which velocities, which may be curved, move no farther than 1 m/s."""
         fastest = reach * float(np.abs(velocities).max(initial=0.0))
-        return reach * 2.0 ** -np.ceil(np.log2(fastest)) if fastest > 1.0 else reach
+        return reach / fastest if fastest > 1.0 else reach
 
     def fixed(own: Array) -> list[Array]:
         """The tangents of the own data and of the outputs after a pass, from those of the own data before it."""
@@ -447,7 +446,9 @@ def carried_by_differences(step: Step, x: LinearisedStep, t: Direction) -> Carri
 
         # Where all unknowns are eliminated, the pass before tells how fast velocities change.
         velocities = last[2] if last and not dz.size else x.outputs[: step.case.size[0]] @ dz
-        after_it, rough = slopes(all_after, reach_with(velocities))
+        # Half of it, a quarter and so on: passes share the steps.
+        unit = reach * 2.0 ** np.floor(np.log2(reach_with(velocities) / reach))
+        after_it, rough = slopes(all_after, unit)
         noted[1] |= rough
         last[:] = own, dz, after_it[1][: step.case.size[0]]
         return after_it
