@@ -161,8 +161,8 @@ BUGS = (
         ("test_events.py", "test_published_events.py", "test_stack_cases.py", "test_follow.py"),
     ),
     Bug(
-        "workbench/derivatives/layer.py",
-        '        found["v"] += np.einsum("kij,ki->kj", data["J_n"], restored)\n',
+        "workbench/derivatives/batch.py",
+        "            due.v[j] += restored * core.J_n[i, j]\n",
         "",
         "the gradient by the velocity misses the approach speed that restitution gives back",
         ("test_layers.py", "test_impact_gradients.py"),

@@ -10,17 +10,18 @@ from workbench.builtin.reports.pages.page import environment, in_script, script,
 from workbench.builtin.reports.text.study import in_words, with_unit
 from workbench.comparison.columns import SHOWN, Column
 from workbench.comparison.metric import Metric
-from workbench.studies.tables import by_scheme, by_variant, errors_of, first_window, orders, varied_numbers
+from workbench.studies.tables import ERRORS, by_scheme, by_variant, errors_of, first_window, orders, varied_numbers
 
 
 def render(
-    title: str, words: Sequence[str], rows: pd.DataFrame, metrics: tuple[Metric, ...], provenance: dict[str, Any]
-) -> str:
-    """Return the page as text."""
+    title: str, words: Sequence[str], rows: pd.DataFrame, metrics: tuple[Metric, ...], provenance: dict[str, Any],
+    shown: Sequence[str] = ERRORS,
+) -> str:  # fmt: skip
+    """Return the page as text, with the errors of the names `shown`."""
     about, rows = rows.attrs["columns"], by_scheme(rows)
     given, varied = list(rows.columns[1 : list(rows.columns).index("case")]), varied_numbers(rows)
     window = first_window(rows)
-    errors = errors_of(metrics, window)
+    errors = errors_of(metrics, window, shown)
     drawn = figures(window, errors, varied, {name: about[name]["unit"] for name in varied})
     table = by_variant(window, errors)
     return environment().get_template("study.html.j2").render(

@@ -32,7 +32,7 @@ from workbench.builtin.reports.reproductions._published_steps import (
     Program,
 )
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, ResultTable, Section, in_turn
-from workbench.comparison.derivatives import THE_MOTION, derivatives_of
+from workbench.comparison.derivatives import EVENT_DRIVEN, derivatives_of
 from workbench.language.formulation import Formulation
 from workbench.support.arrays import Array
 from workbench.support.progress import ProgressCallback
@@ -146,7 +146,7 @@ def gradients(task: ImpactTask) -> Gradients:
         case = task.with_parameters(placement=placement)
         table = derivatives_of(case, [f], ["q[0]", "q[1]"], START, task.h, task.duration)
         if placement == 0:
-            found["event-driven"] = of_table(task, table, THE_MOTION)
+            found["event-driven"] = of_table(task, table, EVENT_DRIVEN)
         found[name] = of_table(task, table, f.label)
     for program in of_task(task):
         found[program.name] = program.gradient(task)[:2]

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from workbench.comparison.derivatives import THE_MOTION, derivatives_of
+from workbench.comparison.derivatives import EVENT_DRIVEN, derivatives_of
 from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metric import Metric, metric
 from workbench.derivatives.motion import moved, output_of
@@ -57,7 +57,7 @@ def _error(
     moved(case, parameter)
     chosen = [exact] if formulation.label == exact.label else [exact, formulation]
     row = derivatives_of(case, chosen, [output], [parameter], h, duration).iloc[-1]
-    assert row["formulation"] != THE_MOTION
+    assert row["formulation"] != EVENT_DRIVEN
     if row["reason"]:
         raise DataError(row["reason"])
     return float(row["error"])

@@ -1,6 +1,6 @@
 """Summary tables of a study: errors by formulation and step, and orders of convergence."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -29,10 +29,10 @@ def varied_numbers(rows: pd.DataFrame) -> list[str]:
     return [name for name in given if pd.api.types.is_numeric_dtype(rows[name])]
 
 
-def errors_of(metrics: tuple[Metric, ...], rows: pd.DataFrame) -> list[Column]:
-    """Return the columns of `ERRORS` that have a value, with headings that precede "error"."""
+def errors_of(metrics: tuple[Metric, ...], rows: pd.DataFrame, names: Sequence[str] = ERRORS) -> list[Column]:
+    """Return the columns of these names that have a value, with headings that precede "error"."""
     columns = {m.column.name: replace(m.column, heading=m.column.heading.removesuffix(" error")) for m in metrics}
-    return [columns[name] for name in ERRORS if name in columns and name in rows and rows[name].notna().any()]
+    return [columns[name] for name in names if name in columns and name in rows and rows[name].notna().any()]
 
 
 def first_window(rows: pd.DataFrame) -> pd.DataFrame:

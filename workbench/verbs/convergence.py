@@ -63,7 +63,7 @@ class Convergence(Result):
         rows = self.rows
         drawn = rows.assign(case=rows["case"] + ", " + rows["phase"], window="all", impacts=rows["phase"] == IMPACTS)
         drawn.insert(0, "point", 0)
-        return render(self.title, self.words, drawn, ERRORS, facts or self.facts)
+        return render(self.title, self.words, drawn, ERRORS, facts or self.facts, [m.column.name for m in ERRORS])
 
     def write(self, folder: Path, facts: dict[str, Any] | None = None) -> None:
         """Write orders.csv, rows.csv and rows.parquet, the page and provenance.json into an existing folder."""
