@@ -159,7 +159,7 @@ def test_the_number_in_a_cell_is_the_one_farthest_off_and_badges_count_experimen
     page = found.html()
     first, second = re.findall(r'<td class="name">(.*?)</td>', page)[:2]
     assert first.startswith("coulomb<")
-    assert "the reference" in first
+    assert "exact Coulomb friction" in first
     assert second == "ccp"
     assert page.count('href="motions/lift-1-at-5000-us.html#ccp"') == 1
     assert "✗" in page

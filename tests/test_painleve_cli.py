@@ -63,11 +63,18 @@ def test_a_map_and_its_page(capsys, tmp_path):
 
 def test_pages_of_all_regimes_can_be_made():
     cases = [
-        (Rod(angle=63.43494882292201, mu=4 / 3), {}), (Rod(mu=1.4, angle=63.0), {}), (Rod(speed=1.0), {}),
-        (RodInGuide(angle=30.0, spin=1.0, mu_guide=1.6), {"mu_guide": 1.6}),
+        (Rod(angle=63.43494882292201, mu=4 / 3), {}, "Undecided at this state."),
+        (Rod(mu=1.4, angle=63.0), {}, "No: at this state it has no solution."),
+        (Rod(mu=2.0, spin=5.0), {}, "No: at this state it has two solutions."),
+        (Rod(speed=1.0), {}, "Yes, at this state and for all loads."),
+        (
+            RodInGuide(angle=30.0, spin=1.0, mu_guide=1.6), {"mu_guide": 1.6},
+            "Yes, at this state; for some other loads not.",
+        ),
     ]  # fmt: skip
-    for case, given in cases:
+    for case, given, verdict in cases:
         page = render(of_case(case), alternatives(case), case, given, {"command": "test"})
+        assert f"<p><b>{verdict}</b></p>" in page
         assert page.count("<h2>") >= 4
         assert not re.search(r"\bnan\b", page.split("<script>")[0])
 

@@ -18,6 +18,7 @@ from workbench.builtin.reports.text.painleve import (
     sliding_contacts,
     spans,
     vector,
+    well_posed,
 )
 from workbench.builtin.reports.text.proved import in_words as proved_words
 from workbench.diagnostics.painleve import Painleve
@@ -49,7 +50,7 @@ def render(
         sketch=drawing(case.sketch(), f"{case.name}, initial state"), moved=_moved(a), most=MOST, rows=rows,
         described=described, number=number, spans=spans, forces=forces, vector=vector, regime_text=regime_text,
         float_of=float_of, between=enclosure_text, sliding_contacts=sliding_contacts,
-        bounds=[] if p is None else _bounds(p), **scripts(shown),
+        bounds=[] if p is None else _bounds(p), verdict="" if p is None else well_posed(p), **scripts(shown),
     )  # fmt: skip
 
 

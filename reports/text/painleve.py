@@ -128,6 +128,17 @@ def in_words(p: Painleve | None, a: Alternatives, regimes: RegimeMap | None = No
     return [*sentences, _map_words(regimes)] if regimes is not None else sentences
 
 
+def well_posed(p: Painleve) -> str:
+    """Return in a sentence whether sliding friction is well posed, at the state and for all loads."""
+    kind = p.regime.kind
+    if kind == "undecided":
+        return "Undecided at this state."
+    if kind != "unique":
+        return f"No: at this state it has {described(kind)}."
+    every = {"P": " and for all loads", "undecided": "; for all loads that is undecided"}
+    return f"Yes, at this state{every.get(p.property_p, '; for some other loads not')}."
+
+
 def _sliding_words(p: Painleve) -> list[str]:
     sentences = [_regime_words(p.regime)]
     if p.property_p == "P":
