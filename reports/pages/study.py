@@ -10,7 +10,16 @@ from workbench.builtin.reports.pages.page import environment, in_script, script,
 from workbench.builtin.reports.text.study import in_words, with_unit
 from workbench.comparison.columns import SHOWN, Column
 from workbench.comparison.metric import Metric
-from workbench.studies.tables import ERRORS, by_scheme, by_variant, errors_of, first_window, orders, varied_numbers
+from workbench.studies.tables import (
+    ERRORS,
+    by_scheme,
+    by_variant,
+    errors_of,
+    first_window,
+    orders,
+    varied,
+    varied_numbers,
+)
 
 
 def render(
@@ -19,14 +28,14 @@ def render(
 ) -> str:  # fmt: skip
     """Return the page as text, with the errors of the names `shown`."""
     about, rows = rows.attrs["columns"], by_scheme(rows)
-    given, varied = list(rows.columns[1 : list(rows.columns).index("case")]), varied_numbers(rows)
+    numbers = varied_numbers(rows)
     window = first_window(rows)
     errors = errors_of(metrics, window, shown)
-    drawn = figures(window, errors, varied, {name: about[name]["unit"] for name in varied})
+    drawn = figures(window, errors, numbers, {name: about[name]["unit"] for name in numbers})
     table = by_variant(window, errors)
     return environment().get_template("study.html.j2").render(
         title=title, words=words, description=" ".join(words), figures=drawn, errors=errors,
-        given=[(name, about[name], _range(rows[name])) for name in given],
+        given=[(name, about[name], _range(rows[name])) for name in varied(rows)],
         orders=_orders(window, errors), several_steps=window["step"].nunique() > 2,
         table=[_line(row, errors) for row in table.to_dict("records")], several=rows["case"].nunique() > 1,
         cases=list(rows["case"].unique()), bounds=in_script(_bounds(table, errors)), provenance=provenance,

@@ -44,7 +44,7 @@ def in_words(found: Order | Bound, column: Column) -> str:
 
 def conclusions(rows: pd.DataFrame, metrics: tuple[Metric, ...]) -> list[str]:
     """Return the smallest and largest errors over all points, and how errors depend on the parameters."""
-    varied, rows = varied_numbers(rows), first_window(by_scheme(rows))
+    numbers, rows = varied_numbers(rows), first_window(by_scheme(rows))
     errors, said = errors_of(metrics, rows), []
     others = rows[rows["verified"] & (rows["label"] != "coulomb")]
     for column in errors[:2]:
@@ -57,7 +57,7 @@ def conclusions(rows: pd.DataFrame, metrics: tuple[Metric, ...]) -> list[str]:
                 f"({with_unit(medians.iloc[-1], column)})."
             )
     if errors:
-        for name in varied:
+        for name in numbers:
             said += _trend(rows, errors[0], name)
     return said
 

@@ -23,10 +23,14 @@ def shown_columns(names: Iterable[str]) -> list[str]:
     return names[: names.index("case")] + [name for name in names[names.index("case") :] if name in measured]
 
 
+def varied(rows: pd.DataFrame) -> list[str]:
+    """Return the columns of varied quantities, which stand between those of the point and the case."""
+    return list(rows.columns[1 : list(rows.columns).index("case")])
+
+
 def varied_numbers(rows: pd.DataFrame) -> list[str]:
-    """Return the columns of varied quantities that are numbers."""
-    given = list(rows.columns[1 : list(rows.columns).index("case")])
-    return [name for name in given if pd.api.types.is_numeric_dtype(rows[name])]
+    """Return those that are numbers."""
+    return [name for name in varied(rows) if pd.api.types.is_numeric_dtype(rows[name])]
 
 
 def errors_of(metrics: tuple[Metric, ...], rows: pd.DataFrame, names: Sequence[str] = ERRORS) -> list[Column]:
