@@ -6,6 +6,7 @@ import pytest
 from formulations import FORMULATIONS
 from tests.derivative_states import (
     AMPLIFIED,
+    JUMP,
     Direction,
     Motion,
     Pair,
@@ -63,6 +64,30 @@ def test_steps_that_iterate_their_data(name, state, direction, fate):
     drawn = [(x, z, pair.directions(x, rng)) for x, z in pair.states(4, rng)]
     x, z, directions = drawn[state]
     assert judge(Solution(pair, x, z), directions[direction][None], Tally())[0].fate == fate
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "direction", "is_kink", "is_rough", "reason"),
+    [
+        # The first corner of a box lands while the others, which share the load in several ways, bear.
+        ("box/pushed-box", 7, "coordinates", True, True, ""),
+        ("box/pushed-box", 7, "restitution of contacts", False, False, JUMP),
+        # Contacts with and without rebound: only one side is a neighbour.
+        ("box/pushed-box", 8, "restitution of contacts", True, False, ""),
+        # Noise of the data explains why tangents of passes do not converge further.
+        ("staggered/cube", 0, "coordinates", False, True, ""),
+        ("staggered/cube", 0, "m", False, True, ""),
+        ("hunt-crossley/block", 0, "coordinates", False, True, ""),
+        # They do converge.
+        ("ipc/cube", 9, "velocities", False, False, ""),
+    ],
+)
+def test_a_derivative_says_what_it_is(name, state, direction, is_kink, is_rough, reason):
+    pair = Pair(*name.split("/"))
+    rng = np.random.default_rng([3, *name.encode()])
+    x, z, directions = [(x, z, pair.directions(x, rng)) for x, z in pair.states(12, rng)][state]
+    (found,) = Solution(pair, x, z).derivatives(directions[direction][None])
+    assert (found.is_kink, found.is_rough, found.reason) == (is_kink, is_rough, reason)
 
 
 def test_a_false_derivative_is_found():

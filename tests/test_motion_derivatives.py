@@ -33,6 +33,7 @@ from workbench.language.hooks import AGAIN
 from workbench.language.modelling import Declaration
 from workbench.mechanics.case import Case, quantity
 from workbench.mechanics.core import ADVANCE, AXES
+from workbench.mechanics.relaxation import Relaxation
 from workbench.step.simulation import simulate
 from workbench.support.errors import DataError, UnknownNameError, WorkbenchError
 from workbench.verbs.find import find_case, find_formulation
@@ -86,6 +87,20 @@ def test_sliding_in_space_under_every_law(label, name):
 @pytest.mark.parametrize(("case", "name"), [("wheel", "mu"), ("wheel", "yaw_rate"), ("rod", "mu"), ("sphere", "speed")])
 def test_motions_of_bodies(label, case, name):
     assert_agrees(find_case(case), find_formulation(label), name, STEPS)
+
+
+@dataclass(frozen=True, eq=False)
+class OnBristles(Block):
+    """A block whose friction is a spring, which has stored the last step's force, until it slides."""
+
+    relaxation: ClassVar[Relaxation] = Relaxation(k_t=1e4, b_t=1.0)
+
+
+@pytest.mark.parametrize("speed", [3.0, 0.01])
+def test_the_force_of_bristles_goes_from_step_to_step(speed):
+    """The formulation asks for no impulse of the last step, and relaxed rows do."""
+    for name in ("gravity", "speed", "m"):
+        assert_agrees(OnBristles(speed=speed), find_formulation("coulomb"), name, 20)
 
 
 def test_a_sliding_block_by_the_closed_form():
