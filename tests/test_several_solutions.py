@@ -11,8 +11,9 @@ from workbench.algorithms.escalation import default_solver
 from workbench.builtin.cases.rod import Rod
 from workbench.comparison.jobs import Settings
 from workbench.comparison.scenes.compare import compare_scene
-from workbench.comparison.several import PosedStep, examine, several_solutions
+from workbench.comparison.several import PosedStep, counted, examine, several_solutions
 from workbench.judge.coulomb import judge
+from workbench.matrices.solutions.existence import rational_friction
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.scenes.case_scene import CaseScene
 from workbench.scenes.stepper import SceneStepper
@@ -89,6 +90,23 @@ def test_a_search_without_a_result_is_not_repeated_for_steps_at_rest(monkeypatch
     found = examine(1.0, [step._replace(k=k, exact=lambda: None) for k, step in enumerate(steps)])
     np.testing.assert_allclose(searched, [q[0], 2 * q[0]])
     assert (found.examined, found.counted) == (5, 0)
+
+
+@pytest.mark.parametrize("push", [0.2, 2.0])
+def test_a_body_whose_legs_share_its_load_in_many_ways_is_not_searched(monkeypatch, push):
+    """On four legs it sticks or slides, with a continuum of impulses: a search would end without a number."""
+    legs = [(x, y, 0) for x in (-1, 1) for y in (-1, 1)]
+    t1, t2, n = np.eye(3)
+    J = np.array(
+        [[*a, *np.cross(x, a)] for a, x in [*((n, x) for x in legs), *((t, x) for x in legs for t in (t1, t2))]]
+    )
+    problem = FrictionProblem(J @ J.T, J @ [push, 0, -1, 0, 0, 0], np.full(4, 0.5), 2)
+    slides = push > 0.5
+    own = J @ [push - 0.5, 0, 0, 0, 0, 0] if slides else np.zeros(12)
+    step = PosedStep(0, problem, np.zeros(12), own, lambda: rational_friction(J @ J.T, problem.q, problem.mu, 2))
+    assert counted(problem, exact=step.exact()) is None
+    monkeypatch.setattr("workbench.comparison.several.solutions_by_islands", None)
+    assert (examine(1.0, [step]).counted, examine(1.0, [step]).several) == (0, {})
 
 
 def test_a_comparison_says_where_a_step_has_several_solutions():

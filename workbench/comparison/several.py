@@ -26,7 +26,7 @@ from workbench.diagnostics.problem_check import in_rationals
 from workbench.engine.timing import clock
 from workbench.matrices.linear_algebra.rationals import exact as rational
 from workbench.matrices.solutions.coulomb_islands import solutions_by_islands
-from workbench.matrices.solutions.coulomb_solutions import CoulombSolution, CoulombSolutions
+from workbench.matrices.solutions.coulomb_solutions import CoulombSolution, CoulombSolutions, are_isolated
 from workbench.matrices.solutions.existence import rational_friction
 from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.problems.classes import CoulombNCP, is_psd
@@ -153,7 +153,7 @@ def examine(h: float, steps: Iterable[PosedStep]) -> ExaminedSteps:
             continue
         rows += x.problem.size
         seconds = min(SEARCH, deadline - clock())
-        found = counted(x.problem, seconds, x.exact and x.exact()) if rows <= ROWS and lost < LOST else None
+        found = counted(x.problem, seconds, x.exact and x.exact(), x.own) if rows <= ROWS and lost < LOST else None
         lost = 0 if found else lost + 1
         if found is None:
             hard.append(x.problem)
@@ -244,13 +244,18 @@ def one_velocity(problem: FrictionProblem) -> str:
 
 
 def counted(
-    problem: FrictionProblem, seconds: float = SEARCH, exact: RationalFriction | None = None
+    problem: FrictionProblem,
+    seconds: float = SEARCH,
+    exact: RationalFriction | None = None,
+    own: Array | None = None,
 ) -> CoulombSolutions | None:
     """All solutions of Coulomb's law, of the problem in rationals if it is given; None where they are not known, or are
-    a continuum."""
+    a continuum, as around `own` (n) contact velocities that solve it already."""
     if problem.size > LARGEST or not problem.contacts:
         return None
     friction = exact or rational_friction(problem.dense, problem.q, problem.mu, problem.d)
+    if own is not None and friction.d == 2 and not are_isolated(friction, own):
+        return None
     found = solutions_by_islands(friction, clock() + seconds)
     return found if isinstance(found.count, int) and found.count == len(found.points) else None
 

@@ -30,7 +30,7 @@ from workbench.matrices.solutions.contact_modes import (
 )
 from workbench.matrices.solutions.contradictions import contradicted
 from workbench.matrices.solutions.friction_cones import RationalFriction
-from workbench.matrices.solutions.impulse_bound import impulse_bound
+from workbench.matrices.solutions.impulse_bound import UNBOUNDED, ImpulseBound, impulse_bound
 from workbench.matrices.solutions.planar_solutions import PlanarPiece, holds, planar_pieces
 from workbench.matrices.solutions.slides import Slides
 from workbench.matrices.solutions.spatial_solutions import Settled, sliding_zeros
@@ -38,6 +38,8 @@ from workbench.problems.classes import Array
 
 LARGEST = {1: 8, 2: 4}
 """Largest number of contacts for which solutions are counted, by the number of tangents."""
+STILL = 1e-12
+"""Share of |q| up to which a velocity counts as zero."""
 
 Near = Callable[[], Array | None]
 """Impulses (n) around which a continuum is searched. Where there is no solution a solver takes seconds for them."""
@@ -173,6 +175,23 @@ def _in_space(friction: RationalFriction, found: CoulombSolutions, deadline: flo
             found.reason = "at a solution a contact has neither impulse nor velocity: slips nearby cannot be told apart"
             continue
         _with_slides(Slides(friction, modes, bound), found, known, deadline)
+
+
+def are_isolated(friction: RationalFriction, u: Array) -> bool:
+    """Whether impulses of a solution in space with velocities u (n) are, as far as rounding lets see.
+
+    Where they are not, no search tells solutions near it apart, and they are not counted.
+    """
+    r, still = len(friction.mu), STILL * float(np.linalg.norm(doubles(friction.q)))
+    tangential = u[r:].reshape(r, 2)
+    slip = np.linalg.norm(tangential, axis=1)
+    modes = tuple(
+        OPEN if normal > still else FRICTIONLESS if not mu else SLIP if fast else STICK
+        for normal, mu, fast in zip(u[:r], friction.mu, slip > still, strict=True)
+    )
+    slides = Slides(friction, modes, ImpulseBound(np.full(len(u), UNBOUNDED)))
+    e = tangential[slides.sliding] / slip[slides.sliding, None]
+    return not len(slides.held) or not slides.singular(e[None])[0]
 
 
 def _held(

@@ -13,6 +13,9 @@ from workbench.matrices.solutions.impulse_bound import ImpulseBound
 from workbench.matrices.solutions.planar_solutions import ROUNDING
 from workbench.problems.classes import Array
 
+SINGULAR = 1e-12
+"""Share of the largest singular value up to which the smallest one counts as zero."""
+
 
 @dataclass(frozen=True, eq=False)
 class Slides:
@@ -81,6 +84,18 @@ class Slides:
     def slide(self) -> slice:
         """The slice of the sliding contacts in y."""
         return slice(len(self.held) - len(self.sliding), len(self.held))
+
+    @cached_property
+    def redundant(self) -> bool:
+        """Whether the equations seem to be singular in every direction."""
+        rng = np.random.default_rng(0)
+        e, _ = directions(rng.uniform(0, 2 * np.pi, (8, len(self.sliding))))
+        return bool(self.singular(e).all())
+
+    def singular(self, e: Array) -> NDArray[np.bool_]:
+        """Whether the equations seem to be singular in directions e (N, s, 2)."""
+        values = np.linalg.svd(self.columns(e)[:, self.held], compute_uv=False)
+        return np.asarray(values[:, -1] <= SINGULAR * values[:, 0])
 
     def columns(self, e: Array) -> Array:
         """du/dy (N, n, m) for directions e (N, s, 2)."""
