@@ -78,6 +78,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "study-wheel": study,
     "flow-drum": lambda: wb.flow("rotating-drum", values={"N": 25}, steps=[4e-3, 2e-3], seeds=2, duration=0.08).html(),
     "reality-cube": recorded,
+    "exam": lambda: wb.exam(["coulomb", "stewart-trinkle"], steps=[1e-2, 2e-2]).html(),
     "reproduction": lambda: reproduction().html,
     "reproductions": lambda: render_index([reproduction()], provenance()),
 }

@@ -11,7 +11,7 @@ import pytest
 
 import workbench as wb
 from workbench.builtin.reports.text import exam as exam_words
-from workbench.builtin.reports.text.exam import ranked, sentences, tally, with_unit, worst
+from workbench.builtin.reports.text.exam import failures, of_bound, ranked, sentences, tally, with_unit, worst
 from workbench.cli.main import main
 from workbench.exams.examine import examine
 from workbench.exams.experiment import MeasuredQuantity
@@ -162,7 +162,44 @@ def test_the_number_in_a_cell_is_the_one_farthest_off_and_badges_count_experimen
     assert "exact Coulomb friction" in first
     assert second == "ccp"
     assert page.count('href="motions/lift-1-at-5000-us.html#ccp"') == 1
-    assert "✗" in page
+    assert "✗ 297<" in page
+
+
+def test_a_column_has_one_quantity_with_its_unit_in_the_head():
+    page = wb.exam(["ccp", "coulomb"], experiments=["slope"], steps=[H]).html()
+    numbers = page[page.index("<summary>All numbers") :]
+    heads = re.findall("<th[^>]*>(.*?)</th>", numbers)
+    assert "creep, mu = 0.5, 20 degrees [µm/s]" in heads
+    assert "acceleration of slip, mu = 0.5, 30 degrees [m/s<sup>2</sup>]" in heads
+    cells = [x for x in re.findall("<td[^>]*>(.*?)</td>", numbers.partition("</table>")[0]) if x not in ("", "–")]
+    names = ("theory", "ccp", "coulomb")
+    assert all(x in names or re.fullmatch(r"-?[\d.]+( ± [\d.]+)?", x) for x in cells)
+
+
+def test_every_failure_has_its_number_its_theory_and_its_bound():
+    found = wb.exam(["ccp"], experiments=["lift", "rest"], steps=[H])
+    ((words, causes),) = failures(found.exam)
+    assert words.startswith("ccp passes 1 of 2 and fails lift")
+    assert causes == ["lift: lift, block: 297 mm, theory 0, within 1 mm; 297 times the bound."]
+    assert causes[0].partition(";")[0] in found.html()
+    ((_, unplayed),) = failures(examine([Still()], [EXPERIMENTS["slope"]], [H]))
+    assert unplayed[0].startswith("slope: acceleration of slip, mu = 0.2, 15 degrees: 0, theory 0.6439 m/s2")
+    assert unplayed[0].endswith(
+        "; 100 times the bound; mu = 0.8, 30 degrees: too rough; mu = 0.8, 45 degrees: too rough."
+    )
+
+
+def test_a_formulation_and_an_engine_of_one_name_are_told_apart():
+    pytest.importorskip("mujoco")
+    page = wb.exam(["mujoco"], experiments=["lift"], steps=[H]).html()
+    assert "<dt>mujoco</dt><dd>Formulation in the workbench&#39;s time stepper: Coulomb&#39;s cone" in page
+    assert re.search(r"<dt>mujoco/elliptic</dt><dd>Engine MuJoCo [\d.]+: elliptic friction cone</dd>", page)
+
+
+def test_a_deviation_above_its_bound_is_never_printed_as_one_below_it():
+    assert [of_bound(x) for x in (0.0, 0.456, 1.0, 1.01, 9.96, 579.4, 35_700.0)] == [
+        "0.00", "0.46", "1.00", "1.0", "10", "579", "> 999",
+    ]  # fmt: skip
 
 
 def test_the_command_writes_rows_page_motions_and_badges(tmp_path, capsys):

@@ -88,6 +88,20 @@ def test_a_page_fits_a_projector(pages, reader):
         assert min(page.locator("p, li, th, td, figcaption, summary").evaluate_all(SIZES)) >= 12
 
 
+@pytest.mark.thorough
+def test_the_results_of_an_exam_fit_a_screen_and_keep_their_names_on_a_telephone(pages, reader):
+    page = reader.open(pages("exam"), width=1300, height=800)
+    results = page.locator(".scroll:has(table.marks)")
+    assert results.evaluate("x => x.scrollWidth - x.clientWidth") <= 0
+    page.set_viewport_size({"width": 390, "height": 844})
+    results.evaluate("x => { x.scrollLeft = 600; }")
+    assert results.evaluate("x => x.scrollLeft") == 600
+    edge = results.evaluate("x => x.getBoundingClientRect().left")
+    assert results.locator("td.name").first.evaluate("x => x.getBoundingClientRect().left") == pytest.approx(
+        edge, abs=1
+    )
+
+
 BOTTOM = "all => Math.max(...all.map(x => x.getBoundingClientRect().bottom))"
 
 

@@ -8,7 +8,18 @@ from markupsafe import Markup
 from workbench.builtin.reports.figures.motion import colours_of, stills
 from workbench.builtin.reports.pages.motion import moving
 from workbench.builtin.reports.pages.page import environment, script, scripts
-from workbench.builtin.reports.text.exam import REFERENCE, against, cells, contacts, ranked, tally, with_unit
+from workbench.builtin.reports.text.exam import (
+    REFERENCE,
+    against,
+    cells,
+    contacts,
+    failures,
+    in_column,
+    leading,
+    ranked,
+    scaled,
+    tally,
+)
 from workbench.exams.examine import Exam
 from workbench.exams.experiment import Experiment
 from workbench.exams.motion import motion
@@ -27,7 +38,7 @@ class ShownExam(NamedTuple):
     step: float
 
 
-def render(title: str, words: Sequence[str], exam: Exam, version: str, provenance: dict[str, Any]) -> str:
+def render(title: str, absent: Sequence[str], exam: Exam, version: str, provenance: dict[str, Any]) -> str:
     """The whole page as text; its links lead to the pages of `motions`, in the folder of that name next to it."""
     names = ranked(exam)
     files = {(x.experiment.name, x.trial, x.step): x.file for x in _shown(exam)}
@@ -37,7 +48,8 @@ def render(title: str, words: Sequence[str], exam: Exam, version: str, provenanc
         for name in names
     ]
     return environment().get_template("exam.html.j2").render(
-        title=title, words=words, exam=exam, version=version, table=table,
+        title=title, leading=leading(exam), failures=failures(exam), absent=absent, exam=exam, version=version,
+        table=table,
         contacts=contacts(exam, names), sections=[_section(exam, x, files, names) for x in exam.experiments],
         reference=REFERENCE, several=len(exam.steps) > 1, provenance=provenance, **scripts([]),
     )  # fmt: skip
@@ -95,19 +107,25 @@ def _linked(exam: Exam, subject: str, experiment: Experiment, files: Files) -> l
 def _section(exam: Exam, experiment: Experiment, files: Files, names: Sequence[str]) -> dict[str, Any]:
     """An experiment for itself: every number of every subject, and how the worst failure looks."""
     rows = exam.rows[exam.rows["experiment"] == experiment.name]
-    measured = {(r["quantity"], r["trial"], r["step"]): r for r in rows[rows["value"].notna()].to_dict("records")}
-    columns = list(measured)
+    columns = {
+        (r["quantity"], r["trial"], r["step"]): (r, *scaled(r["unit"], max(abs(r["truth"]), r["bound"])))
+        for r in rows[rows["value"].notna()].to_dict("records")
+    }
     table = []
     for name in names:
         own = rows[rows["subject"] == name]
         at = {(r["quantity"], r["trial"], r["step"]): r for r in own.to_dict("records")}
         reasons = list(dict.fromkeys(own[own["reason"] != ""]["reason"]))
-        line = [(with_unit(at[c]["value"], at[c]["unit"]), bool(at[c]["passed"])) if c in at else None for c in columns]
+        line = [
+            (in_column(at[key]["value"], factor), bool(at[key]["passed"])) if key in at else None
+            for key, (_, factor, _) in columns.items()
+        ]
         table.append((name, line, "; ".join(reasons)))
-    theory = [(with_unit(r["truth"], r["unit"]), with_unit(r["bound"], r["unit"])) for r in measured.values()]
+    heads = [(*key, "" if unit == "1" else unit) for key, (_, _, unit) in columns.items()]
+    theory = [[in_column(r[x], factor) for x in ("truth", "bound")] for r, factor, _ in columns.values()]
     links = [(trial, file) for (name, trial, h), file in files.items() if (name, h) == (experiment.name, exam.steps[0])]
     return {
-        "experiment": experiment, "columns": columns, "theory": theory, "table": table, "links": links,
+        "experiment": experiment, "heads": heads, "theory": theory, "table": table, "links": links,
         "picture": _picture(exam, experiment),
     }  # fmt: skip
 

@@ -17,6 +17,9 @@ SMALLER = {
     "m/s": ((0.5, 1.0, "m/s"), (1e-3, 1e3, "mm/s"), (0.0, 1e6, "µm/s")),
 }
 """Smaller units, each with the smallest value for which it is used and its factor."""
+ROUND_OFF = 1e-10
+MOST = 999.0
+"""Largest multiple of a bound that is printed in full."""
 
 
 def worst(rows: pd.DataFrame) -> Any:
@@ -31,15 +34,33 @@ def passed(rows: pd.DataFrame) -> bool:
     return bool(rows["passed"].all())
 
 
+def scaled(unit: str, size: float) -> tuple[float, str]:
+    """Return the unit that suits a number of this size, and its factor."""
+    return next((x[1:] for x in SMALLER.get(unit, ()) if size >= x[0]), (1.0, unit))
+
+
 def with_unit(value: float, unit: str, beside: float = 0.0) -> str:
     """Format a number with a unit that also suits the number next to it; values below 1e-10 are round-off."""
-    if abs(value) < 1e-10:
+    if abs(value) < ROUND_OFF:
         return "0"
-    size = max(abs(value), abs(beside))
-    if unit in SMALLER:
-        factor, smaller = next(x[1:] for x in SMALLER[unit] if size >= x[0])
-        return f"{factor * value:.4g} {smaller}" if factor == 1 else f"{factor * value:.3g} {smaller}"
-    return f"{value:.4g} {unit}" if unit not in ("", "1") else f"{value:.3g}"
+    factor, shown = scaled(unit, max(abs(value), abs(beside)))
+    digits = 4 if factor == 1 and unit not in ("", "1") else 3
+    return f"{factor * value:.{digits}g} {shown}".removesuffix(" 1").rstrip()
+
+
+def in_column(value: float, factor: float) -> str:
+    """Format a number of a column whose head has the unit."""
+    x = factor * value
+    if abs(value) < ROUND_OFF:
+        return "0"
+    return f"{x:.4g}" if abs(x) < 1e4 else f"{x:.0f}"
+
+
+def of_bound(error: float) -> str:
+    """Format a deviation as a multiple of its bound."""
+    if error > MOST:
+        return f"> {MOST:g}"
+    return f"{error:.2f}" if error <= 1 else f"{error:.1f}" if error < 9.95 else f"{error:.0f}"
 
 
 def against(row: Any) -> str:
@@ -72,8 +93,8 @@ def ranked(exam: Exam) -> list[str]:
     return sorted(exam.subjects, key=lambda name: (-scores[name], name != REFERENCE))
 
 
-def sentences(exam: Exam) -> list[str]:
-    """Return the subjects that pass most, and the largest deviation of every other one."""
+def leading(exam: Exam) -> list[str]:
+    """Return for every step the subjects that pass most."""
     order = {name: place for place, name in enumerate(ranked(exam))}
     found, words = sorted(tally(exam), key=lambda row: order[row["subject"]]), []
     for h in exam.steps:
@@ -87,16 +108,40 @@ def sentences(exam: Exam) -> list[str]:
             words.append(f"{at} no subject passes {'the' if of == 1 else 'any'} experiment.")
         else:
             words.append(f"{at} no subject passes {what}; {best} passes the most, {most}.")
-    for row in found:
-        if row["failed"] and row["step"] == exam.steps[0]:
-            own = exam.rows[(exam.rows["subject"] == row["subject"]) & (exam.rows["step"] == row["step"])]
-            measured = own[own["value"].notna() & ~own["passed"].astype(bool)]
-            least = f"; largest deviation: {against(worst(measured))}" if len(measured) else ""
-            failed = ", ".join(x for x in row["failed"] if x not in row["unplayed"])
-            score = f"{row['passed']} of {row['of']}{f' and fails {failed}' if failed else ''}"
-            gaps = f"; incomplete: {', '.join(row['unplayed'])}" if row["unplayed"] else ""
-            words.append(f"{row['subject']} passes {score}{gaps}{least}.")
     return words
+
+
+def failures(exam: Exam) -> list[tuple[str, list[str]]]:
+    """Return a sentence on every subject that fails at the first step, and each failed experiment with its numbers."""
+    order = {name: place for place, name in enumerate(ranked(exam))}
+    found = []
+    for row in sorted(tally(exam), key=lambda row: order[row["subject"]]):
+        if not row["failed"] or row["step"] != exam.steps[0]:
+            continue
+        own = exam.rows[(exam.rows["subject"] == row["subject"]) & (exam.rows["step"] == row["step"])]
+        measured = own[own["value"].notna() & ~own["passed"].astype(bool)]
+        least = f"; largest deviation: {against(worst(measured))}" if len(measured) else ""
+        failed = ", ".join(x for x in row["failed"] if x not in row["unplayed"])
+        score = f"{row['passed']} of {row['of']}{f' and fails {failed}' if failed else ''}"
+        gaps = f"; incomplete: {', '.join(row['unplayed'])}" if row["unplayed"] else ""
+        causes = [f"{name}: {_cause(own[own['experiment'] == name])}." for name in row["failed"]]
+        found.append((f"{row['subject']} passes {score}{gaps}{least}.", causes))
+    return found
+
+
+def _cause(rows: pd.DataFrame) -> str:
+    """Return by how much a subject misses the bound of an experiment, and why trials were not run."""
+    measured, unplayed = rows[rows["value"].notna()], rows[rows["value"].isna()]
+    found = [against(row) for _, row in unplayed.iterrows()]
+    if not measured["passed"].all():
+        row = worst(measured)
+        found.insert(0, f"{against(row)}; {of_bound(row['error'])} times the bound")
+    return "; ".join(found)
+
+
+def sentences(exam: Exam) -> list[str]:
+    """Return the subjects that pass most, and the largest deviation of every other one."""
+    return [*leading(exam), *(sentence for sentence, _ in failures(exam))]
 
 
 def badges(exam: Exam, version: str) -> list[dict[str, Any]]:
@@ -113,7 +158,7 @@ def badges(exam: Exam, version: str) -> list[dict[str, Any]]:
 
 
 def cells(exam: Exam, subject: str, experiment: str) -> list[dict[str, Any]]:
-    """Return for every step the verdict on an experiment and its most telling number, in short and in a sentence."""
+    """Return for every step the verdict on an experiment and its largest deviation, in bounds and in a sentence."""
     found: list[dict[str, Any]] = []
     for h in exam.steps:
         rows = exam.rows
@@ -121,7 +166,7 @@ def cells(exam: Exam, subject: str, experiment: str) -> list[dict[str, Any]]:
         if own.empty:
             continue
         row = worst(own)
-        number = "none" if pd.isna(row["value"]) else with_unit(row["value"], row["unit"])
+        number = "none" if pd.isna(row["value"]) else of_bound(row["error"])
         found.append({"passed": passed(own), "number": number, "says": against(row), "trial": row["trial"], "step": h})
     return found
 

@@ -37,6 +37,8 @@ class Exam:
     experiments: tuple[Experiment, ...]
     subjects: dict[str, str]
     """Versions of the subjects by name."""
+    about: dict[str, str]
+    """What each subject is, in a few words."""
     steps: tuple[float, ...]
     rows: pd.DataFrame
     records: Mapping[tuple[str, str, str, float], Record] = field(repr=False)
@@ -71,7 +73,8 @@ def examine(
                 kept |= {(subject.name, experiment.name, trial, h): x for trial, x in records.items()}
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     frame.attrs["columns"] = {name: {"unit": x[0], "meaning": x[1]} for name, x in COLUMNS.items()}
-    return Exam(tuple(experiments), {x.name: x.version for x in subjects}, tuple(steps), frame, kept)
+    versions, about = ({x.name: getattr(x, key) for x in subjects} for key in ("version", "about"))
+    return Exam(tuple(experiments), versions, about, tuple(steps), frame, kept)
 
 
 def _measured(experiment: Experiment, records: Mapping[str, Record]) -> list[dict[str, Any]]:

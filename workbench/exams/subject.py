@@ -32,10 +32,11 @@ class EndedError(CannotPlayError):
 
 
 class ExamSubject:
-    """`name` in tables, `version` of the underlying software."""
+    """`name` in tables, `version` of the underlying software; `about` says in a few words what it is."""
 
     name: str
     version: str
+    about: str = ""
 
     def play(self, trial: Trial, h: float) -> Record:
         """The record of a trial with steps of h [s]; raises CannotPlayError."""
@@ -50,6 +51,7 @@ class FormulationSubject(ExamSubject):
 
     def __init__(self, formulation: Formulation, version: str) -> None:
         self.formulation, self.name, self.version = formulation, formulation.label, version
+        self.about = f"formulation in the workbench's time stepper: {formulation.friction}"
 
     def play(self, trial: Trial, h: float) -> Record:
         try:
@@ -67,7 +69,7 @@ class Engine:
     package: str = ""
     """The package names for `pip install`."""
     setting: str = ""
-    """The settings as text."""
+    """The settings in words."""
     patience: float = PATIENCE
     needs: tuple[str, ...] = ()
     """Modules needed in addition to those that the adapter imports."""
@@ -79,24 +81,29 @@ DEBIAN = "`apt install python3-siconos`, and `--python /usr/bin/python3`"
 PINOCCHIO = "contact-workbench pin"
 """Its contact solvers are run in the workbench's stepper."""
 ENGINES = {
-    "mujoco/pyramidal": Engine("mujoco", {}, "mujoco", "a pyramid (default)"),
-    "mujoco/elliptic": Engine("mujoco", {"cone": "elliptic"}, "mujoco", "a cone"),
-    "mujoco/impratio": Engine("mujoco", {"cone": "elliptic", "impratio": 100}, "mujoco", "a cone, impratio 100"),
-    "mujoco/noslip": Engine("mujoco", {"cone": "elliptic", "noslip": 10}, "mujoco", "a cone, 10 iterations of noslip"),
-    "drake/sap": Engine("drake", {"approximation": "sap"}, "drake", "kSap"),
-    "drake/lagged": Engine("drake", {"approximation": "lagged"}, "drake", "kLagged (default)"),
-    "drake/similar": Engine("drake", {"approximation": "similar"}, "drake", "kSimilar"),
-    "drake/tamsi": Engine("drake", {"approximation": "tamsi"}, "drake", "kTamsi"),
-    "bullet/50-sweeps": Engine("bullet", {}, "pybullet", "50 sweeps (default)"),
-    "bullet/5-sweeps": Engine("bullet", {"sweeps": 5}, "pybullet", "5 sweeps"),
-    "dart/box": Engine("dart", {}, "dartpy", "an LCP with boxes (default)"),
-    "dart/nsgs": Engine("dart", {"solver": "nsgs"}, "dartpy", "Gauss-Seidel with cones"),
+    "mujoco/pyramidal": Engine("mujoco", {}, "mujoco", "pyramidal friction cone (default)"),
+    "mujoco/elliptic": Engine("mujoco", {"cone": "elliptic"}, "mujoco", "elliptic friction cone"),
+    "mujoco/impratio": Engine("mujoco", {"cone": "elliptic", "impratio": 100}, "mujoco", "elliptic cone, impratio 100"),
+    "mujoco/noslip": Engine(
+        "mujoco", {"cone": "elliptic", "noslip": 10}, "mujoco", "elliptic cone, 10 noslip iterations"
+    ),
+    "drake/sap": Engine("drake", {"approximation": "sap"}, "drake", "contact approximation kSap"),
+    "drake/lagged": Engine("drake", {"approximation": "lagged"}, "drake", "contact approximation kLagged (default)"),
+    "drake/similar": Engine("drake", {"approximation": "similar"}, "drake", "contact approximation kSimilar"),
+    "drake/tamsi": Engine("drake", {"approximation": "tamsi"}, "drake", "contact approximation kTamsi"),
+    "bullet/50-sweeps": Engine("bullet", {}, "pybullet", "50 Gauss-Seidel sweeps (default)"),
+    "bullet/5-sweeps": Engine("bullet", {"sweeps": 5}, "pybullet", "5 Gauss-Seidel sweeps"),
+    "dart/box": Engine("dart", {}, "dartpy", "LCP with box friction (default)"),
+    "dart/nsgs": Engine("dart", {"solver": "nsgs"}, "dartpy", "Gauss-Seidel with friction cones"),
     "pinocchio/admm": Engine("pinocchio", {}, PINOCCHIO, "ADMM for Coulomb's law (default)"),
-    "pinocchio/admm-ccp": Engine("pinocchio", {"ncp": False}, PINOCCHIO, "ADMM, the CCP"),
+    "pinocchio/admm-ccp": Engine("pinocchio", {"ncp": False}, PINOCCHIO, "ADMM for the CCP"),
     "pinocchio/pgs": Engine("pinocchio", {"method": "PGS"}, PINOCCHIO, "Gauss-Seidel for Coulomb's law (default)"),
-    "siconos/nsgs": Engine("siconos", {}, setting="Gauss-Seidel with cones (default)", how=DEBIAN),
+    "siconos/nsgs": Engine("siconos", {}, setting="Gauss-Seidel with friction cones (default)", how=DEBIAN),
     "siconos/threshold": Engine(
-        "siconos", {"threshold": 1e-5}, setting="the same, contacts at gaps of 10 µm and less", how=DEBIAN
+        "siconos",
+        {"threshold": 1e-5},
+        setting="Gauss-Seidel with friction cones, contacts at gaps up to 10 µm",
+        how=DEBIAN,
     ),
     "newton/xpbd": Engine("newton", {}, "newton", "XPBD, 2 iterations (default)", COMPILING),
     "newton/vbd": Engine("newton", {"solver": "vbd"}, "newton", "VBD, 10 iterations (default)", COMPILING),
@@ -127,6 +134,7 @@ class EngineSubject(ExamSubject):
             how = self.engine.how or f"`{python} -m pip install {self.engine.package}`"
             raise WorkbenchError(f"{name} is absent: {why}; {how}")
         self.version = begun["version"]
+        self.about = f"engine {self.version}: {self.engine.setting}"
 
     def __reduce__(self) -> tuple:
         return _opened, (self.name, self.python)

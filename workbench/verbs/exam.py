@@ -75,7 +75,7 @@ class ExamResult(Result):
     def html(self, facts: dict[str, Any] | None = None) -> str:
         from workbench.builtin.reports.pages.exam import render
 
-        return render(self.title, self.words, self.exam, VERSION, facts or self.facts)
+        return render(self.title, self.absent, self.exam, VERSION, facts or self.facts)
 
     def write(self, folder: Path) -> None:
         """Write the page, its motions in a folder, the rows, and exam.json with the badges."""

@@ -21,7 +21,7 @@ def sunk(record: Record) -> float:
 def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
     found = []
     for name, record in records.items():
-        found.append(MeasuredQuantity("goes in", name, sunk(record), 0.0, 1e-4, "m"))
+        found.append(MeasuredQuantity("penetration", name, sunk(record), 0.0, 1e-4, "m"))
         wrench = record.wrench[record.pushed - round(MEAN / record.h) : record.pushed, 0].mean(axis=0)
         if np.isfinite(wrench).all():
             weight = record.trial.bodies[0].mass * 9.81

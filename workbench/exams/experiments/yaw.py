@@ -25,7 +25,7 @@ def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
         value, aside = float(np.hypot(*end[:2])), float(abs(end[0] * v[1] - end[1] * v[0]))
         bound = 0.01 * truth + 0.5 * record.h * SPEED
         found.append(MeasuredQuantity("distance", name, value, truth, bound, "m"))
-        found.append(MeasuredQuantity("turned aside", name, aside, 0.0, bound, "m"))
+        found.append(MeasuredQuantity("sideways drift", name, aside, 0.0, bound, "m"))
     return found
 
 
