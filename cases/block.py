@@ -5,6 +5,7 @@ decelerates it by mu g, so that |v| = max(0, v_0 - mu g t). Time stepping gives 
 steps. Its sliding distance is their sum: the first-order error is h v_0/2, and the sum is known to round-off.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -47,6 +48,11 @@ class Block(Case):
     description: ClassVar[str] = "a block sliding on a rough floor until it rests"
     source: ClassVar[str] = "textbook: uniform deceleration mu g"
     size: ClassVar[tuple[int, int, int, int]] = (3, 0, 1, 2)
+    velocities: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "x'": ("m/s", "velocity of the centre"),
+        "y'": ("m/s", "velocity of the centre"),
+        "z'": ("m/s", "velocity of the centre"),
+    }
     duration: ClassVar[float] = 0.8
     windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.0, 0.67)}
     fill: ClassVar[Any] = staticmethod(fill)

@@ -63,6 +63,11 @@ class Drawer(Case):
     description: ClassVar[str] = "a drawer on two pins in a rough slot, pulled off its centre: it jams"
     source: ClassVar[str] = "textbook: self-locking at mu = L / (2 e)"
     size: ClassVar[tuple[int, int, int, int]] = (3, 0, 4, 1)
+    velocities: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "x'": ("m/s", "velocity of the centre of mass"),
+        "z'": ("m/s", "velocity of the centre of mass"),
+        "phi'": ("rad/s", "rate of the rotation"),
+    }
     duration: ClassVar[float] = 0.3
     windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.0, 0.25)}
     aliases: ClassVar[Mapping[str, str]] = {"L": "length", "e": "offset", "d": "handle", "F": "pull"}

@@ -15,6 +15,7 @@ otherwise the ball rises with 2 mu F/m - g (or stays on the floor) and the gripp
 The constraints are linear: with stabilisation their error remains at round-off.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -68,6 +69,16 @@ class Gripper(Case):
     description: ClassVar[str] = "two fingers on prismatic joints squeeze a ball and lift it from the floor"
     source: ClassVar[str] = "after Horak & Trinkle 2019, IEEE RA-L 4(2), grasping"
     size: ClassVar[tuple[int, int, int, int]] = (8, 2, 3, 1)
+    velocities: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "x'": ("m/s", "velocity of the ball"),
+        "z'": ("m/s", "velocity of the ball"),
+        "theta'": ("rad/s", "rate of the ball's rotation, anticlockwise"),
+        "x_1'": ("m/s", "velocity of finger 1"),
+        "z_1'": ("m/s", "velocity of finger 1"),
+        "x_2'": ("m/s", "velocity of finger 2"),
+        "z_2'": ("m/s", "velocity of finger 2"),
+        "z_c'": ("m/s", "velocity of the carriage"),
+    }
     duration: ClassVar[float] = 0.5
     windows: ClassVar[dict[str, tuple[float, float]]] = {"lifting": (0.0, 0.5)}
     fill: ClassVar[Any] = staticmethod(fill)

@@ -5,6 +5,7 @@ velocities their rates; u_n = z', u_t = (x', y'). A pull P from rest causes a st
 the acceleration |P|/m - mu g: Coulomb's disc has no axes. A friction polygon or box has axes, and the path deviates.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -43,6 +44,11 @@ class OffAxis(Case):
     description: ClassVar[str] = "a particle pulled along a rough plane at an angle to the axes; its path is straight"
     source: ClassVar[str] = "after Horak & Trinkle 2019, IEEE RA-L 4(2), friction off the axes"
     size: ClassVar[tuple[int, int, int, int]] = (3, 0, 1, 2)
+    velocities: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "x'": ("m/s", "velocity of the tool tip"),
+        "y'": ("m/s", "velocity of the tool tip"),
+        "z'": ("m/s", "velocity of the tool tip"),
+    }
     duration: ClassVar[float] = 0.5
     windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.0, 0.5)}
     fill: ClassVar[Any] = staticmethod(fill)

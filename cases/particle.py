@@ -10,6 +10,7 @@ keeps a particle in flight from falling, so it does not suit this case. Nor does
 gap law: it moves on at the old velocity and rebounds from its own penetration.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -49,6 +50,10 @@ class Particle(Case):
     description: ClassVar[str] = "a particle thrown onto a rough plane: flight, impact, sliding, rest"
     source: ClassVar[str] = "textbook; Moreau 1988, inelastic impact under Coulomb's law for impulses"
     size: ClassVar[tuple[int, int, int, int]] = (2, 0, 1, 1)
+    velocities: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "x'": ("m/s", "velocity of the particle"),
+        "z'": ("m/s", "velocity of the particle"),
+    }
     duration: ClassVar[float] = 1.3
     windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.45, 1.11)}
     fill: ClassVar[Any] = staticmethod(fill)

@@ -12,6 +12,7 @@ tangential rows on two velocities a formulation that eliminates p_t needs constr
 regularised friction the capsule sags, or creeps for ever where friction is viscous.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -65,6 +66,13 @@ class PinchedCapsule(Case):
     description: ClassVar[str] = "a capsule pinched between two plates must not creep; impulses not unique"
     source: ClassVar[str] = "after Le Lidec et al. 2024, Contact models in robotics, IEEE T-RO 40"
     size: ClassVar[tuple[int, int, int, int]] = (5, 0, 4, 1)
+    velocities: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "x'": ("m/s", "velocity of the capsule"),
+        "z'": ("m/s", "velocity of the capsule"),
+        "theta'": ("rad/s", "rate of the capsule's rotation, anticlockwise"),
+        "x_1'": ("m/s", "velocities of the plates"),
+        "x_2'": ("m/s", "velocities of the plates"),
+    }
     duration: ClassVar[float] = 1.0
     windows: ClassVar[dict[str, tuple[float, float]]] = {"held": (0.0, 1.0)}
     fill: ClassVar[Any] = staticmethod(fill)

@@ -26,7 +26,7 @@ from workbench.engine.kernels import VECTOR, set_all
 from workbench.mechanics.case import FLOOR, Array, Case, Truth, planar_orientation, quantity, touching
 from workbench.mechanics.core import CORE, FILL, advance_by_rates
 from workbench.mechanics.functions import cos, radians, sign, sin, sqrt
-from workbench.mechanics.sketch import Annotation, Arrow, Disc
+from workbench.mechanics.sketch import Annotation, Arrow, Disc, Line
 from workbench.mechanics.solids import Plane, Solid, rod
 from workbench.step.sliding.exact import ExactSliding, exact_rows
 from workbench.step.sliding.motion import sliding_motion, steps_sliding
@@ -133,6 +133,11 @@ class Rod(UniformRod):
     description: ClassVar[str] = "the Painlevé-Klein rod: its tip slides on a rough floor"
     source: ClassVar[str] = "Painlevé 1895; Génot & Brogliato 1999, Eur. J. Mech. A 18"
     size: ClassVar[tuple[int, int, int, int]] = (3, 0, 1, 1)
+    velocities: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "x'": ("m/s", "velocity of the tip"),
+        "z'": ("m/s", "velocity of the tip"),
+        "theta'": ("rad/s", "rate of the angle from the floor"),
+    }
     fill: ClassVar[Any] = staticmethod(fill)
 
     mu: float = quantity(0.5, "-", "friction coefficient", "nonnegative")
@@ -224,7 +229,15 @@ class Rod(UniformRod):
 
     def annotations(self) -> list[Annotation]:
         q, sense = self.start()[0], np.sign(self.speed) * np.array([0.7 * self.l, 0.0, 0.0])
-        return [Disc(self.centre(q), 0.06 * self.l), Arrow(np.zeros(3), sense, "v")]
+        centre, turn = self.centre(q), np.linspace(0.0, q[2], 21)[:, None]
+        arc = 0.6 * self.l * np.hstack([np.cos(turn), 0.0 * turn, np.sin(turn)])
+        aside = 0.25 * self.l * np.array([-np.sin(q[2]), 0.0, np.cos(q[2])])
+        return [
+            Arrow(np.zeros(3), sense, "v"),
+            Line(arc, f"{self.angle:.4g}°"),
+            Line([aside, centre + aside], f"{self.l:g} m"),
+            Disc(centre, 0.06 * self.l, f"{self.m:g} kg"),
+        ]
 
     def truths(self, reference: Any) -> list[Truth]:
         """The first step's impulse in every regime, and the angle while the tip slides; none for a tip at rest.

@@ -67,6 +67,11 @@ class RodInGuide(UniformRod):
     description: ClassVar[str] = "a rod with its foot in a rough guide and its head on a rough wall"
     source: ClassVar[str] = "after Blumentals, Brogliato & Bertails-Descoubes 2015, hal-01224915"
     size: ClassVar[tuple[int, int, int, int]] = (3, 0, 3, 1)
+    velocities: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "x'": ("m/s", "velocity of the head along x"),
+        "z'": ("m/s", "velocity of the foot along z"),
+        "theta'": ("rad/s", "rate of the angle from the guide"),
+    }
     side: ClassVar[float] = HEAD
     fill: ClassVar[Any] = staticmethod(fill)
 

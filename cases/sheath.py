@@ -15,6 +15,7 @@ permanently at
 Both faces have the same tangential rows, so a formulation that eliminates p_t needs constraint relaxation.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -55,6 +56,11 @@ class Sheath(Case):
     description: ClassVar[str] = "a bead pulled between two planes: sliding must not lift it to the upper one"
     source: ClassVar[str] = "after Horak & Trinkle 2019, IEEE RA-L 4(2), sliding between two planes"
     size: ClassVar[tuple[int, int, int, int]] = (3, 0, 2, 2)
+    velocities: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "x'": ("m/s", "velocity of the centre"),
+        "y'": ("m/s", "velocity of the centre"),
+        "z'": ("m/s", "velocity of the centre"),
+    }
     duration: ClassVar[float] = 0.5
     windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.0, 0.5)}
     fill: ClassVar[Any] = staticmethod(fill)

@@ -12,6 +12,7 @@ w >= 0 across it:
 It stops after (u + w tan(phi/2)) / (mu g); under Coulomb's law after sqrt(u^2 + w^2) / (mu g).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -50,6 +51,11 @@ class SpatialParticle(Particle):
     description: ClassVar[str] = "a particle thrown onto a rough plane at an angle to the axes: impact, sliding, rest"
     source: ClassVar[str] = "Trinkle, lecture notes “Add Coulomb friction”, 2018, p. 5, 6"
     size: ClassVar[tuple[int, int, int, int]] = (3, 0, 1, 2)
+    velocities: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "x'": ("m/s", "velocity of the particle"),
+        "y'": ("m/s", "velocity of the particle"),
+        "z'": ("m/s", "velocity of the particle"),
+    }
     fill: ClassVar[Any] = staticmethod(fill)
 
     direction: float = quantity(10.0, "deg", "direction of the throw, from the x axis")

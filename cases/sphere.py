@@ -11,6 +11,7 @@ about a point of the floor is conserved, |v| + 2/5 R |omega| = v_0: the sphere r
 stepping conserves this momentum too and gives the exact speeds at the ends of its steps.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -85,6 +86,14 @@ class Sphere(Case):
     description: ClassVar[str] = "a sphere thrown along the floor without spin, sliding until it rolls"
     source: ClassVar[str] = "textbook; Coriolis 1835, the billiard ball"
     size: ClassVar[tuple[int, int, int, int]] = (6, 0, 1, 2)
+    velocities: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "x'": ("m/s", "velocity of the centre"),
+        "y'": ("m/s", "velocity of the centre"),
+        "z'": ("m/s", "velocity of the centre"),
+        "omega_x": ("rad/s", "angular velocity"),
+        "omega_y": ("rad/s", "angular velocity"),
+        "omega_z": ("rad/s", "angular velocity"),
+    }
     duration: ClassVar[float] = 1.0
     windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.0, 0.72)}
     fill: ClassVar[Any] = staticmethod(fill)

@@ -11,6 +11,7 @@ m g / (2 (sin alpha + mu cos alpha)) to m g / (2 (sin alpha - mu cos alpha)): a 
 mu >= tan(alpha). Without friction N = m g / (2 sin alpha).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -53,6 +54,11 @@ class VGroove(Case):
     description: ClassVar[str] = "a spinning disc braked by both walls of a V groove; at rest the forces are not unique"
     source: ClassVar[str] = "textbook statics; Coulomb's law at two walls"
     size: ClassVar[tuple[int, int, int, int]] = (3, 0, 2, 1)
+    velocities: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "x'": ("m/s", "velocity of the centre"),
+        "z'": ("m/s", "velocity of the centre"),
+        "phi'": ("rad/s", "rate of the rotation"),
+    }
     duration: ClassVar[float] = 0.5
     windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.0, 0.36)}
     fill: ClassVar[Any] = staticmethod(fill)

@@ -70,6 +70,11 @@ class WedgedBox(Case):
     description: ClassVar[str] = "a box pulled along a slot, tipping until it wedges; impulses not unique"
     source: ClassVar[str] = "after Horak & Trinkle 2019, IEEE RA-L 4(2), wedging"
     size: ClassVar[tuple[int, int, int, int]] = (3, 0, 4, 1)
+    velocities: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "x'": ("m/s", "velocity of the centre"),
+        "z'": ("m/s", "velocity of the centre"),
+        "theta'": ("rad/s", "rate of the rotation, anticlockwise"),
+    }
     duration: ClassVar[float] = 0.3
     windows: ClassVar[dict[str, tuple[float, float]]] = {"wedged": (0.2, 0.3)}
     sliding_rows_at: ClassVar[str] = "of the wedged box, which slides forward,"

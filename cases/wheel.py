@@ -8,6 +8,7 @@ yaw frame, at R (0, s, -c) from the centre, and
     u_n = z' + R s theta'                         u_t = Rz(psi) [-R (phi' + s psi'), R c theta'] + (x', y')
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -64,6 +65,14 @@ class Wheel(Case):
     description: ClassVar[str] = "a tilted wheel thrown along the floor, sliding for two seconds, then rolling"
     source: ClassVar[str] = "Peiret, Gholami, Kövecses & Font-Llagunes, IDETC2016-60064, Table 1"
     size: ClassVar[tuple[int, int, int, int]] = (6, 0, 1, 2)
+    velocities: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "x'": ("m/s", "velocity of the centre"),
+        "y'": ("m/s", "velocity of the centre"),
+        "z'": ("m/s", "velocity of the centre"),
+        "psi'": ("rad/s", "rate of the yaw"),
+        "theta'": ("rad/s", "rate of the tilt"),
+        "phi'": ("rad/s", "rate of the rotation about the axis"),
+    }
     duration: ClassVar[float] = 2.2
     windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.0, 1.98)}
     fill: ClassVar[Any] = staticmethod(fill)

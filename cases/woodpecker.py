@@ -18,6 +18,7 @@ with a and b from the equations of y and phi_S and the balance of the sleeve, wh
 with the load of the spring, so b is positive for these numbers: the bird does not oscillate while the sleeve slides.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -71,6 +72,11 @@ class Woodpecker(Case):
     )
     source: ClassVar[str] = "Glocker & Studer 2005, Multibody Syst. Dyn. 13; also an example of Siconos"
     size: ClassVar[tuple[int, int, int, int]] = (3, 0, 3, 1)
+    velocities: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "y'": ("m/s", "velocity of the sleeve"),
+        "phi_M'": ("rad/s", "rate of the sleeve's angle"),
+        "phi_S'": ("rad/s", "rate of the bird's angle"),
+    }
     duration: ClassVar[float] = 0.3
     windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.0, 0.02)}
     normal: ClassVar[str] = "moreau"

@@ -76,6 +76,15 @@ def test_every_parameter_has_a_unit_and_a_meaning_and_refuses_what_it_cannot_be(
 
 
 @EVERY_CASE
+def test_every_velocity_has_a_name_a_unit_and_a_meaning(kind):
+    velocities = kind.velocities
+    assert velocities
+    assert kind.size[0] % len(velocities) == 0
+    assert all(meaning for _, meaning in velocities.values())
+    assert {unit for unit, _ in velocities.values()} <= {"m/s", "rad/s"}
+
+
+@EVERY_CASE
 def test_the_normal_rows_are_the_rates_of_the_gaps(kind):
     case = mechanics.scaled(kind())
     for q, v in mechanics.states(case, 5, 5):

@@ -79,6 +79,18 @@ def test_pages_of_all_regimes_can_be_made():
         assert not re.search(r"\bnan\b", page.split("<script>")[0])
 
 
+def test_a_page_names_accelerations_with_units_and_labels_the_sketch_with_the_case_s_numbers(capsys, tmp_path):
+    out = tmp_path / "rod.html"
+    text = run(capsys, "rod", "--set", "angle=30", "--set", "m=2", "--set", "l=0.5", "--out", str(out))
+    found = re.search(r"accelerations +x'' = ([\d.-]+) m/s2, z'' = 0 m/s2, theta'' = ([\d.-]+) rad/s2", text)
+    page = out.read_text("utf-8")
+    assert f"x&#39;&#39; = {found[1]} m/s<sup>2</sup>" in page
+    assert "theta&#39; [rad/s]: rate of the angle from the floor" in page
+    sketch = page[page.index('<svg class="sketch"') :].partition("</svg>")[0]
+    assert set(re.findall(r"<text[^>]*>(.*?)</text>", sketch)) == {"v", "30°", "2 kg", "0.5 m"}
+    assert "m = 2 kg, l = 0.5 m, kappa = 0.333333, mu = 0.5, gravity = 9.81 m/s<sup>2</sup>, angle = 30°" in page
+
+
 def test_the_rectangles_of_a_map_cover_it_once():
     case = RodInGuide(spin=1.0)
     m = regime_map(case, axis(case, "angle", np.linspace(10, 85, 9)), axis(case, "mu_wall", np.linspace(0, 3, 14)))

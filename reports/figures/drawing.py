@@ -9,6 +9,7 @@ from workbench.mechanics.sketch import Arrow, Disc, Outline, Shape
 
 WIDTH, HEIGHT, MARGIN = 420.0, 240.0, 22.0
 TIP = 9.0
+FONT = 16
 BODY, RED = 'fill="#dbe6f2" stroke="#2b4f77" stroke-width="1.5"', "#b5442c"
 GROUND = 'fill="#e4e4e0" stroke="#777" stroke-width="1"'
 
@@ -46,13 +47,25 @@ def _extent(shape: Shape) -> np.ndarray:
 def _svg(shape: Shape, at, scale: float) -> str:
     if isinstance(shape, Disc):
         x, y = at(shape.centre)
-        return f'<circle cx="{x}" cy="{y}" r="{shape.radius * scale:.1f}" {BODY}/>'
+        radius = shape.radius * scale
+        circle = f'<circle cx="{x}" cy="{y}" r="{radius:.1f}" {BODY}/>'
+        return circle + _label(shape.label, x + radius + 6, y + 5)
     if isinstance(shape, Arrow):
         return _arrow(at(shape.tail), at(shape.head), escape(shape.label))
     text = " ".join(f"{x},{y}" for x, y in map(at, shape.points))
     if isinstance(shape, Outline):
         return f'<polygon points="{text}" {GROUND if shape.ground else BODY} stroke-linejoin="round"/>'
-    return f'<polyline points="{text}" fill="none" stroke="#2b4f77" stroke-width="1"/>'
+    line = f'<polyline points="{text}" fill="none" stroke="#2b4f77" stroke-width="1"/>'
+    x, y = at(shape.points[len(shape.points) // 2] if len(shape.points) > 2 else np.mean(shape.points, axis=0))
+    return line + _label(shape.label, x, y + 5, "middle")
+
+
+def _label(words: str, x: float, y: float, anchor: str = "start") -> str:
+    """Text that stays legible on a line: it has the paper around it."""
+    return words and (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{FONT}" fill="#2b4f77" text-anchor="{anchor}" paint-order="stroke" '
+        f'stroke="#fff" stroke-width="5">{escape(words)}</text>'
+    )
 
 
 def _arrow(tail: tuple[float, float], head: tuple[float, float], label: str) -> str:
@@ -61,5 +74,5 @@ def _arrow(tail: tuple[float, float], head: tuple[float, float], label: str) -> 
     a, b = TIP * (u - x) / length, TIP * (v - y) / length
     tip = f"{u},{v} {u - a - 0.4 * b:.1f},{v - b + 0.4 * a:.1f} {u - a + 0.4 * b:.1f},{v - b - 0.4 * a:.1f}"
     line = f'<line x1="{x}" y1="{y}" x2="{u - a:.1f}" y2="{v - b:.1f}" stroke="{RED}" stroke-width="1.8"/>'
-    text = f'<text x="{u + 4}" y="{v - 5}" font-size="13" font-style="italic" fill="{RED}">{label}</text>'
+    text = f'<text x="{u + 4}" y="{v - 5}" font-size="{FONT}" font-style="italic" fill="{RED}">{label}</text>'
     return f'{line}<polygon points="{tip}" fill="{RED}"/>' + (text if label else "")

@@ -10,10 +10,13 @@ from workbench.builtin.reports.pages.page import environment, scripts
 from workbench.builtin.reports.text.check import enclosure_text
 from workbench.builtin.reports.text.contacts import MOST, described, rows
 from workbench.builtin.reports.text.painleve import (
+    accelerations,
     float_of,
     forces,
     in_words,
+    meanings,
     number,
+    parameters,
     regime_text,
     sliding_contacts,
     spans,
@@ -49,7 +52,8 @@ def render(
         p=p, a=a, case=case, given=dict(given), provenance=provenance, words=words, figures=shown,
         sketch=drawing(case.sketch(), f"{case.name}, initial state"), moved=_moved(a), most=MOST, rows=rows,
         described=described, number=number, spans=spans, forces=forces, vector=vector, regime_text=regime_text,
-        float_of=float_of, between=enclosure_text, sliding_contacts=sliding_contacts,
+        accelerations=accelerations, meanings=meanings(case), parameters=parameters(case), float_of=float_of,
+        between=enclosure_text, sliding_contacts=sliding_contacts,
         bounds=[] if p is None else _bounds(p), verdict="" if p is None else well_posed(p), **scripts(shown),
     )  # fmt: skip
 

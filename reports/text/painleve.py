@@ -33,6 +33,7 @@ def as_data(
     return plain({
         "case": case.name,
         "given": {key: str(value) for key, value in given.items()},
+        "velocities": {name: unit for name, (unit, _) in named_velocities(case)},
         "in_words": in_words(p, a, regimes),
         "alternatives": contacts.as_data(a),
         "map": None if regimes is None else _map(regimes),
@@ -255,7 +256,8 @@ def _sliding_text(p: Painleve, case: Case) -> list[str]:
     r, lines = p.regime, [f"{case.name}: {sliding_contacts(p)} slide{'s' * (p.system.m_b + p.system.m_u == 1)}"]
     lines += ["", f"regime        {regime_text(r)}"]
     for x in r.answers:
-        lines.append(f"  lambda      {forces(x)}   acceleration {vector(x.acceleration)}")
+        lines.append(f"  lambda      {forces(x)}")
+        lines.append(f"  accelerations  {accelerations(case, x.acceleration)}")
     for c in r.continua:
         lines.append(f"  dimension {c.dimension}: corners {[vector(x) for x in c.corners]}, "
                      f"directions {[vector(x) for x in c.directions]}")  # fmt: skip
@@ -308,8 +310,47 @@ def forces(a: IsolatedSolution) -> str:
 
 def vector(x: Any) -> str:
     """Format numbers of one unit or similar size; values below 1e-12 of the largest are printed as 0."""
+    return f"[{', '.join(rounded(x))}]"
+
+
+def rounded(x: Any) -> list[str]:
+    """Format each number; values below 1e-12 of the largest are 0."""
     x = np.asarray(x, dtype=float)
-    return "[" + ", ".join(f"{v:.6g}" for v in np.where(np.abs(x) > 1e-12 * np.abs(x).max(), x, 0.0)) + "]"
+    return [f"{v:.6g}" for v in np.where(np.abs(x) > 1e-12 * np.abs(x).max(), x, 0.0)]
+
+
+def named_velocities(case: Case) -> list[tuple[str, tuple[str, str]]]:
+    """Return name, unit and meaning of every velocity of a case; v_1, v_2, ... if it declares none."""
+    n, declared = case.size[0], list(case.velocities.items())
+    if not declared:
+        return [(f"v_{i + 1}", ("", "")) for i in range(n)]
+    own = len(declared)
+    bodies = [f" of body {k + 1}" if n > own else "" for k in range(n // own)]
+    return [(name + body, unit) for body in bodies for name, unit in declared]
+
+
+def accelerations(case: Case, values: Any) -> str:
+    """Format the rates of a case's velocities by name, with units."""
+    return ", ".join(
+        f"{name}' = {x}{f' {unit}2' if unit else ''}"
+        for (name, (unit, _)), x in zip(named_velocities(case), rounded(values), strict=True)
+    )
+
+
+def parameters(case: Case) -> str:
+    """Return the parameters of a case with their units."""
+    about = {
+        name: "" if unit == "-" else "°" if unit == "deg" else f" {unit}" for name, _, unit, _ in case.parameter_table()
+    }
+    return ", ".join(f"{name} = {getattr(case, name):.6g}{unit}" for name, unit in about.items() if name != "v_th")
+
+
+def meanings(case: Case) -> list[str]:
+    """Return what the velocities of a case are; those of one meaning together."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, about in case.velocities.items():
+        found.setdefault(about, []).append(name)
+    return [f"{', '.join(names)} [{unit}]: {meaning}" for (unit, meaning), names in found.items()]
 
 
 def float_of(text: str | None) -> str:

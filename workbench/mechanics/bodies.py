@@ -14,6 +14,7 @@ the tangent plane; see `head`.
 """
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -176,6 +177,10 @@ class RigidBodies(Case):
     gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "nonnegative")
 
     advance: ClassVar[Any] = staticmethod(advance_bodies)
+    velocities: ClassVar[Mapping[str, tuple[str, str]]] = {
+        **{f"{x}'": ("m/s", "velocity of the centre of mass") for x in "xyz"},
+        **{f"omega_{i}": ("rad/s", "angular velocity about the principal axes") for i in (1, 2, 3)},
+    }
 
     @abstractmethod
     def inertias(self) -> Array:

@@ -94,6 +94,9 @@ class Case(Parameters, ABC):
     windows: ClassVar[dict[str, tuple[float, float]]] = {}
     elastic: ClassVar[bool] = False
     normal: ClassVar[str] = "gap"
+    velocities: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    """Unit and meaning of each velocity by its name, such as {"x'": ("m/s", "velocity of the tip")}; where there are
+    more velocities than names, those of one body after the other."""
 
     v_th: float = quantity(0.01, "m/s", "speed below which a contact counts as sticking", "positive")
 

@@ -30,17 +30,19 @@ class Outline:
 
 @dataclass(frozen=True)
 class Line:
-    """An open line: an edge, a rope, an axis."""
+    """An open line: an edge, a rope, an axis, or a dimension with its label."""
 
     points: Sequence[Point] | Array
+    label: str = ""
 
 
 @dataclass(frozen=True)
 class Disc:
-    """A marked point, such as a centre of mass."""
+    """A marked point, such as a centre of mass, with its label."""
 
     centre: Point
     radius: float
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def _seen(note: Annotation, look: Array) -> Shape:
     points = _extent(note) @ look[:2].T
     if isinstance(note, Arrow):
         return replace(note, tail=points[0], head=points[1])
-    return Line(points) if isinstance(note, Line) else Disc(points[0], note.radius)
+    return replace(note, points=points) if isinstance(note, Line) else replace(note, centre=points[0])
 
 
 def _faces(x: Solid, look: Array) -> tuple[Array, Array]:
