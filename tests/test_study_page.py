@@ -191,9 +191,19 @@ def test_the_smallest_and_the_largest_error_are_named_with_the_points():
         "Over all points the median motion error is smallest for b (3.5 mm; the smallest at 3 of 4 points) "
         "and largest for c (99 mm)."
     )
+    assert "Exact Coulomb friction is not ranked: errors are measured from it" in conclusions(rows, METRICS)[2]
+    assert "its median errors are 0 mm (motion)" in conclusions(rows, METRICS)[2]
+    assert conclusions(rows[rows["label"] != "coulomb"], METRICS)[2].endswith("with a smaller step.")
     # What is not verified is no answer.
     rows.loc[rows["label"] == "b", "verified"] = False
     assert "smallest for a (35 mm; " in conclusions(rows, METRICS)[0]
+
+
+def test_a_caption_speaks_of_shade_only_where_there_is_one():
+    rows = made([("a", 0.01, 0.5, 3e-3, True), ("b", 0.02, 0.5, 3e-3, True)], steps=(1e-3, 5e-4))
+    assert "Shaded: lower to upper quartile" in html(rows)
+    # One row a point has no quartiles.
+    assert "Shaded" not in html(rows[rows["step"] == 1e-3].copy())
 
 
 def test_no_error_is_called_an_error_twice():

@@ -16,6 +16,8 @@ LEAST = 1e-12
 DECADES = [10.0**k for k in range(-9, 10)]
 MOST_BANDS = 6
 """Formulations up to which the range of the points is shaded."""
+APART = 1.05
+"""Ratio of the quartiles from which on a band is seen beside its line."""
 MOST_VALUES = 25
 """Values of a quantity that are drawn one by one; of more, as a sample has them, classes of equal width are drawn."""
 MOST_DISCS = 500
@@ -69,6 +71,11 @@ def _dash(order: list[str]) -> alt.StrokeDash:
     return alt.StrokeDash("label:N", sort=order, scale=alt.Scale(domain=order, range=dashes(order)), title=None)
 
 
+def _has_bands(data: pd.DataFrame, order: list[str]) -> bool:
+    """Return whether the quartiles are drawn: of few formulations, where they differ by more than a line's width."""
+    return len(order) <= MOST_BANDS and bool((data["high"] > APART * data["low"]).any())
+
+
 def _lines(data: pd.DataFrame, x: alt.X, order: list[str], points: bool) -> Chart:
     """Medians as lines, quartiles as bands, a plot for each error."""
     y = alt.Y("middle:Q", title=None, scale=alt.Scale(type="log"), axis=alt.Axis(format="~g", values=DECADES))
@@ -77,7 +84,7 @@ def _lines(data: pd.DataFrame, x: alt.X, order: list[str], points: bool) -> Char
     clear = alt.condition(pick, alt.value(0.95), alt.value(0.1))
     line = base.mark_line(strokeWidth=1.8, point={"size": 18} if points else False)
     layers: list[alt.Chart] = [line.encode(y=y, strokeDash=_dash(order), opacity=clear).add_params(pick)]
-    if len(order) <= MOST_BANDS:
+    if _has_bands(data, order):
         band = base.mark_area().encode(
             y=alt.Y("low:Q", scale=alt.Scale(type="log")), y2="high:Q",
             opacity=alt.condition(pick, alt.value(0.18), alt.value(0.02)),
@@ -98,7 +105,7 @@ def _response(rows: pd.DataFrame, errors: Sequence[Column], name: str, units: di
     x = alt.X("x:Q", title=_named(name, units), scale=_scale(rows[name]), axis=alt.Axis(tickCount=5, labelOverlap=True))
     words = (
         f"Median error against {name}{f', in {MOST_VALUES} classes' if classes else ''}, over all other parameters; "
-        f"logarithmic.{' Shaded: lower to upper quartile.' if len(order) <= MOST_BANDS else ''}"
+        f"logarithmic.{' Shaded: lower to upper quartile.' if _has_bands(data, order) else ''}"
     )
     return Figure(f"over-{_slug(name)}", f"Errors against {name}", words, _lines(data, x, order, True))
 

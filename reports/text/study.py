@@ -5,11 +5,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workbench.builtin.reports.text.conclusions import listed
 from workbench.comparison.columns import SHOWN, Column
 from workbench.comparison.metric import Metric
 from workbench.studies.convergence import Bound, Order
 from workbench.studies.tables import by_scheme, concerned, errors_of, first_window, varied_numbers
 
+EXACT = "coulomb"
+"""The formulation from which errors are measured, with smaller steps; it is not ranked."""
 SAME = 1e-6
 """Relative difference up to which two errors are equal."""
 SAMPLE = 8
@@ -46,7 +49,7 @@ def conclusions(rows: pd.DataFrame, metrics: tuple[Metric, ...]) -> list[str]:
     """Return the smallest and largest errors over all points, and how errors depend on the parameters."""
     numbers, rows = varied_numbers(rows), first_window(by_scheme(rows))
     errors, said = errors_of(metrics, rows), []
-    others = rows[rows["verified"] & (rows["label"] != "coulomb")]
+    others = rows[rows["verified"] & (rows["label"] != EXACT)]
     for column in errors[:2]:
         medians = others.groupby("label")[column.name].median().dropna().sort_values()
         if len(medians) > 1:
@@ -56,10 +59,22 @@ def conclusions(rows: pd.DataFrame, metrics: tuple[Metric, ...]) -> list[str]:
                 f"({with_unit(medians.iloc[0], column)}; {_best_at(others, column, best)}) and largest for {last} "
                 f"({with_unit(medians.iloc[-1], column)})."
             )
+    if said:
+        said.append(_exact(rows, errors[:2]))
     if errors:
         for name in numbers:
             said += _trend(rows, errors[0], name)
     return said
+
+
+def _exact(rows: pd.DataFrame, errors: list[Column]) -> str:
+    """Return why exact Coulomb friction is not ranked, and its errors with the steps of the study if it is there."""
+    words = "Exact Coulomb friction is not ranked: errors are measured from it, with a smaller step"
+    own = rows[rows["verified"] & (rows["label"] == EXACT)]
+    medians = [f"{with_unit(own[c.name].median(), c)} ({c.heading})" for c in errors if own[c.name].notna().any()]
+    if not medians:
+        return f"{words}."
+    return f"{words}; with the steps of the study its median errors are {listed(medians)}."
 
 
 def _best_at(rows: pd.DataFrame, column: Column, label: str) -> str:
@@ -78,7 +93,7 @@ def _trend(rows: pd.DataFrame, column: Column, name: str) -> list[str]:
     low, high = _ends(rows, name)
     ends: dict[str, tuple[float, float]] = {}
     others = concerned(rows, name)
-    others = others[others["verified"] & (others["label"] != "coulomb")]
+    others = others[others["verified"] & (others["label"] != EXACT)]
     for label, own in others.groupby("label", sort=False):
         first, last = (own[column.name][own[name].between(*end)].median() for end in (low, high))
         if first > 0 and last > 0:
