@@ -6,6 +6,7 @@ import pytest
 
 import workbench as wb
 from workbench.builtin.reports.figures.comparison import figures
+from workbench.builtin.reports.text.headline import headline
 from workbench.cli.main import main
 
 pytestmark = pytest.mark.thorough
@@ -14,9 +15,12 @@ SHOWN = """[...document.querySelectorAll('section')].flatMap((slide, i) =>
     getComputedStyle(slide).visibility == 'visible' ? [i] : [])"""
 
 
+SIZES = "all => all.map(x => parseFloat(getComputedStyle(x).fontSize))"
+
+
 @pytest.fixture(scope="module")
 def compared():
-    return wb.compare("wheel", ["box", "stewart-trinkle", "ccp"], duration=0.05, reference_step=5e-4)
+    return wb.compare("wheel", ["box", "stewart-trinkle", "anitescu-potra", "ccp"], duration=0.05, reference_step=5e-4)
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +29,11 @@ def path(compared, tmp_path_factory):
 
 
 def test_every_figure_and_every_formulation_is_a_slide(compared, path):
-    title, motion, *slides = re.findall("<section>.*?</section>", path.read_text("utf-8"), re.DOTALL)
-    assert "<h1>wheel:" in title
+    found = re.findall("<section>.*?</section>", path.read_text("utf-8"), re.DOTALL)
+    title, motion, ranking, conditions, *others = found
+    slides = [ranking, *others]
+    assert "<h1>wheel: which contact formulation?</h1>" in title
+    assert "<h2>Conditions of the answer</h2>" in conditions
     assert 'id="motion"' in motion
     shown = figures(compared.comparison)
     assert [f'id="figure-{f.name}"' in slide for f, slide in zip(shown, slides, strict=False)] == [True] * len(shown)
@@ -35,6 +42,22 @@ def test_every_figure_and_every_formulation_is_a_slide(compared, path):
     for card, slide in zip(cards, slides[len(shown) :], strict=True):
         assert f"<h2>{card['label']}</h2>" in slide
         assert slide.count("<math") == len(card["relations"])
+
+
+def test_the_first_slides_are_read_from_the_last_row(compared, path, reader):
+    """One question, one answer and one picture; what a picture needs is said beside it, and nothing is folded."""
+    page = reader.open(path, width=1280, height=720, folded=True)
+    first = page.locator("section").first
+    assert first.locator("svg").count() == 1
+    assert first.locator("h1").inner_text() == "wheel: which contact formulation?"
+    assert first.locator("p.said").inner_text().replace("\u00a0", " ") == headline(compared.comparison).sentences[0]
+    assert len(first.inner_text().split()) < 60
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+        assert page.locator("summary:visible, figcaption input:visible").count() == 0
+    caption = page.locator("#figure-ranking + figcaption").inner_text()
+    assert "+N: N more formulations with the same run." in caption
+    assert min(page.locator("section > p, .words, figcaption").evaluate_all(SIZES)) >= 14
 
 
 def test_keys_buttons_and_the_address_turn_slides_one_at_a_time(path, reader):

@@ -76,7 +76,8 @@ def ranking_figure(c: Comparison) -> list[Figure]:
         for i, x in enumerate(entries)
     ]  # fmt: skip
     chart = _chart(pd.DataFrame(rows), share, Errors(low, high, zero, unit), costs, time_unit, height, c)
-    caption, legend = _caption(d, share > factor * LEAST), _legend(c, d, len(rows) - len(places), _is_wide(costs))
+    caption = _caption(c, d, share > factor * LEAST, len(rows) - len(places))
+    legend = _legend(d, len(rows) - len(places), _is_wide(costs))
     return [Figure("ranking", "Error against cost", caption, chart, legend)]
 
 
@@ -122,7 +123,7 @@ def _is_wide(costs: Array) -> bool:
     return bool(costs.max() / costs.min() >= DECADE)
 
 
-def _caption(d: Decision, known: bool) -> str:
+def _caption(c: Comparison, d: Decision, known: bool, unnamed: int) -> str:
     what = {
         "path_error": "largest distance of a body's centre from the reference path",
         "body_position_error": "mean distance of the farthest body from the reference path",
@@ -130,15 +131,18 @@ def _caption(d: Decision, known: bool) -> str:
     }[d.error.name]
     band = f" Grey band: within the error of {d.exact_in_words}." if known else ""
     ring = " Ring: recommended." if d.recommended is not None else ""
-    return f"Vertical: {what}. Lower left is better.{band}{ring}"
+    run = "run" if c.stepped else "answer"
+    alike = f" +N: N more formulations with the same {run}." if any(x.alike for x in d.entries) else ""
+    small = f" Grey dots: {unnamed} more formulations." if unnamed else ""
+    return f"Vertical: {what}. Lower left is better.{band}{ring}{alike}{small}"
 
 
-def _legend(c: Comparison, d: Decision, unnamed: int, wide: bool) -> str:
+def _legend(d: Decision, unnamed: int, wide: bool) -> str:
     """Return what a first look at the figure does not need."""
     bars = " Bars: range of the timings." if any(x.row.get("timings", 1) > 1 for x in d.entries) else ""
     same = "; ".join(x.every for x in d.entries if x.alike)
-    alike = f" +N: N more with the same {'run' if c.stepped else 'answer'} ({same})." if same else ""
-    small = f" Grey dots: {unnamed} more, in the table." if unnamed else ""
+    alike = f" +N stands for: {same}." if same else ""
+    small = " Grey dots are named in the table." if unnamed else ""
     axes = "Both axes are logarithmic." if wide else "The vertical axis is logarithmic."
     return f"{axes}{bars}{alike}{small}"
 

@@ -15,12 +15,12 @@ def render(c: Comparison) -> str:
     """The slides as one page that opens offline."""
     c = named(c)
     shown, moving = figures_of_scene(c) if c.scene else figures(c), motion_view(c)
+    answer, *conditions = headline(c).sentences
     return (
         environment()
         .get_template("slides.html.j2")
         .render(
-            c=c, headline=headline(c).sentences, cards=cards(c), figures=shown,
-            about=subject(c),
+            c=c, answer=answer, conditions=conditions, cards=cards(c), figures=shown, about=subject(c),
             sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
             motion=moving["motion"],
             **scripts(shown, moving["viewer"], script("slides.js")),
