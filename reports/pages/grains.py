@@ -41,7 +41,8 @@ def _viewer(moving: Sequence[Moving], colours: Sequence[str], t: Array, stride: 
     faces, ground = planes_of(moving[0].ground)
     nothing = packed(NOTHING, True)
     data = {
-        "moments": len(t), "end": float(t[-1]), "begin": float(t[int(BEGIN * (len(t) - 1))]), "sticks": 0.0,
+        "moments": len(t), "end": float(t[-1]), "compared": (0.0, float(t[-1])),
+        "begin": float(t[int(BEGIN * (len(t) - 1))]), "sticks": 0.0,
         "decimals": decimals(t), "speed": speed, "view": VIEW,
         "square": tidy(4 * float(moving[0].radius.max())), "metres_per_newton": 1.0, "metres_per_speed": 1.0,
         "longest": 0.0, "tallest": 0.0, "contacts": 0, "tangents": 0,
