@@ -24,6 +24,7 @@ from workbench.derivatives.slopes import Machine
 from workbench.derivatives.taped import TapedSweeps, are_supported, machine_of
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
+from workbench.problems.problem import Indices
 from workbench.problems.solution import Status
 from workbench.step.run import Course, Run
 from workbench.step.scheme import SYMPLECTIC
@@ -255,6 +256,17 @@ class _Notes:
         self.switches += int((both[1:] != both[:-1]).sum())
         self.last = codes[-1:] if len(codes) else self.last
 
+    def compiled(self, start: int, notes: Indices) -> None:
+        """Add the notes (steps, K) of compiled steps from `start` on."""
+        for k, j in np.argwhere(notes).tolist():
+            if not self.reasons[j]:
+                self._note(j, start + k, bool(notes[k, j] & sweep.KINK), bool(notes[k, j] & sweep.ROUGH))
+
+    def _note(self, j: int, k: int, is_kink: bool, is_rough: bool) -> None:
+        for noted, steps in ((is_kink, self.kinks[j]), (is_rough, self.jumps[j])):
+            if noted:
+                steps.append(k)
+
     def carried(
         self, j: int, k: int, step: Step, x: LinearisedStep, direction: Direction, data: DataSlope | None
     ) -> State | None:
@@ -264,9 +276,7 @@ class _Notes:
         except DataError as error:
             self.reasons[j], self.ends[j] = f"step {k}: {error}", k
             return None
-        for noted, steps in ((found.is_kink, self.kinks[j]), (found.is_rough, self.jumps[j])):
-            if noted:
-                steps.append(k)
+        self._note(j, k, found.is_kink, found.is_rough)
         return found.state
 
 
@@ -293,8 +303,10 @@ def tangents_of(
         if sweeps is not None:
             end = min(steps, k + PIECE - k % PIECE)
             codes = np.empty((end - k, sweeps.machine.system.x.size), dtype=np.int64)
-            left = sweeps.ahead(k, end, motion.record, found, codes)
+            compiled = np.empty((end - k, K), dtype=np.int64)
+            left = sweeps.ahead(k, end, motion.record, found, codes, compiled)
             notes.modes(codes[: left - k])
+            notes.compiled(k, compiled[: left - k])
             k = left
             if k == end:
                 continue

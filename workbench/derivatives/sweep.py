@@ -5,13 +5,15 @@ through: data y(x) and q+, differentiated by their tape (`tape`); the mixed syst
 differentiated by the linearised law (`linearised`). Each step is factorised once, for both modes. Without a tape the
 data are differentiated by differences (`slopes`), forward alone.
 
-Steps whose modes do not all hold by a clear margin, whose data have a kink or jump, or whose outputs are not unique
-because of redundant contacts, are left to the caller, and so are those at which the tape does not hold.
+Forward, one-sided derivatives of a few unknowns between modes are those of their linear complementarity problem, and
+are noted. Other steps whose modes do not all hold by a clear margin, whose data have a kink, or whose outputs are not
+unique because of redundant contacts, are left to the caller, and so are those at which the tape does not hold.
 """
 
 import numpy as np
 from numba import types
 
+from workbench.derivatives.choices import find_candidates
 from workbench.derivatives.differences import AT, fourth
 from workbench.derivatives.elimination import (
     factorise,
@@ -21,10 +23,19 @@ from workbench.derivatives.elimination import (
     solve_factorised,
     solve_transposed,
 )  # fmt: skip
-from workbench.derivatives.linearised import due_to_sources, find_columns, find_matrix, find_sources, settle
+from workbench.derivatives.linearised import (
+    due_to_sources,
+    find_columns,
+    find_matrix,
+    find_sources,
+    linearise_there,
+    settle,
+)  # fmt: skip
 from workbench.derivatives.modes import NO_PLACE, find_modes, is_between
-from workbench.derivatives.sensitivity import TIMES, WORST
+from workbench.derivatives.sensitivity import POLISHED, TIMES, WORST
+from workbench.derivatives.sensitivity import SAME as EQUAL
 from workbench.derivatives.slopes import MACHINE, find_slope, find_units, step_data
+from workbench.derivatives.tape import OTHER
 from workbench.derivatives.tape import SAME as HOLDS
 from workbench.derivatives.tape import carry_adjoints, carry_sizes, carry_tangents, evaluate, path, turn_ties
 from workbench.engine.compiling import kernel
@@ -39,7 +50,8 @@ from workbench.engine.kernels import (
     lu_solve,
     set_all,
 )  # fmt: skip
-from workbench.engine.scratch import scratch, scratch_matrix
+from workbench.engine.scratch import INDICES, scratch, scratch_indices, scratch_matrix
+from workbench.problems.sets import NO_CONE
 from workbench.step.stepping import OTHER as UNCHECKED
 from workbench.step.stepping import SOLVED, pose, residual_of
 
@@ -58,6 +70,11 @@ the impulses by which that distribution is varied to test this."""
 ALIKE, KINKED = 1e-11, 1e-9
 """Relative difference of the data by the tape and by the step, or of v+ and the terms that cancel in it, and of slopes
 on both sides of a kink, that is rounding."""
+KINK, ROUGH = 1, 2
+"""Notes on the tangent of a step, which add up: it is one-sided; the modes are not known, or the data jump nearby or
+are noisy."""
+FEW = 8
+"""Largest number of unknowns between modes whose one-sided derivatives are compiled."""
 I64, F64 = types.int64, types.float64
 CODES = types.Array(types.int64, 2, "C")
 CUBE = types.Array(types.float64, 3, "C")
@@ -117,12 +134,12 @@ def is_on_tape(m):
 
 
 @kernel(types.boolean(MACHINE))
-def stand(m):
-    """Pose the step of the inputs x, with its solution in `work`; return whether all modes hold, by margins of which
-    `margin` is the smallest, and the data are those of the tape."""
+def is_loaded(m):
+    """Pose the step of the inputs x, with its solution in `work`; return whether it can be posed, with the data of the
+    tape, whose conditions may hold just so."""
     step_data(m, m.sweep.x, m.sweep.y)
     find_units(m)
-    return is_on_tape(m) and m.sweep.way[0] == HOLDS and is_posed(m) and is_between_none(m)
+    return is_on_tape(m) and m.sweep.way[0] != OTHER and is_posed(m)
 
 
 @kernel(types.boolean(MACHINE))
@@ -152,9 +169,10 @@ def is_between_none(m):
     return margin[0] > LEAST
 
 
-@kernel(types.boolean(MACHINE, I64, F64))
-def is_conditioned(m, Y, most):
-    """Return whether the condition number of the equilibrated S, regular and factorised, is below `most`."""
+@kernel(F64(MACHINE, I64, F64))
+def condition(m, Y, most):
+    """Return the condition number of the equilibrated S, regular and factorised, or a larger one that is below `most`,
+    too."""
     p, size, inverse = m.system, 0.0, 0.0
     b, y, there, back, E, S = scratch(Y), scratch(Y), scratch_matrix(Y, Y), scratch_matrix(Y, Y), p.E, p.S
     set_all(0.0, b)
@@ -166,7 +184,8 @@ def is_conditioned(m, Y, most):
             there[k, i], back[k, i] = E[i] * S[i, k] * E[k], y[i] / E[i]
             size, inverse = size + there[k, i] ** 2, inverse + back[k, i] ** 2
     # Frobenius norms, which are no smaller, take a fraction of the time and mostly suffice.
-    return np.sqrt(size * inverse) < most or np.sqrt(largest_square(there) * largest_square(back)) < most
+    found = np.sqrt(size * inverse)
+    return found if found < most else np.sqrt(largest_square(there) * largest_square(back))
 
 
 @kernel(F64(MATRIX))
@@ -191,8 +210,38 @@ def is_clear(m, Y, rank):
         return True
     if rank < Y or m.settings.kind == UNCHECKED:
         return False
-    error = TIMES * max(residual_of(m.work, m.settings.kind, m.settings.d), 1e-16)
-    return margin > error * WORST or is_conditioned(m, Y, margin / error)
+    error = error_of(m)
+    return margin > error * WORST or condition(m, Y, margin / error) < margin / error
+
+
+@kernel(F64(MACHINE))
+def error_of(m):
+    """Return the error of a well-conditioned solution, relative as margins are."""
+    return TIMES * max(residual_of(m.work, m.settings.kind, m.settings.d), 1e-16)
+
+
+@kernel(types.UniTuple(I64, 3)(MACHINE))
+def linearise_known(m):
+    """Linearise the law in the modes that are known in view of the solution's error, all others being between two, as
+    `sensitivity.sensitivity_of`; return Y, the rank, -1 where S is not regular, and whether some are not known."""
+    least, vague = LEAST, 0
+    if m.settings.kind == UNCHECKED or not read_answer(m):
+        return 0, -1, 0
+    error = error_of(m)
+    # Those of larger residual are improved first.
+    if error > TIMES * POLISHED:
+        return 0, -1, 0
+    while True:
+        Y, rank, between, margin = linearise_there(m.system, least)
+        if rank < Y:
+            return Y, -1, vague
+        vague = 1 if least > LEAST and between > 0 else 0
+        if margin > error * WORST:
+            return Y, rank, vague
+        known = error * min(condition(m, Y, margin / error), WORST)
+        if margin > known or least >= known:
+            return Y, rank, vague
+        least = known
 
 
 @kernel(types.void(MATRIX, I64, VECTOR, VECTOR), **FAST)
@@ -326,15 +375,16 @@ def move_aside(m, Y, rank, counted):
     return True
 
 
-@kernel(F64(MACHINE, I64, I64, I64, VECTOR, VECTOR))
-def answer(m, Y, rank, counted, dy, found):
-    """The tangent (n_o,) of the solution in the axes in use along dy (n_y,); returns the size of the terms of its first
-    `counted` entries, NaN where redundant rows are inconsistent."""
+@kernel(F64(MACHINE, I64, I64, VECTOR, VECTOR, VECTOR, VECTOR))
+def answer(m, rank, counted, dy, y, dx, found):
+    """The tangent (n_o,) of the solution in the axes in use along dy (n_y,), that of the unknowns y (Y,) of the law, and
+    dx (X,) of the impulses; returns the size of the terms of its first `counted` entries, NaN where redundant rows are
+    inconsistent."""
     work, s, p = m.work, m.sweep, m.system
-    n_f, n_c, X, n_o = work.X.shape[0], work.q.shape[0], p.x.shape[0], found.shape[0]
+    n_f, n_c, X, n_o, Y = work.X.shape[0], work.q.shape[0], p.x.shape[0], found.shape[0], y.shape[0]
     rho, g, r, terms = scratch(work.A.shape[0]), scratch(n_f), scratch(X), scratch(X)
-    dmu, low, high, shift = scratch(p.mu.shape[0]), scratch(X), scratch(X), scratch(X)
-    b, right, y, size = scratch(Y), scratch(Y), scratch(Y), 0.0
+    dmu, low, high = scratch(p.mu.shape[0]), scratch(X), scratch(X)
+    b, right, size = scratch(Y), scratch(Y), 0.0
     row_of, column_of, order, coefficient, w = s.row_of, s.column_of, s.order, s.coefficient, s.w
     val, par, A, W, L, R, E, begins, ends = work.val, work.par, work.A, p.A, p.L, p.R, p.E, p.begin, p.end
     set_all(0.0, rho)
@@ -344,17 +394,17 @@ def answer(m, Y, rank, counted, dy, found):
     bounds = n_f + n_c + n_o
     for a in range(X):
         i = order[a]
-        r[a], low[a], high[a], shift[a] = rho[n_f + i], rho[bounds + i], rho[bounds + n_c + i], 0.0
+        r[a], low[a], high[a], dx[a] = rho[n_f + i], rho[bounds + i], rho[bounds + n_c + i], 0.0
         terms[a] = abs(r[a])
         for j in range(n_f):
             term = A[n_f + i, j] * g[j]
             r[a], terms[a] = r[a] - term, terms[a] + abs(term)
     for i in range(dmu.shape[0]):
         dmu[i] = rho[bounds + 2 * n_c + coefficient[i]] if coefficient[i] >= 0 else 0.0
-    find_sources(p, dmu, low, high, shift, b)
+    find_sources(p, dmu, low, high, dx, b)
     for a in range(X):
         for j in range(X):
-            term = W[a, j] * shift[j]
+            term = W[a, j] * dx[j]
             r[a], terms[a] = r[a] + term, terms[a] + abs(term)
     for k in range(Y):
         right[k], total = b[k], abs(b[k])
@@ -365,8 +415,8 @@ def answer(m, Y, rank, counted, dy, found):
     outside = solve_factorised(p, Y, rank, right, y)
     for k in range(Y):
         for a in range(begins[k], ends[k]):
-            shift[a] += R[k, a] * y[k]
-    largest = carried(m, shift, g, counted, found)
+            dx[a] += R[k, a] * y[k]
+    largest = carried(m, dx, g, counted, found)
     for i in range(n_o):
         found[i] += rho[n_f + n_c + i]
         if i < counted:
@@ -522,27 +572,136 @@ def coordinates_along(m, answers, found):
             found[j, i] = tangent[out[first + i], j]
 
 
-@kernel(types.boolean(MACHINE, MATRIX, MATRIX))
-def step_ahead(m, tangents, found):
-    """The tangents (K, n_x) after a step whose inputs and solution are loaded; False where they are undetermined."""
+@kernel(I64(MACHINE, I64, INDICES, VECTOR))
+def find_bounded(m, Y, rows, side):
+    """Find the y with a bound: their indices, and 1 where it is below, -1 where it is above; return their number, -1 if
+    there are too many, or if any is bounded otherwise."""
+    p, count = m.system, 0
+    for i in range(Y):
+        if p.law[i] != NO_CONE or p.loose[i] >= 0 or (count == FEW and (p.low[i] == 0.0 or p.high[i] == 0.0)):
+            return -1
+        if p.low[i] == 0.0 or p.high[i] == 0.0:
+            rows[count], side[count] = i, 1.0 if p.low[i] == 0.0 else -1.0
+            count += 1
+    return count
+
+
+@kernel(types.void(MACHINE, I64, INDICES, VECTOR, MATRIX, MATRIX))
+def move_bounded(m, Y, rows, side, M, dx):
+    """Compute how the y of `rows` move, M (N, N), and the impulses, dx (N, X), where their rows of the law move by
+    `side`, one after the other."""
+    p, b, y = m.system, scratch(Y), scratch(Y)
+    set_all(0.0, b)
+    for k in range(side.shape[0]):
+        b[rows[k]] = side[k]
+        solve_factorised(p, Y, Y, b, y)
+        b[rows[k]] = 0.0
+        set_all(0.0, dx[k])
+        for i in range(Y):
+            for a in range(p.begin[i], p.end[i]):
+                dx[k, a] += p.R[i, a] * y[i]
+        for i in range(side.shape[0]):
+            M[i, k] = side[i] * y[rows[i]]
+
+
+@kernel(types.boolean(MATRIX, VECTOR, MATRIX, F64, VECTOR))
+def find_force(M, q, effects, size, found):
+    """Compute `found` (N,) of 0 <= found, complementary to M found + q >= 0; return whether there is one solution, by
+    its effects on outputs (N, n_o), of which `size` is the largest."""
+    N, bounds, every = q.shape[0], np.zeros((2, q.shape[0])), np.arange(q.shape[0])
+    candidates = np.empty((1 << q.shape[0], q.shape[0]))
+    set_all(np.inf, bounds[1])
+    count, _ = find_candidates(M, q, bounds[0], bounds[1], every, candidates)
+    for k in range(1, count):
+        for i in range(effects.shape[1]):
+            apart = 0.0
+            for a in range(N):
+                apart += effects[a, i] * (candidates[k, a] - candidates[0, a])
+            if not abs(apart) <= EQUAL * size:
+                return False
+    if count > 0:
+        copy(candidates[0], found)
+    return count > 0
+
+
+@kernel(types.boolean(MACHINE, I64, I64, MATRIX, MATRIX, INDICES))
+def answer_between(m, Y, counted, y, dx, notes):
+    """Add to the tangents in `answers`, for which the y (K, Y) had no bounds, what these make of them, and note kinks;
+    return whether each is the only one. dx (K, X) are those of the impulses."""
+    s, bounded, sides, X, n_o = m.sweep, scratch_indices(FEW), scratch(FEW), dx.shape[1], m.work.out.shape[0]
+    N = find_bounded(m, Y, bounded, sides)
+    if N <= 0:
+        return N == 0
+    side, M, moved, effects = sides[:N], scratch_matrix(N, N), scratch_matrix(N, X), scratch_matrix(N, counted)
+    q, force, back, g, out = scratch(N), scratch(N), scratch(N), scratch(m.work.X.shape[0]), scratch(n_o)
+    move_bounded(m, Y, bounded, side, M, moved)
+    set_all(0.0, g)
+    for k in range(N):
+        carried(m, moved[k], g, counted, out)
+        copy(out[:counted], effects[k])
+        set_all(0.0, g)
+    for j in range(y.shape[0]):
+        # What moves the outputs besides the impulses is no part of a kink.
+        size, apart = carried(m, dx[j], g, counted, out), 0.0
+        set_all(0.0, g)
+        for k in range(N):
+            q[k] = side[k] * y[j, bounded[k]]
+        if not find_force(M, q, effects, size, force):
+            return False
+        for k in range(N):
+            q[k] = -q[k]
+        both = find_force(M, q, effects, size, back)
+        for i in range(counted):
+            change = 0.0
+            for k in range(N):
+                s.answers[j, i] += effects[k, i] * force[k]
+                change += effects[k, i] * (force[k] + back[k])
+            apart = max(apart, abs(change))
+        if not (both and apart <= SAME * size):
+            notes[j] |= KINK
+    return True
+
+
+@kernel(types.boolean(MACHINE, MATRIX, MATRIX, INDICES))
+def step_ahead(m, tangents, found, notes):
+    """The tangents (K, n_x) after a step whose inputs and solution are loaded, and notes on them (K,); False where they
+    are undetermined."""
     s, n_q, n, n_o = m.sweep, m.track.q.shape[0], m.core.v.shape[0], m.work.out.shape[0]
     first, n_d, taped = n_q + n + n_o, m.track.data.shape[0], m.tape.out.shape[0] > 0
-    n_m = tangents.shape[1] - first - n_d
-    if not stand(m):
+    n_m, vague, tied = tangents.shape[1] - first - n_d, 0, False
+    for j in range(notes.shape[0]):
+        notes[j] = 0
+    if not is_loaded(m):
         return False
     if taped and not slopes_along(m, tangents):
         return False
-    for j in range(0 if taped else tangents.shape[0]):
-        if not find_slope(m, tangents[j], unit_along(m, tangents[j]), s.dy[j]):
-            return False
-    counted, out = n_o if s.asks else n, scratch(n_o)
+    holds = is_between_none(m)
     Y, rank = linearise(m)
-    if rank < 0 or not is_clear(m, Y, rank) or not is_recorded(m):
+    holds = holds and rank >= 0 and is_clear(m, Y, rank)
+    if not holds:
+        Y, rank, vague = linearise_known(m)
+    if rank < 0 or not is_recorded(m):
         return False
+    tied = taped and s.way[0] != HOLDS
+    if tied and rank < Y:
+        return False
+    counted, out, one = n_o if s.asks else n, scratch(n_o), scratch(s.y.shape[0])
+    y, dx = scratch_matrix(notes.shape[0], Y), scratch_matrix(notes.shape[0], m.system.x.shape[0])
+    for j in range(0 if taped and not tied else tangents.shape[0]):
+        if not find_slope(m, tangents[j], unit_along(m, tangents[j]), one):
+            # Differences tell whether a condition that holds just so matters.
+            if not tied:
+                return False
+            notes[j] |= ROUGH
+        if not tied:
+            copy(one, s.dy[j])
     for j in range(tangents.shape[0]):
-        s.terms[j] = answer(m, Y, rank, counted, s.dy[j], s.answers[j])
+        s.terms[j] = answer(m, rank, counted, s.dy[j], y[j], dx[j], s.answers[j])
         if s.terms[j] != s.terms[j]:
             return False
+        notes[j] |= ROUGH if vague else 0
+    if not holds and not answer_between(m, Y, counted, y, dx, notes):
+        return False
     if rank < Y:
         # Outputs must not depend on the load distribution of redundant contacts.
         if not move_aside(m, Y, rank, counted):
@@ -551,7 +710,7 @@ def step_ahead(m, tangents, found):
         for j in range(tangents.shape[0]):
             if rank < 0:
                 return False
-            answer(m, Y, rank, counted, s.dy[j], out)
+            answer(m, rank, counted, s.dy[j], y[j], dx[j], out)
             for i in range(counted):
                 if not abs(out[i] - s.answers[j, i]) <= SAME * s.terms[j]:
                     return False
@@ -575,13 +734,13 @@ def step_ahead(m, tangents, found):
     return True
 
 
-@kernel(I64(I64, I64, MATRIX, CUBE, CODES, MACHINE))
-def ahead(start, steps, rows, tangents, modes, m):
-    """Tangents (steps + 1, K, n_x) of a recorded motion from step `start` on, and the modes (steps - start, X); returns
-    the first step that is left to the caller, or `steps`."""
+@kernel(I64(I64, I64, MATRIX, CUBE, CODES, CODES, MACHINE))
+def ahead(start, steps, rows, tangents, modes, notes, m):
+    """Tangents (steps + 1, K, n_x) of a recorded motion from step `start` on, the modes (steps - start, X), and the
+    notes (steps - start, K); returns the first step that is left to the caller, or `steps`."""
     for k in range(start, steps):
         recall(k, rows, m)
-        if not step_ahead(m, tangents[k], tangents[k + 1]):
+        if not step_ahead(m, tangents[k], tangents[k + 1], notes[k - start]):
             return k
         for a in range(modes.shape[1]):
             modes[k - start, a] = m.system.mode[a]
@@ -670,10 +829,13 @@ def step_back(m, due, found):
     s, n_q, n, n_o = m.sweep, m.track.q.shape[0], m.core.v.shape[0], m.work.out.shape[0]
     n_x, n_y, n_w, n_d = due.shape[0], s.y.shape[0], s.x.shape[0], m.track.data.shape[0]
     counted = n_o if s.asks else n
-    if m.tape.out.shape[0] == 0 or not stand(m):
+    if m.tape.out.shape[0] == 0 or not is_loaded(m) or not is_between_none(m):
         return False
     Y, rank = linearise(m)
     if rank < 0 or not is_clear(m, Y, rank) or not is_recorded(m):
+        return False
+    # The derivative is that on this side of conditions that hold just so; redundant rows may contradict one another.
+    if rank < Y and s.way[0] != HOLDS:
         return False
     here, aside, outside, out = scratch(n_y), scratch(n_y), scratch(n_y), scratch(n_o)
     total, size, other, against = scratch(n_w), scratch(n_w), scratch(n_w), scratch(n_w)

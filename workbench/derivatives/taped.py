@@ -100,13 +100,13 @@ class TapedSweeps:
         """The work space."""
         return self.machine.sweep
 
-    def ahead(self, start: int, end: int, rows: Array, tangents: Array, modes: Indices) -> int:
+    def ahead(self, start: int, end: int, rows: Array, tangents: Array, modes: Indices, notes: Indices) -> int:
         """`sweep.ahead`: the first step that is left to the caller, or `end`."""
         if not self._begin(start, rows):
             return start
         k = start
         while True:
-            k = int(sweep.ahead(k, end, rows, tangents, modes[k - start :], self.machine))
+            k = int(sweep.ahead(k, end, rows, tangents, modes[k - start :], notes[k - start :], self.machine))
             if k == end or self.room.way[0] != OTHER or not self._fit():
                 return k
 
