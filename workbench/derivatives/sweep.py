@@ -35,9 +35,8 @@ from workbench.derivatives.modes import NO_PLACE, find_modes, is_between
 from workbench.derivatives.sensitivity import POLISHED, TIMES, WORST
 from workbench.derivatives.sensitivity import SAME as EQUAL
 from workbench.derivatives.slopes import MACHINE, find_slope, find_units, step_data
-from workbench.derivatives.tape import OTHER
+from workbench.derivatives.tape import OTHER, carry_adjoints, carry_sizes, carry_tangents, evaluate, path, turn_ties
 from workbench.derivatives.tape import SAME as HOLDS
-from workbench.derivatives.tape import carry_adjoints, carry_sizes, carry_tangents, evaluate, path, turn_ties
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import (
     FAST,
@@ -254,6 +253,19 @@ def multiply_rows(A, first, x, found):
         found[k] = total
 
 
+@kernel(types.void(MATRIX, I64, I64, VECTOR, VECTOR, VECTOR, VECTOR), **FAST)
+def add_products(A, row, column, x, sizes, found, terms):
+    """Add A[row : row + K, column : column + N] x to found (K,), and the sizes of the entries times `sizes` (N,) to
+    terms."""
+    for k in range(found.shape[0]):
+        total = size = 0.0
+        for j in range(x.shape[0]):
+            total += A[row + k, column + j] * x[j]
+            size += abs(A[row + k, column + j]) * sizes[j]
+        found[k] += total
+        terms[k] += size
+
+
 @kernel(types.void(MATRIX, I64, VECTOR, VECTOR, VECTOR, VECTOR), **FAST)
 def add_weighted_rows(A, first, weights, sizes, found, terms):
     """Add weights (K,) A[first : first + K] to found (N,), and sizes (K,) times the sizes of the entries to terms."""
@@ -328,26 +340,21 @@ def carried(m, dx, g, counted, found):
 
     Returns the largest sum of the sizes of the terms of the first `counted` entries.
     """
-    work, s = m.work, m.sweep
-    n_f, n_c, largest = work.X.shape[0], work.q.shape[0], 0.0
-    dz, size, A, X, order = scratch(n_c), scratch(n_f), work.A, work.X, s.order
+    work, n_f, n_c, order, largest = m.work, g.shape[0], dx.shape[0], m.sweep.order, 0.0
+    dz, bears, size, terms = scratch(n_c), scratch(n_c), scratch(n_f), scratch(found.shape[0])
     for a in range(n_c):
-        dz[order[a]] = dx[a]
+        dz[order[a]], bears[order[a]] = dx[a], abs(dx[a])
     for i in range(n_f):
-        g[i], size[i] = -g[i], abs(g[i])
-        for j in range(n_c):
-            term = X[i, j] * dz[j]
-            g[i], size[i] = g[i] - term, size[i] + abs(term)
-    for i in range(found.shape[0]):
-        found[i] = terms = 0.0
-        for j in range(n_f):
-            found[i] += A[n_f + n_c + i, j] * g[j]
-            terms += abs(A[n_f + n_c + i, j]) * size[j]
-        for j in range(n_c):
-            term = A[n_f + n_c + i, n_f + j] * dz[j]
-            found[i], terms = found[i] + term, terms + abs(term)
-        if i < counted:
-            largest = max(largest, terms)
+        size[i] = abs(g[i])
+    add_products(work.X, 0, 0, dz, bears, g, size)
+    for i in range(n_f):
+        g[i] = -g[i]
+    set_all(0.0, found)
+    set_all(0.0, terms)
+    add_products(work.A, n_f + n_c, 0, g, size, found, terms)
+    add_products(work.A, n_f + n_c, n_f, dz, bears, found, terms)
+    for i in range(counted):
+        largest = max(largest, terms[i])
     return largest
 
 
@@ -375,37 +382,50 @@ def move_aside(m, Y, rank, counted):
     return True
 
 
+@kernel(types.void(MACHINE, MATRIX, MATRIX))
+def rows_along(m, dy, found):
+    """Compute the tangents (K, .) of the rows of the mixed system at its solution from those of its data (K, n_y)."""
+    s, work = m.sweep, m.work
+    row_of, column_of, w, val, par = s.row_of, s.column_of, s.w, work.val, work.par
+    for j in range(found.shape[0]):
+        set_all(0.0, found[j])
+    for k in range(row_of.shape[0]):
+        row, one, weight = row_of[k], par[k], val[k] * w[column_of[k]]
+        for j in range(found.shape[0]):
+            found[j, row] += weight * dy[j, one]
+
+
 @kernel(F64(MACHINE, I64, I64, VECTOR, VECTOR, VECTOR, VECTOR))
-def answer(m, rank, counted, dy, y, dx, found):
-    """The tangent (n_o,) of the solution in the axes in use along dy (n_y,), that of the unknowns y (Y,) of the law, and
-    dx (X,) of the impulses; returns the size of the terms of its first `counted` entries, NaN where redundant rows are
-    inconsistent."""
+def answer(m, rank, counted, rho, y, dx, found):
+    """The tangent (n_o,) of the solution in the axes in use along that of the rows, rho (`rows_along`), with those of
+    the unknowns y (Y,) of the law and dx (X,) of the impulses; returns the size of the terms of its first `counted`
+    entries, NaN where redundant rows are inconsistent."""
     work, s, p = m.work, m.sweep, m.system
     n_f, n_c, X, n_o, Y = work.X.shape[0], work.q.shape[0], p.x.shape[0], found.shape[0], y.shape[0]
-    rho, g, r, terms = scratch(work.A.shape[0]), scratch(n_f), scratch(X), scratch(X)
+    g, moved, sizes = scratch(n_f), scratch(n_f), scratch(n_f)
+    rows, row_terms, r, terms, shifts = scratch(n_c), scratch(n_c), scratch(X), scratch(X), scratch(X)
     dmu, low, high = scratch(p.mu.shape[0]), scratch(X), scratch(X)
     b, right, size = scratch(Y), scratch(Y), 0.0
-    row_of, column_of, order, coefficient, w = s.row_of, s.column_of, s.order, s.coefficient, s.w
-    val, par, A, W, L, R, E, begins, ends = work.val, work.par, work.A, p.A, p.L, p.R, p.E, p.begin, p.end
-    set_all(0.0, rho)
-    for k in range(row_of.shape[0]):
-        rho[row_of[k]] += val[k] * dy[par[k]] * w[column_of[k]]
+    order, coefficient, L, R, E, begins, ends = s.order, s.coefficient, p.L, p.R, p.E, p.begin, p.end
     lu_solve(s.LU, s.pivots, rho, g)
     bounds = n_f + n_c + n_o
+    for i in range(n_f):
+        moved[i], sizes[i] = -g[i], abs(g[i])
+    for i in range(n_c):
+        rows[i], row_terms[i] = rho[n_f + i], abs(rho[n_f + i])
+    add_products(work.A, n_f, 0, moved, sizes, rows, row_terms)
     for a in range(X):
         i = order[a]
-        r[a], low[a], high[a], dx[a] = rho[n_f + i], rho[bounds + i], rho[bounds + n_c + i], 0.0
-        terms[a] = abs(r[a])
-        for j in range(n_f):
-            term = A[n_f + i, j] * g[j]
-            r[a], terms[a] = r[a] - term, terms[a] + abs(term)
+        r[a], terms[a], low[a], high[a], dx[a] = rows[i], row_terms[i], rho[bounds + i], rho[bounds + n_c + i], 0.0
     for i in range(dmu.shape[0]):
         dmu[i] = rho[bounds + 2 * n_c + coefficient[i]] if coefficient[i] >= 0 else 0.0
     find_sources(p, dmu, low, high, dx, b)
+    shifted = 0.0
     for a in range(X):
-        for j in range(X):
-            term = W[a, j] * dx[j]
-            r[a], terms[a] = r[a] + term, terms[a] + abs(term)
+        shifts[a] = abs(dx[a])
+        shifted += shifts[a]
+    if shifted > 0.0:
+        add_products(p.A, 0, 0, dx, shifts, r, terms)
     for k in range(Y):
         right[k], total = b[k], abs(b[k])
         for a in range(begins[k], ends[k]):
@@ -686,7 +706,8 @@ def step_ahead(m, tangents, found, notes):
     if tied and rank < Y:
         return False
     counted, out, one = n_o if s.asks else n, scratch(n_o), scratch(s.y.shape[0])
-    y, dx = scratch_matrix(notes.shape[0], Y), scratch_matrix(notes.shape[0], m.system.x.shape[0])
+    K, X = tangents.shape[0], m.system.x.shape[0]
+    y, dx, rho = scratch_matrix(K, Y), scratch_matrix(K, X), scratch_matrix(K, m.work.A.shape[0])
     for j in range(0 if taped and not tied else tangents.shape[0]):
         if not find_slope(m, tangents[j], unit_along(m, tangents[j]), one):
             # Differences tell whether a condition that holds just so matters.
@@ -695,8 +716,9 @@ def step_ahead(m, tangents, found, notes):
             notes[j] |= ROUGH
         if not tied:
             copy(one, s.dy[j])
+    rows_along(m, s.dy, rho)
     for j in range(tangents.shape[0]):
-        s.terms[j] = answer(m, rank, counted, s.dy[j], y[j], dx[j], s.answers[j])
+        s.terms[j] = answer(m, rank, counted, rho[j], y[j], dx[j], s.answers[j])
         if s.terms[j] != s.terms[j]:
             return False
         notes[j] |= ROUGH if vague else 0
@@ -707,10 +729,11 @@ def step_ahead(m, tangents, found, notes):
         if not move_aside(m, Y, rank, counted):
             return False
         Y, rank = linearise(m)
+        if rank < 0:
+            return False
+        rows_along(m, s.dy, rho)
         for j in range(tangents.shape[0]):
-            if rank < 0:
-                return False
-            answer(m, rank, counted, s.dy[j], y[j], dx[j], out)
+            answer(m, rank, counted, rho[j], y[j], dx[j], out)
             for i in range(counted):
                 if not abs(out[i] - s.answers[j, i]) <= SAME * s.terms[j]:
                     return False
