@@ -703,17 +703,16 @@ def step_ahead(m, tangents, found, notes):
     if rank < 0 or not is_recorded(m):
         return False
     tied = taped and s.way[0] != HOLDS
-    if tied and rank < Y:
-        return False
     counted, out, one = n_o if s.asks else n, scratch(n_o), scratch(s.y.shape[0])
     K, X = tangents.shape[0], m.system.x.shape[0]
     y, dx, rho = scratch_matrix(K, Y), scratch_matrix(K, X), scratch_matrix(K, m.work.A.shape[0])
     for j in range(0 if taped and not tied else tangents.shape[0]):
+        # Differences tell whether a condition that holds just so matters.
         if not find_slope(m, tangents[j], unit_along(m, tangents[j]), one):
-            # Differences tell whether a condition that holds just so matters.
-            if not tied:
-                return False
             notes[j] |= ROUGH
+        # Redundant rows may contradict one another there.
+        if rank < Y and notes[j] > 0:
+            return False
         if not tied:
             copy(one, s.dy[j])
     rows_along(m, s.dy, rho)

@@ -102,13 +102,21 @@ class TapedSweeps:
 
     def ahead(self, start: int, end: int, rows: Array, tangents: Array, modes: Indices, notes: Indices) -> int:
         """`sweep.ahead`: the first step that is left to the caller, or `end`."""
-        if not self._begin(start, rows):
-            return start
-        k = start
-        while True:
-            k = int(sweep.ahead(k, end, rows, tangents, modes[k - start :], notes[k - start :], self.machine))
-            if k == end or self.room.way[0] != OTHER or not self._fit():
+
+        def by(machine: Machine, k: int, end: int) -> int:
+            return int(sweep.ahead(k, end, rows, tangents, modes[k - start :], notes[k - start :], machine))
+
+        k, untaped = start, self.machine._replace(tape=widened(None, self.K))
+        while k < end:
+            if self._begin(k, rows):
+                k = by(self.machine, k, end)
+                if k == end or (self.room.way[0] == OTHER and self._fit()):
+                    continue
+            # Differences serve on the border of two tapes, and where the data amplify rounding.
+            if not self._is_off_tape() or by(untaped, k, k + 1) == k:
                 return k
+            k += 1
+        return k
 
     def back(self, end: int, start: int, rows: Array, given: Array, due: Array) -> int:
         """`sweep.back`: the step after the one that is left to the caller, or `start`."""
@@ -123,11 +131,14 @@ class TapedSweeps:
     def slopes(self, tangents: Array) -> list[DataSlope] | None:
         """The tangents of the data of the step that was left to the caller, along those of its inputs (K, n_x); None
         without a tape, and at a kink."""
-        m = self.machine
-        taped = m.tape.n_out > 0 and sweep.is_on_tape(m) and self.room.way[0] != OTHER
-        if not taped or not sweep.slopes_along(m, tangents):
+        if self._is_off_tape() or not sweep.slopes_along(self.machine, tangents):
             return None
         return [DataSlope(along.copy(), self.room.way[0] == TIED) for along in self.room.dy]
+
+    def _is_off_tape(self) -> bool:
+        """Return whether the step that was left has no tape, or other data than its tape."""
+        m = self.machine
+        return m.tape.n_out == 0 or not sweep.is_on_tape(m) or self.room.way[0] == OTHER
 
     def _begin(self, k: int, rows: Array) -> bool:
         """Look for a tape of step k if there is none so far; return False where the step is between two modes."""
