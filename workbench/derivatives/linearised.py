@@ -53,8 +53,8 @@ from workbench.derivatives.modes import (
 )  # fmt: skip
 from workbench.derivatives.system import SYSTEM, System
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import copy, set_all
-from workbench.engine.scratch import VECTOR, scratch, scratch_indices
+from workbench.engine.kernels import INDICES, copy, lu_factor, lu_solve, set_all
+from workbench.engine.scratch import VECTOR, scratch, scratch_indices, scratch_matrix
 from workbench.problems.islands import READ, READ_INDICES
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.problem import OverMatrix, Problem, SetBySet
@@ -68,6 +68,8 @@ LARGEST = 3000
 """Largest number of unknowns for which A is formed."""
 SAME = 1e-9
 """Share of the largest terms that it may have up to which the change of a velocity is zero."""
+SMALL = 1e-2
+"""Share of the largest impulse that rows are tried to bear which need not (`share_load`)."""
 
 I64, F64 = types.int64, types.float64
 
@@ -219,7 +221,8 @@ def settle(s):
 
     Methods return vertices of a set of solutions. There some facets of a friction polygon that sticks do not bear,
     although they could, and slacks of open contacts are the smallest possible. In the inside of the set all modes hold,
-    and velocities are smooth. A row bears there or leaves its bound: at first all are tried to bear.
+    and velocities are smooth. A row bears there or leaves its bound: at first all are tried to bear, those with bounds
+    alike, then at solutions where the load is shared more evenly (`share_load`).
     """
     X = s.x.shape[0]
     mode, inwards, unit, rate = scratch_indices(X), scratch(X), scratch(X), scratch(X)
@@ -261,26 +264,99 @@ def settle(s):
             s.mode[k], s.margin[k] = INSIDE if unit[k] != 0.0 else s.mode[k], np.inf
         else:
             s.mode[k], holds = mode[k], False
-    return holds
+    return holds or share_load(s, mode, inwards)
+
+
+@kernel(types.boolean(SYSTEM, INDICES, VECTOR))
+def share_load(s, mode, inwards):
+    """`settle` from the modes `mode` (X,) towards small and even impulses with the same velocities; modes remain those
+    of the system if some do not hold there. `inwards` is 1 or -1 for rows between modes."""
+    X, found, again = s.x.shape[0], True, True
+    before, aside, rate = scratch_indices(X), scratch(X), scratch(X)
+    for k in range(X):
+        before[k], s.mode[k] = s.mode[k], INSIDE if inwards[k] != 0.0 else mode[k]
+    while found and again:
+        Y, again = find_columns(s), False
+        find_matrix(s, Y)
+        rank = factorise(s, Y)
+        found = 0 < rank < Y
+        if found:
+            move_evenly(s, Y, rank, aside)
+            find_rates(s, Y, aside, rate)
+        for k in range(X):
+            # What cannot bear leaves.
+            if found and inwards[k] != 0.0 and s.mode[k] == INSIDE and aside[k] == 0.0:
+                s.mode[k], again = AT_LOWER if inwards[k] > 0.0 else AT_UPPER, True
+    for k in range(X):
+        bears = s.mode[k] == INSIDE
+        found = found and (rate[k] == 0.0 if bears else inwards[k] * rate[k] >= 0.0)
+        if inwards[k] != 0.0:
+            found = found and inwards[k] * (aside[k] if bears else rate[k]) > 0.0
+    for k in range(X):
+        if not found:
+            s.mode[k] = before[k]
+        elif inwards[k] != 0.0:
+            s.margin[k] = np.inf
+    return found
+
+
+@kernel(types.void(SYSTEM, I64, I64, VECTOR))
+def move_evenly(s, Y, rank, aside):
+    """Compute the part in the kernel of S, which is factorised, of the change `aside` (X,) of impulses to small and
+    equal ones, in the units of S; zero for rounding."""
+    LU, E, begin, column = s.LU, s.E, s.begin, s.column
+    rows, G, pivots = scratch_matrix(rank, Y), scratch_matrix(rank, rank), scratch_indices(rank)
+    change, b, y, largest = scratch(Y), scratch(rank), scratch(rank), 0.0
+    for j in range(Y):
+        change[j] = -s.x[begin[column[j]]] / E[column[j]]
+        largest = max(largest, abs(change[j]))
+    for j in range(Y):
+        change[j] += SMALL * largest
+    for i in range(rank):
+        b[i] = 0.0
+        for j in range(Y):
+            rows[i, j] = LU[i, j] / LU[i, i] if j >= i else 0.0
+            b[i] += rows[i, j] * change[j]
+    for i in range(rank):
+        for k in range(rank):
+            G[i, k] = 0.0
+            for j in range(Y):
+                G[i, k] += rows[i, j] * rows[k, j]
+    lu_factor(G, pivots)
+    lu_solve(G, pivots, b, y)
+    set_all(0.0, aside)
+    for j in range(Y):
+        for i in range(rank):
+            change[j] -= y[i] * rows[i, j]
+        aside[begin[column[j]]] = E[column[j]] * change[j] if abs(change[j]) > SAME * largest else 0.0
 
 
 @kernel(types.void(SYSTEM, I64, I64, VECTOR, VECTOR))
 def move_inwards(s, Y, rank, unit, rate):
     """Compute the rates (X,) at which velocities change where some rows move by `unit` (X,), and those that bear by
     what keeps their own velocities, and along the kernel of S; zero for rounding."""
-    X, A, E, begin = s.x.shape[0], s.A, s.E, s.begin
-    right, y, free, change, size, largest = scratch(Y), scratch(Y), scratch(Y), scratch(X), scratch(X), 0.0
+    X, A, begin = s.x.shape[0], s.A, s.begin
+    right, y, free, change = scratch(Y), scratch(Y), scratch(Y), scratch(X)
     for i in range(Y):
         right[i] = 0.0
         for j in range(X):
             right[i] -= A[begin[i], j] * unit[j]
     solve_factorised(s, Y, rank, right, y)
     find_kernel(s, Y, rank, free)
-    for k in range(X):
-        change[k], size[k] = unit[k], abs(unit[k])
+    copy(unit, change)
     for i in range(Y):
         change[begin[i]] = y[i] + free[i]
-        largest = max(largest, abs(change[begin[i]]) / E[i])
+    find_rates(s, Y, change, rate)
+
+
+@kernel(types.void(SYSTEM, I64, VECTOR, VECTOR))
+def find_rates(s, Y, change, rate):
+    """Compute the rates (X,) at which velocities change with the unknowns, `change` (X,); zero for rounding."""
+    X, A, E, begin, size, largest = s.x.shape[0], s.A, s.E, s.begin, scratch(s.x.shape[0]), 0.0
+    for k in range(X):
+        size[k] = abs(change[k])
+    for i in range(Y):
+        largest = max(largest, size[begin[i]] / E[i])
     for i in range(Y):
         size[begin[i]] = E[i] * largest
     for k in range(X):
