@@ -26,8 +26,17 @@ from numba import types
 
 from cases import CASES
 from formulations import FORMULATIONS
+from workbench.derivatives import sweep
 from workbench.derivatives.motion import Motion
-from workbench.derivatives.one_step import JUMP, Direction, LinearisedStep, State, carried, solved
+from workbench.derivatives.one_step import (
+    JUMP,
+    Direction,
+    LinearisedStep,
+    State,
+    carried,
+    has_several_estimates,
+    solved,
+)  # fmt: skip
 from workbench.derivatives.sensitivity import REDUNDANT
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, copy, copy_at, is_finite, set_all
@@ -365,7 +374,7 @@ class Solution:
         """The derivatives along tangents (K, n_x)."""
         found, data = self._compiled(tangents)
         if found is not None:
-            return [Derivative(x) for x in found]
+            return found
         if data is None and len(tangents) > 1:
             # The data may have a kink along one of them alone.
             return [self.derivatives(t[None])[0] for t in tangents]
@@ -380,9 +389,9 @@ class Solution:
             return Derivative(np.zeros(0), reason=str(reason))
         return Derivative(np.concatenate(one.state[:2]), one.is_kink, one.is_rough)
 
-    def _compiled(self, tangents: Array) -> tuple[Array | None, list[Any] | None]:
-        """The tangents by compiled steps, None where these leave them to the others; and those of the data, by a tape,
-        None where there is none or they have a kink."""
+    def _compiled(self, tangents: Array) -> tuple[list[Derivative] | None, list[Any] | None]:
+        """The derivatives by compiled steps, None where these leave them to the others; and the tangents of the data,
+        by a tape, None where there is none or they have a kink."""
         pair = self.pair
         if not pair.motion.is_compiled:
             return None, None
@@ -393,10 +402,14 @@ class Solution:
         both = np.stack([along, np.zeros(along.shape)])
         system = sweeps.machine.system
         modes = np.empty((1, system.x.size), dtype=np.int64)
-        if sweeps.ahead(0, 1, inputs, both, modes) != 1:
+        notes = np.empty((1, len(tangents)), dtype=np.int64)
+        if sweeps.ahead(0, 1, inputs, both, modes, notes) != 1:
             return None, sweeps.slopes(both[0])
         self.margin = min(self.margin, float(system.margin[system.mode >= 0].min(initial=np.inf)))
-        return both[1, :, : pair.sizes[1]], None
+        if (notes & sweep.BESIDE).any() and has_several_estimates(pair.step, State(*pair.parts(self.x)[:4])):
+            notes |= sweep.ROUGH
+        every = zip(both[1, :, : pair.sizes[1]], notes[0], strict=True)
+        return [Derivative(x, bool(note & sweep.KINK), bool(note & sweep.ROUGH)) for x, note in every], None
 
     @cached_property
     def _inputs(self) -> tuple[Array, Array]:

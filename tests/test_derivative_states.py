@@ -147,7 +147,7 @@ def test_every_formulation_that_does_not_iterate_has_tapes(name):
     if motion.is_compiled:
         sweeps, tangents = motion.sweeps(1), np.zeros((4, 1, motion.n_s + motion.case.data().size))
         modes = np.zeros((1, sweeps.machine.system.x.size), dtype=np.int64)
-        assert sweeps.ahead(2, 3, motion.record, tangents, modes) == 3
+        assert sweeps.ahead(2, 3, motion.record, tangents, modes, np.zeros((1, 1), dtype=np.int64)) == 3
         assert sweeps.machine.tape.n_out > 0
     else:
         assert name in ("mujoco-noslip", "gauss-seidel", "hunt-crossley", "ipc", "staggered")
@@ -169,11 +169,11 @@ def test_steps_between_modes_leave_the_tapes_of_the_others():
     sweeps, n_x = motion.sweeps(1), motion.n_s + motion.case.data().size
     tangents = np.zeros((4, 1, n_x))
     tangents[:, 0, 0] = 1.0
-    modes = np.zeros((1, sweeps.machine.system.x.size), dtype=np.int64)
+    modes, notes = (np.zeros((1, n), dtype=np.int64) for n in (sweeps.machine.system.x.size, 1))
     for _ in range(5):
-        assert sweeps.ahead(0, 1, motion.record, tangents, modes) == 0
+        sweeps.ahead(0, 1, motion.record, tangents, modes, notes)
         assert sweeps.slopes(tangents[0]) is None
-    sweeps.ahead(1, 2, motion.record, tangents, modes)
+    sweeps.ahead(1, 2, motion.record, tangents, modes, notes)
     assert sweeps.slopes(tangents[1]) is not None
 
 

@@ -19,7 +19,17 @@ import numpy as np
 from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.derivatives import sweep
 from workbench.derivatives.differences import SHIFT, differences
-from workbench.derivatives.one_step import DataSlope, Direction, LinearisedStep, State, Step, after, carried, solved
+from workbench.derivatives.one_step import (
+    DataSlope,
+    Direction,
+    LinearisedStep,
+    State,
+    Step,
+    after,
+    carried,
+    has_several_estimates,
+    solved,
+)  # fmt: skip
 from workbench.derivatives.slopes import Machine
 from workbench.derivatives.taped import TapedSweeps, are_supported, machine_of
 from workbench.language.formulation import Formulation
@@ -306,6 +316,9 @@ def tangents_of(
             compiled = np.empty((end - k, K), dtype=np.int64)
             left = sweeps.ahead(k, end, motion.record, found, codes, compiled)
             notes.modes(codes[: left - k])
+            for beside in np.flatnonzero(compiled[: left - k, 0] & sweep.BESIDE):
+                if has_several_estimates(step, motion.state(k + int(beside))):
+                    compiled[beside] |= sweep.ROUGH
             notes.compiled(k, compiled[: left - k])
             k = left
             if k == end:

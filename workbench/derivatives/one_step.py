@@ -164,7 +164,7 @@ class LinearisedStep(NamedTuple):
     """A step's state, the formulation's own data in the last pass, its solution, its sensitivity, and the outputs.
 
     earlier: the passes before, where their number is given, so that they need not converge; unsettled: why there is no
-    derivative; is_rough: whether it jumps nearby (`_has_several_estimates`), or its modes are not known
+    derivative; is_rough: whether it jumps nearby (`has_several_estimates`), or its modes are not known
     (`Sensitivity.is_vague`).
     """
 
@@ -180,7 +180,7 @@ class LinearisedStep(NamedTuple):
 
 def solved(step: Step, state: State) -> LinearisedStep:
     """Solve the step that begins at a state; raises DataError where it has no solution."""
-    jumps = _has_several_estimates(step, state)
+    jumps = has_several_estimates(step, state)
     step.begin(state)
     solution, _, passes = step.stepper.solve(step.solver)
     if solution.claimed is not Status.SOLVED:
@@ -230,7 +230,7 @@ def solved(step: Step, state: State) -> LinearisedStep:
     return last._replace(unsettled="its passes end before the iterated data converge")
 
 
-def _has_several_estimates(step: Step, state: State) -> bool:
+def has_several_estimates(step: Step, state: State) -> bool:
     """Return whether velocities depend on how redundant contacts share the frictionless load that estimates p_n."""
     s, r = step.stepper, step.case.size[2]
     if s.estimate == NO_ESTIMATE:

@@ -69,9 +69,9 @@ the impulses by which that distribution is varied to test this."""
 ALIKE, KINKED = 1e-11, 1e-9
 """Relative difference of the data by the tape and by the step, or of v+ and the terms that cancel in it, and of slopes
 on both sides of a kink, that is rounding."""
-KINK, ROUGH = 1, 2
+KINK, ROUGH, BESIDE = 1, 2, 4
 """Notes on the tangent of a step, which add up: it is one-sided; the modes are not known, or the data jump nearby or
-are noisy."""
+are noisy; the tape holds just so, or there is none."""
 FEW = 8
 """Largest number of unknowns between modes whose one-sided derivatives are compiled."""
 I64, F64 = types.int64, types.float64
@@ -720,7 +720,7 @@ def step_ahead(m, tangents, found, notes):
         s.terms[j] = answer(m, rank, counted, rho[j], y[j], dx[j], s.answers[j])
         if s.terms[j] != s.terms[j]:
             return False
-        notes[j] |= ROUGH if vague else 0
+        notes[j] |= (ROUGH if vague else 0) | (BESIDE if tied else 0)
     if not holds and not answer_between(m, Y, counted, y, dx, notes):
         return False
     if rank < Y:

@@ -115,6 +115,7 @@ class TapedSweeps:
             # Differences serve on the border of two tapes, and where the data amplify rounding.
             if not self._is_off_tape() or by(untaped, k, k + 1) == k:
                 return k
+            notes[k - start] |= sweep.BESIDE
             k += 1
         return k
 
