@@ -171,7 +171,7 @@ def test_steps_between_modes_leave_the_tapes_of_the_others():
     tangents[:, 0, 0] = 1.0
     modes, notes = (np.zeros((1, n), dtype=np.int64) for n in (sweeps.machine.system.x.size, 1))
     for _ in range(5):
-        sweeps.ahead(0, 1, motion.record, tangents, modes, notes)
+        assert sweeps.ahead(0, 1, motion.record, tangents, modes, notes) == 0
         assert sweeps.slopes(tangents[0]) is None
     sweeps.ahead(1, 2, motion.record, tangents, modes, notes)
     assert sweeps.slopes(tangents[1]) is not None

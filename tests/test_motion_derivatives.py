@@ -551,3 +551,61 @@ def test_steps_of_bodies_at_rest_are_compiled_although_their_velocities_are_roun
     assert found.reasons == ("", "")
     assert np.abs(motion.states_v).max() < 1e-9
     assert np.abs(found.v).max() < 1e-9
+
+
+@pytest.mark.share(10)
+@pytest.mark.parametrize(
+    ("label", "steps"),
+    [("coulomb", (669, 683, 684, 690)), ("box", (0, 388, 392, 860, 896, 930, 970, 999))],
+)
+def test_steps_between_modes_are_compiled_with_the_kinks_and_jumps_of_single_steps(label, steps):
+    """The cube comes to rest on four corners, of which some are on the edge of their cones or at their bounds, with no
+    velocity, or one that the error of the solution hides; under box friction estimates hold just so, too."""
+    motion = Motion(find_case("cube"), find_formulation(label), 1e-3, 1.0)
+    parameters = parameters_of(motion.case)
+    found, sweeps = tangents_of(motion, parameters), motion.sweeps(len(parameters))
+    assert found.alone == 0
+    assert found.reasons == ("",) * len(parameters)
+    modes, notes = (np.zeros((1, n), int) for n in (sweeps.machine.system.x.size, len(parameters)))
+    kinks = 0
+    for k in steps:
+        sweeps.ahead(k, k + 1, motion.record, found.inputs.copy(), modes, notes)
+        data, x = sweeps.slopes(found.inputs[k]) or [None] * len(parameters), motion.solved(k, motion.state(k))
+        for j, p in enumerate(parameters):
+            one = carried(motion.step, x, p.direction(motion.tangent(found.inputs[k, j])), data[j])
+            assert (k in found.kinks[j], k in found.jumps[j]) == (one.is_kink, one.is_rough), (k, p.name)
+            kinks += one.is_kink
+            for a, b in zip((found.q, found.v), one.state[:2], strict=False):
+                np.testing.assert_allclose(a[k + 1, j], b, rtol=0, atol=1e-7 * max(np.abs(b).max(), 1e-3))
+    assert kinks > 3
+
+
+@pytest.mark.parametrize("label", ["box", "hybrid"])
+def test_reverse_mode_takes_steps_whose_conditions_hold_just_so(label):
+    """The derivative is that on this side of them, as forward."""
+    motion = Motion(find_case("cube"), find_formulation(label), 1e-3, 0.05)
+    parameters, due = parameters_of(motion.case), (np.zeros(motion.states_q.shape), np.zeros(motion.states_v.shape))
+    due[0][-1], due[1][-1] = 1.0, 1.0
+    by, steps = gradient_of(motion, *due, parameters)
+    assert steps == motion.steps
+    tangents = tangents_of(motion, parameters)
+    end = np.concatenate([tangents.q[-1], tangents.v[-1]], axis=1).sum(axis=1)
+    unit = np.array([p.unit for p in parameters])
+    np.testing.assert_allclose(by * unit, end * unit, rtol=0, atol=1e-8 * np.abs(end * unit).max())
+
+
+@pytest.mark.parametrize("label", ["stewart-trinkle", "anitescu-potra"])
+def test_polygons_of_bodies_at_rest_are_compiled_wherever_a_vertex_puts_their_load(label):
+    """Of eight corners any may bear nothing at a vertex, or friction up to its bound; the cubes stay where they are."""
+    case = find_case("stacked-cubes")
+    motion = Motion(case, find_formulation(label), 1e-3, 0.02)
+    parameters = [CaseParameter(case, name) for name in ("mu", "m", "gravity")]
+    sweeps, K, n_q = motion.sweeps(2), 2, motion.states_q.shape[1]
+    assert tangents_of(motion, parameters).alone == 0
+    # The lower cube moves along, and starts with a velocity.
+    moving = np.zeros((motion.steps + 1, K, motion.n_s + case.data().size))
+    moving[0, 0, 0] = moving[0, 1, n_q] = 1.0
+    modes = np.zeros((motion.steps, sweeps.machine.system.x.size), dtype=int)
+    assert sweeps.ahead(0, motion.steps, motion.record, moving, modes, np.zeros((motion.steps, K), int)) == motion.steps
+    np.testing.assert_allclose(moving[1:, 0, :n_q], np.eye(n_q)[[0] * motion.steps], atol=1e-6)
+    np.testing.assert_allclose(moving[1:, 1, : n_q + motion.states_v.shape[1]], 0.0, atol=1e-6)
