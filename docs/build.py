@@ -20,6 +20,7 @@ from docs.site import links
 from docs.site.gallery import COMPARED, page_of
 from docs.site.notebooks import files
 from docs.site.notebooks import page_of as page_of_notebook
+from workbench.engine.interpreted import count_anew
 
 DOCS = Path(__file__).parent
 WORKERS = 2
@@ -37,7 +38,7 @@ def main() -> int:
         site.mkdir()
         parts = _parts(site, whole=not options.pages_only)
         with ProcessPoolExecutor(WORKERS, initializer=gc.disable) as pool:
-            running = {pool.submit(make): name for name, make in parts.items()}
+            running = {pool.submit(_made, make): name for name, make in parts.items()}
             for count, done in enumerate(as_completed(running), 1):
                 done.result()
                 print(f"{monotonic() - start:4.0f} s  {count} of {len(parts)}: {running[done]}", flush=True)
@@ -62,6 +63,12 @@ def _parts(site: Path, whole: bool) -> dict[str, Callable[[], None]]:
         notebooks = [(f"notebook {path.stem}", partial(_notebook, path, site)) for path in reversed(files())]
         parts |= dict([first, *notebooks, *others])
     return parts
+
+
+def _made(make: Callable[[], None]) -> None:
+    """Make a part. What is small in it is interpreted as in a process of its own, whichever parts came before."""
+    count_anew()
+    make()
 
 
 def _pages(site: Path, whole: bool) -> None:

@@ -66,6 +66,11 @@ def seconds_interpreted() -> float:
     return _Process.spent + (clock() - _thread.since if _thread.since else 0.0)
 
 
+def count_anew() -> None:
+    """Begin to count the seconds spent interpreting: what follows is a task of its own, as in a new process."""
+    _Process.spent = 0.0
+
+
 def is_interpreted(is_ready: Callable[[], bool]) -> bool:
     """Return whether a kernel called from Python now is interpreted; `is_ready` searches for its machine code."""
     if not _thread.allowed:
