@@ -6,6 +6,7 @@ import numpy as np
 
 from workbench.comparison.once import once
 from workbench.comparison.rows import labels
+from workbench.engine.interpreted import interpreting
 from workbench.matrices.p_property.verdict import LARGEST_BATCH_ORDER, p_verdict_of, smallest_minor
 from workbench.problems.rank import rank, ranks
 from workbench.step.run import Run
@@ -70,7 +71,8 @@ def _of_lead_matrix(M: Array) -> list[dict[str, Any]]:
     first, lowest = rank(M[0]), int(ranks(M).min())
     gap = "none" if first.gap is None else f"{first.gap:.1e}"
     # By exact means within the time, with what supports the verdict.
-    found = p_verdict_of(M[0], P_SECONDS)
+    with interpreting(n):
+        found = p_verdict_of(M[0], P_SECONDS)
     support = found.proof or found.reason or f"minor of rows {', '.join(map(str, found.index_set or ()))} <= 0"
     return [
         {
