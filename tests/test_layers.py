@@ -337,9 +337,15 @@ def test_a_gradient_that_does_not_fit_is_named_and_no_steps_have_no_gradients():
 
 
 def test_options_that_do_not_fit_are_named():
-    for options, words in [({"h": 0.0}, "h = 0 s"), ({"h": 0.01, "at_kinks": "guess"}, "at_kinks = 'guess'")]:
-        with pytest.raises(DataError, match=words):
-            ContactLayer(FORMULATIONS.find("coulomb"), SIZE, **options)
+    given = {"size": SIZE, "h": 0.01}
+    for options, words in [
+        ({"h": 0.0}, "step 0 s"), ({"h": "x"}, "step 'x'"), ({"at_kinks": "guess"}, "at_kinks = 'guess'"),
+        ({"size": "abcd"}, "size = 'abcd'; whole numbers"), ({"size": 3}, "size = 3"), ({"size": (3, 0, 1)}, "size = "),
+        ({"size": (0, 0, 1, 2)}, "at least one velocity"), ({"size": (10**6, 0, 1, 2)}, "take 8000.1 GB, more than 1"),
+    ]:  # fmt: skip
+        with pytest.raises(DataError, match=words) as heard:
+            ContactLayer(FORMULATIONS.find("coulomb"), **given | options)
+        assert "\n" not in str(heard.value)
     with pytest.raises(ModellingError, match="iterates its data"):
         ContactLayer(FORMULATIONS.find("ipc"), SIZE, 0.01)
 

@@ -7,9 +7,10 @@ modes or of redundant contacts, are left to Python, one after the other (`sensit
 formulation's hook makes of its data and turned axes, by its tape, or where it cannot be recorded by differences.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from numbers import Integral
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -44,11 +45,14 @@ from workbench.step.stepper import Stepper
 from workbench.step.stepping import CONIC, COULOMB, turn_back
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError, ModellingError
+from workbench.support.numbers import must_be_seconds
 
 NEEDED = "M", "v", "J_n", "J_t", "mu"
 """Data without which there is no step; others are zero where they are left out."""
 NOT_NEGATIVE = "mu", "e", "eps_n", "eps_t", "eps_b"
 AT_KINKS = "limiting", "refuse"
+MEMORY = 1e9
+"""Largest size of one step's data [bytes]."""
 MOST_TAPES = 64
 """Tapes of a hook that a layer keeps."""
 NO_CASE: Any = SimpleNamespace(fill=fill_nothing, advance=advance_by_rates)
@@ -83,15 +87,15 @@ class ContactLayer:
     law (`core.NORMAL_LAWS`). Where a solution stands between two modes, `at_kinks` is "limiting", the Jacobian of one
     of its sides, on which what touches without force opens and what sticks on the edge of its cone sticks; or "refuse".
     Raises ModellingError for a formulation that iterates its data from pass to pass or has sets without a gradient,
-    DataError for unknown options.
+    DataError for unusable options.
     """
 
     def __init__(
         self, formulation: Formulation, size: tuple[int, int, int, int], h: float, normal: str = "gap",
         at_kinks: str = "limiting",
     ) -> None:  # fmt: skip
-        if not (np.isfinite(h) and h > 0):
-            raise DataError(f"h = {h:g} s; a positive number is needed")
+        must_be_seconds(h)
+        _must_be_a_size(size)
         if at_kinks not in AT_KINKS:
             raise DataError(f"at_kinks = {at_kinks!r}; one of {', '.join(AT_KINKS)} is needed")
         c = compiled(formulation, *size)
@@ -274,6 +278,18 @@ class ContactLayer:
         with np.errstate(all="ignore"):
             recordable(prepare)(with_tape)
         return recorder.tape(core.buffer, 0)
+
+
+def _must_be_a_size(size: Any) -> None:
+    """Raise DataError unless it is (n, m, r, d), and a step's matrices fit into `MEMORY`."""
+    whole = isinstance(size, Sequence) and len(size) == 4 and all(isinstance(x, Integral) and x >= 0 for x in size)
+    if not whole or size[0] < 1:
+        raise DataError(f"size = {size!r:.40}; whole numbers (n, m, r, d) are needed, with at least one velocity")
+    n, m, r, d = map(int, size)
+    needed = 8 * (n + m + r + d * r) ** 2
+    if needed > MEMORY:
+        words = f"a step's matrices take {needed / 1e9:.1f} GB, more than {MEMORY / 1e9:g}"
+        raise DataError(f"size = {size!r:.60}: {words}")
 
 
 def _real(name: str, value: Any) -> Array:

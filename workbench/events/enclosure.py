@@ -15,7 +15,7 @@ from workbench.events.ball_modes import ModeFlow, WatchedQuantity, contact, solv
 from workbench.events.balls import ZERO, Ball, BallDynamics, BallMechanics, Balls, UndecidedError, double
 from workbench.events.modes import Mode
 from workbench.events.phase import HALT, LIFT, OVER, TOUCH
-from workbench.events.simulation import EventRun
+from workbench.events.simulation import EventRun, duration_of
 from workbench.events.taylor import TaylorStep, constants, enclosing_ball, first_root, horner, newton, step, to_doubles
 from workbench.mechanics.case import Array, Case
 from workbench.step.sliding.state import CLOSED
@@ -160,11 +160,9 @@ def enclose(case: Case, duration: float | None = None) -> EnclosedMotion:
 
     Parameters and start are the case's doubles as exact numbers; a contact that is closed at the start to within
     `sliding.state.CLOSED` keeps its gap. The default `duration` [s] is the case's own. Where a proof fails the motion
-    ends, with its `reason`. Raises DataError for a duration that is not positive.
+    ends, with its `reason`. Raises DataError as `simulate_events`.
     """
-    duration = case.duration if duration is None else duration
-    if not (np.isfinite(duration) and duration > 0):
-        raise DataError(f"duration {duration:g} s; a positive number of seconds is needed")
+    duration = duration_of(case, duration)
     case.must_fit()
     found, cap = EnclosedMotion(case, duration), ctx.cap
     try:

@@ -34,6 +34,8 @@ BEGINS = {Mode.OPEN: "lifts off", Mode.SLIP: "slips", Mode.STICK: "sticks"}
 """Names of the events at which the modes of a contact begin."""
 MOST_BRANCHES = 16
 """Motions that are followed where Coulomb's law leaves several."""
+LONGEST = 100
+"""Duration of a motion in those of its case, up to which it is followed: most take seconds for each of these."""
 MOST_IMPACTS = 40
 """Number of successive impacts with decreasing intervals that count as accumulation (Zeno)."""
 
@@ -159,6 +161,18 @@ class EventRun:
         return gained + self.friction_work + self.impact_loss
 
 
+def duration_of(case: Case, given: float | None) -> float:
+    """The duration of a motion [s]: the one given, or the case's own. Raises DataError."""
+    duration, most = case.duration if given is None else given, LONGEST * case.duration
+    if not (np.isfinite(duration) and duration > 0):
+        raise DataError(f"duration {duration:g} s; a positive number of seconds is needed")
+    if duration > most:
+        raise DataError(
+            f"duration {duration:g} s; motions are followed for at most {most:g} s, {LONGEST} of the case's"
+        )
+    return duration
+
+
 def simulate_events(
     case: Case, duration: float | None = None, method: Integrator = Integrator(), choices: tuple[int, ...] = ()  # noqa: B008
 ) -> EventRun:  # fmt: skip
@@ -166,11 +180,9 @@ def simulate_events(
 
     None is the case's own duration. Where the motion is not unique, `choices` says which of its ways it takes, fork by
     fork. A motion that cannot be continued, or comes to a fork without a choice, ends early with its `reason`. Raises
-    DataError for a duration that is not positive.
+    DataError for a duration that is not positive, or too long to follow.
     """
-    duration = case.duration if duration is None else duration
-    if not (np.isfinite(duration) and duration > 0):
-        raise DataError(f"duration {duration:g} s; a positive number of seconds is needed")
+    duration = duration_of(case, duration)
     case.must_fit()
     q, v = (np.asarray(x, dtype=float) for x in case.start())
     driver = _Driver(EventRun(case, duration, method), SecondOrder(case), choices)
