@@ -6,6 +6,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+import workbench as wb
 from tests.tables import TIMES
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import KernelSolver
@@ -217,6 +218,15 @@ def test_a_declared_formulation_gets_everything(result):
     card = next(m for m in result.mathematics if m["label"] == "viscous")
     assert any("0.05" in r and "p_{t}" in r for r in card["relations"])
     assert card["problem_class"] == "LCP"
+
+
+def test_a_window_that_begins_after_the_end_has_no_rows_and_the_answer_is_on_the_run():
+    # The tippe top's own window begins at 1 s.
+    found = wb.compare("tippe-top", ["ccp", "coulomb"], duration=0.01, reference="steps", reference_step=5e-4)
+    assert set(found.runs["window"]) == {"all"}
+    assert (found.runs["steps"] == 10).all()
+    assert found.runs["verified"].all()
+    assert found.words[0].startswith("Use ")
 
 
 def test_windows_are_clipped_and_flagged(result):

@@ -34,6 +34,11 @@ def test_what_cannot_be_followed_or_proved_says_why():
     assert cube[1].startswith("Nothing is proved: ")
     with pytest.raises(DataError, match="a positive number"):
         wb.follow("block", duration=-1.0)
+    for given in ({}, {"prove": True}, {"branches": True}):
+        with pytest.raises(
+            DataError, match=r"duration 1e\+09 s; motions are followed for at most 80 s, 100 of the case"
+        ):
+            wb.follow("block", duration=1e9, **given)
 
 
 def test_the_command_prints_words_or_json_and_writes_a_folder(capsys, tmp_path):

@@ -40,8 +40,8 @@ def declared(subject: Any, d: int) -> dict[str, Any]:
 
 
 def windows(case: Case, duration: float) -> dict[str, tuple[float, float]]:
-    """Return start and end [s] of the windows of a case, by name."""
-    return dict(case.windows) | {"all": (0.0, duration)}
+    """Return start and end [s] of the windows of a case that begin before its end, by name."""
+    return {name: x for name, x in case.windows.items() if x[0] < duration - 1e-9} | {"all": (0.0, duration)}
 
 
 def rows_before(
