@@ -56,7 +56,7 @@ def test_the_first_slides_are_read_from_the_last_row(compared, path, reader):
         page.keyboard.press("ArrowRight")
         assert page.locator("summary:visible, figcaption input:visible").count() == 0
     caption = page.locator("#figure-ranking + figcaption").inner_text()
-    assert "+N: N more formulations with the same run." in caption
+    assert "+N: N more with the same run." in caption
     assert min(page.locator("section > p, .words, figcaption").evaluate_all(SIZES)) >= 14
 
 

@@ -132,8 +132,8 @@ def _caption(c: Comparison, d: Decision, known: bool, unnamed: int) -> str:
     band = f" Grey band: within the error of {d.exact_in_words}." if known else ""
     ring = " Ring: recommended." if d.recommended is not None else ""
     run = "run" if c.stepped else "answer"
-    alike = f" +N: N more formulations with the same {run}." if any(x.alike for x in d.entries) else ""
-    small = f" Grey dots: {unnamed} more formulations." if unnamed else ""
+    alike = f" +N: N more with the same {run}." if any(x.alike for x in d.entries) else ""
+    small = f" Grey dots: {unnamed} others." if unnamed else ""
     return f"Vertical: {what}. Lower left is better.{band}{ring}{alike}{small}"
 
 
