@@ -120,6 +120,18 @@ class UniformRod(Case):
         kinetic = 0.5 * (x**2 + z**2 + self.kappa * self.l**2 * v[..., 2] ** 2)
         return self.m * (kinetic + self.gravity * height)  # type: ignore[attr-defined]
 
+    def dimensions(self, foot: Array) -> list[Annotation]:
+        """Angle, half length and mass at the start, for the sketch; `foot` (3,) [m] is the rod's lower end."""
+        angle = self.start()[0][2]
+        turn, along = np.linspace(0.0, angle, 21)[:, None], np.array([np.cos(angle), 0.0, np.sin(angle)])
+        arc = foot + 0.6 * self.l * np.hstack([np.cos(turn), 0.0 * turn, np.sin(turn)])
+        centre, aside = foot + self.l * along, 0.25 * self.l * np.array([-along[2], 0.0, along[0]])
+        return [
+            Line(arc, f"{np.degrees(angle):.4g}°"),
+            Line([centre + aside, centre + aside + self.l * along], f"{self.l:g} m"),
+            Disc(centre, 0.06 * self.l, f"{self.m:g} kg"),
+        ]
+
 
 @dataclass(frozen=True)
 class Rod(UniformRod):
@@ -228,16 +240,8 @@ class Rod(UniformRod):
         return touching(self.points(q, [[-self.l, 0.0, 0.0]]), FLOOR[:2])
 
     def annotations(self) -> list[Annotation]:
-        q, sense = self.start()[0], np.sign(self.speed) * np.array([0.7 * self.l, 0.0, 0.0])
-        centre, turn = self.centre(q), np.linspace(0.0, q[2], 21)[:, None]
-        arc = 0.6 * self.l * np.hstack([np.cos(turn), 0.0 * turn, np.sin(turn)])
-        aside = 0.25 * self.l * np.array([-np.sin(q[2]), 0.0, np.cos(q[2])])
-        return [
-            Arrow(np.zeros(3), sense, "v"),
-            Line(arc, f"{self.angle:.4g}°"),
-            Line([aside, centre + aside], f"{self.l:g} m"),
-            Disc(centre, 0.06 * self.l, f"{self.m:g} kg"),
-        ]
+        sense = np.sign(self.speed) * np.array([0.7 * self.l, 0.0, 0.0])
+        return [Arrow(np.zeros(3), sense, "v"), *self.dimensions(np.zeros(3))]
 
     def truths(self, reference: Any) -> list[Truth]:
         """The first step's impulse in every regime, and the angle while the tip slides; none for a tip at rest.

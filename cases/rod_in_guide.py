@@ -22,7 +22,7 @@ from workbench.engine.kernels import set_all
 from workbench.mechanics.case import Array, Truth, quantity, touching
 from workbench.mechanics.core import FILL
 from workbench.mechanics.functions import cos, radians, sign, sin
-from workbench.mechanics.sketch import Annotation, Arrow, Disc
+from workbench.mechanics.sketch import Annotation, Arrow
 from workbench.mechanics.solids import GROUND, Plane, Solid, cuboid, rod
 from workbench.step.sliding.motion import sliding_motion, steps_sliding, unique_multipliers
 from workbench.step.sliding.rows import SlidingRows
@@ -131,9 +131,9 @@ class RodInGuide(UniformRod):
 
     def annotations(self) -> list[Annotation]:
         q = self.start()[0]
-        (head,) = self.points(q, [[self.l, 0.0, 0.0]])
+        foot, head = self.points(q, [[-self.l, 0.0, 0.0], [self.l, 0.0, 0.0]])
         sense = np.sign(self.spin) * np.array([0.0, 0.0, 0.5 * self.l])
-        return [Disc(self.centre(q), 0.06 * self.l), Arrow(head, head + sense, "v")]
+        return [Arrow(head, head + sense, "v"), *self.dimensions(foot)]
 
     def truths(self, reference: Any) -> list[Truth]:
         """The first step's forces compared with the sliding LCP, where it has one solution, and the angle during

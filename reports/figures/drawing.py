@@ -56,7 +56,8 @@ def _svg(shape: Shape, at, scale: float) -> str:
     if isinstance(shape, Outline):
         return f'<polygon points="{text}" {GROUND if shape.ground else BODY} stroke-linejoin="round"/>'
     line = f'<polyline points="{text}" fill="none" stroke="#2b4f77" stroke-width="1"/>'
-    x, y = at(shape.points[len(shape.points) // 2] if len(shape.points) > 2 else np.mean(shape.points, axis=0))
+    points = np.asarray(shape.points, dtype=float)
+    x, y = at(points[len(points) // 2] if len(points) > 2 else points.mean(axis=0))
     return line + _label(shape.label, x, y + 5, "middle")
 
 

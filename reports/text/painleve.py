@@ -143,15 +143,17 @@ def well_posed(p: Painleve) -> str:
 def _sliding_words(p: Painleve) -> list[str]:
     sentences = [_regime_words(p.regime)]
     if p.property_p == "P":
-        sentences.append("M_μ is a P-matrix: the accelerations are unique for all loads.")
+        sentences.append("The matrix M_μ of the sliding LCP is a P-matrix: the accelerations are unique for all loads.")
     elif p.property_p == "undecided":
-        sentences.append(f"Whether M_μ is a P-matrix is undecided: {p.open}.")
+        sentences.append(f"Whether the matrix M_μ of the sliding LCP is a P-matrix is undecided: {p.open}.")
     elif p.verdict is None:
         sentences.append(
             "A = A_nb − A_tb [μ_b ξ_b] is singular: M_μ does not exist, and for some loads there is no unique solution."
         )
     else:
-        sentences.append("M_μ is not a P-matrix: for some loads there is no solution, or several.")
+        sentences.append(
+            "The matrix M_μ of the sliding LCP is not a P-matrix: for some loads there is no solution, or several."
+        )
     return sentences + [_friction_words(x) for x in p.losses]
 
 
@@ -201,7 +203,7 @@ def _friction_words(x: Loss) -> str:
     if again:
         words += f"; it is one {'' if c.lo is None else 'again '}on {', '.join(map(_interval, again))}"
     if x.ratio is not None and x.plain is not None and x.balanced is not None:
-        words += f"; Proposition 1 guarantees {max(x.plain, x.balanced):.6g}, {100 * x.ratio:.3g} % of it"
+        words += f"; Proposition 1 guarantees it up to {max(x.plain, x.balanced):.6g}, {100 * x.ratio:.3g} % of that"
     return words + "."
 
 

@@ -282,7 +282,7 @@ class ContactLayer:
 
 def _must_be_a_size(size: Any) -> None:
     """Raise DataError unless it is (n, m, r, d), and a step's matrices fit into `MEMORY`."""
-    whole = isinstance(size, Sequence) and len(size) == 4 and all(isinstance(x, Integral) and x >= 0 for x in size)
+    whole = isinstance(size, Sequence) and len(size) == 4 and all(isinstance(x, Integral) and int(x) >= 0 for x in size)
     if not whole or size[0] < 1:
         raise DataError(f"size = {size!r:.40}; whole numbers (n, m, r, d) are needed, with at least one velocity")
     n, m, r, d = map(int, size)
