@@ -26,17 +26,8 @@ from numba import types
 
 from cases import CASES
 from formulations import FORMULATIONS
-from workbench.derivatives import sweep
 from workbench.derivatives.motion import Motion
-from workbench.derivatives.one_step import (
-    JUMP,
-    Direction,
-    LinearisedStep,
-    State,
-    carried,
-    has_several_estimates,
-    solved,
-)  # fmt: skip
+from workbench.derivatives.one_step import JUMP, Direction, LinearisedStep, State, carried, solved
 from workbench.derivatives.sensitivity import REDUNDANT
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, copy, copy_at, is_finite, set_all
@@ -406,10 +397,8 @@ class Solution:
         if sweeps.ahead(0, 1, inputs, both, modes, notes) != 1:
             return None, sweeps.slopes(both[0])
         self.margin = min(self.margin, float(system.margin[system.mode >= 0].min(initial=np.inf)))
-        if (notes & sweep.BESIDE).any() and has_several_estimates(pair.step, State(*pair.parts(self.x)[:4])):
-            notes |= sweep.ROUGH
-        every = zip(both[1, :, : pair.sizes[1]], notes[0], strict=True)
-        return [Derivative(x, bool(note & sweep.KINK), bool(note & sweep.ROUGH)) for x, note in every], None
+        told = pair.motion.told(notes[0], State(*pair.parts(self.x)[:4]))
+        return [Derivative(*one) for one in zip(both[1, :, : pair.sizes[1]], *told, strict=True)], None
 
     @cached_property
     def _inputs(self) -> tuple[Array, Array]:

@@ -97,7 +97,7 @@ def make_steps(b, m):
 
 @kernel(types.boolean(BATCH, I64, MACHINE))
 def restore(b, k, m):
-    """Put step k and its solution in their places; return whether all modes hold, as in `sweep.stand`."""
+    """Put step k and its solution in their places; return whether all modes hold, as in `sweep.is_between_none`."""
     core, work = m.core, m.work
     copy(b.prepared[k], core.whole)
     read_data(core, m.sweep.y)

@@ -231,6 +231,13 @@ class Motion:
         memory = np.concatenate([out[n : n + t.memory.size - rest], x[n_q + n + n_o : self.n_s]])
         return State(x[:n_q], x[n_q : n_q + n], memory, out)
 
+    def told(self, notes: Indices, state: State) -> tuple[list[bool], list[bool]]:
+        """Which of the tangents of a compiled step from a state are one-sided, and which are rough (`Carried`), by its
+        notes (K,) (`sweep.ahead`)."""
+        beside = (notes & sweep.BESIDE).any() and has_several_estimates(self.step, state)
+        rough = (notes & sweep.ROUGH > 0) | beside
+        return (notes & sweep.KINK > 0).tolist(), rough.tolist()
+
     def solved(self, k: int, state: State) -> LinearisedStep:
         """Solve step k from a state; raises DataError."""
         try:
@@ -266,11 +273,11 @@ class _Notes:
         self.switches += int((both[1:] != both[:-1]).sum())
         self.last = codes[-1:] if len(codes) else self.last
 
-    def compiled(self, start: int, notes: Indices) -> None:
-        """Add the notes (steps, K) of compiled steps from `start` on."""
-        for k, j in np.argwhere(notes).tolist():
+    def compiled(self, k: int, are_kinks: Sequence[bool], are_rough: Sequence[bool]) -> None:
+        """Add what is told of the tangents of compiled step k."""
+        for j, both in enumerate(zip(are_kinks, are_rough, strict=True)):
             if not self.reasons[j]:
-                self._note(j, start + k, bool(notes[k, j] & sweep.KINK), bool(notes[k, j] & sweep.ROUGH))
+                self._note(j, k, *both)
 
     def _note(self, j: int, k: int, is_kink: bool, is_rough: bool) -> None:
         for noted, steps in ((is_kink, self.kinks[j]), (is_rough, self.jumps[j])):
@@ -316,10 +323,8 @@ def tangents_of(
             compiled = np.empty((end - k, K), dtype=np.int64)
             left = sweeps.ahead(k, end, motion.record, found, codes, compiled)
             notes.modes(codes[: left - k])
-            for beside in np.flatnonzero(compiled[: left - k, 0] & sweep.BESIDE):
-                if has_several_estimates(step, motion.state(k + int(beside))):
-                    compiled[beside] |= sweep.ROUGH
-            notes.compiled(k, compiled[: left - k])
+            for i in np.flatnonzero(compiled[: left - k].any(axis=1)).tolist():
+                notes.compiled(k + i, *motion.told(compiled[i], motion.state(k + i)))
             k = left
             if k == end:
                 continue

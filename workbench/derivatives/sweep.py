@@ -202,7 +202,7 @@ def largest_square(A):
 
 @kernel(types.boolean(MACHINE, I64, I64))
 def is_clear(m, Y, rank):
-    """Return whether all modes hold by more than the solution's error, after `stand` and `linearise`: the verdict of
+    """Return whether all modes hold by more than the solution's error, after `linearise`: the verdict of
     `sensitivity.sensitivity_of`."""
     margin = m.sweep.margin[0]
     if margin > CLEAR:
@@ -647,7 +647,7 @@ def find_force(M, q, effects, size, found):
 @kernel(types.boolean(MACHINE, I64, I64, MATRIX, MATRIX, INDICES))
 def answer_between(m, Y, counted, y, dx, notes):
     """Add to the tangents in `answers`, for which the y (K, Y) had no bounds, what these make of them, and note kinks;
-    return whether each is the only one. dx (K, X) are those of the impulses."""
+    return whether each is the only one. dx (K, X), those of the impulses, is overwritten."""
     s, bounded, sides, X, n_o = m.sweep, scratch_indices(FEW), scratch(FEW), dx.shape[1], m.work.out.shape[0]
     N = find_bounded(m, Y, bounded, sides)
     if N <= 0:
@@ -661,7 +661,6 @@ def answer_between(m, Y, counted, y, dx, notes):
         copy(out[:counted], effects[k])
         set_all(0.0, g)
     for j in range(y.shape[0]):
-        # What moves the outputs besides the impulses is no part of a kink.
         size, apart = carried(m, dx[j], g, counted, out), 0.0
         set_all(0.0, g)
         for k in range(N):
@@ -670,7 +669,12 @@ def answer_between(m, Y, counted, y, dx, notes):
             return False
         for k in range(N):
             q[k] = -q[k]
+            for a in range(X):
+                dx[j, a] += moved[k, a] * force[k]
         both = find_force(M, q, effects, size, back)
+        # What moves the outputs besides the impulses is no part of a kink.
+        size = carried(m, dx[j], g, counted, out)
+        set_all(0.0, g)
         for i in range(counted):
             change = 0.0
             for k in range(N):
@@ -686,14 +690,10 @@ def answer_between(m, Y, counted, y, dx, notes):
 def step_ahead(m, tangents, found, notes):
     """The tangents (K, n_x) after a step whose inputs and solution are loaded, and notes on them (K,); False where they
     are undetermined."""
-    s, n_q, n, n_o = m.sweep, m.track.q.shape[0], m.core.v.shape[0], m.work.out.shape[0]
-    first, n_d, taped = n_q + n + n_o, m.track.data.shape[0], m.tape.out.shape[0] > 0
-    n_m, vague, tied = tangents.shape[1] - first - n_d, 0, False
+    s, taped, vague = m.sweep, m.tape.out.shape[0] > 0, 0
     for j in range(notes.shape[0]):
         notes[j] = 0
-    if not is_loaded(m):
-        return False
-    if taped and not slopes_along(m, tangents):
+    if not is_loaded(m) or (taped and not slopes_along(m, tangents)):
         return False
     holds = is_between_none(m)
     Y, rank = linearise(m)
@@ -703,10 +703,10 @@ def step_ahead(m, tangents, found, notes):
     if rank < 0 or not is_recorded(m):
         return False
     tied = taped and s.way[0] != HOLDS
-    counted, out, one = n_o if s.asks else n, scratch(n_o), scratch(s.y.shape[0])
-    K, X = tangents.shape[0], m.system.x.shape[0]
+    K, X, n_o = tangents.shape[0], m.system.x.shape[0], m.work.out.shape[0]
+    counted, out, one = n_o if s.asks else m.core.v.shape[0], scratch(n_o), scratch(s.y.shape[0])
     y, dx, rho = scratch_matrix(K, Y), scratch_matrix(K, X), scratch_matrix(K, m.work.A.shape[0])
-    for j in range(0 if taped and not tied else tangents.shape[0]):
+    for j in range(0 if taped and not tied else K):
         # Differences tell whether a condition that holds just so matters.
         if not find_slope(m, tangents[j], unit_along(m, tangents[j]), one):
             notes[j] |= ROUGH
@@ -716,7 +716,7 @@ def step_ahead(m, tangents, found, notes):
         if not tied:
             copy(one, s.dy[j])
     rows_along(m, s.dy, rho)
-    for j in range(tangents.shape[0]):
+    for j in range(K):
         s.terms[j] = answer(m, rank, counted, rho[j], y[j], dx[j], s.answers[j])
         if s.terms[j] != s.terms[j]:
             return False
@@ -731,11 +731,21 @@ def step_ahead(m, tangents, found, notes):
         if rank < 0:
             return False
         rows_along(m, s.dy, rho)
-        for j in range(tangents.shape[0]):
+        for j in range(K):
             answer(m, rank, counted, rho[j], y[j], dx[j], out)
             for i in range(counted):
                 if not abs(out[i] - s.answers[j, i]) <= SAME * s.terms[j]:
                     return False
+    return end_ahead(m, tangents, counted, found)
+
+
+@kernel(types.boolean(MACHINE, MATRIX, I64, MATRIX))
+def end_ahead(m, tangents, counted, found):
+    """Compute the tangents (K, n_x) after a step from those before it, of its data and of the first `counted` outputs;
+    return whether they are finite."""
+    s, n_q, n, n_o = m.sweep, m.track.q.shape[0], m.core.v.shape[0], m.work.out.shape[0]
+    first, n_d, taped = n_q + n + n_o, m.track.data.shape[0], m.tape.out.shape[0] > 0
+    n_m = tangents.shape[1] - first - n_d
     for j in range(tangents.shape[0]):
         answers, after = s.answers[j], found[j]
         turned_back(m, s.dy[j], answers)
