@@ -81,13 +81,18 @@ def _pages(site: Path, whole: bool) -> None:
 
 
 @contextmanager
-def _unchecked_charts() -> Iterator[None]:
-    """Context in which charts are not checked against their schema, as the tests do: it takes longer than drawing."""
+def _drawn_once() -> Iterator[None]:
+    """Context in which charts are not checked against their schema, as the tests do: it takes longer than drawing.
+
+    Nor does marimo first let them draw themselves, whose HTML it does not use.
+    """
     from unittest.mock import patch
 
+    from altair import TopLevelMixin
     from altair.utils.schemapi import SchemaBase, debug_mode
 
-    with debug_mode(False), patch.object(SchemaBase, "validate", lambda *_: None):
+    unchecked = patch.object(SchemaBase, "validate", lambda *_: None)
+    with debug_mode(False), unchecked, patch.object(TopLevelMixin, "_repr_mimebundle_", lambda *_: {}):
         yield
 
 
@@ -97,7 +102,7 @@ def _notebook(path: Path, site: Path) -> None:
 
     target = site / page_of_notebook(path)
     target.parent.mkdir(exist_ok=True)
-    with _unchecked_charts():
+    with _drawn_once():
         target.write_text(page(read(path)), "utf-8")
 
 
@@ -107,7 +112,7 @@ def _comparison(name: str, site: Path) -> None:
     path = site / page_of(name)
     path.parent.mkdir(exist_ok=True)
     found = compare(name, **COMPARED[name])
-    with _unchecked_charts():
+    with _drawn_once():
         found.page(path)
 
 

@@ -65,9 +65,12 @@ class Notebook:
         return Ran(tuple(outputs), dict(names))
 
     def vary(self, ran: Ran, sliders: tuple[str, ...], values: tuple[Any, ...]) -> dict[int, Any]:
-        """What the cells that depend on these sliders and no others show with other values, by cell."""
+        """What the cells that depend on these sliders and no others show with these values, by cell."""
+        roots = self.roots(ran)
+        if values == tuple(ran.names[name].value for name in sliders):
+            return {i: output for i, output in enumerate(ran.outputs) if roots[i] == set(sliders)}
         known = ran.names | {name: SimpleNamespace(value=x) for name, x in zip(sliders, values, strict=True)}
-        roots, shown = self.roots(ran), {}
+        shown = {}
         for i, cell in enumerate(self.cells):
             if roots[i] and roots[i] <= set(sliders):
                 output, given = cell.evaluate(known)

@@ -22,7 +22,9 @@ def page(notebook: Notebook, most: int | None = None) -> str:
     ran = notebook.run()
     chosen = positions(notebook, ran, most)
     control = _controls(ran, chosen)
-    blocks = [_block(cell, shown(output, control)) for cell, output in zip(notebook.cells, ran.outputs, strict=True)]
+    # What depends on sliders comes next.
+    fixed = [None if roots else output for roots, output in zip(notebook.roots(ran), ran.outputs, strict=True)]
+    blocks = [_block(cell, shown(output, control)) for cell, output in zip(notebook.cells, fixed, strict=True)]
     for i, sliders, by_position in variants(notebook, ran, chosen):
         own = tuple(chosen[s].index(_nearest(chosen[s], ran.names[s].value)) for s in sliders)
         parts = [
