@@ -258,6 +258,47 @@ def test_where_compiling_is_interrupted_or_fails_the_caller_raises_that_and_can_
     assert words == ["KeyboardInterrupt", "OSError", "3.0"]
 
 
+MADE = """
+from numba import types
+from workbench.engine.compiling import kernel
+
+F64 = types.float64
+
+def times(factor):
+    @kernel(F64(F64))
+    def scaled(x):
+        return factor * x
+    return scaled
+
+def within(factor):
+    @kernel(F64(F64), linked=True, inline="never")
+    def part(x):
+        return factor * x + 1.0 if x > 0.0 else factor
+    @kernel(F64(F64))
+    def whole(x):
+        return part(x)
+    return whole
+"""
+
+
+@pytest.mark.parametrize("make", ["times", "within"])
+def test_functions_of_one_name_that_two_processes_have_stored_are_told_apart(make, tmp_path):
+    """Each was the first that its process compiled; whichever is loaded first, both give their own values."""
+    (tmp_path / "made.py").write_text(MADE)
+    cache = dict(NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    values = [run(f"import made; print(made.{make}({k}.0)(1.0))", tmp_path, **cache)[0] for k in (2, 3)]
+    assert values[0] != values[1]
+    for order in ("a, b", "b, a"):
+        code = f"""
+import made
+a, b = made.{make}(2.0), made.{make}(3.0)
+for f in {order}:
+    f.ready()
+print(*[f(1.0) for f in (a, b, a)])
+"""
+        assert run(code, tmp_path, **cache) == [*values, values[0]]
+
+
 def branches(first):
     if first:
 

@@ -121,6 +121,7 @@ class Kernel(CPUDispatcher):
             if not self.overloads:
                 with ExitStack() as held:
                     self._cache = _Cache(self, held if compiling else None)
+                    self._compiler.py_func = self._cache.named(self.py_func)  # type: ignore[attr-defined]
                     super().compile(self.declared)
                 # Python cannot call machine code that takes addresses: numba asks for the target at every call.
                 if not self.takes_addresses:
@@ -323,8 +324,21 @@ class _Cache:
         self._made_from = f"{numba.__version__} {_digest(_made_from(kernel))}".encode()
         self._which = f"{kernel.declared} {kernel.closed} {kernel.targetoptions['boundscheck']}"
 
+    def named(self, function: Any) -> FunctionType:
+        """The function by a name of its own in machine code.
+
+        Numba distinguishes functions of one name, as of several closures, by a number that counts within a process.
+        The code of two that were stored by two processes would be linked by the same name.
+        """
+        found = FunctionType(
+            function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+        )
+        found.__qualname__ = f"k{_digest([self._which, self._made_from])[:16]}.{function.__qualname__}"
+        found.__module__ = function.__module__
+        return found
+
     def of_wrapper(self, made: Any, held: ExitStack) -> "_Cache":
-        """The same for the wrapper for Python, which names the kernel by a symbol that changes at every compilation."""
+        """The same for the wrapper for Python, which names the kernel by a symbol that changes with its sources."""
         other = copy(self)
         other._held, other._which = held, f"{self._which} called by Python"
         other._made_from = self._made_from + made.fndesc.llvm_func_name.encode()

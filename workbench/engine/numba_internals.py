@@ -8,6 +8,7 @@ Their purposes:
 
 - `CPUDispatcher`, `Dispatcher`, `cpu_target`, `make_concrete_template`, `fix_returning_optional`, `cgutils`, `ir`,
   `add_symbol`: kernels that are called by name through a slot that is filled later. Numba only links.
+- `_compiler` of a dispatcher: the function that it compiles, `py_func`, is given a name of its own in machine code.
 - `CompileResultCacheImpl`, `InTreeCacheLocator`, `dumps`, `rtsys`: numba's cache depends on the function's file alone,
   and unpickles files in folders that others may write to.
 - `with_wrapper`: numba makes the wrapper for Python with every function or never.
