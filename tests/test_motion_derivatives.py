@@ -597,6 +597,14 @@ def test_reverse_mode_takes_steps_whose_conditions_hold_just_so(label):
     np.testing.assert_allclose(by * unit, end * unit, rtol=0, atol=1e-8 * np.abs(end * unit).max())
 
 
+def test_the_mobility_of_a_contact_whose_axes_turn_jumps_nowhere():
+    """Two eigenvalues of W_tt come close while the wheel rolls over, and are told apart."""
+    motion = Motion(find_case("wheel"), find_formulation("phantom-inertia"), 1e-3, 0.42)
+    found = tangents_of(motion, [CaseParameter(motion.case, name) for name in ("mu", "speed")])
+    assert found.jumps == found.kinks == ((), ())
+    assert found.alone == 0
+
+
 @pytest.mark.parametrize("label", ["stewart-trinkle", "anitescu-potra"])
 def test_polygons_of_bodies_at_rest_are_compiled_wherever_a_vertex_puts_their_load(label):
     """Of eight corners any may bear nothing at a vertex, or friction up to its bound; the cubes stay where they are."""

@@ -36,7 +36,7 @@ from workbench.derivatives.tape import (
 )
 from workbench.engine.compiling import Kernel
 from workbench.engine.interpreted import python_of
-from workbench.engine.kernels import largest_eigenvalue, lu_factor, lu_solve
+from workbench.engine.kernels import larger_eigenvalue, largest_eigenvalue, lu_factor, lu_solve
 from workbench.engine.layout import Packed
 from workbench.engine.scratch import scratch, scratch_matrix
 from workbench.problems.problem import Indices
@@ -335,13 +335,15 @@ def _factor(A: Array, pivots: Indices) -> int:
 
 
 def _largest_eigenvalue(S: Array) -> Any:
-    """`kernels.largest_eigenvalue` of a positive S, whose rotations depend on rounding: where it is simple, by Newton's
-    method for S x = lambda x, x x = 1, from that of the values."""
+    """`kernels.largest_eigenvalue` of a positive S, where it is simple. Rotations, of more than two rows, depend on
+    rounding: there by Newton's method for S x = lambda x, x x = 1, from that of the values."""
     n = len(S)
     values, vectors = np.linalg.eigh(np.array([[_value(x) for x in row] for row in S], dtype=float))
     size = values[-1]
     if not size - values[:-1].max(initial=0.0) > SIMPLE * size:
         raise NotRecordableError("several eigenvalues are the largest")
+    if n == 2:
+        return recordable(larger_eigenvalue)(S)
     z = np.array([*vectors[:, -1], 1.0], dtype=object)
     for k in range(NEWTON):
         J, right, pivots = _room(n + 1, n + 1), _room(n + 1), np.zeros(n + 1, dtype=np.int64)

@@ -156,6 +156,13 @@ def solve_on_basis(M, q, z, active, refine):
     return 0
 
 
+@kernel(types.float64(MATRIX), linked=True)
+def larger_eigenvalue(S):
+    """Return the larger eigenvalue of a symmetric S (2, 2)."""
+    half = 0.5 * (S[0, 0] - S[1, 1])
+    return 0.5 * (S[0, 0] + S[1, 1]) + np.sqrt(half * half + S[1, 0] * S[0, 1])
+
+
 @kernel(types.float64(MATRIX), **FAST)
 def largest_eigenvalue(S):
     """Return the largest eigenvalue of a symmetric S (n, n), which is overwritten.
@@ -163,6 +170,8 @@ def largest_eigenvalue(S):
     Jacobi rotations by row (Golub & Van Loan 2013, section 8.5).
     """
     n = S.shape[0]
+    if n == 2:
+        return larger_eigenvalue(S)
     turned = True
     while turned:
         turned = False
