@@ -140,6 +140,17 @@ def test_an_lcp_between_two_bases_has_one_sided_derivatives():
         s.gradient(np.ones(2))
 
 
+@pytest.mark.parametrize("apart", [1e-6, 1e-9, 1e-11])
+def test_one_solution_nearby_has_one_derivative_however_nearly_singular(apart):
+    """M = [[1, 1 - a], [1 - a, 1]] is a P-matrix; y = (0, 1) and (1, 0) break a sign by a alone."""
+    M = np.array([[1.0, 1.0 - apart], [1.0 - apart, 1.0]])
+    s = sensitivity_of(LCP(M, np.zeros(2)), np.zeros(2))
+    assert s.verdict[0].name == "KINK"
+    for shift, dz in {0.0: (0.5, 0.5), 0.5: (0.75, 0.25), 2.0: (1.0, 0.0)}.items():
+        (found,) = s.along(q=[-1.0, shift * apart - 1.0])
+        np.testing.assert_allclose(found.z, dz, rtol=0, atol=2e-4)
+
+
 def test_redundant_contacts_determine_velocities_only_where_they_do():
     two = sensitivity_of(LCP(np.ones((2, 2)), -np.ones(2)), [0.5, 0.5])
     assert two.verdict[0].name == "SINGULAR"

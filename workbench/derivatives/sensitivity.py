@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.derivatives.choices import find_candidates
+from workbench.derivatives.choices import ALLOWED, find_candidates
 from workbench.derivatives.linearised import DataChange, Linearised, change_of, linearised
 from workbench.derivatives.modes import BEARING, SIDE, Place, SetMode
 from workbench.matrices.p_property.verdict import p_verdict_of
@@ -44,8 +44,8 @@ CONSISTENT = 1e-9
 UNDETERMINED = "no gradient: the contacts are redundant and their load sharing is not determined"
 REDUNDANT = ": contacts are redundant, and may share the load in other ways nearby"
 """Why none were found, where the contacts that may bear are redundant."""
-SAME = 1e-9
-"""Relative difference within which two derivatives are equal."""
+SOLVED = 1e-9
+"""Residual up to which a candidate is a one-sided derivative."""
 
 
 class PointKind(StrEnum):
@@ -162,7 +162,8 @@ class Sensitivity:
             one = self._plain(*s.derivative(y, change))
             if not any(self._are_same(one, other, outputs) for other in found):
                 found.append(one)
-        return found
+        # Of one solution several are found where S is nearly singular: others break a sign by less than `SOLVED`.
+        return found[:1] if len(found) > 1 and self.verdict[0] is PointKind.KINK else found
 
     def _are_same(self, one: Derivative, other: Derivative, outputs: Array | None) -> bool:
         if outputs is None:
@@ -171,7 +172,7 @@ class Sensitivity:
         else:
             a, b = outputs @ one.z, outputs @ other.z
             size = float((np.abs(outputs) @ np.abs(one.z)).max(initial=0.0))
-        return bool(np.abs(a - b).max(initial=0.0) <= SAME * max(size, np.abs(a).max(initial=0.0), 1e-300))
+        return bool(np.abs(a - b).max(initial=0.0) <= ALLOWED * max(size, np.abs(a).max(initial=0.0), 1e-300))
 
     def _regular(self, change: DataChange, outputs: Array | None) -> Derivative:
         s = self.system
@@ -269,7 +270,8 @@ def _count(between: list[SetMode]) -> str:
 
 
 def _solutions(posed: MixedNCP) -> tuple[list[Array], bool]:
-    """All solutions of a one-sided problem with few bounded unknowns, each by the active set; otherwise the one found.
+    """All solutions of a one-sided problem with few bounded unknowns, each by the active set, that with the smallest
+    residual first; otherwise the one found.
 
     The second value is False where there may be others.
     """
@@ -282,7 +284,9 @@ def _solutions(posed: MixedNCP) -> tuple[list[Array], bool]:
     candidates = np.empty((MOST_SOLUTIONS, posed.size))
     given = (np.array(x, dtype=float, order="C") for x in (posed.M, posed.q, posed.lower, posed.upper))
     count, complete = find_candidates(*given, bounded, candidates)
-    return [y for y in candidates[:count] if float(posed.residual(y)) <= SAME], bool(complete)
+    residuals = np.array([float(posed.residual(y)) for y in candidates[:count]])
+    order = np.argsort(residuals, kind="stable")
+    return [candidates[i] for i in order if residuals[i] <= SOLVED], bool(complete)
 
 
 def sensitivity_of(problem: Problem, z: Array, residual: float | None = None) -> Sensitivity:

@@ -13,7 +13,7 @@ unique because of redundant contacts, are left to the caller, and so are those a
 import numpy as np
 from numba import types
 
-from workbench.derivatives.choices import find_candidates
+from workbench.derivatives.choices import ALLOWED, find_candidates
 from workbench.derivatives.differences import AT, fourth
 from workbench.derivatives.elimination import (
     factorise,
@@ -33,7 +33,6 @@ from workbench.derivatives.linearised import (
 )  # fmt: skip
 from workbench.derivatives.modes import NO_PLACE, find_modes, is_between
 from workbench.derivatives.sensitivity import POLISHED, TIMES, WORST
-from workbench.derivatives.sensitivity import SAME as EQUAL
 from workbench.derivatives.slopes import MACHINE, find_slope, find_units, step_data
 from workbench.derivatives.tape import OTHER, carry_adjoints, carry_sizes, carry_tangents, evaluate, path, turn_ties
 from workbench.derivatives.tape import SAME as HOLDS
@@ -637,7 +636,7 @@ def find_force(M, q, effects, size, found):
             apart = 0.0
             for a in range(N):
                 apart += effects[a, i] * (candidates[k, a] - candidates[0, a])
-            if not abs(apart) <= EQUAL * size:
+            if not abs(apart) <= ALLOWED * size:
                 return False
     if count > 0:
         copy(candidates[0], found)
