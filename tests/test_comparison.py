@@ -229,6 +229,16 @@ def test_a_window_that_begins_after_the_end_has_no_rows_and_the_answer_is_on_the
     assert found.words[0].startswith("Use ")
 
 
+@pytest.mark.parametrize(("duration", "shown"), [(0.456, {"all"}), (0.46, {"sliding", "all"})])
+def test_a_window_in_which_no_step_begins_has_no_rows(duration, shown):
+    """The particle's window begins at 0.45 s, the last step of 10 ms at 0.44 or 0.45 s."""
+    found = wb.compare(
+        "particle", ["ccp", "coulomb"], steps=[1e-3, 1e-2], duration=duration, reference="steps", reference_step=5e-4
+    )
+    assert set(found.runs["window"]) == shown
+    assert (found.runs["steps"] > 0).all()
+
+
 def test_windows_are_clipped_and_flagged(result):
     sliding = result.runs[result.runs["window"] == "sliding"]
     assert sliding["clipped"].all()

@@ -125,7 +125,7 @@ class CaseBenchmark(Benchmark):
         super().__init__(case, case.size, replace(settings, reference=reference.kind), plan)
         self.reference, self.sampled, self.made_by = reference, sampled, CaseRuns(case, settings)
         self.until = settings.duration or case.duration
-        self.windows = windows(case, self.until)
+        self.windows = windows(case, self.until, max(job.h for job in plan))
         if reference.reason:
             words = f"The reference is time stepping at {1e3 * reference.run.h:g} ms, not the event-driven motion"
             self.remarks.append(f"{words}: {reference.reason}.")

@@ -15,7 +15,11 @@ from workbench.problems.solution import Status
 from workbench.scenes.scene import Scene
 from workbench.scenes.track import Track
 from workbench.step.run import Run
+from workbench.step.simulation import whole_steps
 from workbench.support.arrays import Array
+
+SLACK = 5e-10
+"""[s], since t_k = k h is not exact."""
 
 
 def labels(what: Case | Scene | str, subject: Any) -> dict[str, str]:
@@ -39,9 +43,14 @@ def declared(subject: Any, d: int) -> dict[str, Any]:
     return {"options": f.listed_options, "law": f.law.name, "axes": axes, "condition": f.condition(d)}
 
 
-def windows(case: Case, duration: float) -> dict[str, tuple[float, float]]:
-    """Return start and end [s] of the windows of a case that begin before its end, by name."""
-    return {name: x for name, x in case.windows.items() if x[0] < duration - 1e-9} | {"all": (0.0, duration)}
+def windows(case: Case, duration: float, h: float) -> dict[str, tuple[float, float]]:
+    """Return start and end [s] of the windows of a case in which a step of at most h begins, by name."""
+    starts = h * np.arange(whole_steps(duration, h), dtype=float)
+    return {
+        name: (start, end)
+        for name, (start, end) in case.windows.items()
+        if in_window(starts, {"window_start": start, "window_end": end}).size
+    } | {"all": (0.0, duration)}
 
 
 def rows_before(
@@ -62,8 +71,7 @@ def rows_before(
 
 def in_window(t: Array, window: Mapping[str, Any]) -> NDArray[np.int64]:
     """Return the indices of the times t at which steps within the window begin."""
-    # Half a nanosecond of slack: t_k = k h is not exact.
-    return np.flatnonzero((t >= window["window_start"] - 5e-10) & (t < window["window_end"] - 5e-10))
+    return np.flatnonzero((t >= window["window_start"] - SLACK) & (t < window["window_end"] - SLACK))
 
 
 def steps_in(window: Mapping[str, Any], run: Run | Track) -> tuple[NDArray[np.int64], bool]:

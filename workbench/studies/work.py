@@ -81,5 +81,6 @@ def lost(unit: Unit, why: Failed) -> Records:
     """Return rows in place of those that could not be computed."""
     case, settings = unit.point.case, unit.point.settings
     duration = settings.duration or case.duration
-    before = {job: rows_before(case, job, windows(case, duration), duration) for _, job in unit.wanted}
+    shown = windows(case, duration, max(job.h for _, job in unit.wanted))
+    before = {job: rows_before(case, job, shown, duration) for _, job in unit.wanted}
     return [(key, [row | vars(why) for row in before[job]]) for key, job in unit.wanted]
