@@ -157,6 +157,16 @@ def test_the_verb_holds_formulations_against_the_motion():
     assert "stewart-trinkle" not in words.split("Within 5 %:")[1].split(".")[0]
 
 
+def test_derivatives_quotients_and_the_motion_end_with_the_same_step():
+    """A duration of 15.6 steps is one of 15."""
+    whole, more = (
+        wb.sensitivity("block", ["coulomb", "ccp"], of="x", to="mu", duration=t).table for t in (0.015, 0.0156)
+    )
+    for name in ("value", "derivative", "quotient"):
+        np.testing.assert_array_equal(whole[name], more[name])
+    np.testing.assert_allclose(more["derivative"], more["quotient"], rtol=1e-8)
+
+
 def test_samples_of_a_parameter_have_the_derivatives_of_their_own_runs():
     """A block slides by u = u0 - mu g t e under exact friction, along x under a polygon, at every mu."""
     found = wb.sensitivity("block", ["stewart-trinkle"], of="v[0]", to="mu", duration=0.01)

@@ -17,7 +17,7 @@ from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.scenes.scene import Scene
-from workbench.step.simulation import simulate
+from workbench.step.simulation import simulate, whole_steps
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError, WorkbenchError
 from workbench.support.progress import ProgressCallback
@@ -126,7 +126,7 @@ def derivatives_of_scene(
     duration: float, progress: ProgressCallback | None = None,
 ) -> pd.DataFrame:  # fmt: skip
     """The same for a run of a scene, whose exact motion is not known."""
-    steps, none = round(duration / h), np.full(len(outputs), np.nan)
+    steps, none = whole_steps(duration, h), np.full(len(outputs), np.nan)
     wanted, moving = [scene_output(scene, x) for x in outputs], {x: scene_parameter(scene, x) for x in parameters}
 
     def derive(f: Formulation) -> tuple[Array, dict[str, MotionDerivative]]:

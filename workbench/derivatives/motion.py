@@ -38,6 +38,7 @@ from workbench.problems.problem import Indices
 from workbench.problems.solution import Status
 from workbench.step.run import Course, Run
 from workbench.step.scheme import SYMPLECTIC
+from workbench.step.simulation import whole_steps
 from workbench.step.stepping import PASSES
 from workbench.step.whole import is_compiled, run_whole
 from workbench.support.arrays import Array
@@ -173,7 +174,7 @@ class Motion:
 
     def __init__(self, case: Case, formulation: Formulation, h: float, duration: float | None = None) -> None:
         self.case = case
-        self.steps = round((case.duration if duration is None else duration) / h)
+        self.steps = whole_steps(case.duration if duration is None else duration, h)
         self.step = Step(case, formulation, h)
         self.n_s = sum(x.size for x in self.step.state) - self.step.state.memory.size + self.step.rest
         solver = self.step.solver

@@ -13,6 +13,7 @@ from workbench.builtin.reports.text.sensitivity import sampled_in_words, sentenc
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.scenes.scene import Scene
+from workbench.step.simulation import whole_steps
 from workbench.support.errors import WorkbenchError
 from workbench.support.numbers import must_be_seconds
 from workbench.support.output import provenance
@@ -143,6 +144,8 @@ def sensitivity(
         duration = duration_of(what) if isinstance(subject, Scene) else subject.duration
     must_differ(chosen)
     must_be_seconds(step, duration)
+    # Derivatives, quotients and the event-driven motion end with the last whole step.
+    duration = step * whole_steps(duration, step)
     outputs, parameters = names_of("of", of), names_of("to", to)
     # Errors need exact Coulomb friction with time steps where the motion cannot be followed.
     exact = find_formulation("coulomb")

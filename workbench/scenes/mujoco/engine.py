@@ -15,6 +15,7 @@ from workbench.scenes.mujoco.package import mujoco
 from workbench.scenes.mujoco.scene import MujocoScene
 from workbench.scenes.run import TrackRecorder
 from workbench.scenes.track import StepContacts, Track
+from workbench.step.simulation import whole_steps
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 
@@ -86,7 +87,7 @@ class MujocoEngine:
     def run(self, h: float, duration: float, progress: Callable[[int], None] | None = None) -> Track:
         """Steps of h [s] from the scene's start, controlled as the scene is, as far as MuJoCo goes."""
         mj, scene, m = mujoco(), self.scene, self._model(h)
-        d, steps, seconds = self._begun(m), round(duration / h), 0.0
+        d, steps, seconds = self._begun(m), whole_steps(duration, h), 0.0
         kept, status, reason = TrackRecorder(scene, *scene.start(), h), Status.SOLVED, ""
         with warnings_of_mujoco():
             while kept.steps < steps:
