@@ -21,7 +21,8 @@ from scipy import sparse
 
 from workbench.algorithms import ROUND_OFF, find_solver
 from workbench.derivatives.layer import ContactLayer, LayerStep, StepOutputs
-from workbench.derivatives.motion import CaseParameter, Motion, gradient_of, tangents_of
+from workbench.derivatives.motion import Motion, gradient_of, tangents_of
+from workbench.derivatives.parameters import CaseParameter
 from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
 from workbench.problems.classes import ConicQP
 from workbench.support.arrays import Array

@@ -6,8 +6,9 @@ import pytest
 
 import workbench as wb
 from tests.derivative_states import State, carried, solved
-from workbench.derivatives.motion import CaseParameter, Motion, motion_derivatives
+from workbench.derivatives.motion import Motion, motion_derivatives
 from workbench.derivatives.one_step import after
+from workbench.derivatives.parameters import CaseParameter
 from workbench.derivatives.sensitivity import sensitivity_of
 from workbench.problems.classes import LCP
 from workbench.support.errors import DataError

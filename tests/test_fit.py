@@ -53,6 +53,15 @@ def noisy(rng: np.random.Generator) -> Measurements:
 
 
 @pytest.mark.thorough
+def test_the_velocity_at_the_start_is_found_with_friction():
+    case = find_case("block")
+    _, v = case.start()
+    start = case.with_parameters(mu=0.25, speed=1.6, direction=0.4)
+    found = wb.fit(start, own(case, "coulomb", {"x": 0, "y": 1}), ["coulomb"], to=["mu", "v[0]", "v[1]"])
+    values = found.table.set_index("parameter")["value"]
+    np.testing.assert_allclose(values[["mu", "v[0]", "v[1]"]], [case.mu, v[0], v[1]], rtol=1e-6)
+
+
 def test_standard_errors_are_the_spread_of_repetitions():
     """200 data sets with other noise of 1 mm; the correlation of speed and friction is theirs, too."""
     rng, coulomb, case = np.random.default_rng(0), find_formulation("coulomb"), find_case("block")

@@ -20,8 +20,6 @@ from workbench.step.sliding import sweep as sliding_sweep
 from workbench.support.registry import Registry
 from workbench.verbs.sweep import GIVEN
 
-VERBS = ("check", "compare", "painleve", "read", "scene", "show", "solve", "sweep", "trace", "vary")
-
 
 def python(code: str, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, *words, "-c", code]
@@ -48,16 +46,24 @@ def test_a_mistyped_name_is_reported_with_the_known_ones():
         _ = wb.sovle
 
 
+QUICK = (
+    "check", "compare", "contact", "find", "one_step", "painleve", "read", "scene", "show", "solve", "sweep", "trace",
+    "vary", "workbench",
+)  # fmt: skip
+PACKAGE = Path(wb.__file__).parent
 DOCUMENTED = [
-    "workbench",
-    *(f"workbench.verbs.{verb}" for verb in (*VERBS, "find") if verb in wb.__all__ or verb == "find"),
-    "workbench.mechanics.contact",
-    "workbench.step.one_step",
+    pytest.param(
+        module := ".".join(("workbench", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"),
+        marks=() if module.rpartition(".")[2] in QUICK else pytest.mark.thorough,
+    )
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if ">>> " in path.read_text("utf-8")
 ]
 
 
 @pytest.mark.parametrize("module", DOCUMENTED)
-def test_examples_in_docstrings_run(module):
+def test_examples_in_docstrings_run(module, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     found = doctest.testmod(import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE)
     assert found.attempted > 0
     assert found.failed == 0

@@ -18,15 +18,13 @@ from workbench.builtin.reports.text.sensitivity import sampled_in_words
 from workbench.cli.main import main
 from workbench.derivatives import sweep, taped
 from workbench.derivatives.motion import (
-    CaseParameter,
     Motion,
     gradient_of,
     motion_derivatives,
-    motion_gradient,
-    moved,
     tangents_of,
 )  # fmt: skip
 from workbench.derivatives.one_step import carried
+from workbench.derivatives.parameters import CaseParameter, moved
 from workbench.engine.compiling import kernel
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import AGAIN
@@ -393,20 +391,82 @@ def test_four_feet_that_slide_have_the_derivative_of_one():
 
 
 def test_the_gradient_of_an_output_in_reverse():
-    names = ["mu", "speed", "gravity", "height", "direction"]
+    names = ["mu", "speed", "gravity", "height", "direction", "q[0]", "v[1]"]
     for output in ("energy", "x", "v[1]"):
-        value, by = motion_gradient(find_case("block"), find_formulation("coulomb"), output, names, 1e-3, 0.1)
-        values, found = motion_derivatives(find_case("block"), find_formulation("coulomb"), [output], names, 1e-3, 0.1)
-        assert value == values[0]
-        assert [by[n] for n in names] == pytest.approx([found[n].derivative[0] for n in names], rel=1e-6, abs=1e-8)
+        found = wb.gradient("block", of=output, to=names, duration=0.1)
+        values, forward = motion_derivatives(
+            find_case("block"), find_formulation("coulomb"), [output], names, 1e-3, 0.1
+        )
+        assert found.value == values[0]
+        expected = [forward[n].derivative[0] for n in names]
+        assert [found.by[n] for n in names] == pytest.approx(expected, rel=1e-6, abs=1e-8)
+        assert found.in_reverse == 100
     # Fixed points have no compiled steps: forward mode all the way.
-    _, by = motion_gradient(find_case("block"), find_formulation("box:bounds=iterated"), "x", ["mu"], 1e-3, 0.01)
-    _, found = motion_derivatives(
-        find_case("block"), find_formulation("box:bounds=iterated"), ["x"], ["mu"], 1e-3, 0.01
-    )
-    assert by["mu"] == pytest.approx(found["mu"].derivative[0])
+    iterated = "box:bounds=iterated"
+    found = wb.gradient("block", iterated, of="x", to="mu", duration=0.01)
+    _, forward = motion_derivatives(find_case("block"), find_formulation(iterated), ["x"], ["mu"], 1e-3, 0.01)
+    assert found.by["mu"] == pytest.approx(forward["mu"].derivative[0])
+    assert found.in_reverse == 0
     with pytest.raises(DataError, match="no derivative by width: step "):
-        motion_gradient(find_case("table"), find_formulation("stewart-trinkle"), "x", ["mu", "width"], 1e-3, 0.01)
+        wb.gradient("table", "stewart-trinkle", of="x", to=["mu", "width"], duration=0.01)
+
+
+def way(q, v):
+    """The squared distance from a point that moves, and an energy, over all states."""
+    place = np.outer(np.linspace(0, 1, len(q)), np.arange(1, 1 + q.shape[1]))
+    return float(((q - place) ** 2).sum() + 0.1 * (v**2).sum()), 2 * (q - place), 0.2 * v
+
+
+@pytest.mark.parametrize(("case", "label"), [("block", "ccp"), ("wheel", "hybrid"), ("cube", "stewart-trinkle")])
+def test_the_gradient_of_a_function_of_all_states_is_that_of_differences(case, label):
+    """By parameters and velocities at the start, with runs of cases that begin there."""
+    names, h, duration = ["mu", "v[0]", "v[2]"], 1e-3, 0.05
+    found = wb.gradient(case, label, of=way, to=names, step=h, duration=duration)
+    formulation, given = find_formulation(label), find_case(case)
+    assert found.value == way(found.motion.states_q, found.motion.states_v)[0]
+    for name in names:
+        at, unit = moved(given, name)
+
+        def of(s, at=at):
+            motion = Motion(at(s), formulation, h, duration)
+            return way(motion.states_q, motion.states_v)[0]
+
+        s = 1e-4 * unit
+        difference = (8 * (of(s) - of(-s)) - (of(2 * s) - of(-2 * s))) / (12 * s)
+        assert found.by[name] == pytest.approx(difference, rel=1e-6)
+
+
+def test_velocities_at_the_start_have_the_derivatives_of_the_closed_form():
+    """A block slides v t - mu g t^2 / 2 along its velocity: dx/dv = t along it, t - mu g t^2 / (2 v) across."""
+    t = 0.1
+    block = wb.cases.find("block")().with_parameters(direction=0.0)
+    table = wb.sensitivity(block, ["coulomb", "hybrid"], of="x", to="v[0]", duration=t).table
+    np.testing.assert_allclose(table["derivative"], t, rtol=1e-9)
+    np.testing.assert_allclose(table["quotient"], t, rtol=1e-7)
+    sideways = wb.sensitivity(block, ["coulomb"], of="y", to="v[1]", duration=t).table.set_index("formulation")
+    across = t - block.mu * block.gravity * t**2 / (2 * block.speed)
+    assert sideways.loc["event-driven motion", "derivative"] == pytest.approx(across, rel=1e-8)
+    assert abs(sideways.loc["coulomb", "error"]) < 0.01
+    turned = wb.gradient(block, of="y", to="v[1]", duration=t)
+    assert turned.by["v[1]"] == pytest.approx(sideways.loc["coulomb", "derivative"], rel=1e-6)
+
+
+def test_what_a_gradient_cannot_be_asked_says_so():
+    def wrong(q, v):
+        return 1.0, q[:3], v
+
+    for given, error, words in (
+        (dict(of="x", to="q[0]"), UnknownNameError, r"unknown parameter .q\[0\]. of cube"),
+        (dict(of="x", to="v[6]"), UnknownNameError, r"unknown parameter .v\[6\]. of cube"),
+        (dict(of="w", to="mu"), UnknownNameError, "output"),
+        (dict(of="x", to=[]), WorkbenchError, "to is empty"),
+        (dict(of="x", to="mu", step=0.0), DataError, "step 0 s"),
+        (dict(of=wrong, to="mu"), DataError, r"shapes \(3, 7\) and \(11, 6\); \(11, 7\) and \(11, 6\) are needed"),
+        (dict(of=lambda q, v: 1.0, to="mu"), DataError, "no number with gradients"),
+        (dict(of=lambda q, v: (np.nan, q, v), to="mu"), DataError, "not finite"),
+    ):
+        with pytest.raises(error, match=words):
+            wb.gradient("cube", "ccp", **(dict(duration=0.01) | given))
 
 
 def test_what_cannot_be_asked_says_so():

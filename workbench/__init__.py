@@ -8,8 +8,8 @@ The language: `formulation`, `free`, `nonneg`, `box`, `disc`, `friction_cone`, `
 the symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data:
 `ContactSystem`, `SlidingSystem`, `read`, `interval`, `uncertain_mlcp`; a user-defined case is a `Case` with a
 `quantity` for each parameter. Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `solutions`,
-`compare`, `follow`, `convergence`, `sensitivity`, `fit`, `scene`, `flow`, `discharge`, `exam`, `reality`, `report`,
-`study`, `check`, `vary`, `trace`, `painleve`, `sweep`, `show`, `export`, `verdict`, `verify`. A step as a
+`compare`, `follow`, `convergence`, `sensitivity`, `gradient`, `fit`, `scene`, `flow`, `discharge`, `exam`, `reality`,
+`report`, `study`, `check`, `vary`, `trace`, `painleve`, `sweep`, `show`, `export`, `verdict`, `verify`. A step as a
 differentiable layer: `wb.torch.ContactLayer`, `wb.jax.ContactLayer`.
 """
 
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from workbench.verbs.fit import fit
     from workbench.verbs.flow import flow
     from workbench.verbs.follow import follow
+    from workbench.verbs.gradient import gradient
     from workbench.verbs.painleve import painleve
     from workbench.verbs.read import read
     from workbench.verbs.reality import reality
@@ -69,9 +70,9 @@ if TYPE_CHECKING:
     from workbench.verbs.verify import verify
 
 VERBS = (
-    "check", "compare", "convergence", "discharge", "exam", "export", "fit", "flow", "follow", "painleve", "read",
-    "reality", "scene", "sensitivity", "show", "solutions", "solve", "study", "sweep", "trace", "vary", "verdict",
-    "verify",
+    "check", "compare", "convergence", "discharge", "exam", "export", "fit", "flow", "follow", "gradient", "painleve",
+    "read", "reality", "report", "scene", "sensitivity", "show", "solutions", "solve", "study", "sweep", "trace",
+    "vary", "verdict", "verify",
 )  # fmt: skip
 
 LAYERS = "jax", "torch"
@@ -105,35 +106,8 @@ _PLACES = {
     "mechanics.contact": ["ContactSystem"],
     "mechanics.law": ["Law"],
     "step.sliding.system": ["SlidingSystem"],
+    **{f"verbs.{verb}": [verb] for verb in VERBS},
     "verbs.check": ["check", "interval", "uncertain_mlcp"],
-    **{
-        f"verbs.{verb}": [verb]
-        for verb in (
-            "compare",
-            "convergence",
-            "discharge",
-            "exam",
-            "export",
-            "fit",
-            "flow",
-            "follow",
-            "painleve",
-            "read",
-            "reality",
-            "report",
-            "scene",
-            "sensitivity",
-            "show",
-            "solutions",
-            "solve",
-            "study",
-            "sweep",
-            "trace",
-            "vary",
-            "verdict",
-            "verify",
-        )
-    },
 }
 _FOUND = {
     (names[name] if isinstance(names, dict) else name): (module, name)
@@ -145,8 +119,8 @@ __all__ = [
     "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "Law", "ModellingError", "SlidingSymbols",
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare",
     "complements", "convergence", "declare", "derivative_error", "disc", "discharge", "distance", "equals", "exam",
-    "export", "fit", "flow", "follow", "formulation", "formulations", "free", "friction_cone", "interval", "kernel",
-    "metric", "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "reality", "report", "scene",
+    "export", "fit", "flow", "follow", "formulation", "formulations", "free", "friction_cone", "gradient", "interval",
+    "kernel", "metric", "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "reality", "report", "scene",
     "sensitivity", "show", "solutions", "solve", "solvers", "study", "sweep", "trace", "uncertain_mlcp", "vary",
     "verdict", "verify",
 ]  # fmt: skip

@@ -6,8 +6,8 @@ from workbench.support.registry import Registry
 GROUPS = {
     "Verbs": [
         "solve", "solutions", "sweep", "compare", "report", "study", "check", "vary", "trace", "painleve", "verify",
-        "show", "read", "export", "follow", "convergence", "sensitivity", "fit", "scene", "flow", "discharge",
-        "reality", "exam", "verdict",
+        "show", "read", "export", "follow", "convergence", "sensitivity", "gradient", "fit", "scene", "flow",
+        "discharge", "reality", "exam", "verdict",
     ],
     "Data": ["ContactSystem", "SlidingSystem", "interval", "uncertain_mlcp"],
     "Lists": ["formulations", "cases", "solvers", "metrics"],
@@ -25,9 +25,8 @@ RESULTS = {
     "solve": "Solved", "solutions": "AllSolutions", "sweep": "Swept", "compare": "Compared", "report": "Reported",
     "study": "Studied", "check": "Checked", "vary": "Varying", "trace": "Traced", "painleve": "Regimes",
     "verify": "Verified", "show": "Shown", "export": "Exported", "follow": "Followed", "convergence": "Convergence",
-    "sensitivity": "Sensitivities", "fit": "Fits", "flow": "FlowResult", "discharge": "DischargeResult",
-    "reality": "RealityResult",
-    "exam": "ExamResult", "verdict": "Judged",
+    "sensitivity": "Sensitivities", "gradient": "Gradient", "fit": "Fits", "flow": "FlowResult",
+    "discharge": "DischargeResult", "reality": "RealityResult", "exam": "ExamResult", "verdict": "Judged",
 }  # fmt: skip
 """What a verb hands back: a class of its module."""
 
@@ -37,7 +36,7 @@ def public_names() -> str:
     parts = [f"## {group}\n\n" + "\n\n".join(map(_entry, names)) for group, names in GROUPS.items()]
     results = [_rst("workbench.verbs.results", "autoclass:: Result", members=True)]
     results += [_rst(f"workbench.verbs.{verb}", f"autoclass:: {name}", members=True) for verb, name in RESULTS.items()]
-    return "\n\n".join([*parts, "## Results\n\nEvery verb hands back a result; all have what `Result` has.", *results])
+    return "\n\n".join([*parts, "## Results\n\nWhat verbs hand back. Results have what `Result` has.", *results])
 
 
 def _entry(name: str) -> str:

@@ -17,7 +17,9 @@ def add_command(commands: Any) -> None:
     )  # fmt: skip
     p.add_argument("case", help="name of a case (see: workbench list cases)")
     p.add_argument("file", help="CSV file with a column t [s] and measured outputs (x, y, z, energy, q[i], v[i])")
-    p.add_argument("--to", nargs="+", required=True, metavar="NAME", help="parameters of the case to fit")
+    p.add_argument(
+        "--to", nargs="+", required=True, metavar="NAME", help="parameters of the case to fit; v[i], q[i] at its start"
+    )
     p.add_argument(
         "-f", "--formulation", action="append", metavar="NAME[:OPTION=VALUE,...]",
         help="repeatable; default: coulomb, ccp, stewart-trinkle, box, mujoco",

@@ -32,7 +32,7 @@ def add_command(commands: Any) -> None:
         nargs="+",
         required=True,
         metavar="NAME",
-        help="parameters of the case; of a scene: mu, mass[BODY], v[i], f[i]",
+        help="parameters of the case, v[i], q[i] at its start; of a scene: mu, mass[BODY], v[i], f[i]",
     )
     p.add_argument(
         "-f", "--formulation", action="append", metavar="NAME[:OPTION=VALUE,...]",

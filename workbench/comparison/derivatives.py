@@ -10,7 +10,8 @@ import pandas as pd
 from workbench.algorithms.escalation import default_solver
 from workbench.comparison.columns import CASE, Column, framed
 from workbench.derivatives.differences import differences
-from workbench.derivatives.motion import MotionDerivative, State, motion_derivatives, moved, output_of
+from workbench.derivatives.motion import MotionDerivative, State, motion_derivatives, output_of
+from workbench.derivatives.parameters import moved, value_of
 from workbench.derivatives.scene_run import scene_derivatives, scene_end, scene_output, scene_parameter
 from workbench.events.simulation import simulate_events
 from workbench.language.assemble.find import compiled
@@ -75,7 +76,7 @@ def samples_of(
                 beside = at(share * unit)
             except DataError:
                 continue
-            of = {"parameter": name, "at": float(getattr(case, case.aliases.get(name, name))) + share * unit}
+            of = {"parameter": name, "at": value_of(case, name) + share * unit}
             run = simulate_events(beside, duration)
             values = _at(beside, outputs, run.end.q, run.end.v) if not run.reason else np.full(len(outputs), np.nan)
             rows += [

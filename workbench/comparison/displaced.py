@@ -8,6 +8,7 @@ from workbench.comparison.measured import distances
 from workbench.comparison.rows import in_window
 from workbench.comparison.scenes.horizon import PERTURBATION
 from workbench.mechanics.case import Case
+from workbench.mechanics.start import beginning
 from workbench.scenes.run import shifted
 from workbench.step.run import Run
 from workbench.support.arrays import Array
@@ -15,7 +16,7 @@ from workbench.support.arrays import Array
 
 def displaced(case: Case, size: float) -> Case:
     """Return the case with its start displaced by `size` [m], as the start of a scene is (`shifted`)."""
-    (q, v), kind = case.start(), type(case)
+    q, v = case.start()
 
     def advance(q: Array, v: Array, h: float) -> Array:
         found = np.empty_like(q)
@@ -23,9 +24,7 @@ def displaced(case: Case, size: float) -> Case:
         return found
 
     q = shifted(q, v.size, advance, case.poses, size)
-    # Its parts have starts of their own.
-    own = {"start": lambda self: (q.copy(), v.copy()), "parts": (), "__module__": kind.__module__}
-    return type(kind.__name__, (kind,), own)(**vars(case))
+    return beginning(case, [(0, i, float(x)) for i, x in enumerate(q)])
 
 
 def growth(run: Run, make: Callable[[Case], Run], window: tuple[float, float]) -> float:

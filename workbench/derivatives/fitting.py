@@ -17,8 +17,9 @@ import numpy as np
 import pandas as pd
 
 from workbench.derivatives.differences import SHIFT, differences
-from workbench.derivatives.motion import CaseParameter, Motion, Output, moved, output_of, tangents_of
+from workbench.derivatives.motion import Motion, Output, output_of, tangents_of
 from workbench.derivatives.one_step import State
+from workbench.derivatives.parameters import CaseParameter, value_of, with_values
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.support.arrays import Array
@@ -103,15 +104,13 @@ class _Model:
     def __init__(self, case: Case, formulation: Formulation, given: Measurements, names: Sequence[str], h: float):
         self.case, self.formulation, self.given, self.names, self.h = case, formulation, given, names, h
         self.outputs = [output_of(case, name) for name in given.names]
-        for name in names:
-            moved(case, name)
-        self.start = np.array([float(getattr(case, case.aliases.get(name, name))) for name in names])
+        self.start = np.array([value_of(case, name) for name in names])
         self.duration = h * int(np.ceil(given.end / h - 1e-9))
         self.seen, self.runs, self.rough = np.isfinite(given.values), 0, 0
 
     def motion(self, theta: Array) -> tuple[Case, Motion]:
         self.runs += 1
-        case = self.case.with_parameters(**dict(zip(self.names, map(float, theta), strict=True)))
+        case = with_values(self.case, dict(zip(self.names, map(float, theta), strict=True)))
         return case, Motion(case, self.formulation, self.h, self.duration)
 
     def residuals(self, case: Case, motion: Motion) -> Array:

@@ -10,7 +10,7 @@ is not, where the formulation iterates, or where the case is written in Python.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -30,6 +30,7 @@ from workbench.derivatives.one_step import (
     has_several_estimates,
     solved,
 )  # fmt: skip
+from workbench.derivatives.parameters import CaseParameter, slope_of
 from workbench.derivatives.slopes import Machine
 from workbench.derivatives.taped import TapedSweeps, are_supported, machine_of
 from workbench.language.formulation import Formulation
@@ -96,45 +97,6 @@ class MotionDerivative:
     switches: int = 0
     reason: str = ""
     events: int = 0
-
-
-def moved(case: Case, name: str) -> tuple[Callable[[float], Case], float]:
-    """The case with one parameter varied, and the size of the parameter, 1 where it is zero.
-
-    Raises UnknownNameError for a name that is not one of its parameters.
-    """
-    own = case.aliases.get(name, name)
-    known = [f.name for f in fields(case)]
-    if own not in known:
-        raise UnknownNameError(f"parameter of {case.name}", name, known)
-    at = float(getattr(case, own))
-    return lambda shift: case.with_parameters(**{own: at + shift}) if shift else case, abs(at) or 1.0
-
-
-def slope_of(of: Callable[[float], Sequence[Array]], shift: float) -> list[Array]:
-    """Slopes of arrays at a shift of a parameter, ahead where the case has no parameters behind, as at mu = 0."""
-    try:
-        return differences(of, shift)[0]
-    except DataError:
-        values = zip(*(of(k * shift) for k in range(3)), strict=True)
-        return [(4 * near - far - 3 * here) / (2 * shift) for here, near, far in values]
-
-
-class CaseParameter:
-    """A parameter of a case as a direction: the change of data and start, and of all else that depends on it."""
-
-    def __init__(self, case: Case, name: str) -> None:
-        self.name = name
-        self.moved, self.unit = moved(case, name)
-        beside, data = self.moved(SHIFT * self.unit), case.data()
-        # The varied case shows what else depends on a parameter; building it takes longer than a step.
-        same = np.array_equal(beside.relaxation.data(), case.relaxation.data()) and beside.v_th == case.v_th
-        self.in_data_alone = case.is_compiled and same
-        self.along = (beside.data() - data) / (SHIFT * self.unit)
-        self.q, self.v = slope_of(lambda s: self.moved(s).start(), SHIFT * self.unit)
-
-    def direction(self, tangent: State) -> Direction:
-        return Direction(tangent, self.along, self.unit, None if self.in_data_alone else self.moved)
 
 
 @dataclass(frozen=True, eq=False)
@@ -423,27 +385,57 @@ def _of_outputs(p: CaseParameter, wanted: Sequence[Output], end: State, tangent:
     return slope_of(of, SHIFT * p.direction(tangent).reach(end))[0]
 
 
+OfStates = Callable[[Array, Array], tuple[float, Array, Array]]
+"""A function of all states, q (steps + 1, n_q) and v (steps + 1, n): its value and its gradients by them."""
+
+
 def motion_gradient(
-    case: Case, formulation: Formulation, output: str, parameters: Sequence[str], h: float,
+    case: Case, formulation: Formulation, of: str | OfStates, parameters: Sequence[str], h: float,
     duration: float | None = None,
-) -> tuple[float, dict[str, float]]:  # fmt: skip
-    """An output at the end of a motion and its derivatives by parameters, in reverse mode (`gradient_of`).
+) -> tuple[float, dict[str, float], Motion, int]:  # fmt: skip
+    """The output of this name at the end of a motion, or a function of its states, and its derivatives by parameters;
+    the motion, and the number of its steps in reverse mode (`gradient_of`).
 
-    Raises like `motion_derivatives`, and DataError where a parameter has no derivative.
+    Raises like `motion_derivatives`, and DataError where a parameter has no derivative, for gradients that do not have
+    the shapes of the states, and for numbers that are not finite.
     """
-    wanted, moving = output_of(case, output), [CaseParameter(case, name) for name in parameters]
+    function = of if callable(of) else partial(_of_end, case, output_of(case, of))
+    moving = [CaseParameter(case, name) for name in parameters]
     motion = Motion(case, formulation, h, duration)
-    end, due = motion.end, (np.zeros(motion.states_q.shape), np.zeros(motion.states_v.shape))
+    value, due_q, due_v = _checked(function, motion)
+    by, steps = gradient_of(motion, due_q, due_v, moving)
+    if not callable(of):
+        still = State(*(np.zeros(x.size) for x in motion.end))
+        by = by + [float(_of_outputs(p, [output_of(case, of)], motion.end, still)[0]) for p in moving]
+    return value, dict(zip((p.name for p in moving), map(float, by), strict=True)), motion, steps
 
-    def of(part: int, i: int, s: float) -> list[Array]:
+
+def _of_end(case: Case, output: Output, q: Array, v: Array) -> tuple[float, Array, Array]:
+    """An output at the end of states, and its gradients by all of these."""
+    end, due = State(q[-1], v[-1], np.zeros(0), np.zeros(0)), (np.zeros(q.shape), np.zeros(v.shape))
+
+    def beside(part: int, i: int, s: float) -> list[Array]:
         state = [x.copy() for x in end]
         state[part][i] += s
-        return [np.array([wanted.of(case, State(*state))])]
+        return [np.array([output.of(case, State(*state))])]
 
     for part in (0, 1):
         for i, x in enumerate(end[part]):
-            due[part][-1, i] = differences(partial(of, part, i), SHIFT * (1.0 + abs(x)))[0][0][0]
-    by, _ = gradient_of(motion, *due, moving)
-    still = State(*(np.zeros(x.size) for x in end))
-    direct = [float(_of_outputs(p, [wanted], end, still)[0]) for p in moving]
-    return wanted.of(case, end), {p.name: float(by[j]) + direct[j] for j, p in enumerate(moving)}
+            due[part][-1, i] = differences(partial(beside, part, i), SHIFT * (1.0 + abs(x)))[0][0][0]
+    return output.of(case, end), *due
+
+
+def _checked(of: OfStates, motion: Motion) -> tuple[float, Array, Array]:
+    states = motion.states_q.copy(), motion.states_v.copy()
+    answer = of(*states)
+    try:
+        value, *due = answer
+        value, due = float(value), [np.array(x, dtype=float) for x in due]
+    except (TypeError, ValueError) as error:
+        raise DataError(f"the function gives no number with gradients by q and v: {error}") from None
+    if [x.shape for x in due] != [x.shape for x in states]:
+        given, needed = (" and ".join(str(x.shape) for x in xs) or "none" for xs in (due, states))
+        raise DataError(f"the function's gradients have the shapes {given}; {needed} are needed")
+    if not (np.isfinite(value) and all(np.isfinite(x).all() for x in due)):
+        raise DataError("the function's value or gradients are not finite")
+    return value, due[0], due[1]

@@ -29,7 +29,7 @@ CLASSICAL = "coulomb", "ccp", "stewart-trinkle", "box", "mujoco"
 """Formulations fitted by default."""
 COLUMNS = (
     Column("formulation", "", "the formulation with its options", of=CASE),
-    Column("parameter", "", "parameter of the case", of=CASE),
+    Column("parameter", "", "parameter of the case, or entry of its start", of=CASE),
     Column("value", "", "that fits the measurements best, in the parameter's unit", "where the fit is made", CASE),
     Column("standard_error", "", "of the value, by the linear model at the end and the residuals' own size",
            "where the residuals grow as that model says, and measurements outnumber parameters", CASE),
@@ -75,7 +75,8 @@ def fit(
     what: str | Case | type[Case], measured: pd.DataFrame | str | Path, formulations: Any = CLASSICAL, *,
     to: str | Sequence[str], step: float = 1e-3, progress: ProgressCallback | None = None,
 ) -> Fits:  # fmt: skip
-    """Fit parameters `to` of a case to measurements of its motion, under each formulation, by steps of `step` [s].
+    """Fit parameters `to` of a case, or v[i], q[i] at its start, to measurements of its motion, under each formulation,
+    by steps of `step` [s].
 
     `measured` is a frame or a CSV file with a column t [s] and one for each measured output: x, y, z of the centre of
     mass, energy, q[i], v[i]. Gauss-Newton begins at the case's own values and uses the derivatives of the motion

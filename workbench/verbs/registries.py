@@ -31,11 +31,12 @@ def derivative_metrics(case: Case, wanted: Sequence[Sequence[str]]) -> list[Any]
     """Return the metrics for errors of derivatives, each of an output by a parameter of the case. Raises
     UnknownNameError or DataError for those that the case does not have."""
     from workbench.comparison.derivative_error import derivative_error
-    from workbench.derivatives.motion import moved, output_of
+    from workbench.derivatives.motion import output_of
+    from workbench.derivatives.parameters import place_at_start
 
     for output, parameter in wanted:
         output_of(case, output)
-        moved(case, parameter)
+        place_at_start(case, parameter)
     return [derivative_error(*names) for names in wanted]
 
 

@@ -116,7 +116,8 @@ def sensitivity(
     """Return the derivatives of outputs `of` the end of a motion of a case or scene by parameters `to`, under
     formulations (default: `CLASSICAL`, of scenes `IN_SCENES`).
 
-    Outputs of a case are x, y, z of the centre of mass [m], energy [J], and q[i], v[i]. Each derivative is that of the
+    Outputs of a case are x, y, z of the centre of mass [m], energy [J], and q[i], v[i]. Parameters are those of the
+    case, and v[i], q[i] at its start (q[i] where each coordinate has its own velocity). Each derivative is that of the
     motion with steps of `step` [s] (default: 1 ms), by the chain rule over steps (`derivatives.motion`), together with
     the difference quotient of whole runs. Errors are relative to the derivative of the event-driven motion with the
     parameter varied, or, if it cannot be followed, to exact Coulomb friction with the same steps.

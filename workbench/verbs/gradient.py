@@ -1,0 +1,62 @@
+"""`gradient`: the gradient of a function of a motion by many parameters, in one sweep back through its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.language.formulation import Formulation
+from workbench.mechanics.case import Case
+from workbench.support.arrays import Array
+from workbench.support.numbers import must_be_seconds
+from workbench.verbs.compare import names_of
+from workbench.verbs.find import find_case, find_formulation
+
+if TYPE_CHECKING:
+    from workbench.derivatives.motion import Motion
+
+
+class Gradient(NamedTuple):
+    """The `value` of a function of a motion and its derivatives `by` parameters; the `motion`'s `states_q` (steps + 1,
+    n_q) and `states_v` (steps + 1, n), and how many of its steps `in_reverse` mode went back through."""
+
+    value: float
+    by: dict[str, float]
+    motion: Motion
+    in_reverse: int
+
+
+def gradient(
+    what: str | Case | type[Case], formulation: str | Formulation = "coulomb", *,
+    of: str | Callable[[Array, Array], tuple[float, Array, Array]], to: str | Sequence[str], step: float = 1e-3,
+    duration: float | None = None,
+) -> Gradient:  # fmt: skip
+    """Return a function `of` the motion of a case under a formulation, and its derivatives `to` parameters.
+
+    `of` is an output of its end, x, y, z of the centre of mass [m], energy [J], q[i] or v[i]; or a function of all
+    states, q (steps + 1, n_q) and v (steps + 1, n), that returns a number and its gradients by them, of the same
+    shapes. Parameters are those of the case and q[i], v[i], the coordinates and velocities at its start (q[i] where
+    each coordinate has its own velocity). Steps of `step` [s] over `duration` [s], the case's own by default.
+
+    Reverse mode (Griewank & Walther 2008) takes some two to four runs for any number of parameters. It goes back as far
+    as every step has a derivative by all of its inputs; where one has one-sided derivatives only, those along the
+    parameters, for increasing values, are used in it and before (`derivatives.motion`). Raises UnknownNameError for
+    names that are not known, DataError where a parameter has no derivative, for a motion that does not reach its end,
+    and for gradients of other shapes.
+
+    >>> import numpy as np, workbench as wb
+    >>> found = wb.gradient("block", "ccp", of="energy", to=["mu", "speed", "v[0]"], duration=0.1)
+    >>> bool(found.by["mu"] < 0 < found.by["speed"])
+    True
+    >>> def way(q, v):                                 # the squared distance from x = 1 m, summed over all states
+    ...     off = q[:, :1] - 1.0
+    ...     return float((off**2).sum()), 2 * off * np.eye(q.shape[1])[0], np.zeros(v.shape)
+    >>> bool(wb.gradient("block", "ccp", of=way, to="v[0]", duration=0.1).by["v[0]"] < 0)
+    True
+    """
+    from workbench.derivatives.motion import motion_gradient
+
+    case = find_case(what)
+    duration = case.duration if duration is None else duration
+    must_be_seconds(step, duration)
+    return Gradient(*motion_gradient(case, find_formulation(formulation), of, names_of("to", to), step, duration))
