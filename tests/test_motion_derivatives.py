@@ -690,3 +690,29 @@ def test_polygons_of_bodies_at_rest_are_compiled_wherever_a_vertex_puts_their_lo
     assert sweeps.ahead(0, motion.steps, motion.record, moving, modes, np.zeros((motion.steps, K), int)) == motion.steps
     np.testing.assert_allclose(moving[1:, 0, :n_q], np.eye(n_q)[[0] * motion.steps], atol=1e-6)
     np.testing.assert_allclose(moving[1:, 1, : n_q + motion.states_v.shape[1]], 0.0, atol=1e-6)
+
+
+def test_as_many_parameters_at_once_as_there_are_move_as_each_alone():
+    """Tangents take eight columns at once, some of them unused; contacts are redundant, too."""
+    case = find_case("cube")
+    for label, duration in (("coulomb", 0.05), ("stewart-trinkle", 0.02)):
+        motion = Motion(case, find_formulation(label), 1e-3, duration)
+        every = [CaseParameter(case, name) for name in ("mu", "gravity", "m", "edge", "speed", "spin")] * 3
+        alone = [tangents_of(motion, [p]).inputs[:, 0] for p in every[:6]]
+        for K in (2, 7, 8, 9, 17):
+            found = tangents_of(motion, every[:K]).inputs
+            for j in range(K):
+                size = np.abs(alone[j % 6]).max()
+                np.testing.assert_allclose(found[:, j], alone[j % 6], rtol=0, atol=1e-9 * size, err_msg=every[j].name)
+
+
+def test_a_parameter_without_derivative_leaves_no_later_steps_of_others_to_single_steps():
+    case = find_case("stacked-cubes")
+    motion = Motion(case, find_formulation("stewart-trinkle"), 1e-3, 0.03)
+    first, *others = [CaseParameter(case, name) for name in ("edge", "mu", "m", "gravity")]
+    found = tangents_of(motion, [first, *others])
+    assert found.reasons[0].startswith("step 1: ")
+    assert found.alone == 2
+    assert np.isnan(found.inputs[2:, 0]).all()
+    n = motion.states_q.shape[1] + motion.states_v.shape[1]
+    np.testing.assert_allclose(found.inputs[:, 1:, :n], tangents_of(motion, others).inputs[..., :n], rtol=0, atol=1e-9)

@@ -78,9 +78,9 @@ def values(record, x):
 def forward(record):
     """The derivatives (outputs, inputs)."""
     record.tangent[:] = 0.0
-    record.tangent[: record.n_in] = np.eye(record.n_in)
+    record.tangent[: record.n_in, : record.n_in] = np.eye(record.n_in)
     tape.carry_tangents(record, record.first, record.N)
-    return record.tangent[record.out].copy()
+    return record.tangent[record.out, : record.n_in]
 
 
 def reverse(record):

@@ -2,10 +2,12 @@
 
 from numba import types
 
+from workbench.derivatives.columns import put_columns, put_row, take_column
 from workbench.derivatives.system import SYSTEM
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import FAST, FASTER, INDICES, MATRIX
-from workbench.engine.scratch import VECTOR, scratch
+from workbench.engine.kernels import FAST, FASTER, INDICES, MATRIX, address, set_all
+from workbench.engine.lanes import LANES, load, splat, store
+from workbench.engine.scratch import VECTOR, scratch, scratch_matrix
 
 KEPT, GONE = 1e-8, 1e-11
 """Relative to the first pivot: nonzero above this, zero below that; in between the rank is undecided."""
@@ -70,31 +72,49 @@ def factorise(s, Y):
     return Y
 
 
-@kernel(types.void(SYSTEM, I64, I64, VECTOR, VECTOR))
+@kernel(types.void(SYSTEM, I64, I64, MATRIX, MATRIX))
 def back_substitute(s, Y, rank, c, y):
-    """Compute y from the pivoted, equilibrated unknowns c, those beyond the rank given; c is overwritten."""
-    LU = s.LU
-    for i in range(rank - 1, -1, -1):
-        for j in range(i + 1, Y):
-            c[i] -= LU[i, j] * c[j]
-        c[i] /= LU[i, i]
+    """Compute y (Y, K) from the pivoted, equilibrated unknowns c (Y, K), those beyond the rank given; c is
+    overwritten."""
+    LU, E, column, p, n = s.LU, s.E, s.column, address(c), c.shape[1] // LANES
+    for i in range(Y - 1, -1, -1):
+        if i < rank:
+            for k in range(n):
+                total = load(p, n * i + k)
+                for j in range(i + 1, Y):
+                    total = total - splat(LU[i, j]) * load(p, n * j + k)
+                store(p, n * i + k, total / splat(LU[i, i]))
+        put_row(E[column[i]], c, i, y, column[i])
+
+
+@kernel(types.void(SYSTEM, I64, I64, MATRIX, MATRIX, VECTOR))
+def solve_factorised(s, Y, rank, b, y, off):
+    """Compute y (Y, K) of S y = b, some unknowns zero where S is singular, and the parts `off` (K,) of E b outside
+    range E S E."""
+    c, LU, E, row, n = scratch_matrix(Y, b.shape[1]), s.LU, s.E, s.row, b.shape[1] // LANES
+    p, q = address(c), address(b)
+    set_all(0.0, off)
     for i in range(Y):
-        y[s.column[i]] = s.E[s.column[i]] * c[i]
+        for k in range(n):
+            total = splat(E[row[i]]) * load(q, n * row[i] + k)
+            for j in range(min(i, rank)):
+                total = total - splat(LU[i, j]) * load(p, n * j + k)
+            store(p, n * i + k, total)
+        if i >= rank:
+            for k in range(off.shape[0]):
+                off[k] = max(off[k], abs(c[i, k]))
+            set_all(0.0, c[i])
+    back_substitute(s, Y, rank, c, y)
 
 
 @kernel(F64(SYSTEM, I64, I64, VECTOR, VECTOR))
-def solve_factorised(s, Y, rank, b, y):
-    """Compute y (Y,) of S y = b, some unknowns zero where S is singular; return the part of E b outside range E S E."""
-    c, off, LU = scratch(Y), 0.0, s.LU
-    for i in range(Y):
-        c[i] = s.E[s.row[i]] * b[s.row[i]]
-    for i in range(Y):
-        for j in range(min(i, rank)):
-            c[i] -= LU[i, j] * c[j]
-        if i >= rank:
-            off, c[i] = max(off, abs(c[i])), 0.0
-    back_substitute(s, Y, rank, c, y)
-    return off
+def solve_one(s, Y, rank, b, y):
+    """`solve_factorised` for one b (Y,)."""
+    given, found, off = scratch_matrix(Y, LANES), scratch_matrix(Y, LANES), scratch(LANES)
+    put_columns(b, given)
+    solve_factorised(s, Y, rank, given, found, off)
+    take_column(found, y)
+    return off[0]
 
 
 @kernel(types.void(SYSTEM, I64, I64, VECTOR, VECTOR))
@@ -142,9 +162,11 @@ def drop_rounding(s, Y, y):
 @kernel(types.void(SYSTEM, I64, I64, VECTOR))
 def find_kernel(s, Y, rank, y):
     """Compute one y (Y,) in the kernel of S, a sum of all independent ones with unequal weights."""
-    c = scratch(Y)
-    weigh_kernel(c, rank)
-    back_substitute(s, Y, rank, c, y)
+    c, found = scratch_matrix(Y, LANES), scratch_matrix(Y, LANES)
+    weigh_kernel(y, rank)
+    put_columns(y, c)
+    back_substitute(s, Y, rank, c, found)
+    take_column(found, y)
     drop_rounding(s, Y, y)
 
 

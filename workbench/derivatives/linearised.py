@@ -28,7 +28,8 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from workbench.derivatives.elimination import factorise, find_kernel, solve_factorised, solve_transposed
+from workbench.derivatives.columns import clear, put_row
+from workbench.derivatives.elimination import factorise, find_kernel, solve_one, solve_transposed
 from workbench.derivatives.modes import (
     AT_LOWER,
     AT_UPPER,
@@ -53,7 +54,8 @@ from workbench.derivatives.modes import (
 )  # fmt: skip
 from workbench.derivatives.system import SYSTEM, System
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, copy, lu_factor, lu_solve, set_all
+from workbench.engine.kernels import INDICES, MATRIX, copy, lu_factor, lu_solve, set_all
+from workbench.engine.lanes import LANES
 from workbench.engine.scratch import VECTOR, scratch, scratch_indices, scratch_matrix
 from workbench.problems.islands import READ, READ_INDICES
 from workbench.problems.mixed import MixedNCP
@@ -164,30 +166,29 @@ def find_matrix(s, Y):
         E[y] = 1.0 / np.sqrt(E[y]) if E[y] > 0.0 else 1.0
 
 
-@kernel(types.void(SYSTEM, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR))
+@kernel(types.void(SYSTEM, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX))
 def find_sources(s, dmu, dlower, dupper, p, b):
-    """Compute p (X,) and b (Y,) for a change of the coefficients (B,) and the bounds (X,), after `find_columns`."""
+    """Compute p (X, K) and b (Y, K) for K changes of the coefficients (B, K) and the bounds (X, K), after
+    `find_columns`."""
+    clear(p)
     for k in range(s.x.shape[0]):
         mode, i = s.mode[k], s.set_of[k]
-        if mode == NO_PLACE:
-            continue
-        p[k] = 0.0
-        if mode in (AT_LOWER, LEAVES_LOWER):
-            p[k] = dlower[k]
-        elif mode in (AT_UPPER, LEAVES_UPPER):
-            p[k] = dupper[k]
-        elif mode == FIXED:
-            p[k] = dlower[k] if s.F[k] > 0.0 else dupper[k]
-        elif s.cone[i] != NO_CONE:
-            slides, first = mode in (SLIDES, EDGE), s.first[i]
+        if mode in (AT_LOWER, LEAVES_LOWER) or (mode == FIXED and s.F[k] > 0.0):
+            put_row(1.0, dlower, k, p, k)
+        elif mode in (AT_UPPER, LEAVES_UPPER, FIXED):
+            put_row(1.0, dupper, k, p, k)
+        elif mode in (SLIDES, EDGE):
+            first = s.first[i]
             pressed = 1.0 if s.cone[i] == DISC else s.x[first]
             for a in range(first + (s.cone[i] != DISC), s.first[i + 1]):
-                p[a] = -dmu[i] * pressed * s.e[a] if slides else 0.0
+                put_row(-pressed * s.e[a], dmu, i, p, a)
+    clear(b)
     for y in range(b.shape[0]):
         i = s.set_of[s.begin[y]]
         k = s.first[i]
         head = s.cone[i] == ASSOCIATED and (y == 0 or s.begin[y - 1] != s.begin[y])
-        b[y] = s.speed[k] * dmu[i] if head and s.mode[k] in (SLIDES, TOUCHES) else 0.0
+        if head and s.mode[k] in (SLIDES, TOUCHES):
+            put_row(s.speed[k], dmu, i, b, y)
 
 
 @kernel(types.void(SYSTEM, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR))
@@ -341,7 +342,7 @@ def move_inwards(s, Y, rank, unit, rate):
         right[i] = 0.0
         for j in range(X):
             right[i] -= A[begin[i], j] * unit[j]
-    solve_factorised(s, Y, rank, right, y)
+    solve_one(s, Y, rank, right, y)
     find_kernel(s, Y, rank, free)
     copy(unit, change)
     for i in range(Y):
@@ -598,7 +599,7 @@ class Linearised:
         """S^-1 right, or S^-T right; minimum norm where S is singular."""
         if self.rank == self.Y:
             y = np.empty(self.Y)
-            (solve_transposed if transposed else solve_factorised)(self.at, self.Y, self.Y, right, y)
+            (solve_transposed if transposed else solve_one)(self.at, self.Y, self.Y, right, y)
             return y
         (U, values, V), E = self.spectrum, self.at.E[: self.Y]
         if transposed:
@@ -609,9 +610,10 @@ class Linearised:
 
     def sources(self, change: DataChange) -> tuple[Array, Array, Array]:
         """r, p (X,) and b (Y,) of a change."""
-        p, b = np.zeros(self.x.size), np.zeros(self.Y)
-        find_sources(self.at, change.mu, change.lower, change.upper, p, b)
-        return change.A @ self.x + change.q, p, b
+        p, b = np.empty((self.x.size, LANES)), np.empty((self.Y, LANES))
+        given = (np.repeat(x[:, None], LANES, axis=1) for x in (change.mu, change.lower, change.upper))
+        find_sources(self.at, *given, p, b)
+        return change.A @ self.x + change.q, p[:, 0].copy(), b[:, 0].copy()
 
     @property
     def velocity(self) -> Array:

@@ -303,7 +303,10 @@ def tangents_of(
             tangent = motion.tangent(found[k, j])
             tangent = tangent if sweeps is not None else tangent._replace(memory=memory[j])
             after_it = notes.carried(j, k, step, x, p.direction(tangent), data[j])
-            if after_it is not None:
+            if after_it is None:
+                # Later steps are compiled for all others.
+                found[k + 1 :, j] = 0.0
+            else:
                 rest = after_it.memory[after_it.memory.size - step.rest :]
                 found[k + 1, j, :n_s] = np.concatenate([after_it.q, after_it.v, after_it.out, rest])
                 memory[j] = after_it.memory

@@ -27,7 +27,7 @@ I64, F64 = types.int64, types.float64
 
 
 class Sweep(Packed):
-    """Work space for the derivative of a step of n_w inputs, n_y data, K tangents."""
+    """Work space for the derivative of a step of n_w inputs, n_y data, K tangents (`columns`)."""
 
     sizes = ("n_o", "n_w", "n_y", "n_f", "X", "B", "columns", "nnz", "K")
     integers = ("asks", "way", "row_of", "column_of", "order", "coefficient", "pivots")
@@ -48,8 +48,8 @@ class Sweep(Packed):
         "raw": ("n_o",),  # the solution in the axes in use
         "LU": ("n_f", "n_f"),
         "pivots": ("n_f",),
-        "dy": ("K", "n_y"),
-        "answers": ("K", "n_o"),
+        "dy": ("n_y", "K"),
+        "answers": ("n_o", "K"),
         "terms": ("K",),  # sizes of the terms of their sums
     }
 

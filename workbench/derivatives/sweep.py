@@ -14,6 +14,16 @@ import numpy as np
 from numba import types
 
 from workbench.derivatives.choices import ALLOWED, find_candidates
+from workbench.derivatives.columns import (
+    add_products,
+    add_row,
+    add_sizes,
+    clear,
+    put_largest,
+    put_row,
+    put_sizes,
+    solve_columns,
+)  # fmt: skip
 from workbench.derivatives.differences import AT, fourth
 from workbench.derivatives.elimination import (
     factorise,
@@ -45,9 +55,9 @@ from workbench.engine.kernels import (
     is_finite,
     largest_eigenvalue,
     lu_factor,
-    lu_solve,
     set_all,
 )  # fmt: skip
+from workbench.engine.lanes import LANES
 from workbench.engine.scratch import INDICES, scratch, scratch_indices, scratch_matrix
 from workbench.problems.sets import NO_CONE
 from workbench.step.stepping import OTHER as UNCHECKED
@@ -171,15 +181,16 @@ def is_between_none(m):
 def condition(m, Y, most):
     """Return the condition number of the equilibrated S, regular and factorised, or a larger one that is below `most`,
     too."""
-    p, size, inverse = m.system, 0.0, 0.0
-    b, y, there, back, E, S = scratch(Y), scratch(Y), scratch_matrix(Y, Y), scratch_matrix(Y, Y), p.E, p.S
-    set_all(0.0, b)
+    p, size, inverse, N = m.system, 0.0, 0.0, -(-Y // LANES) * LANES
+    b, y, off = scratch_matrix(Y, N), scratch_matrix(Y, N), scratch(N)
+    there, back, E, S = scratch_matrix(Y, Y), scratch_matrix(Y, Y), p.E, p.S
+    clear(b)
     for k in range(Y):
-        b[k] = 1.0 / E[k]
-        solve_factorised(p, Y, Y, b, y)
-        b[k] = 0.0
+        b[k, k] = 1.0 / E[k]
+    solve_factorised(p, Y, Y, b, y, off)
+    for k in range(Y):
         for i in range(Y):
-            there[k, i], back[k, i] = E[i] * S[i, k] * E[k], y[i] / E[i]
+            there[k, i], back[k, i] = E[i] * S[i, k] * E[k], y[i, k] / E[i]
             size, inverse = size + there[k, i] ** 2, inverse + back[k, i] ** 2
     # Frobenius norms, which are no smaller, take a fraction of the time and mostly suffice.
     found = np.sqrt(size * inverse)
@@ -252,19 +263,6 @@ def multiply_rows(A, first, x, found):
         found[k] = total
 
 
-@kernel(types.void(MATRIX, I64, I64, VECTOR, VECTOR, VECTOR, VECTOR), **FAST)
-def add_products(A, row, column, x, sizes, found, terms):
-    """Add A[row : row + K, column : column + N] x to found (K,), and the sizes of the entries times `sizes` (N,) to
-    terms."""
-    for k in range(found.shape[0]):
-        total = size = 0.0
-        for j in range(x.shape[0]):
-            total += A[row + k, column + j] * x[j]
-            size += abs(A[row + k, column + j]) * sizes[j]
-        found[k] += total
-        terms[k] += size
-
-
 @kernel(types.void(MATRIX, I64, VECTOR, VECTOR, VECTOR, VECTOR), **FAST)
 def add_weighted_rows(A, first, weights, sizes, found, terms):
     """Add weights (K,) A[first : first + K] to found (N,), and sizes (K,) times the sizes of the entries to terms."""
@@ -333,114 +331,109 @@ def largest_term(m):
     return found
 
 
-@kernel(F64(MACHINE, VECTOR, VECTOR, I64, VECTOR))
-def carried(m, dx, g, counted, found):
-    """The solution's tangent (n_o,) for dx (X,) and -g (n_f,) in the free unknowns, data fixed; g is overwritten.
-
-    Returns the largest sum of the sizes of the terms of the first `counted` entries.
-    """
-    work, n_f, n_c, order, largest = m.work, g.shape[0], dx.shape[0], m.sweep.order, 0.0
-    dz, bears, size, terms = scratch(n_c), scratch(n_c), scratch(n_f), scratch(found.shape[0])
+@kernel(types.void(MACHINE, MATRIX, MATRIX, I64, MATRIX, VECTOR))
+def carried(m, dx, g, counted, found, largest):
+    """The solution's tangents (n_o, K) for dx (X, K) and g (n_f, K) in the free unknowns, data fixed, which is
+    overwritten, and the largest sums (K,) of the sizes of the terms of their first `counted` entries."""
+    work, n_f, n_c, order, K = m.work, g.shape[0], dx.shape[0], m.sweep.order, dx.shape[1]
+    dz, size, terms = scratch_matrix(n_c, K), scratch_matrix(n_f, K), scratch_matrix(counted, K)
     for a in range(n_c):
-        dz[order[a]], bears[order[a]] = dx[a], abs(dx[a])
-    for i in range(n_f):
-        size[i] = abs(g[i])
-    add_products(work.X, 0, 0, dz, bears, g, size)
-    for i in range(n_f):
-        g[i] = -g[i]
-    set_all(0.0, found)
-    set_all(0.0, terms)
-    add_products(work.A, n_f + n_c, 0, g, size, found, terms)
-    add_products(work.A, n_f + n_c, n_f, dz, bears, found, terms)
-    for i in range(counted):
-        largest = max(largest, terms[i])
-    return largest
+        put_row(1.0, dx, a, dz, order[a])
+    put_sizes(g, size)
+    add_sizes(work.X, 0, 0, dz, size)
+    add_products(-1.0, work.X, 0, 0, dz, g)
+    clear(found)
+    add_products(1.0, work.A, n_f + n_c, 0, g, found)
+    add_products(1.0, work.A, n_f + n_c, n_f, dz, found)
+    clear(terms)
+    add_sizes(work.A, n_f + n_c, 0, size, terms)
+    add_sizes(work.A, n_f + n_c, n_f, dz, terms)
+    put_largest(terms, largest)
 
 
 @kernel(types.boolean(MACHINE, I64, I64, I64))
 def move_aside(m, Y, rank, counted):
     """Put another solution x of redundant contacts into the system, S being factorised; False where that changes the
     first `counted` entries of the solution."""
-    p, work = m.system, m.work
-    y, dx, size, change = scratch(Y), scratch(p.x.shape[0]), 0.0, 0.0
-    g, found, moved = scratch(work.X.shape[0]), scratch(work.out.shape[0]), 0.0
+    p, work, X, n_f = m.system, m.work, m.system.x.shape[0], m.work.X.shape[0]
+    y, size, change, moved = scratch(Y), 0.0, 0.0, 0.0
+    dx, g, found = scratch_matrix(X, LANES), scratch_matrix(n_f, LANES), scratch_matrix(work.out.shape[0], LANES)
+    terms = scratch(LANES)
     find_kernel(p, Y, rank, y)
-    for a in range(p.x.shape[0]):
-        dx[a] = 0.0
+    clear(dx)
+    for a in range(X):
         for b in range(Y):
-            dx[a] += p.R[b, a] * y[b]
-        size, change = max(size, abs(p.x[a])), max(change, abs(dx[a]))
-    set_all(0.0, g)
-    terms = carried(m, dx, g, counted, found)
+            dx[a, 0] += p.R[b, a] * y[b]
+        size, change = max(size, abs(p.x[a])), max(change, abs(dx[a, 0]))
+    clear(g)
+    carried(m, dx, g, counted, found, terms)
     for i in range(counted):
-        moved = max(moved, abs(found[i]))
-    if not (change > 0.0 and moved <= SAME * terms):
+        moved = max(moved, abs(found[i, 0]))
+    if not (change > 0.0 and moved <= SAME * terms[0]):
         return False
-    for a in range(p.x.shape[0]):
-        p.x[a] += ASIDE * size / change * dx[a]
+    for a in range(X):
+        p.x[a] += ASIDE * size / change * dx[a, 0]
     return True
 
 
 @kernel(types.void(MACHINE, MATRIX, MATRIX))
 def rows_along(m, dy, found):
-    """Compute the tangents (K, .) of the rows of the mixed system at its solution from those of its data (K, n_y)."""
+    """Compute the tangents (., K) of the rows of the mixed system at its solution from those of its data (n_y, K)."""
     s, work = m.sweep, m.work
     row_of, column_of, w, val, par = s.row_of, s.column_of, s.w, work.val, work.par
-    for j in range(found.shape[0]):
-        set_all(0.0, found[j])
+    clear(found)
     for k in range(row_of.shape[0]):
-        row, one, weight = row_of[k], par[k], val[k] * w[column_of[k]]
-        for j in range(found.shape[0]):
-            found[j, row] += weight * dy[j, one]
+        add_row(val[k] * w[column_of[k]], dy, par[k], found, row_of[k])
 
 
-@kernel(F64(MACHINE, I64, I64, VECTOR, VECTOR, VECTOR, VECTOR))
-def answer(m, rank, counted, rho, y, dx, found):
-    """The tangent (n_o,) of the solution in the axes in use along that of the rows, rho (`rows_along`), with those of
-    the unknowns y (Y,) of the law and dx (X,) of the impulses; returns the size of the terms of its first `counted`
-    entries, NaN where redundant rows are inconsistent."""
-    work, s, p = m.work, m.sweep, m.system
-    n_f, n_c, X, n_o, Y = work.X.shape[0], work.q.shape[0], p.x.shape[0], found.shape[0], y.shape[0]
-    g, moved, sizes = scratch(n_f), scratch(n_f), scratch(n_f)
-    rows, row_terms, r, terms, shifts = scratch(n_c), scratch(n_c), scratch(X), scratch(X), scratch(X)
-    dmu, low, high = scratch(p.mu.shape[0]), scratch(X), scratch(X)
-    b, right, size = scratch(Y), scratch(Y), 0.0
-    order, coefficient, L, R, E, begins, ends = s.order, s.coefficient, p.L, p.R, p.E, p.begin, p.end
-    lu_solve(s.LU, s.pivots, rho, g)
+@kernel(types.void(MACHINE, I64, I64, MATRIX, MATRIX, MATRIX, VECTOR))
+def answer(m, rank, counted, y, dx, found, largest):
+    """The tangents (n_o, K) of the solution in the axes in use along those of the data (`dy`), with those of the
+    unknowns y (Y, K) of the law and dx (X, K) of the impulses; `largest` (K,) are the sizes of the terms of their first
+    `counted` entries, NaN where redundant rows are inconsistent."""
+    work, s, p, K, Y = m.work, m.sweep, m.system, y.shape[1], y.shape[0]
+    n_f, n_c, X, n_o, order = work.X.shape[0], work.q.shape[0], p.x.shape[0], found.shape[0], s.order
+    rho, g, dmu = scratch_matrix(work.A.shape[0], K), scratch_matrix(n_f, K), scratch_matrix(p.mu.shape[0], K)
+    r, terms, low, high = scratch_matrix(X, K), scratch_matrix(X, K), scratch_matrix(X, K), scratch_matrix(X, K)
+    right, total, off, size = scratch_matrix(Y, K), scratch_matrix(Y, K), scratch(K), scratch(K)
     bounds = n_f + n_c + n_o
+    rows_along(m, s.dy, rho)
+    solve_columns(s.LU, s.pivots, rho, g)
     for i in range(n_f):
-        moved[i], sizes[i] = -g[i], abs(g[i])
-    for i in range(n_c):
-        rows[i], row_terms[i] = rho[n_f + i], abs(rho[n_f + i])
-    add_products(work.A, n_f, 0, moved, sizes, rows, row_terms)
+        put_row(-1.0, g, i, g, i)
     for a in range(X):
-        i = order[a]
-        r[a], terms[a], low[a], high[a], dx[a] = rows[i], row_terms[i], rho[bounds + i], rho[bounds + n_c + i], 0.0
+        put_row(1.0, rho, n_f + order[a], r, a)
+        put_row(1.0, rho, bounds + order[a], low, a)
+        put_row(1.0, rho, bounds + n_c + order[a], high, a)
+    put_sizes(r, terms)
+    for a in range(X):
+        add_products(1.0, work.A, n_f + order[a], 0, g, r[a : a + 1])
+        add_sizes(work.A, n_f + order[a], 0, g, terms[a : a + 1])
+    clear(dmu)
     for i in range(dmu.shape[0]):
-        dmu[i] = rho[bounds + 2 * n_c + coefficient[i]] if coefficient[i] >= 0 else 0.0
-    find_sources(p, dmu, low, high, dx, b)
-    shifted = 0.0
-    for a in range(X):
-        shifts[a] = abs(dx[a])
-        shifted += shifts[a]
-    if shifted > 0.0:
-        add_products(p.A, 0, 0, dx, shifts, r, terms)
+        if s.coefficient[i] >= 0:
+            put_row(1.0, rho, bounds + 2 * n_c + s.coefficient[i], dmu, i)
+    find_sources(p, dmu, low, high, dx, right)
+    add_products(1.0, p.A, 0, 0, dx, r)
+    add_sizes(p.A, 0, 0, dx, terms)
+    put_sizes(right, total)
+    add_products(-1.0, p.L, 0, 0, r, right)
+    add_sizes(p.L, 0, 0, terms, total)
     for k in range(Y):
-        right[k], total = b[k], abs(b[k])
-        for a in range(begins[k], ends[k]):
-            right[k] -= L[k, a] * r[a]
-            total += abs(L[k, a]) * terms[a]
-        size = max(size, E[k] * total)
-    outside = solve_factorised(p, Y, rank, right, y)
+        put_row(p.E[k], total, k, total, k)
+    put_largest(total, size)
+    solve_factorised(p, Y, rank, right, y, off)
     for k in range(Y):
-        for a in range(begins[k], ends[k]):
-            dx[a] += R[k, a] * y[k]
-    largest = carried(m, dx, g, counted, found)
+        for a in range(p.begin[k], p.end[k]):
+            add_row(p.R[k, a], y, k, dx, a)
+    carried(m, dx, g, counted, found, largest)
     for i in range(n_o):
-        found[i] += rho[n_f + n_c + i]
-        if i < counted:
-            largest = max(largest, abs(rho[n_f + n_c + i]))
-    return largest if outside <= CONSISTENT * size else np.nan
+        add_row(1.0, rho, n_f + n_c + i, found, i)
+    for j in range(K):
+        for i in range(counted):
+            largest[j] = max(largest[j], abs(rho[n_f + n_c + i, j]))
+        if not off[j] <= CONSISTENT * size[j]:
+            largest[j] = np.nan
 
 
 @kernel(types.void(MACHINE, I64, VECTOR, VECTOR, VECTOR, F64, VECTOR))
@@ -492,18 +485,19 @@ def due_to_data(m, Y, a, given, out, least, found):
         found[i] = found[i] if abs(found[i]) > least * size[i] else 0.0
 
 
-@kernel(types.void(MACHINE, VECTOR, VECTOR))
+@kernel(types.void(MACHINE, MATRIX, MATRIX))
 def turned_back(m, dy, out):
-    """Transform a tangent of the solution (n_o,) from the axes in use to the case's own, along dy (n_y,)."""
+    """Transform tangents of the solution (n_o, K) from the axes in use to the case's own, along dy (n_y, K)."""
     s, r = m.sweep, m.core.mu.shape[0]
     n = m.core.v.shape[0]
     if m.core.b_t.shape[0] != 2 * r:
         return
     for i in range(r):
         a, f = n + r + 2 * i, m.core.theta.shape[0] + 2 * i
-        cos, sin, dc, ds = s.y[f], s.y[f + 1], dy[f], dy[f + 1]
-        x, z, dx, dz = s.raw[a], s.raw[a + 1], out[a], out[a + 1]
-        out[a], out[a + 1] = cos * dx - sin * dz + dc * x - ds * z, sin * dx + cos * dz + ds * x + dc * z
+        cos, sin, x, z = s.y[f], s.y[f + 1], s.raw[a], s.raw[a + 1]
+        for j in range(out.shape[1]):
+            dc, ds, dx, dz = dy[f, j], dy[f + 1, j], out[a, j], out[a + 1, j]
+            out[a, j], out[a + 1, j] = cos * dx - sin * dz + dc * x - ds * z, sin * dx + cos * dz + ds * x + dc * z
 
 
 @kernel(types.void(MACHINE, VECTOR, VECTOR))
@@ -555,7 +549,7 @@ def coordinates(m, t, dv, unit, found):
 
 @kernel(types.boolean(MACHINE, MATRIX))
 def slopes_along(m, tangents):
-    """Compute the tangents `dy` (K, n_y) of the contact data along those of the inputs (K, n_x), by the tape; return
+    """Compute the tangents `dy` (n_y, .) of the contact data along those of the inputs (K, n_x), by the tape; return
     False where they have a kink."""
     s, t, n_y = m.sweep, m.tape, m.sweep.y.shape[0]
     x, y, dy, out, tangent, smooth = s.x, s.y, s.dy, t.out, t.tangent, True
@@ -565,26 +559,27 @@ def slopes_along(m, tangents):
             tangent[i, j] = tangents[j, i] if moves else 0.0
     carry_tangents(t, t.first, t.late)
     for k in range(n_y - m.track.q.shape[0]):
-        for j in range(tangents.shape[0]):
-            dy[j, k] = tangent[out[k], j] if y[k] - y[k] == 0.0 else 0.0
+        if y[k] - y[k] == 0.0:
+            put_row(1.0, tangent, out[k], dy, k)
+        else:
+            set_all(0.0, dy[k])
     if turn_ties(t):
         carry_tangents(t, t.first, t.late)
         for k in range(n_y - m.track.q.shape[0]):
             for j in range(tangents.shape[0]):
                 if y[k] - y[k] == 0.0:
-                    smooth &= abs(tangent[out[k], j] - dy[j, k]) <= KINKED * abs(dy[j, k])
+                    smooth &= abs(tangent[out[k], j] - dy[k, j]) <= KINKED * abs(dy[k, j])
     return smooth
 
 
 @kernel(types.void(MACHINE, MATRIX, MATRIX))
 def coordinates_along(m, answers, found):
-    """Compute the tangents of q+ (K, n_q), the first of `found`, from those of v+ in `answers` (K, n_o), after
+    """Compute the tangents of q+ (K, n_q), the first of `found`, from those of v+ in `answers` (n_o, .), after
     `slopes_along`."""
     t, n_q, n, last = m.tape, m.track.q.shape[0], m.core.v.shape[0], m.sweep.x.shape[0] - m.core.v.shape[0]
     tangent, out, first = t.tangent, t.out, m.sweep.y.shape[0] - m.track.q.shape[0]
-    for j in range(found.shape[0]):
-        for i in range(n):
-            tangent[last + i, j] = answers[j, i]
+    for i in range(n):
+        put_row(1.0, answers, i, tangent, last + i)
     carry_tangents(t, t.late, t.a.shape[0])
     for j in range(found.shape[0]):
         for i in range(n_q):
@@ -607,35 +602,36 @@ def find_bounded(m, Y, rows, side):
 
 @kernel(types.void(MACHINE, I64, INDICES, VECTOR, MATRIX, MATRIX))
 def move_bounded(m, Y, rows, side, M, dx):
-    """Compute how the y of `rows` move, M (N, N), and the impulses, dx (N, X), where their rows of the law move by
-    `side`, one after the other."""
-    p, b, y = m.system, scratch(Y), scratch(Y)
-    set_all(0.0, b)
-    for k in range(side.shape[0]):
-        b[rows[k]] = side[k]
-        solve_factorised(p, Y, Y, b, y)
-        b[rows[k]] = 0.0
-        set_all(0.0, dx[k])
-        for i in range(Y):
-            for a in range(p.begin[i], p.end[i]):
-                dx[k, a] += p.R[i, a] * y[i]
-        for i in range(side.shape[0]):
-            M[i, k] = side[i] * y[rows[i]]
+    """Compute how the y of `rows` move, M (N, N), and the impulses, dx (X, K), where their rows of the law move by
+    `side`, one in each column."""
+    p, N = m.system, side.shape[0]
+    b, y, off = scratch_matrix(Y, FEW), scratch_matrix(Y, FEW), scratch(FEW)
+    clear(b)
+    for k in range(N):
+        b[rows[k], k] = side[k]
+    solve_factorised(p, Y, Y, b, y, off)
+    clear(dx)
+    for i in range(Y):
+        for a in range(p.begin[i], p.end[i]):
+            add_row(p.R[i, a], y, i, dx, a)
+    for k in range(N):
+        for i in range(N):
+            M[i, k] = side[i] * y[rows[i], k]
 
 
 @kernel(types.boolean(MATRIX, VECTOR, MATRIX, F64, VECTOR))
 def find_force(M, q, effects, size, found):
     """Compute `found` (N,) of 0 <= found, complementary to M found + q >= 0; return whether there is one solution, by
-    its effects on outputs (N, n_o), of which `size` is the largest."""
+    its effects on outputs (n_o, .), of which `size` is the largest."""
     N, bounds, every = q.shape[0], np.zeros((2, q.shape[0])), np.arange(q.shape[0])
     candidates = np.empty((1 << q.shape[0], q.shape[0]))
     set_all(np.inf, bounds[1])
     count, _ = find_candidates(M, q, bounds[0], bounds[1], every, candidates)
     for k in range(1, count):
-        for i in range(effects.shape[1]):
+        for i in range(effects.shape[0]):
             apart = 0.0
             for a in range(N):
-                apart += effects[a, i] * (candidates[k, a] - candidates[0, a])
+                apart += effects[i, a] * (candidates[k, a] - candidates[0, a])
             if not abs(apart) <= ALLOWED * size:
                 return False
     if count > 0:
@@ -645,43 +641,55 @@ def find_force(M, q, effects, size, found):
 
 @kernel(types.boolean(MACHINE, I64, I64, MATRIX, MATRIX, INDICES))
 def answer_between(m, Y, counted, y, dx, notes):
-    """Add to the tangents in `answers`, for which the y (K, Y) had no bounds, what these make of them, and note kinks;
-    return whether each is the only one. dx (K, X), those of the impulses, is overwritten."""
-    s, bounded, sides, X, n_o = m.sweep, scratch_indices(FEW), scratch(FEW), dx.shape[1], m.work.out.shape[0]
+    """Add to the tangents in `answers`, for which the y (Y, .) had no bounds, what these make of them, and note kinks;
+    return whether each is the only one. dx (X, .), those of the impulses, is overwritten."""
+    s, bounded, sides, X, n_o, K = (
+        m.sweep,
+        scratch_indices(FEW),
+        scratch(FEW),
+        dx.shape[0],
+        m.work.out.shape[0],
+        dx.shape[1],
+    )
     N = find_bounded(m, Y, bounded, sides)
     if N <= 0:
         return N == 0
-    side, M, moved, effects = sides[:N], scratch_matrix(N, N), scratch_matrix(N, X), scratch_matrix(N, counted)
-    q, force, back, g, out = scratch(N), scratch(N), scratch(N), scratch(m.work.X.shape[0]), scratch(n_o)
+    side, M, moved, effects = sides[:N], scratch_matrix(N, N), scratch_matrix(X, FEW), scratch_matrix(n_o, FEW)
+    q, force, back, change = scratch(N), scratch(N), scratch(N), scratch_matrix(counted, K)
+    g, g_few, out, size = (
+        scratch_matrix(m.work.X.shape[0], K),
+        scratch_matrix(m.work.X.shape[0], FEW),
+        scratch_matrix(n_o, K),
+        scratch(K),
+    )
     move_bounded(m, Y, bounded, side, M, moved)
-    set_all(0.0, g)
-    for k in range(N):
-        carried(m, moved[k], g, counted, out)
-        copy(out[:counted], effects[k])
-        set_all(0.0, g)
-    for j in range(y.shape[0]):
-        size, apart = carried(m, dx[j], g, counted, out), 0.0
-        set_all(0.0, g)
+    clear(g_few)
+    carried(m, moved, g_few, counted, effects, size)
+    clear(g)
+    carried(m, dx, g, counted, out, size)
+    clear(change)
+    for j in range(notes.shape[0]):
         for k in range(N):
-            q[k] = side[k] * y[j, bounded[k]]
-        if not find_force(M, q, effects, size, force):
+            q[k] = side[k] * y[bounded[k], j]
+        if not find_force(M, q, effects[:counted], size[j], force):
             return False
         for k in range(N):
             q[k] = -q[k]
             for a in range(X):
-                dx[j, a] += moved[k, a] * force[k]
-        both = find_force(M, q, effects, size, back)
-        # What moves the outputs besides the impulses is no part of a kink.
-        size = carried(m, dx[j], g, counted, out)
-        set_all(0.0, g)
-        for i in range(counted):
-            change = 0.0
-            for k in range(N):
-                s.answers[j, i] += effects[k, i] * force[k]
-                change += effects[k, i] * (force[k] + back[k])
-            apart = max(apart, abs(change))
-        if not (both and apart <= SAME * size):
+                dx[a, j] += moved[a, k] * force[k]
+        if not find_force(M, q, effects[:counted], size[j], back):
             notes[j] |= KINK
+        for i in range(counted):
+            for k in range(N):
+                s.answers[i, j] += effects[i, k] * force[k]
+                change[i, j] += effects[i, k] * (force[k] + back[k])
+    # What moves the outputs besides the impulses is no part of a kink.
+    clear(g)
+    carried(m, dx, g, counted, out, size)
+    for j in range(notes.shape[0]):
+        for i in range(counted):
+            if not abs(change[i, j]) <= SAME * size[j]:
+                notes[j] |= KINK
     return True
 
 
@@ -702,9 +710,10 @@ def step_ahead(m, tangents, found, notes):
     if rank < 0 or not is_recorded(m):
         return False
     tied = taped and s.way[0] != HOLDS
-    K, X, n_o = tangents.shape[0], m.system.x.shape[0], m.work.out.shape[0]
-    counted, out, one = n_o if s.asks else m.core.v.shape[0], scratch(n_o), scratch(s.y.shape[0])
-    y, dx, rho = scratch_matrix(K, Y), scratch_matrix(K, X), scratch_matrix(K, m.work.A.shape[0])
+    K, n_o, wide, one = tangents.shape[0], m.work.out.shape[0], s.dy.shape[1], scratch(s.y.shape[0])
+    counted = n_o if s.asks else m.core.v.shape[0]
+    y, dx = scratch_matrix(Y, wide), scratch_matrix(m.system.x.shape[0], wide)
+    out, terms, same = scratch_matrix(n_o, wide), scratch(wide), True
     for j in range(0 if taped and not tied else K):
         # Differences tell whether a condition that holds just so matters.
         if not find_slope(m, tangents[j], unit_along(m, tangents[j]), one):
@@ -713,10 +722,10 @@ def step_ahead(m, tangents, found, notes):
         if rank < Y and notes[j] > 0:
             return False
         if not tied:
-            copy(one, s.dy[j])
-    rows_along(m, s.dy, rho)
+            for i in range(one.shape[0]):
+                s.dy[i, j] = one[i]
+    answer(m, rank, counted, y, dx, s.answers, s.terms)
     for j in range(K):
-        s.terms[j] = answer(m, rank, counted, rho[j], y[j], dx[j], s.answers[j])
         if s.terms[j] != s.terms[j]:
             return False
         notes[j] |= (ROUGH if vague else 0) | (BESIDE if tied else 0)
@@ -729,13 +738,11 @@ def step_ahead(m, tangents, found, notes):
         Y, rank = linearise(m)
         if rank < 0:
             return False
-        rows_along(m, s.dy, rho)
-        for j in range(K):
-            answer(m, rank, counted, rho[j], y[j], dx[j], out)
-            for i in range(counted):
-                if not abs(out[i] - s.answers[j, i]) <= SAME * s.terms[j]:
-                    return False
-    return end_ahead(m, tangents, counted, found)
+        answer(m, rank, counted, y, dx, out, terms)
+        for i in range(counted):
+            for j in range(K):
+                same &= abs(out[i, j] - s.answers[i, j]) <= SAME * s.terms[j]
+    return same and end_ahead(m, tangents, counted, found)
 
 
 @kernel(types.boolean(MACHINE, MATRIX, I64, MATRIX))
@@ -745,24 +752,26 @@ def end_ahead(m, tangents, counted, found):
     s, n_q, n, n_o = m.sweep, m.track.q.shape[0], m.core.v.shape[0], m.work.out.shape[0]
     first, n_d, taped = n_q + n + n_o, m.track.data.shape[0], m.tape.out.shape[0] > 0
     n_m = tangents.shape[1] - first - n_d
+    dv, finite = scratch(n_o), True
+    turned_back(m, s.dy, s.answers)
     for j in range(tangents.shape[0]):
-        answers, after = s.answers[j], found[j]
-        turned_back(m, s.dy[j], answers)
-        if not is_finite(answers):
-            return False
-        if not taped:
-            coordinates(m, tangents[j], answers, unit_along(m, tangents[j]), after)
-        for i in range(n):
-            after[n_q + i] = answers[i]
+        after = found[j]
         for i in range(n_o):
-            after[n_q + n + i] = answers[i] if i < counted else 0.0
+            dv[i] = s.answers[i, j]
+        finite &= is_finite(dv)
+        if not taped:
+            coordinates(m, tangents[j], dv, unit_along(m, tangents[j]), after)
+        for i in range(n):
+            after[n_q + i] = dv[i]
+        for i in range(n_o):
+            after[n_q + n + i] = dv[i] if i < counted else 0.0
         for i in range(n_m):
-            after[first + i] = s.dy[j, s.y.shape[0] - n_q - n_m + i]
+            after[first + i] = s.dy[s.y.shape[0] - n_q - n_m + i, j]
         for i in range(first + n_m, after.shape[0]):
             after[i] = tangents[j, i]
     if taped:
         coordinates_along(m, s.answers, found)
-    return True
+    return finite
 
 
 @kernel(I64(I64, I64, MATRIX, CUBE, CODES, CODES, MACHINE))

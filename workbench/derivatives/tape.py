@@ -14,7 +14,8 @@ import numpy as np
 from numba import types
 
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import VECTOR
+from workbench.engine.kernels import VECTOR, address
+from workbench.engine.lanes import LANES, load, splat, store
 from workbench.engine.layout import Packed
 
 LINEAR, TIMES, OVER, ROOT, SINE, COSINE, SIZE, LEAST, MOST, EXP, LOG, POWER, ANGLE = range(13)
@@ -31,7 +32,7 @@ I64, F64 = types.int64, types.float64
 
 
 class Tape(Packed):
-    """N numbers: n_in inputs, constants, then from `first` on operations; n_out outputs; K tangents."""
+    """N numbers: n_in inputs, constants, then from `first` on operations; n_out outputs; K tangents (`columns`)."""
 
     sizes = ("n_in", "n_out", "N", "n_if", "n_ties", "K")
     integers = ("first", "late", "code", "a", "b", "out", "left", "right", "relation", "ties")
@@ -142,10 +143,11 @@ def turn_ties(t):
 def carry_tangents(t, start, end):
     """Compute the tangents of the operations start : end, those before being known."""
     a, b, da, db, tangent = t.a, t.b, t.da, t.db, t.tangent
+    p, n = address(tangent), tangent.shape[1] // LANES
     for i in range(start, end):
-        p, q, left, right = a[i], b[i], da[i], db[i]
-        for j in range(tangent.shape[1]):
-            tangent[i, j] = left * tangent[p, j] + right * tangent[q, j]
+        left, right = splat(da[i]), splat(db[i])
+        for c in range(n):
+            store(p, n * i + c, left * load(p, n * a[i] + c) + right * load(p, n * b[i] + c))
 
 
 @kernel(types.void(TAPE, I64, I64))

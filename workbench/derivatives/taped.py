@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from workbench.derivatives import slopes, sweep
+from workbench.derivatives.columns import padded
 from workbench.derivatives.one_step import DataSlope
 from workbench.derivatives.recording import (
     UNRECORDABLE,
@@ -61,7 +62,7 @@ def machine_of(
     work, core, sets = s.work, s.core, s.c.sets
     room = Sweep(
         n_o=work.out.size, n_w=n_w, n_y=core.theta.size + core.frame.size + others, n_f=work.X.shape[0],
-        X=sets.order.size, B=sets.cone.size, columns=work.A.shape[1], nnz=work.at.size, K=K,
+        X=sets.order.size, B=sets.cone.size, columns=work.A.shape[1], nnz=work.at.size, K=padded(K),
     )  # fmt: skip
     room.order, room.coefficient = sets.order, np.where(sets.cone == NO_CONE, -1, sets.at[:-1])
     room.row_of, room.column_of = np.divmod(work.at, work.A.shape[1])
@@ -134,7 +135,7 @@ class TapedSweeps:
         without a tape, and at a kink."""
         if self._is_off_tape() or not sweep.slopes_along(self.machine, tangents):
             return None
-        return [DataSlope(along.copy(), self.room.way[0] == TIED) for along in self.room.dy]
+        return [DataSlope(along.copy(), self.room.way[0] == TIED) for along in self.room.dy[:, : len(tangents)].T]
 
     def _is_off_tape(self) -> bool:
         """Return whether the step that was left has no tape, or other data than its tape."""
@@ -176,8 +177,8 @@ def _path(tape: Tape, x: Array) -> int:
 def widened(tape: Tape | None, K: int) -> Tape:
     """The tape with room for K tangents, or an empty one."""
     if tape is None:
-        return Tape(n_in=0, n_out=0, N=0, n_if=0, n_ties=0, K=K)
-    found = Tape(**dict(zip(Tape.sizes, tape._sizes, strict=True)) | {"K": K})
+        return Tape(n_in=0, n_out=0, N=0, n_if=0, n_ties=0, K=padded(K))
+    found = Tape(**dict(zip(Tape.sizes, tape._sizes, strict=True)) | {"K": padded(K)})
     # The tangents come last.
     found.buffer[: tape.buffer.size] = tape.buffer
     return found
