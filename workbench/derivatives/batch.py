@@ -14,6 +14,7 @@ from workbench.derivatives.sweep import (
     is_clear,
     is_posed,
     linearise,
+    may_contradict,
     read_answer,
 )  # fmt: skip
 from workbench.derivatives.tape import OTHER as OTHER_PATH
@@ -117,9 +118,9 @@ def step_back(b, k, m, out, found):
     Y, rank = linearise(m)
     if rank < 0 or not is_clear(m, Y, rank):
         return False
-    if not in_reverse(m, Y, rank, out, found, outside) or not is_finite(found):
+    if not in_reverse(m, Y, rank, out, found) or not is_finite(found):
         return False
-    return rank == Y or not outside.any()
+    return rank == Y or not may_contradict(m, Y, rank, outside)
 
 
 @kernel(types.void(BATCH, MATRIX, MATRIX, INDICES, MACHINE), checked=False)

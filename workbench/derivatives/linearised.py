@@ -54,7 +54,7 @@ from workbench.derivatives.modes import (
 )  # fmt: skip
 from workbench.derivatives.system import SYSTEM, System
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, MATRIX, copy, lu_factor, lu_solve, set_all
+from workbench.engine.kernels import FASTER, INDICES, MATRIX, copy, lu_factor, lu_solve, set_all
 from workbench.engine.lanes import LANES
 from workbench.engine.scratch import VECTOR, scratch, scratch_indices, scratch_matrix
 from workbench.problems.islands import READ, READ_INDICES
@@ -144,24 +144,28 @@ def find_sliding(s, Y, k, t, end):
     return Y
 
 
-@kernel(types.void(SYSTEM, I64))
+@kernel(types.void(SYSTEM, I64), **FASTER)
 def find_matrix(s, Y):
     """Compute S = L^T A R + H (Y, Y), and the units E (Y,) in which its entries are of order one."""
     X = s.x.shape[0]
-    moved, A, R, L, S, E, begin, end = scratch(X), s.A, s.R, s.L, s.S, s.E, s.begin, s.end
-    for y in range(Y):
-        E[y] = 0.0
-    for y in range(Y):
-        for k in range(X):
-            moved[k] = 0.0
-            for a in range(begin[y], end[y]):
-                moved[k] += A[k, a] * R[y, a]
-        for z in range(Y):
+    left, A, R, L, S, E, begin, end = scratch(X), s.A, s.R, s.L, s.S, s.E, s.begin, s.end
+    for z in range(Y):
+        set_all(0.0, left)
+        for a in range(begin[z], end[z]):
+            if L[z, a] != 0.0:
+                for k in range(X):
+                    left[k] += L[z, a] * A[a, k]
+        for y in range(Y):
             total = s.H[y] if z == y else 0.0
-            for a in range(begin[z], end[z]):
-                total += L[z, a] * moved[a]
+            for a in range(begin[y], end[y]):
+                total += left[a] * R[y, a]
             S[z, y] = total
-            E[z], E[y] = max(E[z], abs(total)), max(E[y], abs(total))
+    set_all(0.0, E)
+    for z in range(Y):
+        most = E[z]
+        for y in range(Y):
+            most, E[y] = max(most, abs(S[z, y])), max(E[y], abs(S[z, y]))
+        E[z] = most
     for y in range(Y):
         E[y] = 1.0 / np.sqrt(E[y]) if E[y] > 0.0 else 1.0
 
@@ -366,6 +370,15 @@ def find_rates(s, Y, change, rate):
             rate[k] += A[k, j] * change[j]
             terms += abs(A[k, j]) * size[j]
         rate[k] = rate[k] if abs(rate[k]) > SAME * terms else 0.0
+
+
+@kernel(types.boolean(SYSTEM))
+def depends_on_impulses(s):
+    """Return whether S depends on the impulses: they weigh directions across that of sliding."""
+    found = False
+    for k in range(s.x.shape[0]):
+        found |= s.mode[k] in (SLIDES, EDGE) and s.cone[s.set_of[k]] != NO_CONE
+    return found
 
 
 @kernel(types.Tuple((I64, I64, I64, F64))(SYSTEM))

@@ -14,6 +14,7 @@ from numba import types
 
 from workbench.derivatives.system import SYSTEM, System
 from workbench.engine.compiling import kernel
+from workbench.engine.kernels import FAST
 from workbench.engine.scratch import VECTOR, scratch, scratch_indices
 from workbench.problems.islands import coupled_parts
 from workbench.problems.residual import block_units, length
@@ -99,7 +100,7 @@ def places(s: System) -> list[Place]:
     return found
 
 
-@kernel(types.void(SYSTEM, F64))
+@kernel(types.void(SYSTEM, F64), **FAST)
 def find_modes(s, least):
     """Compute F, and mode, margin, direction and speed of every place, at x. A margin up to `least` counts as zero."""
     X, B, at = s.x.shape[0], s.cone.shape[0], 0
@@ -120,10 +121,10 @@ def find_modes(s, least):
     coupled_parts(s.A, s.set_of, part)
     A, x, F = s.A, s.x, s.F
     for k in range(X):
-        F[k] = s.q[k]
+        total = s.q[k]
         for j in range(X):
-            F[k] += A[k, j] * x[j]
-        y[k], w[k], s.mode[k] = s.x[k] / D[k], D[k] * s.F[k], NO_PLACE
+            total += A[k, j] * x[j]
+        F[k], y[k], w[k], s.mode[k] = total, x[k] / D[k], D[k] * total, NO_PLACE
         p = part[s.set_of[k]]
         loud[p] = max(loud[p], max(abs(D[k] * s.q[k]), abs(y[k])))
         s.margin[k], s.e[k], s.speed[k] = np.inf, 0.0, 0.0

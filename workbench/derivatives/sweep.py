@@ -34,6 +34,7 @@ from workbench.derivatives.elimination import (
     solve_transposed,
 )  # fmt: skip
 from workbench.derivatives.linearised import (
+    depends_on_impulses,
     due_to_sources,
     find_columns,
     find_matrix,
@@ -192,22 +193,29 @@ def condition(m, Y, most):
         for i in range(Y):
             there[k, i], back[k, i] = E[i] * S[i, k] * E[k], y[i, k] / E[i]
             size, inverse = size + there[k, i] ** 2, inverse + back[k, i] ** 2
-    # Frobenius norms, which are no smaller, take a fraction of the time and mostly suffice.
+    # Norms that are no smaller, of the entries and of the squares, take a fraction of the time and mostly suffice.
     found = np.sqrt(size * inverse)
-    return found if found < most else np.sqrt(largest_square(there) * largest_square(back))
+    if found < most:
+        return found
+    found = np.sqrt(put_squares(there) * put_squares(back))
+    return found if found < most else np.sqrt(largest_eigenvalue(there) * largest_eigenvalue(back))
 
 
-@kernel(F64(MATRIX))
-def largest_square(A):
-    """Return the square of the largest singular value of A (n, n)."""
-    n = A.shape[0]
+@kernel(F64(MATRIX), **FAST)
+def put_squares(A):
+    """Put A A^T in the place of A (n, n); return the norm of its entries, no less than its largest eigenvalue."""
+    n, size = A.shape[0], 0.0
     squares = scratch_matrix(n, n)
     for i in range(n):
         for j in range(n):
-            squares[i, j] = 0.0
+            total = 0.0
             for k in range(n):
-                squares[i, j] += A[i, k] * A[j, k]
-    return largest_eigenvalue(squares)
+                total += A[i, k] * A[j, k]
+            squares[i, j] = total
+            size += total * total
+    for i in range(n):
+        copy(squares[i], A[i])
+    return np.sqrt(size)
 
 
 @kernel(types.boolean(MACHINE, I64, I64))
@@ -302,6 +310,14 @@ def linearise(m):
     Y = find_columns(p)
     find_matrix(p, Y)
     return Y, factorise(p, Y)
+
+
+@kernel(types.UniTuple(I64, 2)(MACHINE, I64, I64))
+def linearise_aside(m, Y, rank):
+    """`linearise` in the same modes at another solution, after `move_aside`: mostly with the same S."""
+    if depends_on_impulses(m.system):
+        return linearise(m)
+    return (Y, rank) if read_answer(m) else (0, -1)
 
 
 @kernel(types.boolean(MACHINE))
@@ -735,7 +751,7 @@ def step_ahead(m, tangents, found, notes):
         # Outputs must not depend on the load distribution of redundant contacts.
         if not move_aside(m, Y, rank, counted):
             return False
-        Y, rank = linearise(m)
+        Y, rank = linearise_aside(m, Y, rank)
         if rank < 0:
             return False
         answer(m, rank, counted, y, dx, out, terms)
@@ -822,12 +838,12 @@ def due_to_parameters(m, a, given, out, found):
         found[i] = axes[i]
 
 
-@kernel(types.boolean(MACHINE, I64, I64, VECTOR, VECTOR, VECTOR))
-def in_reverse(m, Y, rank, out, found, outside):
-    """The adjoint of the contact data, in `found` (n_y,), from that of the outputs (n_o,), after `linearise`;
-    `outside`: the adjoint of inconsistent redundant rows. False where the solution is not unique."""
+@kernel(types.boolean(MACHINE, I64, I64, VECTOR, VECTOR))
+def in_reverse(m, Y, rank, out, found):
+    """The adjoint of the contact data, in `found` (n_y,), from that of the outputs (n_o,), after `linearise`. False
+    where the solution is not unique."""
     p, X, largest = m.system, m.system.x.shape[0], 0.0
-    given, terms, right, a, none = scratch(X), scratch(X), scratch(Y), scratch(Y), scratch(out.shape[0])
+    given, terms, right, a = scratch(X), scratch(X), scratch(Y), scratch(Y)
     due_to_solution(m, out, given, terms)
     for k in range(Y):
         right[k] = total = 0.0
@@ -838,26 +854,36 @@ def in_reverse(m, Y, rank, out, found, outside):
     if not solve_transposed(p, Y, rank, right, a) <= CONSISTENT * largest:
         return False
     due_to_parameters(m, a, given, out, found)
-    if rank < Y:
-        find_left_kernel(p, Y, rank, a)
-        set_all(0.0, given)
-        set_all(0.0, none)
-        due_to_data(m, Y, a, given, none, CONSISTENT, outside)
     return True
 
 
-@kernel(types.void(MACHINE, VECTOR, types.boolean, VECTOR))
-def due_to_inputs(m, due, sizes, found):
-    """Compute the adjoint of the inputs (n_w,) from that of the data (n_y,), by the tape; or the size of its terms."""
+@kernel(types.boolean(MACHINE, I64, I64, VECTOR))
+def may_contradict(m, Y, rank, found):
+    """Compute how far data move redundant rows in ways that contradict one another, in `found` (n_y,), after
+    `linearise`; return whether any does."""
+    given, a, none, moves = scratch(m.system.x.shape[0]), scratch(Y), scratch(m.work.out.shape[0]), False
+    find_left_kernel(m.system, Y, rank, a)
+    set_all(0.0, given)
+    set_all(0.0, none)
+    due_to_data(m, Y, a, given, none, CONSISTENT, found)
+    for i in range(found.shape[0]):
+        moves |= found[i] != 0.0
+    return moves
+
+
+@kernel(types.void(MACHINE, VECTOR, types.boolean, I64, VECTOR))
+def due_to_inputs(m, due, sizes, start, found):
+    """Compute the adjoint of the inputs (n_w,) from that of the data (n_y,), or the size of its terms, by the tape's
+    operations from `start` on."""
     t, out = m.tape, m.tape.out
     adjoint, N = t.adjoint, t.a.shape[0]
     set_all(0.0, adjoint)
     for k in range(out.shape[0]):
         adjoint[out[k]] += abs(due[k]) if sizes else due[k]
     if sizes:
-        carry_sizes(t, N)
+        carry_sizes(t, N, start)
     else:
-        carry_adjoints(t, N, t.first)
+        carry_adjoints(t, N, start)
     for i in range(found.shape[0]):
         found[i] = adjoint[i]
 
@@ -868,7 +894,7 @@ def step_back(m, due, found):
     after it; False where it cannot be determined."""
     s, n_q, n, n_o = m.sweep, m.track.q.shape[0], m.core.v.shape[0], m.work.out.shape[0]
     n_x, n_y, n_w, n_d = due.shape[0], s.y.shape[0], s.x.shape[0], m.track.data.shape[0]
-    counted = n_o if s.asks else n
+    counted, first = n_o if s.asks else n, m.tape.first
     if m.tape.out.shape[0] == 0 or not is_loaded(m) or not is_between_none(m):
         return False
     Y, rank = linearise(m)
@@ -879,40 +905,41 @@ def step_back(m, due, found):
         return False
     here, aside, outside, out = scratch(n_y), scratch(n_y), scratch(n_y), scratch(n_o)
     total, size, other, against = scratch(n_w), scratch(n_w), scratch(n_w), scratch(n_w)
-    # Of the data, only q+ depends on v+.
+    # Of the data, only q+ depends on v+, by the last operations.
     set_all(0.0, here)
     for i in range(n_q):
         here[n_y - n_q + i] = due[i]
-    due_to_inputs(m, here, False, total)
+    due_to_inputs(m, here, False, m.tape.late, total)
     for i in range(n_o):
         out[i] = due[n_q + n + i] if i < counted else 0.0
     for i in range(n):
         out[i] += due[n_q + i] + total[n_x + i]
-    if not in_reverse(m, Y, rank, out, here, outside):
+    if not in_reverse(m, Y, rank, out, here):
         return False
     pass_on(m, due, here)
-    due_to_inputs(m, here, False, total)
+    due_to_inputs(m, here, False, first, total)
     if rank < Y:
         # The adjoint must not depend on the load distribution of redundant contacts.
         if not move_aside(m, Y, rank, counted):
             return False
-        Y, rank = linearise(m)
-        if rank < 0 or not in_reverse(m, Y, rank, out, aside, outside):
+        Y, rank = linearise_aside(m, Y, rank)
+        if rank < 0 or not in_reverse(m, Y, rank, out, aside):
             return False
         pass_on(m, due, aside)
-        due_to_inputs(m, here, True, size)
-        due_to_inputs(m, aside, False, other)
+        due_to_inputs(m, here, True, first, size)
+        due_to_inputs(m, aside, False, first, other)
         for i in range(n_x):
             if abs(other[i] - total[i]) > SAME * size[i]:
                 return False
-        due_to_inputs(m, outside, False, other)
-        due_to_inputs(m, outside, True, against)
-        for i in range(n_x):
-            if abs(other[i]) > CONSISTENT * against[i]:
-                return False
+        if may_contradict(m, Y, rank, outside):
+            due_to_inputs(m, outside, False, first, other)
+            due_to_inputs(m, outside, True, first, against)
+            for i in range(n_x):
+                if abs(other[i]) > CONSISTENT * against[i]:
+                    return False
     if turn_ties(m.tape):
-        due_to_inputs(m, here, True, size)
-        due_to_inputs(m, here, False, other)
+        due_to_inputs(m, here, True, first, size)
+        due_to_inputs(m, here, False, first, other)
         for i in range(n_w):
             if not abs(other[i] - total[i]) <= KINKED * size[i]:
                 return False

@@ -162,11 +162,11 @@ def carry_adjoints(t, end, start):
             adjoint[b[i]] += due * db[i]
 
 
-@kernel(types.void(TAPE, I64))
-def carry_sizes(t, end):
-    """`carry_adjoints` of the sizes of adjoints and of all terms of their sums, from the operation end - 1 on."""
+@kernel(types.void(TAPE, I64, I64))
+def carry_sizes(t, end, start):
+    """`carry_adjoints` of the sizes of adjoints and of all terms of their sums."""
     a, b, da, db, adjoint = t.a, t.b, t.da, t.db, t.adjoint
-    for i in range(end - 1, t.first - 1, -1):
+    for i in range(end - 1, start - 1, -1):
         due = adjoint[i]
         if due != 0.0:
             adjoint[a[i]] += due * abs(da[i])
