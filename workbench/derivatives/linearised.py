@@ -54,7 +54,7 @@ from workbench.derivatives.modes import (
 )  # fmt: skip
 from workbench.derivatives.system import SYSTEM, System
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import FASTER, INDICES, MATRIX, copy, lu_factor, lu_solve, set_all
+from workbench.engine.kernels import FAST, FASTER, INDICES, MATRIX, copy, lu_factor, lu_solve, set_all
 from workbench.engine.lanes import LANES
 from workbench.engine.scratch import VECTOR, scratch, scratch_indices, scratch_matrix
 from workbench.problems.islands import READ, READ_INDICES
@@ -354,7 +354,7 @@ def move_inwards(s, Y, rank, unit, rate):
     find_rates(s, Y, change, rate)
 
 
-@kernel(types.void(SYSTEM, I64, VECTOR, VECTOR))
+@kernel(types.void(SYSTEM, I64, VECTOR, VECTOR), **FAST)
 def find_rates(s, Y, change, rate):
     """Compute the rates (X,) at which velocities change with the unknowns, `change` (X,); zero for rounding."""
     X, A, E, begin, size, largest = s.x.shape[0], s.A, s.E, s.begin, scratch(s.x.shape[0]), 0.0
@@ -365,11 +365,11 @@ def find_rates(s, Y, change, rate):
     for i in range(Y):
         size[begin[i]] = E[i] * largest
     for k in range(X):
-        rate[k] = terms = 0.0
+        total = terms = 0.0
         for j in range(X):
-            rate[k] += A[k, j] * change[j]
+            total += A[k, j] * change[j]
             terms += abs(A[k, j]) * size[j]
-        rate[k] = rate[k] if abs(rate[k]) > SAME * terms else 0.0
+        rate[k] = total if abs(total) > SAME * terms else 0.0
 
 
 @kernel(types.boolean(SYSTEM))

@@ -335,7 +335,7 @@ def gradient_of(
     """
     n_q, n, step, k = due_q.shape[1], due_v.shape[1], motion.step, motion.steps
     n_d, n_s = step.case.data().size, motion.n_s
-    due, given = np.zeros(n_s + n_d), np.concatenate([due_q, due_v], axis=1)
+    due, given = np.zeros(n_s + n_d), np.ascontiguousarray(np.concatenate([due_q, due_v], axis=1), dtype=float)
     due[: n_q + n] = given[-1]
     if motion.is_compiled and all(p.in_data_alone for p in parameters):
         sweeps, end = motion.sweeps(), k + 1

@@ -89,7 +89,7 @@ CODES = types.Array(types.int64, 2, "C")
 CUBE = types.Array(types.float64, 3, "C")
 
 
-@kernel(types.void(I64, MATRIX, MACHINE))
+@kernel(types.void(I64, MATRIX, MACHINE), checked=False)
 def recall(k, rows, m):
     """Load the inputs of step k, v+ included, from the record of a motion, and the solution into `work`."""
     s, n_q, n = m.sweep, m.track.q.shape[0], m.core.v.shape[0]
@@ -790,7 +790,7 @@ def end_ahead(m, tangents, counted, found):
     return finite
 
 
-@kernel(I64(I64, I64, MATRIX, CUBE, CODES, CODES, MACHINE))
+@kernel(I64(I64, I64, MATRIX, CUBE, CODES, CODES, MACHINE), checked=False)
 def ahead(start, steps, rows, tangents, modes, notes, m):
     """Tangents (steps + 1, K, n_x) of a recorded motion from step `start` on, the modes (steps - start, X), and the
     notes (steps - start, K); returns the first step that is left to the caller, or `steps`."""
@@ -959,7 +959,7 @@ def pass_on(m, due, found):
         found[n_y - n_q - n_m + i] = due[n_x - m.track.data.shape[0] - n_m + i]
 
 
-@kernel(I64(I64, I64, MATRIX, MATRIX, VECTOR, VECTOR, MACHINE))
+@kernel(I64(I64, I64, MATRIX, MATRIX, VECTOR, VECTOR, MACHINE), checked=False)
 def back(end, start, rows, given, due, found, m):
     """The adjoint of the inputs (n_x,) of a recorded motion: `due` starts with that of step `end` and is taken back
     to `start`. Where a step is left to the caller, `due` is that of the step after it, which is returned, else
