@@ -406,13 +406,13 @@ def rows_along(m, dy, found):
 def answer(m, rank, counted, y, dx, found, largest):
     """The tangents (n_o, K) of the solution in the axes in use along those of the data (`dy`), with those of the
     unknowns y (Y, K) of the law and dx (X, K) of the impulses; `largest` (K,) are the sizes of the terms of their first
-    `counted` entries, NaN where redundant rows are inconsistent."""
+    `counted` entries if rows are redundant, NaN where these are inconsistent."""
     work, s, p, K, Y = m.work, m.sweep, m.system, y.shape[1], y.shape[0]
     n_f, n_c, X, n_o, order = work.X.shape[0], work.q.shape[0], p.x.shape[0], found.shape[0], s.order
     rho, g, dmu = scratch_matrix(work.A.shape[0], K), scratch_matrix(n_f, K), scratch_matrix(p.mu.shape[0], K)
     r, terms, low, high = scratch_matrix(X, K), scratch_matrix(X, K), scratch_matrix(X, K), scratch_matrix(X, K)
     right, total, off, size = scratch_matrix(Y, K), scratch_matrix(Y, K), scratch(K), scratch(K)
-    bounds = n_f + n_c + n_o
+    bounds, redundant = n_f + n_c + n_o, rank < Y
     rows_along(m, s.dy, rho)
     solve_columns(s.LU, s.pivots, rho, g)
     for i in range(n_f):
@@ -424,28 +424,32 @@ def answer(m, rank, counted, y, dx, found, largest):
     put_sizes(r, terms)
     for a in range(X):
         add_products(1.0, work.A, n_f + order[a], 0, g, r[a : a + 1])
-        add_sizes(work.A, n_f + order[a], 0, g, terms[a : a + 1])
+        if redundant:
+            add_sizes(work.A, n_f + order[a], 0, g, terms[a : a + 1])
     clear(dmu)
     for i in range(dmu.shape[0]):
         if s.coefficient[i] >= 0:
             put_row(1.0, rho, bounds + 2 * n_c + s.coefficient[i], dmu, i)
     find_sources(p, dmu, low, high, dx, right)
     add_products(1.0, p.A, 0, 0, dx, r)
-    add_sizes(p.A, 0, 0, dx, terms)
-    put_sizes(right, total)
-    add_products(-1.0, p.L, 0, 0, r, right)
-    add_sizes(p.L, 0, 0, terms, total)
+    if redundant:
+        add_sizes(p.A, 0, 0, dx, terms)
+        put_sizes(right, total)
+        add_sizes(p.L, 0, 0, terms, total)
+        for k in range(Y):
+            put_row(p.E[k], total, k, total, k)
+        put_largest(total, size)
     for k in range(Y):
-        put_row(p.E[k], total, k, total, k)
-    put_largest(total, size)
+        for a in range(p.begin[k], p.end[k]):
+            add_row(-p.L[k, a], r, a, right, k)
     solve_factorised(p, Y, rank, right, y, off)
     for k in range(Y):
         for a in range(p.begin[k], p.end[k]):
             add_row(p.R[k, a], y, k, dx, a)
-    carried(m, dx, g, counted, found, largest)
+    carried(m, dx, g, counted if redundant else 0, found, largest)
     for i in range(n_o):
         add_row(1.0, rho, n_f + n_c + i, found, i)
-    for j in range(K):
+    for j in range(K if redundant else 0):
         for i in range(counted):
             largest[j] = max(largest[j], abs(rho[n_f + n_c + i, j]))
         if not off[j] <= CONSISTENT * size[j]:
