@@ -13,7 +13,7 @@ unique because of redundant contacts, are left to the caller, and so are those a
 import numpy as np
 from numba import types
 
-from workbench.derivatives.choices import ALLOWED, find_candidates
+from workbench.derivatives.choices import ALLOWED, AT_LOWER, BETWEEN, is_within
 from workbench.derivatives.columns import (
     add_products,
     add_row,
@@ -639,77 +639,88 @@ def move_bounded(m, Y, rows, side, M, dx):
             M[i, k] = side[i] * y[rows[i], k]
 
 
-@kernel(types.boolean(MATRIX, VECTOR, MATRIX, F64, VECTOR))
-def find_force(M, q, effects, size, found):
-    """Compute `found` (N,) of 0 <= found, complementary to M found + q >= 0; return whether there is one solution, by
-    its effects on outputs (n_o, .), of which `size` is the largest."""
-    N, bounds, every = q.shape[0], np.zeros((2, q.shape[0])), np.arange(q.shape[0])
-    candidates = np.empty((1 << q.shape[0], q.shape[0]))
-    set_all(np.inf, bounds[1])
-    count, _ = find_candidates(M, q, bounds[0], bounds[1], every, candidates)
-    for k in range(1, count):
-        for i in range(effects.shape[0]):
-            apart = 0.0
-            for a in range(N):
-                apart += effects[i, a] * (candidates[k, a] - candidates[0, a])
-            if not abs(apart) <= ALLOWED * size:
-                return False
-    if count > 0:
-        copy(candidates[0], found)
-    return count > 0
+@kernel(types.void(MATRIX, MATRIX, MATRIX, VECTOR, MATRIX, INDICES))
+def find_forces(M, q, effects, size, found, count):
+    """Compute `found` (N, .) of 0 <= found, complementary to M found + q >= 0, for the first K columns of q (N, .), and
+    the numbers `count` (K,) of solutions, 2 for more than one, by their effects on outputs (n_o, .), of which `size`
+    (K,) is the largest."""
+    N, A, right, z = q.shape[0], np.empty(M.shape), np.empty(q.shape), np.empty(q.shape)
+    lower, upper, every, state, pivots = np.zeros(N), np.full(N, np.inf), np.arange(N), np.arange(N), np.arange(N)
+    here, force = scratch(N), scratch(N)
+    clear(found)
+    count[:] = 0
+    for choice in range(1 << N):
+        for i in range(N):
+            bears = (choice >> i) % 2 == 1
+            state[i] = BETWEEN if bears else AT_LOWER
+            put_row(-1.0 if bears else 0.0, q, i, right, i)
+            for k in range(N):
+                A[i, k] = M[i, k] if bears else 1.0 if i == k else 0.0
+        if lu_factor(A, pivots):
+            continue
+        solve_columns(A, pivots, right, z)
+        for j in range(count.shape[0]):
+            for i in range(N):
+                here[i], force[i] = q[i, j], z[i, j]
+            if count[j] == 2 or not is_within(M, here, lower, upper, every, state, force):
+                continue
+            if count[j] == 0:
+                for i in range(N):
+                    found[i, j] = force[i]
+                count[j] = 1
+            for i in range(effects.shape[0]):
+                apart = 0.0
+                for a in range(N):
+                    apart += effects[i, a] * (force[a] - found[a, j])
+                if not abs(apart) <= ALLOWED * size[j]:
+                    count[j] = 2
 
 
 @kernel(types.boolean(MACHINE, I64, I64, MATRIX, MATRIX, INDICES))
 def answer_between(m, Y, counted, y, dx, notes):
     """Add to the tangents in `answers`, for which the y (Y, .) had no bounds, what these make of them, and note kinks;
     return whether each is the only one. dx (X, .), those of the impulses, is overwritten."""
-    s, bounded, sides, X, n_o, K = (
-        m.sweep,
-        scratch_indices(FEW),
-        scratch(FEW),
-        dx.shape[0],
-        m.work.out.shape[0],
-        dx.shape[1],
-    )
+    s, bounded, sides, n_f, n_o = m.sweep, scratch_indices(FEW), scratch(FEW), m.work.X.shape[0], m.work.out.shape[0]
     N = find_bounded(m, Y, bounded, sides)
     if N <= 0:
         return N == 0
-    side, M, moved, effects = sides[:N], scratch_matrix(N, N), scratch_matrix(X, FEW), scratch_matrix(n_o, FEW)
-    q, force, back, change = scratch(N), scratch(N), scratch(N), scratch_matrix(counted, K)
-    g, g_few, out, size = (
-        scratch_matrix(m.work.X.shape[0], K),
-        scratch_matrix(m.work.X.shape[0], FEW),
-        scratch_matrix(n_o, K),
-        scratch(K),
+    X, wide, M, count = dx.shape[0], dx.shape[1], scratch_matrix(N, N), scratch_indices(notes.shape[0])
+    moved, effects, still = scratch_matrix(X, FEW), scratch_matrix(n_o, FEW), scratch_matrix(n_f, FEW)
+    q, force, back = scratch_matrix(N, wide), scratch_matrix(N, wide), scratch_matrix(N, wide)
+    g, out, change, size = (
+        scratch_matrix(n_f, wide),
+        scratch_matrix(n_o, wide),
+        scratch_matrix(counted, wide),
+        scratch(wide),
     )
-    move_bounded(m, Y, bounded, side, M, moved)
-    clear(g_few)
-    carried(m, moved, g_few, counted, effects, size)
+    move_bounded(m, Y, bounded, sides[:N], M, moved)
+    clear(still)
+    carried(m, moved, still, counted, effects, size)
     clear(g)
     carried(m, dx, g, counted, out, size)
-    clear(change)
+    for k in range(N):
+        put_row(sides[k], y, bounded[k], q, k)
+    find_forces(M, q, effects[:counted], size, force, count)
     for j in range(notes.shape[0]):
-        for k in range(N):
-            q[k] = side[k] * y[bounded[k], j]
-        if not find_force(M, q, effects[:counted], size[j], force):
+        if count[j] != 1:
             return False
-        for k in range(N):
-            q[k] = -q[k]
-            for a in range(X):
-                dx[a, j] += moved[a, k] * force[k]
-        if not find_force(M, q, effects[:counted], size[j], back):
-            notes[j] |= KINK
-        for i in range(counted):
-            for k in range(N):
-                s.answers[i, j] += effects[i, k] * force[k]
-                change[i, j] += effects[i, k] * (force[k] + back[k])
+    for k in range(N):
+        put_row(-1.0, q, k, q, k)
+        for a in range(X):
+            add_row(moved[a, k], force, k, dx, a)
+    find_forces(M, q, effects[:counted], size, back, count)
+    add_products(1.0, effects, 0, 0, force, s.answers[:counted])
+    clear(change)
+    add_products(1.0, effects, 0, 0, force, change)
+    add_products(1.0, effects, 0, 0, back, change)
     # What moves the outputs besides the impulses is no part of a kink.
     clear(g)
     carried(m, dx, g, counted, out, size)
     for j in range(notes.shape[0]):
+        alike = count[j] == 1
         for i in range(counted):
-            if not abs(change[i, j]) <= SAME * size[j]:
-                notes[j] |= KINK
+            alike &= abs(change[i, j]) <= SAME * size[j]
+        notes[j] |= 0 if alike else KINK
     return True
 
 
