@@ -245,7 +245,7 @@ def test_every_formulation_that_is_named_has_its_own_condition_beside_it(plane, 
     )
     every = cost(off(wheel, hybrid=0.004, phantom_inertia=0.004, box=0.004, ccp=0.004, stewart_trinkle=0.004))
     _, second = recommendation(every, decide(every))
-    assert second.endswith("; 3 more in the table.")
+    assert second.endswith("; also hybrid, phantom-inertia and ccp, under conditions of their own.")
     assert second.count("(") == 2
     words = " ".join(headline(cost(plane)).recommendation)
     assert "(polygon, LCP, " in words
@@ -371,7 +371,45 @@ def test_where_friction_changes_nothing_that_is_said(wheel):
     assert then.startswith("Equally accurate with friction: coulomb, ")
     said = [recommendation(x, decide(x))[1].rpartition("; ")[2] for x in (cost(c), cost(c, hybrid=2e-6))]
     assert said == ["none is clearly cheaper than exact Coulomb friction.", "hybrid costs least."]
+    # Its time seems much shorter, but reaches that of exact friction.
+    wide = with_rows(cost(c, hybrid=2e-6), {"cost_high": 1e-5}, labelled("hybrid"))
+    assert recommendation(wide, decide(wide))[1].endswith(
+        "; timings scatter too much to call one cheaper than exact Coulomb friction."
+    )
     assert not decide(c).tested
+
+
+def test_nothing_is_recommended_at_a_step_that_is_itself_far_off(wheel):
+    """A tenth of the path is the limit."""
+    path = float(wheel.runs["path_length"].iloc[0])
+    fine, coarse = (off(wheel, coulomb=x * path, hybrid=0.05) for x in (0.09, 0.11))
+    assert decide(fine).recommended is not None
+    assert decide(coarse).recommended is None
+    assert recommendation(coarse, decide(coarse)) == [
+        "No formulation is recommended: exact Coulomb friction stepped at 1 ms is itself "
+        f"{1100 * 0.1 * path:.3g} mm off the reference. Use a shorter step."
+    ]
+    assert confidence(coarse, decide(coarse)).startswith(
+        f"Confidence: low, because the time step alone causes an error of {1100 * 0.1 * path:.3g} mm"
+    )
+
+
+def test_what_is_recommended_is_in_the_short_table_and_named_in_the_chart(step):
+    """A problem has more formulations than rows on the first screen, and those left out first may be the cheapest."""
+    many = cost(wb.compare(step.problem, list(FORMULATIONS.names[:19])).comparison)
+    # No two answers are the same.
+    many = replace(many, trajectories=many.trajectories.iloc[:0])
+    before = decide(many)
+    (chosen, *_) = (x.label for x in before.entries if x not in shown(before))
+    good = with_rows(many, {"velocity_error": 1.0})
+    good = with_rows(good, {"velocity_error": 1e-9}, labelled(chosen, "coulomb"))
+    good = cost(good, **{chosen.replace("-", "_"): 1e-7})
+    d = decide(good)
+    assert d.recommended.label == chosen
+    assert d.recommended in shown(d)
+    assert len(shown(d)) <= len(shown(before))
+    points = [x for rows in ranking_figure(good)[0].chart.to_dict()["datasets"].values() for x in rows if "taken" in x]
+    assert {x["named"] for x in points if x["taken"]} == {True}
 
 
 def test_a_problem_is_decided_by_its_velocity(step):
@@ -411,7 +449,7 @@ def test_confidence_falls_with_what_is_not_known(wheel):
     assert confidence(failing, decide(failing)).startswith(
         "Confidence: low, because 1 of 1 checks against theory fail and box is within the reference's uncertainty"
     )
-    several = "At 1 ms Coulomb's step itself has several solutions in 3 of 40 sampled steps"
+    several = "At 1 ms Coulomb's law has several solutions in 3 of 40 sampled steps"
     open_ = replace(c, remarks=(several,))
     assert confidence(open_, decide(open_)).startswith("Confidence: medium, because Coulomb's law itself has several ")
     assert several in headline(open_).notes
@@ -424,8 +462,9 @@ def test_confidence_is_low_where_a_start_next_to_this_one_may_rank_otherwise(whe
     c = replace(off(wheel, hybrid=0.004, box=0.1), remarks=())
     near, beyond = (confidence(x, decide(x)) for x in (with_rows(c, {"growth": g}) for g in (9e5, 1e6)))
     assert near.startswith("Confidence: high. All 7 runs are verified")
+    assert near.endswith("; a 0.1 µm displacement of the start moves a body by up to 90 mm.")
     assert beyond.startswith(
-        "Confidence: low, because a 0.1 µm displacement of the start moves a body by 100 mm, more than the 96 mm "
+        "Confidence: low, because a 0.1 µm displacement of the start moves a body by up to 100 mm, more than the 96 mm "
         "between rank 1 and box. All 7 runs"
     )
 
@@ -491,8 +530,13 @@ def test_the_ccp_has_one_price(wheel):
     assert price(late, decide(late)).startswith(
         "Price of the CCP: none visible; contacts open no more than under exact"
     )
-    flat = with_rows(off(wheel), {"lift": 0.05}, labelled("ccp"))
-    assert "none visible" in price(flat, decide(flat))
+    # An error is not free where no contact opens.
+    flat, free = (with_rows(off(wheel, ccp=x), {"lift": 0.05}, labelled("ccp")) for x in (5.0, 0.004))
+    assert price(flat, decide(flat)) == (
+        "Price of the CCP: contacts open by less than 0.1 mm; the centre of a body leaves the reference path by up to "
+        "5 m."
+    )
+    assert price(free, decide(free)) == "Price of the CCP: none visible; contacts open by less than 0.1 mm."
     without = replace(lifted, runs=lifted.runs[lifted.runs["label"] != "ccp"])
     assert price(without, decide(without)) == ""
 

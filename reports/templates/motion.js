@@ -249,7 +249,7 @@
   }
 
   const digits = x => x === 0 ? '0' : x >= 100 ? x.toFixed(0) : x.toPrecision(2).replace(/e.*/, '');
-  const length = x => x < 1e-6 ? 'less than 0.001 mm' : x < 1 ? `${digits(1e3 * x)} mm` : `${digits(x)} m`;
+  const length = x => x < 1e-6 ? 'less than 0.001\u00a0mm' : x < 1 ? `${digits(1e3 * x)}\u00a0mm` : `${digits(x)}\u00a0m`;
   function distance(track, k) {
     if (!there(track, k)) return `${track.label} has ended or is out of sight`;
     const [ours, theirs] = [track, tracks[0]].map(x => places(x, k)), [q, p] = [track, tracks[0]].map(x => x.orientation(k));
@@ -263,10 +263,10 @@
   const slider = one('time'), now = k => (LAST * k / (K - 1)).toFixed(motion.decimals);
   function tell() {
     const runs = tracks[0].role === 'reference' ? shown().filter(x => x.role === 'run') : [];
-    const far = runs.length ? ` From the reference${bodies.length > 1 ? ', farthest body' : ''}: ${runs.map(x => distance(x, moment)).join('; ')}.` : '';
+    const far = runs.length ? ` Distance from the reference${bodies.length > 1 ? ', farthest body' : ''}: ${runs.map(x => distance(x, moment)).join('; ')}.` : '';
     const time = LAST * moment / (K - 1), [start, end] = motion.compared;
     const aside = time > end + 1e-9 ? ', after the time compared' : time < start - 1e-9 ? ', before the time compared' : '';
-    words.textContent = `Time ${now(moment)} s${aside}.${far}`;
+    words.textContent = `Time ${now(moment)}\u00a0s${aside}.${far}`;
     slider.value = moment;
     slider.setAttribute('aria-valuetext', `${now(moment)} seconds`);
   }

@@ -36,6 +36,8 @@ def recommendation(c: Comparison, d: Decision) -> list[str]:
     """Recommend a formulation, with its condition and cost; every number is in the table."""
     if not d.entries:
         return ["No formulation has a verified answer here, so none is recommended."]
+    if d.coarse:
+        return [_too_coarse(d)]
     if not d.tested:
         return _untested(c, d)
     taken = d.taken
@@ -51,6 +53,11 @@ def recommendation(c: Comparison, d: Decision) -> list[str]:
     return [f"{words}{_as_long_as(taken)}.", *_alternatives(d, taken)]
 
 
+def _too_coarse(d: Decision) -> str:
+    off = f"{d.exact_in_words} is itself {amount(d.own, d.error)} off the reference"
+    return f"No formulation is recommended: {off}. Use a shorter step."
+
+
 def _exact(c: Comparison, d: Decision, taken: Entry) -> list[str]:
     cheapest = d.cheapest
     if len(d.entries) == 1 and not d.missing:
@@ -63,15 +70,19 @@ def _exact(c: Comparison, d: Decision, taken: Entry) -> list[str]:
     # Also of those whose runs are the same, which need not cost the same.
     members = [row for x in d.first if not x.exact for row in (x.row, *x.others)]
     less = any(row["cost"] < taken.cost for row in members if "cost" in row)
-    scattered = any(x.same_cost(taken) * x.cost < taken.cost for x in d.first if not x.exact)
     much = (
         ", less than any other equally accurate formulation" if taken.cheaper(cheapest) > 1.0
-        else "; timings scatter too much to call an equally accurate formulation cheaper" if scattered
+        else "; timings scatter too much to call an equally accurate formulation cheaper" if _scattered(d, taken)
         else "; no equally accurate formulation is clearly cheaper" if less
         else "; no equally accurate formulation is cheaper"
     )  # fmt: skip
     cost = f": {_cost(c, taken)}{much}" if known else ""
     return [f"Use exact Coulomb friction{cost}.", *_near_miss(c, d, taken), *_alternatives(d, taken)]
+
+
+def _scattered(d: Decision, exact: Entry) -> bool:
+    """Return whether an equally accurate formulation seems much cheaper than exact Coulomb friction."""
+    return any(x.same_cost(exact) * x.cost < exact.cost for x in d.first if not x.exact)
 
 
 def _near_miss(c: Comparison, d: Decision, taken: Entry) -> list[str]:
@@ -94,8 +105,9 @@ def _alternatives(d: Decision, taken: Entry) -> list[str]:
     for x in parts[:ALTERNATIVES]:
         groups.setdefault(_as_long_as(x), []).append(f"{x.label}{_kind(x)}")
     in_words = [f"{listed(labels)}{condition}" for condition, labels in groups.items()]
-    if len(parts) > ALTERNATIVES:
-        in_words.append(f"{len(parts) - ALTERNATIVES} more in the table")
+    if more := parts[ALTERNATIVES:]:
+        held = ", under conditions of their own" if len(more) > 1 else ", under a condition of its own"
+        in_words.append(f"also {few([x.label for x in more])}{held if any(x.condition for x in more) else ''}")
     # Why what costs less is not what to take, of which `_exact` has a word; the legend of the table says what is clear.
     less = not taken.exact and parts[0].cost < taken.cost and parts[0].cheaper(taken) == 1.0
     clear = ", at about the same cost or more" if less else ""
@@ -125,6 +137,8 @@ def _untested(c: Comparison, d: Decision) -> list[str]:
     cheap = "none is clearly cheaper than exact Coulomb friction"
     if d.exact is None or least.cheaper(d.exact) > 1.0:
         cheap = f"{least.label} costs least"
+    elif _scattered(d, d.exact):
+        cheap = "timings scatter too much to call one cheaper than exact Coulomb friction"
     return [f"{words}.", f"Equally accurate with friction: {few(labels)}; {cheap}."]
 
 
@@ -214,7 +228,7 @@ def _of_problem(entry: Entry) -> str:
     if pd.notna(other) and other > 0:
         return f"{other:.0f} contact{'s' if other > 1 else ''} in the wrong mode"
     if pd.notna(friction) and friction > LEAST:
-        return f"friction error {100 * friction:.3g} %"
+        return f"friction error {float(f'{100 * friction:.3g}'):g} %"
     return re.split(r" \(|,", entry.friction)[0]
 
 
@@ -229,7 +243,9 @@ def redundant(c: Comparison) -> str:
 
 
 def confidence(c: Comparison, d: Decision) -> str:
-    """Return the confidence in the ranking, in a word and with the reasons."""
+    """Return the confidence in the ranking, in a word and with the reasons; "" if there is no ranking."""
+    if not d.entries:
+        return ""
     engines = set(c.scene.engines) if c.scene else set()
     labels = {label for x in d.entries for label in (x.label, *x.alike)}
     count = len(labels - engines) + len(d.missing)
@@ -242,7 +258,7 @@ def confidence(c: Comparison, d: Decision) -> str:
         whole = f"the {what[:-1]} is {'verified' if answered else 'not verified'}"
     parts, doubts = [whole] if count else [], []
     if ran := sorted(labels & engines):
-        parts.append(f"{'that' if len(ran) == 1 else 'those'} of {few(ran)} cannot be")
+        parts.append(f"the run{'s' if len(ran) > 1 else ''} of {few(ran)} cannot be verified")
     if c.stepped and np.isfinite(d.known):
         well = amount(d.known, d.error) if d.known > LEAST else f"better than {1e9 * LEAST:g} nm"
         parts.append(f"the reference path is known to {well}")
@@ -260,19 +276,19 @@ def confidence(c: Comparison, d: Decision) -> str:
     if gap <= np.nan_to_num(d.known):
         doubts.append(f"{after[0].names} is within the reference's uncertainty of rank 1")
     growth = _growth(c, d)
-    if growth > GROWN:
-        parts.append(f"a displacement of the start grows {_times(growth)}")
+    end = amount(growth * PERTURBATION, d.error)
+    sensitive = f"a {amount(PERTURBATION, d.error)} displacement of the start moves {body(c)} by up to {end}"
     # A start too close to this one to be told from it may rank differently.
     chance = growth > GROWN and growth * PERTURBATION > gap
     if chance:
-        doubts.append(
-            f"a {amount(PERTURBATION, d.error)} displacement of the start moves a body by "
-            f"{amount(growth * PERTURBATION, d.error)}, more than the {amount(gap, d.error)} between rank 1 and "
-            f"{after[0].names}"
-        )
+        doubts.append(f"{sensitive}, more than the {amount(gap, d.error)} between rank 1 and {after[0].names}")
+    elif growth > GROWN:
+        parts.append(sensitive)
+    if d.coarse:
+        doubts.append(f"the time step alone causes an error of {amount(d.own, d.error)}")
     why = f", because {listed(doubts)}" if doubts else ""
     words = "; ".join(parts)
-    level = "low" if chance else ("high", "medium", "low")[min(len(doubts), 2)]
+    level = "low" if chance or d.coarse else ("high", "medium", "low")[min(len(doubts), 2)]
     found = f"Confidence: {level}{why}."
     return f"{found} {capital(words)}." if words else found
 
@@ -306,16 +322,21 @@ def price(c: Comparison, d: Decision) -> str:
         return ""
     opens = "Price of the CCP: associated flow opens sliding contacts"
     lift, own = _lift(ccp), _lift(d.exact) if d.exact is not None else 0.0
-    if not c.stepped and ccp.place == 1 and d.as_exact:
+    free = ccp.place == 1 and d.as_exact
+    if not c.stepped and free:
         return "Price of the CCP: none visible; its velocity is that of Coulomb's law."
     if not c.stepped:
         return f"{opens}; the velocity error is {amount(ccp.error, d.error)} of |q|."
-    if lift < VISIBLE or (pd.isna(lift) and ccp.place == 1 and d.as_exact):
-        return "Price of the CCP: none visible; contacts open by less than 0.1 mm."
-    if lift <= CLEAR * own:
-        return f"Price of the CCP: none visible; contacts open no more than under {d.exact_in_words}."
     if pd.isna(lift):
-        return f"Price of the CCP: an error of {amount(ccp.error, d.error)}."
+        what = f"none visible; {_off(c, d, ccp, lift)}" if free else f"an error of {amount(ccp.error, d.error)}"
+        return f"Price of the CCP: {what}."
+    little = (
+        "contacts open by less than 0.1 mm" if lift < VISIBLE
+        else f"contacts open no more than under {d.exact_in_words}" if lift <= CLEAR * own
+        else ""
+    )  # fmt: skip
+    if little:
+        return f"Price of the CCP: {f'none visible; {little}' if free else f'{little}; {_off(c, d, ccp, lift)}'}."
     return f"{opens} by up to {far(lift)}; {_off(c, d, ccp, lift)}."
 
 

@@ -36,6 +36,9 @@ LEAST = 1e-9
 """Error [m, or relative to |q|] below which differences are round-off."""
 NEGLIGIBLE = 1e-6
 """Share of |q| within which velocity errors of problems share a place: generic solvers answer to this tolerance."""
+COARSE = 0.1
+"""Share of the reference path, or of a body's size if that is more, above which the error of the time step hides those
+of formulations."""
 LENGTHS = ((0.9995, 1.0, "m"), (0.9995e-5, 1e3, "mm"), (0.9995e-7, 1e6, "µm"), (0.0, 1e9, "nm"))
 """Length [m] from which on a unit is used, its number in a metre, and its name."""
 SHOWN_ROWS = 10
@@ -163,6 +166,18 @@ class Decision:
         return not any(x.place == 1 and x.bare for x in self.entries)
 
     @property
+    def moved(self) -> float:
+        """Length [m] with which errors of a motion are compared: the longest reference path or the largest body; 0
+        where neither is known."""
+        row = self.entries[0].row if self.entries else {}
+        return max(float(np.nan_to_num(row.get(name, 0.0))) for name in ("path_length", "body_size"))
+
+    @property
+    def coarse(self) -> bool:
+        """True if the time step is so long that exact Coulomb friction itself misses the reference."""
+        return bool(self.moved > 0.0 and self.own > COARSE * self.moved)
+
+    @property
     def cheapest(self) -> Entry | None:
         """The entry with the cheapest step at the first place, exact Coulomb friction excluded."""
         others = (x for x in self.first if not x.exact)
@@ -178,8 +193,9 @@ class Decision:
 
     @property
     def recommended(self) -> Entry | None:
-        """`taken`, unless it is less accurate than exact Coulomb friction or friction does not matter."""
-        return self.taken if self.as_exact and self.tested else None
+        """`taken`, unless it is less accurate than exact Coulomb friction, friction does not matter or the step is too
+        long."""
+        return self.taken if self.as_exact and self.tested and not self.coarse else None
 
     @property
     def near_miss(self) -> Entry | None:
@@ -239,12 +255,14 @@ def in_short(row: Mapping[str, Any], metrics: Sequence[Metric]) -> str:
 
 
 def shown(d: Decision) -> list[Entry]:
-    """The entries that a first screen has room for; all where there are few."""
+    """The entries that a first screen has room for; all where there are few, and always what is recommended."""
     found, room = list(d.entries), SHOWN_ROWS - len({x["claimed"] for x in d.missing})
+    advised = [x for x in (d.taken, d.near_miss) if x is not None]
     for label in ASIDE:
         if len(found) > room:
-            found = [x for x in found if x.row["formulation"] != label or x.alike or x is d.near_miss]
-    return found[:room]
+            found = [x for x in found if x.row["formulation"] != label or x.alike or x in advised]
+    others = [x for x in found if x not in advised][: max(0, room - len(advised))]
+    return [x for x in found if x in advised or x in others]
 
 
 def decide(c: Comparison, step: float | None = None) -> Decision | None:

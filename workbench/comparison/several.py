@@ -293,7 +293,10 @@ def contact_velocity(exact: Run, k: int, run: Run) -> Array:
     return np.asarray(run.contact_velocities[k] + exact.record.rate[k])
 
 
-LEFT_OPEN = "A distance from the reference may be a choice that the law leaves open, and no error of a formulation."
+LEFT_OPEN = (
+    "A distance from the reference may then come from the choice of a solution, which the law leaves open, and not "
+    "from an error of the formulation."
+)
 
 
 def several_solutions(examined: ExaminedSteps, rows: Mapping[str, Mapping[str, Any]]) -> str:
@@ -311,9 +314,9 @@ def several_solutions(examined: ExaminedSteps, rows: Mapping[str, Mapping[str, A
         )
     if seen := examined.seen:
         return (
-            f"{at} step itself has several solutions in {len(seen)} of {examined.examined} examined steps, the first "
-            f"at t = {examined.h * seen[0][0]:.3g} s: with the contacts in reverse order another one comes out, with "
-            f"contact velocities up to {max(x for _, x in seen):.2g} m/s away and verified too. {LEFT_OPEN}"
+            f"{at} law has several solutions in {len(seen)} of {examined.examined} examined steps, the first at t = "
+            f"{examined.h * seen[0][0]:.3g} s. Solving with the contacts in reverse order gives another verified one, "
+            f"with contact velocities up to {max(x for _, x in seen):.2g} m/s away. {LEFT_OPEN}"
         )
     return ""
 
