@@ -86,8 +86,9 @@ def compare_case(
 
 def _must_hold_a_step(case: Case, settings: Settings) -> None:
     """Raise DataError if a step is longer than the first window, in which formulations are ranked."""
-    start, end = next(iter(windows(case, settings.duration or case.duration).values()))
-    if (h := max(settings.steps)) > end - start + 1e-9:
+    h = max(settings.steps)
+    start, end = next(iter(windows(case, settings.duration or case.duration, h).values()))
+    if h > end - start + 1e-9:
         raise DataError(f"step {h:g} s is longer than the time compared, {end - start:g} s; steps are in seconds")
 
 
