@@ -216,6 +216,8 @@ def test_show_prints_the_declaration(capsys):
     latex = capsys.readouterr().out
     assert latex.startswith("\\documentclass")
     assert "\\perp" in latex
+    assert main(["show", "hunt-crossley", "--numbers"]) == 0
+    assert capsys.readouterr().out.endswith("every unknown is free; a step is one linear system\n")
     assert main(["show", "box", "--numbers", "--case", "wheel"]) == 0
     numbers = capsys.readouterr().out
     assert "M =" in numbers

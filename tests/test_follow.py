@@ -23,15 +23,17 @@ def test_the_block_slides_until_friction_has_stopped_it():
     assert found.uncertainty.t < 1e-9
 
 
-def test_what_cannot_be_followed_or_proved_says_why():
+def test_what_cannot_be_followed_or_proved_says_why(tmp_path):
     wedged = wb.follow("wedged-box")
     assert wedged.words[-1] == (
         f"It ends at {wedged.run.end.t:.12g} s: the impact is not unique: 2 velocities solve the impulses' problem. "
         "Either contact 1 opens, contact 2 slides; or contact 1 sticks, contact 2 sticks; --branches follows each."
     )
-    cube = wb.follow("cube", prove=True).words
-    assert cube[0].startswith("It does not begin: the motion is not unique")
-    assert cube[1].startswith("Nothing is proved: ")
+    cube = wb.follow("cube", prove=True)
+    assert cube.words[0].startswith("It does not begin: the motion is not unique")
+    assert cube.words[1].startswith("Nothing is proved: ")
+    cube.save(tmp_path / "cube")
+    assert (tmp_path / "cube" / "modes.csv").read_text("utf-8").strip() == "contact,start,end,mode"
     with pytest.raises(DataError, match="a positive number"):
         wb.follow("block", duration=-1.0)
     for given in ({}, {"prove": True}, {"branches": True}):

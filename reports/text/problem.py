@@ -9,6 +9,8 @@ def problem_text(problem: Any, title: str, unknowns: list[str]) -> str:
     """The numbers of an assembled problem: lead matrix, constants, bounds or friction coefficients, row by row."""
     if problem is None:
         return f"{title}: the problem cannot be posed (the free unknowns cannot be eliminated)"
+    if not unknowns:
+        return f"{title}: every unknown is free; a step is one linear system"
     width = max(map(len, unknowns))
     with np.printoptions(precision=5, linewidth=10**6, threshold=10**9):
         lines = [f"{problem.kind}, {title}", "M ="]

@@ -1,5 +1,6 @@
 """Rows of `runs`: results of a run of a case or a scene in each window, with the metrics evaluated there."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -45,12 +46,12 @@ def declared(subject: Any, d: int) -> dict[str, Any]:
 
 def windows(case: Case, duration: float, h: float) -> dict[str, tuple[float, float]]:
     """Return start and end [s] of the windows of a case in which a step of at most h begins, by name."""
-    starts = h * np.arange(whole_steps(duration, h), dtype=float)
-    return {
-        name: (start, end)
-        for name, (start, end) in case.windows.items()
-        if in_window(starts, {"window_start": start, "window_end": end}).size
-    } | {"all": (0.0, duration)}
+    steps, found = whole_steps(duration, h), {}
+    for name, (start, end) in case.windows.items():
+        first = max(0, math.ceil((start - SLACK) / h))
+        if first < steps and h * first < end - SLACK:
+            found[name] = start, end
+    return found | {"all": (0.0, duration)}
 
 
 def rows_before(

@@ -151,7 +151,8 @@ class EventRun:
                     last["end"] = end
                 else:
                     rows.append({"contact": i, "start": start, "end": end, "mode": mode.name.lower()})
-        return pd.DataFrame(rows).sort_values(["contact", "start"], ignore_index=True)
+        found = pd.DataFrame(rows, columns=["contact", "start", "end", "mode"])
+        return found.sort_values(["contact", "start"], ignore_index=True)
 
     def energy_error(self) -> float:
         """Energy at the end, plus the dissipation of friction and impacts, less the energy at the start [J]; zero for
