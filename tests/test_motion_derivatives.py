@@ -12,6 +12,7 @@ from cases import CASES
 from formulations import FORMULATIONS
 from workbench.algorithms.escalation import default_solver
 from workbench.builtin.cases.block import Block
+from workbench.builtin.cases.pushed_box import PushedBox
 from workbench.builtin.formulations.box import bounded
 from workbench.builtin.formulations.box import given as given_bounds
 from workbench.builtin.reports.text.sensitivity import sampled_in_words
@@ -716,3 +717,40 @@ def test_a_parameter_without_derivative_leaves_no_later_steps_of_others_to_singl
     assert np.isnan(found.inputs[2:, 0]).all()
     n = motion.states_q.shape[1] + motion.states_v.shape[1]
     np.testing.assert_allclose(found.inputs[:, 1:, :n], tangents_of(motion, others).inputs[..., :n], rtol=0, atol=1e-9)
+
+
+class Aslant(PushedBox):
+    """A box that slides aslant, not pushed: how its four corners share the load is open."""
+
+    def start(self):
+        return super().start()[0], np.array([0.6, 0.8, 0.0, 0.0, 0.0, 0.0])
+
+
+def test_a_spin_that_depends_on_how_sliding_corners_share_the_load_has_no_compiled_derivative():
+    """Friction across the sliding direction turns with the spin at each corner, in proportion to its load."""
+    motion = Motion(Aslant(force=0.0), find_formulation("coulomb"), 1e-3, 0.002)
+    n_q, sweeps = motion.states_q.shape[1], motion.sweeps(1)
+    modes, notes = np.zeros((1, sweeps.machine.system.x.size), dtype=int), np.zeros((1, 1), dtype=int)
+    for i, left in ((0, 2), (1, 2), (5, 1)):
+        moving = np.zeros((3, 1, motion.n_s + motion.case.data().size))
+        moving[1, 0, n_q + i] = 1.0
+        assert sweeps.ahead(1, 2, motion.record, moving, modes, notes) == left
+
+
+def test_forces_of_many_directions_at_a_kink():
+    """Where M is a P-matrix there is one solution for each; others may have several, which an effect may tell apart."""
+    rng, K = np.random.default_rng(1), 16
+    for N in (1, 2, 3, 5):
+        G, q, force, count = rng.normal(size=(N, N)), rng.normal(size=(N, K)), np.empty((N, K)), np.zeros(K, int)
+        M = G @ G.T + np.triu(rng.normal(size=(N, N)), 1) * 0.1 + np.eye(N)
+        sweep.find_forces(M, q, np.eye(N), np.ones(K), force, count)
+        assert (count == 1).all()
+        np.testing.assert_allclose(np.minimum(force, M @ force + q), 0.0, atol=1e-12)
+    M, q, force, count = np.array([[1.0, 2.0], [2.0, 1.0]]), np.full((2, 8), -1.0), np.empty((2, 8)), np.zeros(3, int)
+    q[:, 1] = 1.0
+    sweep.find_forces(M, q, np.eye(2), np.ones(3), force, count)
+    assert count.tolist() == [2, 1, 2]
+    sweep.find_forces(M, q, np.zeros((1, 2)), np.ones(3), force, count)
+    assert count.tolist() == [1, 1, 1]
+    sweep.find_forces(-np.eye(2), q, np.eye(2), np.ones(3), force, count)
+    assert count.tolist() == [0, 2, 0]
