@@ -903,6 +903,15 @@ def due_to_inputs(m, due, sizes, start, found):
         found[i] = adjoint[i]
 
 
+@kernel(types.boolean(VECTOR, VECTOR, F64, VECTOR))
+def are_alike(x, y, share, sizes):
+    """Return whether the entries of x (n,) are those of y up to this share of the sizes."""
+    same = True
+    for i in range(x.shape[0]):
+        same &= abs(x[i] - y[i]) <= share * abs(sizes[i])
+    return same
+
+
 @kernel(types.boolean(MACHINE, VECTOR, VECTOR))
 def step_back(m, due, found):
     """The adjoint of the inputs (n_x,) of a step whose inputs and solution are loaded, from the adjoint of those
@@ -941,10 +950,11 @@ def step_back(m, due, found):
         if rank < 0 or not in_reverse(m, Y, rank, out, aside):
             return False
         pass_on(m, due, aside)
-        due_to_inputs(m, here, True, first, size)
         due_to_inputs(m, aside, False, first, other)
-        for i in range(n_x):
-            if abs(other[i] - total[i]) > SAME * size[i]:
+        # Sums are no larger than the sizes of their terms.
+        if not are_alike(other[:n_x], total, SAME, total):
+            due_to_inputs(m, here, True, first, size)
+            if not are_alike(other[:n_x], total, SAME, size):
                 return False
         if may_contradict(m, Y, rank, outside):
             due_to_inputs(m, outside, False, first, other)
@@ -955,9 +965,8 @@ def step_back(m, due, found):
     if turn_ties(m.tape):
         due_to_inputs(m, here, True, first, size)
         due_to_inputs(m, here, False, first, other)
-        for i in range(n_w):
-            if not abs(other[i] - total[i]) <= KINKED * size[i]:
-                return False
+        if not are_alike(other, total, KINKED, size):
+            return False
     for i in range(n_x):
         found[i] = total[i] + (due[i] if i >= n_x - n_d else 0.0)
     return is_finite(found)
