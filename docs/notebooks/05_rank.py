@@ -55,7 +55,7 @@ def _(mo):
 @app.cell
 def _(mo, wb):
     ranks = {
-        (name, n): wb.check("spatial-particle", f"{name}:directions={n}", seconds=0.3).data
+        (name, n): wb.check("spatial-particle", f"{name}:directions={n}", seconds=0.05).data
         for name in ("stewart-trinkle", "discrete-velocity")
         for n in (4, 6, 8, 12)
     }
