@@ -84,15 +84,22 @@ def _pages(site: Path, whole: bool) -> None:
 def _drawn_once() -> Iterator[None]:
     """Context in which charts are not checked against their schema, as the tests do: it takes longer than drawing.
 
-    Nor does marimo first let them draw themselves, whose HTML it does not use.
+    Nor does marimo first let them draw themselves, whose HTML it does not use, nor Altair copy the rows of their data
+    or index its classes anew for every channel.
     """
     from unittest.mock import patch
 
-    from altair import TopLevelMixin
-    from altair.utils.schemapi import SchemaBase, debug_mode
+    from altair import Chart, Data, TopLevelMixin
+    from altair.utils import schemapi
 
-    unchecked = patch.object(SchemaBase, "validate", lambda *_: None)
-    with debug_mode(False), unchecked, patch.object(TopLevelMixin, "_repr_mimebundle_", lambda *_: {}):
+    index = schemapi._FromDict(Chart._default_wrapper_classes())
+    with (
+        schemapi.debug_mode(False),
+        patch.object(schemapi.SchemaBase, "validate", lambda *_: None),
+        patch.object(schemapi, "_FromDict", lambda _: index),
+        patch.object(Data, "__deepcopy__", lambda data, *_: data, create=True),
+        patch.object(TopLevelMixin, "_repr_mimebundle_", lambda *_: {}),
+    ):
         yield
 
 
