@@ -6,7 +6,7 @@ import numpy as np
 
 from workbench.comparison.once import once
 from workbench.comparison.rows import labels
-from workbench.engine.interpreted import interpreting
+from workbench.engine.interpreted import SMALL, interpreting
 from workbench.matrices.p_property.verdict import LARGEST_BATCH_ORDER, p_verdict_of, smallest_minor
 from workbench.problems.rank import rank, ranks
 from workbench.step.run import Run
@@ -14,6 +14,8 @@ from workbench.support.arrays import Array
 
 P_SECONDS = 0.5
 """Time for one P verdict of a comparison."""
+INTERPRETED = 24
+"""Largest order up to which a P verdict is a small task: its kernels run for milliseconds and compile for seconds."""
 
 
 @once
@@ -71,7 +73,7 @@ def _of_lead_matrix(M: Array) -> list[dict[str, Any]]:
     first, lowest = rank(M[0]), int(ranks(M).min())
     gap = "none" if first.gap is None else f"{first.gap:.1e}"
     # By exact means within the time, with what supports the verdict.
-    with interpreting(n):
+    with interpreting(SMALL if n <= INTERPRETED else n):
         found = p_verdict_of(M[0], P_SECONDS)
     support = found.proof or found.reason or f"minor of rows {', '.join(map(str, found.index_set or ()))} <= 0"
     return [
