@@ -86,6 +86,8 @@ def test_refused_runs_are_rows_with_a_reason(written):
         (["compare", "wheel", "--step", "abc"], ["--step", "abc"]),
         (["compare", "wheel", "--step", "1.5e-4", "--reference-step", "1e-4"], ["0.00015", "reference"]),
         (["compare", "wheel", "--step", "nan"], ["nan"]),
+        # Milliseconds given as seconds: more than the wheel slides.
+        (["compare", "wheel", "--step", "2"], ["step 2 s is longer than the time compared, 1.98 s", "in seconds"]),
         (["compare", "wheel", "--duration", "0"], ["--duration", "0"]),
         (["compare", "wheel", "-f", "box", "--duration", "1e-6"], ["duration", "at least one step"]),
         (["compare", "wheel", "-f", "box", "--duration", "1e9"], ["GB", "steps"]),
@@ -100,7 +102,7 @@ def test_refused_runs_are_rows_with_a_reason(written):
         (["check", "M.csv", "--case", "wheel"], ["FILE", "--case"]),
         (["check", "--case", "whell", "-f", "box"], ["whell", "wheel"]),
         (["compare", "wheel", "--set", "m=-2"], ["m = -2", "positive"]),
-        (["compare", "wheel", "--set", "mu=-0.1"], ["mu", "-0.1"]),
+        (["compare", "wheel", "--set", "mu=-0.1"], ["mu = -0.1; a nonnegative number is needed"]),
         (["compare", "wheel", "--set", "m=heavy"], ["m=heavy"]),
         (["compare", "wheel", "--normal", "sideways"], ["sideways", "gap"]),
         (["compare", "wheel", "--out", "{file}/below"], ["cannot write"]),
@@ -109,6 +111,8 @@ def test_refused_runs_are_rows_with_a_reason(written):
         (["compare"], ["case"]),
         (["show", "nothing"], ["nothing", "stewart-trinkle"]),
         (["check", "{file}.missing"], ["missing"]),
+        (["check", "1 2; 3 4"], ["'[1 2; 3 4]'"]),
+        (["export", "cube", "step.npz", "--at", "0.1"], ["--at", "--step-number"]),
         *(
             (words, ["page.pdf", "ends in .html"])
             for words in (
@@ -131,6 +135,13 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments, words, tmp_path, monke
     assert len(err.strip().split("\n")) == 1
     assert all(word in err for word in words), err
     assert [p.name for p in tmp_path.iterdir()] == ["file"], "nothing may be half-written"
+
+
+def test_a_folder_is_no_case(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "steps").mkdir()
+    assert main(["compare", "steps"]) == 2
+    assert capsys.readouterr().err.startswith("workbench: steps is a folder; name a case, a scene, or a file")
 
 
 @pytest.mark.thorough

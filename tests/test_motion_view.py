@@ -164,6 +164,12 @@ def test_it_opens_where_the_formulation_that_shows_what_goes_wrong_is_farthest(c
     assert given(replace(compared, motion=still))["begin"] == pytest.approx(0.4 * still.t[-1], rel=0.02)
 
 
+def test_bodies_too_small_for_squares_of_their_lengths_have_a_view():
+    tiny = wb.compare(wb.cases["wheel"](R=1e-300), ["coulomb"], duration=0.01, reference="steps").comparison
+    assert tiny.motion.sizes.max() == 0.0
+    assert motion_view(tiny)["motion"]["shown"]
+
+
 def test_times_beside_those_compared_are_said_to_be_so_and_are_not_shown_first(reader, tmp_path, compared):
     late = replace(compared, runs=compared.runs.assign(window_start=0.02, window_end=0.06))
     assert given(late)["compared"] == [0.02, 0.06]
@@ -250,7 +256,7 @@ def test_the_words_tell_the_distance_of_the_chosen_formulations(reader, path, co
     far = 1e3 * np.linalg.norm(
         next(x for x in tracks if x.label == "frictionless").position[-1] - reference.position[-1]
     )
-    found = re.search(r"frictionless ([\d.]+) mm", page.locator("#motion .words").inner_text())
+    found = re.search(r"frictionless ([\d.]+)\smm", page.locator("#motion .words").inner_text())
     assert float(found.group(1)) == pytest.approx(far, rel=0.05)
     # The picture says the same of those whose line is long enough to be seen.
     picture(page)

@@ -102,7 +102,8 @@ def _apart(a: MotionTrack, b: MotionTrack) -> float:
 def view_of(motion: DrawnMotion) -> View:
     """Return view and scale of a motion, from its reference and its bodies."""
     first = motion.tracks[0]
-    reach = float(motion.sizes.max())
+    # The squares of tiny lengths are zero.
+    reach = float(motion.sizes.max()) or 1.0
     plane = first.axes.shape[2] == 2
     azimuth, elevation = np.radians([-80.0, 10.0] if plane else [-62.0, 20.0])
     path = np.nanmax(first.position, axis=(0, 1)) - np.nanmin(first.position, axis=(0, 1))

@@ -129,7 +129,7 @@ def facts_in_words(c: Comparison) -> str:
     return (
         f"{f['contacts']} contact{'s' if f['contacts'] > 1 else ''} in {where}, "
         f"W {f['size']} × {f['size']} of rank {f['rank']}, {symmetric}, condition {f['condition'] or np.nan:.3g} on "
-        f"its range, μ {friction}"
+        f"its range, μ = {friction}"
     )
 
 

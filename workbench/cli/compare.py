@@ -83,8 +83,8 @@ def add_options(compare: argparse.ArgumentParser) -> None:
     )
     compare.add_argument(
         "--derivative", action="append", nargs=2, metavar=("OUTPUT", "PARAMETER"),
-        help="also the error of the derivative of an output at the end of a case's motion by a parameter, as in "
-        "workbench sensitivity; repeatable",
+        help="also the error of the derivative of an output, at the end of a case's motion, with respect to a "
+        "parameter (see: workbench sensitivity); repeatable",
     )  # fmt: skip
     compare.add_argument(
         "--time-limit",

@@ -43,10 +43,11 @@ def run_export(o: argparse.Namespace) -> None:
 
     model = is_model(o.case)
     wrong = ("step_number",) if model else ("at", "key", "ctrl", "local")
+    instead = {"step_number": "; give --at", "at": "; give --step-number"}
     for name in wrong:
         if getattr(o, name):
             what = "cases of the workbench" if model else "MuJoCo models"
-            raise WorkbenchError(f"--{name.replace('_', '-')} is for {what}")
+            raise WorkbenchError(f"--{name.replace('_', '-')} is for {what}{instead.get(name, '')}")
     if model:
         _of_model(o)
         return

@@ -22,7 +22,7 @@ def add_command(commands: Any) -> None:
     )
     p.add_argument(
         "-f", "--formulation", action="append", metavar="NAME[:OPTION=VALUE,...]",
-        help="repeatable; default: coulomb, ccp, stewart-trinkle, box, mujoco",
+        help="formulation; repeatable; default: coulomb, ccp, stewart-trinkle, box, mujoco",
     )  # fmt: skip
     p.add_argument(
         "--set", action="append", metavar="NAME=VALUE",

@@ -45,15 +45,16 @@ class Parameters:
                     f"{own.__name__}: {f.name} is not a parameter; write {f.name}: float = quantity(default, unit, "
                     "meaning), or ClassVar for what is the same for all"
                 )
+            unit = "" if f.metadata["unit"] == "-" else f" [{f.metadata['unit']}]"
             is_number = isinstance(value, Real)
             if not is_number:
-                raise DataError(f"{self.name}: {f.name} = {value!r:.40}; a number [{f.metadata['unit']}] is needed")
+                raise DataError(f"{self.name}: {f.name} = {value!r:.40}; a number{unit} is needed")
             sign = f.metadata["sign"]
             wrong = (sign == "positive" and value <= 0) or (sign == "nonnegative" and value < 0)
             wrong |= sign == "count" and (value < 1 or value != np.round(value))
             if wrong or not np.isfinite(value):
                 kind = {"any": "finite", "count": "whole positive"}.get(sign, sign)
-                raise DataError(f"{self.name}: {f.name} = {value:g}; a {kind} number [{f.metadata['unit']}] is needed")
+                raise DataError(f"{self.name}: {f.name} = {value:g}; a {kind} number{unit} is needed")
 
     def __reduce__(self) -> tuple:
         kind = type(self)

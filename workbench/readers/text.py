@@ -45,7 +45,9 @@ def opened(path: str | Path) -> Iterator[tuple[BinaryIO, int, str]]:
         with path.open("rb") as file:
             yield file, path.stat().st_size, path.name or str(path)
     except FileNotFoundError:
-        raise DataError(f"{shown} does not exist; give a text or .npy file, or - for standard input") from None
+        raise DataError(
+            f"{shown} does not exist; give a text or .npy file, rows such as '[1 2; 3 4]', or - for standard input"
+        ) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DataError(f"{shown!r} cannot be read: {reason}; give a text or .npy file") from None

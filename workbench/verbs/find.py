@@ -64,6 +64,8 @@ def must_be_known(what: Any) -> None:
     if isinstance(what, str) and ":" not in what and Path(what).suffix not in ("", ".py") and not Path(what).exists():
         raise DataError(f"{what} does not exist; name a case, a scene, or a file with a problem or a model")
     if isinstance(what, str) and not {".", ":", "/"} & set(what) and what not in CASES and what not in SCENES:
+        if what and Path(what).is_dir():
+            raise DataError(f"{what} is a folder; name a case, a scene, or a file with a problem or a model")
         raise UnknownNameError("case or scene", what, [*CASES.names, *SCENES.names, "FILE.py:CASE", "MODEL.xml"])
 
 
