@@ -180,9 +180,9 @@ def test_times_beside_those_compared_are_said_to_be_so_and_are_not_shown_first(r
     for time in (0.01, 0.02, 0.06, 0.08):
         page.evaluate(f"clock.set({time})")
         words[time] = page.locator("#motion .words").inner_text()
-    assert words[0.01].startswith("Time 0.010\u00a0s, before the time compared. Distance from the reference: ")
-    assert words[0.08].startswith("Time 0.080\u00a0s, after the time compared. Distance from the reference: ")
-    assert all(words[x].startswith(f"Time {x:.3f}\u00a0s. Distance from the reference: ") for x in (0.02, 0.06))
+    assert words[0.01].startswith("Time 0.010 s, before the time compared. Distance from the reference: ")
+    assert words[0.08].startswith("Time 0.080 s, after the time compared. Distance from the reference: ")
+    assert all(words[x].startswith(f"Time {x:.3f} s. Distance from the reference: ") for x in (0.02, 0.06))
 
 
 def test_stills_have_the_distance_that_can_be_seen_beside_its_line(compared):
@@ -240,7 +240,7 @@ def test_the_slider_moves_the_bodies_and_the_rule_of_every_figure_over_time(read
     slider.focus()
     page.keyboard.press("End")
     assert picture(page) != before
-    assert "Time 0.100\u00a0s. Distance from the reference: " in page.locator("#motion .words").inner_text()
+    assert "Time 0.100 s. Distance from the reference: " in page.locator("#motion .words").inner_text()
     assert not set(rules(page)) & set(places)
     assert {re.match(r"translate\((\d+)", x).group(1) for x in rules(page)} == {"760"}
     page.keyboard.press("Home")

@@ -266,7 +266,7 @@
     const far = runs.length ? ` Distance from the reference${bodies.length > 1 ? ', farthest body' : ''}: ${runs.map(x => distance(x, moment)).join('; ')}.` : '';
     const time = LAST * moment / (K - 1), [start, end] = motion.compared;
     const aside = time > end + 1e-9 ? ', after the time compared' : time < start - 1e-9 ? ', before the time compared' : '';
-    words.textContent = `Time ${now(moment)}\u00a0s${aside}.${far}`;
+    words.textContent = `Time ${now(moment)} s${aside}.${far}`;
     slider.value = moment;
     slider.setAttribute('aria-valuetext', `${now(moment)} seconds`);
   }
