@@ -11,8 +11,8 @@ GLOSSARY = {
     "confidence": "in the ranking of the verified formulations: high without a doubt, medium with one, low with "
     "several. Doubts are an unknown uncertainty of the reference, several solutions of Coulomb's law or no proof that "
     "there is only one, a failed check against theory, and a second rank within the reference's uncertainty of the "
-    "first; low, too, where the displacement of the start whose growth is measured moves a body by more than these two "
-    "ranks differ",
+    "first. Also low where a displacement of the start by 0.1 µm moves a body by more than these two ranks differ, and "
+    "where the error of the time step alone exceeds a tenth of the motion",
     "conic QP": "convex quadratic programme over friction cones; the form in which the CCP is solved",
     "copositive": "matrix with xᵀ M x ≥ 0 for all x ≥ 0; Lemke's method then ends on a solution or a ray",
     "Coulomb NCP": "nonlinear complementarity problem of exact Coulomb friction",

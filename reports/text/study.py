@@ -7,12 +7,13 @@ import pandas as pd
 
 from workbench.builtin.reports.text.conclusions import listed
 from workbench.comparison.columns import SHOWN, Column
+from workbench.comparison.decision import amount
 from workbench.comparison.metric import Metric
 from workbench.studies.convergence import Bound, Order
 from workbench.studies.tables import by_scheme, concerned, errors_of, first_window, varied_numbers
 
 EXACT = "coulomb"
-"""The formulation from which errors are measured, with smaller steps; it is not ranked."""
+"""The formulation that is not ranked: its error is that of the time step alone."""
 SAME = 1e-6
 """Relative difference up to which two errors are equal."""
 SAMPLE = 8
@@ -54,10 +55,12 @@ def conclusions(rows: pd.DataFrame, metrics: tuple[Metric, ...]) -> list[str]:
         medians = others.groupby("label")[column.name].median().dropna().sort_values()
         if len(medians) > 1:
             best, last = str(medians.index[0]), str(medians.index[-1])
+            points = others.groupby(["case", "point", "step"]).ngroups
+            over = f"Over all points the median {column.heading}" if points > 1 else f"The {column.heading}"
+            often = f"; {_best_at(others, column, best)}" if points > 1 else ""
             said.append(
-                f"Over all points the median {column.heading} error is smallest for {best} "
-                f"({with_unit(medians.iloc[0], column)}; {_best_at(others, column, best)}) and largest for {last} "
-                f"({with_unit(medians.iloc[-1], column)})."
+                f"{over} error is smallest for {best} ({with_unit(medians.iloc[0], column)}{often}) and largest for "
+                f"{last} ({with_unit(medians.iloc[-1], column)})."
             )
     if said:
         said.append(_exact(rows, errors[:2]))
@@ -69,12 +72,12 @@ def conclusions(rows: pd.DataFrame, metrics: tuple[Metric, ...]) -> list[str]:
 
 def _exact(rows: pd.DataFrame, errors: list[Column]) -> str:
     """Return why exact Coulomb friction is not ranked, and its errors with the steps of the study if it is there."""
-    words = "Exact Coulomb friction is not ranked: errors are measured from it, with a smaller step"
+    words = "Exact Coulomb friction is not ranked, because errors are measured from Coulomb's law"
     own = rows[rows["verified"] & (rows["label"] == EXACT)]
     medians = [f"{with_unit(own[c.name].median(), c)} ({c.heading})" for c in errors if own[c.name].notna().any()]
     if not medians:
         return f"{words}."
-    return f"{words}; with the steps of the study its median errors are {listed(medians)}."
+    return f"{words}; the time step alone causes median errors of {listed(medians)}."
 
 
 def _best_at(rows: pd.DataFrame, column: Column, label: str) -> str:
@@ -126,7 +129,9 @@ def _between(end: tuple[float, float]) -> str:
 
 
 def with_unit(value: Any, column: Column) -> str:
-    """A value as tables show it, with its unit."""
+    """Format a value with its unit: a length with a suitable one, others as in tables."""
+    if column.shown == "millimetres":
+        return amount(value, column)
     factor, form, unit = SHOWN[column.shown]
     space = "" if unit == "°" else " "
     return f"{form.format(factor * value)}{space}{unit}".strip() if pd.notna(value) else "–"
