@@ -724,6 +724,25 @@ def answer_between(m, Y, counted, y, dx, notes):
     return True
 
 
+@kernel(types.boolean(MACHINE, I64, I64, I64, I64))
+def are_determined(m, Y, rank, K, counted):
+    """Return whether the first `counted` of the K tangents in `answers` do not depend on how redundant contacts share
+    the load, S being factorised; the system is left at another of its solutions."""
+    s, n_o, wide, same = m.sweep, m.work.out.shape[0], m.sweep.dy.shape[1], True
+    if not move_aside(m, Y, rank, counted):
+        return False
+    Y, rank = linearise_aside(m, Y, rank)
+    if rank < 0:
+        return False
+    y, dx = scratch_matrix(Y, wide), scratch_matrix(m.system.x.shape[0], wide)
+    out, terms = scratch_matrix(n_o, wide), scratch(wide)
+    answer(m, rank, counted, y, dx, out, terms)
+    for i in range(counted):
+        for j in range(K):
+            same &= abs(out[i, j] - s.answers[i, j]) <= SAME * s.terms[j]
+    return same
+
+
 @kernel(types.boolean(MACHINE, MATRIX, MATRIX, INDICES))
 def step_ahead(m, tangents, found, notes):
     """The tangents (K, n_x) after a step whose inputs and solution are loaded, and notes on them (K,); False where they
@@ -741,10 +760,9 @@ def step_ahead(m, tangents, found, notes):
     if rank < 0 or not is_recorded(m):
         return False
     tied = taped and s.way[0] != HOLDS
-    K, n_o, wide, one = tangents.shape[0], m.work.out.shape[0], s.dy.shape[1], scratch(s.y.shape[0])
-    counted = n_o if s.asks else m.core.v.shape[0]
+    K, wide, one = tangents.shape[0], s.dy.shape[1], scratch(s.y.shape[0])
+    counted = m.work.out.shape[0] if s.asks else m.core.v.shape[0]
     y, dx = scratch_matrix(Y, wide), scratch_matrix(m.system.x.shape[0], wide)
-    out, terms, same = scratch_matrix(n_o, wide), scratch(wide), True
     for j in range(0 if taped and not tied else K):
         # Differences tell whether a condition that holds just so matters.
         if not find_slope(m, tangents[j], unit_along(m, tangents[j]), one):
@@ -762,18 +780,9 @@ def step_ahead(m, tangents, found, notes):
         notes[j] |= (ROUGH if vague else 0) | (BESIDE if tied else 0)
     if not holds and not answer_between(m, Y, counted, y, dx, notes):
         return False
-    if rank < Y:
-        # Outputs must not depend on the load distribution of redundant contacts.
-        if not move_aside(m, Y, rank, counted):
-            return False
-        Y, rank = linearise_aside(m, Y, rank)
-        if rank < 0:
-            return False
-        answer(m, rank, counted, y, dx, out, terms)
-        for i in range(counted):
-            for j in range(K):
-                same &= abs(out[i, j] - s.answers[i, j]) <= SAME * s.terms[j]
-    return same and end_ahead(m, tangents, counted, found)
+    if rank < Y and not are_determined(m, Y, rank, K, counted):
+        return False
+    return end_ahead(m, tangents, counted, found)
 
 
 @kernel(types.boolean(MACHINE, MATRIX, I64, MATRIX))
