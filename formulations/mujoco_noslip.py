@@ -30,9 +30,10 @@ from workbench.builtin.formulations import mujoco_pyramid as pyramidal
 from workbench.builtin.formulations.gauss_seidel import MOST, delassus
 from workbench.builtin.formulations.mujoco import USUAL, Softness
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import VECTOR
+from workbench.engine.kernels import VECTOR, copy
 from workbench.engine.lazy import cvxpy as cp
-from workbench.engine.scratch import scratch_matrix
+from workbench.engine.scratch import scratch, scratch_matrix
+from workbench.language.estimate import are_equal
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import AGAIN, GIVEN, Axes
 from workbench.language.modelling import Declaration, Hooks, complements, declare, equals, free, friction_cone
@@ -121,14 +122,13 @@ def again(core, memory, own, numbers, v, p_n, p_t):
     memory[-1] += 1.0
     if memory[-1] >= numbers[0]:
         return False
-    t, changed = p_t.shape[0], False
+    t, before = p_t.shape[0], scratch(own.shape[0])
     start = own.shape[0] - 2 * t * t - t
+    copy(own, before)
     for i in range(t):
         s = 0.0
         for j in range(t):
             s += own[start + t * i + j] * p_t[j]
-            changed = changed or own[start + t * t + t * i + j] != 0.0
             own[start + t * t + t * i + j] = 0.0
-        changed = changed or own[start + 2 * t * t + i] != s
         own[start + 2 * t * t + i] = s
-    return changed
+    return not are_equal(own, before)

@@ -190,7 +190,7 @@ class Pair:
         self.stepping = s.stepping(self.case, self.step.solver) if self.is_compiled else None
         t = s.track
         self.sizes = np.cumsum([t.q.size, t.v.size, t.memory.size, s.work.out.size])
-        self.sweeps = cache(self.motion.sweeps)
+        self.sweeps, self.passes = cache(self.motion.sweeps), cache(self.motion.passes)
 
     def parts(self, x: Array) -> list[Array]:
         """q, v, memory, out and data."""
@@ -363,21 +363,34 @@ class Solution:
 
     def derivatives(self, tangents: Array) -> list[Derivative]:
         """The derivatives along tangents (K, n_x)."""
+        directions = [Direction(State(*parts[:4]), parts[4]) for parts in map(self.pair.parts, tangents)]
         found, data = self._compiled(tangents)
+        found = found or self._by_passes(directions)
         if found is not None:
             return found
         if data is None and len(tangents) > 1:
             # The data may have a kink along one of them alone.
             return [self.derivatives(t[None])[0] for t in tangents]
-        return [self._by_itself(t, None if data is None else data[k]) for k, t in enumerate(tangents)]
+        return [self._by_itself(one, None if data is None else data[k]) for k, one in enumerate(directions)]
 
-    def _by_itself(self, t: Array, data: Any) -> Derivative:
-        """The derivative along t by itself, from the tangent of the step's data if that is known."""
-        parts = self.pair.parts(t)
+    def _by_passes(self, directions: list[Direction]) -> list[Derivative] | None:
+        """The derivatives by compiled passes, None where these leave them to the others."""
+        passes = self.pair.passes(len(directions))
         try:
-            one = carried(self.pair.step, self._solved, Direction(State(*parts[:4]), parts[4]), data)
+            found = None if passes is None else passes.along(self._solved, directions)
+        except DataError:
+            return None
+        return None if found is None else [self._told(one) for one in found]
+
+    def _by_itself(self, direction: Direction, data: Any) -> Derivative:
+        """The derivative along a direction by itself, from the tangent of the step's data if that is known."""
+        try:
+            return self._told(carried(self.pair.step, self._solved, direction, data))
         except DataError as reason:
             return Derivative(np.zeros(0), reason=str(reason))
+
+    @staticmethod
+    def _told(one: Any) -> Derivative:
         return Derivative(np.concatenate(one.state[:2]), one.is_kink, one.is_rough)
 
     def _compiled(self, tangents: Array) -> tuple[list[Derivative] | None, list[Any] | None]:

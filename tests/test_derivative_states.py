@@ -75,10 +75,10 @@ def test_steps_that_iterate_their_data(name, state, direction, fate):
         # Contacts with and without rebound: only one side is a neighbour.
         ("box/pushed-box", 8, "restitution of contacts", True, False, ""),
         # Noise of the data explains why tangents of passes do not converge further.
-        ("staggered/cube", 0, "coordinates", False, True, ""),
         ("staggered/cube", 0, "m", False, True, ""),
-        ("hunt-crossley/block", 0, "coordinates", False, True, ""),
-        # They do converge.
+        # They do converge, as those by tapes have no noise.
+        ("staggered/cube", 0, "coordinates", False, False, ""),
+        ("hunt-crossley/block", 0, "coordinates", False, False, ""),
         ("ipc/cube", 9, "velocities", False, False, ""),
     ],
 )

@@ -347,7 +347,7 @@ def test_a_wheel_that_falls_and_slides_has_a_tape_for_each():
     motion = Motion(find_case("wheel", gap=5e-3), find_formulation("hybrid"), 1e-3, 0.1)
     taped._tapes.cache_clear()
     found = tangents_of(motion, parameters_of(motion.case))
-    assert len(taped._tapes(taped._system(motion.sweeps().machine))) >= 3
+    assert len(taped._tapes(taped.system_of(motion.sweeps().machine))) >= 3
     assert found.alone <= 1
 
 
@@ -357,7 +357,7 @@ def test_a_step_whose_conditions_hold_just_so_is_recorded_once():
     taped._tapes.cache_clear()
     parameters = [CaseParameter(motion.case, "mu")]
     assert tangents_of(motion, parameters).alone == 0
-    known = taped._tapes(taped._system(motion.sweeps().machine))
+    known = taped._tapes(taped.system_of(motion.sweeps().machine))
     count = len(known)
     assert tangents_of(motion, parameters).alone == 0
     assert len(known) == count

@@ -12,6 +12,7 @@ is not, where the formulation iterates, or where the case is written in Python.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.derivatives import sweep
 from workbench.derivatives.differences import SHIFT, differences
 from workbench.derivatives.one_step import (
+    Carried,
     DataSlope,
     Direction,
     LinearisedStep,
@@ -31,6 +33,7 @@ from workbench.derivatives.one_step import (
     solved,
 )  # fmt: skip
 from workbench.derivatives.parameters import CaseParameter, slope_of
+from workbench.derivatives.passes import TapedPasses
 from workbench.derivatives.slopes import Machine
 from workbench.derivatives.taped import TapedSweeps, are_supported, machine_of
 from workbench.language.formulation import Formulation
@@ -165,6 +168,13 @@ class Motion:
         """Compiled sweeps over the record: in reverse, or forward with `count` tangents."""
         return TapedSweeps(self._machine(count), count)
 
+    def passes(self, count: int) -> TapedPasses | None:
+        """Compiled derivatives of single steps that make passes, `count` at once; None where they are not supported."""
+        hooks, sets = self.step.stepper.c.hooks, self.step.stepper.c.sets
+        if not (self.step.iterates and self.case.is_compiled and hooks.remember is None and are_supported(sets)):
+            return None
+        return TapedPasses(self.step, self._machine(count), count)
+
     def _machine(self, count: int) -> Machine:
         """Data of compiled sweeps, with room for so many tangents."""
         s, case, data = self.step.stepper, self.case, self.case.data()
@@ -188,11 +198,7 @@ class Motion:
     def tangent(self, x: Array) -> State:
         """The state, or a tangent of it, from the inputs x (n_x,) of compiled steps, where memory is the last
         impulses."""
-        t, n_o, rest = self.step.stepper.track, self.step.stepper.work.out.size, self.step.rest
-        n_q, n = t.q.size, t.v.size
-        out = x[n_q + n : n_q + n + n_o]
-        memory = np.concatenate([out[n : n + t.memory.size - rest], x[n_q + n + n_o : self.n_s]])
-        return State(x[:n_q], x[n_q : n_q + n], memory, out)
+        return self.step.parts(x)
 
     def told(self, notes: Indices, state: State) -> tuple[list[bool], list[bool]]:
         """Which of the tangents of a compiled step from a state are one-sided, and which are rough (`Carried`), by its
@@ -247,12 +253,10 @@ class _Notes:
             if noted:
                 steps.append(k)
 
-    def carried(
-        self, j: int, k: int, step: Step, x: LinearisedStep, direction: Direction, data: DataSlope | None
-    ) -> State | None:
-        """Propagate a direction through step k for parameter j; None where it has no derivative."""
+    def carried(self, j: int, k: int, of: Callable[[], Carried]) -> State | None:
+        """The tangent `of` parameter j after step k; None where it has no derivative."""
         try:
-            found = carried(step, x, direction, data)
+            found = of()
         except DataError as error:
             self.reasons[j], self.ends[j] = f"step {k}: {error}", k
             return None
@@ -277,6 +281,7 @@ def tangents_of(
         found[:, j, n_s:] = p.along
     at_once = motion.is_compiled and all(p.in_data_alone for p in parameters)
     sweeps, state, k = motion.sweeps(K) if at_once else None, start, 0
+    passes = motion.passes(K) if all(p.in_data_alone for p in parameters) else None
     while k < steps and not all(notes.reasons):
         if progress and k % PIECE == 0:
             progress("following the derivatives", k, steps)
@@ -297,12 +302,16 @@ def tangents_of(
         notes.alone += 1
         if x.sensitivity is not None:
             notes.modes(x.sensitivity.system.at.mode[None])
-        for j, p in enumerate(parameters):
+        tangents = [motion.tangent(one) for one in found[k]]
+        if sweeps is None:
+            tangents = [one._replace(memory=its) for one, its in zip(tangents, memory, strict=True)]
+        directions = [p.direction(one) for p, one in zip(parameters, tangents, strict=True)]
+        known = passes.along(x, directions) if passes is not None else None
+        for j, direction in enumerate(directions):
             if notes.reasons[j]:
                 continue
-            tangent = motion.tangent(found[k, j])
-            tangent = tangent if sweeps is not None else tangent._replace(memory=memory[j])
-            after_it = notes.carried(j, k, step, x, p.direction(tangent), data[j])
+            by_itself = partial(carried, step, x, direction, data[j])
+            after_it = notes.carried(j, k, by_itself if known is None else partial(itemgetter(j), known))
             if after_it is None:
                 # Later steps are compiled for all others.
                 found[k + 1 :, j] = 0.0

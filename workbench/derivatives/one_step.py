@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 
 from workbench.algorithms.escalation import default_solver, in_steps
 from workbench.derivatives.differences import LEVEL, size_of, slopes
 from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import VECTOR
 from workbench.language.assemble.assembly import carry_back
 from workbench.language.assemble.find import compiled
 from workbench.language.assemble.plan import Work
@@ -83,6 +86,20 @@ class Step:
         self.velocities_alone = not asks and bool(is_rigid(case.relaxation.data()))
         t = self.stepper.track
         self.state = State(t.q.copy(), t.v.copy(), t.memory.copy(), self.stepper.work.out.copy())
+
+    def inputs(self, state: State, data: Array) -> Array:
+        """The inputs (n_x,) of a compiled step, or a tangent of them, of which those of the memory that are not the
+        last impulses follow these (`slopes`)."""
+        rest = state.memory[state.memory.size - self.rest :]
+        return np.concatenate([state.q, state.v, state.out, rest, data])
+
+    def parts(self, x: Array) -> State:
+        """The state, or a tangent of it, from the inputs x (n_x,) of a compiled step."""
+        q, v, out, rest, _ = np.split(
+            x, np.cumsum([self.state.q.size, self.state.v.size, self.state.out.size, self.rest])
+        )
+        memory = np.concatenate([out[v.size :][: self.state.memory.size - self.rest], rest])
+        return State(q, v, memory, out)
 
     def begin(self, state: State, case: Case | None = None, data: Array | None = None) -> None:
         """Begin a step at a state, with the parameters of another case or with other `data` of the same."""
@@ -284,6 +301,20 @@ def after(step: Step, x: LinearisedStep) -> State:
     return step.ended(x.z)
 
 
+@kernel(types.float64(VECTOR, VECTOR, types.int64, types.float64, types.float64))
+def largest_change(one, other, n, velocities, impulses):
+    """Return the largest difference of the n velocities or of the impulses of [v, p_n, p_t], relative to the largest of
+    these in one, or these sizes."""
+    worst = 0.0
+    for part in range(2):
+        apart, largest = 0.0, velocities if part == 0 else impulses
+        for i in range(0 if part == 0 else n, n if part == 0 else one.shape[0]):
+            apart, largest = max(apart, abs(one[i] - other[i])), max(largest, abs(one[i]))
+        if apart > 0.0:
+            worst = max(worst, apart / largest)
+    return worst
+
+
 class Floor(NamedTuple):
     """Sizes below which changes of the n velocities v and of impulses in [v, p_n, p_t] do not count."""
 
@@ -292,13 +323,8 @@ class Floor(NamedTuple):
     impulses: float
 
     def apart(self, one: Array, other: Array) -> float:
-        """The largest difference of velocities or of impulses, relative to the largest of these in one."""
-        worst = 0.0
-        for part, least in ((slice(self.n), self.velocities), (slice(self.n, None), self.impulses)):
-            apart = float(np.abs(one[part] - other[part]).max(initial=0.0))
-            if apart > 0.0:
-                worst = max(worst, apart / max(float(np.abs(one[part]).max()), least))
-        return worst
+        """`largest_change` from `other` to `one`."""
+        return float(largest_change(one, other, self.n, self.velocities, self.impulses))
 
 
 def floor_of(s: Stepper, out: Array, unit: float = 1.0) -> Floor:

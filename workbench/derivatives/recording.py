@@ -39,6 +39,8 @@ from workbench.engine.interpreted import python_of
 from workbench.engine.kernels import larger_eigenvalue, largest_eigenvalue, lu_factor, lu_solve
 from workbench.engine.layout import Packed
 from workbench.engine.scratch import scratch, scratch_matrix
+from workbench.language.estimate import are_equal, has_settled
+from workbench.language.newton import agree, turns_back
 from workbench.problems.problem import Indices
 from workbench.problems.solution import Status
 from workbench.support.arrays import Array
@@ -364,6 +366,17 @@ def _largest_eigenvalue(S: Array) -> Any:
     return size * z[n]
 
 
+def _settled(*_: Any) -> bool:
+    """`estimate.has_settled`, `are_equal` and `newton.agree`, whose conditions do not change what a pass computes."""
+    return True
+
+
+def _turned(u: Array, start: Array) -> bool:
+    """`newton.turns_back` of a slip that has not reversed, as at the end of passes."""
+    start[:] = u
+    return False
+
+
 class _Functions:
     """A module of functions, with those of recorded numbers in front."""
 
@@ -406,6 +419,10 @@ def _replaced(thing: Any) -> Any:
         return _factor
     if thing is largest_eigenvalue:
         return _largest_eigenvalue
+    if thing is has_settled or thing is are_equal or thing is agree:
+        return _settled
+    if thing is turns_back:
+        return _turned
     if isinstance(thing, FunctionType) and thing.__module__.partition(".")[0] == "numpy":
         return thing
     if isinstance(thing, Kernel | FunctionType) or hasattr(thing, "py_func"):

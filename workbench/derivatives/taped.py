@@ -4,7 +4,7 @@ A tape holds for all steps whose evaluations take the same branches. The first s
 all tapes are kept for later motions with the same mechanics and hooks.
 """
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
@@ -41,12 +41,12 @@ def _tapes(system: Hashable) -> list[Tape]:
     return []
 
 
-def _system(m: Machine) -> Hashable:
+def system_of(m: Machine) -> Hashable:
     """What the data of a step depend on beside its inputs."""
     core, f, t = m.core, m.functions, m.track
     numbers = [np.array([core.h, core.law, core.v_th]), t.numbers, t.own_start, t.relaxation]
     sizes = *core._sizes, m.sweep.n_w, m.sweep.n_y
-    return f.fill, f.advance, f.given, m.settings, sizes, b"".join(x.tobytes() for x in numbers)
+    return f.fill, f.advance, f.given, f.again, m.settings, sizes, b"".join(x.tobytes() for x in numbers)
 
 
 def are_supported(sets: Sets) -> bool:
@@ -70,17 +70,22 @@ def machine_of(
     return Machine(core, work, s.track, functions, settings, system, room, widened(None, K))
 
 
-def recorded(m: Machine) -> Tape:
-    """The tape of the data at the inputs in `m.sweep`, without tangents. Raises one of `UNRECORDABLE`."""
-    sizes, f = np.abs(m.sweep.x), m.functions
-    # Coordinates and velocities; impulses and data have their own size.
-    sizes[: m.track.q.size + m.track.v.size] += 1.0
-    recorder = Recorder(m.sweep.x, sizes)
-    of = dict(fill=recordable(f.fill), advance=recordable(f.advance), given=recordable(f.given))
-    with_tape: Any = SimpleNamespace(
+def to_record(m: Machine) -> Any:
+    """The data of a step and its functions, to be interpreted with recorded numbers."""
+    f = m.functions
+    of = {name: recordable(getattr(f, name)) for name in ("fill", "advance", "given", "again")}
+    return SimpleNamespace(
         core=with_numbers(m.core), work=SimpleNamespace(out=m.work.out.astype(object)), track=with_numbers(m.track),
         functions=f._replace(**of, lcp=frictionless(f.lcp)), settings=m.settings,
     )  # fmt: skip
+
+
+def recorded(m: Machine) -> Tape:
+    """The tape of the data at the inputs in `m.sweep`, without tangents. Raises one of `UNRECORDABLE`."""
+    sizes = np.abs(m.sweep.x)
+    # Coordinates and velocities; impulses and data have their own size.
+    sizes[: m.track.q.size + m.track.v.size] += 1.0
+    recorder, with_tape = Recorder(m.sweep.x, sizes), to_record(m)
     x, y = np.array(recorder.x, dtype=object), np.full(m.sweep.n_y, 0.0, dtype=object)
     with np.errstate(all="ignore"):
         recordable(slopes.contact_data)(with_tape, x, y)
@@ -89,12 +94,38 @@ def recorded(m: Machine) -> Tape:
     return recorder.tape(y, late)
 
 
+class Tapes:
+    """The tapes of a system, which are kept for the process, and failures to record another one.
+
+    is_between: whether the last one was sought on the border of two modes.
+    """
+
+    def __init__(self, system: Hashable) -> None:
+        self.known, self.failures, self.is_between = _tapes(system), 0, False
+
+    def at(self, x: Array, record: Callable[[], Tape]) -> Tape | None:
+        """A tape that holds at the inputs x, recorded if need be; None if there is none."""
+        # A tape of a step whose conditions hold just so holds there no better when it is recorded again.
+        found = next((tape for wanted in (SAME, TIED) for tape in self.known if _path(tape, x) == wanted), None)
+        self.is_between = False
+        if found is None and self.failures < FAILURES:
+            try:
+                found = record()
+            except BetweenModesError:
+                self.is_between = True
+            except UNRECORDABLE:
+                self.failures += 1
+            else:
+                self.known.append(found)
+                del self.known[:-WAYS]
+        return found if found is not None and _path(found, x) != OTHER else None
+
+
 class TapedSweeps:
     """Sweeps of a machine over the steps of a record (`sweep`), K tangents at once, with the tapes that hold there."""
 
     def __init__(self, machine: Machine, K: int) -> None:
-        self.machine, self.K, self.failures = machine._replace(tape=widened(None, K)), K, 0
-        self.is_between = False
+        self.machine, self.K, self.tapes = machine._replace(tape=widened(None, K)), K, Tapes(system_of(machine))
 
     @property
     def room(self) -> Any:
@@ -147,26 +178,13 @@ class TapedSweeps:
         if self.machine.tape.n_out:
             return True
         sweep.recall(k, rows, self.machine)
-        return self._fit() or not self.is_between
+        return self._fit() or not self.tapes.is_between
 
     def _fit(self) -> bool:
         """Take a tape that holds at the inputs in the work space; return whether there is one."""
-        known, x = _tapes(_system(self.machine)), self.room.x
-        # A tape of a step whose conditions hold just so holds there no better when it is recorded again.
-        found = next((tape for wanted in (SAME, TIED) for tape in known if _path(tape, x) == wanted), None)
-        self.is_between = False
-        if found is None and self.failures < FAILURES:
-            try:
-                found = recorded(self.machine)
-            except BetweenModesError:
-                self.is_between = True
-            except UNRECORDABLE:
-                self.failures += 1
-            else:
-                known.append(found)
-                del known[:-WAYS]
+        found = self.tapes.at(self.room.x, lambda: recorded(self.machine))
         self.machine = self.machine._replace(tape=widened(found, self.K))
-        return found is not None and _path(found, x) != OTHER
+        return found is not None
 
 
 def _path(tape: Tape, x: Array) -> int:

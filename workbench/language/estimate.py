@@ -131,3 +131,12 @@ def has_settled(core, change, size, settled):
                 W += core.J_n[i, j] ** 2 / core.M[j, j]
             lost = max(lost, W / core.eps_n[i])
     return change <= max(settled, UNIT_ROUND_OFF * lost) * max(size, core.p_beyond)
+
+
+@kernel(types.boolean(VECTOR, VECTOR))
+def are_equal(one, other):
+    """Return whether all entries are the same: a pass repeats the one before."""
+    same = True
+    for i in range(one.shape[0]):
+        same = same and one[i] == other[i]
+    return same
