@@ -23,7 +23,6 @@ from workbench.derivatives.differences import SHIFT, differences
 from workbench.derivatives.one_step import (
     Carried,
     DataSlope,
-    Direction,
     LinearisedStep,
     State,
     Step,
