@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from workbench.derivatives.motion import CaseParameter, Motion, tangents_of
+from workbench.derivatives.motion import Motion, tangents_of
+from workbench.derivatives.parameters import CaseParameter
 from workbench.verbs.find import find_case, find_formulation
 
 STEPS = 8
