@@ -159,6 +159,14 @@ def test_measurements_that_are_none_are_named(columns, words):
         measurements(pd.DataFrame(columns))
 
 
+def test_times_in_milliseconds_are_refused():
+    """The block's 0.8 s are simulated up to a hundred times."""
+    with pytest.raises(
+        DataError, match="measurements up to t = 100 s; t is in seconds, and at most 80 s are simulated"
+    ):
+        wb.fit("block", pd.DataFrame({"t": [0.0, 100.0], "x": [0.0, 1.0]}), ["coulomb"], to="mu")
+
+
 def test_the_command_reads_a_file_and_prints_words_or_json(capsys, tmp_path):
     path = tmp_path / "seen.csv"
     seen = own(find_case("block").with_parameters(mu=0.25), "coulomb", {"x": 0, "y": 1})
@@ -177,7 +185,7 @@ def test_the_command_reads_a_file_and_prints_words_or_json(capsys, tmp_path):
     assert "Smallest residual: coulomb (" in said
     assert "stewart-trinkle  mu" in said
     assert main(["fit", "block", str(tmp_path / "none.csv"), "--to", "mu", "--quiet"]) == 2
-    assert "not a CSV file" in capsys.readouterr().err
+    assert "none.csv does not exist; give a CSV file" in capsys.readouterr().err
 
 
 def test_every_option_of_the_command_reaches_the_fit(monkeypatch):

@@ -38,7 +38,7 @@ def test_what_cannot_be_followed_or_proved_says_why(tmp_path):
         wb.follow("block", duration=-1.0)
     for given in ({}, {"prove": True}, {"branches": True}):
         with pytest.raises(
-            DataError, match=r"duration 1e\+09 s; motions are followed for at most 80 s, 100 of the case"
+            DataError, match=r"duration 1e\+09 s; motions are followed for at most 80 s, 100 times the case's"
         ):
             wb.follow("block", duration=1e9, **given)
 

@@ -192,6 +192,8 @@ def test_settings_and_options_are_varied_too():
         study(parameters={"nu": [1]})
     with pytest.raises(DataError, match="not a whole multiple"):
         study(parameters={"step": [7e-4]})
+    with pytest.raises(DataError, match=r"step 2 s is longer than the time compared, 1\.98 s"):
+        study(parameters={"step": [1e-3, 2.0]}, duration=3.0)
 
 
 def test_an_option_of_one_formulation_makes_no_other_run_of_another():

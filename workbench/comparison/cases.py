@@ -38,7 +38,7 @@ from workbench.comparison.metric import Metric
 from workbench.comparison.onward import onward_rows
 from workbench.comparison.reference import Reference, make_reference, reaching
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, refusals
-from workbench.comparison.rows import windows
+from workbench.comparison.rows import must_hold_a_step, windows
 from workbench.comparison.sampling import MeasuredSample, sampled_rows
 from workbench.comparison.several import ExaminedSteps, contact_velocity, examined_steps
 from workbench.comparison.timeline import EVENTS
@@ -49,7 +49,6 @@ from workbench.mechanics.case import Case
 from workbench.step.local_steps import LocalSteps, local_steps
 from workbench.step.run import Run
 from workbench.support.arrays import Array
-from workbench.support.errors import DataError
 from workbench.support.progress import ProgressCallback
 
 
@@ -69,7 +68,7 @@ def compare_case(
     """
     settings = (settings or Settings()).of_case(case)
     settings.must_fit()
-    _must_hold_a_step(case, settings)
+    must_hold_a_step(case, settings)
     found, chosen = chosen_metrics(CASE, metrics), [find_solver(x) for x in solvers]
     # Made before the declarations: where two processes compile, the other one has compiled those by then.
     reference = make_reference(case, exact, settings, progress)
@@ -82,14 +81,6 @@ def compare_case(
     # A solver that is slow and that nobody asked for takes a sample of the steps.
     sampled = [] if chosen else [x for x in plan if x.solver and is_slow(x.solver)]
     return compare(CaseBenchmark(case, settings, reference, plan, refused, sampled), found, progress, workers)
-
-
-def _must_hold_a_step(case: Case, settings: Settings) -> None:
-    """Raise DataError if a step is longer than the first window, in which formulations are ranked."""
-    h = max(settings.steps)
-    start, end = next(iter(windows(case, settings.duration or case.duration, h).values()))
-    if h > end - start + 1e-9:
-        raise DataError(f"step {h:g} s is longer than the time compared, {end - start:g} s; steps are in seconds")
 
 
 def solvers_for(case: Case, f: Formulation) -> list[Solver]:

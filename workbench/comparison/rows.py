@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.comparison.cost import costs
-from workbench.comparison.jobs import Job
+from workbench.comparison.jobs import Job, Settings
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.problems.rank import rank, ranks
@@ -18,6 +18,7 @@ from workbench.scenes.track import Track
 from workbench.step.run import Run
 from workbench.step.simulation import whole_steps
 from workbench.support.arrays import Array
+from workbench.support.errors import DataError
 
 SLACK = 5e-10
 """[s], since t_k = k h is not exact."""
@@ -52,6 +53,14 @@ def windows(case: Case, duration: float, h: float) -> dict[str, tuple[float, flo
         if first < steps and h * first < end - SLACK:
             found[name] = start, end
     return found | {"all": (0.0, duration)}
+
+
+def must_hold_a_step(case: Case, settings: Settings) -> None:
+    """Raise DataError if a step is longer than the first window, in which formulations are ranked."""
+    h = max(settings.steps)
+    start, end = next(iter(windows(case, settings.duration or case.duration, h).values()))
+    if h > end - start + 1e-9:
+        raise DataError(f"step {h:g} s is longer than the time compared, {end - start:g} s; steps are in seconds")
 
 
 def rows_before(

@@ -169,7 +169,7 @@ def duration_of(case: Case, given: float | None) -> float:
         raise DataError(f"duration {duration:g} s; a positive number of seconds is needed")
     if duration > most:
         raise DataError(
-            f"duration {duration:g} s; motions are followed for at most {most:g} s, {LONGEST} of the case's"
+            f"duration {duration:g} s; motions are followed for at most {most:g} s, {LONGEST} times the case's duration"
         )
     return duration
 

@@ -12,6 +12,7 @@ from workbench.comparison.columns import RUNS
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Job, Settings
 from workbench.comparison.metric import Metric
+from workbench.comparison.rows import must_hold_a_step
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
@@ -53,6 +54,7 @@ def plan(
     for case, place in product(cases, places):
         there, own, variants, given = _at(case, settings, formulations, place)
         own.must_fit()
+        must_hold_a_step(there, own)
         jobs, refused = kinds.jobs(there, variants, own)
         about = (*made, _identity(there), vars(replace(own, steps=())))
         keys = [_key(about, job) for job in jobs]

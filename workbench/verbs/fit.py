@@ -12,6 +12,7 @@ import pandas as pd
 
 from workbench.builtin.reports.text.fit import sentences
 from workbench.comparison.columns import CASE, Column, framed
+from workbench.events.simulation import LONGEST
 from workbench.mechanics.case import Case
 from workbench.support.errors import DataError, WorkbenchError
 from workbench.support.numbers import must_be_seconds
@@ -102,6 +103,10 @@ def fit(
     if len(set(names)) < len(names):
         raise DataError(f"parameters {', '.join(names)}; each is needed once")
     given = measurements(measured if isinstance(measured, pd.DataFrame) else _read(measured))
+    if given.end > (most := LONGEST * case.duration):
+        raise DataError(
+            f"measurements up to t = {given.end:g} s; t is in seconds, and at most {most:g} s are simulated"
+        )
     rows = [row for f in chosen for row in _rows(case, f, given, names, step, progress)]
     table = framed(sorted(rows, key=lambda row: np.nan_to_num(row["residual"], nan=np.inf)), COLUMNS, CASE)
     count = int(np.isfinite(given.values).sum())
@@ -112,6 +117,8 @@ def fit(
 def _read(path: str | Path) -> pd.DataFrame:
     if not isinstance(path, str | Path):
         raise DataError(f"measurements of type {type(path).__name__}; a frame or a CSV file is needed")
+    if not Path(path).exists():
+        raise DataError(f"{path} does not exist; give a CSV file with a column t [s] and measured outputs")
     try:
         return pd.read_csv(path)
     except (OSError, ValueError, pd.errors.ParserError) as error:
