@@ -125,6 +125,15 @@ section_axes(wb.formulations.find("mujoco-pyramid"))
 sketches = [wb.cases.find(name)().sketch() for name in ("rod", "sphere-stack")]
 assert all(len(x) > 1 for x in sections + sketches)
 """
+VERDICT = """
+import numpy as np
+from workbench.comparison.verdicts import p_verdict_in_short
+B = np.random.default_rng(7).normal(size=(20, 20))
+# A P-matrix whose symmetric part is indefinite: only the search for a diagonal proves it.
+M = (B @ B.T + np.eye(20)) * np.logspace(-2, 2, 20)
+assert np.linalg.eigvalsh(M + M.T)[0] < 0
+print(p_verdict_in_short(M).verdict)
+"""
 FILES = {
     "lcp.npz": {"M": [[2.0, 1.0], [1.0, 2.0]], "q": [-1.0, -1.0]},
     "bounds.npz": {"M": [[2.0, 1.0], [1.0, 2.0]], "q": [-1.0, -1.0], "lower": [-1.0, 0.0], "upper": [0.1, math.inf]},
@@ -149,6 +158,11 @@ def test_small_commands_compile_nothing(tmp_path):
 def test_friction_sections_and_sketches_of_cases_compile_nothing(tmp_path):
     words = run(COUNTING.format(work=PICTURES), tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
     assert words == ["compiled", "0"]
+
+
+def test_a_verdict_of_a_comparison_compiles_nothing(tmp_path):
+    words = run(COUNTING.format(work=VERDICT), tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert words == ["P", "compiled", "0"]
 
 
 REFERENCE = """

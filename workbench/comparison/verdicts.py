@@ -8,6 +8,7 @@ from workbench.comparison.once import once
 from workbench.comparison.rows import labels
 from workbench.engine.interpreted import SMALL, interpreting
 from workbench.matrices.p_property.verdict import LARGEST_BATCH_ORDER, p_verdict_of, smallest_minor
+from workbench.matrices.p_property.witness import PVerdict
 from workbench.problems.rank import rank, ranks
 from workbench.step.run import Run
 from workbench.support.arrays import Array
@@ -60,6 +61,13 @@ def verdicts(run: Run) -> list[dict[str, Any]]:
     return [base | row for row in rows]
 
 
+def p_verdict_in_short(M: Array) -> PVerdict:
+    """Return the verdict on the P-property of M (n, n), by exact means within `P_SECONDS`, with what supports it."""
+    n = len(M)
+    with interpreting(SMALL if n <= INTERPRETED else n):
+        return p_verdict_of(M, P_SECONDS)
+
+
 def _of_lead_matrix(M: Array) -> list[dict[str, Any]]:
     """Return rank and P-property of the first reduced lead matrix M (K, n, n), and the smallest rank of all."""
     quantities = (
@@ -72,9 +80,7 @@ def _of_lead_matrix(M: Array) -> list[dict[str, Any]]:
         return [{"quantity": quantity} | nothing for quantity in quantities]
     first, lowest = rank(M[0]), int(ranks(M).min())
     gap = "none" if first.gap is None else f"{first.gap:.1e}"
-    # By exact means within the time, with what supports the verdict.
-    with interpreting(SMALL if n <= INTERPRETED else n):
-        found = p_verdict_of(M[0], P_SECONDS)
+    found = p_verdict_in_short(M[0])
     support = found.proof or found.reason or f"minor of rows {', '.join(map(str, found.index_set or ()))} <= 0"
     return [
         {
