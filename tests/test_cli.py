@@ -112,6 +112,11 @@ def test_refused_runs_are_rows_with_a_reason(written):
         (["show", "nothing"], ["nothing", "stewart-trinkle"]),
         (["check", "{file}.missing"], ["missing"]),
         (["check", "1 2; 3 4"], ["'[1 2; 3 4]'"]),
+        (["sensitivity", "block", "--of", "z", "z", "--to", "mu"], ["of holds z twice"]),
+        (["fit", "block", "{file}", "--to", "mu", "mu"], ["to holds mu twice"]),
+        (["solve", "{file}", "--tolerance", ""], ["--tolerance", "empty"]),
+        (["solve", "{file}", "--max-iterations", "0.5"], ["--max-iterations 0.5", "whole number"]),
+        (["study", "block", "--duration", ""], ["--duration", "empty"]),
         (["export", "cube", "step.npz", "--at", "0.1"], ["--at", "--step-number"]),
         *(
             (words, ["page.pdf", "ends in .html"])

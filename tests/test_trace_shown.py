@@ -171,7 +171,7 @@ def test_the_command_writes_a_page_and_json(tmp_path, capsys):
         (["[1 2; 0 1]", "--rhs", "[1; 1]", "--solver", "keller"], "M[1, 0] = 0 and M[0, 1] = 2"),
         (["[1 0; 0 0]", "--rhs", "[1; 1]", "--solver", "pgs"], "M[1, 1] = 0"),
         (["[1]", "--rhs", "[1]", "--max-steps", "x"], "--max-steps x"),
-        (["[1]", "--rhs", "[1]", "--max-steps", "0"], "max_steps = 0"),
+        (["[1]", "--rhs", "[1]", "--max-steps", "0"], "--max-steps 0 is not a positive whole number"),
         (["[1]", "--rhs", "[1]", "--max-steps", "99999"], "1 to 10000"),
         (["[1]", "--rhs", "[1]", "--max-steps", "99", "--solver", "pgs", "--exact"], "1 to 30"),
         (["[1]", "--rhs", "[1]", "--json", "--latex"], "exclude each other"),

@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress
-from workbench.cli.words import OF_MODEL, case_with_settings, named_settings, number_option
+from workbench.cli.words import OF_MODEL, case_with_settings, named_settings, number_if_given, number_option
 from workbench.support.errors import WorkbenchError
 
 SECONDS, LEAST_SECONDS = 90.0, 5.0
@@ -187,8 +187,8 @@ def _of_case(o: argparse.Namespace) -> dict[str, Any]:
 
     return {
         "steps": steps_of(o.step or ["1e-3"]),
-        "reference_step": number_option(o.reference_step, "--reference-step", "seconds") if o.reference_step else None,
-        "duration": None if o.duration is None else number_option(o.duration, "--duration", "seconds"),
+        "reference_step": number_if_given(o.reference_step, "--reference-step", "seconds"),
+        "duration": number_if_given(o.duration, "--duration", "seconds"),
         "scheme": o.scheme, "normal": o.normal,
         "workers": os.cpu_count() or 1, "relaxation": find_relaxation(o.relax), "reference": o.reference or "auto",
     }  # fmt: skip
@@ -211,7 +211,7 @@ def _of_scene(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         "solvers": [find_solver(x) for x in o.solver or ()], "workers": os.cpu_count() or 1,
         "steps": steps_of(o.step) if o.step else None,
         "duration": number_option(o.duration, "--duration", "seconds") if o.duration else duration_of(o.case),
-        "reference_step": number_option(o.reference_step, "--reference-step", "seconds") if o.reference_step else None,
+        "reference_step": number_if_given(o.reference_step, "--reference-step", "seconds"),
     }  # fmt: skip
 
 

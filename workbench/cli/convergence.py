@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress
-from workbench.cli.words import case_with_settings, number_option
+from workbench.cli.words import case_with_settings, number_if_given
 from workbench.support.output import json_rows, staged
 
 
@@ -54,7 +54,7 @@ def run_convergence(o: argparse.Namespace) -> None:
     given: dict[str, Any] = {
         "formulations": None if "all" in (o.formulation or ()) else find_formulations(o.formulation or "coulomb"),
         "steps": steps_of(o.step) if o.step else None, "schemes": o.scheme,
-        "duration": None if o.duration is None else number_option(o.duration, "--duration", "seconds"),
+        "duration": number_if_given(o.duration, "--duration", "seconds"),
     }  # fmt: skip
     case = case_with_settings(o.case, o.set or [])
     asked = {key: x for key, x in given.items() if x is not None or key == "formulations"}

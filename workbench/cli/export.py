@@ -5,7 +5,7 @@ from typing import Any
 
 from workbench.cli.files import WRITTEN
 from workbench.cli.parsing import command
-from workbench.cli.words import OF_MODEL, case_with_settings, named_settings, number_option
+from workbench.cli.words import OF_MODEL, case_with_settings, named_settings, number_if_given, number_option
 from workbench.support.errors import WorkbenchError
 
 
@@ -61,7 +61,7 @@ def run_export(o: argparse.Namespace) -> None:
 def _of_model(o: argparse.Namespace) -> None:
     from workbench.verbs.export import export
 
-    step = number_option(o.step, "--step", "seconds") if o.step else None
+    step = number_if_given(o.step, "--step", "seconds")
     at = number_option(o.at, "--at", "seconds") if o.at else 0.0
     found = export(o.case, at, step, o.local, named_settings(o.set, OF_MODEL), o.key, o.ctrl)
     found.problem_file(o.out)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.parsing import command
 from workbench.cli.progress import goes_on
-from workbench.cli.words import number_option
+from workbench.cli.words import number_if_given, number_option, whole_if_given
 from workbench.support.errors import WorkbenchError
 from workbench.support.output import json_text, write_json
 
@@ -175,7 +175,7 @@ def _asked(o: argparse.Namespace, files: list[tuple[Path, bool]]) -> tuple["File
     from workbench.verbs.find import find_formulation
     from workbench.verbs.solve_files import FileTasks
 
-    seconds = None if o.time_limit is None else number_option(o.time_limit, "--time-limit", "seconds")
+    seconds = number_if_given(o.time_limit, "--time-limit", "seconds")
     if o.formulation and len(o.formulation) > 1:
         raise WorkbenchError(f"solve takes one formulation; {len(o.formulation)} are given (see: workbench compare)")
     formulation = find_formulation(o.formulation[0] if o.formulation else "coulomb")
@@ -183,10 +183,8 @@ def _asked(o: argparse.Namespace, files: list[tuple[Path, bool]]) -> tuple["File
     if (answer or o.start) and (len(files), len(o.solver or [None])) != (1, 1):
         word = "--start" if o.start else f"--out {o.out}"
         raise WorkbenchError(f"{word} is for one problem and one solver; several are given")
-    most = (
-        None if o.max_iterations is None else round(number_option(o.max_iterations, "--max-iterations", "iterations"))
-    )
-    tolerance = o.tolerance and number_option(o.tolerance, "--tolerance", "no unit")
+    most = whole_if_given(o.max_iterations, "--max-iterations")
+    tolerance = number_if_given(o.tolerance, "--tolerance", "no unit")
     return FileTasks.of(files, formulation, o.solver or [], seconds, o.start, tolerance, most), answer
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress
-from workbench.cli.words import case_with_settings, number_option
+from workbench.cli.words import case_with_settings, number_if_given
 from workbench.support.output import json_text
 
 
@@ -38,7 +38,7 @@ def run_follow(o: argparse.Namespace) -> None:
     from workbench.builtin.reports.text.check import in_lines
     from workbench.verbs.follow import follow
 
-    duration = None if o.duration is None else number_option(o.duration, "--duration", "seconds")
+    duration = number_if_given(o.duration, "--duration", "seconds")
     case = case_with_settings(o.case, o.set or [])
     with CommandProgress(o.quiet) as progress:
         found = follow(case, duration=duration, prove=o.prove, branches=o.branches, progress=progress)

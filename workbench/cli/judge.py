@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from workbench.cli.parsing import command
-from workbench.cli.words import number_option
+from workbench.cli.words import number_if_given
 from workbench.support.output import json_text
 
 
@@ -33,7 +33,7 @@ def run_judge(o: argparse.Namespace) -> None:
     from workbench.builtin.reports.text.check import in_lines
     from workbench.verbs.verdict import verdict
 
-    step = None if o.step is None else number_option(o.step, "--step", "seconds")
+    step = number_if_given(o.step, "--step", "seconds")
     found = verdict(o.problem, o.answer, step=step)
     if o.out:
         found.save(o.out)

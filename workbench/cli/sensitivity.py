@@ -5,7 +5,7 @@ from typing import Any
 
 from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress
-from workbench.cli.words import OF_MODEL, case_with_settings, named_settings, number_option
+from workbench.cli.words import OF_MODEL, case_with_settings, named_settings, number_if_given
 from workbench.support.errors import WorkbenchError
 from workbench.support.output import json_text
 
@@ -57,8 +57,8 @@ def run_sensitivity(o: argparse.Namespace) -> None:
     from workbench.verbs.scene import is_scene, scene
     from workbench.verbs.sensitivity import sensitivity
 
-    step = None if o.step is None else number_option(o.step, "--step", "seconds")
-    duration = None if o.duration is None else number_option(o.duration, "--duration", "seconds")
+    step = number_if_given(o.step, "--step", "seconds")
+    duration = number_if_given(o.duration, "--duration", "seconds")
     if not is_scene(o.case) and o.key is not None:
         raise WorkbenchError(f"--key is for models' files; {o.case} is none")
     case: Any

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.parsing import command
 from workbench.cli.progress import goes_on
-from workbench.cli.words import number_option
+from workbench.cli.words import number_if_given
 from workbench.support.errors import WorkbenchError
 
 if TYPE_CHECKING:
@@ -133,8 +133,8 @@ def _asked(o: argparse.Namespace) -> tuple[dict[str, Any], Path]:
         ("sample", o.sample), ("seed", o.seed or None), ("formulations", o.formulation), ("solvers", o.solver),
         ("metrics", o.metric), ("executor", o.executor), ("workers", o.workers),
         ("retry_failed", o.retry_failed or None),
-        ("duration", o.duration and number_option(o.duration, "--duration", "seconds")),
-        ("reference_step", o.reference_step and number_option(o.reference_step, "--reference-step", "seconds")),
+        ("duration", number_if_given(o.duration, "--duration", "seconds")),
+        ("reference_step", number_if_given(o.reference_step, "--reference-step", "seconds")),
         ("shard", o.shard and _shard(o.shard)),
     ):  # fmt: skip
         if value is not None:

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from workbench.cli.parsing import command
+from workbench.cli.words import whole_if_given
 from workbench.support.errors import WorkbenchError
 from workbench.support.output import json_text, page_path
 
@@ -57,7 +58,8 @@ def run_trace(o: argparse.Namespace) -> None:
 
     with replaced(o.out) if o.out else nullcontext() as page:
         found = trace(
-            o.file, rhs=o.rhs, solver=o.solver, max_steps=_whole(o.max_steps), ties=o.ties, exact=o.exact
+            o.file, rhs=o.rhs, solver=o.solver, max_steps=whole_if_given(o.max_steps, "--max-steps"),
+            ties=o.ties, exact=o.exact,
         )  # fmt: skip
         if page:
             facts = provenance(file=o.file, rhs=o.rhs or "", command=f"workbench {shlex.join(o.words)}")
@@ -68,11 +70,3 @@ def run_trace(o: argparse.Namespace) -> None:
         print(to_latex(found.trace, found.title, o.tableau))
     else:
         print(to_text(found.trace, found.title, o.tableau) + (f"\npage: {o.out}" if o.out else ""))
-
-
-def _whole(text: str | None) -> int | None:
-    if text is None:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise WorkbenchError(f"--max-steps {text[:40]} is not a whole number; give one such as 50")
-    return int(text)

@@ -23,6 +23,18 @@ def number_option(text: str, what: str, unit: str) -> float:
     return value
 
 
+def number_if_given(text: str | None, what: str, unit: str) -> float | None:
+    return None if text is None else number_option(text, what, unit)
+
+
+def whole_if_given(text: str | None, what: str) -> int | None:
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and 0 < len(text.lstrip("0")) < 10):
+        raise WorkbenchError(f"{what} {text[:40]} is not a positive whole number; give one such as 50")
+    return int(text)
+
+
 def workers_of(wanted: int | None) -> int:
     """Number of processes: by default the number of processors."""
     if wanted is not None and wanted < 1:

@@ -303,12 +303,14 @@ def several(given: Any) -> list[Any]:
 
 
 def names_of(what: str, given: Any) -> list[str]:
-    """A list of names; raises WorkbenchError for none, and for other things."""
+    """A list of names; raises WorkbenchError for none, for one given twice, and for other things."""
     names = several(given)
     if not names:
         raise WorkbenchError(f"{what} is empty; name at least one")
     if wrong := [x for x in names if not isinstance(x, str)]:
         raise WorkbenchError(f"{what} holds {wrong[0]!r}; names are needed")
+    if twice := [x for x in names if names.count(x) > 1]:
+        raise WorkbenchError(f"{what} holds {twice[0]} twice; each is needed once")
     return names
 
 

@@ -100,8 +100,6 @@ def fit(
         raise WorkbenchError("no formulation is given; name at least one")
     must_differ(chosen)
     must_be_seconds(step)
-    if len(set(names)) < len(names):
-        raise DataError(f"parameters {', '.join(names)}; each is needed once")
     given = measurements(measured if isinstance(measured, pd.DataFrame) else _read(measured))
     if given.end > (most := LONGEST * case.duration):
         raise DataError(
