@@ -150,4 +150,4 @@ def again(core, memory, own, numbers, v, p_n, p_t):
                 u[1 + j] = 0.0
             contact_law(core, numbers, i, n_0, eps, u, p, D)
         write_tangent(own[: 2 * r + 2 * t], own[2 * r + 2 * t :], i, u, p, D)
-    return not agree(core, apart, largest, steepest)
+    return not agree(core, v, apart, largest, steepest)

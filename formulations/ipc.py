@@ -118,4 +118,4 @@ def again(core, memory, own, numbers, v, p_n, p_t):
             set_all(0.0, u)
             mollified(core.mu[i] * p_bar, numbers[0], u, p, D)
         write_tangent(own[:0], own, i, u, p, D)
-    return not agree(core, apart, largest, steepest)
+    return not agree(core, v, apart, largest, steepest)

@@ -9,6 +9,7 @@ from scipy.optimize import brentq
 from tests.systems import particle, random_system
 from workbench.algorithms.escalation import default_solver
 from workbench.builtin.cases.block import Block
+from workbench.builtin.cases.gripper import Gripper
 from workbench.builtin.cases.particle import Particle
 from workbench.builtin.cases.stacked_cubes import StackedCubes
 from workbench.language.assemble.find import compiled
@@ -301,6 +302,18 @@ def test_a_spinning_disc_in_flight_leaves_round_off_to_which_hunt_and_crossley_s
         system = ContactSystem(M, v, [0.0, -G, 0.0], 1e-3, J_n, J_t, 0.3, phi=0.1)
         flown = v + np.array([0.0, -G * 1e-3, 0.0])
         np.testing.assert_allclose(solved("hunt-crossley", system).v, flown, rtol=1e-12, atol=1e-13)
+
+
+def test_joints_that_close_in_a_step_leave_round_off_to_which_hunt_and_crossley_s_passes_settle():
+    """Fingers some millimetres off their guides move there, by impulses to which those of open contacts round."""
+    rng = np.random.default_rng(0)
+    q, v = Gripper().start()
+    for _ in range(20):
+        # The ball is above the floor and between the fingers.
+        apart = q + 5e-3 * rng.normal(size=q.size) + np.array([0.0, 0.03, 0.0, -0.03, 0.0, 0.03, 0.0, 0.0])
+        displaced = type("Apart", (Gripper,), {"start": lambda self, q=apart: (q, v)})()
+        run = stepped("hunt-crossley", displaced, 1e-3, 1e-3)
+        np.testing.assert_allclose(run.states_v[-1, :2], [0.0, -G * 1e-3], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("friction", ["implicit", "lagged", "similar"])

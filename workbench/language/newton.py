@@ -123,15 +123,22 @@ def stopping_impulse(core):
     return largest
 
 
-@kernel(types.boolean(CORE, types.float64, types.float64, types.float64))
-def agree(core, apart, largest, steepest):
+@kernel(types.boolean(CORE, VECTOR, types.float64, types.float64, types.float64))
+def agree(core, v, apart, largest, steepest):
     """Return whether impulses, the largest being `largest`, satisfy their law; `apart` [N s] is the largest difference.
 
     The tolerance is the largest of: the share `SETTLED` of the largest impulse; round-off in the velocity's terms seen
-    through the law (`steepest` is its slope times these terms); and, if all of these vanish, round-off of the momentum,
-    and of the impulses that would stop the contacts: of a body that spins these are its momentum over a lever arm.
+    through the law (`steepest` is its slope times these terms); and, if all of these vanish, round-off of the momentum
+    before the pass and after it, which joints may change, with the velocities v; and of the impulses that would stop
+    the contacts: of a body that spins these are its momentum over a lever arm.
     """
-    least = 8.0 * UNIT_ROUND_OFF * max(momentum(core), stopping_impulse(core))
+    after = 0.0
+    for i in range(v.shape[0]):
+        total = 0.0
+        for j in range(v.shape[0]):
+            total += core.M[i, j] * v[j]
+        after = max(after, abs(total))
+    least = 8.0 * UNIT_ROUND_OFF * max(momentum(core), after, stopping_impulse(core))
     return apart <= max(SETTLED * largest, 64.0 * UNIT_ROUND_OFF * steepest, least)
 
 
