@@ -6,7 +6,8 @@ and recorded first. Then tangents of the state are propagated from step to step,
 mode), or adjoints from the end to the start (reverse mode, one sweep for any number of parameters; Griewank & Walther
 2008). The record of a step has the size of the state, the last impulses and the solution, and nothing is computed
 twice. Steps are compiled (`sweep`) where everything about them is regular, and taken one by one (`one_step`) where it
-is not, where the formulation iterates, or where the case is written in Python.
+is not, where the formulation iterates, for all parameters at once if its passes are regular (`passes`), or where the
+case is written in Python.
 """
 
 from collections.abc import Callable, Sequence
