@@ -118,7 +118,7 @@ def print_table(title: str, words: Sequence[str], table: pd.DataFrame, everythin
         ranked = rows.assign(off=rows["error"].abs()).sort_values("off", kind="stable", na_position="last")
         for r in ranked.head(len(ranked) if everything else MOST + 1).to_dict("records"):
             held = r["formulation"] != EVENT_DRIVEN and np.isfinite(r["error"])
-            error = f"{100 * r['error']:+.2f} %" if held else ""
+            error = f"{round(100 * r['error'], 2) + 0.0:+.2f} %" if held else ""  # no -0.00 %
             derivative = "none" if not np.isfinite(r["derivative"]) else f"{r['derivative']:.6g}"
             value = "" if not np.isfinite(r["value"]) else f"{r['value']:.6g}"
             name = escape(r["formulation"])
