@@ -22,7 +22,9 @@ def in_units(case: Case, sizes: tuple[float, float, float]) -> Case:
             for word in part.split():
                 factor *= float(np.prod(np.power(sizes, sign * np.array(POWERS.get(word, (0, 0, 0)), dtype=float))))
         values[name] = factor * getattr(case, name)
-    return case.with_parameters(**values)
+    case, kind = case.with_parameters(**values), type(case)
+    other = type(kind.__name__, (kind,), {"duration": kind.duration * sizes[2], "__module__": kind.__module__})
+    return other(**vars(case))
 
 
 @pytest.mark.thorough

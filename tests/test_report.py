@@ -80,8 +80,8 @@ def test_every_run_has_its_row_and_every_failure_its_reason(result, page):
 def test_the_mathematics_is_that_of_the_declarations(result, page):
     text = outside_scripts(page)
     folds = text.count('<details class="fold')
-    # Eight sections, and the display options and the legend of the motion.
-    assert folds == 10
+    # Eight sections, the display options and the legend of the motion, and the legend of the first chart.
+    assert folds == 11
     assert text.count("<details") - text.count("Column definitions") - folds == (
         len(result.mathematics) + len(budget_columns(result)) + 2  # and all tables but the first
     )
