@@ -25,8 +25,7 @@ from workbench.derivatives.one_step import (
     floor_of,
     largest_change,
 )  # fmt: skip
-from workbench.derivatives.recording import Recorder, recordable
-from workbench.derivatives.slopes import MACHINE, Machine, contact_data, coordinates_after, find_units, step_data
+from workbench.derivatives.slopes import MACHINE, Machine, find_units, step_data
 from workbench.derivatives.sweep import (
     ALIKE,
     KINKED,
@@ -39,8 +38,8 @@ from workbench.derivatives.sweep import (
     linearise,
     slopes_along,
 )  # fmt: skip
-from workbench.derivatives.tape import SAME, Tape, carry_tangents, evaluate, path, turn_ties
-from workbench.derivatives.taped import Tapes, system_of, to_record, widened
+from workbench.derivatives.tape import SAME, carry_tangents, evaluate, path, turn_ties
+from workbench.derivatives.taped import Tapes, recorded, system_of, widened
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, copy
 from workbench.engine.scratch import scratch, scratch_matrix
@@ -200,33 +199,6 @@ def passes_ahead(m, x, own, solutions, settles, tangents, floors, found):
     for k in range(m.core.theta.shape[0] + 2 * m.core.mu.shape[0], n_y - n_q):
         put_row(1.0, m.tape.tangent, m.tape.out[k], s.dy, k)
     return are_smooth(m, K) and end_ahead(m, tangents, n_o, found)
-
-
-def recorded(m: Machine, x: Array, passes: int, settles: bool) -> Tape:
-    """The tape of a step's data and of its passes at the inputs x [those of the step, own data of the pass that
-    settles, outputs of all passes], without tangents. Raises one of `UNRECORDABLE`."""
-    n_w, n_o, n_q, n_own = m.sweep.n_w, m.work.out.size, m.track.q.size, m.core.own.size
-    n, r, t = m.core.v.size, m.core.mu.size, m.core.b_t.size
-    sizes = np.abs(x)
-    sizes[: n_q + n] += 1.0
-    for p in range(passes):
-        sizes[n_w + n_own + p * n_o :][:n] += 1.0
-    recorder, with_tape = Recorder(x, sizes), to_record(m)
-    given, y = np.array(recorder.x, dtype=object), np.full(m.sweep.n_y, 0.0, dtype=object)
-    core, memory, after = with_tape.core, with_tape.track.memory, []
-    with np.errstate(all="ignore"):
-        recordable(contact_data)(with_tape, given[:n_w], y)
-        if settles:
-            core.own[:] = given[n_w : n_w + n_own]
-        for out in given[n_w + n_own :].reshape(passes, n_o):
-            v, p_n, p_t = out[:n], out[n : n + r], out[n + r : n + r + t]
-            with_tape.functions.again(core, memory, core.own, with_tape.track.numbers, v, p_n, p_t)
-            after.append(core.own.copy())
-        rest = memory[r + t :]
-        y[y.size - n_q - rest.size : y.size - n_q] = rest
-        late = len(recorder.operations)
-        recordable(coordinates_after)(with_tape, given[:n_w], y)
-    return recorder.tape(np.concatenate([y, *after]), late)
 
 
 class TapedPasses:

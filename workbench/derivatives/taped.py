@@ -80,18 +80,34 @@ def to_record(m: Machine) -> Any:
     )  # fmt: skip
 
 
-def recorded(m: Machine) -> Tape:
-    """The tape of the data at the inputs in `m.sweep`, without tangents. Raises one of `UNRECORDABLE`."""
-    sizes = np.abs(m.sweep.x)
+def recorded(m: Machine, x: Array, passes: int = 0, settles: bool = False) -> Tape:
+    """The tape of a step's data and of its passes at the inputs x [those of the step; own data of the settling pass,
+    outputs of all passes], without tangents. Raises one of `UNRECORDABLE`."""
+    n_w, n_o, n_q, n_own = m.sweep.n_w, m.work.out.size, m.track.q.size, m.core.own.size
+    n, r, t = m.core.v.size, m.core.mu.size, m.core.b_t.size
+    sizes = np.abs(x)
     # Coordinates and velocities; impulses and data have their own size.
-    sizes[: m.track.q.size + m.track.v.size] += 1.0
-    recorder, with_tape = Recorder(m.sweep.x, sizes), to_record(m)
-    x, y = np.array(recorder.x, dtype=object), np.full(m.sweep.n_y, 0.0, dtype=object)
+    sizes[: n_q + n] += 1.0
+    for p in range(passes):
+        sizes[n_w + n_own + p * n_o :][:n] += 1.0
+    recorder, with_tape = Recorder(x, sizes), to_record(m)
+    given, y = np.array(recorder.x, dtype=object), np.full(m.sweep.n_y, 0.0, dtype=object)
+    core, memory, after = with_tape.core, with_tape.track.memory, []
     with np.errstate(all="ignore"):
-        recordable(slopes.contact_data)(with_tape, x, y)
+        recordable(slopes.contact_data)(with_tape, given[:n_w], y)
+        if settles:
+            core.own[:] = given[n_w : n_w + n_own]
+        for p in range(passes):
+            out = given[n_w + n_own + p * n_o :][:n_o]
+            v, p_n, p_t = out[:n], out[n : n + r], out[n + r : n + r + t]
+            with_tape.functions.again(core, memory, core.own, with_tape.track.numbers, v, p_n, p_t)
+            after.append(core.own.copy())
+        # Passes change the memory behind the last impulses.
+        rest = memory[r + t :]
+        y[y.size - n_q - rest.size : y.size - n_q] = rest
         late = len(recorder.operations)
-        recordable(slopes.coordinates_after)(with_tape, x, y)
-    return recorder.tape(y, late)
+        recordable(slopes.coordinates_after)(with_tape, given[:n_w], y)
+    return recorder.tape(np.concatenate([y, *after]), late)
 
 
 class Tapes:
@@ -182,7 +198,7 @@ class TapedSweeps:
 
     def _fit(self) -> bool:
         """Take a tape that holds at the inputs in the work space; return whether there is one."""
-        found = self.tapes.at(self.room.x, lambda: recorded(self.machine))
+        found = self.tapes.at(self.room.x, lambda: recorded(self.machine, self.room.x))
         self.machine = self.machine._replace(tape=widened(found, self.K))
         return found is not None
 
