@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.comparison.derivatives import EVENT_DRIVEN, REACH
+from workbench.comparison.derivatives import EVENT_DRIVEN
 
 KNOWN = 1e-6
 """Relative difference of quotients of two orders up to which a quotient is known."""
@@ -63,7 +63,7 @@ def sampled_in_words(samples: pd.DataFrame) -> list[str]:
             if len(smooth) < count or turned:
                 wrong = f", the wrong sign at {turned}" if turned else ""
                 parts.append(f"{label} has a derivative at {len(smooth)}{wrong}")
-        near = f"Of {count} values of {parameter} within {100 * REACH:g} % of the current one"
+        near = f"Of {count} values of {parameter} from {true.index.min():.3g} to {true.index.max():.3g}"
         every = f"every formulation has d{output}/d{parameter} at all of them, with the sign of the motion's slope"
         found.append(f"{near}, {'; '.join(parts) or every}.")
     return found
