@@ -101,7 +101,7 @@ def of_motion(name: str, label: str, duration: float) -> str:
     moving = [p for p, why in zip(every, tangents_of(motion, every).reasons, strict=True) if not why]
     due = np.zeros(motion.states_q.shape), np.zeros(motion.states_v.shape)
     due[1][-1] = 1.0
-    _, reverse = gradient_of(motion, *due, moving)
+    reverse = gradient_of(motion, *due, moving).in_reverse
     run, ahead, back = least(
         lambda: Motion(case, formulation, H, duration),
         lambda: tangents_of(Motion(case, formulation, H, duration), moving),

@@ -325,14 +325,14 @@ def test_what_cannot_be_recorded_is_differentiated_by_differences(name, label, m
     case = find_case(name)
     motion, parameters = Motion(case, find_formulation(label), 1e-3, 0.01), parameters_of(case)
     due = np.ones(motion.states_q.shape), np.ones(motion.states_v.shape)
-    expected, (by, _) = tangents_of(motion, parameters), gradient_of(motion, *due, parameters)
+    expected, (by, *_) = tangents_of(motion, parameters), gradient_of(motion, *due, parameters)
 
     def refuse(machine):
         raise TypeError("a table")
 
     monkeypatch.setattr(taped, "recorded", refuse)
     taped._tapes.cache_clear()
-    found, (other, steps) = tangents_of(motion, parameters), gradient_of(motion, *due, parameters)
+    found, (other, steps, *_) = tangents_of(motion, parameters), gradient_of(motion, *due, parameters)
     assert steps == 0
     assert found.alone <= taped.FAILURES
     for j, p in enumerate(parameters):
@@ -370,7 +370,7 @@ def test_reverse_mode_is_the_transpose_of_forward_mode(name, label, data):
     case, rng = find_case(name, **data), np.random.default_rng(3)
     motion, parameters = Motion(case, find_formulation(label), 1e-3, 0.03), parameters_of(case)
     due = rng.normal(size=motion.states_q.shape), rng.normal(size=motion.states_v.shape)
-    by, steps = gradient_of(motion, *due, parameters)
+    by, steps, *_ = gradient_of(motion, *due, parameters)
     assert steps > motion.steps // 3
     tangents = tangents_of(motion, parameters)
     expected = np.einsum("ki,kji->j", due[0], tangents.q) + np.einsum("ki,kji->j", due[1], tangents.v)
@@ -402,6 +402,7 @@ def test_the_gradient_of_an_output_in_reverse():
         expected = [forward[n].derivative[0] for n in names]
         assert [found.by[n] for n in names] == pytest.approx(expected, rel=1e-6, abs=1e-8)
         assert found.in_reverse == 100
+        assert (found.kinks, found.jumps) == ({}, {})
     # Fixed points have no compiled steps: forward mode all the way.
     iterated = "box:bounds=iterated"
     found = wb.gradient("block", iterated, of="x", to="mu", duration=0.01)
@@ -410,6 +411,16 @@ def test_the_gradient_of_an_output_in_reverse():
     assert found.in_reverse == 0
     with pytest.raises(DataError, match="no derivative by width: step "):
         wb.gradient("table", "stewart-trinkle", of="x", to=["mu", "width"], duration=0.01)
+
+
+def test_a_gradient_tells_by_which_parameters_it_is_one_sided():
+    """While the cube comes to rest, some steps have one-sided derivatives, and not the same by all parameters."""
+    names, case = ["mu", "gravity", "v[5]"], find_case("cube")
+    found = wb.gradient(case, of="x", to=names, duration=0.68)
+    _, expected = motion_derivatives(case, find_formulation("coulomb"), ["x"], names, 1e-3, 0.68)
+    assert 0 < len(found.kinks) <= len(names)
+    for told, which in ((found.kinks, "kinks"), (found.jumps, "jumps")):
+        assert told == {name: x for name in names if (x := getattr(expected[name], which))}
 
 
 def way(q, v):
@@ -660,7 +671,7 @@ def test_reverse_mode_takes_steps_whose_conditions_hold_just_so(label):
     motion = Motion(find_case("cube"), find_formulation(label), 1e-3, 0.05)
     parameters, due = parameters_of(motion.case), (np.zeros(motion.states_q.shape), np.zeros(motion.states_v.shape))
     due[0][-1], due[1][-1] = 1.0, 1.0
-    by, steps = gradient_of(motion, *due, parameters)
+    by, steps, *_ = gradient_of(motion, *due, parameters)
     assert steps == motion.steps
     tangents = tangents_of(motion, parameters)
     end = np.concatenate([tangents.q[-1], tangents.v[-1]], axis=1).sum(axis=1)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -328,15 +328,25 @@ def tangents_of(
     return Tangents(found, n_q, n, kinks, jumps, tuple(notes.reasons), notes.switches, notes.alone)
 
 
+class MotionGradient(NamedTuple):
+    """Derivatives `by` parameters (K,) of a function of a motion's states, the number of its steps `in_reverse` mode,
+    and `kinks` and `jumps` of each parameter as in `Tangents`; reverse mode has none."""
+
+    by: Array
+    in_reverse: int
+    kinks: tuple[tuple[int, ...], ...]
+    jumps: tuple[tuple[int, ...], ...]
+
+
 def gradient_of(
     motion: Motion,
     due_q: Array,
     due_v: Array,
     parameters: Sequence[CaseParameter],
     progress: ProgressCallback | None = None,
-) -> tuple[Array, int]:
-    """The derivatives (K,) by parameters of a function of the states with the gradients due_q (steps + 1, n_q),
-    due_v (steps + 1, n), and the number of steps in reverse mode.
+) -> MotionGradient:
+    """The derivatives by parameters of a function of the states with the gradients due_q (steps + 1, n_q), due_v
+    (steps + 1, n).
 
     Reverse mode goes back from the end to the first step that is not compiled or has no derivative by one of its inputs
     (though it may have one along the parameters); forward mode covers the steps before. Raises DataError where a
@@ -354,14 +364,15 @@ def gradient_of(
             if k > start:
                 break
     if k == 0:
-        return np.array([motion.start_of(p) @ due for p in parameters]), motion.steps
+        none = ((),) * len(parameters)
+        return MotionGradient(np.array([motion.start_of(p) @ due for p in parameters]), motion.steps, none, none)
     tangents = tangents_of(motion, parameters, progress, k)
     for p, reason in zip(parameters, tangents.reasons, strict=True):
         if reason:
             raise DataError(f"no derivative by {p.name}: {reason}")
     # The gradients at states before the last one of reverse mode belong to these states alone.
     earlier = np.einsum("ki,kji->j", given[:k], tangents.inputs[:k, :, : n_q + n])
-    return tangents.inputs[k] @ due + earlier, motion.steps - k
+    return MotionGradient(tangents.inputs[k] @ due + earlier, motion.steps - k, tangents.kinks, tangents.jumps)
 
 
 def motion_derivatives(
@@ -404,9 +415,9 @@ OfStates = Callable[[Array, Array], tuple[float, Array, Array]]
 def motion_gradient(
     case: Case, formulation: Formulation, of: str | OfStates, parameters: Sequence[str], h: float,
     duration: float | None = None,
-) -> tuple[float, dict[str, float], Motion, int]:  # fmt: skip
-    """The output of this name at the end of a motion, or a function of its states, and its derivatives by parameters;
-    the motion, and the number of its steps in reverse mode (`gradient_of`).
+) -> tuple[float, Motion, MotionGradient]:  # fmt: skip
+    """The output of this name at the end of a motion, or a function of its states; the motion; and the derivatives by
+    parameters.
 
     Raises like `motion_derivatives`, and DataError where a parameter has no derivative, for gradients that do not have
     the shapes of the states, and for numbers that are not finite.
@@ -415,11 +426,12 @@ def motion_gradient(
     moving = [CaseParameter(case, name) for name in parameters]
     motion = Motion(case, formulation, h, duration)
     value, due_q, due_v = _checked(function, motion)
-    by, steps = gradient_of(motion, due_q, due_v, moving)
+    found = gradient_of(motion, due_q, due_v, moving)
     if not callable(of):
         still = State(*(np.zeros(x.size) for x in motion.end))
-        by = by + [float(_of_outputs(p, [output_of(case, of)], motion.end, still)[0]) for p in moving]
-    return value, dict(zip((p.name for p in moving), map(float, by), strict=True)), motion, steps
+        direct = [float(_of_outputs(p, [output_of(case, of)], motion.end, still)[0]) for p in moving]
+        found = found._replace(by=found.by + direct)
+    return value, motion, found
 
 
 def _of_end(case: Case, output: Output, q: Array, v: Array) -> tuple[float, Array, Array]:

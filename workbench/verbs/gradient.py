@@ -18,12 +18,18 @@ if TYPE_CHECKING:
 
 class Gradient(NamedTuple):
     """The `value` of a function of a motion and its derivatives `by` parameters; the `motion`'s `states_q` (steps + 1,
-    n_q) and `states_v` (steps + 1, n), and how many of its steps `in_reverse` mode went back through."""
+    n_q) and `states_v` (steps + 1, n), and how many of its steps `in_reverse` mode went back through.
+
+    `kinks` and `jumps` are the steps, for each parameter that has some, at which its derivative is one-sided, and at
+    which data jump nearby or are too noisy to tell. Without these `by` is the gradient.
+    """
 
     value: float
     by: dict[str, float]
     motion: Motion
     in_reverse: int
+    kinks: dict[str, tuple[int, ...]]
+    jumps: dict[str, tuple[int, ...]]
 
 
 def gradient(
@@ -40,7 +46,7 @@ def gradient(
 
     Reverse mode (Griewank & Walther 2008) takes some two to four runs for any number of parameters. It goes back as far
     as every step has a derivative by all of its inputs; where one has one-sided derivatives only, those along the
-    parameters, for increasing values, are used in it and before (`derivatives.motion`). Raises UnknownNameError for
+    parameters, for increasing values, are used in it and before, and `kinks` says so. Raises UnknownNameError for
     names that are not known, DataError where a parameter has no derivative, for a motion that does not reach its end,
     and for gradients of other shapes.
 
@@ -59,4 +65,9 @@ def gradient(
     case = find_case(what)
     duration = case.duration if duration is None else duration
     must_be_seconds(step, duration)
-    return Gradient(*motion_gradient(case, find_formulation(formulation), of, names_of("to", to), step, duration))
+    names = names_of("to", to)
+    value, motion, found = motion_gradient(case, find_formulation(formulation), of, names, step, duration)
+    kinks, jumps = (
+        {name: steps for name, steps in zip(names, x, strict=True) if steps} for x in (found.kinks, found.jumps)
+    )
+    return Gradient(value, dict(zip(names, found.by.tolist(), strict=True)), motion, found.in_reverse, kinks, jumps)
