@@ -5,11 +5,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from scipy.optimize import minimize
 
 import workbench as wb
 from workbench.builtin.reports.text.fit import sentences
 from workbench.cli.main import main
+from workbench.derivatives import fitting
 from workbench.derivatives.fitting import Measurements, fit_parameters, measurements
 from workbench.derivatives.motion import Motion
 from workbench.mechanics.case import Case
@@ -100,30 +102,74 @@ def test_derivatives_take_a_tenth_of_the_runs_of_a_search():
     assert found.runs * 10 < search.nfev
 
 
-def test_a_rough_objective_has_no_standard_error():
-    """A soft contact bounces under the block: beside the fit the objective jumps, unseen by derivatives."""
-    found = wb.fit("block", own(find_case("block"), "coulomb", {"x": 0, "y": 1}, 0.2), ["coulomb", "mujoco"], to="mu")
-    table = found.table.set_index("formulation")
+def test_a_rough_objective_has_no_standard_error_but_an_interval():
+    """A soft contact bounces under the block: beside the fit the objective jumps, unseen by derivatives. The interval
+    is that of 400 runs."""
+    case, rng = find_case("block"), np.random.default_rng(2)
+    seen = own(case, "coulomb", {"x": 0, "y": 1}, 0.2)
+    seen[["x", "y"]] += rng.normal(0, 1e-3, (24, 2))
+    found = wb.fit("block", seen, ["coulomb", "mujoco"], to="mu")
+    table, given, steps = found.table.set_index("formulation"), measurements(seen), H * np.arange(201)
     assert np.isfinite(table.loc["coulomb", "standard_error"])
     assert np.isnan(table.loc["mujoco", "standard_error"])
     assert any("No standard error" in sentence and "mujoco" in sentence for sentence in found.words)
+
+    def misfit(mu: float) -> float:
+        q = Motion(case.with_parameters(mu=mu), find_formulation("mujoco"), H, 0.2).states_q
+        at = np.stack([np.interp(given.t, steps, q[:, i]) for i in (0, 1)], axis=1)
+        return float((((at - given.values) / given.sigma) ** 2).sum())
+
+    low, high = table.loc["mujoco", ["low", "high"]]
+    width, count = high - low, 48
+    tried = np.linspace(low - width / 2, high + width / 2, 400)
+    values = np.array([misfit(mu) for mu in tried])
+    inside = tried[values <= values.min() * (1 + stats.f.ppf(0.95, 1, count - 1) / (count - 1))]
+    np.testing.assert_allclose([low, high], [inside.min(), inside.max()], rtol=0, atol=0.06 * width)
+
+
+def test_intervals_of_two_parameters_hold_the_truth_and_agree_with_standard_errors(monkeypatch):
+    """Where the linear model holds values tried one by one, with the other parameter fitted, give the same interval."""
+    case, coulomb, given = find_case("block"), find_formulation("coulomb"), noisy(np.random.default_rng(3))
+    linear = fit_parameters(case, coulomb, given, ["mu", "speed"], H)
+    quantile = stats.t.ppf(0.975, 2 * 21 - 2)
+    for k, (low, high) in enumerate(linear.intervals):
+        assert (linear.values[k] - low) / linear.errors[k] == pytest.approx(quantile)
+        assert (high - linear.values[k]) / linear.errors[k] == pytest.approx(quantile)
+    monkeypatch.setattr(fitting, "ALIKE", -1.0)
+    tried = fit_parameters(case, coulomb, given, ["mu", "speed"], H)
+    assert np.isnan(tried.errors).all()
+    np.testing.assert_allclose(tried.intervals, linear.intervals, rtol=0, atol=0.03 * np.ptp(linear.intervals[0]))
+    np.testing.assert_allclose(tried.values, linear.values, rtol=1e-6)
+
+
+def test_an_interval_ends_where_the_case_refuses_values_or_nowhere(monkeypatch):
+    """No coefficient is negative; an end that is sought within two thousandths of the value is not found."""
+    case, coulomb = find_case("block").with_parameters(mu=0.02), find_formulation("coulomb")
+    seen = own(case, "coulomb", {"x": 0}, 0.2)
+    seen["x"] += np.random.default_rng(1).normal(0, 5e-3, 24)
+    monkeypatch.setattr(fitting, "ALIKE", -1.0)
+    found = fit_parameters(case, coulomb, measurements(seen), ["mu"], H)
+    assert 0.0 <= found.intervals[0, 0] < 1e-4 < found.values[0] < found.intervals[0, 1] < np.inf
+    monkeypatch.setattr(fitting, "WIDEST", 2)
+    found = fit_parameters(case, coulomb, measurements(seen), ["mu"], H)
+    assert found.intervals[0].tolist() == [-np.inf, np.inf]
 
 
 def test_residuals_within_the_noise_share_the_first_place():
     """Of 50 residuals the root mean square has a standard error of a tenth."""
     rows = [
         {"formulation": name, "parameter": "mu", "value": value, "standard_error": error, "residual": residual,
-         "runs": 5, "rough_steps": 0, "reason": ""}
+         "low": value - 0.021, "high": value + 0.021, "runs": 5, "rough_steps": 0, "reason": ""}
         for name, value, error, residual in
         [("a", 0.30, np.nan, 0.0100), ("b", 0.31, 0.01, 0.0109), ("c", 0.40, 0.01, 0.0112)]
     ]  # fmt: skip
     said = sentences(pd.DataFrame(rows), {"measurements": 50, "of": ["x"], "step": H})
     assert said[:3] == [
-        "Smallest residuals: a (1 %) with mu = 0.3; b (1.09 %) with mu = 0.31 ± 0.01. Their residuals differ by less "
-        "than the noise.",
+        "Smallest residuals: a (1 %) with mu = 0.3 (0.279 to 0.321); b (1.09 %) with mu = 0.31 ± 0.01. Their residuals "
+        "differ by less than the noise.",
         "More than 2 standard errors from b: c (mu = 0.4 ± 0.01).",
-        "No standard error, because residuals near the fit do not grow as the derivatives say or measurements do not "
-        "outnumber parameters: a.",
+        "No standard error, because residuals near the fit do not grow as the derivatives say; 95 % intervals by "
+        "values tried: a.",
     ]
 
 
@@ -131,7 +177,7 @@ def test_what_is_not_determined_is_refused():
     case, coulomb = find_case("block"), find_formulation("coulomb")
     seen = measurements(own(case, "coulomb", {"q[0]": 0}))
     with pytest.raises(DataError, match="do not depend on height"):
-        fit_parameters(case, coulomb, seen, ["height"], H)
+        fit_parameters(case, coulomb, seen, ["mu", "height"], H)
     with pytest.raises(DataError, match="do not distinguish mu, gravity"):
         fit_parameters(case, coulomb, seen, ["mu", "gravity"], H)
     with pytest.raises(DataError, match="2 measurements; 3 parameters"):
@@ -148,6 +194,7 @@ def test_what_is_not_determined_is_refused():
         ({"x": [1.0]}, "have the columns 'x'; t and one output at least"),
         ({"t": [0.0, 1.0], "x": ["a", "b"]}, "is no number"),
         ({"t": [0.1, 0.1], "x": [1.0, 2.0]}, "times t are needed that rise"),
+        ({"t": [0.0, 0.2, 0.1], "x": [1.0, 2.0, 3.0]}, "times t are needed that rise"),
         ({"t": [0.0, 0.1], "x": [np.nan, np.nan]}, "infinite, or all missing"),
         ({"t": [0.0, 0.1], "x": [1e200, 0.0]}, "beyond 1e\\+150"),
         ({"t": [0.0, 0.1], "x": [1.0, 1j]}, "is no number"),
@@ -157,6 +204,17 @@ def test_what_is_not_determined_is_refused():
 def test_measurements_that_are_none_are_named(columns, words):
     with pytest.raises(DataError, match=words):
         measurements(pd.DataFrame(columns))
+
+
+def test_an_output_that_never_changes_is_a_measurement_too():
+    """Its residuals are relative neither to a spread of zero nor to rounding."""
+    straight = find_case("block").with_parameters(direction=0.0)
+    seen = own(straight, "coulomb", {"x": 0, "y": 1})
+    assert 0 < np.abs(seen["y"]).max() < 1e-18
+    for y in (seen["y"] * np.arange(24) ** 2, 0.0):
+        given, start = measurements(seen.assign(y=y)), straight.with_parameters(mu=0.25)
+        found = fit_parameters(start, find_formulation("coulomb"), given, ["mu"], H)
+        assert found.values[0] == pytest.approx(0.3, rel=1e-7)
 
 
 def test_times_in_milliseconds_are_refused():

@@ -141,7 +141,12 @@ def _legend(d: Decision, unnamed: int, wide: bool) -> str:
     """Return what a first look at the figure does not need."""
     bars = " Bars: range of the timings." if any(x.row.get("timings", 1) > 1 for x in d.entries) else ""
     same = "; ".join(x.every for x in d.entries if x.alike)
-    alike = f" +N stands for: {same}." if same else ""
+    dear = (
+        ", where the first named is drawn and others may cost more"
+        if any(x.dearest > x.cost for x in d.entries)
+        else ""
+    )
+    alike = f" +N stands for: {same}{dear}." if same else ""
     small = " Grey dots are named in the table." if unnamed else ""
     axes = "Both axes are logarithmic." if wide else "The vertical axis is logarithmic."
     return f"{axes}{bars}{alike}{small}"

@@ -32,6 +32,16 @@ def time(x: float) -> str:
     return f"{value:.1f} {unit}" if value < 9.95 else f"{significant(value)} {unit}"
 
 
+def costs(x: Entry) -> str:
+    """Format the cost of an entry's step; where formulations with the same run cost clearly more, a range."""
+    least, most = time(x.cost), time(x.dearest)
+    (low, unit), (_, other) = (
+        least.split() if " " in least else (least, ""),
+        most.split() if " " in most else (most, ""),
+    )
+    return least if x.dearest == x.cost or not np.isfinite(x.cost) else f"{low if unit == other else least}–{most}"
+
+
 def recommendation(c: Comparison, d: Decision) -> list[str]:
     """Recommend a formulation, with its condition and cost; every number is in the table."""
     if not d.entries:
@@ -212,7 +222,7 @@ def rows(c: Comparison, d: Decision, everything: bool = True) -> list[DecisionRo
         tie = "=" if sum(y.place == x.place for y in d.entries) > 1 else ""
         early = x.stops is not None
         ok = f"to {x.stops:.3g} s" if early else "ran" if x.label in engines else "yes"
-        cells = (f"{x.place}{tie}", x.every, amount(x.error, d.error), defect(c, d, x), time(x.cost), ok)
+        cells = (f"{x.place}{tie}", x.every, amount(x.error, d.error), defect(c, d, x), costs(x), ok)
         found.append(DecisionRow(*cells, "differs" if early else "yes"))
     without: dict[str, list[str]] = {}
     for row in d.missing:
@@ -391,5 +401,11 @@ def legend(c: Comparison, d: Decision) -> str:
     least = f"{SAME_ONCE:g}, because each is a single timing," if timings == {True} else f"{SAME:g}"
     once = f" ({SAME_ONCE:g} for single timings)" if len(timings) > 1 else ""
     stop = ' "to T" under ok: the run stops at T, after the time compared.' if any(x.stops for x in d.entries) else ""
-    costs = f"Costs within a factor of {least}{once} or with overlapping timings count as equal."
-    return f"error: {what}{tie}. {costs}{stop}"
+    equal = f"Costs within a factor of {least}{once} or with overlapping timings count as equal."
+    ranges = " A range of costs: the first of those with the same run, and the dearest." if _have_ranges(d) else ""
+    return f"error: {what}{tie}. {equal}{ranges}{stop}"
+
+
+def _have_ranges(d: Decision) -> bool:
+    """Return whether the cost of an entry is a range."""
+    return any(x.dearest > x.cost for x in d.entries)

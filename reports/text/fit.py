@@ -36,12 +36,16 @@ def sentences(table: pd.DataFrame, settings: dict[str, Any]) -> list[str]:
     if len(known):
         names = ", ".join(f"{r['formulation']} ({r['rough_steps']})" for r in known.to_dict("records"))
         found.append(f"Steps with one-sided derivatives or jumps, so that standard errors hold on one side: {names}.")
-    unknown = made[~np.isfinite(made["standard_error"])]["formulation"].unique()
-    if len(unknown):
-        found.append(
-            "No standard error, because residuals near the fit do not grow as the derivatives say or measurements do "
-            f"not outnumber parameters: {', '.join(unknown)}."
-        )
+    for why, rows in (
+        (
+            "residuals near the fit do not grow as the derivatives say; 95 % intervals by values tried",
+            made["low"].notna(),
+        ),
+        ("measurements do not outnumber parameters", made["low"].isna()),
+    ):
+        unknown = made[~np.isfinite(made["standard_error"]) & rows]["formulation"].unique()
+        if len(unknown):
+            found.append(f"No standard error, because {why}: {', '.join(unknown)}.")
     absent = table[table["reason"] != ""].drop_duplicates("formulation")
     found += [f"{r['formulation']}: {r['reason']}." for r in absent.to_dict("records")]
     found.append(
@@ -53,8 +57,18 @@ def sentences(table: pd.DataFrame, settings: dict[str, Any]) -> list[str]:
 
 
 def _known(r: Any) -> str:
-    error = r["standard_error"]
-    return f"{r['value']:.6g}" + (f" ± {error:.2g}" if np.isfinite(error) else "")
+    error, value = r["standard_error"], f"{r['value']:.6g}"
+    if np.isfinite(error):
+        return f"{value} ± {error:.2g}"
+    return value if np.isnan(r["low"]) else f"{value} ({_ends(r)})"
+
+
+def _ends(r: Any) -> str:
+    """The 95 % interval of a value, with two digits of its width."""
+    low, high = r["low"], r["high"]
+    width = high - low
+    digits = max(0, 1 - int(np.floor(np.log10(width)))) if np.isfinite(width) and width > 0 else 6
+    return f"{low:.{digits}f} to {high:.{digits}f}"
 
 
 def _differs(r: dict[str, Any], best: Any) -> bool:
@@ -70,11 +84,12 @@ def print_table(title: str, words: Sequence[str], table: pd.DataFrame) -> None:
 
     say(title)
     shape = light_table()
-    for name in ("formulation", "parameter", "value", "standard error", "residual", "runs"):
+    for name in ("formulation", "parameter", "value", "standard error", "95 % interval", "residual", "runs"):
         shape.add_column(name, justify="left" if name in ("formulation", "parameter") else "right")
     for r in table.to_dict("records"):
         numbers = [f"{r[name]:.6g}" if np.isfinite(r[name]) else "none" for name in ("value", "standard_error")]
         residual = f"{100 * r['residual']:.3g} %" if np.isfinite(r["residual"]) else ""
-        shape.add_row(escape(r["formulation"]), escape(r["parameter"]), *numbers, residual, str(r["runs"] or ""))
+        ends = _ends(r) if pd.notna(r["low"]) else ""
+        shape.add_row(escape(r["formulation"]), escape(r["parameter"]), *numbers, ends, residual, str(r["runs"] or ""))
     wide_console().print(shape)
     say(*words)

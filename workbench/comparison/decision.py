@@ -113,6 +113,12 @@ class Entry:
         """[s] of a step; nan where it is not known."""
         return float(self.row.get("cost", np.nan))
 
+    @property
+    def dearest(self) -> float:
+        """[s] of a step of the dearest formulation with the same run, if it is clearly dearer; else `cost`."""
+        others = (replace(self, row=row, others=()) for row in self.others)
+        return max((x.cost for x in others if self.cheaper(x) > 1.0), default=self.cost)
+
     def same_cost(self, other: "Entry") -> float:
         """The ratio of two costs up to which they are the same."""
         return SAME_ONCE if min(self.row["timings"], other.row["timings"]) == 1 else SAME

@@ -8,6 +8,13 @@ times t_k are r = (y - y_k) / sigma, and
 with lambda by Levenberg and Marquardt: a step that does not reduce |r|^2, or that the case refuses, is tried again
 shorter. Between two steps motions and derivatives are interpolated linearly. Standard errors are those of the linear
 model at the end, sigma^2 (J^T J)^-1; where steps have kinks or their data jump they say what holds on one side.
+
+The 95 % interval of a parameter holds all its values at which |r|^2, minimised over the others, is at most
+
+    |r|_min^2 (1 + F / (N - p)),     F the 95 % quantile of F(1, N - p)
+
+(profile likelihood; Bates & Watts 1988, Nonlinear Regression Analysis, chapter 6). Where |r|^2 grows as the linear
+model says this is value -+ sqrt(F) standard errors. Where it does not, as with kinks, values are tried one by one.
 """
 
 from collections.abc import Sequence
@@ -15,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from workbench.derivatives.differences import SHIFT, differences
 from workbench.derivatives.motion import Motion, Output, output_of, tangents_of
@@ -28,8 +36,9 @@ from workbench.support.progress import ProgressCallback
 
 SETTLED = 1e-8
 """Relative change of the parameters, and of |r|^2, at which the fit has come to its end."""
-MOST_RUNS = 60
-"""Motions that are run, with derivatives or without, before a fit is given up."""
+MOST_RUNS, MOST_BESIDE = 60, 10
+"""Motions that are run, with derivatives or without, before a fit is given up, and for the other
+parameters beside one that is tried."""
 DAMPING, SHORTER, LONGER, WEAKEST = 1e-3, 10.0, 0.1, 1e12
 """The first lambda, its factors after a failed and a successful step, and the largest that is tried."""
 BESIDE, ALIKE = 1e-3, 0.5
@@ -37,8 +46,15 @@ BESIDE, ALIKE = 1e-3, 0.5
 of one residual's share of it, up to which that holds."""
 DETERMINED = 1e-10
 """Singular values of J in units of its columns, relative to the largest, below which parameters are not determined."""
-LARGEST = 1e150
-"""The largest measurement."""
+LEVEL, TRIED, HALVINGS = 0.95, 40, 12
+"""Probability of an interval; values of a parameter that are tried on either side up to one well outside, and halvings
+of the gap at the last one inside."""
+WIDEST = 2**20
+"""The widest interval that is sought, in units of the first try (`BESIDE`)."""
+AGAIN, LOWER = 3, 1e-6
+"""Fits that are made anew where intervals show a |r|^2 that is lower by this share of it."""
+LARGEST, CONSTANT = 1e150, 1e-12
+"""The largest measurement, and the spread of an output, relative to the largest, up to which it is constant."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +72,8 @@ class Measurements:
 
 
 def measurements(frame: pd.DataFrame) -> Measurements:
-    """Those of a frame with a column t [s] and a column for each output; all outputs weigh by their own spread.
+    """Those of a frame with a column t [s] and a column for each output; all outputs weigh by their own spread,
+    constant ones by one unit.
 
     Raises DataError where there is no t, no output, times that do not rise from 0 or later, or no number.
     """
@@ -78,19 +95,20 @@ def measurements(frame: pd.DataFrame) -> Measurements:
     if not sizes.size or sizes.max() > LARGEST:
         raise DataError(f"measurements are beyond {LARGEST:g}, infinite, or all missing")
     spread = np.array([np.nanstd(x) if np.isfinite(x).any() else 1.0 for x in values.T])
-    return Measurements(t, names, values, np.where(spread > 0, spread, 1.0))
+    return Measurements(t, names, values, np.where(spread > CONSTANT * sizes.max(), spread, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What a fit came to: `values` (p,) of the parameters `names`, their standard `errors` (p,), their `correlation`
-    (p, p), the root mean square `residual` relative to sigma, runs of the motion that were made, steps at the end with
-    kinks or data that jump, and `reason` where the fit did not settle. Where the linear model does not hold beside the
-    end, a standard error is nan."""
+    """What a fit came to: `values` (p,) of the parameters `names`, their standard `errors` (p,) and 95 % `intervals`
+    (p, 2), their `correlation` (p, p), the root mean square `residual` relative to sigma, runs of the motion that were
+    made, steps at the end with kinks or data that jump, and `reason` where the fit did not settle. Where the linear
+    model does not hold beside the end, a standard error is nan; an interval without an end on a side is infinite."""
 
     names: tuple[str, ...]
     values: Array
     errors: Array
+    intervals: Array
     correlation: Array
     residual: float
     runs: int
@@ -130,10 +148,10 @@ class _Model:
     def _values(self, case: Case, q: Array, v: Array) -> Array:
         return np.array([[_of(one, case, *state) for one in self.outputs] for state in zip(q, v, strict=True)])
 
-    def jacobian(self, case: Case, motion: Motion, progress: ProgressCallback | None) -> Array:
-        """dr/dtheta (N, p); raises DataError where a parameter has no derivative."""
-        moving = [CaseParameter(case, name) for name in self.names]
-        found = tangents_of(motion, moving, progress)
+    def jacobian(self, case: Case, motion: Motion, names: Sequence[str]) -> Array:
+        """dr/dtheta (N, .) by parameters; raises DataError where one has no derivative."""
+        moving = [CaseParameter(case, name) for name in names]
+        found = tangents_of(motion, moving)
         columns = []
         for j, p in enumerate(moving):
             if found.reasons[j]:
@@ -168,36 +186,65 @@ def fit_parameters(
     count = int(model.seen.sum())
     if count < len(names):
         raise DataError(f"{count} measurements; {len(names)} parameters need at least as many")
-    theta, damping, reason = model.start, DAMPING, ""
-    here, motion = model.motion(theta)
-    r = model.residuals(here, motion)
-    while True:
+    place, every = _begin(model, model.start), list(range(len(names)))
+    for _ in range(AGAIN):
         if progress:
             progress(f"fitting {formulation.label}", model.runs, MOST_RUNS)
-        J = model.jacobian(here, motion, None)
-        _must_determine(J, names)
+        place, reason = _descended(model, place, every, MOST_RUNS)
+        found, lowest = _found(model, place, reason)
+        if lowest.size > (1.0 - LOWER) * place.size:
+            break
+        place = lowest
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """Parameters theta (p,), the case and its motion there, and the residuals r (N,)."""
+
+    theta: Array
+    case: Case
+    motion: Motion
+    r: Array
+
+    @property
+    def size(self) -> float:
+        """|r|^2."""
+        return float(self.r @ self.r)
+
+
+def _begin(model: _Model, theta: Array) -> _Place:
+    case, motion = model.motion(theta)
+    return _Place(theta, case, motion, model.residuals(case, motion))
+
+
+def _descended(model: _Model, here: _Place, free: Sequence[int], most: int) -> tuple[_Place, str]:
+    """The place to which the method of Levenberg and Marquardt goes in the `free` parameters within so many more runs,
+    and the reason why it did not settle."""
+    damping, end = DAMPING, model.runs + most
+    while True:
+        J = model.jacobian(here.case, here.motion, [model.names[j] for j in free])
+        _must_determine(J, [model.names[j] for j in free])
         better = False
-        while not better and damping < WEAKEST and model.runs < MOST_RUNS:
-            A = J.T @ J
-            step = np.linalg.solve(A + damping * np.diag(np.diag(A)), J.T @ r)
+        while not better and damping < WEAKEST and model.runs < end:
+            A, theta = J.T @ J, here.theta.copy()
+            step = np.linalg.solve(A + damping * np.diag(np.diag(A)), J.T @ here.r)
+            theta[free] -= step
             try:
-                beside, other = model.motion(theta - step)
-                found = model.residuals(beside, other)
+                there = _begin(model, theta)
             except WorkbenchError:
                 damping *= SHORTER
                 continue
-            gain = float(r @ r - found @ found)
+            gain = here.size - there.size
             if gain >= 0:
-                small = np.abs(step).max() <= SETTLED * np.abs(theta).max() or gain <= SETTLED**2 * float(r @ r)
-                theta, here, motion, r, better, damping = theta - step, beside, other, found, True, damping * LONGER
+                small = np.abs(step).max() <= SETTLED * np.abs(theta).max() or gain <= SETTLED**2 * here.size
+                here, better, damping = there, True, damping * LONGER
                 if small:
-                    return _found(model, theta, here, motion, r, "")
+                    return here, ""
             else:
                 damping *= SHORTER
         if not better:
-            if model.runs >= MOST_RUNS:
-                reason = f"{MOST_RUNS} runs were not enough"
-            return _found(model, theta, here, motion, r, reason)
+            return here, f"{most} runs were not enough" if model.runs >= end else ""
 
 
 def _must_determine(J: Array, names: Sequence[str]) -> None:
@@ -210,17 +257,71 @@ def _must_determine(J: Array, names: Sequence[str]) -> None:
         raise DataError(f"the measurements do not distinguish {', '.join(names)}")
 
 
-def _found(model: _Model, theta: Array, case: Case, motion: Motion, r: Array, reason: str) -> Fit:
-    J = model.jacobian(case, motion, None)
+def _found(model: _Model, place: _Place, reason: str) -> tuple[Fit, _Place]:
+    """The fit at a place, and the place of the lowest |r|^2 that is seen when intervals are sought."""
+    theta, r = place.theta, place.r
+    J = model.jacobian(place.case, place.motion, model.names)
+    rough = model.rough
     _must_determine(J, model.names)
     spare, inverse = r.size - theta.size, np.linalg.inv(J.T @ J)
-    own = np.sqrt(np.diag(inverse))
+    own, variance = np.sqrt(np.diag(inverse)), place.size / spare if spare else np.nan
     linear = np.array([_is_linear(model, theta, J, r, j) for j in range(theta.size)])
-    errors = np.where(linear, own * (np.sqrt(float(r @ r) / spare) if spare else np.nan), np.nan)
-    return Fit(
-        tuple(model.names), theta, errors, inverse / np.outer(own, own), float(np.sqrt(np.mean(r**2))), model.runs,
-        model.rough, reason,
-    )  # fmt: skip
+    errors, intervals, lowest = (
+        np.where(linear, own * np.sqrt(variance), np.nan),
+        np.full((theta.size, 2), np.nan),
+        place,
+    )
+    quantile = float(stats.f.ppf(LEVEL, 1, spare)) if spare else np.nan
+    for j in range(theta.size if spare else 0):
+        if linear[j]:
+            intervals[j] = theta[j] + np.sqrt(quantile) * errors[j] * np.array([-1.0, 1.0])
+            continue
+        for side, sign in enumerate((-1.0, 1.0)):
+            intervals[j, side], seen = _end_of(model, place, j, sign, place.size + quantile * variance)
+            lowest = min(lowest, seen, key=lambda x: x.size)
+    correlation, residual = inverse / np.outer(own, own), float(np.sqrt(np.mean(r**2)))
+    return Fit(tuple(model.names), theta, errors, intervals, correlation, residual, model.runs, rough, reason), lowest
+
+
+def _end_of(model: _Model, place: _Place, j: int, sign: float, most: float) -> tuple[float, _Place]:
+    """The value of parameter j farthest from a place to one side at which |r|^2, minimised over the others, is at most
+    `most`, inf if it seems to have no end; and the place of the lowest |r|^2 seen.
+
+    |r|^2 may exceed `most` in between: first a width is found beyond which it does at two in a row, then values between
+    are tried. Values that the case refuses are outside.
+    """
+    others, lowest, last = [k for k in range(place.theta.size) if k != j], place, place
+    unit = sign * BESIDE * (abs(place.theta[j]) or 1.0)
+
+    def is_inside(width: float) -> bool:
+        nonlocal lowest, last
+        # The others begin where they ended last.
+        theta = last.theta.copy()
+        theta[j] = place.theta[j] + width * unit
+        try:
+            there = _begin(model, theta)
+            if others:
+                there, _ = _descended(model, there, others, MOST_BESIDE)
+        except WorkbenchError:
+            return False
+        last, lowest = there, min(lowest, there, key=lambda x: x.size)
+        return there.size <= most
+
+    width, outside = 1.0, 0
+    while outside < 2:
+        if width > WIDEST:
+            return sign * np.inf, lowest
+        outside = 0 if is_inside(width) else outside + 1
+        width *= 2.0
+    inside, step = 0.0, width / TRIED
+    for k in range(TRIED, 0, -1):
+        if is_inside(k * step):
+            inside = k * step
+            break
+    for _ in range(HALVINGS):
+        step *= 0.5
+        inside += step if is_inside(inside + step) else 0.0
+    return float(place.theta[j] + inside * unit), lowest
 
 
 def _is_linear(model: _Model, theta: Array, J: Array, r: Array, j: int) -> bool:

@@ -34,6 +34,10 @@ COLUMNS = (
     Column("value", "", "that fits the measurements best, in the parameter's unit", "where the fit is made", CASE),
     Column("standard_error", "", "of the value, by the linear model at the end and the residuals' own size",
            "where the residuals grow as that model says, and measurements outnumber parameters", CASE),
+    Column("low", "", "lowest value of the 95 % interval: the value less some two standard errors; without a standard "
+           "error the lowest whose residuals, with the other parameters fitted, are small enough (profile likelihood)",
+           "where measurements outnumber parameters", CASE),
+    Column("high", "", "highest value of that interval", "where measurements outnumber parameters", CASE),
     Column("residual", "1", "root mean square of all residuals, each relative to the spread of its output", of=CASE),
     Column("runs", "1", "motions that were run", of=CASE),
     Column("rough_steps", "1", "steps at the end with one-sided derivatives only, or whose data jump", of=CASE),
@@ -133,10 +137,13 @@ def _rows(
     try:
         found = fitted(case, formulation, given, names, step, progress)
     except DataError as reason:
-        none = {"value": np.nan, "standard_error": np.nan, "reason": str(reason)}
+        none = dict.fromkeys(("value", "standard_error", "low", "high"), np.nan) | {"reason": str(reason)}
         return [base | {"parameter": name} | none for name in names]
     base |= {
         "residual": found.residual, "runs": found.runs, "rough_steps": found.rough_steps, "reason": found.reason
     }  # fmt: skip
-    each = zip(names, found.values, found.errors, strict=True)
-    return [base | {"parameter": name, "value": value, "standard_error": error} for name, value, error in each]
+    each = zip(names, found.values, found.errors, found.intervals, strict=True)
+    return [
+        base | {"parameter": name, "value": value, "standard_error": error, "low": low, "high": high}
+        for name, value, error, (low, high) in each
+    ]
