@@ -38,7 +38,6 @@ from workbench.mechanics.second_order import EIGHTH
 from workbench.problems.solution import Status
 from workbench.step.stepper import STEPPING
 from workbench.step.stepping import SOLVED, run
-from workbench.step.whole import is_compiled
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError, WorkbenchError
 from workbench.verbs.find import find_case, find_formulation
@@ -186,9 +185,8 @@ class Pair:
         self.case = loaded(case)
         self.motion = Motion(self.case, find_formulation(formulation), H, H)
         self.step, s = self.motion.step, self.motion.step.stepper
-        self.is_compiled = is_compiled(self.case, self.step.solver, s.c.kind)
-        self.stepping = s.stepping(self.case, self.step.solver) if self.is_compiled else None
-        t = s.track
+        self.is_compiled = s.is_compiled
+        self.stepping, t = s.stepping, s.track
         self.sizes = np.cumsum([t.q.size, t.v.size, t.memory.size, s.work.out.size])
         self.sweeps, self.passes = cache(self.motion.sweeps), cache(self.motion.passes)
 

@@ -452,7 +452,7 @@ SECOND = (
         ("test_measured_numbers.py",),
     ),
     Bug(
-        "workbench/step/starts.py",
+        "workbench/step/loops.py",
         "    copy(starts.memory[b], track.memory)\n",
         "",
         "runs that continue from another begin without the memory of the step before",

@@ -178,7 +178,7 @@ class Gap(Block):
 @each_loop
 def test_a_step_that_fails_is_a_row_without_numbers_and_the_others_go_on(solver):
     run = run_of(Gap(), "coulomb", 30, normal="gap")
-    broken = replace(run, normal="velocity")
+    broken = replace(run, course=replace(run.course, normal="velocity"))
     local = again(broken, formulation=find_formulation("stewart-trinkle"), solver=solver)
     x = run.states_q[:-1, 0]
     failing = (x > 0.01) & (x < 0.02)

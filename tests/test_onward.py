@@ -18,8 +18,7 @@ from workbench.comparison.columns import CASE, ONWARD
 from workbench.comparison.jobs import Settings
 from workbench.comparison.onward import onward_rows
 from workbench.language.assemble.find import compiled
-from workbench.step.local_steps import local_steps
-from workbench.step.onward import onward
+from workbench.step.local_steps import local_steps, onward
 from workbench.step.simulation import simulate
 from workbench.support.errors import DataError
 

@@ -26,9 +26,8 @@ from workbench.mechanics.case import Case
 from workbench.mechanics.core import FILL, Core
 from workbench.mechanics.relaxation import Relaxation
 from workbench.problems.solution import Status
-from workbench.step.parts import must_be_apart
+from workbench.step.parts import blocks, must_be_apart
 from workbench.step.record import RunRecord
-from workbench.step.run_of_parts import blocks
 from workbench.step.simulation import simulate
 from workbench.support.errors import DataError
 from workbench.support.output import provenance

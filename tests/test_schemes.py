@@ -20,8 +20,7 @@ from workbench.language.assemble.find import compiled
 from workbench.mechanics.case import Case, quantity
 from workbench.mechanics.core import Core
 from workbench.problems.solution import Status
-from workbench.step.local_steps import local_steps
-from workbench.step.onward import onward
+from workbench.step.local_steps import local_steps, onward
 from workbench.step.scheme import KINDS, Scheme, at_start, find_scheme
 from workbench.step.simulation import simulate
 from workbench.support.errors import DataError, UnknownNameError

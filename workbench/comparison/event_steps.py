@@ -13,7 +13,7 @@ from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import RIGID
 from workbench.problems.solution import Status
 from workbench.step.record import RunRecord, visited
-from workbench.step.run import Run
+from workbench.step.run import Course, Run
 from workbench.step.scheme import SYMPLECTIC
 from workbench.step.simulation import whole_steps
 from workbench.support.arrays import Array
@@ -94,8 +94,8 @@ def sampled(events: EventRun, exact: Formulation, h: float) -> SampledMotion:
         effort=np.zeros((steps, 2)),
     )  # fmt: skip
     return SampledMotion(
-        case, exact, SOLVER, "Coulomb NCP", CARRIES, h, SYMPLECTIC, case.normal, RIGID, Status.SOLVED, "", steps, 0.0,
-        0.0, record, events=events, last={name: x[1:] for name, x in found.items()},
+        case, exact, SOLVER, "Coulomb NCP", CARRIES, Course(h, steps, SYMPLECTIC, case.normal, RIGID), Status.SOLVED,
+        "", 0.0, 0.0, record, events=events, last={name: x[1:] for name, x in found.items()},
     )  # fmt: skip
 
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from workbench.algorithms.escalation import default_solver
 from workbench.comparison.rows import labels
-from workbench.step.onward import onward
+from workbench.step.local_steps import onward
+from workbench.step.parts import RunOfParts
 from workbench.step.run import Run
-from workbench.step.run_of_parts import RunOfParts
 from workbench.support.arrays import Array
 
 AFTER = (1, 3, 10, 30, 100)

@@ -22,8 +22,8 @@ from workbench.comparison.rows import facts, in_window
 from workbench.problems.classes import is_psd
 from workbench.problems.solution import Status
 from workbench.step.local_steps import LocalSteps, local_steps
+from workbench.step.parts import RecordOfParts, RunOfParts
 from workbench.step.run import Run
-from workbench.step.run_of_parts import PartIndices, RecordOfParts, RunOfParts
 from workbench.support.arrays import evenly
 
 MOST = 40
@@ -93,7 +93,7 @@ def in_place(local: LocalSteps, base: Run) -> Run:
     }  # fmt: skip
     if isinstance(base, RunOfParts) and isinstance(local, RunOfParts):
         parts = tuple(in_place(own, part) for own, part in zip(local.parts, base.parts, strict=True))  # type: ignore[arg-type]
-        record: Any = RecordOfParts([p.record for p in parts], PartIndices([p.case.size for p in parts]))
+        record: Any = RecordOfParts(parts)
         return replace(base, parts=parts, record=record, **changed)
     columns = {name: np.array(x) for name, x in base.record._asdict().items()}
     for name in ("p", "after", "z"):

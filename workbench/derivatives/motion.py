@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,9 +42,7 @@ from workbench.problems.problem import Indices
 from workbench.problems.solution import Status
 from workbench.step.run import Course, Run
 from workbench.step.scheme import SYMPLECTIC
-from workbench.step.simulation import whole_steps
-from workbench.step.stepping import PASSES
-from workbench.step.whole import is_compiled, run_whole
+from workbench.step.simulation import run_whole, whole_steps
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError, UnknownNameError
 from workbench.support.progress import ProgressCallback
@@ -143,7 +141,7 @@ class Motion:
         self.step = Step(case, formulation, h)
         self.n_s = sum(x.size for x in self.step.state) - self.step.state.memory.size + self.step.rest
         solver = self.step.solver
-        course = Course(h, self.steps, SYMPLECTIC, case.normal, case.relaxation, PASSES)
+        course = Course(h, self.steps, SYMPLECTIC, case.normal, case.relaxation)
         run = run_whole(case, formulation, solver, course)
         if run.status is not Status.SOLVED:
             raise DataError(run.reason or run.status.meaning)
@@ -178,10 +176,9 @@ class Motion:
     def _machine(self, count: int) -> Machine:
         """Data of compiled sweeps, with room for so many tangents."""
         s, case, data = self.step.stepper, self.case, self.case.data()
-        solver: Any = self.step.solver
-        solve = solver.kernel if is_compiled(case, solver, s.c.kind) else lemke_kernel
+        functions = s.stepping.functions if s.is_compiled else s.functions(case, lemke_kernel)
         inputs, others = self.n_s + data.size + s.core.v.size, self.step.rest + s.track.q.size
-        found = machine_of(s, s.functions(case, solve), s.settings(solver), inputs, others, count)
+        found = machine_of(s, functions, s.stepping.settings, inputs, others, count)
         room, at = found.sweep, slice(self.n_s, self.n_s + data.size)
         room.asks = not self.step.velocities_alone
         room.x[at], room.unit[at] = data, np.where(data != 0, np.abs(data), 1.0)

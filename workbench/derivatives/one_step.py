@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from workbench.algorithms.escalation import default_solver, in_steps
+from workbench.algorithms.escalation import default_solver
 from workbench.derivatives.differences import LEVEL, size_of, slopes
 from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
 from workbench.engine.compiling import kernel
@@ -28,6 +28,9 @@ from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import is_rigid
 from workbench.problems.classes import MatrixProblem
 from workbench.problems.solution import Status
+from workbench.step.loops import CaseStepper
+from workbench.step.run import Course
+from workbench.step.scheme import SYMPLECTIC
 from workbench.step.stepper import Stepper, end_step
 from workbench.step.stepping import NO_ESTIMATE, START
 from workbench.support.arrays import Array
@@ -74,10 +77,10 @@ class Step:
 
     def __init__(self, case: Case, formulation: Formulation, h: float) -> None:
         c = compiled(formulation, *case.size)
-        self.case, self.solver = case, in_steps(default_solver(c.kind), c.kind)
+        course = Course(h, 1, SYMPLECTIC, case.normal, case.relaxation)
+        self.stepper = CaseStepper(case, formulation, default_solver(c.kind), course)
+        self.case, self.solver = case, self.stepper.solver
         self.beside, self.names = case, DATA[c.kind]
-        self.stepper = Stepper(c, h, case.normal, case.v_th)
-        self.stepper.follow(case, case.relaxation)
         # Entries of the memory behind the last impulses.
         self.rest = max(0, self.stepper.memory.size - c.size[2] * (1 + c.size[3]))
         self.iterates = c.hooks.again is not None

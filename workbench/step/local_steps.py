@@ -1,17 +1,20 @@
-"""Local steps: single steps of one formulation from the states of a run, possibly under another formulation.
+"""Steps of one formulation from the states of a run, possibly under another: local steps, and runs onward from there.
 
     coulomb = simulate(case, exact, solver, 1e-3)
     local = local_steps(coulomb, box, other, np.arange(coulomb.steps))
     local.v_after - coulomb.v_after          # the error of the box in each step, without errors of earlier steps
+    (cone,) = onward(coulomb, ccp, other, [40], 100)
+    cone.record.phi[30] - coulomb.record.phi[70]      # how far contacts have opened within 30 steps from step 40
 
 Every step begins as if the formulation had made the run itself up to there: state and memory of the step before
-(bristles, bounds, relaxation) are those of the run. Nothing is carried from one local step to the next. Compiled
-solvers with warm start get the run's own z if the run is of the same formulation, else zero: among several solutions
-they then find that of a cold start.
+(bristles, bounds, relaxation) are those of the run. Nothing is carried from one local step to the next, and the first
+step onward equals the local step from there, bit for bit. Compiled solvers with warm start get the run's own z if the
+run is of the same formulation, else zero: among several solutions they then find that of a cold start.
 """
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,23 +22,20 @@ from numba import njit, types
 from numpy.typing import ArrayLike, NDArray
 
 from workbench.algorithms.base import Solver
-from workbench.algorithms.escalation import in_steps
 from workbench.engine.compiling import kernel
 from workbench.engine.interpreted import python_of
 from workbench.engine.kernels import copy, is_finite
-from workbench.engine.timing import clock
-from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.relaxation import Relaxation
 from workbench.problems.solution import Status
+from workbench.step.loops import STARTS, CaseStepper, Starts, begin_at
+from workbench.step.parts import RecordOfParts, RunOfParts
 from workbench.step.record import columns
 from workbench.step.run import Run
-from workbench.step.run_of_parts import PartIndices, RecordOfParts, RunOfParts
 from workbench.step.scheme import MIDPOINT, count
-from workbench.step.starts import STARTS, Ends, Starts, begin_at, run_from
-from workbench.step.stepper import STEPPING, Stepper, evaluate
+from workbench.step.stepper import STEPPING, evaluate
+from workbench.step.stepper import begin_step as begin_in_python
 from workbench.step.stepping import PASSES, begin_step
-from workbench.step.whole import is_compiled
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 
@@ -97,29 +97,28 @@ def remember_each(begins, stepper, starts):
 remember_in_python = python_of(remember_at)
 
 
-def starts_of(base: Run, formulation: Formulation, s: Stepper, solver: Solver, at: NDArray[np.int64]) -> Starts:
-    """Return the starts before the steps `at` of a run, as if `formulation` had made it up to there."""
-    case, c, p = base.case, s.c, base.record.p
+def starts_of(base: Run, s: CaseStepper, at: NDArray[np.int64]) -> Starts:
+    """Return the starts before the steps `at` of a run, as if the formulation of `s` had made it up to there."""
+    case, hooks, p = base.case, s.c.hooks, base.record.p
     # A memory of the formulation's own may reach further back than the last step.
-    keeps = bool(at.size) and (c.hooks.remember is not None or c.hooks.memory is not None)
+    keeps = bool(at.size) and (hooks.remember is not None or hooks.memory is not None)
     k, r = np.arange(at[-1] + 1) if keeps else at, case.size[2]
     starts, later = Starts.of(s, base.states_q[k], base.states_v[k], np.tile(case.data(), (k.size, 1))), k > 0
     # Round-off may leave a normal impulse below zero, which is not allowed for a bound on friction.
     answers = np.concatenate([base.v_after, np.maximum(p[:, :r], 0.0), p[:, r:]], axis=1)
     starts.out[later] = answers[k[later] - 1]
-    if formulation == base.formulation:
+    if s.c.formulation == base.formulation:
         starts.z[later] = base.record.z[k[later] - 1]
     v_before, since = schemes_memory(base, s)
     starts = starts._replace(v_before=v_before[k], since=since[k])
-    if is_compiled(case, solver, c.kind):
-        remember_each(keeps, s.stepping(case, solver), starts)
+    if s.is_compiled:
+        remember_each(keeps, s.stepping, starts)
     else:
-        functions, settings = s.functions(case), s.settings()
         for b in range(k.size):
-            remember_in_python(b, s.core, s.track, functions, starts)
+            remember_in_python(b, s.core, s.track, s.stepping.functions, starts)
             if keeps:
-                begin_at(b, starts, s.core, s.work, s.track, settings)
-                s.begin_case(case, 0)
+                begin_at(b, starts, s.core, s.work, s.track, s.stepping.settings)
+                begin_in_python(0, *s.stepping)
     return starts.some(at) if keeps else starts
 
 
@@ -135,51 +134,63 @@ def local_steps(
     at = np.asarray(steps, dtype=np.int64).ravel()
     if at.size and not (at[0] >= 0 and at[-1] < base.steps and (np.diff(at) > 0).all()):
         raise DataError(f"steps {at[0]} to {at[-1]}; increasing numbers from 0 to {base.steps - 1} are needed")
-    relaxation = base.relaxation if relaxation is None else relaxation
+    parts = base.parts if isinstance(base, RunOfParts) else (base,)
+    found = [_of_part(part, formulation, solver, at, relaxation, passes) for part in parts]
     if not isinstance(base, RunOfParts):
-        return _of_whole(base, formulation, solver, at, relaxation, passes)
-    parts = tuple(_of_whole(part, formulation, solver, at, relaxation, passes) for part in base.parts)
-    worst = max(parts, key=lambda p: (p.status is not Status.SOLVED, p.status is not Status.INACCURATE))
-    statuses = np.array([p.statuses for p in parts])
+        return found[0]
+    worst = max(found, key=lambda x: (x.status is not Status.SOLVED, x.status is not Status.INACCURATE))
+    statuses = np.array([x.statuses for x in found])
     # The status of a step is the worst among its parts.
     order = np.where(statuses == SOLVED, 0, np.where(statuses == INACCURATE, 1, 2))
-    record: Any = RecordOfParts([p.record for p in parts], PartIndices([p.case.size for p in parts]))
-    q = np.concatenate([p.after_q for p in parts], axis=1)
-    others = dict(sum((Counter(p.others) for p in parts), Counter()))
+    record: Any = RecordOfParts(found)
     return LocalStepsOfParts(
-        base.case, formulation, solver.name, worst.kind, solver.tolerance, base.h, base.scheme, base.normal,
-        relaxation, worst.status, worst.reason, at.size, worst.build_time, sum(p.solve_time for p in parts), record,
-        None, others, parts=parts, base=base, numbers=at, after_q=q,
+        base.case, formulation, solver.name, worst.kind, solver.tolerance, worst.course, worst.status, worst.reason,
+        worst.build_time, sum(x.solve_time for x in found), record, None,
+        dict(sum((Counter(x.others) for x in found), Counter())), parts=tuple(found), base=base, numbers=at,
+        after_q=np.concatenate([x.after_q for x in found], axis=1),
         statuses=statuses[order.argmax(axis=0), np.arange(at.size)],
     )  # fmt: skip
 
 
-def _of_whole(
-    base: Run, formulation: Formulation, solver: Solver, at: NDArray[np.int64], relaxation: Relaxation, passes: int
-) -> LocalSteps:
+def _of_part(
+    base: Run, formulation: Formulation, solver: Solver, at: NDArray[np.int64], relaxation: Relaxation | None,
+    passes: int,
+) -> LocalSteps:  # fmt: skip
     """`local_steps` of a case without parts."""
-    case, count = base.case, at.size
-    c = compiled(formulation, *case.size)
-    s = Stepper(c, base.h, base.normal, case.v_th, passes, base.scheme)
-    s.follow(case, relaxation, 1)
-    solver, ends = in_steps(solver, c.kind), Ends.unset(s, count, 1)
-    starts, begun = starts_of(base, formulation, s, solver, at), clock()
-    reasons, others = run_from(case, s, solver, starts, ends)
-    seconds, failing = clock() - begun, np.flatnonzero(ends.done == 0)
+    case, course = base.case, replace(base.course, steps=1, passes=passes)
+    if relaxation is not None:
+        course = replace(course, relaxation=relaxation)
+    s = CaseStepper(case, formulation, solver, course)
+    made = s.run_from(starts_of(base, s, at), spare=0)
+    ends, failing = made.ends, np.flatnonzero(made.ends.done == 0)
     ends.q[failing], rows = np.nan, ends.rows[:, 0]
     without_answers(s, rows[:, s.track.q.size + s.core.recorded.size :], failing)
     status, reason = Status(max(ends.status, default=SOLVED)), ""
     if failing.size:
         k, status = int(at[failing[0]]), Status(ends.status[failing[0]])
-        reason = f"step {k} (t = {k * base.h:.4g} s): {reasons[failing[0]] or status.meaning}"
+        reason = f"step {k} (t = {k * base.h:.4g} s): {made.reasons[failing[0]] or status.meaning}"
     return LocalSteps(
-        case, formulation, solver.name, c.kind, solver.tolerance, base.h, base.scheme, base.normal, relaxation,
-        status, reason, count, c.seconds, seconds, columns(s.core, s.work, s.track, rows, ends.effort[:, 0]), c,
-        dict(sum(others.values(), Counter())), base, at, ends.status, ends.q,
+        case, formulation, s.solver.name, s.c.kind, s.solver.tolerance, replace(course, steps=at.size), status, reason,
+        s.c.seconds, made.seconds, columns(s.core, s.work, rows, ends.effort[:, 0]), s.c,
+        dict(sum(made.others, Counter())), base, at, ends.status, ends.q,
     )  # fmt: skip
 
 
-def without_answers(s: Stepper, solved: Array, failing: NDArray[np.int64]) -> None:
+def onward(base: Run, formulation: Formulation, solver: Solver, starts: Sequence[int], steps: int) -> list[Run]:
+    """Return runs of `steps` steps from the state before each of the steps `starts` of `base`, a run without parts.
+
+    They begin as if the formulation had made `base` up to there: its memory of the step before is that of `base`, as
+    are step size [s], normal law, position update and relaxation. A run that fails ends early, with its status. Raises
+    DataError unless `starts` are numbers of steps of `base` in increasing order.
+    """
+    if any(not 0 <= k < base.steps for k in starts) or list(starts) != sorted(set(starts)):
+        raise DataError(f"starts {list(starts)}; increasing numbers from 0 to {base.steps - 1} are needed")
+    s = CaseStepper(base.case, formulation, solver, replace(base.course, steps=steps, passes=PASSES))
+    made = s.run_from(starts_of(base, s, np.array(starts, dtype=np.int64)))
+    return [made.run(b, base.case) for b in range(len(starts))]
+
+
+def without_answers(s: CaseStepper, solved: Array, failing: NDArray[np.int64]) -> None:
     """Take the answers out of the rows `solved` (K, .) of `Work.recorded` that are `failing`."""
     start, some = s.work.place("recorded").start, solved[failing]
     for name, place in ((x, s.work.place(x)) for x in ("out", "z", "posed")):
@@ -192,7 +203,7 @@ def without_answers(s: Stepper, solved: Array, failing: NDArray[np.int64]) -> No
     solved[failing] = some
 
 
-def schemes_memory(base: Run, s: Stepper) -> tuple[Array, NDArray[np.int64]]:
+def schemes_memory(base: Run, s: CaseStepper) -> tuple[Array, NDArray[np.int64]]:
     """Return `Starts.v_before` and `Starts.since` of all steps of a run; `s` follows its case."""
     r, v, t = base.case.size[2], base.states_v, s.track
     before, since = v[:-1].copy(), np.zeros((base.steps, 3 * r), dtype=np.int64)
@@ -200,7 +211,7 @@ def schemes_memory(base: Run, s: Stepper) -> tuple[Array, NDArray[np.int64]]:
         return before, since
     theta = np.where((base.v_after == v[1:]).all(axis=1), 1.0, base.scheme.theta)
     before[1:] = np.where(theta[:-1, None] < 1.0, v[:-2], v[1:-1])
-    functions, settings = s.functions(base.case), s.settings()
+    functions, settings = s.stepping.functions, s.stepping.settings
     since[:1] = t.since.ravel()
     for k in range(1, base.steps):
         t.q, t.v, t.v_before, t.theta = base.states_q[k - 1], v[k - 1], before[k - 1], theta[k - 1]

@@ -11,7 +11,7 @@ from workbench.engine.kernels import MATRIX, VECTOR, copy, copy_at
 from workbench.language.assemble.plan import Work
 from workbench.mechanics.case import Case
 from workbench.mechanics.core import CORE, FILL_T, NORMAL_LAWS, Core
-from workbench.step.stepping import RunBuffer, discretise
+from workbench.step.stepping import discretise
 from workbench.support.errors import DataError
 
 MEMORY = 2e9
@@ -63,16 +63,10 @@ def must_fit(steps: int, length: int) -> None:
         )
 
 
-def record(core: Core, work: Work, track: RunBuffer, k: int) -> RunRecord:
-    """Return the first k steps of a run, which led to the state of `track` (in one additional row)."""
-    n_q, n = track.q.size, track.v.size
-    track.rows[k, :n_q], track.rows[k, n_q : n_q + n] = track.q, track.v
-    return columns(core, work, track, track.rows[: k + 1], track.effort[:k])
-
-
-def columns(core: Core, work: Work, track: RunBuffer, rows: np.ndarray, effort: np.ndarray) -> RunRecord:
+def columns(core: Core, work: Work, rows: np.ndarray, effort: np.ndarray) -> RunRecord:
     """Return the columns of k rows and of additional ones that hold a state only, by the layout of the arguments."""
-    n_q, n, k = track.q.size, track.v.size, len(effort)
+    n, k = core.v.size, len(effort)
+    n_q = rows.shape[1] - core.recorded.size - work.recorded.size
     own, solved = rows[:k, n_q:], rows[:k, n_q + core.recorded.size :]
     out = column(work, solved, "out")
     return RunRecord(

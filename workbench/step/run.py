@@ -20,6 +20,7 @@ from workbench.problems.mixed import MixedNCP
 from workbench.problems.solution import Status
 from workbench.step.record import RunRecord
 from workbench.step.scheme import Scheme
+from workbench.step.stepping import PASSES
 
 
 def make_problem(c: Compiled, M: Array, q: Array, lower: Array, upper: Array, mu: Array) -> MatrixProblem:
@@ -48,12 +49,12 @@ class Course:
     scheme: Scheme
     normal: str
     relaxation: Relaxation
-    passes: int
+    passes: int = PASSES
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A trajectory: K finished steps of a case under a formulation, solved by one solver at step size h [s].
+    """A trajectory: K finished steps of a case under a formulation, solved by one solver, of the `course.steps` wanted.
 
     `others` counts the steps solved by other methods of the solver's chain (`escalation`), by name. Pickling a run
     drops its compiled declaration, which is compiled again when needed.
@@ -67,18 +68,36 @@ class Run:
     solver: str
     kind: str
     tolerance: float
-    h: float
-    scheme: Scheme
-    normal: str
-    relaxation: Relaxation
+    course: Course
     status: Status
     reason: str
-    steps_wanted: int
     build_time: float
     solve_time: float
     record: RunRecord = field(repr=False)
     compiled: Compiled | None = field(repr=False, default=None)
     others: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def h(self) -> float:
+        """Step size [s]."""
+        return self.course.h
+
+    @property
+    def scheme(self) -> Scheme:
+        return self.course.scheme
+
+    @property
+    def normal(self) -> str:
+        """The normal law."""
+        return self.course.normal
+
+    @property
+    def relaxation(self) -> Relaxation:
+        return self.course.relaxation
+
+    @property
+    def steps_wanted(self) -> int:
+        return self.course.steps
 
     @property
     def steps(self) -> int:

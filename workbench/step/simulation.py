@@ -1,16 +1,18 @@
 """Simulation of a case under a formulation from its start, step by step, as a `Run`."""
 
+from collections import Counter
 from typing import Any, TypedDict, Unpack
 
 from workbench.algorithms.base import Solver
+from workbench.engine.timing import clock
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
+from workbench.step.loops import CaseStepper
 from workbench.step.parts import run_parts
 from workbench.step.run import Course, Run
 from workbench.step.scheme import Scheme, find_scheme
 from workbench.step.stepping import PASSES
-from workbench.step.whole import run_whole
 from workbench.support.numbers import must_be_seconds
 
 
@@ -58,3 +60,11 @@ def course_of(
     normal = case.normal if normal is None else normal
     relaxation = case.relaxation if relaxation is None else relaxation
     return Course(h, whole_steps(duration, h), find_scheme(scheme), normal, relaxation, passes)
+
+
+def run_whole(case: Case, formulation: Formulation, solver: Solver, course: Course, progress: Any = None) -> Run:
+    """Call `simulate` for a case without parts."""
+    s, others, start = CaseStepper(case, formulation, solver, course), Counter[str](), clock()
+    status, reason, k = s.loop(others, progress)
+    t = s.track
+    return s.as_run(case, status, reason, clock() - start, s.record(t.rows, t.effort[:k], t.q, t.v), others)

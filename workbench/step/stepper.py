@@ -127,11 +127,6 @@ class Stepper:
         """Return the functions called in a run of the case, with the kernel of a compiled solver."""
         return Functions(case.fill, case.advance, self.given, self.again, self.remember, self.lcp(solve), solve)
 
-    def stepping(self, case: Case, solver: Any) -> Stepping:
-        """Return what a compiled loop over steps of the case by a compiled solver works with."""
-        functions, settings = self.functions(case, solver.kernel), self.settings(solver)
-        return Stepping(self.core, self.work, self.track, functions, settings)
-
     def settings(self, solver: Solver | None = None) -> StepSettings:
         """Return the settings of a run with a solver; with a chain, a step without verified solution ends the loop."""
         kind, x = stepping.RESIDUAL.get(self.c.kind, stepping.OTHER), self.scheme

@@ -287,7 +287,7 @@ def compile_last(case: Case, formulations: Sequence[Formulation]) -> None:
     from workbench.language.assemble.assembly import carry_back, eliminate
     from workbench.mechanics.core import friction_coefficient
     from workbench.step.local_steps import remember_each
-    from workbench.step.starts import run_each
+    from workbench.step.loops import run_each
     from workbench.step.stepping import begin_step, discretise, end_step, run, solve_passes
 
     end_step.ready()

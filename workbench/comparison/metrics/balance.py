@@ -9,8 +9,8 @@ from workbench.comparison.kinetic import kinetic
 from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metric import metric
 from workbench.mechanics.core import Core
+from workbench.step.parts import RunOfParts
 from workbench.step.run import Run
-from workbench.step.run_of_parts import RunOfParts
 from workbench.support.arrays import Array
 
 

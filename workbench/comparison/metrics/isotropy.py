@@ -11,8 +11,8 @@ from workbench.comparison.kinetic import kick, kinetic
 from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metric import metric
 from workbench.step.local_steps import LocalSteps, local_steps
+from workbench.step.parts import RunOfParts
 from workbench.step.run import Run
-from workbench.step.run_of_parts import RunOfParts
 from workbench.support.arrays import Array, evenly
 
 ANGLES = np.radians(np.arange(8) * 11.25)

@@ -9,7 +9,6 @@ compiled method fails at a step, the other methods of its chain take over (`esca
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,10 +24,11 @@ from workbench.language.formulation import Formulation
 from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.problems.solution import Status
 from workbench.step import stepping
+from workbench.step.loops import STARTS, CaseStepper, Starts, begin_at
+from workbench.step.run import Course
+from workbench.step.scheme import SYMPLECTIC
 from workbench.step.simulation import simulate
-from workbench.step.starts import STARTS, Starts, begin_at
-from workbench.step.stepper import STEPPING, Stepper
-from workbench.step.whole import loop_of
+from workbench.step.stepper import STEPPING
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 
@@ -122,32 +122,29 @@ class Thrower:
         case, count = tossed(self.body), len(states)
         found = np.full((count, 1 + int(samples.max(initial=0)), STATE), np.nan)
         found[:, 0], status, samples = states, np.zeros(count, dtype=np.int64), samples.astype(np.int64)
-        c = compiled(subject.formulation, *case.size)
-        s = Stepper(c, self.h, self.normal, case.v_th)
-        s.follow(case, subject.relaxation, self.substeps)
+        course = Course(self.h, self.substeps, SYMPLECTIC, self.normal, subject.relaxation)
+        s = CaseStepper(case, subject.formulation, self.solver(subject), course)
         data = np.tile(case.data(), (count, 1))
         data[:, MU], data[:, MU + 1] = mu, e
-        chain = self.solver(subject)
-        stepper, loop = s.stepping(case, chain), loop_of(case, chain, c.kind)
         for a in range(0, count, CHUNK):
             some = slice(a, min(count, a + CHUNK))
             starts = Starts.of(s, found[some, 0, :7], found[some, 0, 7:], data[some])
-            throw_each(self.substeps, starts, stepper, ThrowResults(found[some], samples[some], status[some]))
+            throw_each(self.substeps, starts, s.stepping, ThrowResults(found[some], samples[some], status[some]))
             for k in np.flatnonzero(status[some]):
-                begin_at(k, starts, s.core, s.work, s.track, stepper.settings)
-                status[a + k] = self._by_chain(s, partial(loop, case, s, chain), found[a + k, : 1 + samples[a + k]])
+                begin_at(k, starts, s.core, s.work, s.track, s.stepping.settings)
+                status[a + k] = self._by_chain(s, found[a + k, : 1 + samples[a + k]])
             if progress:
                 progress(int(samples[some].sum()))
         return found, status
 
-    def _by_chain(self, s: Stepper, loop: Callable[..., tuple[Status, str, int]], states: Array) -> Status:
+    def _by_chain(self, s: CaseStepper, states: Array) -> Status:
         """Complete a throw at whose steps the first method fails, by the loop in which others take over.
 
         `states` (1 + samples, 13) is filled after the first; a throw ends at a step that no method solves.
         """
         worst = Status.SOLVED
         for state in states[1:]:
-            status, _, done = loop(self.substeps, None, Counter())
+            status, _, done = s.loop(Counter())
             if done < self.substeps:
                 return status
             worst, state[:7], state[7:] = max(worst, status), s.track.q, s.track.v
