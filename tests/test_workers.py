@@ -14,7 +14,7 @@ import pytest
 
 from tests.orphans import ALLOWED
 from tests.thorough import quickly
-from workbench.comparison.jobs import processes
+from workbench.support.processes import processes
 
 ROOT = Path(__file__).parents[1]
 
@@ -29,7 +29,7 @@ def hold(name):
 WORKING = """
 import sys
 from held import hold
-from workbench.comparison.jobs import processes
+from workbench.support.processes import processes
 
 def work(name):
     hold(name)
@@ -118,7 +118,7 @@ ELSEWHERE = f"""
 import os, sys
 sys.path[:] = ["lib", {str(ROOT)!r}, *sys.path]
 os.environ.pop("PYTHONPATH", None)
-from workbench.comparison.jobs import processes
+from workbench.support.processes import processes
 
 def told():
     import workbench

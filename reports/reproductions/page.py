@@ -13,8 +13,8 @@ import pandas as pd
 from workbench.builtin.reports.pages.page import environment, scripts
 from workbench.builtin.reports.reproductions import find_reproduction
 from workbench.builtin.reports.reproductions.claims import VERDICTS, Reproduction, claims_frame, number_text
-from workbench.comparison.jobs import processes
 from workbench.support.output import write_json
+from workbench.support.processes import processes
 from workbench.support.progress import ProgressCallback
 
 

@@ -1,15 +1,10 @@
 """Runs of a comparison: common settings, and execution, of slow ones in several processes."""
 
-import pickle
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, gcd
-from multiprocessing import active_children, get_all_start_methods, get_context
-from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -24,8 +19,8 @@ from workbench.step.run import Run
 from workbench.step.scheme import SYMPLECTIC, Scheme
 from workbench.step.simulation import simulate, whole_steps
 from workbench.support.errors import DataError, UnknownNameError
-from workbench.support.lifetime import serve_forks, worker
 from workbench.support.numbers import must_be_seconds, must_be_whole
+from workbench.support.processes import processes, travels
 from workbench.support.progress import ProgressCallback
 
 REFERENCE, TICK = 1e-4, 1e-9
@@ -205,58 +200,3 @@ def _caught(make: Callable[[], Any]) -> Any:
 
 def _from(progress: ProgressCallback | None, job: object, before: int, total: int) -> Report:
     return None if progress is None else lambda k: progress(str(job), before + k, total)
-
-
-@contextmanager
-def processes(workers: int, imported: Sequence[str] = ()) -> Iterator[ProcessPoolExecutor]:
-    """A pool of processes, started when work comes; they end with the block, at once where it fails.
-
-    Where the system can they are forked from one that has imported nothing but these modules: pools that are started
-    again and again then cost no imports. The first names given in a program hold for all of it.
-    """
-    forked = "forkserver" in get_all_start_methods()
-    context = get_context("forkserver" if forked else "spawn")
-    if forked:
-        context.set_forkserver_preload(["workbench.support.fork_server", *imported])
-    others = active_children()
-    pool = (_ForkedPool if forked else ProcessPoolExecutor)(workers, context, worker)
-    try:
-        with _main_from_a_file():
-            yield pool
-    except BaseException:
-        # Interrupted or failed: the workers must not work on, and one that compiles would let SIGTERM wait.
-        for process in set(active_children()).difference(others):
-            process.kill()
-        raise
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-
-
-@contextmanager
-def _main_from_a_file() -> Iterator[None]:
-    """Context in which new processes do not try to import a main program that is no file: it came by standard input."""
-    main = sys.modules["__main__"]
-    path = getattr(main, "__file__", None)
-    if path is None or Path(path).exists():
-        yield
-        return
-    del main.__file__
-    try:
-        yield
-    finally:
-        main.__file__ = path
-
-
-class _ForkedPool(ProcessPoolExecutor):
-    def submit(self, *call: Any, **named: Any) -> Future:
-        serve_forks()
-        return super().submit(*call, **named)
-
-
-def travels(*things: object) -> bool:
-    """Return whether these can be sent to another process; what cannot arrive there would take the whole pool down."""
-    try:
-        pickle.loads(pickle.dumps(things))
-    except Exception:
-        return False
-    return True

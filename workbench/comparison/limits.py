@@ -17,10 +17,10 @@ import numpy as np
 
 from workbench.algorithms import SOLVERS, best
 from workbench.comparison.failure import failed
-from workbench.comparison.jobs import processes
 from workbench.engine import timing
 from workbench.engine.timing import STATE, reading, standing_still
 from workbench.support.arrays import Array
+from workbench.support.processes import processes
 
 IMPORTED = (
     "workbench.comparison.solving",

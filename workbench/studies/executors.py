@@ -10,10 +10,10 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
-from workbench.comparison.jobs import processes
 from workbench.studies.pools import THREADS, Pool
 from workbench.support.errors import WorkbenchError
 from workbench.support.numbers import must_be_whole
+from workbench.support.processes import processes
 from workbench.support.signals import uninterrupted
 
 AHEAD = 3
