@@ -10,9 +10,8 @@ import pytest
 import workbench as wb
 from workbench.builtin.reports.figures.timeline import timeline_figure
 from workbench.builtin.reports.text.contact_modes import lives, otherwise_words, slip_words
-from workbench.comparison.columns import CASE
+from workbench.comparison.columns import CASE, EVENTS, TIMELINE
 from workbench.comparison.contacts import ModeChange, changes, unmatched
-from workbench.comparison.timeline import EVENTS, TIMELINE
 from workbench.support.errors import DataError
 from workbench.verbs.find import find_case
 

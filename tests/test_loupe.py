@@ -23,7 +23,7 @@ from workbench.builtin.reports.text.loupe import (
     lead,
     number,
 )
-from workbench.comparison.problem_step import ProblemStep
+from workbench.comparison.measured_problem import ProblemStep
 from workbench.problems.friction_problem import FrictionProblem
 
 pytestmark = pytest.mark.thorough

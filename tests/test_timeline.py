@@ -10,9 +10,8 @@ import workbench as wb
 from tests.scenes import Balls
 from workbench.algorithms import find_solver
 from workbench.builtin.reports.figures.timeline import MOST_PAIRS, main_contacts, timeline_figure
-from workbench.comparison.columns import SCENE
+from workbench.comparison.columns import SCENE, TIMELINE
 from workbench.comparison.contacts import timeline
-from workbench.comparison.timeline import TIMELINE
 from workbench.scenes.run import run
 from workbench.scenes.stepper import SceneStepper
 from workbench.verbs.find import find_formulation

@@ -8,11 +8,10 @@ import pandas as pd
 
 from workbench.builtin.reports.figures.charts import Figure, now, short
 from workbench.builtin.reports.figures.styles import MODE_COLOURS
+from workbench.comparison.columns import SLIDING, STICKING
 from workbench.comparison.result import Comparison
 from workbench.comparison.timeline import (
     KINDS,
-    SLIDING,
-    STICKING,
     contact_name,
     covered,
     exact_and_runs,

@@ -5,9 +5,10 @@ from typing import Any
 from workbench.builtin.reports.figures.timeline import MOST_PAIRS, main_contacts
 from workbench.builtin.reports.text.contact_modes import apart_cells, event_cells, lives, otherwise_words
 from workbench.builtin.reports.text.scenes import began
+from workbench.comparison.columns import SLIDING, STICKING
 from workbench.comparison.jobs import EVENTS
 from workbench.comparison.result import Comparison
-from workbench.comparison.timeline import SLIDING, STICKING, exact_and_runs, lasting, rows_by_contact
+from workbench.comparison.timeline import exact_and_runs, lasting, rows_by_contact
 
 MOST_EVENTS = 60
 """Events of the reference that the page shows; events.csv has all."""

@@ -25,7 +25,7 @@ from workbench.builtin.reports.text.loupe import (
     lead,
     modes,
 )
-from workbench.comparison.problem_step import MODES
+from workbench.comparison.columns import MODES
 from workbench.comparison.result import Comparison
 from workbench.support.arrays import Array
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from workbench.comparison.columns import DIAGNOSTICS, ONWARD, RUNS, TRAJECTORIES, Column
+from workbench.comparison.columns import DIAGNOSTICS, EVENTS, ONWARD, RUNS, TIMELINE, TRAJECTORIES, Column
 from workbench.comparison.metrics import METRICS
 from workbench.comparison.scenes.bodies import BODIES
-from workbench.comparison.timeline import EVENTS, TIMELINE
 from workbench.studies.refinement import COLUMNS, ROWS
 
 INTRODUCTION = """# Columns

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.comparison.columns import RUNS, SHOWN, Column
+from workbench.comparison.columns import MODES, RUNS, SHOWN, Column
 from workbench.comparison.failure import NOBODY
-from workbench.comparison.problem_step import MODES
 from workbench.comparison.result import Comparison
 from workbench.mechanics.law import COULOMB
 

@@ -6,8 +6,9 @@ import pandas as pd
 
 from workbench.builtin.reports.text.comparison import UNDEFINED
 from workbench.builtin.reports.text.conclusions import few, listed
+from workbench.comparison.columns import MISSED, SPURIOUS
 from workbench.comparison.result import Comparison, by_first_solver
-from workbench.comparison.timeline import KINDS, MISSED, SPURIOUS, exact_and_runs, otherwise, rows_by_contact, until
+from workbench.comparison.timeline import KINDS, exact_and_runs, otherwise, rows_by_contact, until
 
 FIRST = 0.02
 """Relative time up to which contact counts as present from the start, and up to which differences are invisible."""

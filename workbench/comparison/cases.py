@@ -15,7 +15,7 @@ exact Coulomb friction. Step k of a run is compared with the steps of the refere
 comparison share the position update and the normal law. Whatever raises an error is a row with its reason.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,26 +26,27 @@ from numpy.typing import NDArray
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import Solver
 from workbench.algorithms.escalation import default_solver
-from workbench.comparison.columns import CASE, ONWARD
+from workbench.comparison.columns import CASE, EVENTS, ONWARD
 from workbench.comparison.compare import Benchmark, Frames, Rows, compare
 from workbench.comparison.contacts import event_rows
 from workbench.comparison.cost import repeated
-from workbench.comparison.displaced import growth
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import STEPS, CaseRuns, Job, Settings, is_slow, run_jobs
-from workbench.comparison.measured import MeasuredRun
+from workbench.comparison.measured import MeasuredRun, distances
 from workbench.comparison.metric import Metric
 from workbench.comparison.onward import onward_rows
 from workbench.comparison.reference import Reference, make_reference, reaching
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, refusals
-from workbench.comparison.rows import must_hold_a_step, windows
+from workbench.comparison.rows import in_window, must_hold_a_step, windows
 from workbench.comparison.sampling import MeasuredSample, sampled_rows
+from workbench.comparison.scenes.horizon import PERTURBATION
 from workbench.comparison.several import ExaminedSteps, contact_velocity, examined_steps
-from workbench.comparison.timeline import EVENTS
 from workbench.comparison.verdicts import verdicts
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
+from workbench.mechanics.start import beginning
+from workbench.scenes.run import shifted
 from workbench.step.local_steps import LocalSteps, local_steps
 from workbench.step.run import Run
 from workbench.support.arrays import Array
@@ -108,6 +109,31 @@ def from_exact(job: Job, exact: Run | Failed, alike: Run | Failed) -> LocalSteps
             return steps
         found.append(steps)
     return found[0]
+
+
+def displaced(case: Case, size: float) -> Case:
+    """Return the case with its start displaced by `size` [m], as the start of a scene is (`shifted`)."""
+    q, v = case.start()
+
+    def advance(q: Array, v: Array, h: float) -> Array:
+        found = np.empty_like(q)
+        case.advance(q, v, h, case.data(), found)
+        return found
+
+    q = shifted(q, v.size, advance, case.poses, size)
+    return beginning(case, [(0, i, float(x)) for i, x in enumerate(q)])
+
+
+def growth(run: Run, make: Callable[[Case], Run], window: tuple[float, float]) -> float:
+    """Return how many times a displacement of the start by `PERTURBATION` grows within a window [s]; nan where a run
+    does not reach its end. `make` makes the same run of another case."""
+    other = make(displaced(run.case, PERTURBATION))
+    begins = run.h * np.arange(run.steps_wanted, dtype=float)
+    k = in_window(begins, {"window_start": window[0], "window_end": window[1]})
+    if not k.size or min(run.steps, other.steps) <= k[-1]:
+        return np.nan
+    apart = distances(*(run.case.poses(x.states_q[k[0] : k[-1] + 2])[0] for x in (run, other)))
+    return float(apart.max() / PERTURBATION)
 
 
 class CaseBenchmark(Benchmark):

@@ -51,6 +51,10 @@ LABELS = (
     Column("formulation", "", "name of the formulation", of=ALL),
     Column("label", "", "name of the formulation, with the options that differ from their defaults", of=ALL),
 )
+MODES = OPEN, SLIDING, STICKING = "open", "sliding", "sticking"
+"""Modes of a contact."""
+WORLD = "world"
+"""The name of what does not move, as MuJoCo and URDF have it."""
 ANSWERED = "where there is a solution"
 WHOLE = "where the window is complete"
 DRAWN = "where the bodies have shapes"
@@ -161,7 +165,7 @@ TRAJECTORIES = (
     Column("u_n", "m/s", "left side of the normal law: normal velocity with gap, restitution and compliance"),
     Column("normalised_friction", "1", "|p_t|/(mu p_n); 0 where the contact is open"),
     Column("misalignment", "deg", "angle between friction and -u_t", "where the contact is closed and slides"),
-    Column("mode", "", "open (no impulse, separating), sliding or sticking"),
+    Column("mode", "", f"{OPEN} (no impulse, separating), {SLIDING} or {STICKING}"),
     Column("exact_friction", "1", "normalised friction of the exact solution", of=PROBLEM),
     Column("exact_mode", "", "mode in the exact solution", of=PROBLEM),
     Column("closed", "", "whether the impulse of the contact exceeds the tolerance", of=PROBLEM),
@@ -228,6 +232,55 @@ ONWARD = (
     Column("states", "1", "number of exact states; each error is the median over those where it is defined", of=CASE),
 )  # fmt: skip
 """Columns of `onward`: a row per formulation, step size and number of steps, each the median over exact states."""
+
+TIMELINE = (
+    *(x for x in LABELS if x.of & STEPPED),
+    Column(
+        "role", "", '"run", or "reference" for Coulomb\'s law: its motion, else steps of the reference\'s size',
+        of=STEPPED,
+    ),
+    Column("solver", "", "name of the solver", of=STEPPED),
+    Column("step", "s", "step size", of=STEPPED),
+    Column("contact", "1", "number of the contact, from 0", of=CASE),
+    Column("body", "", "name of the body", of=SCENE),
+    Column("other", "", f'name of the other body, "{WORLD}" for what does not move', of=SCENE),
+    Column("interval", "1", "number of the interval in which the contact stays closed, from 0", of=STEPPED),
+    Column(
+        "least_load", "N", "normal force above which they are in contact: the tolerance of the run's answers times the "
+        "median normal force of a contact in the reference", of=SCENE,
+    ),
+    Column(
+        "mode", "", f"{STICKING}, or {SLIDING} where the sliding speed is above the stick threshold v_th, in an "
+        "event-driven reference above 0; for two bodies the mean over contacts by normal force", of=STEPPED,
+    ),
+    Column("start", "s", "start of the first of these steps; for an event-driven reference the instant", of=STEPPED),
+    Column("end", "s", "end of the last of these steps; for an event-driven reference the instant", of=STEPPED),
+    Column("impulse", "N s", "sum of the normal impulses in this time", of=STEPPED),
+    Column("slip", "m", "distance that the contact slides in this time", of=STEPPED),
+)  # fmt: skip
+"""Columns of `timeline`: a row per run, contact, and time in which the contact sticks or slides throughout."""
+
+MISSED, SPURIOUS = "missed", "spurious"
+EVENTS = (
+    *(x for x in LABELS if x.of >= CASE),
+    Column(
+        "role", "", f'"reference"; "{MISSED}" for one of its events that a run does not have, "{SPURIOUS}" for one '
+        "that only the run has", of=CASE,
+    ),
+    Column("solver", "", "name of the solver", of=CASE),
+    Column("step", "s", "step size", of=CASE),
+    Column(
+        "t", "s", "time of the event; for an event-driven reference the instant, elsewhere the start of a step, where "
+        "contacts slide if they are faster than v_th", of=CASE,
+    ),
+    Column("contact", "1", "number of the contact, from 0", of=CASE),
+    Column("what", "", "sticks, slips, reverses, lifts off, touches down", of=CASE),
+    Column("u_n", "m/s", "rate of the gap before the event", "of an event-driven reference", CASE),
+    Column("u_t", "m/s", "sliding speed before the event", "of an event-driven reference", CASE),
+    Column("lambda_n", "N", "normal force after the event", "of an event-driven reference, but for impacts", CASE),
+    Column("p_n", "N s", "normal impulse of an impact", "of an event-driven reference", CASE),
+)  # fmt: skip
+"""Columns of `events`: a row per event of the reference, and per run and event that it misses or has in excess."""
 
 
 class Meaning(dict[str, str]):

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workbench.comparison.columns import DIAGNOSTICS, TRAJECTORIES, Column, framed
+from workbench.comparison.columns import DIAGNOSTICS, TIMELINE, TRAJECTORIES, Column, framed
 from workbench.comparison.contacts import timeline
 from workbench.comparison.curves import curves
 from workbench.comparison.decision import RANKED, in_short
@@ -22,7 +22,6 @@ from workbench.comparison.reference import Reference, reaching
 from workbench.comparison.result import Comparison, mathematics
 from workbench.comparison.rows import came_to, of_run, rows_before, solver_columns, status_in, steps_in
 from workbench.comparison.several import ExaminedSteps, several_solutions, solution_columns
-from workbench.comparison.timeline import TIMELINE
 from workbench.language.formulation import Formulation
 from workbench.support.arrays import Array
 from workbench.support.progress import ProgressCallback, say

@@ -1,4 +1,5 @@
-"""Intervals in which contacts stick and slide in a run, and the reference's events that a run of a case misses."""
+"""Rows of `timeline` and `events`: when the contacts of a run stick and slide, and which of the reference's events it
+misses."""
 
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -7,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from workbench.comparison.columns import MISSED, OPEN, SLIDING, SPURIOUS, STICKING, WORLD
 from workbench.comparison.event_steps import SampledMotion
 from workbench.comparison.measured import closed, modes
-from workbench.comparison.timeline import MISSED, OPEN, SLIDING, SPURIOUS, STICKING, WORLD, intervals
 from workbench.events.modes import Mode
 from workbench.mechanics.case import Case
 from workbench.scenes.scene import Scene
@@ -79,6 +80,31 @@ def _by_pair(run: Track, reference: Track, scene: Scene, until: float) -> dict[s
     lower, upper = np.divmod(at, len(names))
     body, other = np.where(lower == 0, upper, lower) - 1, np.where(lower == 0, lower, upper) - 1
     return {"body": names[body], "other": names[other], "least_load": least} | rows
+
+
+def intervals(
+    code: NDArray[Any], k: NDArray[Any], h: float, load: Array, slip: Array, slides: NDArray[np.bool_]
+) -> tuple[NDArray[Any], dict[str, Any]]:
+    """The code of the contact of every row of a timeline, and the row's other columns.
+
+    What is given is a row for each step k of h [s] in which a contact presses, by contact, then step: normal force
+    [N], sliding speed [m/s], and whether it slides.
+    """
+    # Another contact, or a step in between in which this one does not press, begins an interval.
+    begins = np.append(True, (np.diff(code) != 0) | (np.diff(k) != 1))[: k.size]
+    parts = np.flatnonzero(begins | np.append(True, slides[1:] != slides[:-1])[: k.size])
+    last = np.append(parts[1:], k.size)[: parts.size] - 1
+    number = np.cumsum(begins)[parts]
+    first = np.append(True, np.diff(code[parts]) != 0)[: parts.size]
+    return code[parts], {
+        "interval": number - number[first][np.cumsum(first) - 1], "mode": np.where(slides[parts], SLIDING, STICKING),
+        "start": k[parts] * h, "end": (k[last] + 1) * h,
+        "impulse": _sums(h * load, parts), "slip": _sums(h * slip, parts),
+    }  # fmt: skip
+
+
+def _sums(values: Array, parts: NDArray[np.int64]) -> Array:
+    return np.add.reduceat(values, parts) if parts.size else np.zeros(0)
 
 
 def least_load(x: Track, reference: Track) -> float:

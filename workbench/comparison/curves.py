@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from workbench.comparison.columns import OPEN
 from workbench.comparison.measured import angles, distances, friction, least, misalignment, modes, uncertainty_factor
 from workbench.comparison.motion import MOMENTS
 from workbench.comparison.once import energies
@@ -86,7 +87,7 @@ def _of_bodies(run: Track, steps: NDArray[np.int64], what: Case | Scene) -> dict
 def _of_contacts(run: Run, steps: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
     """Return the columns of single contacts (k, r) in these steps, and each step's residuals of Coulomb's law (k,)."""
     record, mode, (impulse, velocity) = run.record, modes(run), least(run)
-    found = determinacy(*(x[steps] for x in (record.mass, record.J, record.J_b, record.friction, mode != "open")))
+    found = determinacy(*(x[steps] for x in (record.mass, record.J, record.J_b, record.friction, mode != OPEN)))
     columns = {
         "gap": record.phi, "mu": run.mu, "p_n": run.p_n, "u_n": run.u_n, "normalised_friction": friction(run),
         "misalignment": misalignment(run), "mode": mode, "least_impulse": impulse, "least_velocity": velocity,

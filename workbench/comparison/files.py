@@ -20,17 +20,16 @@ from numpy.typing import NDArray
 
 from workbench.algorithms import find_solver, is_quadratic_program
 from workbench.algorithms.base import Solver
-from workbench.comparison.columns import DIAGNOSTICS, PROBLEM, TRAJECTORIES, framed
+from workbench.comparison.columns import DIAGNOSTICS, MODES, PROBLEM, TRAJECTORIES, framed
 from workbench.comparison.cost import costs
 from workbench.comparison.failure import NOBODY, failed
 from workbench.comparison.jobs import Job
 from workbench.comparison.limits import limited
 from workbench.comparison.measured import closed, friction, least, misalignment
-from workbench.comparison.measured_problem import MeasuredProblem
+from workbench.comparison.measured_problem import MeasuredProblem, ProblemStep
 from workbench.comparison.metric import Metric, evaluate, framed_runs
 from workbench.comparison.nearest import nearest
 from workbench.comparison.posing import posed
-from workbench.comparison.problem_step import MODES, ProblemStep
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
 from workbench.comparison.rows import declared, labels
 from workbench.comparison.several import (

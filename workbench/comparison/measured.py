@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.comparison.columns import ALL, CASE, STEPPED
+from workbench.comparison.columns import ALL, CASE, OPEN, SLIDING, STEPPED, STICKING
 from workbench.comparison.kinetic import kick, kinetic
 from workbench.comparison.once import contact_impulses, energies, fall, fastest, velocities
 from workbench.diagnostics.determinacy import Determinacy, determinacy
@@ -112,7 +112,7 @@ def modes(run: Answer) -> NDArray[np.str_]:
     mode by velocity, which is the same for all impulses that make the same motion.
     """
     leaves, slides = run.slack > run.v_th, np.linalg.norm(run.u_t, axis=-1) > run.v_th
-    return np.where(leaves & ~closed(run), "open", np.where(slides, "sliding", "sticking"))
+    return np.where(leaves & ~closed(run), OPEN, np.where(slides, SLIDING, STICKING))
 
 
 def misalignment_by_law(run: Answer) -> Array:

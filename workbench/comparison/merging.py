@@ -13,10 +13,12 @@ from workbench.comparison import saved
 from workbench.comparison.columns import (
     CASE,
     DIAGNOSTICS,
+    EVENTS,
     ONWARD,
     PROBLEM,
     RUNS,
     SCENE,
+    TIMELINE,
     TRAJECTORIES,
     Column,
     framed,
@@ -25,7 +27,6 @@ from workbench.comparison.motion import DrawnMotion, measured_rows
 from workbench.comparison.result import Comparison
 from workbench.comparison.scenes.bodies import BODIES
 from workbench.comparison.shown import SceneShown
-from workbench.comparison.timeline import EVENTS, TIMELINE
 from workbench.mechanics.relaxation import Relaxation
 from workbench.support.errors import DataError
 

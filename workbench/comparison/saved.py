@@ -15,11 +15,13 @@ import pyarrow.parquet as pq
 from workbench.comparison.columns import (
     CASE,
     DIAGNOSTICS,
+    EVENTS,
     ONWARD,
     PROBLEM,
     RUNS,
     SCENE,
     SHOWN,
+    TIMELINE,
     TRAJECTORIES,
     Column,
     framed,
@@ -32,7 +34,6 @@ from workbench.comparison.plain_data import built, checked, from_json, written
 from workbench.comparison.result import Comparison
 from workbench.comparison.scenes.bodies import BODIES
 from workbench.comparison.shown import SavedCase, SavedFormulation, SceneShown
-from workbench.comparison.timeline import EVENTS, TIMELINE
 from workbench.mechanics.case import Truth
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.readers.files import read_problem_file, write_problem_file

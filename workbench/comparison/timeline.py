@@ -1,4 +1,4 @@
-"""Intervals in which contacts stick and slide, and differences of a run from the reference.
+"""Reading a comparison's timeline: contacts by name, and how the modes of a run differ from the reference's.
 
 A contact is a pair of bodies in a scene and a number in a case; everything else is the same for both.
 """
@@ -9,90 +9,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workbench.comparison.columns import CASE, LABELS, SCENE, STEPPED, Column
-from workbench.comparison.problem_step import MODES
+from workbench.comparison.columns import SLIDING
 from workbench.comparison.result import Comparison, by_first_solver
 from workbench.support.arrays import Array
 
-WORLD = "world"
-"""The name of what does not move, as MuJoCo and URDF have it."""
-OPEN, SLIDING, STICKING = MODES
 KINDS = "slides", "sticks", "apart", "presses"
 """A difference of a contact's mode between a run and the reference (`otherwise`)."""
 NAMES = ("contact", "body", "other")
 """Columns that name a contact: its number in a case, its two bodies in a scene."""
-TIMELINE = (
-    *(x for x in LABELS if x.of & STEPPED),
-    Column(
-        "role", "", '"run", or "reference" for Coulomb\'s law: its motion, else steps of the reference\'s size',
-        of=STEPPED,
-    ),
-    Column("solver", "", "name of the solver", of=STEPPED),
-    Column("step", "s", "step size", of=STEPPED),
-    Column("contact", "1", "number of the contact, from 0", of=CASE),
-    Column("body", "", "name of the body", of=SCENE),
-    Column("other", "", f'name of the other body, "{WORLD}" for what does not move', of=SCENE),
-    Column("interval", "1", "number of the interval in which the contact stays closed, from 0", of=STEPPED),
-    Column(
-        "least_load", "N", "normal force above which they are in contact: the tolerance of the run's answers times the "
-        "median normal force of a contact in the reference", of=SCENE,
-    ),
-    Column(
-        "mode", "", f"{STICKING}, or {SLIDING} where the sliding speed is above the stick threshold v_th, in an "
-        "event-driven reference above 0; for two bodies the mean over contacts by normal force", of=STEPPED,
-    ),
-    Column("start", "s", "start of the first of these steps; for an event-driven reference the instant", of=STEPPED),
-    Column("end", "s", "end of the last of these steps; for an event-driven reference the instant", of=STEPPED),
-    Column("impulse", "N s", "sum of the normal impulses in this time", of=STEPPED),
-    Column("slip", "m", "distance that the contact slides in this time", of=STEPPED),
-)  # fmt: skip
-"""Columns of `timeline`: a row per run, contact, and time in which the contact sticks or slides throughout."""
-MISSED, SPURIOUS = "missed", "spurious"
-EVENTS = (
-    *(x for x in LABELS if x.of >= CASE),
-    Column(
-        "role", "", f'"reference"; "{MISSED}" for one of its events that a run does not have, "{SPURIOUS}" for one '
-        "that only the run has", of=CASE,
-    ),
-    Column("solver", "", "name of the solver", of=CASE),
-    Column("step", "s", "step size", of=CASE),
-    Column(
-        "t", "s", "time of the event; for an event-driven reference the instant, elsewhere the start of a step, where "
-        "contacts slide if they are faster than v_th", of=CASE,
-    ),
-    Column("contact", "1", "number of the contact, from 0", of=CASE),
-    Column("what", "", "sticks, slips, reverses, lifts off, touches down", of=CASE),
-    Column("u_n", "m/s", "rate of the gap before the event", "of an event-driven reference", CASE),
-    Column("u_t", "m/s", "sliding speed before the event", "of an event-driven reference", CASE),
-    Column("lambda_n", "N", "normal force after the event", "of an event-driven reference, but for impacts", CASE),
-    Column("p_n", "N s", "normal impulse of an impact", "of an event-driven reference", CASE),
-)  # fmt: skip
-"""Columns of `events`: a row per event of the reference, and per run and event that it misses or has in excess."""
-
-
-def intervals(
-    code: NDArray[Any], k: NDArray[Any], h: float, load: Array, slip: Array, slides: NDArray[np.bool_]
-) -> tuple[NDArray[Any], dict[str, Any]]:
-    """The code of the contact of every row of a timeline, and the row's other columns.
-
-    What is given is a row for each step k of h [s] in which a contact presses, by contact, then step: normal force
-    [N], sliding speed [m/s], and whether it slides.
-    """
-    # Another contact, or a step in between in which this one does not press, begins an interval.
-    begins = np.append(True, (np.diff(code) != 0) | (np.diff(k) != 1))[: k.size]
-    parts = np.flatnonzero(begins | np.append(True, slides[1:] != slides[:-1])[: k.size])
-    last = np.append(parts[1:], k.size)[: parts.size] - 1
-    number = np.cumsum(begins)[parts]
-    first = np.append(True, np.diff(code[parts]) != 0)[: parts.size]
-    return code[parts], {
-        "interval": number - number[first][np.cumsum(first) - 1], "mode": np.where(slides[parts], SLIDING, STICKING),
-        "start": k[parts] * h, "end": (k[last] + 1) * h,
-        "impulse": _sums(h * load, parts), "slip": _sums(h * slip, parts),
-    }  # fmt: skip
-
-
-def _sums(values: Array, parts: NDArray[np.int64]) -> Array:
-    return np.add.reduceat(values, parts) if parts.size else np.zeros(0)
 
 
 def contact_name(contact: tuple[Any, ...]) -> str:
