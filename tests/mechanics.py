@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from workbench.events.simulation import EventRun
 from workbench.mechanics.core import Core
 
 
@@ -45,3 +46,11 @@ def rate(case, function, q, v, h=1e-4):
 
 def failing(truths):
     return {t.name for t in truths if not t.holds}
+
+
+def energy_error(r: EventRun) -> float:
+    """Return the energy at the end of an event-driven motion, plus the dissipation of friction and impacts, less the
+    energy at the start [J]; zero for cases whose energy accounts for all other forces."""
+    start, end = r.state(0.0), r.end
+    gained = float(r.case.energy(end.q, end.v)) - float(r.case.energy(start.q, start.v))
+    return gained + r.friction_work + r.impact_loss

@@ -154,13 +154,6 @@ class EventRun:
         found = pd.DataFrame(rows, columns=["contact", "start", "end", "mode"])
         return found.sort_values(["contact", "start"], ignore_index=True)
 
-    def energy_error(self) -> float:
-        """Energy at the end, plus the dissipation of friction and impacts, less the energy at the start [J]; zero for
-        cases whose energy accounts for all other forces."""
-        start, end = self.state(0.0), self.end
-        gained = float(self.case.energy(end.q, end.v)) - float(self.case.energy(start.q, start.v))
-        return gained + self.friction_work + self.impact_loss
-
 
 def duration_of(case: Case, given: float | None) -> float:
     """The duration of a motion [s]: the one given, or the case's own. Raises DataError."""
