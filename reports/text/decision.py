@@ -9,7 +9,7 @@ import pandas as pd
 from workbench.builtin.reports.text.conclusions import CLEAR, NAMED, capital, few, is_cross_check, listed, significant
 from workbench.builtin.reports.text.mechanisms import FRICTION_LAW, errs
 from workbench.builtin.reports.text.scenes import ANY_BODY, body, far, symptoms_of
-from workbench.comparison.cost import SAME, SAME_ONCE
+from workbench.comparison.cost import SAME_COST, SAME_COST_ONCE
 from workbench.comparison.decision import LEAST, TIED, Decision, Entry, amount, shown
 from workbench.comparison.families import BOX, CONE, POLYGON, SOFT, family
 from workbench.comparison.result import Comparison
@@ -398,8 +398,8 @@ def legend(c: Comparison, d: Decision) -> str:
             "step has no time discretisation error"
         )
     timings = {x.row.get("timings") == 1 for x in d.entries}
-    least = f"{SAME_ONCE:g}, because each is a single timing," if timings == {True} else f"{SAME:g}"
-    once = f" ({SAME_ONCE:g} for single timings)" if len(timings) > 1 else ""
+    least = f"{SAME_COST_ONCE:g}, because each is a single timing," if timings == {True} else f"{SAME_COST:g}"
+    once = f" ({SAME_COST_ONCE:g} for single timings)" if len(timings) > 1 else ""
     stop = ' "to T" under ok: the run stops at T, after the time compared.' if any(x.stops for x in d.entries) else ""
     equal = f"Costs within a factor of {least}{once} or with overlapping timings count as equal."
     ranges = " A range of costs: the first of those with the same run, and the dearest." if _have_ranges(d) else ""

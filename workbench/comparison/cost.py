@@ -13,7 +13,7 @@ from workbench.step.run import Run
 
 AGAIN, SECONDS = 5, 0.5
 """Number of repetitions of a run, and the time [s] of its steps above which it is not repeated."""
-SAME, SAME_ONCE = 1.5, 3.0
+SAME_COST, SAME_COST_ONCE = 1.5, 3.0
 """Ratios up to which two costs count as equal; the second one applies if one of them was timed once. Costs with
 overlapping ranges of timings are equal, too."""
 K = TypeVar("K")

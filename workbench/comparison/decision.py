@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.comparison.columns import SHOWN, Column
-from workbench.comparison.cost import SAME, SAME_ONCE
+from workbench.comparison.cost import SAME_COST, SAME_COST_ONCE
 from workbench.comparison.families import ENGINE, family
 from workbench.comparison.metric import Metric
 from workbench.comparison.result import Comparison
@@ -121,7 +121,7 @@ class Entry:
 
     def same_cost(self, other: "Entry") -> float:
         """The ratio of two costs up to which they are the same."""
-        return SAME_ONCE if min(self.row["timings"], other.row["timings"]) == 1 else SAME
+        return SAME_COST_ONCE if min(self.row["timings"], other.row["timings"]) == 1 else SAME_COST
 
     def cheaper(self, other: "Entry") -> float:
         """Factor by which its step is cheaper than another's; 1 if the timings do not differ significantly."""

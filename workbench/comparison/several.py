@@ -48,8 +48,8 @@ LOST = 3
 """Searches without a result, one after the other, after which there are no more in a run."""
 ROUNDING = 1e-12
 """Share of the largest entry up to which two problems are the same but for rounding, as those of bodies at rest."""
-SAME = 1e-6
-"""Share of |q| up to which two velocities count as the same."""
+SAME_SOLUTION = 1e-6
+"""Share of |q| up to which two velocities count as those of one solution."""
 
 
 class NearestSolution(NamedTuple):
@@ -94,7 +94,7 @@ class StepSolutions:
         away = np.linalg.norm(self.u - u, axis=1)
         k = int(away.argmin())
         distance = float(away[k])
-        if distance <= SAME * self.size:
+        if distance <= SAME_SOLUTION * self.size:
             distance = 0.0
         return NearestSolution(k if distance <= self.apart else None, distance)
 
@@ -162,7 +162,7 @@ def examine(h: float, steps: Iterable[PosedStep]) -> ExaminedSteps:
         # Compliance is no velocity.
         u = np.array([point.u - x.compliance * point.p for point in found.points])
         step = StepSolutions(h * x.k, found.points, u, x.own, x.problem.q)
-        if step.apart > SAME * step.size:
+        if step.apart > SAME_SOLUTION * step.size:
             several[x.k] = step
         seen.pop(x.k, None)
     return ExaminedSteps(h, examined, counted_steps, several, sorted(seen.items()))
@@ -220,7 +220,7 @@ def _apart(x: PosedStep) -> float:
     p: Array = np.empty_like(x.own)
     p[rows] = other.z
     apart = float(np.linalg.norm(problem.velocity(p) - x.compliance * p - x.own))
-    return apart if apart > SAME * float(np.linalg.norm(problem.q)) else 0.0
+    return apart if apart > SAME_SOLUTION * float(np.linalg.norm(problem.q)) else 0.0
 
 
 def one_velocity(problem: FrictionProblem) -> str:

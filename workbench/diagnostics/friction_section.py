@@ -31,7 +31,7 @@ MOST = 400
 """Largest number of vertices of a polygon; a section with more is taken to be round."""
 NOTHING = 1e-9
 """Coefficient of a direction without friction."""
-SAME = 1e-9
+SAME_POINT = 1e-9
 """Points closer than this, relative to the largest, are identical."""
 
 
@@ -238,7 +238,7 @@ def _rim(impulses: _Impulses) -> Array | None:
         outward = np.array([q[1] - p[1], p[0] - q[0]])
         size = np.linalg.norm(outward)
         beyond = impulses.farthest(outward / size) if size > 0 else None
-        if beyond is None or (beyond - p) @ outward <= SAME * size * np.abs(rim).max():
+        if beyond is None or (beyond - p) @ outward <= SAME_POINT * size * np.abs(rim).max():
             i += 1
         else:
             rim = np.insert(rim, i + 1, beyond, axis=0)
@@ -248,16 +248,16 @@ def _rim(impulses: _Impulses) -> Array | None:
 def _vertices(rim: Array) -> Array:
     """The corners of a convex set among its boundary points in anticlockwise order; for a segment its ends."""
     size = np.abs(rim).max()
-    rim = np.where(np.abs(rim) <= SAME * size, 0.0, rim)
+    rim = np.where(np.abs(rim) <= SAME_POINT * size, 0.0, rim)
     keep: list[Array] = []
     for p in rim:
-        if not any(np.linalg.norm(p - x) <= SAME * size for x in keep):
+        if not any(np.linalg.norm(p - x) <= SAME_POINT * size for x in keep):
             keep.append(p)
     if len(keep) < 3:
         return np.array(keep)
     before, after = np.roll(keep, 1, axis=0), np.roll(keep, -1, axis=0)
     a, b = np.array(keep) - before, after - np.array(keep)
-    corner = np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]) > SAME * size**2
+    corner = np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]) > SAME_POINT * size**2
     points = np.array(keep)
     if corner.any():
         return points[corner]

@@ -22,7 +22,7 @@ MODE = 1e-9
 """Fraction of the largest velocity at the contacts, after the step or without impulses, that counts as zero."""
 NEAR_ZERO = 1e-7
 """Fraction of the largest impulse within which the end of a range counts as zero."""
-SAME = 1e-6
+SAME_END = 1e-6
 """Fraction of the largest impulse within which the two ends of a range count as equal."""
 
 
@@ -68,7 +68,7 @@ def redundancy(core: Core, answer: ContactSolution) -> Redundancy:
         return Redundancy(0, entries, p, np.column_stack([p, p]), np.ones(p.size, dtype=bool), modes)
     ranges = _ranges(J, p, core.mu, modes, u_t, slip)
     size = np.abs(p).max()
-    return Redundancy(dimension, entries, p, ranges, np.ptp(ranges, axis=1) <= SAME * size, modes)
+    return Redundancy(dimension, entries, p, ranges, np.ptp(ranges, axis=1) <= SAME_END * size, modes)
 
 
 def contact_modes(u_n: Array, u_t: Array, slow: float | Array) -> tuple[str, ...]:
