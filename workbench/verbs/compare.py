@@ -22,7 +22,6 @@ from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionP
 from workbench.readers.files import ENDINGS, read_problem_file
 from workbench.step.scheme import Scheme, find_scheme
 from workbench.support.errors import WorkbenchError
-from workbench.support.numbers import must_be_seconds
 from workbench.support.output import page_path, provenance, replaced
 from workbench.support.progress import ProgressCallback
 from workbench.verbs.find import (
@@ -32,9 +31,12 @@ from workbench.verbs.find import (
     find_relaxation,
     find_solver,
     must_be_known,
+    must_differ,
+    several,
+    steps_of,
 )
 from workbench.verbs.results import Result
-from workbench.verbs.scene import compared_on, duration_of, is_scene, scene
+from workbench.verbs.scene import compared_scene, is_scene
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -248,14 +250,8 @@ def _scene(
     scene's engines."""
     from workbench.scenes.stepper import SceneStepper
 
-    found = scene(what)
-    settings = settings_of(
-        given, OF_SCENES, lambda steps: min(steps) / 10, steps=found.step, duration=duration_of(what)
-    )
-    chosen, engines = compared_on(found, None if formulations is None else several(formulations))
-    if not chosen and not engines:
-        raise WorkbenchError("no formulation is given; name at least one, or leave the argument out for all")
-    must_differ(chosen)
+    found, duration, chosen, engines = compared_scene(what, formulations)
+    settings = settings_of(given, OF_SCENES, lambda steps: min(steps) / 10, steps=found.step, duration=duration)
     measured = None if metrics is None else several(metrics)
     c = compare_scene(
         found, [*chosen, *engines], find_formulation("coulomb"), SceneStepper, settings, progress=progress,
@@ -295,41 +291,6 @@ def compile_last(case: Case, formulations: Sequence[Formulation]) -> None:
     default_solver(LCP.kind).solve(LCP(np.eye(1), -np.ones(1)))
     for part in (solve_passes, begin_step, run, eliminate, friction_coefficient, discretise, run_each, remember_each):
         part.ready()
-
-
-def several(given: Any) -> list[Any]:
-    """A list from one object or several."""
-    return list(given) if isinstance(given, list | tuple | set | np.ndarray) else [given]
-
-
-def names_of(what: str, given: Any) -> list[str]:
-    """A list of names; raises WorkbenchError for none, for one given twice, and for other things."""
-    names = several(given)
-    if not names:
-        raise WorkbenchError(f"{what} is empty; name at least one")
-    if wrong := [x for x in names if not isinstance(x, str)]:
-        raise WorkbenchError(f"{what} holds {wrong[0]!r}; names are needed")
-    if twice := [x for x in names if names.count(x) > 1]:
-        raise WorkbenchError(f"{what} holds {twice[0]} twice; each is needed once")
-    return names
-
-
-def steps_of(given: Any) -> tuple[Any, ...]:
-    """Steps, one or several [s]; raises as `must_be_seconds`, and WorkbenchError for none."""
-    steps = tuple(several(given))
-    if not steps:
-        raise WorkbenchError("no step is given; name at least one, or leave the argument out")
-    for h in steps:
-        must_be_seconds(h)
-    return steps
-
-
-def must_differ(formulations: Sequence[Formulation]) -> None:
-    """Raise WorkbenchError if two different formulations have the same label: their rows would be indistinguishable."""
-    known: dict[str, Formulation] = {}
-    for f in formulations:
-        if known.setdefault(f.label, f).build is not f.build:
-            raise WorkbenchError(f"two formulations are called '{f.label}'; rename one of them")
 
 
 def is_file(what: Any) -> bool:

@@ -13,8 +13,7 @@ from workbench.step.scheme import KINDS, find_scheme
 from workbench.support.errors import DataError
 from workbench.support.output import provenance, write_json
 from workbench.support.progress import ProgressCallback
-from workbench.verbs.compare import must_differ, several
-from workbench.verbs.find import find_case, find_formulation, find_formulations
+from workbench.verbs.find import find_case, find_formulation, find_formulations, must_differ, several
 from workbench.verbs.results import Result
 
 if TYPE_CHECKING:

@@ -26,8 +26,7 @@ from workbench.support.numbers import must_be_whole
 from workbench.support.output import path_of, provenance, write_json
 from workbench.support.progress import ProgressCallback
 from workbench.support.sources import digest_of
-from workbench.verbs.compare import several, steps_of
-from workbench.verbs.find import find_formulation
+from workbench.verbs.find import find_formulation, several, steps_of
 from workbench.verbs.results import Result
 
 if TYPE_CHECKING:

@@ -1,9 +1,11 @@
-"""Find formulations, cases and solvers by name, by place in user-defined code, or as objects."""
+"""Find formulations, cases and solvers by name, by place in user-defined code, or as objects, one or several."""
 
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from workbench.algorithms import find_solver as find_solver
 from workbench.builtin.cases import CASES, SCENES
@@ -12,7 +14,7 @@ from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.support.errors import DataError, ModellingError, UnknownNameError, WorkbenchError
-from workbench.support.numbers import parse_entry
+from workbench.support.numbers import must_be_seconds, parse_entry
 
 
 def find_formulation(wanted: str | Formulation) -> Formulation:
@@ -73,8 +75,8 @@ def find_formulations(wanted: Sequence[Any] | Any | None) -> tuple[Formulation, 
     """Several formulations, or one; by default all bundled ones that make time steps under Coulomb's law."""
     if wanted is None:
         return tuple(FORMULATIONS.find(name) for name in FORMULATIONS.bundled)
-    several = wanted if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
-    return tuple(map(find_formulation, several))
+    some = wanted if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
+    return tuple(map(find_formulation, some))
 
 
 def local_formulations() -> tuple[Formulation, ...]:
@@ -104,6 +106,41 @@ def along_both_axes(formulations: Sequence[Formulation] | None = None) -> tuple[
         for x in [f] if f.axes is None else [f.with_options(axes=axes) for axes in ("fixed", "sliding")]:
             found.setdefault(x.label, x)
     return tuple(found.values())
+
+
+def several(given: Any) -> list[Any]:
+    """A list from one object or several."""
+    return list(given) if isinstance(given, list | tuple | set | np.ndarray) else [given]
+
+
+def names_of(what: str, given: Any) -> list[str]:
+    """A list of names; raises WorkbenchError for none, for one given twice, and for other things."""
+    names = several(given)
+    if not names:
+        raise WorkbenchError(f"{what} is empty; name at least one")
+    if wrong := [x for x in names if not isinstance(x, str)]:
+        raise WorkbenchError(f"{what} holds {wrong[0]!r}; names are needed")
+    if twice := [x for x in names if names.count(x) > 1]:
+        raise WorkbenchError(f"{what} holds {twice[0]} twice; each is needed once")
+    return names
+
+
+def steps_of(given: Any) -> tuple[Any, ...]:
+    """Steps, one or several [s]; raises as `must_be_seconds`, and WorkbenchError for none."""
+    steps = tuple(several(given))
+    if not steps:
+        raise WorkbenchError("no step is given; name at least one, or leave the argument out")
+    for h in steps:
+        must_be_seconds(h)
+    return steps
+
+
+def must_differ(formulations: Sequence[Formulation]) -> None:
+    """Raise WorkbenchError if two different formulations have the same label: their rows would be indistinguishable."""
+    known: dict[str, Formulation] = {}
+    for f in formulations:
+        if known.setdefault(f.label, f).build is not f.build:
+            raise WorkbenchError(f"two formulations are called '{f.label}'; rename one of them")
 
 
 def find_relaxation(wanted: str | Relaxation | None) -> Relaxation | None:

@@ -18,8 +18,7 @@ from workbench.support.errors import DataError, WorkbenchError
 from workbench.support.numbers import must_be_seconds
 from workbench.support.output import provenance
 from workbench.support.progress import ProgressCallback
-from workbench.verbs.compare import must_differ, names_of
-from workbench.verbs.find import find_case, find_formulations
+from workbench.verbs.find import find_case, find_formulations, must_differ, names_of
 from workbench.verbs.results import Result
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.support.arrays import Array
 from workbench.support.numbers import must_be_seconds
-from workbench.verbs.compare import names_of
-from workbench.verbs.find import find_case, find_formulation
+from workbench.verbs.find import find_case, find_formulation, names_of
 
 if TYPE_CHECKING:
     from workbench.derivatives.motion import Motion

@@ -8,7 +8,8 @@ from typing import Any
 
 from workbench.comparison.merging import Saved, merged
 from workbench.support.errors import DataError, WorkbenchError
-from workbench.verbs.compare import Compared, several
+from workbench.verbs.compare import Compared
+from workbench.verbs.find import several
 
 OF_ALL = ("python", "platform", "versions", "case", "scene", "rows", "parameters", "file", "problem", "known")
 """Entries of the first run's provenance that apply to all."""

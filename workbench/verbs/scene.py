@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.builtin.cases import SCENES
 from workbench.scenes.case import SceneCase
 from workbench.scenes.scene import Scene
 from workbench.support.errors import UnknownNameError, WorkbenchError
 from workbench.support.numbers import parse_entry
-from workbench.verbs.find import find_formulations, local_formulations
+from workbench.verbs.find import find_formulations, local_formulations, must_differ, several
 
 if TYPE_CHECKING:
     from workbench.comparison.scenes.runs import SceneEngine
@@ -99,15 +99,30 @@ def find_engine(wanted: str, found: Scene) -> SceneEngine:
     return MujocoEngine(found, **given)
 
 
-def compared_on(found: Scene, wanted: Sequence[Any] | None) -> tuple[tuple[Formulation, ...], tuple[SceneEngine, ...]]:
-    """Find the formulations and engines that a scene is compared under, by default all that are local to their contacts
-    and the engine that the scene comes from."""
+class ComparedScene(NamedTuple):
+    """A scene as it is compared: for a time [s] by default, under formulations and engines."""
+
+    scene: Scene
+    duration: float
+    formulations: tuple[Formulation, ...]
+    engines: tuple[SceneEngine, ...]
+
+
+def compared_scene(what: Any, wanted: Any) -> ComparedScene:
+    """Find a scene and what it is compared under, by default all formulations that are local to their contacts and the
+    engine that the scene comes from. Raises WorkbenchError where nothing is left, or labels are the same."""
+    found, duration = scene(what), duration_of(what)
     if wanted is None:
         from workbench.scenes.mujoco.scene import MujocoScene
 
-        return local_formulations(), (find_engine(ENGINE, found),) if isinstance(found, MujocoScene) else ()
-    formulations, engines = formulations_and_engines(wanted)
-    return find_formulations(formulations), tuple(find_engine(name, found) for name in engines)
+        own = (find_engine(ENGINE, found),) if isinstance(found, MujocoScene) else ()
+        return ComparedScene(found, duration, local_formulations(), own)
+    formulations, engines = formulations_and_engines(several(wanted))
+    if not formulations and not engines:
+        raise WorkbenchError("no formulation is given; name at least one, or leave the argument out for all")
+    chosen, others = find_formulations(formulations), tuple(find_engine(name, found) for name in engines)
+    must_differ(chosen)
+    return ComparedScene(found, duration, chosen, others)
 
 
 def formulations_and_engines(wanted: Sequence[Any]) -> tuple[list[Any], list[str]]:

@@ -26,8 +26,8 @@ from workbench.studies.tables import shown_columns
 from workbench.support.errors import WorkbenchError
 from workbench.support.numbers import must_be_whole
 from workbench.support.output import path_of, provenance, write_json
-from workbench.verbs.compare import ComparisonSettings, must_differ, settings_of, several, written
-from workbench.verbs.find import find_case, find_formulation, find_formulations, find_solver
+from workbench.verbs.compare import ComparisonSettings, settings_of, written
+from workbench.verbs.find import find_case, find_formulation, find_formulations, find_solver, must_differ, several
 from workbench.verbs.results import Result
 
 if TYPE_CHECKING:
