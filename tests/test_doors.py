@@ -74,7 +74,7 @@ PAST = {
     ),
     "language": (
         "relations as text, and leaves of a declaration.",
-        "test_assembly 2 test_notation 1 test_sliding 1 test_store 4",
+        "test_assembly 2 test_notation 1 test_sliding 1 test_store 3",
     ),
     "matrices": (
         "exact and floating methods of one verdict beside each other; still to be moved to wb.check.",

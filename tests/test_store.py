@@ -16,7 +16,7 @@ from tests.thorough import quickly
 from workbench.algorithms import find_solver
 from workbench.builtin.formulations import FORMULATIONS, REGISTRIES
 from workbench.engine import disk
-from workbench.language.assemble import store
+from workbench.language.assemble import find
 from workbench.language.assemble.find import compiled
 from workbench.language.assemble.plan import Compiled, Plan
 from workbench.language.assemble.rows import read_rows
@@ -52,9 +52,9 @@ def stored(folder):
 def test_what_is_stored_comes_back(f, folder):
     size = SIZES.get(f.symbols, (2, 1))
     c = compile_declaration(f, size)
-    assert store.load_declaration(f, size) is None
-    store.save_declaration(c)
-    back = store.load_declaration(f, size)
+    assert find.load_declaration(f, size) is None
+    find.save_declaration(c)
+    back = find.load_declaration(f, size)
     # Through text, so that nan equals nan; hooks are the same functions.
     assert repr(numbers(back)) == repr(numbers(c))
     assert [u.name() for u in back.declaration.unknowns] == [u.name() for u in c.declaration.unknowns]
@@ -64,36 +64,36 @@ def test_what_is_stored_comes_back(f, folder):
 def test_other_options_sizes_and_versions_are_other_files(folder, monkeypatch):
     f = FORMULATIONS.find("stewart-trinkle")
     eight = f.with_options(directions=8)
-    names = [store._name(*case) for case in ((f, (6, 0, 1, 2)), (eight, (6, 0, 1, 2)), (f, (6, 0, 2, 2)))]
-    monkeypatch.setattr(store, "_versions", lambda: ("another",))
-    names.append(store._name(f, (6, 0, 1, 2)))
+    names = [find._name(*case) for case in ((f, (6, 0, 1, 2)), (eight, (6, 0, 1, 2)), (f, (6, 0, 2, 2)))]
+    monkeypatch.setattr(find, "_versions", lambda: ("another",))
+    names.append(find._name(f, (6, 0, 1, 2)))
     assert len(set(names)) == 4
     assert None not in names
-    assert store._name(f.with_options(directions=4), (6, 0, 1, 2)) == names[3]
+    assert find._name(f.with_options(directions=4), (6, 0, 1, 2)) == names[3]
 
 
 @pytest.mark.parametrize("damage", ["cut", "emptied", "one bit", "other", "longer"])
 def test_a_damaged_file_counts_as_missing_and_is_written_again(folder, damage):
     f, size = FORMULATIONS.find("box"), (6, 0, 1, 2)
     c = compile_declaration(f, size)
-    store.save_declaration(c)
+    find.save_declaration(c)
     (path,) = stored(folder)
     whole = path.read_bytes()
     flipped = bytearray(whole)
     flipped[len(whole) // 2] ^= 1
     broken = {"cut": whole[:-9], "emptied": b"", "one bit": bytes(flipped), "other": b"x" * 500, "longer": whole + b"0"}
     path.write_bytes(broken[damage])
-    assert store.load_declaration(f, size) is None
-    store.save_declaration(c)
-    assert repr(numbers(store.load_declaration(f, size))) == repr(numbers(c))
+    assert find.load_declaration(f, size) is None
+    find.save_declaration(c)
+    assert repr(numbers(find.load_declaration(f, size))) == repr(numbers(c))
 
 
 def test_a_folder_that_cannot_be_written_to_is_no_error(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("CONTACT_WORKBENCH_CACHE", str(tmp_path / "file" / "cache"))
     f, size = FORMULATIONS.find("ccp"), (6, 0, 1, 2)
-    store.save_declaration(compile_declaration(f, size))
-    assert store.load_declaration(f, size) is None
+    find.save_declaration(compile_declaration(f, size))
+    assert find.load_declaration(f, size) is None
 
 
 def test_many_may_write_and_read_at_once(folder):
@@ -101,8 +101,8 @@ def test_many_may_write_and_read_at_once(folder):
     c = compile_declaration(f, size)
 
     def work(i: int) -> bool:
-        store.save_declaration(c)
-        return store.load_declaration(f, size) is not None
+        find.save_declaration(c)
+        return find.load_declaration(f, size) is not None
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(40)))
@@ -125,7 +125,7 @@ def test_what_cannot_be_found_again_by_name_is_not_stored(folder):
         v, p_n = free("v", s.n), nonneg("p_n", s.r)
         return declare(equals(s.balance(v, p_n)), complements(s.un(v, p_n), p_n), recover=dict(v=v, p_n=p_n))
 
-    store.save_declaration(compile_declaration(within, (2, 0, 1, 1)))
+    find.save_declaration(compile_declaration(within, (2, 0, 1, 1)))
     assert not folder.exists()
 
 
@@ -217,8 +217,8 @@ def test_a_declaration_that_uses_more_of_cvxpy_than_plain_numbers_can_do_is_stor
     environment = own_project(tmp_path, "import cvxpy as cp\nSHARE = cp.Constant(2.0)")
     (tmp_path / "own.py").write_text("import cvxpy as cp\n" + OWN.replace("SHARE * s.un", "cp.hstack([SHARE * s.un"
                                      ).replace("), p_n), recover", ")]), p_n), recover"))  # fmt: skip
-    store = "import workbench.language.assemble.store as store"
-    count = f"{store}; assert store.load_declaration(own, (2, 0, 1, 1)) is not None\n"
+    use = "from workbench.language.assemble import find"
+    count = f"{use}; assert find.load_declaration(own, (2, 0, 1, 1)) is not None\n"
     assert probe(environment) == [2.0, True]
     assert probe(environment, after=count) == [2.0, True]
 
@@ -264,30 +264,30 @@ FORGERIES = {
 def test_a_forged_tensor_is_found_out_by_the_declaration_at_hand(folder, name, forgery):
     f, size = FORMULATIONS.find(name), (6, 0, 2, 2)
     c = compile_declaration(f, size)
-    store.save_declaration(c)
+    find.save_declaration(c)
     (path,) = stored(folder)
     forged(path)
-    assert store.load_declaration(f, size) is not None
+    assert find.load_declaration(f, size) is not None
     forged(path, **FORGERIES[forgery])
-    assert store.load_declaration(f, size) is None
+    assert find.load_declaration(f, size) is None
 
 
 @pytest.mark.parametrize("content", [b"", b"no arrays", "empty archive"])
 def test_what_holds_no_arrays_counts_as_missing(folder, content):
     f, size = FORMULATIONS.find("ccp"), (6, 0, 1, 2)
-    store.save_declaration(compile_declaration(f, size))
+    find.save_declaration(compile_declaration(f, size))
     (path,) = stored(folder)
     file = io.BytesIO()
     np.savez(file)
     disk.write(path.name, file.getvalue() if isinstance(content, str) else content)
-    assert store.load_declaration(f, size) is None
+    assert find.load_declaration(f, size) is None
 
 
 def test_a_forged_declaration_makes_no_wrong_impulse(folder, systems):
     f, system = FORMULATIONS.find("stewart-trinkle"), systems.random_system(0, 2, 2)
     c = compile_declaration(f, system.size)
     right = solve_system(f, system, find_solver("lemke"))[0]
-    store.save_declaration(c)
+    find.save_declaration(c)
     (path,) = stored(folder)
     forged(path, val=lambda x: 2.0 * x)
     compiled.cache_clear()
@@ -295,7 +295,7 @@ def test_a_forged_declaration_makes_no_wrong_impulse(folder, systems):
     assert solution.verified
     np.testing.assert_array_equal(answer.p_n, right.p_n)
     # The forged file has given way to a good one.
-    assert store.load_declaration(f, system.size) is not None
+    assert find.load_declaration(f, system.size) is not None
 
 
 OPTIONS = [(f, {}) for registry in REGISTRIES for f in registry] + [
@@ -319,7 +319,7 @@ def test_plain_numbers_say_what_cvxpy_says(f, options, size):
     with by_values():
         rows = read_rows(f, size)
         again = rows.compiled(c.constant, c.plan.at, c.plan.par, c.plan.val, c.plan.first)
-        assert rows.difference(again, np.random.default_rng(0)) <= store.ROUND_OFF
+        assert rows.difference(again, np.random.default_rng(0)) <= find.ROUND_OFF
     assert repr(numbers(again)) == repr(numbers(c))
 
 
