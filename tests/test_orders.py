@@ -12,7 +12,7 @@ from workbench.algorithms.escalation import default_solver
 from workbench.builtin.reports.text.convergence import table
 from workbench.cli.main import main
 from workbench.comparison.measured import MeasuredRun
-from workbench.comparison.metrics.position import position_error
+from workbench.comparison.metrics.motion_errors import position_error
 from workbench.step.scheme import SYMPLECTIC
 from workbench.step.simulation import simulate
 from workbench.studies.convergence import error_bound

@@ -15,7 +15,7 @@ from tests.tables import TIMES
 from workbench.cli.main import main
 from workbench.comparison.columns import CASE
 from workbench.comparison.jobs import Settings
-from workbench.comparison.metrics.position import position_error
+from workbench.comparison.metrics.motion_errors import position_error
 from workbench.comparison.result import chosen_metrics
 from workbench.studies.executors import pool_of
 from workbench.studies.tables import by_scheme, orders

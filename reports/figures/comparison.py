@@ -12,7 +12,7 @@ from workbench.builtin.reports.figures.ranking import ranking_figure
 from workbench.builtin.reports.figures.scenes import figures_of_scene
 from workbench.builtin.reports.figures.styles import MODE_COLOURS
 from workbench.builtin.reports.figures.timeline import timeline_figure
-from workbench.comparison.metrics.normalised_friction import SHARE
+from workbench.comparison.metrics.force_errors import SHARE
 from workbench.comparison.result import Comparison
 from workbench.support.arrays import Array
 

@@ -24,7 +24,7 @@ def markdown() -> str:
     metrics = [c for m in METRICS for c in m.columns]
     parts = (
         ("`runs`: a row per formulation and solver, of a case or scene also per step size and window", RUNS),
-        ("`runs`: the metrics, one file each in `workbench/comparison/metrics`", metrics),
+        ("`runs`: the metrics, in `workbench/comparison/metrics`", metrics),
         ("`trajectories`: a row per run, step and contact; of scenes per run, moment and body", TRAJECTORIES),
         ("`diagnostics`: a row per formulation, step size and quantity, of cases", DIAGNOSTICS),
         ("`onward`: a row per formulation, step size and number of steps from exact states, of cases", ONWARD),

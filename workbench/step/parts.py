@@ -187,7 +187,8 @@ def run_parts(case: Case, formulation: Formulation, solver: Solver, course: Cour
     else:
         status, reason = max((r.status for r in runs), key=lambda s: s is not Status.SOLVED), ""
     runs = [replace(r, record=_first(r.record, k) if r.steps > k else r.record, compiled=None) for r in runs]
-    one, record = runs[0], RecordOfParts(runs)
+    record: Any = RecordOfParts(runs)
+    one = runs[0]
     return RunOfParts(
         case, formulation, one.solver, one.kind, one.tolerance, course, status, reason, one.build_time, seconds,
         record, None, dict(sum((Counter(r.others) for r in runs), Counter())), tuple(runs),

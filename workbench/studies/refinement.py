@@ -23,8 +23,7 @@ from workbench.comparison.event_steps import EventMotion, event_motion
 from workbench.comparison.failure import failed
 from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metric import Metric, evaluate
-from workbench.comparison.metrics.position import position_error
-from workbench.comparison.metrics.velocity import velocity_error
+from workbench.comparison.metrics.motion_errors import position_error, velocity_error
 from workbench.language.assemble.find import compiled
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case

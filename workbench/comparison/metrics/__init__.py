@@ -1,4 +1,4 @@
-"""The metrics, one file each, or one for parts of one idea. Adding one is a file and a line in `METRICS`."""
+"""The metrics, a file for each idea. Adding one is a function and a line in `METRICS`."""
 
 from typing import Any
 
@@ -17,15 +17,15 @@ def _line(m: Any) -> str:
 
 
 METRICS = Registry("metric", "workbench.comparison.metrics", {
-    "path-error": "position.path_error",
-    "friction-error": "friction.friction_error",
-    "wrench-error": "contact_force.wrench_error",
+    "path-error": "motion_errors.path_error",
+    "friction-error": "force_errors.friction_error",
+    "wrench-error": "force_errors.wrench_error",
     "local-velocity-error": "local_error.local_velocity_error",
-    "velocity-error": "velocity.velocity_error",
-    "impulse-error": "impulses.impulse_error",
-    "position-error": "position.position_error",
-    "orientation-error": "orientation.orientation_error",
-    "energy-error": "energy.energy_error",
+    "velocity-error": "motion_errors.velocity_error",
+    "impulse-error": "force_errors.impulse_error",
+    "position-error": "motion_errors.position_error",
+    "orientation-error": "motion_errors.orientation_error",
+    "energy-error": "motion_errors.energy_error",
     "creep": "creep.creep",
     "lift": "gaps.lift",
     "penetration": "gaps.penetration",
@@ -34,15 +34,15 @@ METRICS = Registry("metric", "workbench.comparison.metrics", {
     "rest-time": "rest.rest_time",
     "rest-place": "rest.rest_place",
     "spin-down": "rest.spin_down",
-    "mode-time": "contact_modes.mode_time",
-    "missed-events": "contact_modes.missed_events",
-    "spurious-events": "contact_modes.spurious_events",
+    "mode-time": "modes.mode_time",
+    "missed-events": "modes.missed_events",
+    "spurious-events": "modes.spurious_events",
     "energy-gained": "balance.energy_gained",
     "yaw-spread": "isotropy.yaw_spread",
     "momentum-error": "balance.momentum_error",
     "bilateral-error": "balance.bilateral_error",
     "misalignment-rms": "misalignment.misalignment_rms",
-    "friction-rmsd": "normalised_friction.friction_rmsd",
+    "friction-rmsd": "force_errors.friction_rmsd",
     "free-directions": "determinacy.free_directions",
     "determined": "determinacy.determined",
     "other-mode": "modes.other_mode",
