@@ -208,3 +208,19 @@ def test_rows_of_a_subject_with_springs_are_relaxed():
     made = (still("a", 4), still("b", 4))
     found = findings(RealityTrial(SimpleNamespace(body=CUBE), made, made, SILENT), [rigid, soft])
     assert found.subjects["rows"].tolist() == ["rigid", "relaxed"]
+
+
+def test_tosses_tell_mu_whose_errors_change_with_it_near_by_more_than_the_noise():
+    """At the identified restitution, within a step of the coarse grid; a toss without an answer tells nothing."""
+    noisy = replace(SILENT, rest=(0.0, 0.002))
+    search = [[0.15, 0.1], [0.2, 0.1], [0.25, 0.1], [0.5, 0.1], [0.2, 0.3]]
+    losses = [
+        [0.010, 0.010, 0.010, 0.010, np.nan], [0.011, 0.013, 0.010, 0.010, 0.0], [0.010, 0.010, 0.010, 0.013, 0.0],
+        [0.010, 0.010, 0.090, 0.010, 0.0], [0.900, 0.010, 0.010, 0.010, 0.0],
+    ]  # fmt: skip
+    one = outcome(search, losses, 0.2, 0.1, np.ones((2, 5)))
+    made = (still("a", 4), still("b", 4))
+    given = RealityTrial(SimpleNamespace(body=CUBE), made, made, noisy)
+    assert findings(given, [one]).subjects.loc[0, "informative"] == 2
+    # Without a rest that shows the noise every change counts but rounding.
+    assert findings(replace(given, noise=SILENT), [one]).subjects.loc[0, "informative"] == 3

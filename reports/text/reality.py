@@ -21,7 +21,8 @@ def sentences(recordings: Recordings, trial: RealityTrial, f: Findings) -> list[
     rows = f.subjects[f.subjects["reason"].fillna("") == ""]
     base = rows.iloc[0]
     found = [
-        _answer(recordings, trial, f, rows, base), _rest(rows, base), _noise(trial, f, base), _phases(trial, f),
+        _answer(recordings, trial, f, rows, base), _informative(trial, rows, base), _rest(rows, base),
+        _noise(trial, f, base), _phases(trial, f),
         _caution(rows),
     ]  # fmt: skip
     for r in f.subjects[f.subjects["reason"].fillna("") != ""].to_dict("records"):
@@ -61,6 +62,20 @@ def _some(words: list[str]) -> str:
     if len(words) <= NAMED + 1:
         return listed(words)
     return f"{', '.join(words[:NAMED])} and {len(words) - NAMED} more, up to {words[-1]}"
+
+
+def _informative(trial: RealityTrial, rows: pd.DataFrame, base: Any) -> str:
+    """Return how many of the tosses tell mu under the first formulation, and under which one the fewest do."""
+    noise, count = trial.noise.rest[1], len(trial.train)
+    if not count or not np.isfinite(noise):
+        return ""
+    least = rows.sort_values("informative", kind="stable").iloc[0]
+    fewer = f", fewest under {least['label']} ({least['informative']:.0f})" if least["label"] != base["label"] else ""
+    return (
+        f"Of the {count} tosses on which mu is identified, {base['informative']:.0f} tell it under {base['label']}"
+        f"{fewer}: near the identified value their error changes by more than {1e3 * noise:.2g} mm, the noise of the "
+        "recorded height at rest."
+    )
 
 
 def _rest(rows: pd.DataFrame, base: Any) -> str:

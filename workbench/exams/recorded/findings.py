@@ -9,7 +9,7 @@ import pandas as pd
 
 from workbench.exams.recorded.intervals import Bootstrap, ConfidenceInterval
 from workbench.exams.recorded.phases import PHASES, phases
-from workbench.exams.recorded.trial import Outcome, RealityTrial, samples_of
+from workbench.exams.recorded.trial import COARSE, Outcome, RealityTrial, samples_of
 from workbench.support.arrays import Array
 
 MM, DEGREES = 1e3, 180.0 / np.pi
@@ -31,7 +31,10 @@ SUBJECT = {
     "rows": ("", "rigid or relaxed constraint rows"),
     "reason": ("", "why there are no numbers"),
     "mu": ("1", "identified friction coefficient"), "mu_low": ("1", "low end of its 95 % interval"),
-    "mu_high": ("1", "high end of its 95 % interval"), "e": ("1", "identified restitution"),
+    "mu_high": ("1", "high end of its 95 % interval"),
+    "informative": ("1", "tosses of those that it was identified on whose error changes with mu, within a step of the "
+                    "coarse grid, by more than the noise of the recorded height at rest"),
+    "e": ("1", "identified restitution"),
     "train_position": ("mm", "error of position on the tosses that it was identified on"),
     "tosses": ("1", "tosses that it predicted to their end"), "failures": ("", "how the others ended"),
     "seconds": ("s", "wall time"),
@@ -116,7 +119,8 @@ def _row(one: Outcome, trial: RealityTrial, boot: Bootstrap, base: dict[str, Arr
     own = errors_of(one, trial)
     best = one.losses[_at(one)]
     row |= {
-        "mu": one.mu, "mu_low": low, "mu_high": high, "e": one.e, "train_position": MM * float(np.nanmean(best)),
+        "mu": one.mu, "mu_low": low, "mu_high": high, "informative": informative(one, trial), "e": one.e,
+        "train_position": MM * float(np.nanmean(best)),
         "tosses": int(np.isfinite(own["position"]).sum()), "failures": one.failures, "seconds": one.seconds,
     }  # fmt: skip
     for name, values in own.items():
@@ -146,6 +150,15 @@ def mu_interval(one: Outcome) -> tuple[float, float]:
     means = Bootstrap(int(whole.sum())).means(losses[:, whole].T)
     low, high = np.percentile(mus[means.argmin(axis=1)], [2.5, 97.5])
     return float(low), float(high)
+
+
+def informative(one: Outcome, trial: RealityTrial) -> int:
+    """The number of tosses that say something of mu: their errors within a step of the coarse grid about the identified
+    mu differ by more than the noise of the recordings at rest."""
+    (low, high), noise = trial.mu, trial.noise.rest[1]
+    near = (one.search[:, 1] == one.e) & (np.abs(one.search[:, 0] - one.mu) <= (high - low) / (COARSE - 1) + 1e-9)
+    losses = one.losses[near][:, np.isfinite(one.losses[near]).all(axis=0)]
+    return int((np.ptp(losses, axis=0) > max(np.nan_to_num(noise), ROUNDING / MM)).sum())
 
 
 def _over_time(one: Outcome, first: Outcome, trial: RealityTrial) -> list[dict[str, Any]]:
