@@ -1,6 +1,7 @@
 """Several solutions of Coulomb's law at single steps: how many, how far apart, and which one a formulation takes."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from workbench.algorithms.escalation import default_solver
 from workbench.builtin.cases.rod import Rod
 from workbench.comparison.jobs import Settings
 from workbench.comparison.scenes.compare import compare_scene
-from workbench.comparison.several import PosedStep, examine, several_solutions
+from workbench.comparison.several import PosedStep, examine, several_solutions, solution_columns
 from workbench.judge.coulomb import judge
 from workbench.matrices.solutions.existence import rational_friction
 from workbench.problems.friction_problem import FrictionProblem
@@ -72,6 +73,11 @@ def test_what_is_not_counted_may_be_seen():
     ((k, apart),) = found.seen
     assert (found.counted, found.several, k) == (0, {}, 0)
     assert apart > 0.1
+    rows = [1, 0, 4, 5, 2, 3]
+    turned, p = FrictionProblem(W[np.ix_(rows, rows)], q[rows], mu, 2).coulomb(), np.zeros(6)
+    p[rows] = default_solver(turned.kind).solve(turned).z
+    assert law.residual(p) < 1e-9
+    assert apart == pytest.approx(np.linalg.norm(W @ p + q - own))
     words = several_solutions(found, {})
     assert "several solutions in 1 of 1 examined steps" in words
     assert f"{apart:.2g} m/s" in words
@@ -84,12 +90,46 @@ def test_what_is_not_counted_may_be_seen():
 def test_a_search_without_a_result_is_not_repeated_for_steps_at_rest(monkeypatch):
     """Their problems differ by rounding alone."""
     W, q, mu = two_contacts(3)
+    q[1] = 0.0
     searched = []
     monkeypatch.setattr("workbench.comparison.several.counted", lambda problem, *given: searched.append(problem.q[0]))
     steps = [x for a in (1, 1 + 1e-14, 2, 2, 1) for x in steps_of(W, a * q, mu, np.zeros(6), 2)]
     found = examine(1.0, [step._replace(k=k, exact=lambda: None) for k, step in enumerate(steps)])
     np.testing.assert_allclose(searched, [q[0], 2 * q[0]])
     assert (found.examined, found.counted) == (5, 0)
+
+
+def test_a_step_whose_solutions_are_counted_is_not_one_of_those_where_another_was_seen(monkeypatch):
+    """Two contacts apart, each of which sticks or slides in two ways: nine solutions."""
+    W = np.kron(COUPLED, np.eye(2))[np.ix_(rows := [0, 1, 2, 4, 3, 5], rows)]
+    q = np.repeat(THREE, 2)[rows]
+    steps = steps_of(W, q, [1.05, 1.05], np.zeros(6))
+    found = examine(1.0, steps)
+    assert (found.counted, found.seen) == (1, [])
+    assert len(found.several[0].points) == 9
+    many = SimpleNamespace(count=9, points=found.several[0].points[:8])
+    # A number of solutions without all of the solutions is none.
+    monkeypatch.setattr("workbench.comparison.several.solutions_by_islands", lambda *given: many)
+    (seen,) = (unknown := examine(1.0, steps)).seen
+    assert (unknown.counted, unknown.several) == (0, {})
+    assert seen[1] > 0.1
+
+
+def test_a_formulation_s_distance_is_the_largest_of_all_steps():
+    (one,) = steps_of(COUPLED, THREE, [1.05], np.zeros(3))
+    found = examine(1.0, [one, one._replace(k=1)])
+    (first, second), away = found.several.values(), np.array([0.0, 0.0, 0.1])
+    columns = solution_columns(found, {0: first.u[0] + 2 * away, 1: second.u[0] + away})
+    assert columns["solution_distance"] == pytest.approx(np.linalg.norm(first.u - first.u[0] - 2 * away, axis=1).min())
+    assert columns["steps_several"] == 2
+
+
+def test_a_shift_that_does_not_contract_is_no_proof(tmp_path):
+    """W = I and mu = 1 just so: the bound is one. A little below it is a proof."""
+    for mu, proof in ((1.0, False), (0.999, True)):
+        np.savez(path := tmp_path / "two.npz", W=np.eye(6), q=[-1.0, -1, 1, 0, 0, 1], mu=[mu, mu])
+        known = wb.compare(path, ["coulomb"]).comparison.known
+        assert ("shift contracts" in known["reason"]) == proof, known
 
 
 @pytest.mark.parametrize("push", [0.2, 2.0])
