@@ -59,7 +59,6 @@ def record(folder: Path, runs: int, steps: int, quick: bool) -> None:
     from workbench.algorithms.escalation import default_solver
     from workbench.language.assemble.find import compiled
     from workbench.step.simulation import simulate
-    from workbench.step.stepping import RESIDUAL
     from workbench.support.errors import WorkbenchError
     from workbench.verbs.find import find_case, find_formulation, find_formulations
     from workbench.verbs.registries import BY_KIND
@@ -79,7 +78,8 @@ def record(folder: Path, runs: int, steps: int, quick: bool) -> None:
                 kind = compiled(f, *case.size).kind
             except WorkbenchError:
                 continue
-            if kind not in RESIDUAL or kind == "equations":
+            # Kernels of mixed problems need their sets, too.
+            if kind in ("equations", "mixed NCP"):
                 continue
             endings: Counter[str] = Counter()
             for _ in range(runs):

@@ -1,5 +1,7 @@
 """Cones, discs and bounds beside one another in one declaration: each obeys its law, convex ones are a minimum."""
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -23,11 +25,13 @@ from workbench.scenes.stepper import SceneStepper
 from workbench.step.local_steps import local_steps
 from workbench.step.one_step import pose, solve_system
 from workbench.step.simulation import simulate
+from workbench.step.sweep import sweep_steps
 from workbench.support.errors import DataError, ModellingError
 
 EXACT = default_solver("mixed NCP")
 COULOMB = FORMULATIONS.find("coulomb")
 ENOUGH = 1e-8
+FLAT = ("v", "f", "phi", "r_n", "r_t", "g", "r_b", "mu", "mu_s", "e", "eps_n", "eps_t", "eps_b")
 
 
 @formulation("tresca", friction="discs of given radius", source="this test")
@@ -125,6 +129,27 @@ def test_convex_mixtures_are_the_minimum_that_a_conic_solver_finds(f):
         answer, solution = solve_system(f, system, EXACT)
         assert solution.verified
         np.testing.assert_allclose(answer.v, problem.var_dict["v"].value, atol=2e-5)
+
+
+@pytest.mark.parametrize("f", [tresca, dry_joints, ellipse, ellipse.with_options(ratio=0.0)], ids=lambda f: f.label)
+def test_compiled_steps_of_mixtures_are_those_in_python(f):
+    """Also of bodies that nothing couples, with more unknowns than others are solved together."""
+    m, apart = 2 if f.name == "dry joints" else 0, np.eye(5)
+    for one in systems(m=m):
+        many = replace(
+            one, M=np.kron(apart, one.M), J_n=np.kron(apart, one.J_n), J_t=np.kron(apart, one.J_t),
+            J_b=np.kron(apart, one.J_b), heading=np.tile(one.heading, (5, 1)),
+            **{name: np.tile(getattr(one, name), 5) for name in FLAT},
+        )  # fmt: skip
+        for system in (one, many):
+            mu = np.linspace(0.1, 0.9, 4)
+            found = sweep_steps(f, system, mu=mu)
+            assert found.solved.all()
+            for k in range(4):
+                answer, solution = solve_system(f, replace(system, mu=np.full(system.mu.size, mu[k])), EXACT)
+                assert found.residuals[k] == pytest.approx(solution.residual, rel=1e-6, abs=1e-14)
+                for name in ("v", "p_n", "p_t"):
+                    np.testing.assert_array_equal(getattr(found, name)[k], getattr(answer, name))
 
 
 @pytest.mark.parametrize("ratio", [0.5, 2.0, 0.0])

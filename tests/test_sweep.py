@@ -17,7 +17,7 @@ from workbench.support.errors import DataError, UnknownNameError
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 ALL = [
-    *(f for f in FORMULATIONS if f.name != "mujoco-noslip"),
+    *FORMULATIONS,
     BY_NAME["box"].with_options(bounds="iterated"), BY_NAME["hybrid"].with_options(bounds="iterated"),
     BY_NAME["stewart-trinkle"].with_options(axes="sliding"),
     BY_NAME["anitescu-potra"].with_options(restitution="poisson"),
@@ -61,12 +61,6 @@ def test_a_sweep_has_the_bits_of_single_steps(formulation, shape):
         assert answer.residuals[k] == pytest.approx(solution.residual, rel=1e-6, abs=1e-14)
     if formulation.options.get("bounds") == "iterated" and formulation.name == "box":
         assert answer.passes.max() > 1
-
-
-def test_a_mixed_problem_has_no_compiled_solver_and_is_refused_in_a_line():
-    system = random_system(3, **SHAPES["one planar contact"])
-    with pytest.raises(DataError, match="mixed-exact is not compiled; a batch needs a compiled solver"):
-        sweep_steps(BY_NAME["mujoco-noslip"], system, mu=np.ones((2, 1)))
 
 
 @pytest.mark.parametrize("name", ["stewart-trinkle", "box"])

@@ -65,7 +65,7 @@ def nothing_against(problem: MatrixProblem) -> str | None:
 
 @dataclass(frozen=True)
 class KernelSolver:
-    """A compiled method of signature `kernels.SOLVE` as a Solver."""
+    """A compiled method of signature `kernels.SOLVE` as a Solver; for mixed problems see `kernel_info`."""
 
     name: str
     kernel: Callable
@@ -85,7 +85,7 @@ class KernelSolver:
 
         Raises DataError if the guess has another shape.
         """
-        z, info = np.zeros(problem.size), np.zeros(1, dtype=np.int64)
+        z, info = np.zeros(problem.size), kernel_info(problem)
         if guess is not None:
             z = np.array(guess, dtype=float)
             if z.shape != problem.q.shape:
@@ -121,6 +121,12 @@ def kernel_arguments(problem: MatrixProblem) -> tuple:
     # Arrays of problems are read-only, while compiled signatures require writable ones.
     copies = tuple(np.array(a) for a in (M, problem.q, lower, upper, mu))
     return (*copies, getattr(problem, "d", 2))
+
+
+def kernel_info(problem: MatrixProblem) -> Any:
+    """Return `info` of `kernels.SOLVE`: room for the iterations and, for mixed problems, their sets (`Sets.code`)."""
+    sets = getattr(problem, "sets", None)
+    return np.zeros(1, dtype=np.int64) if sets is None else np.append(0, sets.code)
 
 
 def begun(solver: Any, problem: Any, start: Array | None) -> Solution:

@@ -103,8 +103,9 @@ def solve_parts(solve, M, q, lower, upper, mu, d, part, z, info):
 
 @kernel(I64(SOLVE_T, MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, I64, VECTOR, INDICES))
 def solve_apart(solve, M, q, lower, upper, mu, d, z, info):
-    """Apply the kernel `solve` to the parts of a problem, or to all of it if it has one part; returns a Status."""
-    if M.shape[0] > FEW:
+    """Apply the kernel `solve` to the parts of a problem, or to all of it if it has one part, or if its sets are given
+    in `info` (`base.kernel_info`); returns a Status."""
+    if M.shape[0] > FEW and info.shape[0] == 1:
         part = np.empty(q.shape[0], dtype=np.int64)
         count = find_parts(M, mu.shape[0], d, part)
         if count > 1:

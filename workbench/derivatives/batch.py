@@ -21,11 +21,11 @@ from workbench.derivatives.tape import OTHER as OTHER_PATH
 from workbench.derivatives.tape import TAPE, carry_adjoints, evaluate, path
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, is_finite, set_all
-from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
+from workbench.engine.scratch import scratch, scratch_matrix
 from workbench.language.assemble.assembly import carry_back, stamp
 from workbench.language.estimate import normal_estimate
 from workbench.mechanics.core import CORE, FILL, GAP, approach
-from workbench.step.stepping import NO_ESTIMATE, OTHER, SOLVED, START, discretise, solve_posed, turn_back
+from workbench.step.stepping import NO_ESTIMATE, SOLVED, START, discretise, solve_posed, turn_back
 from workbench.support.arrays import Array
 
 I64 = types.int64
@@ -71,8 +71,8 @@ def prepare(m):
 @kernel(types.void(BATCH, MACHINE), checked=False)
 def make_steps(b, m):
     """Make the steps of the data in `given`, to which their sums (`discretise`) and estimates are added, by a compiled
-    solver. Without one they are prepared alone."""
-    core, work, info = m.core, m.work, scratch_indices(1)
+    solver."""
+    core, work = m.core, m.work
     given, prepared, eliminated, answers, residuals = b.given, b.prepared, b.eliminated, b.answers, b.residuals
     first = core.v.shape[0] + core.mu.shape[0]
     last = first + core.b_t.shape[0]
@@ -85,9 +85,9 @@ def make_steps(b, m):
         copy(core.whole, prepared[k])
         residuals[k] = np.inf
         set_all(0.0, work.z)
-        if m.settings.kind == OTHER or not is_posed(m):
+        if not is_posed(m):
             continue
-        status, residual = solve_posed(work, m.settings, m.functions.solve, info)
+        status, residual = solve_posed(work, m.settings, m.functions.solve)
         if status == SOLVED:
             carry_back(work)
             turn_back(core, work.out[first:last])

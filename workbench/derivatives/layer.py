@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.algorithms.escalation import are_far_beyond, default_solver, in_steps
-from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.derivatives.batch import (
     Batch,
     begin_back,
@@ -110,7 +109,7 @@ class ContactLayer:
         self.failures = 0
         self.solver: Any = in_steps(default_solver(c.kind), c.kind)
         self.stepper = s = Stepper(c, h, normal, 0.0)
-        functions = s.functions(NO_CASE, getattr(self.solver, "kernel", lemke_kernel))
+        functions = s.functions(NO_CASE, self.solver.kernel)
         self.machine = machine_of(s, functions, s.settings(self.solver), 0, 0)
         self.blank, self.due = s.core.buffer.copy(), s.core.like()
         self.hooked, self.estimates = c.hooks.given is not None or any(c.hooks.numbers), c.hooks.estimate != "none"

@@ -61,7 +61,6 @@ from workbench.engine.kernels import (
 from workbench.engine.lanes import LANES
 from workbench.engine.scratch import INDICES, scratch, scratch_indices, scratch_matrix
 from workbench.problems.sets import NO_CONE
-from workbench.step.stepping import OTHER as UNCHECKED
 from workbench.step.stepping import SOLVED, pose, residual_of
 
 WIDE = 1e-3
@@ -225,7 +224,7 @@ def is_clear(m, Y, rank):
     margin = m.sweep.margin[0]
     if margin > CLEAR:
         return True
-    if rank < Y or m.settings.kind == UNCHECKED:
+    if rank < Y:
         return False
     error = error_of(m)
     return margin > error * WORST or condition(m, Y, margin / error) < margin / error
@@ -242,7 +241,7 @@ def linearise_known(m):
     """Linearise the law in the modes that are known in view of the solution's error, all others being between two, as
     `sensitivity.sensitivity_of`; return Y, the rank, -1 where S is not regular, and whether some are not known."""
     least, vague = LEAST, 0
-    if m.settings.kind == UNCHECKED or not read_answer(m):
+    if not read_answer(m):
         return 0, -1, 0
     error = error_of(m)
     # Those of larger residual are improved first.

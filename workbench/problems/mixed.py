@@ -13,9 +13,9 @@ from functools import cached_property
 
 import numpy as np
 
-from workbench.problems.classes import _asked, _finite, _square
+from workbench.problems.classes import _asked, _finite, _rows, _square
 from workbench.problems.problem import Indices, OverMatrix, Problem, SetBySet
-from workbench.problems.sets import NO_CONE, BlockSets, Sets
+from workbench.problems.sets import BlockSets, Sets
 from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 
@@ -68,16 +68,14 @@ class MixedNCP(Problem):
     @cached_property
     def by_set(self) -> SetBySet:
         """The problem set by set, with ellipsoids scaled to round cones."""
-        s, order = self.sets, self.sets.order
-        mu, unit = np.zeros(s.cone.size), np.ones(self.size)
-        for i in np.flatnonzero(s.cone != NO_CONE):
-            own = self.mu[s.at[i] : s.at[i + 1]]
-            mu[i] = own.max()
-            if own.size > 1 and mu[i] > 0:
-                unit[s.first[i] + 1 : s.first[i + 1]] = own / mu[i]
-        A, q = unit[:, None] * self.M[np.ix_(order, order)] * unit, unit * self.q[order]
-        sets = BlockSets(s.first, s.cone, mu, self.lower[order], self.upper[order])
-        return SetBySet(sets, OverMatrix(A, s.first), q, abs(q), order, unit)
+        # Lazy import: stating problems needs no compiled code.
+        from workbench.problems.residual import order_by_set
+
+        s, A, rows = self.sets, np.empty(self.M.shape), np.empty((5, self.size))
+        order_by_set(self.M, self.q, self.lower, self.upper, self.mu, s.code, A, rows)
+        q, lower, upper, unit, mu = rows
+        sets = BlockSets(s.first, s.cone, mu[: s.cone.size], lower, upper)
+        return SetBySet(sets, OverMatrix(A, s.first), q, abs(q), s.order, unit)
 
     def velocity(self, z: Array) -> Array:
         # Directions without friction have no unit.
@@ -85,14 +83,13 @@ class MixedNCP(Problem):
 
     def residual(self, z: Array) -> Array:
         """`Problem.residual` of z (..., n); one number per problem."""
+        from workbench.problems.residual import mixed_residuals
+
         z = _asked(z, self.q)
-        if z.ndim == 1:
-            return np.asarray(super().residual(z))
         found = np.empty(z.shape[:-1])
-        for k in np.ndindex(found.shape):
-            M, q, lower, upper, mu = (
-                np.broadcast_to(x, (*found.shape, *x.shape[x.ndim - rank :]))[k]
-                for x, rank in ((self.M, 2), (self.q, 1), (self.lower, 1), (self.upper, 1), (self.mu, 1))
-            )
-            found[k] = MixedNCP(M, q, lower, upper, mu, self.sets).residual(z[k])
+        data = [
+            _rows(x if x.ndim == rank else np.broadcast_to(x, (*found.shape, *x.shape[-rank:])), rank)
+            for x, rank in ((self.M, 2), (self.q, 1), (self.lower, 1), (self.upper, 1), (self.mu, 1))
+        ]
+        mixed_residuals(*data, self.sets.code, _rows(z), found.reshape(-1))
         return found

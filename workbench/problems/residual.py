@@ -17,7 +17,7 @@ from numba import types
 
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import WITHIN
-from workbench.engine.scratch import INDICES, VECTOR, scratch, scratch_indices, scratch_matrix
+from workbench.engine.scratch import INDICES, MATRIX, VECTOR, scratch, scratch_indices, scratch_matrix
 from workbench.problems.islands import READ_INDICES, coupled_parts
 from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, NO_CONE, BlockSets
 from workbench.support.arrays import Array
@@ -387,7 +387,7 @@ def scale_up(sets, diagonal, own, q, x, D, raised):
     return up
 
 
-@kernel(types.void(BLOCK_SETS, INDICES, I64, READ_ROW, ITERATE, VECTOR))
+@kernel(types.float64(BLOCK_SETS, INDICES, I64, READ_ROW, ITERATE, VECTOR))
 def measure_raised(sets, part, up, D, rows, found):
     """`measure` of what `scale_up` has prepared: `rows` in the problem's units, of which y = `raised`, w = W y and the
     terms are scaled up, and the free velocities and their sizes are not yet."""
@@ -403,7 +403,7 @@ def measure_raised(sets, part, up, D, rows, found):
         sizes[k], terms[k] = D[k] * (rows.sizes[k] * half * rest), D[k] * rows.terms[k]
         lower[k], upper[k] = sets.lower[k] * half * rest / D[k], sets.upper[k] * half * rest / D[k]
     scaled = BlockSets(sets.first, sets.cone, mu, lower, upper)
-    measure(scaled, part, part, Iterate(y, w, free, sizes, terms, rows.diagonal), found)
+    return measure(scaled, part, part, Iterate(y, w, free, sizes, terms, rows.diagonal), found)
 
 
 @kernel(types.UniTuple(types.float64, 2)(READ, I64, READ_ROW), **WITHIN)
@@ -490,6 +490,81 @@ def contact_residual(W, q, mu, d, associated, z):
         w[k], terms[k], free[k], y[k] = D[k] * (total + given), D[k] * size, D[k] * given, ldexp(y[k], up) / D[k]
     rows = Iterate(y, w, free, free, terms, diagonal)
     return measure(BlockSets(first, cone, coefficient, y, y), part, part, rows, scratch(r))
+
+
+@kernel(types.UniTuple(I64, 2)(INDICES, I64), linked=True)
+def parts_of_code(code, n):
+    """Return the number of sets of n unknowns in a `Sets.code`, and where the order of the unknowns begins in it."""
+    B = (code.shape[0] - n - 2) // 3
+    return B, 3 * B + 2
+
+
+Q, LOWER, UPPER, UNIT, MU = range(5)
+"""Rows of a mixed problem set by set (`order_by_set`)."""
+
+
+@kernel(types.void(READ, READ_ROW, READ_ROW, READ_ROW, READ_ROW, INDICES, MATRIX, MATRIX))
+def order_by_set(M, q, lower, upper, mu, code, A, rows):
+    """Put a mixed problem set by set, with ellipsoids scaled to round cones, into A (n, n) and the rows (5, n) of q,
+    bounds, units (z[order] = unit x), and one coefficient a set. `code` are its `Sets`."""
+    n, unit, largest = q.shape[0], rows[UNIT], rows[MU]
+    B, start = parts_of_code(code, n)
+    first, at, order = code[B : 2 * B + 1], code[2 * B + 1 : start], code[start:]
+    for i in range(B):
+        largest[i], count = 0.0, at[i + 1] - at[i]
+        for a in range(count):
+            largest[i] = max(largest[i], mu[at[i] + a])
+        for k in range(first[i], first[i + 1]):
+            unit[k] = 1.0
+        if count > 1 and largest[i] > 0.0:
+            for a in range(count):
+                unit[first[i] + 1 + a] = mu[at[i] + a] / largest[i]
+    for k in range(n):
+        i = order[k]
+        rows[Q, k], rows[LOWER, k], rows[UPPER, k] = unit[k] * q[i], lower[i], upper[i]
+        for j in range(n):
+            A[k, j] = unit[k] * M[i, order[j]] * unit[j]
+
+
+@kernel(types.float64(READ, READ_ROW, READ_ROW, READ_ROW, READ_ROW, INDICES, READ_ROW))
+def mixed_residual(M, q, lower, upper, mu, code, z):
+    """Return the residual of a mixed problem at z (n,); `code` are its `Sets`."""
+    n = q.shape[0]
+    B, start = parts_of_code(code, n)
+    A, rows, x, D, raised = scratch_matrix(n, n), scratch_matrix(5, n), scratch(n), scratch(n), scratch(n)
+    moved, terms, sizes, diagonal, found = scratch(n), scratch(n), scratch(n), scratch(n), scratch(B)
+    part, owner, first, unit = scratch_indices(B), scratch_indices(n), code[B : 2 * B + 1], rows[UNIT]
+    order_by_set(M, q, lower, upper, mu, code, A, rows)
+    count = 0
+    for i in range(B):
+        count += (first[i + 1] - first[i]) ** 2
+        for k in range(first[i], first[i + 1]):
+            owner[k] = i
+    own, at = scratch(count), 0
+    for k in range(n):
+        z_k, diagonal[k], sizes[k] = z[code[start + k]], A[k, k], abs(rows[Q, k])
+        # Impulses along directions without friction have no unit.
+        x[k] = z_k / unit[k] if unit[k] > 0.0 else 0.0
+        if not np.isfinite(x[k]) or (unit[k] == 0.0 and z_k != 0.0):
+            return np.inf
+        for j in range(first[owner[k]], first[owner[k] + 1]):
+            own[at] = A[k, j]
+            at += 1
+    sets = BlockSets(first, code[:B], rows[MU, :B], rows[LOWER], rows[UPPER])
+    up = scale_up(sets, diagonal, own, rows[Q], x, D, raised)
+    for k in range(n):
+        moved[k], terms[k] = row_product(A, k, raised)
+    coupled_parts(A, owner, part)
+    return measure_raised(sets, part, up, D, Iterate(raised, moved, rows[Q], sizes, terms, diagonal), found)
+
+
+@kernel(types.void(READ_CUBE, READ, READ, READ, READ, INDICES, READ, VECTOR), nogil=True)
+def mixed_residuals(M, q, lower, upper, mu, code, z, found):
+    """Fill found (B,) with `mixed_residual` of every z (B, n); M, q, bounds and mu may be shared."""
+    for b in range(z.shape[0]):
+        M_b, q_b, mu_b = M[min(b, M.shape[0] - 1)], q[min(b, q.shape[0] - 1)], mu[min(b, mu.shape[0] - 1)]
+        lower_b, upper_b = lower[min(b, lower.shape[0] - 1)], upper[min(b, upper.shape[0] - 1)]
+        found[b] = mixed_residual(M_b, q_b, lower_b, upper_b, mu_b, code, z[b])
 
 
 @kernel(types.void(READ_CUBE, READ, READ, I64, types.boolean, READ, VECTOR), nogil=True)

@@ -76,6 +76,11 @@ class Sets:
             raise DataError("an interval has no coefficient, a disc one radius, a cone one or one for every direction")
 
     @property
+    def code(self) -> Indices:
+        """All of it as one row of numbers, for kernels: cone, first, at, order."""
+        return np.concatenate([self.cone, self.first, self.at, self.order])
+
+    @property
     def set_of(self) -> Indices:
         """(n,) the set of every unknown, set by set."""
         return np.repeat(np.arange(self.cone.size), np.diff(self.first))

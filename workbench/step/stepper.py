@@ -129,7 +129,7 @@ class Stepper:
 
     def settings(self, solver: Solver | None = None) -> StepSettings:
         """Return the settings of a run with a solver; with a chain, a step without verified solution ends the loop."""
-        kind, x = stepping.RESIDUAL.get(self.c.kind, stepping.OTHER), self.scheme
+        kind, x = stepping.RESIDUAL[self.c.kind], self.scheme
         strict, tolerance = isinstance(solver, Chain), 0.0 if solver is None else float(solver.tolerance)
         return StepSettings(self.estimate, self.c.plan.d, x.kind, x.theta, kind, tolerance, strict)
 

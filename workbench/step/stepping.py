@@ -18,14 +18,13 @@ from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.interpreted import part
 from workbench.engine.kernels import INDICES, SOLVE_T, VECTOR, copy, copy_at, is_finite, set_all
 from workbench.engine.layout import Packed
-from workbench.engine.scratch import scratch_indices
 from workbench.language.assemble.assembly import carry_back, eliminate, stamp
 from workbench.language.assemble.plan import WORK
 from workbench.language.estimate import normal_estimate
 from workbench.language.hooks import AGAIN, GIVEN, REMEMBER
 from workbench.mechanics.core import ADVANCE_T, CORE, FILL_T, GAP, MOREAU, approach, friction_coefficient, open_contact
 from workbench.mechanics.relaxation import COUNT, is_rigid, relax, relax_across
-from workbench.problems.residual import bounded_residual, contact_residual
+from workbench.problems.residual import bounded_residual, contact_residual, mixed_residual
 from workbench.problems.solution import Status
 from workbench.step.scheme import EXPLICIT, MIDPOINT, changes, count, hold, keep_closed, pose_mean
 
@@ -77,9 +76,12 @@ def turn_back(core, p_t):
 GIVEN_T, AGAIN_T, REMEMBER_T = (types.FunctionType(t) for t in (GIVEN, AGAIN, REMEMBER))
 I64 = types.int64
 NO_ESTIMATE, LAST, START = range(3)
-BOUNDED, CONIC, COULOMB, OTHER = range(4)
-RESIDUAL = {"LCP": BOUNDED, "MLCP": BOUNDED, "equations": BOUNDED, "conic QP": CONIC, "Coulomb NCP": COULOMB}
-"""Residual for each class of problem; problems of other classes have no compiled solver."""
+BOUNDED, CONIC, COULOMB, MIXED = range(4)
+RESIDUAL = {
+    "LCP": BOUNDED, "MLCP": BOUNDED, "equations": BOUNDED, "conic QP": CONIC, "Coulomb NCP": COULOMB,
+    "mixed NCP": MIXED,
+}  # fmt: skip
+"""Residual for each class of problem."""
 
 
 class RunBuffer(Packed):
@@ -224,27 +226,29 @@ def finish_pass(core, work, track, again):
 @kernel(types.float64(WORK, I64, I64))
 def residual_of(work, kind, d):
     """Return the residual of work.z in the current problem, as in `problems`."""
+    if kind == MIXED:
+        return mixed_residual(work.M, work.q, work.lower, work.upper, work.mu, work.info[1:], work.z)
     if kind != BOUNDED:
         return contact_residual(work.M, work.q, work.mu, d, kind == CONIC, work.z)
     return bounded_residual(work.M, work.q, work.lower, work.upper, work.z)
 
 
-@kernel(types.Tuple((I64, types.float64))(WORK, SETTINGS, SOLVE_T, INDICES))
-def solve_posed(work, settings, solve, info):
+@kernel(types.Tuple((I64, types.float64))(WORK, SETTINGS, SOLVE_T))
+def solve_posed(work, settings, solve):
     """Solve the current problem by a compiled solver; returns a Status and the problem's residual of work.z.
 
     A result that passes the residual is SOLVED, whatever the solver claims, and no other is.
     """
-    status = solve_apart(solve, work.M, work.q, work.lower, work.upper, work.mu, settings.d, work.z, info)
+    status = solve_apart(solve, work.M, work.q, work.lower, work.upper, work.mu, settings.d, work.z, work.info)
     residual = residual_of(work, settings.kind, settings.d) if is_finite(work.z) else np.inf
     if residual <= settings.tolerance:
         return SOLVED, residual
     return INACCURATE if status == SOLVED else status, residual
 
 
-@kernel(I64(I64, CORE, WORK, TRACK, AGAIN_T, SOLVE_T, SETTINGS, INDICES))
-def solve_passes(k, core, work, track, again, solve, settings, info):
-    """Make passes of step k by a compiled solver until none is needed; returns a Status. info (1,) is a work array.
+@kernel(I64(I64, CORE, WORK, TRACK, AGAIN_T, SOLVE_T, SETTINGS))
+def solve_passes(k, core, work, track, again, solve, settings):
+    """Make passes of step k by a compiled solver until none is needed; returns a Status.
 
     Unless it is SOLVED or, without `settings.strict`, INACCURATE, `work` holds the problem of the failed pass, and
     `track.effort` counts the passes before it. `track.residual` is that of the last pass.
@@ -256,12 +260,12 @@ def solve_passes(k, core, work, track, again, solve, settings, info):
             return NO_FIXED_POINT
         status = pose(core, work)
         if status == SOLVED:
-            status, track.residual[0] = solve_posed(work, settings, solve, info)
+            status, track.residual[0] = solve_posed(work, settings, solve)
         if status == INACCURATE and not settings.strict:
             worst = INACCURATE
         elif status != SOLVED:
             return status
-        track.effort[k, 0] += info[0]
+        track.effort[k, 0] += work.info[0]
         track.effort[k, 1] += 1
         wanted = finish_pass(core, work, track, again)
     return worst if is_finite(work.out) else NOT_FINITE
@@ -332,12 +336,11 @@ def run(start, steps, core, work, track, functions, settings, done):
     `track` receives all else. The run ends before `steps` at a step without a solution (`solve_passes`), which has then
     begun.
     """
-    info = scratch_indices(1)
-    info[0], worst, done[0] = 0, SOLVED, start
+    worst, done[0] = SOLVED, start
     while done[0] < steps:
         k = done[0]
         begin_step(k, core, work, track, functions, settings)
-        status = solve_passes(k, core, work, track, functions.again, functions.solve, settings, info)
+        status = solve_passes(k, core, work, track, functions.again, functions.solve, settings)
         if status == INACCURATE and not settings.strict:
             worst = INACCURATE
         elif status != SOLVED:

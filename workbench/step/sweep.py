@@ -146,7 +146,6 @@ def begin(core, work, track, functions, estimate):
 )
 def sweep_part(first, last, varied, core, work, track, functions, settings, results):
     """Make the steps of systems `first` to `last`."""
-    info = np.zeros(1, dtype=np.int64)
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
     for k in range(first, last):
         status, counts = NOT_FINITE, results.counts[k]
@@ -157,7 +156,7 @@ def sweep_part(first, last, varied, core, work, track, functions, settings, resu
                 core.whole[varied.at[i]] = varied.rows[k, i]
             status = begin(core, work, track, functions, settings.estimate)
         if status == SOLVED:
-            status = solve_passes(0, core, work, track, functions.again, functions.solve, settings, info)
+            status = solve_passes(0, core, work, track, functions.again, functions.solve, settings)
         if status in (SOLVED, INACCURATE):
             results.residuals[k] = track.residual[0]
             turn_back(core, work.out[n + r : n + r + t])

@@ -10,6 +10,7 @@ from workbench.engine.layout import Packed
 from workbench.language.formulation import Formulation, Symbols
 from workbench.language.modelling import Declaration, Hooks
 from workbench.mechanics.core import Core
+from workbench.problems.mixed import MixedNCP
 from workbench.problems.sets import Sets
 
 
@@ -33,8 +34,8 @@ class Plan(NamedTuple):
 class Work(Packed):
     """The plan and the work arrays of one step: mixed system, elimination, reduced problem and solution."""
 
-    sizes = ("n_f", "n_c", "n_o", "n_k", "rows", "columns", "right", "nnz")
-    integers = ("first", "at", "par")
+    sizes = ("n_f", "n_c", "n_o", "n_k", "rows", "columns", "right", "nnz", "n_i")
+    integers = ("first", "at", "par", "info")
     fields: ClassVar[dict[str, tuple]] = {
         "first": (),
         "at": ("nnz",),
@@ -42,6 +43,7 @@ class Work(Packed):
         "val": ("nnz",),
         "least": ("n_c",),  # `Plan.lower`
         "most": ("n_c",),  # `Plan.upper`
+        "info": ("n_i",),  # iterations of a solver and, for mixed problems, the sets (`Sets.code`)
         "A": ("rows", "columns"),  # columns = n_free + n_partner + 1
         "LU": ("n_f", "n_f"),
         "scale": ("n_f",),
@@ -98,7 +100,9 @@ class Compiled:
         rows, columns = self.constant.shape
         outputs = sum(self.symbols.answer.values())
         sizes = dict(n_f=n_f, n_c=n_c, n_o=outputs, n_k=n_k, rows=rows, columns=columns, right=n_c + 1)
-        work = Work(**sizes, nnz=self.plan.at.size)
+        sets = self.sets.code if self.kind == MixedNCP.kind else np.zeros(0, dtype=np.int64)
+        work = Work(**sizes, nnz=self.plan.at.size, n_i=1 + sets.size)
+        work.info[1:] = sets
         work.A, work.first, work.at, work.par = self.constant, self.plan.first, self.plan.at, self.plan.par
         work.val, work.least, work.most = self.plan.val, self.plan.lower, self.plan.upper
         return work

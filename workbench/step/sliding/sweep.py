@@ -54,7 +54,6 @@ class SlidingSweep(Claims):
 @kernel(types.void(I64, I64, MATRIX, WORK, SETTINGS, SOLVE_T, MATRIX, COUNTS, VECTOR), nogil=True)
 def sliding_part(first, last, theta, work, settings, solve, out, counts, residuals):
     """Solve the problems `first` to `last`, of parameters theta (B, n_theta), into out, counts (B, 3) and residuals."""
-    info = np.zeros(1, dtype=np.int64)
     for k in range(first, last):
         status = NOT_FINITE
         if is_finite(theta[k]):
@@ -62,8 +61,8 @@ def sliding_part(first, last, theta, work, settings, solve, out, counts, residua
             status = SINGULAR if eliminate(work) else SOLVED
         if status == SOLVED:
             set_all(0.0, work.z)
-            status, residuals[k] = solve_posed(work, settings, solve, info)
-            counts[k, ITERATIONS] = info[0]
+            status, residuals[k] = solve_posed(work, settings, solve)
+            counts[k, ITERATIONS] = work.info[0]
         if status in (SOLVED, INACCURATE):
             carry_back(work)
             copy(work.out, out[k])
