@@ -172,7 +172,7 @@ def _of_part(
     return LocalSteps(
         case, formulation, s.solver.name, s.c.kind, s.solver.tolerance, replace(course, steps=at.size), status, reason,
         s.c.seconds, made.seconds, columns(s.core, s.work, rows, ends.effort[:, 0]), s.c,
-        dict(sum(made.others, Counter())), base, at, ends.status, ends.q,
+        dict(sum(made.others.values(), Counter())), base, at, ends.status, ends.q,
     )  # fmt: skip
 
 

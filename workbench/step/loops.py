@@ -5,7 +5,7 @@ compiled loop does not solve, the same step is made in Python. Parts of a case, 
 run, are runs of one declaration from many starts: one compiled loop makes all steps from one start before the next.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -189,7 +189,7 @@ class CaseStepper(Stepper):
         made, `spare` is that of `Ends.unset`.
         """
         count, steps, begun = len(starts.q), self.course.steps, clock()
-        ends, others = Ends.unset(self, count, spare), [Counter[str]() for _ in range(count)]
+        ends, others = Ends.unset(self, count, spare), defaultdict[int, Counter[str]](Counter)
         alone = self.stepping._replace(settings=self.stepping.settings._replace(strict=False))
         reasons, lost, chunk = [""] * count, 0, max(1, count if progress is None else count // 50)
         fast = self.is_compiled
@@ -308,12 +308,12 @@ class CaseStepper(Stepper):
 @dataclass(frozen=True, eq=False)
 class RunsMade:
     """Runs that a stepper has made from B starts, in so many seconds: their `ends`, the reason for each that ended
-    early, "" for the others, and for each how many steps other methods have solved, by their names."""
+    early, "" for the others, and for some how many steps other methods have solved, by their names."""
 
     stepper: CaseStepper
     ends: Ends
     reasons: list[str]
-    others: list[Counter[str]]
+    others: dict[int, Counter[str]]
     seconds: float
 
     def run(self, b: int, case: Case) -> Run:
