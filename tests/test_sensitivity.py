@@ -8,7 +8,7 @@ import pytest
 from workbench.algorithms import ROUND_OFF, find_solver
 from workbench.algorithms.asking import solved_from
 from workbench.derivatives.linearised import change_of
-from workbench.derivatives.sensitivity import sensitivity_of
+from workbench.derivatives.sensitivity import PointKind, sensitivity_of
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.problems.mixed import MixedNCP
@@ -470,3 +470,32 @@ def test_modes_that_the_solution_does_not_tell_apart_are_said_to_be_vague():
         found = sensitivity_of(MLCP(M, np.array([0.0, 0.0, speed]) - M @ z, lower, upper), z)
         assert found.is_vague == is_vague
         assert (found.margin == 0.0) == is_vague
+
+
+@pytest.mark.parametrize("z", [(0.5, 0.5), (1.0, 0.0)], ids=["both bear", "one bears"])
+def test_gradients_of_redundant_contacts_are_those_of_what_their_load_sharing_does_not_move(z):
+    """Two equal contacts: z_1 + z_2 = -q where both have the same q, and nothing is known of z_1 alone."""
+    s = sensitivity_of(LCP(np.ones((2, 2)), -np.ones(2)), np.array(z))
+    found = s.gradient(np.ones(2), limiting=True)
+    assert found.q.sum() == pytest.approx(-1)
+    with pytest.raises(DataError, match="load sharing is not determined"):
+        s.gradient(np.array([1.0, 0.0]), limiting=True)
+
+
+def test_where_several_solutions_meet_there_is_no_gradient_of_one_side():
+    """M is no P-matrix, and both unknowns are zero without velocity."""
+    s = sensitivity_of(LCP(np.array([[1.0, 2.0], [2.0, 1.0]]), np.zeros(2)), np.zeros(2))
+    assert s.verdict[0] is PointKind.SEVERAL
+    for limiting in (False, True):
+        with pytest.raises(DataError, match=r"no gradient: .*is not a P-matrix"):
+            s.gradient(np.ones(2), limiting)
+
+
+def test_a_solution_is_improved_to_round_off_first():
+    """By 1e-8; the derivative of a contact that slides depends on it."""
+    problem, exact = (
+        CoulombNCP(np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([-2.0, 4.0]), np.array([0.5]), 1),
+        (4 / 3, -2 / 3),
+    )
+    found = sensitivity_of(problem, np.array(exact) + 1e-8)
+    np.testing.assert_allclose(found.z, exact, rtol=0, atol=1e-15)
