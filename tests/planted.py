@@ -105,9 +105,9 @@ BUGS = (
         ("test_bridges.py", "test_operators.py"),
     ),
     Bug(
-        "workbench/problems/mixed.py",
-        "* unit, unit * self.q[order]",
-        "* unit, self.q[order]",
+        "workbench/problems/residual.py",
+        "unit[k] * q[i], lower[i], upper[i]",
+        "q[i], lower[i], upper[i]",
         "under an ellipse of friction coefficients free velocities are not scaled as the matrix is",
         ("test_mixed_sets.py", "test_other_laws.py", "test_residuals.py"),
     ),
@@ -348,8 +348,8 @@ SECOND = (
     ),
     Bug(
         "workbench/derivatives/fitting.py",
-        "np.sqrt(float(r @ r) / spare) if spare else np.nan",
-        "np.sqrt(float(r @ r) / r.size) if spare else np.nan",
+        "place.size / spare if spare else np.nan",
+        "place.size / r.size if spare else np.nan",
         "the scatter is over all measurements instead of those beyond the parameters: errors are too small",
         ("test_fit.py",),
     ),

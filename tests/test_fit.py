@@ -11,7 +11,6 @@ from scipy.optimize import minimize
 import workbench as wb
 from workbench.builtin.reports.text.fit import sentences
 from workbench.cli.main import main
-from workbench.derivatives import fitting
 from workbench.derivatives.fitting import Measurements, fit_parameters, measurements
 from workbench.derivatives.motion import Motion
 from workbench.mechanics.case import Case
@@ -135,7 +134,7 @@ def test_intervals_of_two_parameters_hold_the_truth_and_agree_with_standard_erro
     for k, (low, high) in enumerate(linear.intervals):
         assert (linear.values[k] - low) / linear.errors[k] == pytest.approx(quantile)
         assert (high - linear.values[k]) / linear.errors[k] == pytest.approx(quantile)
-    monkeypatch.setattr(fitting, "ALIKE", -1.0)
+    monkeypatch.setattr("workbench.derivatives.fitting.ALIKE", -1.0)
     tried = fit_parameters(case, coulomb, given, ["mu", "speed"], H)
     assert np.isnan(tried.errors).all()
     np.testing.assert_allclose(tried.intervals, linear.intervals, rtol=0, atol=0.03 * np.ptp(linear.intervals[0]))
@@ -147,10 +146,10 @@ def test_an_interval_ends_where_the_case_refuses_values_or_nowhere(monkeypatch):
     case, coulomb = find_case("block").with_parameters(mu=0.02), find_formulation("coulomb")
     seen = own(case, "coulomb", {"x": 0}, 0.2)
     seen["x"] += np.random.default_rng(1).normal(0, 5e-3, 24)
-    monkeypatch.setattr(fitting, "ALIKE", -1.0)
+    monkeypatch.setattr("workbench.derivatives.fitting.ALIKE", -1.0)
     found = fit_parameters(case, coulomb, measurements(seen), ["mu"], H)
     assert 0.0 <= found.intervals[0, 0] < 1e-4 < found.values[0] < found.intervals[0, 1] < np.inf
-    monkeypatch.setattr(fitting, "WIDEST", 2)
+    monkeypatch.setattr("workbench.derivatives.fitting.WIDEST", 2)
     found = fit_parameters(case, coulomb, measurements(seen), ["mu"], H)
     assert found.intervals[0].tolist() == [-np.inf, np.inf]
 
