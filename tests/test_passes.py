@@ -56,7 +56,7 @@ def test_passes_by_tapes_are_those_by_differences(case, label, monkeypatch):
     parameters = [CaseParameter(case, name) for name in ("mu", "gravity", "m", "e", "speed") if hasattr(case, name)]
     given, taken = motion.passes, []
 
-    def watched(count):
+    def one_by_one(count):
         passes = given(count)
         along = passes.along
 
@@ -65,15 +65,20 @@ def test_passes_by_tapes_are_those_by_differences(case, label, monkeypatch):
             taken.append(found is not None)
             return found
 
-        passes.along = counted
+        passes.along, passes.ahead = counted, lambda start, steps, state, *others: (start, state)
         return passes
 
-    monkeypatch.setattr(motion, "passes", watched)
+    compiled = tangents_of(motion, parameters)
+    monkeypatch.setattr(motion, "passes", one_by_one)
     by_tapes = tangents_of(motion, parameters)
     # Contacts that just begin to bear or to slide may be between two ways.
     assert sum(taken) >= STEPS - 2
     monkeypatch.setattr(motion, "passes", lambda count: None)
     by_differences = tangents_of(motion, parameters)
-    assert by_tapes.reasons == by_differences.reasons == ("",) * len(parameters)
+    assert compiled.reasons == by_tapes.reasons == by_differences.reasons == ("",) * len(parameters)
+    assert compiled.alone < by_tapes.alone == STEPS
+    for name in ("kinks", "jumps", "switches"):
+        assert getattr(compiled, name) == getattr(by_tapes, name)
     size = np.abs(by_differences.inputs).max(axis=(0, 1), initial=1e-2)
+    np.testing.assert_allclose(compiled.inputs / size, by_tapes.inputs / size, rtol=0, atol=1e-8)
     np.testing.assert_allclose(by_tapes.inputs / size, by_differences.inputs / size, rtol=0, atol=1e-6)

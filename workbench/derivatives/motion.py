@@ -5,9 +5,8 @@ is posed and solved, and the solution is carried back. Its derivative follows th
 and recorded first. Then tangents of the state are propagated from step to step, for all parameters at once (forward
 mode), or adjoints from the end to the start (reverse mode, one sweep for any number of parameters; Griewank & Walther
 2008). The record of a step has the size of the state, the last impulses and the solution, and nothing is computed
-twice. Steps are compiled (`sweep`) where everything about them is regular, and taken one by one (`one_step`) where it
-is not, where the formulation iterates, for all parameters at once if its passes are regular (`passes`), or where the
-case is written in Python.
+twice, but for the passes of formulations that iterate. Steps are compiled (`sweep`, `passes`) where everything about
+them is regular, and taken one by one (`one_step`) where it is not, or where the case is written in Python.
 """
 
 from collections.abc import Callable, Sequence
@@ -279,12 +278,21 @@ def tangents_of(
     at_once = motion.is_compiled and all(p.in_data_alone for p in parameters)
     sweeps, state, k = motion.sweeps(K) if at_once else None, start, 0
     passes = motion.passes(K) if all(p.in_data_alone for p in parameters) else None
+    units, room = np.array([p.unit for p in parameters]), sweeps or passes
     while k < steps and not all(notes.reasons):
         if progress and k % PIECE == 0:
             progress("following the derivatives", k, steps)
+        end = min(steps, k + PIECE - k % PIECE)
+        codes = np.empty((end - k, room.machine.system.x.size if room else 0), dtype=np.int64)
+        if passes is not None:
+            left, state = passes.ahead(k, end, state, units, found, codes)
+            notes.modes(codes[: left - k])
+            if left > k:
+                memory[:] = [motion.tangent(one).memory for one in found[left]]
+            k = left
+            if k == end:
+                continue
         if sweeps is not None:
-            end = min(steps, k + PIECE - k % PIECE)
-            codes = np.empty((end - k, sweeps.machine.system.x.size), dtype=np.int64)
             compiled = np.empty((end - k, K), dtype=np.int64)
             left = sweeps.ahead(k, end, motion.record, found, codes, compiled)
             notes.modes(codes[: left - k])
@@ -297,13 +305,14 @@ def tangents_of(
         data: Sequence[DataSlope | None] = (None if sweeps is None else sweeps.slopes(found[k])) or [None] * K
         x = motion.solved(k, state)
         notes.alone += 1
-        if x.sensitivity is not None:
-            notes.modes(x.sensitivity.system.at.mode[None])
         tangents = [motion.tangent(one) for one in found[k]]
         if sweeps is None:
             tangents = [one._replace(memory=its) for one, its in zip(tangents, memory, strict=True)]
         directions = [p.direction(one) for p, one in zip(parameters, tangents, strict=True)]
         known = passes.along(x, directions) if passes is not None else None
+        if x.sensitivity is not None:
+            modes = x.sensitivity.system.at.mode if passes is None or known is None else passes.modes.copy()
+            notes.modes(modes[None])
         for j, direction in enumerate(directions):
             if notes.reasons[j]:
                 continue

@@ -3,8 +3,9 @@
 A pass poses the problem of its data w, the formulation's own, solves it, and computes those of the next one,
 w+ = G(x, w, out), x being the inputs of the step and `out` the solution. A tape holds the data of the step and those of
 all passes (`taped`). Tangents follow pass by pass; those of a fixed point repeat the last one until they have
-converged. All tangents are computed at once. A step is left to the caller as in `sweep`, and where a mode does not hold
-by a clear margin, the tape has a kink, or tangents do not converge.
+converged. All tangents are computed at once. Steps are solved again one after another, since the record of a motion has
+no passes. A step is left to the caller as in `sweep`, and where a mode does not hold by a clear margin, the tape has a
+kink, or tangents do not converge.
 """
 
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ import numpy as np
 from numba import types
 
 from workbench.derivatives.columns import put_row
+from workbench.derivatives.differences import LEVEL
 from workbench.derivatives.one_step import (
     SETTLED,
     UNSETTLED,
@@ -25,9 +27,11 @@ from workbench.derivatives.one_step import (
     floor_of,
     largest_change,
 )  # fmt: skip
-from workbench.derivatives.slopes import MACHINE, Machine, find_units, step_data
+from workbench.derivatives.slopes import MACHINE, Machine, begin, find_units, step_data
 from workbench.derivatives.sweep import (
     ALIKE,
+    CODES,
+    CUBE,
     KINKED,
     answer,
     are_determined,
@@ -41,9 +45,12 @@ from workbench.derivatives.sweep import (
 from workbench.derivatives.tape import SAME, carry_tangents, evaluate, path, turn_ties
 from workbench.derivatives.taped import Tapes, recorded, system_of, widened
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import MATRIX, VECTOR, copy
+from workbench.engine.kernels import MATRIX, VECTOR, copy, copy_at
 from workbench.engine.scratch import scratch, scratch_matrix
 from workbench.language.assemble.assembly import carry_back
+from workbench.language.estimate import NEGLIGIBLE, is_new, momentum
+from workbench.problems.problem import Indices
+from workbench.step.stepping import NO_ESTIMATE, SOLVED, START, end_step, finish_pass, solve_posed
 from workbench.support.arrays import Array
 
 MOST = 1000
@@ -201,12 +208,178 @@ def passes_ahead(m, x, own, solutions, settles, tangents, floors, found):
     return are_smooth(m, K) and end_ahead(m, tangents, n_o, found)
 
 
+@kernel(types.void(MACHINE, VECTOR))
+def put_state(m, state):
+    """Put [q, v, memory, the last outputs] of the stepper into `state`."""
+    t, first = m.track, 0
+    for part in (t.q, t.v, t.memory, m.work.out):
+        copy_at(part, state, first)
+        first += part.shape[0]
+
+
+@kernel(types.void(VECTOR, MACHINE))
+def take_state(state, m):
+    """Undo what has happened since `put_state`."""
+    t, first = m.track, 0
+    for part in (t.q, t.v, t.memory, m.work.out):
+        for i in range(part.shape[0]):
+            part[i] = state[first + i]
+        first += part.shape[0]
+
+
+@kernel(I64(MACHINE, MATRIX, MATRIX, MATRIX))
+def make_passes(m, own, solutions, outputs):
+    """Solve the step that has begun, with the own data, the solution and the outputs of pass p in the rows p, and the
+    own data after all P passes in the row P of own (most + 1, n_own); return P, 0 where a pass is not solved or there
+    are more than `most`."""
+    core, work, count, wanted = m.core, m.work, 0, True
+    while wanted:
+        if count == solutions.shape[0] or not is_posed(m):
+            return 0
+        copy(core.own, own[count])
+        status, _ = solve_posed(work, m.settings, m.functions.solve)
+        if status != SOLVED:
+            return 0
+        copy(work.z, solutions[count])
+        wanted = finish_pass(core, work, m.track, m.functions.again)
+        copy(work.out, outputs[count])
+        count += 1
+    copy(core.own, own[count])
+    return count
+
+
+COUNTED, AT_REST, OPEN = range(3)
+
+
+@kernel(I64(MACHINE, VECTOR, VECTOR))
+def how_it_ends(m, own, z):
+    """Begin the step with the own data after all passes, and the last solution: return whether others would follow, as
+    in a step that counts its passes, whether it has settled, or neither. As `one_step.solved`."""
+    core, work, apart, largest = m.core, m.work, 0.0, 0.0
+    solved = scratch(core.theta.shape[0])
+    copy(own, core.own)
+    copy(core.theta, solved)
+    begin(m)
+    copy(own, core.own)
+    # Passes may change more than their own data.
+    for i in range(solved.shape[0]):
+        if core.theta[i] != solved[i]:
+            return OPEN
+    if not is_posed(m):
+        return OPEN
+    copy(z, work.z)
+    if finish_pass(core, work, m.track, m.functions.again):
+        return COUNTED
+    copy(own, core.own)
+    finish_pass(core, work, m.track, m.functions.again)
+    for i in range(own.shape[0]):
+        apart, largest = max(apart, abs(core.own[i] - own[i])), max(largest, abs(own[i]))
+    return AT_REST if apart <= UNSETTLED * largest else OPEN
+
+
+@kernel(types.void(MACHINE, VECTOR, MATRIX, VECTOR, MATRIX))
+def find_floors(m, x, tangents, units, floors):
+    """Compute `one_step.floor_of` for every tangent (K, n_x) of the inputs x, of parameters of these `units`, at the
+    outputs in `work`."""
+    n, out, v, p = m.core.v.shape[0], m.work.out, 0.0, momentum(m.core)
+    for i in range(out.shape[0]):
+        v, p = max(v, abs(out[i])) if i < n else v, max(p, abs(out[i])) if i >= n else p
+    for j in range(tangents.shape[0]):
+        reach = units[j]
+        for i in range(tangents.shape[1] - m.track.data.shape[0]):
+            if tangents[j, i] != 0.0:
+                reach = min(reach, (1.0 + abs(x[i])) / abs(tangents[j, i]))
+        floors[j, 0], floors[j, 1] = LEVEL * (1.0 + v) / reach, LEVEL * p / reach
+
+
+@kernel(types.boolean(MACHINE, VECTOR))
+def is_estimated_anew(m, memory):
+    """Return whether the step that has begun with this memory estimates the impulse of a contact from the frictionless
+    load, which redundant contacts may share in several ways (`one_step.has_several_estimates`)."""
+    found, estimate, nothing = False, m.settings.estimate, NEGLIGIBLE * momentum(m.core)
+    if estimate != NO_ESTIMATE:
+        for i in range(m.core.mu.shape[0]):
+            found = found or is_new(m.core, memory, estimate == START, nothing, i)
+    return found
+
+
+@kernel(I64(I64, I64, I64, types.boolean, VECTOR, CUBE, CODES, MACHINE), checked=False)
+def steps_ahead(start, steps, passes, settles, units, tangents, modes, m):
+    """Tangents (steps + 1, K, n_x) of a motion whose step `start` begins with the state in the stepper, and the modes
+    (steps - start, X), as far as steps make so many passes or settle, and are regular; returns the first step that is
+    left to the caller, or `steps`, whose state is then in the stepper."""
+    core, work, track, n_x, most = m.core, m.work, m.track, tangents.shape[2], m.track.passes
+    n, n_q, n_o, n_d, n_own = core.v.size, track.q.size, work.out.size, track.data.size, core.own.size
+    n_state, rest, floors = n_q + n + track.memory.size + n_o, n_x - n_q - n - n_o - n_d, scratch_matrix(units.size, 2)
+    state, after, x = scratch(n_state), scratch(n_state), scratch(n_x + n + n_own + passes * n_o)
+    own, solutions = scratch_matrix(most + 1, n_own), scratch_matrix(most, work.z.size)
+    outputs = scratch_matrix(most, n_o)
+    for k in range(start, steps):
+        put_state(m, state)
+        begin(m)
+        anew = is_estimated_anew(m, state[n_q + n : n_state - n_o])
+        count = 0 if anew else make_passes(m, own, solutions, outputs)
+        if count == 0:
+            take_state(state, m)
+            return k
+        last = count - 1
+        end_step(0, core, work, track, m.functions, m.settings)
+        put_state(m, after)
+        take_state(state, m)
+        # The inputs of the tape: those of the step, v+, the own data of a pass that settles, the outputs of all passes.
+        copy_at(track.q, x, 0)
+        copy_at(track.v, x, n_q)
+        copy_at(work.out, x, n_q + n)
+        copy_at(track.memory[track.memory.size - rest :], x, n_q + n + n_o)
+        copy_at(track.data, x, n_x - n_d)
+        copy_at(outputs[last, :n], x, n_x)
+        ending, first = how_it_ends(m, own[count], solutions[last]), last if settles else 0
+        regular = ending == (AT_REST if settles else COUNTED) and count - first == passes
+        if regular:
+            given = own[count:] if settles else own[:count]
+            copy_at(given[0], x, n_x + n)
+            for p in range(passes):
+                copy_at(outputs[first + p], x, n_x + n + n_own + p * n_o)
+            copy(outputs[last], work.out)
+            find_floors(m, x, tangents[k], units, floors)
+            regular = passes_ahead(
+                m, x, given[:passes], solutions[first:count], settles, tangents[k], floors, tangents[k + 1]
+            )
+        take_state(after if regular else state, m)
+        if not regular:
+            return k
+        for a in range(modes.shape[1]):
+            modes[k - start, a] = m.system.mode[a]
+    return steps
+
+
 class TapedPasses:
     """Derivatives of single steps that make passes, K at once, by the tapes that hold there."""
 
     def __init__(self, step: Step, machine: Machine, K: int) -> None:
         self.step, self.machine, self.K = step, machine, K
         self._tapes = cache(lambda *kind: Tapes((system_of(machine), kind)))
+        self._last: tuple[Machine, int, bool] | None = None
+
+    @property
+    def modes(self) -> Indices:
+        """(X,) those of the last step that was regular, in its last pass."""
+        found: Indices = self.machine.system.mode
+        return found
+
+    def ahead(
+        self, start: int, steps: int, state: State, units: Array, tangents: Array, modes: Indices
+    ) -> tuple[int, State]:
+        """`steps_ahead` from a state with the tape that held last; the first step that is left, with its state."""
+        s = self.step.stepper
+        if self._last is None:
+            return start, state
+        m, passes, settles = self._last
+        t = s.track
+        t.data[:] = self.step.case.data()
+        t.q[:], t.v[:], t.memory[:], s.work.out[:] = state
+        k = int(steps_ahead(start, steps, passes, settles, units, tangents, modes, m))
+        return k, State(t.q.copy(), t.v.copy(), t.memory.copy(), s.work.out.copy())
 
     def along(self, x: LinearisedStep, directions: Sequence[Direction]) -> list[Carried] | None:
         """The derivatives of a solved step along K directions of its state and data; None where they are left to
@@ -227,6 +400,7 @@ class TapedPasses:
         m = m._replace(tape=widened(tape, self.K))
         if not passes_ahead(m, given, own, z, settles, tangents, np.array(floors), found):
             return None
+        self._last = m, len(passes), settles
         return [Carried(self.step.parts(one), False, x.is_rough) for one in found]
 
     def _outputs(self, state: State, own: Array, z: Array) -> Array:
