@@ -304,6 +304,17 @@ def test_a_spinning_disc_in_flight_leaves_round_off_to_which_hunt_and_crossley_s
         np.testing.assert_allclose(solved("hunt-crossley", system).v, flown, rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.parametrize("label", ["hunt-crossley", "ipc"])
+def test_coupled_bodies_in_flight_fly_on(label):
+    """Impulses at open contacts are round-off, which a nearly singular M makes larger than any of its entries tells."""
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        J = rng.normal(size=(3, 3)) * 10.0 ** rng.uniform(-3, 0, (1, 3))
+        J_n, J_t = rng.normal(size=(2, 3, 3)) * [1.0, 0.01, 0.01]
+        system = ContactSystem(J.T @ J, rng.normal(size=3), np.zeros(3), 1e-3, J_n, J_t, 0.5, phi=0.1)
+        np.testing.assert_allclose(solved(label, system).v, system.v, rtol=1e-6, atol=1e-6)
+
+
 def test_joints_that_close_in_a_step_leave_round_off_to_which_hunt_and_crossley_s_passes_settle():
     """Fingers some millimetres off their guides move there, by impulses to which those of open contacts round."""
     rng = np.random.default_rng(0)
