@@ -15,6 +15,8 @@ from workbench.builtin.reports.pages.page import mathml
 Slider = Callable[[str, str], str]
 """The control that stands for a slider, by the id of marimo's object and its label."""
 VOID = {"br", "hr", "img", "input", "meta", "link", "col"}
+CHART = {"background": "#fff", "axis": {"labelLimit": 0}, "legend": {"labelLimit": 0}}
+"""Configuration of all charts. A label with a limit is measured again each time that it is placed."""
 RENAMED = {"h4": "p"}
 """The headings of results, which stand below no heading of their own level."""
 SPACED = (
@@ -42,7 +44,7 @@ def picture(spec: dict[str, Any]) -> str:
     described = spec.get("description")
     if not described:
         raise ValueError('a chart has no description; give it one with .properties(description="...")')
-    svg = vl_convert.vegalite_to_svg(json.dumps(spec), config={"background": "#fff"})
+    svg = vl_convert.vegalite_to_svg(json.dumps(spec), config=CHART)
     link = base64.b64encode(svg.encode()).decode()
     return f'<figure><img alt="{escape(described)}" src="data:image/svg+xml;base64,{link}"></figure>'
 
