@@ -33,6 +33,14 @@ def test_each_run_has_its_own_and_takes_it_along():
     assert kept() is None
 
 
+def test_further_arguments_tell_results_apart():
+    run, made = run_of(1.0), once(lambda run, factor=1.0: factor * run.states_v)
+    assert made(run) is made(run)
+    assert made(run, 2.0) is made(run, 2.0)
+    np.testing.assert_array_equal(made(run, factor=3.0), 3.0 * made(run))
+    np.testing.assert_array_equal(made(run, 2.0), 2.0 * made(run))
+
+
 def test_what_columns_mean_is_changed_in_one_frame_alone():
     frame = framed([{"p_n": 1.0, "u_n": 2.0}], TRAJECTORIES, frozenset())
     other = frame.copy()

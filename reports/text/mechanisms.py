@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.builtin.reports.text.conclusions import CLEAR, NEGLIGIBLE, significant
+from workbench.comparison.once import once
 from workbench.comparison.result import Comparison
 
 FRICTION_LAW = "friction law"
@@ -32,6 +33,7 @@ def reasons(c: Comparison) -> list[tuple[str, list[str]]]:
     return [(", ".join(labels), list(found)) for found, labels in alike.items()]
 
 
+@once
 def errs(c: Comparison, step: float | None = None) -> dict[str, list[Reason]]:
     """Return by label the mechanisms of a case's formulations in the first window, at a step size [s] or the first."""
     if c.case is None:

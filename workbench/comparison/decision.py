@@ -19,6 +19,7 @@ from workbench.comparison.columns import SHOWN, Column
 from workbench.comparison.cost import SAME_COST, SAME_COST_ONCE
 from workbench.comparison.families import ENGINE, family
 from workbench.comparison.metric import Metric
+from workbench.comparison.once import once
 from workbench.comparison.result import Comparison
 from workbench.support.arrays import Array
 
@@ -271,6 +272,7 @@ def shown(d: Decision) -> list[Entry]:
     return [x for x in found if x in advised or x in others]
 
 
+@once
 def decide(c: Comparison, step: float | None = None) -> Decision | None:
     """Return the decision at a step size [s], by default the first, in the first window; None without a ranking error.
 

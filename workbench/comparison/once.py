@@ -1,8 +1,8 @@
-"""Quantities of a run needed for each of its rows and curves, computed once and kept as long as the run."""
+"""Quantities needed several times, of a run for each of its rows and curves: computed once, kept as long as the run."""
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,18 +13,21 @@ from workbench.support.arrays import Array
 if TYPE_CHECKING:
     from workbench.step.run import Run
 
+Thing = TypeVar("Thing")
+Rest = ParamSpec("Rest")
 Found = TypeVar("Found")
 
 
-def once(function: "Callable[[Run], Found]") -> "Callable[[Run], Found]":
-    """Cache the results of a function of a run; they must not be modified."""
-    known: WeakKeyDictionary[Run, Found] = WeakKeyDictionary()
+def once(function: Callable[Concatenate[Thing, Rest], Found]) -> Callable[Concatenate[Thing, Rest], Found]:
+    """Cache the results of a function of a run, or of a comparison, by its other arguments; do not modify them."""
+    known: WeakKeyDictionary[Thing, dict[Any, Found]] = WeakKeyDictionary()
 
     @wraps(function)
-    def remembering(run: "Run") -> Found:
-        if run not in known:
-            known[run] = function(run)
-        return known[run]
+    def remembering(thing: Thing, *rest: Rest.args, **named: Rest.kwargs) -> Found:
+        found, key = known.setdefault(thing, {}), (rest, *named.items())
+        if key not in found:
+            found[key] = function(thing, *rest, **named)
+        return found[key]
 
     return remembering
 
