@@ -83,7 +83,7 @@ def rows_of(exact, name, label, window=(0.0, 0.5)):
     base = exact[name]
     f = FORMULATIONS.find(label)
     run = simulate(base.case, f, solver_of(base.case, f), H, 0.5)
-    return {r["after"]: r for r in onward_rows(base, run, window)}
+    return {r["after"]: r for r in onward_rows({}, base, run, window)}
 
 
 def test_a_drift_grows_and_what_the_law_makes_itself_is_none(exact):
@@ -137,7 +137,8 @@ def test_tables_have_every_formulation_once_at_every_step_whatever_its_solvers()
     assert ends_early[1] < Drawer.duration
     for h in steps:
         runs = [simulate(Drawer(), f, find_solver(x), h) for f, x in ((coulomb, "coulomb-exact"), (box, "proximal"))]
-        rows = pd.DataFrame(onward_rows(*runs, ends_early))
+        named = {"case": "drawer", "formulation": "box", "label": "box", "step": h}
+        rows = pd.DataFrame(onward_rows(named, *runs, ends_early))
         own = c.onward[c.onward["step"] == h].reset_index(drop=True)
         pd.testing.assert_frame_equal(own[list(rows)], rows, check_dtype=False)
     assert set(c.onward["step"]) == set(c.diagnostics["step"]) == set(steps)

@@ -213,14 +213,14 @@ class CaseBenchmark(Benchmark):
         found: dict[str, Any] = {"events": event_rows(named, run, self.reference.run)}
         if named["role"] == "run" and (job.subject, job.h) not in self.continued:
             self.continued.add((job.subject, job.h))
-            found |= {"diagnostics": verdicts(run), "onward": self._onward(job, run)}
+            found |= {"diagnostics": verdicts(named, run), "onward": self._onward(named, job, run)}
         return found
 
-    def _onward(self, job: Job, run: Run) -> Rows:
+    def _onward(self, named: dict[str, Any], job: Job, run: Run) -> Rows:
         """Return the rows of `onward` from exact states in the first window; a remark has the reason for none."""
         exact = self.runs.get(replace(self.reference.fine, h=job.h))
         try:
-            return onward_rows(exact, run, next(iter(self.windows.values()))) if isinstance(exact, Run) else []
+            return onward_rows(named, exact, run, next(iter(self.windows.values()))) if isinstance(exact, Run) else []
         except Exception as error:
             reason = failed(error).reason
             self.remarks.append(f"From exact states {run.formulation.label} cannot be continued: {reason}")

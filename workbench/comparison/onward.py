@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from workbench.algorithms.escalation import default_solver
-from workbench.comparison.rows import labels
 from workbench.step.local_steps import onward
 from workbench.step.parts import RunOfParts
 from workbench.step.run import Run
@@ -24,10 +23,11 @@ STARTS = 8
 """States, spread evenly over the window, from which runs go on."""
 
 
-def onward_rows(exact: Run, run: Run, window: tuple[float, float]) -> list[dict[str, Any]]:
+def onward_rows(named: dict[str, Any], exact: Run, run: Run, window: tuple[float, float]) -> list[dict[str, Any]]:
     """Return the rows of `columns.ONWARD` of a run's formulation against exact Coulomb friction at the same step.
 
-    The states are those of the `window`, start and end [s]. No row for cases in parts, and where no step is left.
+    The states are those of the `window`, start and end [s]; `named` is what all rows begin with (`rows.of_run`). No row
+    for cases in parts, and where no step is left.
     """
     first, last = round(window[0] / exact.h), min(round(window[1] / exact.h), exact.steps) - AFTER[0] - 1
     if isinstance(exact, RunOfParts) or last < first:
@@ -36,7 +36,6 @@ def onward_rows(exact: Run, run: Run, window: tuple[float, float]) -> list[dict[
     far = last - AFTER[-1]
     starts = sorted({int(k) for k in np.linspace(first, far if far > first else last, STARTS)})
     found = onward(exact, run.formulation, default_solver(run.kind), starts, AFTER[-1] + 1)
-    label = labels(run.case, run.formulation) | {"step": run.h}
     table = []
     for n in AFTER:
         reached = [(k, x) for k, x in zip(starts, found, strict=True) if x.steps > n and exact.steps > k + n]
@@ -44,7 +43,7 @@ def onward_rows(exact: Run, run: Run, window: tuple[float, float]) -> list[dict[
         if len(errors):
             medians = [float(np.median(e[np.isfinite(e)])) if np.isfinite(e).any() else np.nan for e in errors.T]
             names = ("gap_error", "normal_error", "direction_error", "speed_error")
-            table.append(label | {"after": n, "states": len(errors)} | dict(zip(names, medians, strict=True)))
+            table.append(named | {"after": n, "states": len(errors)} | dict(zip(names, medians, strict=True)))
     return table
 
 

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from workbench.comparison.once import once
-from workbench.comparison.rows import labels
 from workbench.engine.interpreted import SMALL, interpreting
 from workbench.matrices.p_property.verdict import LARGEST_BATCH_ORDER, p_verdict_of, smallest_minor
 from workbench.matrices.p_property.witness import PVerdict
@@ -40,11 +39,12 @@ def sliding_minor(run: Run) -> Array:
     return np.where(slides.any(axis=-1), minors, np.nan)
 
 
-def verdicts(run: Run) -> list[dict[str, Any]]:
-    """Rows of `diagnostics`: ranks of the lead matrix and its P-property, and the Painleve line of `sliding_minor`."""
+def verdicts(named: dict[str, Any], run: Run) -> list[dict[str, Any]]:
+    """Rows of `diagnostics`: ranks of the lead matrix and its P-property, and the Painleve line of `sliding_minor`.
+
+    `named` is what all rows begin with (`rows.of_run`)."""
     if not run.steps:
         return []
-    base = labels(run.case, run.formulation) | {"step": run.h}
     rows, minor = _of_lead_matrix(run.record.M), sliding_minor(run)
     worst = float(np.nanmin(minor)) if np.isfinite(minor).any() else np.nan
     when = float(run.t[np.nanargmin(minor)]) if np.isfinite(worst) else np.nan
@@ -58,7 +58,7 @@ def verdicts(run: Run) -> list[dict[str, Any]]:
         "verdict": "not defined" if np.isnan(worst) else "P" if worst > 0 else "not P",
         "witness": why_not if np.isnan(worst) else f"at t = {when:.4g} s",
     })  # fmt: skip
-    return [base | row for row in rows]
+    return [named | row for row in rows]
 
 
 def p_verdict_in_short(M: Array) -> PVerdict:
