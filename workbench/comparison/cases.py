@@ -18,7 +18,7 @@ comparison share the position update and the normal law. Whatever raises an erro
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,6 +136,16 @@ def growth(run: Run, make: Callable[[Case], Run], window: tuple[float, float]) -
     return float(apart.max() / PERTURBATION)
 
 
+class JobsBeside(NamedTuple):
+    """Exact Coulomb friction at a job's step, and as compliant as the job; its formulation to round-off, with the
+    reference's compliance, and with the job's."""
+
+    exact: Job
+    alike: Job
+    unrelaxed: Job
+    round_off: Job
+
+
 class CaseBenchmark(Benchmark):
     """A case, compared in each of its windows; `settings` are those of the case (`Settings.of_case`).
 
@@ -159,19 +169,15 @@ class CaseBenchmark(Benchmark):
         self.runs |= {job: refused[job.subject] for job in plan if refused and job.subject in refused}
         if reference.kind == STEPS:
             self.runs[reference.fine] = reference.run
-        self.local: dict[tuple[Job, ...], LocalSteps | Failed] = {}
+        self.local: dict[JobsBeside, LocalSteps | Failed] = {}
         self.continued: set[tuple[Formulation, float]] = set()
 
-    def beside(self, job: Job) -> tuple[Job, ...]:
-        """Exact Coulomb friction at the job's step, and as compliant as the job; its formulation to round-off, with the
-        reference's compliance, and with the job's."""
+    def beside(self, job: Job) -> JobsBeside:
         round_off = replace(job, solver=default_solver(compiled(job.subject, *self.size).kind))
         fine = self.reference.fine
         exact = replace(fine, h=job.h)
-        return (
-            exact, replace(exact, relaxation=job.relaxation),
-            replace(round_off, relaxation=fine.relaxation), round_off,
-        )  # fmt: skip
+        alike, unrelaxed = replace(exact, relaxation=job.relaxation), replace(round_off, relaxation=fine.relaxation)
+        return JobsBeside(exact, alike, unrelaxed, round_off)
 
     def made(self, jobs: Sequence[Job], progress: ProgressCallback | None, workers: int) -> Iterator[tuple[Job, Any]]:
         # An event-driven motion needs no steps: those of the reference's size come last.
@@ -182,7 +188,7 @@ class CaseBenchmark(Benchmark):
         if job not in self.sampled:
             return super().rows(job, metrics)
         measured = partial(self.measured, job, kind=MeasuredSample)
-        return sampled_rows(job, self.before(job), self.runs[self.beside(job)[-1]], measured, metrics)
+        return sampled_rows(job, self.before(job), self.runs[self.beside(job).round_off], measured, metrics)
 
     def measured(self, job: Job, run: Run, k: NDArray[np.int64], kind: type[MeasuredRun] = MeasuredRun) -> MeasuredRun:
         exact, alike, unrelaxed, round_off = (reaching(self.runs.get(x), run, k) for x in self.beside(job))
@@ -194,16 +200,21 @@ class CaseBenchmark(Benchmark):
         """Single steps of the job's formulation from the states of exact Coulomb friction, if the runs are there."""
         beside = self.beside(job)
         if beside not in self.local and all(x in self.runs for x in beside):
-            self.local[beside] = from_exact(beside[-1], *(self.runs[x] for x in beside[:2]))
+            self.local[beside] = from_exact(beside.round_off, self.runs[beside.exact], self.runs[beside.alike])
         return self.local.get(beside)
 
-    def examined(self, h: float) -> ExaminedSteps | None:
+    def _exact(self, h: float) -> Run | None:
+        """Return the run of exact Coulomb friction at a step [s], None where it failed or is not made."""
         exact = self.runs.get(replace(self.reference.fine, h=h))
-        return examined_steps(exact) if isinstance(exact, Run) else None
+        return exact if isinstance(exact, Run) else None
+
+    def examined(self, h: float) -> ExaminedSteps | None:
+        exact = self._exact(h)
+        return examined_steps(exact) if exact else None
 
     def velocities(self, job: Job, steps: Sequence[int]) -> Mapping[int, Array] | None:
-        local, exact = self._local(job), self.runs[self.beside(job)[0]]
-        if not isinstance(local, LocalSteps) or local.base is not exact:
+        local, exact = self._local(job), self._exact(job.h)
+        if exact is None or not isinstance(local, LocalSteps) or local.base is not exact:
             return None
         found = {k: contact_velocity(exact, k, local) for k in steps}
         # A step without an answer is nan.
@@ -218,9 +229,9 @@ class CaseBenchmark(Benchmark):
 
     def _onward(self, named: dict[str, Any], job: Job, run: Run) -> Rows:
         """Return the rows of `onward` from exact states in the first window; a remark has the reason for none."""
-        exact = self.runs.get(replace(self.reference.fine, h=job.h))
+        exact, window = self._exact(job.h), next(iter(self.windows.values()))
         try:
-            return onward_rows(named, exact, run, next(iter(self.windows.values()))) if isinstance(exact, Run) else []
+            return onward_rows(named, exact, run, window) if exact else []
         except Exception as error:
             reason = failed(error).reason
             self.remarks.append(f"From exact states {run.formulation.label} cannot be continued: {reason}")
@@ -238,11 +249,11 @@ class CaseBenchmark(Benchmark):
 
     def _growth(self, h: float) -> float:
         """Return the growth under exact Coulomb friction at a step [s]; a remark has the reason where there is none."""
-        job = replace(self.reference.fine, h=h)
-        exact, window = self.runs.get(job), next(iter(self.windows.values()))
-        if not isinstance(exact, Run):
+        exact, window = self._exact(h), next(iter(self.windows.values()))
+        if exact is None:
             return np.nan
         try:
+            job = replace(self.reference.fine, h=h)
             return growth(exact, lambda case: replace(self.made_by, case=case).make(job), window)
         except Exception as error:
             self.remarks.append(f"From a displaced start there is no run: {failed(error).reason}")
@@ -250,6 +261,5 @@ class CaseBenchmark(Benchmark):
 
     def facts(self) -> dict[str, Any]:
         # The bounds of truths are those for time stepping at the reference step.
-        stepped = self.runs[self.reference.fine]
-        truths = tuple(self.what.truths(stepped)) if isinstance(stepped, Run) else ()
-        return {"case": self.what, "truths": truths}
+        stepped = self._exact(self.reference.fine.h)
+        return {"case": self.what, "truths": tuple(self.what.truths(stepped)) if stepped else ()}

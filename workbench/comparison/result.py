@@ -37,7 +37,7 @@ class Comparison:
     onward          of a case: what a formulation makes of exact states within up to a hundred steps (`onward`)
     bodies          of a scene: a row per run and body, the columns of `scenes.bodies.BODIES`
     timeline        when which contacts of a case, or bodies of a scene, stick or slide, the columns of `TIMELINE`
-    events          of a case: events of the reference, and those that runs miss or have in excess, `timeline.EVENTS`
+    events          of a case: events of the reference, and those that runs miss or have in excess, `EVENTS`
     mathematics     each formulation's relations, block matrix and source, printed from its declaration
 
     A `case` was stepped with `settings`, its `truths` were found on the reference, and `remarks` are sentences on what

@@ -1,6 +1,6 @@
 """One compiled time stepper for all formulations: begin (data, hooks, stamp, eliminate), solve, finish, advance.
 
-All callers use the same functions: `run` is the compiled loop; `simulation` loops in Python around a solver that is not
+All callers use the same functions: `run` is the compiled loop; `loops` has one in Python around a solver that is not
 compiled, and a single step solves a given `ContactSystem`.
 
     M v+ = M v + h f + J_b^T p_b + J_n^T p_n + J_t^T p_t,     q+ = q + h Gamma(q) v+
