@@ -39,13 +39,10 @@ def compiled_ahead(words: list[str], case: Any, given: dict[str, Any]) -> Iterat
 
 
 def _helps() -> bool:
-    from workbench.step.local_steps import remember_each
+    from workbench.verbs.compare import steps_are_compiled
 
-    # Of the kernels of a case's time steps, this one is compiled last. Interpreted kernels have no machine code.
-    if not hasattr(remember_each, "is_ready") or remember_each.is_ready():
-        return False
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return _load() <= processors - 1 + IDLE
+    return _load() <= processors - 1 + IDLE and not steps_are_compiled()
 
 
 def _load() -> float:

@@ -6,7 +6,6 @@ other needs last before that row (`compile_last`).
 
 import os
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -29,37 +28,11 @@ def compile_in_short(parent: int, case: Any, given: dict[str, Any]) -> None:
     """Make the shortened comparison of `wb.compare(case, **given)` in the process with the number `parent`."""
     end_with(parent)
     _alone()
-    from workbench.verbs.compare import compare
+    from workbench.verbs.compare import compare, compile_last
 
     short = in_short(case, given)
     compile_last(case, short["formulations"])
     compare(case, **short)
-
-
-def compile_last(case: Any, formulations: Sequence[Any]) -> None:
-    """Compile what a comparison of a case needs before its first row, the last first, and then single steps.
-
-    The declarations come first: they are needed as soon as there is a reference. The first row is that of a run without
-    friction.
-    """
-    from workbench.comparison.result import refusals
-
-    refusals(formulations, case.size)
-    import numpy as np
-
-    from workbench.algorithms.escalation import default_solver
-    from workbench.language.assemble.assembly import carry_back, eliminate
-    from workbench.mechanics.core import friction_coefficient
-    from workbench.problems.classes import LCP
-    from workbench.step.local_steps import remember_each
-    from workbench.step.loops import run_each
-    from workbench.step.stepping import begin_step, discretise, end_step, run, solve_passes
-
-    end_step.ready()
-    carry_back.ready()
-    default_solver(LCP.kind).solve(LCP(np.eye(1), -np.ones(1)))
-    for part in (solve_passes, begin_step, run, eliminate, friction_coefficient, discretise, run_each, remember_each):
-        part.ready()
 
 
 def _alone() -> None:

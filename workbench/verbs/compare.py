@@ -7,14 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+import numpy as np
+
 from workbench.comparison.cases import compare_case
 from workbench.comparison.files import compare_problem
 from workbench.comparison.jobs import AUTO, Settings, reference_of
 from workbench.comparison.result import Comparison
 from workbench.comparison.scenes.compare import compare_scene
+from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
-from workbench.problems.classes import MLCP
+from workbench.problems.classes import LCP, MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.files import ENDINGS, read_problem_file
 from workbench.step.scheme import Scheme, find_scheme
@@ -257,6 +260,37 @@ def _scene(
     own = {name: getattr(settings, name) for name in OF_SCENES}
     return Compared(c, {"scene": str(what) if isinstance(what, str | Path) else found.name, "settings": own,
                         "rows": [x.label for x in engines]})  # fmt: skip
+
+
+def steps_are_compiled() -> bool:
+    """Return whether the time steps of cases need no compiling: they are in the cache, or interpreted."""
+    from workbench.step.local_steps import remember_each
+
+    # Interpreted kernels have no machine code.
+    return not hasattr(remember_each, "is_ready") or remember_each.is_ready()
+
+
+def compile_last(case: Case, formulations: Sequence[Formulation]) -> None:
+    """Compile what a comparison of a case needs before its first row, the last first, and then single steps.
+
+    The declarations come first: they are needed as soon as there is a reference. The first row is that of a run without
+    friction.
+    """
+    from workbench.comparison.result import refusals
+
+    refusals(formulations, case.size)
+    from workbench.algorithms.escalation import default_solver
+    from workbench.language.assemble.assembly import carry_back, eliminate
+    from workbench.mechanics.core import friction_coefficient
+    from workbench.step.local_steps import remember_each
+    from workbench.step.loops import run_each
+    from workbench.step.stepping import begin_step, discretise, end_step, run, solve_passes
+
+    end_step.ready()
+    carry_back.ready()
+    default_solver(LCP.kind).solve(LCP(np.eye(1), -np.ones(1)))
+    for part in (solve_passes, begin_step, run, eliminate, friction_coefficient, discretise, run_each, remember_each):
+        part.ready()
 
 
 def is_file(what: Any) -> bool:
