@@ -129,6 +129,12 @@ def test_runs_that_are_the_same_are_one_entry_and_others_are_not(wheel):
     assert (cheaper.label, cheaper.alike, cheaper.cost) == ("ccp", ("box",), 2e-6)
     assert cheaper.error == cheaper.row["path_error"]
     assert next(x for x in decide(cost(same, ccp=0.9e-5)).entries if "ccp" in x.alike).label == "box"
+    # Where another one with the same run is clearly dearer, the cost is a range, and the legends say so.
+    for dear, cell in ((1.4e-5, "10 µs"), (2e-5, "10–20 µs"), (2e-3, "10 µs–2.0 ms")):
+        c = cost(same, ccp=dear)
+        d, ranges = decide(c), "–" in cell
+        assert next(x for x in rows(c, d) if x.names == "box = ccp").cost == cell
+        assert ("A range of costs" in legend(c, d)) == ("others may cost more" in ranking_figure(c)[0].legend) == ranges
     # Neither exact friction nor none is one with anything.
     assert all(not x.alike for x in decide(moved("hybrid", at["coulomb"].position)).entries if x.exact)
 
