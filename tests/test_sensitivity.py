@@ -151,6 +151,18 @@ def test_one_solution_nearby_has_one_derivative_however_nearly_singular(apart):
         np.testing.assert_allclose(found.z, dz, rtol=0, atol=2e-4)
 
 
+def test_a_schur_complement_of_rounding_is_no_p_matrix():
+    """Three rows over two velocities, the first two nearly alike: with the third, which neither bears nor moves, S is
+    singular, and its Schur complement a rounding error of either sign."""
+    rng = np.random.default_rng(0)
+    for turn in 10 ** rng.uniform(-5, -3, 20):
+        angle = rng.uniform(0, 6) + turn * np.arange(3)
+        J = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        W, z = J @ J.T, np.array([1.0, 1.0, 0.0])
+        kind, reason = sensitivity_of(LCP(W, -W @ z), z).verdict
+        assert kind.name in ("UNDECIDED", "SEVERAL"), (turn, reason)
+
+
 def test_redundant_contacts_determine_velocities_only_where_they_do():
     two = sensitivity_of(LCP(np.ones((2, 2)), -np.ones(2)), [0.5, 0.5])
     assert two.verdict[0].name == "SINGULAR"

@@ -102,6 +102,9 @@ class Sensitivity:
         reduced = self._reduced
         if reduced is None:
             return PointKind.SINGULAR, f"{words}, and the other contacts are redundant"
+        if s.is_singular:
+            # What is left of the Schur complement is rounding, of any sign.
+            return PointKind.UNDECIDED, f"{words}; the Schur complement on these is singular to rounding"
         verdict = p_verdict_of(reduced)
         if verdict.verdict == "P":
             return (
