@@ -109,7 +109,7 @@ class ContactLayer:
         self.failures = 0
         self.solver: Any = in_steps(default_solver(c.kind), c.kind)
         self.stepper = s = Stepper(c, h, normal, 0.0)
-        functions = s.functions(NO_CASE, self.solver.kernel)
+        functions = s.functions(NO_CASE, default_solver(c.kind).kernel)
         self.machine = machine_of(s, functions, s.settings(self.solver), 0, 0)
         self.blank, self.due = s.core.buffer.copy(), s.core.like()
         self.hooked, self.estimates = c.hooks.given is not None or any(c.hooks.numbers), c.hooks.estimate != "none"

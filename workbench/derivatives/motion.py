@@ -311,8 +311,8 @@ def tangents_of(
         directions = [p.direction(one) for p, one in zip(parameters, tangents, strict=True)]
         known = passes.along(x, directions) if passes is not None else None
         if x.sensitivity is not None:
-            modes = x.sensitivity.system.at.mode if passes is None or known is None else passes.modes.copy()
-            notes.modes(modes[None])
+            at: Any = x.sensitivity.system.at if passes is None or known is None else passes.machine.system
+            notes.modes(at.mode[None].copy())
         for j, direction in enumerate(directions):
             if notes.reasons[j]:
                 continue

@@ -361,12 +361,6 @@ class TapedPasses:
         self._tapes = cache(lambda *kind: Tapes((system_of(machine), kind)))
         self._last: tuple[Machine, int, bool] | None = None
 
-    @property
-    def modes(self) -> Indices:
-        """(X,) those of the last step that was regular, in its last pass."""
-        found: Indices = self.machine.system.mode
-        return found
-
     def ahead(
         self, start: int, steps: int, state: State, units: Array, tangents: Array, modes: Indices
     ) -> tuple[int, State]:
