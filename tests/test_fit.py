@@ -164,9 +164,9 @@ def test_residuals_within_the_noise_share_the_first_place():
     ]  # fmt: skip
     said = sentences(pd.DataFrame(rows), {"measurements": 50, "of": ["x"], "step": H})
     assert said[:3] == [
-        "Smallest residuals: a (1 %) with mu = 0.3 (0.279 to 0.321); b (1.09 %) with mu = 0.31 ± 0.01. Their residuals "
-        "differ by less than the noise.",
-        "More than 2 standard errors from b: c (mu = 0.4 ± 0.01).",
+        "Smallest residuals: a (1 %) with mu = 0.3 (0.279 to 0.321); b (1.09 %) with mu = 0.310 ± 0.010. Their "
+        "residuals differ by less than the noise.",
+        "More than 2 standard errors from b: c (mu = 0.400 ± 0.010).",
         "No standard error, because residuals near the fit do not grow as the derivatives say; 95 % intervals by "
         "values tried: a.",
     ]

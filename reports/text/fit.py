@@ -30,7 +30,10 @@ def sentences(table: pd.DataFrame, settings: dict[str, Any]) -> list[str]:
         others = made[~made["formulation"].isin(best["formulation"])].to_dict("records")
         apart = [r for r in others if r["parameter"] in sure.index and _differs(r, sure.loc[r["parameter"]])]
         if apart:
-            said = ", ".join(f"{r['formulation']} ({r['parameter']} = {_known(r)})" for r in apart)
+            grouped: dict[str, list[str]] = {}
+            for r in apart:
+                grouped.setdefault(r["formulation"], []).append(f"{r['parameter']} = {_known(r)}")
+            said = "; ".join(f"{name} ({', '.join(values)})" for name, values in grouped.items())
             found.append(f"More than {BESIDE:g} standard errors from {sure['formulation'].iloc[0]}: {said}.")
     known = made[np.isfinite(made["standard_error"]) & (made["rough_steps"] > 0)].drop_duplicates("formulation")
     if len(known):
@@ -57,18 +60,22 @@ def sentences(table: pd.DataFrame, settings: dict[str, Any]) -> list[str]:
 
 
 def _known(r: Any) -> str:
-    error, value = r["standard_error"], f"{r['value']:.6g}"
+    error = r["standard_error"]
     if np.isfinite(error):
-        return f"{value} ± {error:.2g}"
-    return value if np.isnan(r["low"]) else f"{value} ({_ends(r)})"
+        return f"{_written(r['value'], error)} ± {_written(error, error)}"
+    return f"{r['value']:.6g}" + (f" ({_ends(r)})" if pd.notna(r["low"]) else "")
 
 
 def _ends(r: Any) -> str:
-    """The 95 % interval of a value, with two digits of its width."""
-    low, high = r["low"], r["high"]
-    width = high - low
-    digits = max(0, 1 - int(np.floor(np.log10(width)))) if np.isfinite(width) and width > 0 else 6
-    return f"{low:.{digits}f} to {high:.{digits}f}"
+    """The 95 % interval of a value."""
+    return " to ".join(_written(r[end], r["high"] - r["low"]) for end in ("low", "high"))
+
+
+def _written(value: float, known: float) -> str:
+    """A value with two digits of how well it is known, six in all at most."""
+    digits = 1 - int(np.floor(np.log10(known))) if np.isfinite(known) and known > 0 else 6
+    most = 5 - int(np.floor(np.log10(abs(value)))) if value else 6
+    return f"{value:.{max(0, digits)}f}" if digits <= most and abs(value) < 1e6 else f"{value:.6g}"
 
 
 def _differs(r: dict[str, Any], best: Any) -> bool:
@@ -87,7 +94,9 @@ def print_table(title: str, words: Sequence[str], table: pd.DataFrame) -> None:
     for name in ("formulation", "parameter", "value", "standard error", "95 % interval", "residual", "runs"):
         shape.add_column(name, justify="left" if name in ("formulation", "parameter") else "right")
     for r in table.to_dict("records"):
-        numbers = [f"{r[name]:.6g}" if np.isfinite(r[name]) else "none" for name in ("value", "standard_error")]
+        known = np.isfinite(r["standard_error"])
+        value = _written(r["value"], r["standard_error"]) if np.isfinite(r["value"]) else "none"
+        numbers = [value, _written(r["standard_error"], r["standard_error"]) if known else "none"]
         residual = f"{100 * r['residual']:.3g} %" if np.isfinite(r["residual"]) else ""
         ends = _ends(r) if pd.notna(r["low"]) else ""
         shape.add_row(escape(r["formulation"]), escape(r["parameter"]), *numbers, ends, residual, str(r["runs"] or ""))
