@@ -40,6 +40,11 @@ class EnclosedEvent(NamedTuple):
     t: arb
 
     @property
+    def t_mid(self) -> float:
+        """The double nearest to the midpoint."""
+        return float(self.t.mid())
+
+    @property
     def radius(self) -> float:
         """The ball's radius, rounded up."""
         return float(np.nextafter(float(self.t.rad()), np.inf))
