@@ -39,7 +39,7 @@ PAST = {
         "measures on made-up runs, of which the result is known, and what happens where a part of a comparison fails.",
         "test_comparison 1 test_contact_modes 3 test_decision 2 test_discharge 2 test_file_comparison 1 "
         "test_friction_section 1 test_grain_measures 1 test_horizon 1 test_limits 2 test_loupe 1 test_metrics "
-        "3 test_nearest 2 test_once 2 test_onward 1 test_posing 3 test_reference 2 test_resumed_solving 1 "
+        "3 test_nearest 2 test_once 1 test_onward 1 test_posing 3 test_reference 2 test_resumed_solving 1 "
         "test_sampling 3 test_scene_comparison 3 test_scene_runs 2 test_scene_words 1 test_several_solutions "
         "3 test_solve_command 2 test_symptoms 2 test_timeline 2 test_unmoved 1",
     ),
