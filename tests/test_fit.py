@@ -172,6 +172,19 @@ def test_residuals_within_the_noise_share_the_first_place():
     ]
 
 
+def test_an_interval_without_an_end_is_said_to_have_none(tmp_path, monkeypatch, capsys):
+    """On the terminal, and as nothing for a program that reads numbers."""
+    seen = own(find_case("block"), "coulomb", {"x": 0}, 0.2)
+    seen["x"] += np.random.default_rng(1).normal(0, 5e-3, 24)
+    seen.to_csv(path := tmp_path / "seen.csv", index=False)
+    monkeypatch.setattr("workbench.derivatives.fitting.ALIKE", -1.0)
+    monkeypatch.setattr("workbench.derivatives.fitting.WIDEST", 2)
+    assert "(−∞ to ∞)" in wb.fit("block", seen, ["coulomb"], to="mu").words[0]
+    main(["fit", "block", str(path), "--to", "mu", "-f", "coulomb", "--json"])
+    (row,) = json.loads(capsys.readouterr().out)["fits"]
+    assert (row["low"], row["high"]) == (None, None)
+
+
 def test_what_is_not_determined_is_refused():
     case, coulomb = find_case("block"), find_formulation("coulomb")
     seen = measurements(own(case, "coulomb", {"q[0]": 0}))

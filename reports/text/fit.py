@@ -72,7 +72,9 @@ def _ends(r: Any) -> str:
 
 
 def _written(value: float, known: float) -> str:
-    """A value with two digits of how well it is known, six in all at most."""
+    """A value with two digits of how well it is known, six in all at most; an interval may have no end."""
+    if not np.isfinite(value):
+        return "∞" if value > 0 else "−∞"
     digits = 1 - int(np.floor(np.log10(known))) if np.isfinite(known) and known > 0 else 6
     most = 5 - int(np.floor(np.log10(abs(value)))) if value else 6
     return f"{value:.{max(0, digits)}f}" if digits <= most and abs(value) < 1e6 else f"{value:.6g}"

@@ -119,12 +119,21 @@ class Fit:
 class _Model:
     """Residuals and their derivatives over the parameters."""
 
-    def __init__(self, case: Case, formulation: Formulation, given: Measurements, names: Sequence[str], h: float):
+    def __init__(
+        self, case: Case, formulation: Formulation, given: Measurements, names: Sequence[str], h: float,
+        progress: ProgressCallback | None = None,
+    ) -> None:  # fmt: skip
         self.case, self.formulation, self.given, self.names, self.h = case, formulation, given, names, h
         self.outputs = [output_of(case, name) for name in given.names]
         self.start = np.array([value_of(case, name) for name in names])
         self.duration = h * int(np.ceil(given.end / h - 1e-9))
         self.seen, self.runs, self.rough = np.isfinite(given.values), 0, 0
+        self.progress = progress
+
+    def tell(self, what: str, done: int, most: int) -> None:
+        """Report progress."""
+        if self.progress:
+            self.progress(f"{what} under {self.formulation.label}", done, most)
 
     def motion(self, theta: Array) -> tuple[Case, Motion]:
         self.runs += 1
@@ -182,14 +191,12 @@ def fit_parameters(
     Raises UnknownNameError for names that the case does not have, DataError for fewer measurements than parameters,
     parameters that the measurements do not determine, and a motion that cannot be made or differentiated at the start.
     """
-    model = _Model(case, formulation, given, names, h)
+    model = _Model(case, formulation, given, names, h, progress)
     count = int(model.seen.sum())
     if count < len(names):
         raise DataError(f"{count} measurements; {len(names)} parameters need at least as many")
     place, every = _begin(model, model.start), list(range(len(names)))
     for _ in range(AGAIN):
-        if progress:
-            progress(f"fitting {formulation.label}", model.runs, MOST_RUNS)
         place, reason = _descended(model, place, every, MOST_RUNS)
         found, lowest = _found(model, place, reason)
         if lowest.size > (1.0 - LOWER) * place.size:
@@ -223,6 +230,8 @@ def _descended(model: _Model, here: _Place, free: Sequence[int], most: int) -> t
     and the reason why it did not settle."""
     damping, end = DAMPING, model.runs + most
     while True:
+        if len(free) == len(model.names):
+            model.tell("fitting", model.runs + most - end, most)
         J = model.jacobian(here.case, here.motion, [model.names[j] for j in free])
         _must_determine(J, [model.names[j] for j in free])
         better = False
@@ -315,6 +324,7 @@ def _end_of(model: _Model, place: _Place, j: int, sign: float, most: float) -> t
         width *= 2.0
     inside, step = 0.0, width / TRIED
     for k in range(TRIED, 0, -1):
+        model.tell(f"95 % interval of {model.names[j]}", TRIED - k, TRIED)
         if is_inside(k * step):
             inside = k * step
             break
