@@ -6,8 +6,8 @@ steps are events: within a sequence of contacts and modes the chain is exact, an
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from workbench.derivatives.differences import slopes
 from workbench.derivatives.motion import MotionDerivative
 from workbench.derivatives.scene_step import SceneStep, moved_coordinates
 from workbench.language.formulation import Formulation
-from workbench.mechanics.instant import Instant
+from workbench.mechanics.instant import Instant, pushed
 from workbench.problems.solution import Status
 from workbench.scenes.posing import Memory
 from workbench.scenes.run import run
@@ -28,14 +28,19 @@ from workbench.support.progress import ProgressCallback
 
 @dataclass(frozen=True)
 class SceneParameter:
-    """A parameter of a scene, and its size; `moved` is the scene with the parameter varied, v (n,) the tangent of the
-    velocities at the start, and `acts` whether the steps depend on it, too."""
+    """A parameter of a scene, and its size: tangents of the velocities at the start, v (n,), of the forces, f (n,), and
+    of all coefficients of sliding friction, mu, or a mass; `moved` is the scene with the parameter varied."""
 
     name: str
     unit: float
     v: Array
-    acts: bool
+    f: Array
+    mu: float
     moved: Callable[[float], Scene]
+
+    @property
+    def is_mass(self) -> bool:
+        return not (self.v.any() or self.f.any() or self.mu)
 
 
 class VariedScene(Scene):
@@ -55,7 +60,7 @@ class VariedScene(Scene):
 
     def instant(self, q: Array, v: Array, t: float, h: float) -> Instant:
         given, (_, f, mu) = self.scene.instant(q, v, t, h), self.given
-        return replace(given, f=given.f + f, mu=given.mu + mu * slides(given))
+        return pushed(given, f, mu * slides(given))
 
     def advance(self, q: Array, v: Array, h: float) -> Array:
         return self.scene.advance(q, v, h)
@@ -81,23 +86,23 @@ def scene_parameter(scene: Scene, name: str) -> SceneParameter:
     n = scene.start()[1].size
     none, kind, inside = np.zeros(n), name.partition("[")[0], name.partition("[")[2].removesuffix("]")
     if name == "mu":
-        return SceneParameter(name, 1.0, none, True, lambda s: VariedScene(scene, none, none, s) if s else scene)
+        return _added(scene, name, none, none, 1.0)
     if kind in ("v", "f") and inside.isdecimal() and int(inside) < n:
         e = np.eye(n)[int(inside)]
         v, f = (e, none) if kind == "v" else (none, e)
-        return SceneParameter(name, 1.0, v, kind == "f", partial(_pushed, scene, v, f))
+        return _added(scene, name, v, f, 0.0)
     weigh = getattr(scene, "with_mass", None)
     if kind == "mass" and weigh:
         mass = scene.mass_of(inside)  # type: ignore[attr-defined]
         # Such a scene takes longer to build than a step.
         heavier = cache(lambda s: weigh(inside, mass + s) if s else scene)
-        return SceneParameter(name, mass, none, True, heavier)
+        return SceneParameter(name, mass, none, none, 0.0, heavier)
     known = ["mu", *(f"mass[{body}]" for body in scene.bodies if weigh), *(f"{x}[{i}]" for x in "vf" for i in range(n))]
     raise UnknownNameError(f"parameter of {scene.name}", name, known)
 
 
-def _pushed(scene: Scene, v: Array, f: Array, s: float) -> Scene:
-    return VariedScene(scene, s * v, s * f, 0.0) if s else scene
+def _added(scene: Scene, name: str, v: Array, f: Array, mu: float) -> SceneParameter:
+    return SceneParameter(name, 1.0, v, f, mu, lambda s: VariedScene(scene, s * v, s * f, s * mu) if s else scene)
 
 
 def scene_output(scene: Scene, name: str) -> Callable[[Scene, Array, Array], float]:
@@ -147,7 +152,8 @@ def scene_derivatives(
             if reasons[j]:
                 continue
             try:
-                found = step.along(*tangents[j], moved=p.moved if p.acts else None, unit=p.unit)
+                weigh = p.moved if p.is_mass else None
+                found = step.along(*tangents[j], p.f, p.mu * slides(step.instant), weigh, p.unit)
                 tangents[j] = step.velocities_of(found.q), found.v
             except DataError as error:
                 reasons[j] = f"step {k}: {error}"
@@ -183,7 +189,7 @@ def _of_outputs(
     size = max(1.0 / p.unit, float(np.abs(dq).max(initial=0.0)), float(np.abs(dv / (1.0 + np.abs(v))).max(initial=0.0)))
 
     def of(s: float) -> list[Array]:
-        own, beside = p.moved(s) if p.acts else scene, moved_coordinates(scene, q, dq, s)
+        own, beside = p.moved(s) if p.is_mass else scene, moved_coordinates(scene, q, dq, s)
         return [np.array([one(own, beside, v + s * dv) for one in wanted])]
 
     return slopes(of, 1.0 / size)[0][0]

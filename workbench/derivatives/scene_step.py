@@ -5,10 +5,9 @@ scene's instants (`differences`), MuJoCo's kinematics and forces included; the d
 `sensitivity`. Contacts that come or go within reach of the differences leave no derivative.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +16,8 @@ from workbench.derivatives.differences import differences, size_of, slopes
 from workbench.derivatives.one_step import DATA, by_name, derivative_of_solution, with_rows
 from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
 from workbench.language.formulation import Formulation
-from workbench.problems.bridges.dense import BRIDGE
+from workbench.mechanics.instant import pushed
+from workbench.problems.bridges.dense import BRIDGE, numbers
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.problem import Indices
@@ -60,12 +60,17 @@ class SceneStep:
         self.scene, self.h = scene.under(formulation.name), scene.step if h is None else h
         self.q, self.v, self.t, self.memory = q.copy(), v.copy(), t, memory
         self.poser = Poser(formulation, "gap", scene.v_th, scene.recovery)
-        none, self.names = np.zeros(v.size), DATA[MixedNCP.kind]
+        self.names = DATA[MixedNCP.kind]
+        self.beside: Posed | None = None
         self.instant = self.scene.instant(q, v, t, self.h)
-        posed, problem = self._posed(0.0, none, none, none, np.zeros(self.instant.mu.size))
+        posed = self.poser.pose(self.instant, memory)
+        blocks = posed.problem()
+        if reason := BRIDGE.applies(blocks):
+            raise DataError(reason)
         if posed.iterates:
             raise DataError(f"{formulation.label} iterates, and derivatives of its steps in scenes are not formed")
-        found = default_solver(ContactBlocks.kind).solve(posed.blocks)
+        problem: MixedNCP = BRIDGE.forward(blocks).problem
+        found = default_solver(ContactBlocks.kind).solve(blocks)
         if found.claimed is not Status.SOLVED:
             raise DataError(found.why_not)
         self.posed, self.problem = posed, problem
@@ -95,11 +100,8 @@ class SceneStep:
         other = Memory()
         for sort, (keys, rows) in self.memory.kept.items():
             other.keep(sort, keys, (1.0 + VARIED) * rows + VARIED * np.abs(np.nan_to_num(rows)).max(initial=0.0))
-        beside = BRIDGE.forward(self.poser.pose(self.instant, other).problem()).problem
-        return any(
-            not np.array_equal(getattr(beside, name), getattr(self.problem, name), equal_nan=True)
-            for name in self.names
-        )
+        beside = numbers(self.poser.pose(self.instant, other).problem())
+        return any(not np.array_equal(beside[x], getattr(self.problem, x), equal_nan=True) for x in self.names)
 
     def remembered(self) -> Memory:
         """What contacts remember after the step."""
@@ -113,19 +115,21 @@ class SceneStep:
 
         Raises DataError where they change otherwise, as activations do.
         """
-        found = np.asarray(np.linalg.lstsq(self._directions, q)[0], dtype=float)
-        if np.abs(self._directions @ found - q).max(initial=0.0) > OUTSIDE * (1.0 + np.abs(q).max(initial=0.0)):
+        directions, inverse = self._directions
+        found: Array = inverse @ q
+        if np.abs(directions @ found - q).max(initial=0.0) > OUTSIDE * (1.0 + np.abs(q).max(initial=0.0)):
             raise DataError("coordinates other than positions change, and their derivatives are not formed")
         return found
 
     @cached_property
-    def _directions(self) -> Array:
-        """Changes (n_q, n) of the coordinates after the step along velocities."""
+    def _directions(self) -> tuple[Array, Array]:
+        """Changes (n_q, n) of the coordinates after the step along velocities, and their pseudo-inverse."""
 
         def of(e: Array, s: float) -> list[Array]:
-            return [moved_coordinates(self.scene, self.q_next, e, s)]
+            return [self.scene.advance(self.q_next, e, s)]
 
-        return np.stack([differences(partial(of, e), DIRECTION)[0][0] for e in np.eye(self.v.size)], axis=1)
+        found = np.stack([differences(partial(of, e), DIRECTION)[0][0] for e in np.eye(self.v.size)], axis=1)
+        return found, np.asarray(np.linalg.pinv(found), dtype=float)
 
     def along(
         self, q: Array, v: Array, f: Array | None = None, mu: Array | None = None,
@@ -140,31 +144,57 @@ class SceneStep:
         f, mu = none if f is None else f, plain if mu is None else mu
         reach = min(unit, *((1.0 + abs(x)) / abs(dx) for x, dx in self._scales(q, v, f, mu)))
 
-        def own(s: float) -> Scene:
-            return self.scene if moved is None else moved(s).under(self.formulation)
+        def by_state(s: float) -> list[Array]:
+            return self._after(self.scene, self._coordinates(s, q), self.v + s * v, s * f, s * mu) if s else self._here
 
-        # By state and scene apart: scenes are varied by the same numbers at every step, so that each is built once.
-        by_state = _Way(partial(self._posed, q=q, v=v, f=f, mu=mu), partial(self._coordinates, q=q), reach)
-        by_scene = _Way(lambda s: self._posed(0.0, none, none, none, plain, own(s)), lambda s: self.q, unit, own)
-        ways = [by_state] if moved is None else [by_state, by_scene]
+        def by_scene(s: float) -> list[Array]:
+            assert moved
+            return self._after(moved(s).under(self.formulation), self.q, self.v, none, plain) if s else self._here
+
         # Where contacts rest, all velocities of the problem are rounding errors of those before.
         speed = max(float(np.abs(x).max(initial=0.0)) for x in (self.v, self.v_free))
-        sizes = [size_of(getattr(self.problem, name), speed) for name in self.names]
-        change, is_rough = _sum(slopes(partial(self._data, way), way.unit, sizes) for way in ways)
+        sizes = [*(size_of(getattr(self.problem, name), speed) for name in self.names), speed, speed]
+        # By state and scene apart: scenes are varied by the same numbers at every step, so that each is built once.
+        change, is_rough = slopes(by_state, reach, sizes)
+        if moved is not None:
+            of_scene, too = slopes(by_scene, unit, sizes)
+            change, is_rough = [one + other for one, other in zip(change, of_scene, strict=True)], is_rough or too
+        *change, dq, dv = change
         dz, is_kink = np.zeros(0), False
         if self.sensitivity is not None:
             dz, is_kink = derivative_of_solution(self.sensitivity, self.outputs, by_name(self.names, change, self.z))
+        by_impulses = self.outputs @ dz
+        return SceneTangent(dq + self._advanced(by_impulses), dv + by_impulses, is_kink, is_rough)
 
-        def after(s: float, way: _Way) -> list[Array]:
-            v_next = way.posed(s)[0].velocity(self.z + s * dz if way is by_state else self.z)
-            return [(way.scene(s) if way.scene else self.scene).advance(way.coordinates(s), v_next, self.h), v_next]
+    @cached_property
+    def _here(self) -> list[Array]:
+        return [*self._data(numbers(self.posed.blocks)), self.q_next, self.v_next]
 
-        (dq, dv), too = _sum(slopes(partial(after, way=way), way.unit, (speed, speed)) for way in ways)
-        return SceneTangent(dq, dv, is_kink, is_rough or too)
+    def _after(self, scene: Scene, q: Array, v: Array, f: Array, mu: Array) -> list[Array]:
+        """The data of the step of a scene from another state, with forces f (n,) and coefficients mu (R,) added, and
+        the coordinates and velocities after it with the impulses of this one."""
+        given = scene.instant(q, v, self.t, self.h)
+        if not np.array_equal(given.key, self.instant.key):
+            raise DataError("contacts come or go here")
+        if f.any() or mu.any():
+            given = pushed(given, f, mu)
+        # Nobody needs the one before any more.
+        posed = self.beside = self.poser.pose(given, self.memory, before=self.beside)
+        blocks = posed.problem()
+        if blocks.size != self.z.size:
+            raise DataError("contacts open or close here")
+        v_next = posed.velocity(self.z)
+        return [*self._data(numbers(blocks)), scene.advance(q, v_next, self.h), v_next]
 
-    def _data(self, way: "_Way", s: float) -> list[Array]:
-        problem = way.posed(s)[1]
-        return with_rows(self.names, [np.array(getattr(problem, name)) for name in self.names], self.z)
+    def _data(self, given: dict[str, Array]) -> list[Array]:
+        return with_rows(self.names, [given[name].copy() for name in self.names], self.z)
+
+    def _advanced(self, v: Array) -> Array:
+        """The change (n_q,) of the coordinates after the step along a change v (n,) of the velocities."""
+        size = float(np.abs(v).max(initial=0.0))
+        if not size:
+            return np.zeros(self.q.size)
+        return slopes(lambda s: [self.scene.advance(self.q, self.v_next + s * v, self.h)], 1.0 / size)[0][0]
 
     def _scales(self, q: Array, v: Array, f: Array, mu: Array) -> list[tuple[float, float]]:
         """Pairs of a size and a change of what moves along a direction."""
@@ -175,36 +205,7 @@ class SceneStep:
     def _coordinates(self, s: float, q: Array) -> Array:
         return moved_coordinates(self.scene, self.q, q, s)
 
-    def _posed(
-        self, s: float, q: Array, v: Array, f: Array, mu: Array, scene: Scene | None = None
-    ) -> tuple[Posed, MixedNCP]:
-        """The step moved by s along a direction, of the scene or a varied one, and its dense problem."""
-        given = (scene or self.scene).instant(self._coordinates(s, q), self.v + s * v, self.t, self.h)
-        if not np.array_equal(given.key, self.instant.key):
-            raise DataError("contacts come or go here")
-        given = replace(given, f=given.f + s * f, mu=given.mu + s * mu)
-        posed = self.poser.pose(given, self.memory)
-        blocks = posed.problem()
-        if reason := BRIDGE.applies(blocks):
-            raise DataError(reason)
-        return posed, BRIDGE.forward(blocks).problem
-
-
-class _Way(NamedTuple):
-    """How a step is varied by a number of this unit: its problem and coordinates, and its scene if that is varied."""
-
-    posed: Callable[[float], tuple[Posed, MixedNCP]]
-    coordinates: Callable[[float], Array]
-    unit: float
-    scene: Callable[[float], Scene] | None = None
-
 
 def moved_coordinates(scene: Scene, q: Array, along: Array, s: float) -> Array:
     """Coordinates q (n_q,) moved by s along velocities (n,); what is stepped with them, such as activations, stays."""
     return q + scene.advance(q, along, s) - scene.advance(q, along, 0.0) if s else q
-
-
-def _sum(parts: Iterable[tuple[list[Array], bool]]) -> tuple[list[Array], bool]:
-    """The sum of slopes of the same arrays, and whether any of them is rough."""
-    found, rough = zip(*parts, strict=True)
-    return [np.sum(each, axis=0) for each in zip(*found, strict=True)], any(rough)

@@ -183,6 +183,17 @@ def without_friction(s: Instant) -> Instant:
     return Instant.of_kernels(bare, True)
 
 
+def pushed(s: Instant, f: Array, mu: Array) -> Instant:
+    """Return the same instant with forces f (n,) and friction coefficients mu (R,) added.
+
+    Raises DataError where a coefficient becomes negative.
+    """
+    arrays = s.arrays.copy()
+    arrays.f = arrays.f + f
+    arrays.mu = arrays.mu + mu
+    return Instant.of_kernels(arrays, bool((arrays.mu >= 0).all()), s.numbers, s.places)
+
+
 NOT_NEGATIVE = "mu", "e", "eps", "eps_b", "limit", "eps_f"
 
 

@@ -27,15 +27,20 @@ def applies(p: ContactBlocks) -> str | None:
     return None
 
 
-def forward(p: ContactBlocks) -> Image:
+def numbers(p: ContactBlocks) -> dict[str, Array]:
+    """The data of the dense problem by name: M (X, X), q, lower, upper (X,), mu of its cones and discs."""
     # Blocks without unknowns do not become sets.
-    some = np.diff(p.unknown) > 0
-    cone = p.cone[some]
-    first = np.append(0, np.cumsum(np.diff(p.unknown)[some]))
-    numbers = np.append(0, np.cumsum(cone != NO_CONE))
-    sets = Sets(cone, first, np.arange(p.size), numbers)
-    mu = p.mu[some][cone != NO_CONE]
-    return Image(MixedNCP(dense_matrix(p), p.free[1], p.lower, p.upper, mu, sets), lambda x: x, lambda x: x)
+    mu = p.mu[(np.diff(p.unknown) > 0) & (p.cone != NO_CONE)]
+    M, q = (p.few.A, p.few.q) if p.few else (dense_matrix(p), p.free[1])
+    return {"M": M, "q": q, "lower": p.lower, "upper": p.upper, "mu": mu}
+
+
+def forward(p: ContactBlocks) -> Image:
+    counts = np.diff(p.unknown)
+    cone = p.cone[counts > 0]
+    first, at = np.append(0, np.cumsum(counts[counts > 0])), np.append(0, np.cumsum(cone != NO_CONE))
+    problem = MixedNCP(**numbers(p), sets=Sets(cone, first, np.arange(p.size), at))
+    return Image(problem, lambda x: x, lambda x: x)
 
 
 def of_one_kind(p: ContactBlocks) -> Image:
